@@ -1,0 +1,89 @@
+// The package behind the interface of the conformance kit (its check.mjs), and of golden.test.mjs beside this file.
+
+import fs from 'node:fs/promises';
+
+import { Tokenizer } from '../../index.js';
+import { rankFile } from '../../scripts/rank-file.mjs';
+
+/** The unit of the offsets that `encode` gives unless it is asked for another one. */
+export const offsetUnit = 'utf16';
+
+/** What the package can do so far, in the kit's words; the kit skips the rest. */
+export const capabilities = ['encode', 'decode', 'doc', 'vocab', 'encodeSpecial'];
+
+/** What an encoding carries so far, in the words of {@link Subject.encode}'s result, without the ids. */
+export const columns = [];
+
+/**
+ * Loads a tokenizer.
+ *
+ * @param {string} path for the format `encoding`, which the kit does not have: the name of a bundled encoding
+ * @param {{ format: 'hf' | 'tiktoken-npm' | 'tekken' | 'encoding' }} how
+ * @returns {Promise<Subject>}
+ */
+export async function load(path, { format }) {
+  switch (format) {
+    case 'hf':
+      return new Subject(await Tokenizer.fromFile(path), 'parse');
+    case 'encoding':
+      return new Subject(await Tokenizer.fromEncoding(path), 'byRequest');
+    case 'tiktoken-npm': {
+      const packed = JSON.parse(await fs.readFile(path, 'utf8'));
+      const ranks = Buffer.from(rankFile(packed.bpe_ranks));
+      const definition = { pattern: packed.pat_str, specialTokens: packed.special_tokens };
+      return new Subject(await Tokenizer.fromBuffer(ranks, definition), 'byRequest');
+    }
+    default:
+      throw Object.assign(new Error(`the package does not load ${format} files`), { unsupported: true });
+  }
+}
+
+/** A loaded tokenizer, called as the kit calls it. */
+class Subject {
+  #parsing;
+
+  /**
+   * @param {Tokenizer} tokenizer
+   * @param {'parse' | 'byRequest'} parsing whether special tokens in the text are always parsed, as Hugging Face does,
+   * or only together with `addSpecialTokens`, which stands for tiktoken's `allowed_special="all"`
+   */
+  constructor(tokenizer, parsing) {
+    this.tokenizer = tokenizer;
+    this.#parsing = parsing;
+  }
+
+  /** The package's options for the kit's. */
+  options({ addSpecialTokens = true, encodeSpecialTokens = false }) {
+    if (this.#parsing === 'byRequest') return { specialTokens: addSpecialTokens ? 'parse' : 'text' };
+    return { addSpecialTokens, specialTokens: encodeSpecialTokens ? 'text' : 'parse' };
+  }
+
+  encode(text, request = {}) {
+    const options = this.options(request);
+    if (columns.includes('offsets')) options.offsets = request.offsets ?? offsetUnit;
+    const encoding = this.tokenizer.encode(text, options);
+    const result = { ids: encoding.ids };
+    for (const column of columns) result[column] = encoding[column];
+    return result;
+  }
+
+  decode(ids, { skipSpecialTokens }) {
+    return this.tokenizer.decode(ids, { skipSpecialTokens });
+  }
+
+  decodeBytes(ids) {
+    return this.tokenizer.decodeBytes(ids);
+  }
+
+  vocabSize(withAddedTokens) {
+    return this.tokenizer.vocabSize({ addedTokens: withAddedTokens });
+  }
+
+  idToToken(id) {
+    return this.tokenizer.idToToken(id);
+  }
+
+  tokenToId(token) {
+    return this.tokenizer.tokenToId(token);
+  }
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env node
+// The package's side of differential.py: one JSON request a line in, one JSON answer a line out.
+//
+//   {"load": path}                                  -> {} or {"refused": message}
+//   {"encode": text | words, "options": {…}}        -> the columns that the package has, offsets in code points
+//   {"decode": ids, "options": {…}}                 -> {"text": …}
+//   {"abilities": true}                             -> {"capabilities": […], "columns": […]}
+// A call that throws answers {"threw": message}.
+
+import { createInterface } from 'node:readline';
+
+import { capabilities, columns, load } from '../__test__/conformance/adapter.mjs';
+
+let subject;
+
+async function answer(request) {
+  if (request.abilities) return { capabilities, columns };
+  if (request.load !== undefined) {
+    try {
+      subject = await load(request.load, { format: 'hf' });
+      return {};
+    } catch (error) {
+      return { refused: error.message };
+    }
+  }
+  try {
+    if (request.decode !== undefined) return { text: subject.decode(request.decode, request.options) };
+    return plain(subject.encode(request.encode, { ...request.options, offsets: 'codepoint' }));
+  } catch (error) {
+    return { threw: error.message };
+  }
+}
+
+/** Typed arrays as arrays, offsets flat, overflowing encodings likewise. */
+function plain(encoding) {
+  const result = {};
+  for (const [name, column] of Object.entries(encoding)) {
+    result[name] = name === 'overflowing' ? column.map(plain) : Array.from(column).flat();
+  }
+  return result;
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line)))}\n`);
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The package's side of differential.py: one JSON request a line in, one JSON answer a line out.
 //
-//   {"load": path}                                  -> {} or {"refused": message}
+//   {"load": path, "format": "hf" | "tiktoken-npm"} -> {} or {"refused": message}
 //   {"encode": text | words, "options": {…}}        -> the columns that the package has, offsets in code points
 //   {"decode": ids, "options": {…}}                 -> {"text": …}
 //   {"abilities": true}                             -> {"capabilities": […], "columns": […]}
@@ -17,7 +17,7 @@ async function answer(request) {
   if (request.abilities) return { capabilities, columns };
   if (request.load !== undefined) {
     try {
-      subject = await load(request.load, { format: 'hf' });
+      subject = await load(request.load, { format: request.format });
       return {};
     } catch (error) {
       return { refused: error.message };

@@ -18,7 +18,6 @@ if (!kit) {
 }
 const testdata = fileURLToPath(new URL('../core/testdata/', import.meta.url));
 const target = path.join(testdata, 'conformance');
-fs.rmSync(target, { recursive: true, force: true });
 fs.mkdirSync(path.join(target, 'golden'), { recursive: true });
 
 const lines = (text) => text.trimEnd().split('\n');

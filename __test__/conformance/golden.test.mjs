@@ -76,7 +76,7 @@ function encodings(records, addSpecialTokens) {
   for (const record of records) {
     if (record.k !== 'e') continue;
     if (!record.same) last = record;
-    if ((record.a === 1) === addSpecialTokens) found.push({ text: texts.get(record.c), ids: last.ids });
+    if ((record.a === 1) === addSpecialTokens) found.push({ text: record.text ?? texts.get(record.c), ids: last.ids });
   }
   return found;
 }

@@ -86,7 +86,7 @@ const JUDGES = {
 
   e(record, court) {
     const want = record.same ? court.lastAnswer : record;
-    const text = court.texts.get(record.c);
+    const text = record.text ?? court.texts.get(record.c);
     const input = { case: record.c, text, addSpecialTokens: record.a === 1 };
     expectEncoding('encode', want, court, input, () => text, (offsets) =>
       court.subject.encode(text, { addSpecialTokens: input.addSpecialTokens, offsets }),

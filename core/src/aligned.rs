@@ -1,0 +1,244 @@
+//! A text that remembers, byte by byte, what part of the original text it came from.
+//!
+//! Normalizers and some pre-tokenizers change text; offsets still have to point into the original. Every byte of an
+//! [`AlignedText`] carries the [`Span`] of the original that it stands for. Where no offsets are wanted the spans are
+//! not kept, and the same code costs no more than building the new text.
+//!
+//! The rules for text that is put in, taken out or replaced are those of Hugging Face tokenizers' `NormalizedString`:
+//! what replaces a character has that character's span, what is inserted has the span of the byte before it.
+
+use crate::span::Span;
+
+/// See the module. Buffers are reused from text to text.
+#[derive(Debug, Default)]
+pub(crate) struct AlignedText {
+    text: String,
+    /// One span per byte of `text`, or none at all when not tracked.
+    origins: Vec<Span>,
+    tracked: bool,
+    /// Where in the original this text starts.
+    base: usize,
+    old_text: String,
+    old_origins: Vec<Span>,
+}
+
+impl AlignedText {
+    /// Starts over with `source`, which stands at byte `base` of the original.
+    pub(crate) fn start(&mut self, source: &str, base: usize, tracked: bool) {
+        self.text.clear();
+        self.text.push_str(source);
+        self.tracked = tracked;
+        self.base = base;
+        self.origins.clear();
+        if tracked {
+            self.origins.reserve(source.len());
+            for (at, character) in source.char_indices() {
+                let span = Span::new(base + at, base + at + character.len_utf8());
+                self.origins.extend(std::iter::repeat_n(span, character.len_utf8()));
+            }
+        }
+    }
+
+    /// Starts over with a part of another aligned text.
+    pub(crate) fn start_slice(&mut self, whole: &Self, part: Span) {
+        self.text.clear();
+        self.text.push_str(&whole.text[part.range()]);
+        self.origins.clear();
+        self.tracked = whole.tracked;
+        if self.tracked {
+            self.origins.extend_from_slice(&whole.origins[part.range()]);
+        }
+        self.base = whole.origin_of(part).start as usize;
+    }
+
+    /// What a part of the text stands for in the original; without tracking, a guess that holds for unchanged text.
+    pub(crate) fn origin_of(&self, part: Span) -> Span {
+        match (self.origins.get(part.start as usize), self.origins.get((part.end as usize).saturating_sub(1))) {
+            (Some(first), Some(last)) if !part.is_empty() => Span { start: first.start, end: last.end },
+            _ => part.shifted(self.base),
+        }
+    }
+
+    /// Where in the original the text starts.
+    pub(crate) fn base(&self) -> usize {
+        self.base
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// One span per byte; empty when not tracked.
+    pub(crate) fn origins(&self) -> &[Span] {
+        &self.origins
+    }
+
+    pub(crate) fn is_tracked(&self) -> bool {
+        self.tracked
+    }
+
+    /// Rewrites the whole text: `write` reads the old text through the [`Rewriter`] and what it does not take is gone.
+    pub(crate) fn rewrite(&mut self, write: impl FnOnce(&mut Rewriter<'_>)) {
+        self.begin_rewrite();
+        let end = self.old_text.len();
+        self.rewrite_part(0, end, write);
+    }
+
+    /// Moves the text aside; [`Self::rewrite_part`] then makes the new one from it, part by part.
+    pub(crate) fn begin_rewrite(&mut self) {
+        std::mem::swap(&mut self.text, &mut self.old_text);
+        std::mem::swap(&mut self.origins, &mut self.old_origins);
+        self.text.clear();
+        self.origins.clear();
+        self.text.reserve(self.old_text.len());
+        self.origins.reserve(self.old_origins.len());
+    }
+
+    /// Appends what `write` makes of bytes `start..end` of the old text; returns where it stands in the new one.
+    pub(crate) fn rewrite_part(&mut self, start: usize, end: usize, write: impl FnOnce(&mut Rewriter<'_>)) -> Span {
+        let new_start = self.text.len();
+        let base = self.old_origins.get(start).map_or(self.base + start, |span| span.start as usize);
+        let origins = if self.tracked { &self.old_origins[start..end] } else { &[] };
+        write(&mut Rewriter {
+            old: &self.old_text[start..end],
+            old_origins: origins,
+            at: 0,
+            base,
+            new: &mut self.text,
+            new_origins: self.tracked.then_some(&mut self.origins),
+        });
+        Span::new(new_start, self.text.len())
+    }
+}
+
+/// Reads an old text from front to back and writes the new one.
+#[derive(Debug)]
+pub(crate) struct Rewriter<'a> {
+    old: &'a str,
+    old_origins: &'a [Span],
+    at: usize,
+    base: usize,
+    new: &'a mut String,
+    new_origins: Option<&'a mut Vec<Span>>,
+}
+
+impl<'a> Rewriter<'a> {
+    /// Where in the original the first byte of what is being rewritten comes from; without tracking, a guess that holds
+    /// for text that nothing changed before.
+    pub(crate) fn origin_start(&self) -> usize {
+        self.base
+    }
+
+    /// What has not been read yet.
+    pub(crate) fn rest(&self) -> &'a str {
+        &self.old[self.at..]
+    }
+
+    /// Takes the next character over as it is.
+    pub(crate) fn keep(&mut self) {
+        if let Some(character) = self.rest().chars().next() {
+            self.keep_bytes(character.len_utf8());
+        }
+    }
+
+    /// Takes the next `count` bytes over as they are.
+    pub(crate) fn keep_bytes(&mut self, count: usize) {
+        let end = self.at + count;
+        self.new.push_str(&self.old[self.at..end]);
+        if let Some(origins) = &mut self.new_origins {
+            origins.extend_from_slice(&self.old_origins[self.at..end]);
+        }
+        self.at = end;
+    }
+
+    /// Reads the next character and writes `character` in its place.
+    pub(crate) fn replace(&mut self, character: char) {
+        let span = self.old_origins.get(self.at).copied();
+        self.skip();
+        self.write(character, span);
+    }
+
+    /// Writes a character that stands for nothing of its own; it has the span of the byte read last.
+    pub(crate) fn insert(&mut self, character: char) {
+        let span = match self.at.checked_sub(1) {
+            Some(before) => self.old_origins.get(before).copied(),
+            None => Some(Span::new(self.base, self.base)),
+        };
+        self.write(character, span);
+    }
+
+    /// Reads the next character and writes nothing.
+    pub(crate) fn skip(&mut self) {
+        self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+    }
+
+    /// One step of a normalization form: with `change` 1 the character is new, with 0 it replaces one, with -n it
+    /// replaces one and the n characters behind that are gone.
+    pub(crate) fn step(&mut self, character: char, change: isize) {
+        if change > 0 {
+            self.insert(character);
+            return;
+        }
+        self.replace(character);
+        for _ in change..0 {
+            self.skip();
+        }
+    }
+
+    fn write(&mut self, character: char, span: Option<Span>) {
+        self.new.push(character);
+        if let Some(origins) = &mut self.new_origins {
+            let span = span.unwrap_or(Span::new(self.base, self.base));
+            origins.extend(std::iter::repeat_n(span, character.len_utf8()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origins_of(text: &AlignedText) -> Vec<(char, u32, u32)> {
+        let at = |(at, c): (usize, char)| (c, text.origins()[at].start, text.origins()[at].end);
+        text.as_str().char_indices().map(at).collect()
+    }
+
+    #[test]
+    fn replaced_inserted_and_removed_characters_keep_their_origins() {
+        let mut text = AlignedText::default();
+        text.start("aé中b", 10, true);
+        text.rewrite(|r| {
+            r.insert('<'); // before everything: no span of its own
+            r.keep(); // a
+            r.replace('e'); // é
+            r.insert('+');
+            r.skip(); // 中
+            r.keep(); // b
+        });
+        assert_eq!(origins_of(&text), [('<', 10, 10), ('a', 10, 11), ('e', 11, 13), ('+', 11, 13), ('b', 16, 17)]);
+        // A second rewriting looks through the first.
+        text.rewrite(|r| {
+            r.skip();
+            r.keep();
+            r.replace('É');
+            r.keep_bytes(2);
+        });
+        assert_eq!(origins_of(&text), [('a', 10, 11), ('É', 11, 13), ('+', 11, 13), ('b', 16, 17)]);
+    }
+
+    #[test]
+    fn untracked_text_is_the_same_text() {
+        let mut texts = [AlignedText::default(), AlignedText::default()];
+        for (text, tracked) in texts.iter_mut().zip([true, false]) {
+            text.start("x y", 0, tracked);
+            text.rewrite(|r| {
+                while let Some(c) = r.rest().chars().next() {
+                    if c == ' ' { r.replace('▁') } else { r.keep() }
+                }
+            });
+        }
+        assert_eq!(texts[0].as_str(), "x▁y");
+        assert_eq!(texts[0].as_str(), texts[1].as_str());
+        assert!(texts[1].origins().is_empty());
+    }
+}

@@ -1,0 +1,294 @@
+//! Many texts at once, on several threads, with the results in order.
+//!
+//! - [`windows`]: who works on which rows.
+//! - [`parallelism`]: how many threads there are, and what a forked child does.
+//! - [`cancel`]: how a batch is stopped.
+
+mod cancel;
+mod parallelism;
+mod windows;
+
+use std::any::Any;
+use thiserror::Error;
+
+use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::error::{DecodeError, EncodeError};
+use crate::text::Text;
+use crate::tokenizer::{DecodeOptions, EncodeOptions, Tokenizer};
+pub use cancel::Cancel;
+pub use parallelism::{MOST_THREADS, parallelism_was_used, set_threads, threads};
+
+/// How a batch is to be run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Run<'a> {
+    /// How many threads work on it at most, the calling one included. Default [`threads`].
+    pub threads: Option<usize>,
+    /// What stops it before its end.
+    pub cancel: Option<&'a Cancel>,
+}
+
+impl Run<'_> {
+    fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(threads).clamp(1, MOST_THREADS)
+    }
+}
+
+/// Why a batch has no result. Of several errors it is that of the first row.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// A text could not be encoded.
+    #[error("row {row}: {source}")]
+    Row {
+        /// The row, from 0.
+        row: usize,
+        /// Why.
+        source: EncodeError,
+    },
+    /// Ids could not be decoded.
+    #[error("row {row}: {source}")]
+    Decode {
+        /// The row, from 0.
+        row: usize,
+        /// Why.
+        source: DecodeError,
+    },
+    /// The options do not fit the tokenizer.
+    #[error(transparent)]
+    Options(EncodeError),
+    /// It was told to stop.
+    #[error("the batch was cancelled")]
+    Cancelled,
+    /// A defect of tokenlane: a row made it panic.
+    #[error("row {row}: tokenlane failed, please report this: {message}")]
+    Panicked {
+        /// The row, from 0.
+        row: usize,
+        /// What the panic said.
+        message: String,
+    },
+}
+
+impl BatchError {
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Row { source, .. } | Self::Options(source) => source.code(),
+            Self::Decode { source, .. } => source.code(),
+            Self::Cancelled => "ERR_TOKENLANE_CANCELLED",
+            Self::Panicked { .. } => "ERR_TOKENLANE_PANIC",
+        }
+    }
+
+    fn panicked(row: usize, panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
+        Self::Panicked { row, message }
+    }
+}
+
+/// The ids of all rows in one slab of `u32`: first where each row starts, one entry more than there are rows, then the
+/// ids. A column that was asked for is a list over all ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    slab: Vec<u32>,
+    rows: usize,
+    columns: Encoding,
+}
+
+impl Batch {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Where in [`Self::ids`] each row starts; one entry more than there are rows, the last is where all end.
+    pub fn row_offsets(&self) -> &[u32] {
+        &self.slab[..=self.rows]
+    }
+
+    /// The ids of all rows, end to end.
+    pub fn ids(&self) -> &[u32] {
+        &self.slab[self.rows + 1..]
+    }
+
+    /// The ids of one row.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn row(&self, row: usize) -> &[u32] {
+        &self.ids()[self.row_offsets()[row] as usize..self.row_offsets()[row + 1] as usize]
+    }
+
+    /// Start and end of each token in its own row's text; empty when they were not asked for.
+    pub fn offsets(&self) -> &[[u32; 2]] {
+        &self.columns.offsets
+    }
+
+    /// The columns beside the ids, each over all rows; [`Encoding::ids`] is empty here.
+    pub fn columns(&self) -> &Encoding {
+        &self.columns
+    }
+
+    /// Row offsets and ids in one piece, as described above.
+    pub fn into_slab(self) -> Vec<u32> {
+        self.slab
+    }
+
+    /// The slab as [`Self::into_slab`], and the columns.
+    pub fn into_parts(self) -> (Vec<u32>, Encoding) {
+        (self.slab, self.columns)
+    }
+}
+
+/// Encodes all rows, with offsets in bytes.
+pub fn encode_batch(
+    tokenizer: &Tokenizer,
+    rows: &[Text<'_>],
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Batch, BatchError> {
+    with_offsets(tokenizer, rows, options, OffsetUnit::Byte, run)
+}
+
+/// Encodes all rows, with offsets in code points.
+pub fn encode_batch_char_offsets(
+    tokenizer: &Tokenizer,
+    rows: &[Text<'_>],
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Batch, BatchError> {
+    with_offsets(tokenizer, rows, options, OffsetUnit::CodePoint, run)
+}
+
+/// Encodes all rows to ids and nothing else.
+pub fn encode_batch_fast(
+    tokenizer: &Tokenizer,
+    rows: &[Text<'_>],
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Batch, BatchError> {
+    encode_batch_columns(tokenizer, rows, &EncodeOptions { columns: Columns::NONE, ..options.clone() }, run)
+}
+
+fn with_offsets(
+    tokenizer: &Tokenizer,
+    rows: &[Text<'_>],
+    options: &EncodeOptions,
+    offset_unit: OffsetUnit,
+    run: &Run<'_>,
+) -> Result<Batch, BatchError> {
+    let columns = options.columns | Columns::OFFSETS;
+    encode_batch_columns(tokenizer, rows, &EncodeOptions { columns, offset_unit, ..options.clone() }, run)
+}
+
+/// Encodes all rows, with the columns and the unit of offsets that the options name.
+pub fn encode_batch_columns(
+    tokenizer: &Tokenizer,
+    rows: &[Text<'_>],
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Batch, BatchError> {
+    let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
+    let weights: Vec<usize> = rows.iter().map(Text::weight).collect();
+    let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
+        let range = window.range();
+        // When one window is the whole batch its ids are the slab: the row offsets have their place before them.
+        let head = if range.len() == rows.len() { rows.len() + 1 } else { 0 };
+        let expected: usize = weights[range.clone()].iter().sum::<usize>() / 4;
+        let mut out = Encoding::default();
+        out.ids.reserve(head + expected + range.len());
+        out.ids.resize(head, 0);
+        let mut ends = Vec::with_capacity(range.len());
+        tokenizer.with_encoder(|encoder| {
+            while let Some(row) = window.next() {
+                let result = encoder.encode(tokenizer, rows[row], &plan, &mut out);
+                result.map_err(|source| BatchError::Row { row, source })?;
+                ends.push(out.ids.len() - head);
+            }
+            Ok(Window { out, ends, head })
+        })
+    })?;
+    gather(windows, rows.len())
+}
+
+/// What a worker made of a window.
+struct Window {
+    out: Encoding,
+    /// Where each row ends, counted from the window's first id.
+    ends: Vec<usize>,
+    /// Entries of `out.ids` before the first id.
+    head: usize,
+}
+
+/// One slab of all windows.
+fn gather(mut windows: Vec<Window>, rows: usize) -> Result<Batch, BatchError> {
+    let total: usize = windows.iter().map(|window| window.out.ids.len() - window.head).sum();
+    if u32::try_from(total).is_err() {
+        return Err(BatchError::Options(EncodeError::BatchTooLarge { limit: u32::MAX as usize }));
+    }
+    let mut slab = match &mut windows[..] {
+        [all] if all.head > 0 => std::mem::take(&mut all.out.ids),
+        _ => Vec::with_capacity(rows + 1 + total),
+    };
+    slab.resize(slab.len().max(rows + 1), 0);
+    let (mut row, mut first) = (0, 0);
+    let mut columns = Encoding::default();
+    for window in windows {
+        for end in &window.ends {
+            row += 1;
+            slab[row] = (first + end) as u32;
+        }
+        first += window.ends.last().copied().unwrap_or(0);
+        slab.extend_from_slice(window.out.ids.get(window.head..).unwrap_or_default());
+        columns.append_columns(window.out);
+    }
+    Ok(Batch { slab, rows, columns })
+}
+
+/// How many tokens each row has.
+pub fn count_batch(
+    tokenizer: &Tokenizer,
+    rows: &[Text<'_>],
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Vec<u32>, BatchError> {
+    let options = EncodeOptions { columns: Columns::NONE, ..options.clone() };
+    let plan = tokenizer.plan(&options).map_err(BatchError::Options)?;
+    let weights: Vec<usize> = rows.iter().map(Text::weight).collect();
+    let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
+        tokenizer.with_encoder(|encoder| {
+            let mut counts = Vec::with_capacity(window.range().len());
+            while let Some(row) = window.next() {
+                let count = encoder.count(tokenizer, rows[row], &plan);
+                counts.push(count.map_err(|source| BatchError::Row { row, source })? as u32);
+            }
+            Ok(counts)
+        })
+    })?;
+    Ok(windows.concat())
+}
+
+/// The text of each row of ids.
+pub fn decode_batch(
+    tokenizer: &Tokenizer,
+    rows: &[&[u32]],
+    options: &DecodeOptions,
+    run: &Run<'_>,
+) -> Result<Vec<String>, BatchError> {
+    let weights: Vec<usize> = rows.iter().map(|ids| ids.len() * 4).collect();
+    let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
+        let mut texts = Vec::with_capacity(window.range().len());
+        while let Some(row) = window.next() {
+            let text = tokenizer.decode(rows[row], options);
+            texts.push(text.map_err(|source| BatchError::Decode { row, source })?);
+        }
+        Ok(texts)
+    })?;
+    Ok(windows.into_iter().flatten().collect())
+}

@@ -1,0 +1,229 @@
+//! The scheduler: rows are cut into contiguous windows, and one counter hands the windows out.
+//!
+//! A window is a run of rows, measured in bytes and not in rows, so that a few long rows weigh what they are. Each
+//! worker asks the counter for the next window until there is none; nothing else is shared while it works. Windows are
+//! large at first, so that there are few of them, and smaller towards the end, so that no worker is left alone with a
+//! big one when the others are done.
+//!
+//! The counter has a cache line of its own: every worker writes it, and what stood beside it would be dragged along.
+//! `fetch_add` gives every number to exactly one worker, whatever the ordering, so relaxed is enough: the rows were
+//! written before the workers were started, and results are read after all of them have ended; starting and joining
+//! order both.
+//!
+//! Of several errors the one in the first row is told. A window that fails says so in `failed`, and workers drop windows
+//! behind it; windows before it had been handed out already, because the counter goes up, and are finished.
+
+use crossbeam_utils::CachePadded;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::cancel::Cancel;
+use super::{BatchError, parallelism};
+
+/// Windows per worker, about.
+const PER_WORKER: usize = 4;
+/// A window has this much to do at least, in bytes: handing it out must not be what costs.
+const LEAST: usize = 16 << 10;
+/// Batches of less than this, in bytes, are not worth waking anybody for.
+const SERIAL_BELOW: usize = 64 << 10;
+
+/// Cuts rows of the given weights into windows for so many workers: contiguous, none empty, all rows covered.
+pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
+    let mut rest: usize = weights.iter().sum();
+    let mut windows = Vec::with_capacity(workers * PER_WORKER * 2);
+    let (mut start, mut size) = (0, 0);
+    for (row, &weight) in weights.iter().enumerate() {
+        size += weight;
+        // A share of what is left: so windows get smaller as the end comes near.
+        if size >= (rest / (workers * PER_WORKER / 2).max(1)).max(LEAST) {
+            windows.push(start..row + 1);
+            start = row + 1;
+            rest -= size;
+            size = 0;
+        }
+    }
+    if start < weights.len() {
+        windows.push(start..weights.len());
+    }
+    windows
+}
+
+/// Numbers from zero up, each given out once.
+pub(super) struct Counter<A>(CachePadded<A>);
+
+/// The one operation that the counter needs; a trait so that a model checker can put its own atomics in.
+pub(super) trait FetchAdd {
+    fn fetch_add_one(&self) -> usize;
+}
+
+impl FetchAdd for AtomicUsize {
+    fn fetch_add_one(&self) -> usize {
+        self.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl<A: FetchAdd> Counter<A> {
+    pub(super) fn new(zero: A) -> Self {
+        Self(CachePadded::new(zero))
+    }
+
+    /// The next number below `count`, if any is left. No more calls than workers come after the last number, so that it
+    /// cannot wrap around.
+    pub(super) fn next(&self, count: usize) -> Option<usize> {
+        Some(self.0.fetch_add_one()).filter(|&number| number < count)
+    }
+}
+
+/// The rows of a window, one by one, as long as the batch goes on.
+pub(super) struct Rows<'a> {
+    rows: Range<usize>,
+    /// The row handed out last.
+    current: usize,
+    goes_on: &'a dyn Fn() -> bool,
+}
+
+impl Rows<'_> {
+    pub(super) fn range(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+
+    pub(super) fn next(&mut self) -> Option<usize> {
+        if !(self.goes_on)() {
+            self.rows.start = self.rows.end;
+        }
+        self.current = self.rows.next()?;
+        Some(self.current)
+    }
+}
+
+/// Runs `work` over all rows and returns its results by window, in the order of the rows.
+///
+/// `work` takes rows until there are none and returns what it made of them. It may panic: that is the error of the row
+/// it had taken last.
+pub(super) fn run<T: Send>(
+    weights: &[usize],
+    threads: usize,
+    cancel: Option<&Cancel>,
+    work: impl Fn(&mut Rows<'_>) -> Result<T, BatchError> + Sync,
+) -> Result<Vec<T>, BatchError> {
+    let cancelled = || cancel.is_some_and(Cancel::is_cancelled);
+    let one = |rows: Range<usize>, goes_on: &dyn Fn() -> bool| {
+        let mut rows = Rows { current: rows.start, rows, goes_on };
+        // Whatever `work` leaves behind in a panic is dropped with it: encoders are taken for its time and not put back.
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut rows)));
+        outcome.unwrap_or_else(|panic| Err(BatchError::panicked(rows.current, &*panic)))
+    };
+
+    let total: usize = weights.iter().sum();
+    let workers = if total < SERIAL_BELOW { 1 } else { threads.min(weights.len()) };
+    let windows = if workers > 1 { windows(weights, workers) } else { vec![] };
+    let pool = if windows.len() > 1 { parallelism::pool(workers - 1) } else { None };
+    let Some(pool) = pool else {
+        let result = one(0..weights.len(), &|| !cancelled());
+        return if cancelled() { Err(BatchError::Cancelled) } else { result.map(|all| vec![all]) };
+    };
+
+    let counter = Counter::new(AtomicUsize::new(0));
+    let failed = AtomicUsize::new(usize::MAX);
+    let results: Vec<Mutex<Option<Result<T, BatchError>>>> = windows.iter().map(|_| Mutex::new(None)).collect();
+    let worker = || {
+        while let Some(at) = counter.next(windows.len()) {
+            let goes_on = || !cancelled() && failed.load(Ordering::Relaxed) >= at;
+            if !goes_on() {
+                continue;
+            }
+            let result = one(windows[at].clone(), &goes_on);
+            if result.is_err() {
+                failed.fetch_min(at, Ordering::Relaxed);
+            }
+            *results[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
+        }
+    };
+    // The thread that asked works too; the pool's threads help it.
+    pool.in_place_scope(|scope| {
+        for _ in 1..workers.min(windows.len()) {
+            scope.spawn(|_| worker());
+        }
+        worker();
+    });
+    if cancelled() {
+        return Err(BatchError::Cancelled);
+    }
+    let in_order = results.into_iter().map(|slot| slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
+    // Windows behind a failed one may be missing, but then the failed one comes first and ends the collecting.
+    in_order.map(|result| result.expect("every window before a failed one was finished")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn windows_cover_all_rows_in_order_and_none_is_empty(
+            weights in prop::collection::vec(prop_oneof![0usize..50, 1000usize..9000, Just(3_000_000)], 0..400),
+            workers in 1usize..90,
+        ) {
+            let windows = windows(&weights, workers);
+            let mut next = 0;
+            for window in &windows {
+                prop_assert!(window.start == next && window.end > next);
+                next = window.end;
+            }
+            prop_assert_eq!(next, weights.len());
+            // No window but the last is smaller than it may be, and none could have ended a row earlier.
+            for window in &windows[..windows.len().saturating_sub(1)] {
+                let size: usize = weights[window.clone()].iter().sum();
+                prop_assert!(size >= LEAST);
+                let without_last: usize = weights[window.start..window.end - 1].iter().sum();
+                let rest: usize = weights[window.start..].iter().sum();
+                prop_assert!(without_last < (rest / (workers * PER_WORKER / 2).max(1)).max(LEAST));
+            }
+        }
+    }
+
+    #[test]
+    fn windows_get_smaller_towards_the_end() {
+        let weights = vec![6500; 1000];
+        let sizes: Vec<usize> = windows(&weights, 2).iter().map(|window| window.len()).collect();
+        assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
+        assert!(sizes[0] >= 200 && *sizes.last().expect("there are rows") <= 4, "{sizes:?}");
+        assert!(sizes.len() <= 40, "{} windows", sizes.len());
+    }
+
+    #[test]
+    fn every_number_goes_to_exactly_one_worker_in_every_interleaving() {
+        use loom::sync::Arc;
+        use loom::sync::atomic::AtomicUsize as LoomAtomic;
+
+        impl FetchAdd for LoomAtomic {
+            fn fetch_add_one(&self) -> usize {
+                self.fetch_add(1, Ordering::Relaxed)
+            }
+        }
+
+        loom::model(|| {
+            const WINDOWS: usize = 3;
+            let counter = Arc::new(Counter::new(LoomAtomic::new(0)));
+            let helpers: Vec<_> = (0..2)
+                .map(|_| {
+                    let counter = Arc::clone(&counter);
+                    loom::thread::spawn(move || {
+                        let mut taken = vec![];
+                        while let Some(number) = counter.next(WINDOWS) {
+                            taken.push(number);
+                        }
+                        taken
+                    })
+                })
+                .collect();
+            let mut all: Vec<usize> = helpers.into_iter().flat_map(|helper| helper.join().expect("no panic")).collect();
+            assert!(counter.next(WINDOWS).is_none());
+            all.sort_unstable();
+            assert_eq!(all, [0, 1, 2]);
+        });
+    }
+}

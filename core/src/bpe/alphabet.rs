@@ -1,0 +1,136 @@
+//! A word's first symbols: one per byte or per character, before any merge.
+
+use std::collections::HashMap;
+
+use super::Symbol;
+use crate::error::EncodeError;
+
+/// How a word is written as symbols.
+#[derive(Debug)]
+pub(crate) enum Alphabet {
+    /// Byte-level: the token of each byte.
+    Bytes {
+        ids: Box<[Option<u32>; 256]>,
+        /// What a byte without a token does: nothing (a tokenizer.json drops it) or an error (rank files).
+        missing_is_error: bool,
+    },
+    /// Characters, with whatever the file says of the first, the last and the unknown ones.
+    Characters(Characters),
+}
+
+/// Behaviour follows Hugging Face tokenizers' BPE model.
+#[derive(Debug)]
+pub(crate) struct Characters {
+    /// For the first, the middle, the last and the only character of a word: prefix and suffix change the token sought.
+    pub(crate) ids: [HashMap<char, u32, foldhash::fast::RandomState>; 4],
+    /// The tokens `<0x00>` to `<0xFF>`, where the file asks for byte fallback.
+    pub(crate) byte_fallback: Option<Box<[Option<u32>; 256]>>,
+    pub(crate) unknown: Option<Unknown>,
+    pub(crate) continuing_subword_prefix: String,
+    pub(crate) end_of_word_suffix: String,
+}
+
+/// The token for a character that has none.
+#[derive(Debug)]
+pub(crate) struct Unknown {
+    pub(crate) token: String,
+    /// Absent when the vocabulary lacks the token: an error, but only once it is needed.
+    pub(crate) id: Option<u32>,
+    /// Whether neighbours become one unknown token.
+    pub(crate) fuse: bool,
+}
+
+/// Index into [`Characters::ids`].
+pub(crate) const fn position(is_first: bool, is_last: bool) -> usize {
+    (is_first as usize) << 1 | is_last as usize
+}
+
+impl Alphabet {
+    /// Replaces `symbols` by those of `word`, which holds valid UTF-8 unless the alphabet is bytes.
+    pub(crate) fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
+        symbols.clear();
+        match self {
+            Self::Bytes { ids, missing_is_error } => {
+                symbols.reserve(word.len());
+                for (at, &byte) in word.iter().enumerate() {
+                    match ids[usize::from(byte)] {
+                        Some(id) => symbols.push(Symbol { id, len: 1 }),
+                        None if *missing_is_error => return Err(EncodeError::NoTokenForByte { byte, at }),
+                        None => {}
+                    }
+                }
+                Ok(())
+            }
+            Self::Characters(characters) => characters.symbols(word, symbols),
+        }
+    }
+
+    pub(crate) fn lengths_vary(&self) -> bool {
+        match self {
+            Self::Bytes { .. } => false,
+            Self::Characters(c) => {
+                c.unknown.is_some()
+                    || c.byte_fallback.is_some()
+                    || !c.continuing_subword_prefix.is_empty()
+                    || !c.end_of_word_suffix.is_empty()
+            }
+        }
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Bytes { ids, .. } => size_of_val(&**ids),
+            Self::Characters(c) => c.ids.iter().map(|map| map.capacity() * 9).sum(),
+        }
+    }
+}
+
+impl Characters {
+    fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
+        let word = std::str::from_utf8(word).expect("spans of a text in characters lie between characters");
+        // An unknown token waits for its neighbours. Byte fallback does not send it on its way, so that it can come
+        // after bytes that follow it in the text; the reference does the same.
+        let mut waiting: Option<Symbol> = None;
+        let mut characters = word.char_indices().peekable();
+        while let Some((at, character)) = characters.next() {
+            let is_last = characters.peek().is_none();
+            let len = character.len_utf8() as u32;
+            if let Some(&id) = self.ids[position(at == 0, is_last)].get(&character) {
+                symbols.extend(waiting.take());
+                symbols.push(Symbol { id, len });
+                continue;
+            }
+            if self.push_bytes(character, at == 0, is_last, symbols) {
+                continue;
+            }
+            let Some(unknown) = &self.unknown else { continue };
+            let id = || unknown.id.ok_or_else(|| EncodeError::UnknownTokenMissing { token: unknown.token.clone() });
+            waiting = Some(match waiting {
+                Some(before) if unknown.fuse => Symbol { len: before.len + len, ..before },
+                before => {
+                    symbols.extend(before);
+                    Symbol { id: id()?, len }
+                }
+            });
+        }
+        symbols.extend(waiting);
+        Ok(())
+    }
+
+    /// The character's bytes as tokens, prefix and suffix included; nothing unless each of them has one.
+    fn push_bytes(&self, character: char, is_first: bool, is_last: bool, symbols: &mut Vec<Symbol>) -> bool {
+        let Some(tokens) = &self.byte_fallback else { return false };
+        let mut buffer = [0; 4];
+        let prefix = if is_first { "" } else { &self.continuing_subword_prefix };
+        let suffix = if is_last { &*self.end_of_word_suffix } else { "" };
+        let before = symbols.len();
+        for byte in prefix.bytes().chain(character.encode_utf8(&mut buffer).bytes()).chain(suffix.bytes()) {
+            let Some(id) = tokens[usize::from(byte)] else {
+                symbols.truncate(before);
+                return false;
+            };
+            symbols.push(Symbol { id, len: 1 });
+        }
+        true
+    }
+}

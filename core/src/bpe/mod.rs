@@ -1,0 +1,134 @@
+//! The model: a word, as the pre-tokenizer cut it, becomes token ids.
+//!
+//! A word is first written as symbols, one for each byte (byte-level models) or character (all others). Then the
+//! adjacent pair whose merge has the lowest rank is joined, the leftmost first, until no pair can be. The way of one word:
+//!
+//! - [`word_cache`]: seen before? Then its ids are known.
+//! - `ignore_merges`: is the word itself a token? Then that is all.
+//! - [`alphabet`]: the word's symbols.
+//! - [`merges`]: what a pair of tokens becomes, and how early.
+//! - [`merge`]: the loop; one for short words, one that is never quadratic for long ones.
+//! - [`naive`]: the same by definition, slow and obvious; tests and fuzz targets hold the others against it.
+
+pub(crate) mod alphabet;
+pub(crate) mod merge;
+pub(crate) mod merges;
+#[cfg(test)]
+pub(crate) mod naive;
+pub(crate) mod word_cache;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+use crate::error::EncodeError;
+pub(crate) use alphabet::Alphabet;
+pub(crate) use merge::MergeScratch;
+pub(crate) use merges::Merges;
+pub(crate) use word_cache::WordCache;
+
+/// A token of a word: its id and how many bytes of the word it stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Symbol {
+    /// The token's id.
+    pub id: u32,
+    /// The bytes of the word that it covers. An unknown token covers as many as it replaced; a token of byte fallback one.
+    pub len: u32,
+}
+
+/// The model of one tokenizer. Immutable; what changes is in [`MergeScratch`] and [`WordCache`], one of each per worker.
+#[derive(Debug)]
+pub(crate) struct Bpe {
+    pub(crate) alphabet: Alphabet,
+    pub(crate) merges: Merges,
+    /// Set when a word that is itself a token is not merged at all.
+    pub(crate) whole_words: Option<WholeWords>,
+    /// The probability with which a merge is passed over, as in BPE-dropout; with it nothing is cached.
+    pub(crate) dropout: Option<f32>,
+}
+
+impl Bpe {
+    /// The tokens of one word, appended to `out`.
+    pub(crate) fn tokenize(
+        &self,
+        word: &[u8],
+        scratch: &mut MergeScratch,
+        out: &mut Vec<Symbol>,
+    ) -> Result<(), EncodeError> {
+        if word.is_empty() {
+            return Ok(());
+        }
+        if self.dropout.is_none()
+            && let Some(id) = self.whole_words.as_ref().and_then(|words| words.id(word))
+        {
+            out.push(Symbol { id, len: word.len() as u32 });
+            return Ok(());
+        }
+        self.alphabet.symbols(word, &mut scratch.symbols)?;
+        match self.dropout {
+            None => merge::merge(&self.merges, scratch),
+            Some(probability) => merge::merge_with_dropout(&self.merges, scratch, probability),
+        }
+        out.extend_from_slice(&scratch.symbols);
+        Ok(())
+    }
+
+    /// Whether a symbol's length can differ from its token's own: then offsets cannot be told from ids alone.
+    pub(crate) fn lengths_vary(&self) -> bool {
+        self.alphabet.lengths_vary()
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.merges.memory_bytes()
+            + self.alphabet.memory_bytes()
+            + self.whole_words.as_ref().map_or(0, WholeWords::memory_bytes)
+    }
+}
+
+/// The words that are tokens as they stand, by the bytes that the model sees.
+#[derive(Debug)]
+pub(crate) struct WholeWords {
+    bytes: Vec<u8>,
+    /// Start and length within `bytes`, and the id.
+    entries: HashTable<(u32, u32, u32)>,
+    hasher: RandomState,
+}
+
+impl WholeWords {
+    /// `words` may hold a word twice; the last one counts.
+    pub(crate) fn new<'a>(words: impl Iterator<Item = (std::borrow::Cow<'a, [u8]>, u32)>) -> Self {
+        let mut made = Self { bytes: Vec::new(), entries: HashTable::new(), hasher: RandomState::default() };
+        for (word, id) in words {
+            made.insert(&word, id);
+        }
+        made.bytes.shrink_to_fit();
+        made
+    }
+
+    fn insert(&mut self, word: &[u8], id: u32) {
+        let Self { bytes, entries, hasher } = self;
+        let text = |bytes: &[u8], start: u32, len: u32| -> std::ops::Range<usize> {
+            debug_assert!((start + len) as usize <= bytes.len());
+            start as usize..(start + len) as usize
+        };
+        let hash = hasher.hash_one(word);
+        if let Some(entry) = entries.find_mut(hash, |&(start, len, _)| &bytes[text(bytes, start, len)] == word) {
+            entry.2 = id;
+            return;
+        }
+        let start = bytes.len() as u32;
+        bytes.extend_from_slice(word);
+        entries.insert_unique(hash, (start, word.len() as u32, id), |&(start, len, _)| {
+            hasher.hash_one(&bytes[text(bytes, start, len)])
+        });
+    }
+
+    pub(crate) fn id(&self, word: &[u8]) -> Option<u32> {
+        let same = |&(start, len, _): &(u32, u32, u32)| &self.bytes[start as usize..(start + len) as usize] == word;
+        self.entries.find(self.hasher.hash_one(word), same).map(|entry| entry.2)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.bytes.capacity() + self.entries.allocation_size()
+    }
+}

@@ -1,0 +1,225 @@
+//! What a text yields: its token ids and, on request, what is known of each token.
+
+use std::ops::BitOr;
+
+/// What an [`Encoding`] holds beside its ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Columns(u32);
+
+impl Columns {
+    /// Ids only.
+    pub const NONE: Self = Self(0);
+    /// Where each token stands in the original text.
+    pub const OFFSETS: Self = Self(1);
+    /// Each token as a string.
+    pub const TOKENS: Self = Self(1 << 1);
+    /// 1 for a token that the post-processor added.
+    pub const SPECIAL_TOKENS_MASK: Self = Self(1 << 2);
+    /// Which part of the input a token is of, as the model is told.
+    pub const TYPE_IDS: Self = Self(1 << 3);
+    /// 0 for padding, 1 for all else.
+    pub const ATTENTION_MASK: Self = Self(1 << 4);
+    /// Which word of the text a token is of.
+    pub const WORD_IDS: Self = Self(1 << 5);
+    /// Which text of a pair a token is of.
+    pub const SEQUENCE_IDS: Self = Self(1 << 6);
+    /// All of them.
+    pub const ALL: Self = Self((1 << 7) - 1);
+
+    /// Whether every column of `other` is among these.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The columns as bits, in the order above.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The columns that `bits` names; other bits are ignored.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+}
+
+impl BitOr for Columns {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// What offsets count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OffsetUnit {
+    /// Bytes of UTF-8.
+    #[default]
+    Byte,
+    /// Unicode code points.
+    CodePoint,
+    /// UTF-16 code units, what JavaScript strings count.
+    Utf16,
+}
+
+/// In word and sequence ids: this token is of none.
+pub const NO_ID: u32 = u32::MAX;
+
+/// The tokens of one text, or of the rows of a batch end to end. A column that was not asked for is empty, the others
+/// have one entry per token.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Encoding {
+    pub(crate) ids: Vec<u32>,
+    pub(crate) offsets: Vec<[u32; 2]>,
+    pub(crate) tokens: Vec<String>,
+    pub(crate) special_tokens_mask: Vec<u8>,
+    pub(crate) type_ids: Vec<u32>,
+    pub(crate) attention_mask: Vec<u8>,
+    pub(crate) word_ids: Vec<u32>,
+    pub(crate) sequence_ids: Vec<u32>,
+}
+
+impl Encoding {
+    /// The token ids.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
+    /// The token ids, without the rest.
+    pub fn into_ids(self) -> Vec<u32> {
+        self.ids
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Start and end of each token in the original text, in the unit asked for. A character that is split over several
+    /// tokens is in the span of each; a token that the post-processor added has `[0, 0]`.
+    pub fn offsets(&self) -> &[[u32; 2]] {
+        &self.offsets
+    }
+
+    /// Each token as the vocabulary writes it; of an added token what the text had in its place.
+    pub fn tokens(&self) -> &[String] {
+        &self.tokens
+    }
+
+    /// 1 for each token that the post-processor added, 0 for the others.
+    pub fn special_tokens_mask(&self) -> &[u8] {
+        &self.special_tokens_mask
+    }
+
+    /// The type id of each token.
+    pub fn type_ids(&self) -> &[u32] {
+        &self.type_ids
+    }
+
+    /// 1 for each token, 0 for padding.
+    pub fn attention_mask(&self) -> &[u8] {
+        &self.attention_mask
+    }
+
+    /// The number of the word that each token is of, [`NO_ID`] for tokens of none.
+    pub fn word_ids(&self) -> &[u32] {
+        &self.word_ids
+    }
+
+    /// 0 for the tokens of the first text, 1 for those of the second, [`NO_ID`] for tokens of neither.
+    pub fn sequence_ids(&self) -> &[u32] {
+        &self.sequence_ids
+    }
+
+    /// Appends all columns of `other`, but not its ids.
+    pub(crate) fn append_columns(&mut self, mut other: Self) {
+        self.offsets.append(&mut other.offsets);
+        self.tokens.append(&mut other.tokens);
+        self.special_tokens_mask.append(&mut other.special_tokens_mask);
+        self.type_ids.append(&mut other.type_ids);
+        self.attention_mask.append(&mut other.attention_mask);
+        self.word_ids.append(&mut other.word_ids);
+        self.sequence_ids.append(&mut other.sequence_ids);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ids.clear();
+        self.offsets.clear();
+        self.tokens.clear();
+        self.special_tokens_mask.clear();
+        self.type_ids.clear();
+        self.attention_mask.clear();
+        self.word_ids.clear();
+        self.sequence_ids.clear();
+    }
+}
+
+/// Turns the byte offsets of tokens, which hardly ever go back, into another unit without a table of the whole text.
+#[derive(Debug)]
+pub(crate) struct UnitCursor<'a> {
+    text: &'a str,
+    unit: OffsetUnit,
+    byte: usize,
+    units: usize,
+}
+
+impl<'a> UnitCursor<'a> {
+    /// Nothing where bytes are the unit, or are as good as the unit because the text is ASCII.
+    pub(crate) fn new(text: &'a str, unit: OffsetUnit) -> Option<Self> {
+        let needed = unit != OffsetUnit::Byte && !text.is_ascii();
+        needed.then_some(Self { text, unit, byte: 0, units: 0 })
+    }
+
+    /// `byte` lies between two characters.
+    pub(crate) fn convert(&mut self, byte: usize) -> u32 {
+        if byte >= self.byte {
+            self.units += self.count(&self.text[self.byte..byte]);
+        } else {
+            self.units -= self.count(&self.text[byte..self.byte]);
+        }
+        self.byte = byte;
+        self.units as u32
+    }
+
+    fn count(&self, text: &str) -> usize {
+        let characters = text.bytes().filter(|byte| byte & 0xC0 != 0x80).count();
+        match self.unit {
+            OffsetUnit::Byte => text.len(),
+            OffsetUnit::CodePoint => characters,
+            // Four bytes of UTF-8 are two units, all else is one.
+            OffsetUnit::Utf16 => characters + text.bytes().filter(|&byte| byte >= 0xF0).count(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_convert_forwards_and_back() {
+        let text = "aé中😀\u{301}z";
+        for unit in [OffsetUnit::CodePoint, OffsetUnit::Utf16] {
+            let mut cursor = UnitCursor::new(text, unit).expect("the text is not ASCII");
+            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            for &from in &places {
+                for &to in &places {
+                    for at in [from, to] {
+                        let expected = match unit {
+                            OffsetUnit::CodePoint => text[..at].chars().count(),
+                            _ => text[..at].encode_utf16().count(),
+                        };
+                        assert_eq!(cursor.convert(at), expected as u32);
+                    }
+                }
+            }
+        }
+        assert!(UnitCursor::new("ascii", OffsetUnit::Utf16).is_none());
+        assert!(UnitCursor::new(text, OffsetUnit::Byte).is_none());
+    }
+}

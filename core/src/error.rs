@@ -1,0 +1,258 @@
+//! One error type per operation. Each carries its data, has a stable [`code`](LoadError::code) for programs and a
+//! sentence for people.
+
+use thiserror::Error;
+
+/// Why a tokenizer could not be made from what was given.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// There was nothing to read.
+    #[error("the file is empty")]
+    Empty,
+    /// The bytes are not JSON.
+    #[error("the JSON does not parse: {message} at line {line}, column {column}")]
+    Json {
+        /// The line the parser stopped in, from 1.
+        line: usize,
+        /// The byte within that line, from 1.
+        column: usize,
+        /// What the parser expected.
+        message: String,
+    },
+    /// The JSON parses but a part of it is not what a tokenizer file holds there.
+    #[error("{path}: {message}")]
+    Shape {
+        /// Where in the file, as `model.merges[3]`.
+        path: String,
+        /// What was wrong.
+        message: String,
+    },
+    /// The file asks for something that tokenlane does not do; nothing is approximated.
+    #[error("{path}: {component} is not supported")]
+    Unsupported {
+        /// Where in the file, as `pre_tokenizer.pretokenizers[0]`.
+        path: String,
+        /// The component or option, as the file names it.
+        component: String,
+    },
+    /// A merge joins or makes a token that the vocabulary does not have.
+    #[error("merge {index} ({left:?} with {right:?}) needs the token {missing:?}, which is not in the vocabulary")]
+    MergeOutOfVocabulary {
+        /// The merge's place in the list, from 0: its rank.
+        index: usize,
+        /// The left part.
+        left: String,
+        /// The right part.
+        right: String,
+        /// The token that is missing.
+        missing: String,
+    },
+    /// A merge in the string form does not hold exactly two parts.
+    #[error("merge {index} ({text:?}) is not two parts with one space between them")]
+    MergeMalformed {
+        /// The merge's place in the list, from 0.
+        index: usize,
+        /// The merge as the file has it.
+        text: String,
+    },
+    /// Two tokens claim one id.
+    #[error("the tokens {first:?} and {second:?} both have the id {id}")]
+    DuplicateId {
+        /// The id.
+        id: u32,
+        /// The token that had it first.
+        first: String,
+        /// The token that came later.
+        second: String,
+    },
+    /// A line of a rank file is not `<base64> <rank>`.
+    #[error("line {line} of the rank file: {message}")]
+    RankLine {
+        /// The line, from 1.
+        line: usize,
+        /// What was wrong.
+        message: String,
+    },
+    /// A rank file says nothing of how text is split; the caller has to.
+    #[error(
+        "this is a rank file, which does not say how text is split: name its encoding, or give its pattern and special tokens"
+    )]
+    RanksWithoutPattern,
+    /// The bytes are none of the formats that can be told apart.
+    #[error("this is no tokenizer.json, tekken.json or rank file: {hint}")]
+    UnknownFormat {
+        /// What the bytes look like instead.
+        hint: String,
+    },
+    /// No bundled encoding has that name.
+    #[error("there is no encoding {name:?}; the bundled ones are {known}")]
+    UnknownEncoding {
+        /// The name asked for.
+        name: String,
+        /// The names there are, with commas.
+        known: String,
+    },
+    /// A regular expression does not compile.
+    #[error("{path}: the pattern {pattern:?} does not compile: {message}")]
+    Pattern {
+        /// Where it came from.
+        path: String,
+        /// The pattern.
+        pattern: String,
+        /// The regex library's words, with the position.
+        message: String,
+    },
+    /// The vocabulary is larger than ids, tables or memory allow.
+    #[error("{what} is too large: {size}, at most {limit}")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// How large it is.
+        size: u64,
+        /// How large it may be.
+        limit: u64,
+    },
+}
+
+impl LoadError {
+    /// A stable name for programs; messages may change, this does not.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Empty => "ERR_TOKENLANE_EMPTY_FILE",
+            Self::Json { .. } => "ERR_TOKENLANE_JSON",
+            Self::Shape { .. } => "ERR_TOKENLANE_SHAPE",
+            Self::Unsupported { .. } => "ERR_TOKENLANE_UNSUPPORTED",
+            Self::MergeOutOfVocabulary { .. } | Self::MergeMalformed { .. } => "ERR_TOKENLANE_MERGE",
+            Self::DuplicateId { .. } => "ERR_TOKENLANE_DUPLICATE_ID",
+            Self::RankLine { .. } => "ERR_TOKENLANE_RANK_LINE",
+            Self::RanksWithoutPattern => "ERR_TOKENLANE_PATTERN_MISSING",
+            Self::UnknownFormat { .. } => "ERR_TOKENLANE_UNKNOWN_FORMAT",
+            Self::UnknownEncoding { .. } => "ERR_TOKENLANE_UNKNOWN_ENCODING",
+            Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN",
+            Self::TooLarge { .. } => "ERR_TOKENLANE_TOO_LARGE",
+        }
+    }
+
+    pub(crate) fn shape(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Shape { path: path.into(), message: message.into() }
+    }
+
+    pub(crate) fn unsupported(path: impl Into<String>, component: impl Into<String>) -> Self {
+        Self::Unsupported { path: path.into(), component: component.into() }
+    }
+}
+
+/// Why a text could not be encoded.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// Bytes that were given as UTF-8 are not.
+    #[error("the bytes are not valid UTF-8: byte {byte} starts no character")]
+    InvalidUtf8 {
+        /// The first byte that is not part of a character, from 0.
+        byte: usize,
+    },
+    /// The text is too long for 32-bit offsets.
+    #[error("the text has {bytes} bytes; at most {limit} can be encoded at once")]
+    TextTooLong {
+        /// Its length in bytes of UTF-8.
+        bytes: usize,
+        /// The most that is taken.
+        limit: usize,
+    },
+    /// The text holds a special token and the caller asked for that to be refused.
+    #[error(
+        "the text holds the special token {token:?} at byte {byte}: say specialTokens 'text' to encode it as text or 'parse' to take it as the token"
+    )]
+    SpecialToken {
+        /// The token found first.
+        token: String,
+        /// Where it starts, in bytes of UTF-8.
+        byte: usize,
+    },
+    /// A token named by the caller is no special token of this tokenizer.
+    #[error("{token:?} is no special token of this tokenizer")]
+    NoSuchSpecialToken {
+        /// The name given.
+        token: String,
+    },
+    /// A pattern gave up on this text.
+    #[error("the pattern {pattern:?} gave up at byte {byte}: {message}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// Where the search stood, in bytes of the piece it was given.
+        byte: usize,
+        /// The regex library's words.
+        message: String,
+    },
+    /// The model has to write an unknown token that its vocabulary does not have.
+    #[error("the unknown token {token:?} is not in the vocabulary")]
+    UnknownTokenMissing {
+        /// The token as the file names it.
+        token: String,
+    },
+    /// A rank file has no token for a byte of the text.
+    #[error("the ranks have no token for the byte 0x{byte:02X} (byte {at} of its word)")]
+    NoTokenForByte {
+        /// The byte.
+        byte: u8,
+        /// Its place within the word, from 0.
+        at: usize,
+    },
+    /// The ids of the whole batch are more than 32-bit row offsets can count.
+    #[error("the batch has more than {limit} token ids; encode it in smaller batches")]
+    BatchTooLarge {
+        /// The most that fit.
+        limit: usize,
+    },
+}
+
+impl EncodeError {
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidUtf8 { .. } => "ERR_TOKENLANE_INVALID_UTF8",
+            Self::TextTooLong { .. } => "ERR_TOKENLANE_TEXT_TOO_LONG",
+            Self::SpecialToken { .. } => "ERR_TOKENLANE_SPECIAL_TOKEN",
+            Self::NoSuchSpecialToken { .. } => "ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN",
+            Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
+            Self::UnknownTokenMissing { .. } => "ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING",
+            Self::NoTokenForByte { .. } => "ERR_TOKENLANE_NO_TOKEN_FOR_BYTE",
+            Self::BatchTooLarge { .. } => "ERR_TOKENLANE_BATCH_TOO_LARGE",
+        }
+    }
+}
+
+/// Why ids could not be decoded.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// A rank file's tokenizer has no token with that id. (A tokenizer.json's skips such ids, as its reference does.)
+    #[error("there is no token with the id {id} (place {index} of the ids)")]
+    UnknownId {
+        /// The id.
+        id: u32,
+        /// Its place in the list, from 0.
+        index: usize,
+    },
+    /// A decoder's pattern gave up on this text.
+    #[error("the decoder's pattern {pattern:?} gave up: {message}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// The regex library's words.
+        message: String,
+    },
+}
+
+impl DecodeError {
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownId { .. } => "ERR_TOKENLANE_UNKNOWN_ID",
+            Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
+        }
+    }
+}

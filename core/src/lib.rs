@@ -1,0 +1,49 @@
+//! The BPE core of tokenlane: text to token ids and back, exactly as the reference libraries do it.
+//!
+//! # The way of a text
+//!
+//! In this order, and in the room of the same name:
+//!
+//! 1. [`text`]: UTF-16 or bytes become UTF-8.
+//! 2. `added_tokens`: special and added tokens are cut out; what lies between them goes on.
+//! 3. `normalizer`: Unicode forms and replacements; every byte still knows where it came from (`aligned`).
+//! 4. `pretokenizer`: the text is cut into words.
+//! 5. [`bpe`]: a word becomes token ids, from the word cache or by merging.
+//! 6. `post_processor`: the special tokens that a model wants around the text.
+//!
+//! [`Tokenizer`] has these stages in order and is immutable; an `Encoder` is one worker's mutable state. [`batch`] hands
+//! many texts to several workers. `decoder` goes the other way, and [`load`](Tokenizer::from_bytes) makes a tokenizer of
+//! a file.
+//!
+//! # Terms
+//!
+//! *Token*: an entry of the vocabulary; *id*: its number. *Word*: a piece of text that the pre-tokenizer cut, merged on its
+//! own. *Merge*: two adjacent tokens that become one; *rank*: how early. *Added token*: one found in the text before the
+//! model sees it; *special*: an added token that stands for something other than its text. *Row*: one text of a batch.
+//! *Offsets*: where a token stands in the original text.
+#![deny(unsafe_code)]
+
+mod added_tokens;
+mod aligned;
+pub mod batch;
+pub mod bpe;
+mod byte_level;
+mod decoder;
+mod encoder;
+mod encoding;
+mod error;
+mod load;
+mod normalizer;
+mod post_processor;
+mod pretokenizer;
+mod span;
+pub mod text;
+mod tokenizer;
+mod vocab;
+
+pub use added_tokens::{AddedToken, SpecialTokens};
+pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};
+pub use error::{DecodeError, EncodeError, LoadError};
+pub use load::encodings::{file as encoding_file, names as encoding_names};
+pub use text::Text;
+pub use tokenizer::{DecodeOptions, EncodeOptions, RankDefinition, Tokenizer};

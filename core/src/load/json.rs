@@ -1,0 +1,88 @@
+//! Reading a component of a tokenizer.json, with errors that say where in the file they are.
+
+use serde_json::Value;
+
+use crate::error::LoadError;
+
+/// A value of the file and its path, as `pre_tokenizer.pretokenizers[0]`.
+#[derive(Debug, Clone)]
+pub(crate) struct Part<'a> {
+    pub(crate) value: &'a Value,
+    pub(crate) path: String,
+}
+
+const NULL: Value = Value::Null;
+
+impl<'a> Part<'a> {
+    pub(crate) fn new(value: &'a Value, path: impl Into<String>) -> Self {
+        Self { value, path: path.into() }
+    }
+
+    /// A field; null where there is none.
+    pub(crate) fn field(&self, name: &str) -> Part<'a> {
+        Part { value: self.value.get(name).unwrap_or(&NULL), path: format!("{}.{name}", self.path) }
+    }
+
+    /// A field that has to be there.
+    pub(crate) fn required(&self, name: &str) -> Result<Part<'a>, LoadError> {
+        match self.value.get(name) {
+            Some(value) => Ok(Part { value, path: format!("{}.{name}", self.path) }),
+            None => Err(LoadError::shape(&self.path, format!("{name:?} is missing"))),
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        self.value.is_null()
+    }
+
+    /// The component's `type`.
+    pub(crate) fn kind(&self) -> Result<&'a str, LoadError> {
+        if !self.value.is_object() {
+            return Err(self.wrong("an object"));
+        }
+        self.required("type")?.text()
+    }
+
+    pub(crate) fn text(&self) -> Result<&'a str, LoadError> {
+        self.value.as_str().ok_or_else(|| self.wrong("a string"))
+    }
+
+    pub(crate) fn flag(&self) -> Result<bool, LoadError> {
+        self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
+    }
+
+    /// A field that is a flag, with what it means when it is absent.
+    pub(crate) fn flag_or(&self, name: &str, default: bool) -> Result<bool, LoadError> {
+        match self.value.get(name) {
+            None => Ok(default),
+            Some(_) => self.field(name).flag(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> Result<u32, LoadError> {
+        let id = self.value.as_u64().and_then(|id| u32::try_from(id).ok());
+        id.ok_or_else(|| self.wrong("a whole number from 0 to 4294967295"))
+    }
+
+    pub(crate) fn items(&self) -> Result<Vec<Part<'a>>, LoadError> {
+        let items = self.value.as_array().ok_or_else(|| self.wrong("a list"))?;
+        Ok(items.iter().enumerate().map(|(at, value)| Part { value, path: format!("{}[{at}]", self.path) }).collect())
+    }
+
+    /// A component of a type that is not known here.
+    pub(crate) fn unsupported(&self, component: impl Into<String>) -> LoadError {
+        LoadError::unsupported(&self.path, component)
+    }
+
+    fn wrong(&self, wanted: &str) -> LoadError {
+        let found = match self.value {
+            Value::Null => "nothing".to_owned(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Number(number) => format!("the number {number}"),
+            Value::String(text) => format!("the string {:?}", text.chars().take(40).collect::<String>()),
+            Value::Array(_) => "a list".to_owned(),
+            Value::Object(_) => "an object".to_owned(),
+        };
+        LoadError::shape(&self.path, format!("{wanted} is wanted here, not {found}"))
+    }
+}

@@ -1,0 +1,36 @@
+//! Files become tokenizers. Only constructors come here; nothing of it is used while encoding.
+
+pub(crate) mod decoder;
+pub(crate) mod encodings;
+pub(crate) mod json;
+pub(crate) mod model;
+pub(crate) mod normalizer;
+pub(crate) mod post_processor;
+pub(crate) mod pretokenizer;
+pub(crate) mod ranks;
+pub(crate) mod tokenizer_json;
+
+use crate::error::LoadError;
+use crate::tokenizer::Tokenizer;
+
+/// Tells the format by the content and loads it.
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None => Err(LoadError::Empty),
+        Some(b'{') => tokenizer_json::load(bytes),
+        Some(_) if ranks::looks_like_ranks(bytes) => Err(LoadError::RanksWithoutPattern),
+        Some(_) => Err(LoadError::UnknownFormat { hint: hint(bytes) }),
+    }
+}
+
+fn hint(bytes: &[u8]) -> String {
+    if bytes.starts_with(b"version https://git-lfs") {
+        return "it is a Git LFS pointer, fetch the file itself".into();
+    }
+    if bytes.starts_with(b"\x1f\x8b") {
+        return "it is compressed with gzip".into();
+    }
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(24)]).into_owned();
+    format!("it starts with {start:?}")
+}

@@ -1,0 +1,192 @@
+//! Rank files, as tiktoken reads them: on each line a token in base64, a space, its rank.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::borrow::Cow;
+
+use crate::added_tokens::{AddedToken, AddedTokens};
+use crate::bpe::merges::{Merge, Merges};
+use crate::bpe::{Alphabet, Bpe, WholeWords};
+use crate::decoder::Decoder;
+use crate::error::LoadError;
+use crate::post_processor::PostProcessor;
+use crate::pretokenizer::pattern::Dialect;
+use crate::pretokenizer::{Behavior, Cut, PreTokenizer, Stage};
+use crate::tokenizer::{Parts, RankDefinition, TokenForm, Tokenizer};
+use crate::vocab::Vocab;
+
+/// Whether the first line is one of a rank file.
+pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    parse_line(line).is_ok()
+}
+
+pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
+    let vocab = parse(bytes)?;
+    // What the expression does not match is dropped, as tiktoken drops it.
+    let cut = Cut::new(&definition.pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
+    let alphabet =
+        Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
+    let bpe = Bpe {
+        alphabet,
+        merges: Merges::new(&merges(&vocab)),
+        whole_words: Some(WholeWords::new(vocab.iter().map(|(token, id)| (Cow::Borrowed(token), id)))),
+        dropout: None,
+    };
+    Ok(Tokenizer::from_parts(Parts {
+        added_tokens: special_tokens(&vocab, definition)?,
+        vocab,
+        token_form: TokenForm::Ranks,
+        normalizer: None,
+        pretokenizer: PreTokenizer { stages: vec![Stage::Cut(cut)] },
+        bpe,
+        post_processor: PostProcessor::default(),
+        decoder: Decoder::Bytes,
+    }))
+}
+
+fn special_tokens(vocab: &Vocab, definition: &RankDefinition) -> Result<AddedTokens, LoadError> {
+    let mut tokens: Vec<AddedToken> = vec![];
+    for (content, id) in &definition.special_tokens {
+        if content.is_empty() {
+            return Err(LoadError::shape("specialTokens", "a special token has no text"));
+        }
+        if let Some(token) = vocab.token(*id) {
+            let first = String::from_utf8_lossy(token).into_owned();
+            return Err(LoadError::DuplicateId { id: *id, first, second: content.clone() });
+        }
+        tokens.push(AddedToken { content: content.clone(), id: *id, special: true, ..AddedToken::default() });
+    }
+    AddedTokens::new(tokens, true, str::to_owned)
+}
+
+fn parse(bytes: &[u8]) -> Result<Vocab, LoadError> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(LoadError::Empty);
+    }
+    let mut builder = Vocab::builder(bytes.len() / 16, bytes.len() / 2);
+    let mut tokens = 0;
+    for (place, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            continue;
+        }
+        let at_line = |message: String| LoadError::RankLine { line: place + 1, message };
+        let (token, rank) = parse_line(line).map_err(at_line)?;
+        if token.is_empty() {
+            return Err(at_line("the token is empty".into()));
+        }
+        builder.push(&token, rank)?;
+        tokens += 1;
+    }
+    let vocab = builder.finish()?;
+    if vocab.len() != tokens {
+        return Err(LoadError::shape("ranks", format!("{} tokens come more than once", tokens - vocab.len())));
+    }
+    Ok(vocab)
+}
+
+fn parse_line(line: &[u8]) -> Result<(Vec<u8>, u32), String> {
+    let line = std::str::from_utf8(line).map_err(|_| "it is not text".to_owned())?;
+    let mut parts = line.split_ascii_whitespace();
+    let (Some(token), Some(rank), None) = (parts.next(), parts.next(), parts.next()) else {
+        return Err("it is not a token in base64, a space and a rank".into());
+    };
+    let token = STANDARD.decode(token).map_err(|error| format!("{token:?} is not base64: {error}"))?;
+    let rank = rank.parse().map_err(|_| format!("{rank:?} is not a rank between 0 and 4294967294"))?;
+    if rank == Merges::NO_RANK {
+        return Err(format!("{rank} is not a rank between 0 and 4294967294"));
+    }
+    Ok((token, rank))
+}
+
+/// Every way to make a token of two others. The format has no list of merges: two neighbours join when their bytes
+/// together are a token, its rank is how early. Pairs that never meet do no harm.
+fn merges(vocab: &Vocab) -> Vec<(u32, u32, Merge)> {
+    let mut merges = Vec::with_capacity(vocab.len() * 2);
+    for (token, rank) in vocab.iter() {
+        for cut in 1..token.len() {
+            let (left, right) = token.split_at(cut);
+            if let (Some(left), Some(right)) = (vocab.id(left), vocab.id(right)) {
+                merges.push((left, right, Merge { rank, id: rank }));
+            }
+        }
+    }
+    merges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bpe::{MergeScratch, naive};
+    use proptest::prelude::*;
+
+    fn file(tokens: &[(&[u8], u32)]) -> String {
+        tokens.iter().map(|(token, rank)| format!("{} {rank}\n", STANDARD.encode(token))).collect()
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        let cases = [
+            ("YQ== 0\nYg= 1\n", 2, "base64"),
+            ("YQ== 0\n\nYg==\n", 3, "not a token in base64"),
+            ("YQ== 0\nYg== one\n", 2, "not a rank"),
+            ("YQ== 0\nYg== 4294967295\n", 2, "not a rank"),
+            ("YQ== 0\nYg== -1\n", 2, "not a rank"),
+            ("YQ== 0 0\n", 1, "not a token in base64"),
+            ("\u{fffd} 0\n", 1, "not base64"),
+        ];
+        for (text, line, part) in cases {
+            match parse(text.as_bytes()) {
+                Err(LoadError::RankLine { line: at, message }) => {
+                    assert_eq!(at, line, "{text:?}");
+                    assert!(message.contains(part), "{message}");
+                }
+                other => panic!("{text:?} gave {other:?}"),
+            }
+        }
+        assert!(matches!(parse(b"YQ== 0\nYg== 0\n"), Err(LoadError::DuplicateId { id: 0, .. })));
+        assert!(matches!(parse(b"YQ== 0\nYQ== 1\n"), Err(LoadError::Shape { .. })));
+        assert!(matches!(parse(b" \n"), Err(LoadError::Empty)));
+    }
+
+    proptest! {
+        /// The definition of tiktoken's merge: of all neighbours whose bytes together are a token, join those of the
+        /// lowest rank.
+        #[test]
+        fn joins_whatever_neighbours_make_a_token(
+            tokens in prop::collection::btree_set("[abc]{2,5}", 0..30),
+            order in any::<u64>(),
+            word in "[abc]{0,30}",
+        ) {
+            let mut all: Vec<Vec<u8>> = ["a", "b", "c"].iter().map(|t| t.as_bytes().to_vec()).collect();
+            let mut more: Vec<Vec<u8>> = tokens.into_iter().map(String::into_bytes).collect();
+            more.sort_by_key(|token| token.iter().fold(order, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x100000001b3)));
+            all.extend(more);
+            let ranked: Vec<(&[u8], u32)> = all.iter().zip(0..).map(|(t, rank)| (t.as_slice(), rank)).collect();
+            let definition = RankDefinition { pattern: ".+".into(), special_tokens: vec![] };
+            let tokenizer = load(file(&ranked).as_bytes(), &definition).expect("the file is fine");
+            let rank = |bytes: &[u8]| ranked.iter().find(|(token, _)| *token == bytes).map(|found| found.1);
+            let mut parts: Vec<Vec<u8>> = word.bytes().map(|byte| vec![byte]).collect();
+            if rank(word.as_bytes()).is_some() {
+                parts = vec![word.clone().into_bytes()];
+            }
+            while let Some((at, _)) = (1..parts.len())
+                .filter_map(|at| rank(&[parts[at - 1].clone(), parts[at].clone()].concat()).map(|rank| (at, rank)))
+                .min_by_key(|&(at, rank)| (rank, at))
+            {
+                let right = parts.remove(at);
+                parts[at - 1].extend(right);
+            }
+            let mut symbols = vec![];
+            tokenizer.bpe.tokenize(word.as_bytes(), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
+            let ids: Vec<u32> = symbols.iter().map(|symbol| symbol.id).collect();
+            prop_assert_eq!(ids, parts.iter().filter_map(|part| rank(part)).collect::<Vec<_>>());
+            // And the table agrees with the naive loop over it.
+            let letters: Vec<_> = word.bytes().map(|b| crate::bpe::Symbol { id: u32::from(b - b'a'), len: 1 }).collect();
+            if rank(word.as_bytes()).is_none() {
+                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab), &letters), symbols);
+            }
+        }
+    }
+}

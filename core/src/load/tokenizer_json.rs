@@ -1,0 +1,167 @@
+//! tokenizer.json, the format of Hugging Face tokenizers: the file as a whole. Its components are read in the modules
+//! beside this one.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+use super::json::Part;
+use super::{decoder, model, normalizer, post_processor, pretokenizer};
+use crate::added_tokens::{AddedToken, AddedTokens};
+use crate::bpe::WholeWords;
+use crate::byte_level;
+use crate::error::LoadError;
+use crate::normalizer::Normalizer;
+use crate::pretokenizer::{PreTokenizer, Stage};
+use crate::tokenizer::{Parts, TokenForm, Tokenizer};
+use crate::vocab::Vocab;
+
+/// The top of the file. The model is kept as text: it is nearly all of the file and is read without a tree of values.
+#[derive(Deserialize)]
+struct File<'a> {
+    #[serde(default)]
+    version: Value,
+    #[serde(default)]
+    truncation: Value,
+    #[serde(default)]
+    padding: Value,
+    #[serde(default)]
+    added_tokens: Value,
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
+    #[serde(default)]
+    post_processor: Value,
+    #[serde(default)]
+    decoder: Value,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    /// What tells a tekken.json.
+    #[serde(default)]
+    config: Value,
+}
+
+pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(LoadError::Empty);
+    }
+    let file: File<'_> = serde_json::from_slice(bytes).map_err(|error| json_error(&error, bytes, bytes))?;
+    let Some(raw_model) = file.model else {
+        if file.config.get("default_vocab_size").is_some() {
+            return Err(LoadError::unsupported("config", "the tekken.json format"));
+        }
+        return Err(LoadError::shape("model", "it is missing, so this is no tokenizer.json"));
+    };
+    if file.version.as_str().is_some_and(|version| version != "1.0") {
+        return Err(LoadError::unsupported("version", format!("version {}", file.version)));
+    }
+    for (name, value) in [("truncation", &file.truncation), ("padding", &file.padding)] {
+        if !value.is_null() {
+            return Err(LoadError::unsupported(name, format!("{name} stored in the file")));
+        }
+    }
+    let model = model::parse(raw_model.get()).map_err(|error| match error {
+        model::ModelError::Json(error) => json_error(&error, bytes, raw_model.get().as_bytes()),
+        model::ModelError::Load(error) => error,
+    })?;
+    let normalizer = normalizer::load(&Part::new(&file.normalizer, "normalizer"))?;
+    let mut pretokenizer = pretokenizer::load(&Part::new(&file.pre_tokenizer, "pre_tokenizer"))?;
+    let token_form = take_byte_level(&mut pretokenizer, &model);
+    let added_tokens = added_tokens(&Part::new(&file.added_tokens, "added_tokens"), &model.vocab, normalizer.as_ref())?;
+    let find =
+        |token: &str| added_tokens.by_content(token).map(|added| added.id).or_else(|| model.vocab.id(token.as_bytes()));
+    let post_processor = post_processor::load(&Part::new(&file.post_processor, "post_processor"), &find)?;
+    let decoder = decoder::load(&Part::new(&file.decoder, "decoder"))?;
+    let bpe = model.bpe(token_form)?;
+    Ok(Tokenizer::from_parts(Parts {
+        vocab: model.vocab,
+        token_form,
+        added_tokens,
+        normalizer,
+        pretokenizer,
+        bpe,
+        post_processor,
+        decoder,
+    }))
+}
+
+/// Where the pre-tokenizer ends by writing bytes as printable characters, and the model knows all of these, the model
+/// can as well work on the bytes themselves: the last stage goes, and tokens are read as bytes.
+fn take_byte_level(pretokenizer: &mut PreTokenizer, model: &model::Model) -> TokenForm {
+    let only_at_the_end = pretokenizer.stages.iter().position(|stage| matches!(stage, Stage::Bytes))
+        == pretokenizer.stages.len().checked_sub(1);
+    let plain = model.continuing_subword_prefix.is_empty() && model.end_of_word_suffix.is_empty();
+    let knows_all =
+        byte_level::CHARACTERS.iter().all(|c| model.vocab.id(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some());
+    if pretokenizer.stages.is_empty() || !only_at_the_end || !plain || !knows_all {
+        return TokenForm::Text;
+    }
+    pretokenizer.stages.pop();
+    TokenForm::Printable
+}
+
+/// The added tokens, with the ids that the reference gives them: the vocabulary's where it has the token, else the next
+/// free one. The `id` in the file is not used, as there.
+fn added_tokens(list: &Part<'_>, vocab: &Vocab, normalizer: Option<&Normalizer>) -> Result<AddedTokens, LoadError> {
+    let mut tokens: Vec<AddedToken> = vec![];
+    let mut next_id = vocab.len() as u32;
+    for part in if list.is_null() { vec![] } else { list.items()? } {
+        let content = part.required("content")?.text()?.to_owned();
+        part.required("id")?.id()?;
+        let flag = |name| part.required(name)?.flag();
+        let mut token = AddedToken {
+            id: 0,
+            single_word: flag("single_word")?,
+            lstrip: flag("lstrip")?,
+            rstrip: flag("rstrip")?,
+            normalized: flag("normalized")?,
+            special: flag("special")?,
+            content,
+        };
+        if token.content.is_empty() {
+            continue;
+        }
+        let known = tokens.iter().find(|other| other.content == token.content).map(|other| other.id);
+        token.id = match known.or_else(|| vocab.id(token.content.as_bytes())) {
+            Some(id) => id,
+            None => {
+                next_id += 1;
+                next_id - 1
+            }
+        };
+        tokens.push(token);
+    }
+    AddedTokens::new(tokens, false, |content| match normalizer {
+        Some(normalizer) => normalizer.normalized(content),
+        None => content.to_owned(),
+    })
+}
+
+impl model::Model {
+    /// The words that are tokens as they stand, as the model sees them.
+    pub(crate) fn whole_words(&self, form: TokenForm) -> WholeWords {
+        WholeWords::new(self.vocab.iter().filter_map(|(token, id)| match form {
+            TokenForm::Text | TokenForm::Ranks => Some((Cow::Borrowed(token), id)),
+            TokenForm::Printable => {
+                let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
+                byte_level::bytes_of(token).map(|bytes| (Cow::Owned(bytes), id))
+            }
+        }))
+    }
+}
+
+/// `error` came from parsing `part`, which lies within `whole`: says where in `whole` that is.
+fn json_error(error: &serde_json::Error, whole: &[u8], part: &[u8]) -> LoadError {
+    let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len());
+    let lines_before = whole[..before].iter().filter(|&&byte| byte == b'\n').count();
+    let column_before = if error.line() == 1 {
+        before - whole[..before].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)
+    } else {
+        0
+    };
+    let text = error.to_string();
+    let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+    LoadError::Json { line: error.line() + lines_before, column: error.column() + column_before, message }
+}

@@ -1,0 +1,64 @@
+//! What stands around a text's tokens: the special tokens that a model wants to see.
+
+use crate::encoding::{Columns, Encoding, NO_ID};
+
+/// A template for one text: special tokens, and the place of the text among them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct PostProcessor {
+    pub(crate) single: Vec<Piece>,
+}
+
+/// An entry of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// The text's tokens.
+    Sequence { type_id: u32 },
+    /// A special token; several ids where the file says so.
+    Special { ids: Vec<u32>, tokens: Vec<String>, type_id: u32 },
+}
+
+impl PostProcessor {
+    /// How many tokens the template adds to one text.
+    pub(crate) fn added(&self) -> usize {
+        let count = |piece: &Piece| match piece {
+            Piece::Special { ids, .. } => ids.len(),
+            Piece::Sequence { .. } => 0,
+        };
+        self.single.iter().map(count).sum()
+    }
+
+    /// The template, or only the text's place in it when no special tokens are wanted.
+    pub(crate) fn pieces(&self, add_special_tokens: bool) -> impl Iterator<Item = &Piece> {
+        const TEXT: &[Piece] = &[Piece::Sequence { type_id: 0 }];
+        let pieces = if self.single.is_empty() { TEXT } else { &self.single };
+        pieces.iter().filter(move |piece| add_special_tokens || matches!(piece, Piece::Sequence { .. }))
+    }
+}
+
+/// Appends the tokens of a template's special token.
+pub(crate) fn push_special(ids: &[u32], tokens: &[String], type_id: u32, columns: Columns, out: &mut Encoding) {
+    out.ids.extend_from_slice(ids);
+    let count = ids.len();
+    let new_len = out.ids.len();
+    if columns.contains(Columns::OFFSETS) {
+        out.offsets.resize(new_len, [0, 0]);
+    }
+    if columns.contains(Columns::TOKENS) {
+        out.tokens.extend((0..count).map(|i| tokens.get(i).cloned().unwrap_or_default()));
+    }
+    if columns.contains(Columns::SPECIAL_TOKENS_MASK) {
+        out.special_tokens_mask.resize(new_len, 1);
+    }
+    if columns.contains(Columns::TYPE_IDS) {
+        out.type_ids.resize(new_len, type_id);
+    }
+    if columns.contains(Columns::ATTENTION_MASK) {
+        out.attention_mask.resize(new_len, 1);
+    }
+    if columns.contains(Columns::WORD_IDS) {
+        out.word_ids.resize(new_len, NO_ID);
+    }
+    if columns.contains(Columns::SEQUENCE_IDS) {
+        out.sequence_ids.resize(new_len, NO_ID);
+    }
+}

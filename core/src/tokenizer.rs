@@ -1,0 +1,309 @@
+//! A tokenizer: the stages in order, immutable and shared, and the encoders that it lends to workers.
+
+use std::borrow::Cow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
+use crate::bpe::Bpe;
+use crate::decoder::{Decoder, from_utf8_lossy};
+use crate::encoder::{Encoder, Plan};
+use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::error::{DecodeError, EncodeError, LoadError};
+use crate::load;
+use crate::normalizer::Normalizer;
+use crate::post_processor::PostProcessor;
+use crate::pretokenizer::PreTokenizer;
+use crate::pretokenizer::scanner::Scanner;
+use crate::text::Text;
+use crate::vocab::Vocab;
+
+/// Turns text into token ids and back. Immutable; any number of threads may use one at the same time.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use tokenlane_core::{EncodeOptions, DecodeOptions, RankDefinition, Tokenizer};
+///
+/// // A rank file of six tokens; real ones have hundreds of thousands.
+/// let ranks = "aA== 0\nZQ== 1\nbA== 2\nbw== 3\nbGw= 4\naGU= 5\n"; // h e l o ll he
+/// let definition = RankDefinition { pattern: r"\w+|\s+|[^\w\s]+".into(), special_tokens: vec![] };
+/// let tokenizer = Tokenizer::from_ranks(ranks.as_bytes(), &definition)?;
+/// let encoding = tokenizer.encode("hello".into(), &EncodeOptions::default())?;
+/// assert_eq!(encoding.ids(), [5, 4, 3]);
+/// assert_eq!(tokenizer.decode(encoding.ids(), &DecodeOptions::default())?, "hello");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Tokenizer {
+    pub(crate) vocab: Vocab,
+    pub(crate) token_form: TokenForm,
+    pub(crate) added_tokens: AddedTokens,
+    pub(crate) normalizer: Option<Normalizer>,
+    pub(crate) pretokenizer: PreTokenizer,
+    /// The scanner that is the whole of the pre-tokenizer, where there is one.
+    pub(crate) scanner: Option<Scanner>,
+    /// Whether stages ask where in the original a text stands, even when no offsets are wanted.
+    pub(crate) needs_origins: bool,
+    pub(crate) bpe: Bpe,
+    pub(crate) post_processor: PostProcessor,
+    pub(crate) decoder: Decoder,
+    /// What [`SpecialTokens::FileDefault`] means here.
+    pub(crate) default_policy: Policy,
+    encoders: Encoders,
+}
+
+/// What the vocabulary's bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenForm {
+    /// The text that the model sees.
+    Text,
+    /// The printable form of the bytes that the model sees.
+    Printable,
+    /// The bytes that the model sees; ids outside the vocabulary are an error. Rank files.
+    Ranks,
+}
+
+/// How a text is to be encoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncodeOptions {
+    /// Whether the post-processor adds its special tokens. Default true. (A rank file has no post-processor.)
+    pub add_special_tokens: bool,
+    /// What becomes of special tokens that the text itself spells out. Default [`SpecialTokens::FileDefault`].
+    pub special_tokens: SpecialTokens,
+    /// What is wanted beside the ids. Default nothing.
+    pub columns: Columns,
+    /// What offsets count. Default bytes.
+    pub offset_unit: OffsetUnit,
+}
+
+impl Default for EncodeOptions {
+    fn default() -> Self {
+        Self {
+            add_special_tokens: true,
+            special_tokens: SpecialTokens::FileDefault,
+            columns: Columns::NONE,
+            offset_unit: OffsetUnit::Byte,
+        }
+    }
+}
+
+/// How ids are to be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DecodeOptions {
+    /// Whether special tokens are left out. Default false.
+    pub skip_special_tokens: bool,
+}
+
+/// What a rank file does not say itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RankDefinition {
+    /// The regular expression whose matches are the words, in the dialect of the fancy-regex crate, as tiktoken's are.
+    /// Text that it does not match is dropped.
+    pub pattern: String,
+    /// Special tokens with their ids. Two may share an id; the first is what it decodes to.
+    pub special_tokens: Vec<(String, u32)>,
+}
+
+/// The parts of a tokenizer, as the loaders make them.
+pub(crate) struct Parts {
+    pub(crate) vocab: Vocab,
+    pub(crate) token_form: TokenForm,
+    pub(crate) added_tokens: AddedTokens,
+    pub(crate) normalizer: Option<Normalizer>,
+    pub(crate) pretokenizer: PreTokenizer,
+    pub(crate) bpe: Bpe,
+    pub(crate) post_processor: PostProcessor,
+    pub(crate) decoder: Decoder,
+}
+
+impl Tokenizer {
+    pub(crate) fn from_parts(parts: Parts) -> Self {
+        let Parts { vocab, token_form, added_tokens, normalizer, pretokenizer, bpe, post_processor, decoder } = parts;
+        Self {
+            scanner: pretokenizer.as_scanner(),
+            needs_origins: false,
+            default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
+            encoders: Encoders::default(),
+            vocab,
+            token_form,
+            added_tokens,
+            normalizer,
+            pretokenizer,
+            bpe,
+            post_processor,
+            decoder,
+        }
+    }
+
+    /// A tokenizer from the bytes of a file, whose format is told by its content.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
+        load::from_bytes(bytes)
+    }
+
+    /// A tokenizer from the bytes of a tokenizer.json (Hugging Face).
+    pub fn from_tokenizer_json(bytes: &[u8]) -> Result<Self, LoadError> {
+        load::tokenizer_json::load(bytes)
+    }
+
+    /// A bundled encoding by name; `ranks` are the bytes of the file that [`crate::encoding_file`] names.
+    pub fn from_encoding(name: &str, ranks: &[u8]) -> Result<Self, LoadError> {
+        load::ranks::load(ranks, &load::encodings::definition(name)?)
+    }
+
+    /// A tokenizer from the bytes of a rank file (tiktoken): lines of base64 and rank.
+    pub fn from_ranks(ranks: &[u8], definition: &RankDefinition) -> Result<Self, LoadError> {
+        load::ranks::load(ranks, definition)
+    }
+
+    /// Encodes one text.
+    pub fn encode(&self, text: Text<'_>, options: &EncodeOptions) -> Result<Encoding, EncodeError> {
+        let plan = self.plan(options)?;
+        let mut out = Encoding::default();
+        self.with_encoder(|encoder| encoder.encode(self, text, &plan, &mut out))?;
+        Ok(out)
+    }
+
+    /// Appends the ids of one text to `ids`; whatever columns the options name are not made. After an error `ids` is as
+    /// it was.
+    pub fn encode_ids(&self, text: Text<'_>, options: &EncodeOptions, ids: &mut Vec<u32>) -> Result<(), EncodeError> {
+        let plan = Plan { columns: Columns::NONE, ..self.plan(options)? };
+        let before = ids.len();
+        let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
+        let result = self.with_encoder(|encoder| encoder.encode(self, text, &plan, &mut out));
+        *ids = out.ids;
+        if result.is_err() {
+            ids.truncate(before);
+        }
+        result
+    }
+
+    /// How many tokens a text has.
+    pub fn count(&self, text: Text<'_>, options: &EncodeOptions) -> Result<usize, EncodeError> {
+        let plan = Plan { columns: Columns::NONE, ..self.plan(options)? };
+        self.with_encoder(|encoder| encoder.count(self, text, &plan))
+    }
+
+    /// The text that ids stand for. Bytes that are no UTF-8 become U+FFFD, one for each maximal part of a broken
+    /// character. Ids outside the vocabulary are left out for a tokenizer.json (as Hugging Face does), and an error for
+    /// ranks (as in tiktoken).
+    pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
+        Ok(from_utf8_lossy(self.decode_bytes(ids, options)?))
+    }
+
+    /// The bytes that ids stand for, as [`Self::decode`] before broken characters are replaced.
+    pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
+        if self.token_form == TokenForm::Ranks
+            && let Some(index) = ids.iter().position(|&id| self.token_bytes(id).is_none())
+        {
+            return Err(DecodeError::UnknownId { id: ids[index], index });
+        }
+        let tokens = ids.iter().filter_map(|&id| self.token_bytes(id)).filter(|token| {
+            !options.skip_special_tokens
+                || !std::str::from_utf8(token).is_ok_and(|token| self.added_tokens.is_special(token))
+        });
+        self.decoder.bytes(tokens)
+    }
+
+    /// The id of a token, as the vocabulary writes it.
+    pub fn token_to_id(&self, token: &str) -> Option<u32> {
+        self.added_tokens.by_content(token).map(|added| added.id).or_else(|| self.vocab.id(token.as_bytes()))
+    }
+
+    /// The token with an id, as the vocabulary writes it; of a rank file's token, which may be part of a character, with
+    /// U+FFFD for what is no text.
+    pub fn id_to_token(&self, id: u32) -> Option<String> {
+        self.token_bytes(id).map(|token| String::from_utf8_lossy(token).into_owned())
+    }
+
+    /// How many tokens there are, in the model's vocabulary or together with the added ones.
+    pub fn vocab_size(&self, with_added_tokens: bool) -> usize {
+        let added = self.added_tokens.tokens().iter().filter(|token| self.vocab.id(token.content.as_bytes()).is_none());
+        self.vocab.len() + if with_added_tokens { added.count() } else { 0 }
+    }
+
+    /// Heap memory of the tables and of the encoders that wait for work, in bytes, about.
+    pub fn memory_bytes(&self) -> usize {
+        self.vocab.memory_bytes() + self.bpe.memory_bytes() + self.encoders.memory_bytes()
+    }
+
+    /// Words found and not found in the caches of the encoders that wait for work.
+    pub fn cache_counts(&self) -> (u64, u64) {
+        self.encoders.cache_counts()
+    }
+
+    fn token_bytes(&self, id: u32) -> Option<&[u8]> {
+        self.added_tokens.decoded_form(id).map(str::as_bytes).or_else(|| self.vocab.token(id))
+    }
+
+    /// A token of the model, as the vocabulary writes it.
+    pub(crate) fn model_token(&self, id: u32) -> Option<Cow<'_, str>> {
+        self.vocab.token(id).map(String::from_utf8_lossy)
+    }
+
+    /// How many bytes of what the model sees a token covers, if nothing about the word makes it vary.
+    pub(crate) fn token_len(&self, id: u32) -> u32 {
+        let token = self.vocab.token(id).unwrap_or_default();
+        match self.token_form {
+            TokenForm::Text | TokenForm::Ranks => token.len() as u32,
+            TokenForm::Printable => token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32,
+        }
+    }
+
+    pub(crate) fn plan(&self, options: &EncodeOptions) -> Result<Plan, EncodeError> {
+        Ok(Plan {
+            add_special_tokens: options.add_special_tokens,
+            policy: self.added_tokens.policy(&options.special_tokens, &self.default_policy)?,
+            columns: options.columns,
+            offset_unit: options.offset_unit,
+        })
+    }
+
+    /// Lends an encoder for as long as `work` takes. When `work` panics the encoder is dropped with whatever state it is in.
+    pub(crate) fn with_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
+        let mut encoder = self.encoders.take();
+        let result = work(&mut encoder);
+        self.encoders.give_back(encoder);
+        result
+    }
+}
+
+/// Encoders that nobody uses at the moment. The lock is held to take or put one, never while one works.
+#[derive(Debug, Default)]
+struct Encoders {
+    idle: Mutex<Vec<Encoder>>,
+    made: AtomicU64,
+}
+
+impl Encoders {
+    /// Bytes of each encoder's word cache: 65,536 short words and 1 MiB for the others.
+    const CACHE_BYTES: usize = 4 << 20;
+    /// More idle encoders than this are dropped.
+    const MOST_IDLE: usize = 64;
+
+    fn take(&self) -> Encoder {
+        let idle = self.lock().pop();
+        idle.unwrap_or_else(|| Encoder::new(Self::CACHE_BYTES, self.made.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn give_back(&self, mut encoder: Encoder) {
+        encoder.trim();
+        let mut idle = self.lock();
+        if idle.len() < Self::MOST_IDLE {
+            idle.push(encoder);
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.lock().iter().map(Encoder::memory_bytes).sum()
+    }
+
+    fn cache_counts(&self) -> (u64, u64) {
+        self.lock().iter().map(Encoder::cache_counts).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+    }
+
+    /// Nothing under the lock can panic halfway, so a poisoned lock guards a sound list.
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Encoder>> {
+        self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

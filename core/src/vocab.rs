@@ -1,0 +1,206 @@
+//! The vocabulary: token bytes to id and id to token bytes.
+//!
+//! All tokens stand end to end in one allocation; two small tables point into it. A token's bytes are what the file
+//! holds: the UTF-8 of its string in a tokenizer.json (byte-level tokens in their printable form), the raw bytes in a
+//! rank file.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+use crate::error::LoadError;
+
+/// Immutable once built. Ids may have gaps and need not follow the order of the file.
+#[derive(Debug, Default)]
+pub struct Vocab {
+    bytes: Vec<u8>,
+    /// One past the last byte of each token, in the order they came.
+    ends: Vec<u32>,
+    ids: Vec<u32>,
+    by_id: ById,
+    by_bytes: HashTable<u32>,
+    hasher: RandomState,
+}
+
+/// From an id to the place of its token.
+#[derive(Debug)]
+enum ById {
+    /// `places[id]`, [`NONE`] in gaps.
+    Dense(Vec<u32>),
+    /// For files whose ids lie far apart: a claim of four billion must not cost sixteen gigabytes.
+    Sparse(HashTable<(u32, u32)>),
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Default for ById {
+    fn default() -> Self {
+        Self::Dense(Vec::new())
+    }
+}
+
+impl Vocab {
+    pub(crate) fn builder(tokens: usize, bytes: usize) -> VocabBuilder {
+        let mut vocab = Self::default();
+        vocab.bytes.reserve(bytes);
+        vocab.ends.reserve(tokens);
+        vocab.ids.reserve(tokens);
+        vocab.by_bytes.reserve(tokens, |_| 0);
+        VocabBuilder { vocab }
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The id of a token, given whole.
+    pub fn id(&self, token: &[u8]) -> Option<u32> {
+        let place = self.by_bytes.find(self.hasher.hash_one(token), |&place| self.at(place) == token)?;
+        Some(self.ids[*place as usize])
+    }
+
+    /// The bytes of a token.
+    pub fn token(&self, id: u32) -> Option<&[u8]> {
+        let place = match &self.by_id {
+            ById::Dense(places) => *places.get(id as usize)?,
+            ById::Sparse(table) => table.find(self.hasher.hash_one(id), |entry| entry.0 == id)?.1,
+        };
+        (place != NONE).then(|| self.at(place))
+    }
+
+    /// All tokens with their ids, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        self.ids.iter().enumerate().map(|(place, &id)| (self.at(place as u32), id))
+    }
+
+    /// The largest id.
+    pub fn max_id(&self) -> Option<u32> {
+        self.ids.iter().copied().max()
+    }
+
+    /// Heap memory held, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        let by_id = match &self.by_id {
+            ById::Dense(places) => places.capacity() * 4,
+            ById::Sparse(table) => table.allocation_size(),
+        };
+        self.bytes.capacity()
+            + (self.ends.capacity() + self.ids.capacity()) * 4
+            + by_id
+            + self.by_bytes.allocation_size()
+    }
+
+    fn at(&self, place: u32) -> &[u8] {
+        let place = place as usize;
+        let start = if place == 0 { 0 } else { self.ends[place - 1] };
+        &self.bytes[start as usize..self.ends[place] as usize]
+    }
+}
+
+/// Takes the tokens one by one, then checks that no two share an id.
+#[derive(Debug)]
+pub(crate) struct VocabBuilder {
+    vocab: Vocab,
+}
+
+impl VocabBuilder {
+    /// Adds a token. One that is there already takes the new id, as a repeated key of a JSON object does.
+    pub(crate) fn push(&mut self, token: &[u8], id: u32) -> Result<(), LoadError> {
+        let vocab = &mut self.vocab;
+        let end = vocab.bytes.len() + token.len();
+        let end = u32::try_from(end).map_err(|_| LoadError::TooLarge {
+            what: "the text of all tokens",
+            size: end as u64,
+            limit: u32::MAX.into(),
+        })?;
+        let hash = vocab.hasher.hash_one(token);
+        if let Some(&place) = vocab.by_bytes.find(hash, |&place| vocab.at(place) == token) {
+            vocab.ids[place as usize] = id;
+            return Ok(());
+        }
+        let place = vocab.ids.len() as u32;
+        vocab.bytes.extend_from_slice(token);
+        vocab.ends.push(end);
+        vocab.ids.push(id);
+        let Vocab { bytes, ends, by_bytes, hasher, .. } = vocab;
+        by_bytes.insert_unique(hash, place, |&place| {
+            let place = place as usize;
+            let start = if place == 0 { 0 } else { ends[place - 1] as usize };
+            hasher.hash_one(&bytes[start..ends[place] as usize])
+        });
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Vocab, LoadError> {
+        let vocab = &mut self.vocab;
+        let slots = vocab.max_id().map_or(0, |max| max as usize + 1);
+        if slots <= vocab.len() * 8 + 65_536 {
+            let mut places = vec![NONE; slots];
+            for (place, &id) in vocab.ids.iter().enumerate() {
+                if places[id as usize] != NONE {
+                    return Err(self.duplicate(id, places[id as usize], place as u32));
+                }
+                places[id as usize] = place as u32;
+            }
+            vocab.by_id = ById::Dense(places);
+        } else {
+            let hasher = &vocab.hasher;
+            let mut table: HashTable<(u32, u32)> = HashTable::with_capacity(vocab.len());
+            for (place, &id) in vocab.ids.iter().enumerate() {
+                let hash = hasher.hash_one(id);
+                if let Some(&(_, first)) = table.find(hash, |entry| entry.0 == id) {
+                    return Err(self.duplicate(id, first, place as u32));
+                }
+                table.insert_unique(hash, (id, place as u32), |entry| hasher.hash_one(entry.0));
+            }
+            vocab.by_id = ById::Sparse(table);
+        }
+        Ok(self.vocab)
+    }
+
+    fn duplicate(&self, id: u32, first: u32, second: u32) -> LoadError {
+        let text = |place| String::from_utf8_lossy(self.vocab.at(place)).into_owned();
+        LoadError::DuplicateId { id, first: text(first), second: text(second) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vocab(tokens: &[(&str, u32)]) -> Result<Vocab, LoadError> {
+        let mut builder = Vocab::builder(tokens.len(), 0);
+        for (token, id) in tokens {
+            builder.push(token.as_bytes(), *id)?;
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn finds_both_ways_with_gaps_and_far_ids() {
+        for far in [7, 100, 5_000_000, u32::MAX - 1, u32::MAX] {
+            let tokens = [("a", 3), ("", 0), ("中文", far), ("ab", 2)];
+            let v = vocab(&tokens).expect("the ids differ");
+            for (token, id) in tokens {
+                assert_eq!(v.id(token.as_bytes()), Some(id));
+                assert_eq!(v.token(id), Some(token.as_bytes()));
+            }
+            assert_eq!((v.id(b"b"), v.token(1), v.len(), v.max_id()), (None, None, 4, Some(far.max(3))));
+        }
+    }
+
+    #[test]
+    fn the_last_of_a_repeated_token_wins_and_a_shared_id_is_refused() {
+        assert_eq!(vocab(&[("a", 1), ("a", 2)]).expect("one token").id(b"a"), Some(2));
+        for far in [0, u32::MAX - 5] {
+            let error = vocab(&[("a", far), ("b", 1), ("c", far)]).expect_err("a and c share an id");
+            assert_eq!(error, LoadError::DuplicateId { id: far, first: "a".into(), second: "c".into() });
+        }
+    }
+}

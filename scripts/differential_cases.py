@@ -53,6 +53,48 @@ PATTERN_ATOMS = [
     "é",
     "e\u0301",
 ]
+# Constructs that regex dialects read differently. Those that the library itself does not compile are left out.
+RARE_PATTERNS = [
+    r"\b\w+",
+    r"\w+\b|\B.",
+    r"^.|.$",
+    r"\A.|.\z",
+    r".\Z",
+    r"(?<=a)b|(?<!\s)\s",
+    r"a++b|\p{L}*+\d",
+    r"(?>a|ab)c?",
+    r"[[:alpha:]]+|[[:digit:]]",
+    r"[[:space:]]+|[[:punct:]]",
+    r"[[:upper:]][[:lower:]]+",
+    r"[\w&&[^\d_]]+",
+    r"[a-z&&[^aeiou]]+",
+    r"\h+",
+    r"\R",
+    r"\X",
+    r"(?m)^.+$",
+    r"(?s:.)\n",
+    r"(?m:.)\n",
+    r"(?x: a b )|\ ",
+    r"(a|b)\1",
+    r"(?<q>['’])s",
+    r"\p{Han}+|\p{Hiragana}+",
+    r"\p{Alphabetic}+|\P{L}",
+    r"\p{^L}+",
+    r"\x{e9}|\u0301",
+    r"[\p{L}--[a-c]]+",
+    r"[]a]+|[^]a]",
+    r"a{,2}b|b{0}",
+    r"\d{2,}?|\S{3}",
+    r"(?i)straße|ǆ|ſ",
+    r"(?i:[a-f])+",
+    r"",
+    r"a*",
+    r"(?=\p{Lu})|\s",
+    r"\G.a?",
+    r"\K|a\Kb",
+    r"[^\W\d]+",
+    r"\t|\x20+|\040",
+]
 CORPUS = [
     "the theory of the thing that they then thanked, hello world's worlds; It's 1234567 o'clock, we'll re-read",
     "  two  spaces\tand tabs\n\nlines\r\n",
@@ -146,8 +188,11 @@ def random_character(random):
 
 
 def random_pattern(random):
-    if random.random() < 0.5:
+    kind = random.random()
+    if kind < 0.45:
         return random.choice(KNOWN_PATTERNS)
+    if kind < 0.6:
+        return random.choice(RARE_PATTERNS)
     return "|".join(random.sample(PATTERN_ATOMS, random.randint(1, 5)))
 
 

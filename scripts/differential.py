@@ -8,9 +8,10 @@ For maintainers; not part of `npm test`.
         [--components byte-level|all|ranks] [--columns ids|all] [--save .cache/differences]
 
 `byte-level` makes files like those of GPT-2, Llama 3 and Qwen 2, `all` has every component, `ranks` makes rank files for
-tiktoken. Tokenizer number n of a run is that of seed SEED + n alone, so `--seed <the seed printed> --tokenizers 1` repeats it. A
-difference is made small, both its text and its tokenizer, printed, and saved with the tokenizer.json. What the package
-refuses to load is counted by reason; what the library itself cannot load is left out as unreadable. Exit status 1 when anything differs.
+tiktoken. Tokenizer number n of a run is that of seed SEED + n alone, so `--seed <the seed printed> --tokenizers 1` repeats
+it. A difference is made small, both its text and its tokenizer, printed, and saved with the tokenizer.json. What the package
+refuses to load is counted by reason; what the library itself cannot load is left out as unreadable. Exit status 1 when
+anything differs.
 """
 
 import argparse

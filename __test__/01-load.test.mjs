@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+
+import { Tokenizer, encodings } from '../index.mjs'
+import { bytesOf, tiny } from './support/tiny.mjs'
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-'))
+test.after(() => fs.rmSync(folder, { recursive: true }))
+const file = path.join(folder, 'tokenizer.json')
+fs.writeFileSync(file, bytesOf(tiny()))
+
+test('every bundled encoding loads, both ways', async () => {
+  assert.deepEqual(encodings(), ['r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base', 'o200k_harmony'])
+  for (const name of encodings()) {
+    const [one, other] = [await Tokenizer.fromEncoding(name), Tokenizer.fromEncodingSync(name)]
+    assert.ok(one.vocabSize() > 50_000, name)
+    assert.deepEqual(one.encode('Hello').ids, other.encode('Hello').ids)
+  }
+})
+
+test('a tokenizer.json loads from a path, a URL and bytes', async () => {
+  const loads = [
+    await Tokenizer.fromFile(file),
+    await Tokenizer.fromFile(pathToFileURL(file)),
+    await Tokenizer.fromBuffer(fs.readFileSync(file)),
+    Tokenizer.fromFileSync(file),
+    Tokenizer.fromBufferSync(bytesOf(tiny())),
+  ]
+  for (const tokenizer of loads) assert.deepEqual([...tokenizer.encode('hello world').ids], [14, 11, 12, 13, 2, 7, 15])
+})
+
+test('a rank file needs to be told what it is', async () => {
+  const ranks = new URL('../encodings/r50k_base.tiktoken', import.meta.url)
+  const named = await Tokenizer.fromFile(ranks, { encoding: 'r50k_base' })
+  const pattern = String.raw`'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+  const told = await Tokenizer.fromFile(ranks, { pattern, specialTokens: { '<|endoftext|>': 50256 } })
+  const text = "It's 12 o'clock,\n  isn't it?"
+  assert.deepEqual(named.encode(text).ids, told.encode(text).ids)
+  assert.equal(told.tokenToId('<|endoftext|>'), 50256)
+  await assert.rejects(Tokenizer.fromFile(ranks), { code: 'ERR_TOKENLANE_PATTERN_MISSING' })
+})
+
+test('bytes are copied before a load returns its promise', async () => {
+  const bytes = bytesOf(tiny())
+  const loads = Array.from({ length: 5 }, () => Tokenizer.fromBuffer(bytes))
+  bytes.fill(0)
+  for (const tokenizer of await Promise.all(loads)) assert.equal(tokenizer.encode('hello').ids[1], 11)
+})
+
+test('the same bytes are one tokenizer in memory', async () => {
+  const loads = await Promise.all(Array.from({ length: 6 }, () => Tokenizer.fromEncoding('o200k_base')))
+  globalThis.gc?.()
+  const before = process.memoryUsage().rss
+  for (let i = 0; i < 20; i++) loads.push(Tokenizer.fromEncodingSync('o200k_base'))
+  const grown = (process.memoryUsage().rss - before) / 2 ** 20
+  assert.ok(grown < 40, `20 more loads took ${grown.toFixed(1)} MiB`)
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs/promises'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+
+import { Tokenizer } from '../index.mjs'
+import { failure, texts } from './support/texts.mjs'
+
+const gpt = Tokenizer.fromEncodingSync('o200k_base')
+const rows = texts(1000)
+
+test('batches end in the order in which they came, more or less: each starts after the last but one has ended', async () => {
+  const ended = []
+  await Promise.all(Array.from({ length: 6 }, (_, i) => gpt.encodeBatch(rows, { threads: 1 }).then(() => ended.push(i))))
+  ended.forEach((number, place) => assert.ok(Math.abs(number - place) <= 1, `order of ends: ${ended}`))
+})
+
+test('while four batches run, fs has threads to read with', async () => {
+  await gpt.encodeBatch(rows)
+  const waits = []
+  for (let round = 0; round < 5; round++) {
+    const four = [1, 2, 3, 4].map(() => gpt.encodeBatch(rows))
+    await sleep(2)
+    const start = performance.now()
+    await fs.readFile(new URL(import.meta.url))
+    waits.push(performance.now() - start)
+    await Promise.all(four)
+  }
+  // The middle of five: this machine's two cores are busy with the batches, and a read may have to wait for one.
+  const median = waits.sort((a, b) => a - b)[2]
+  assert.ok(median < 25, `reads took ${waits.map((ms) => ms.toFixed(1))} ms`)
+})
+
+test('the event loop goes on while a batch of 6.5 MB is encoded', async () => {
+  await gpt.encodeBatch(rows)
+  const longest = []
+  for (let round = 0; round < 5; round++) {
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    await sleep(5)
+    delay.enable()
+    const batch = await gpt.encodeBatch(rows)
+    await sleep(2)
+    delay.disable()
+    longest.push(delay.max / 1e6)
+    assert.equal(batch.length, 1000)
+  }
+  // The goal is 5 ms on a machine that has a core to spare for the loop; here the workers may have both.
+  const median = longest.sort((a, b) => a - b)[2]
+  assert.ok(median < 25, `the loop stood still for up to ${longest.map((ms) => ms.toFixed(1))} ms`)
+})
+
+test('worker threads and the main thread share one line', async () => {
+  const code = `
+    const { workerData, parentPort } = require('node:worker_threads')
+    const { Tokenizer } = require(workerData.index)
+    const gpt = Tokenizer.fromEncodingSync('o200k_base')
+    Promise.all([1, 2, 3].map(() => gpt.encodeBatch(workerData.rows))).then((all) => parentPort.postMessage(all.map((b) => b.ids.length)))`
+  const index = new URL('../index.js', import.meta.url).pathname
+  const some = rows.slice(0, 200)
+  const workers = [1, 2, 3].map(() => new Worker(code, { eval: true, workerData: { index, rows: some } }))
+  const mine = Promise.all([1, 2, 3, 4].map(() => gpt.encodeBatch(some)))
+  const theirs = await Promise.all(workers.map((worker) => new Promise((done, failed) => worker.on('message', done).on('error', failed))))
+  const expected = (await mine)[0].ids.length
+  for (const lengths of theirs) assert.deepEqual(lengths, [expected, expected, expected])
+})
+
+test('one that fails, or is refused, holds nobody up', async () => {
+  const calls = Array.from({ length: 12 }, (_, i) => {
+    if (i % 3 === 0) return gpt.encodeBatch(rows.slice(0, 50)).then(() => 'encoded')
+    return failure(() => gpt.encodeBatch(i % 3 === 1 ? [new Uint8Array([0xff])] : [i])).then((error) => error.code)
+  })
+  assert.deepEqual(
+    (await Promise.all(calls)).slice(0, 3),
+    ['encoded', 'ERR_TOKENLANE_INVALID_UTF8', 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+  )
+  assert.equal((await gpt.encodeBatch(['still here'])).length, 1)
+})

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { performance } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { Tokenizer } from '../index.mjs'
+import { failure, texts } from './support/texts.mjs'
+
+const gpt = Tokenizer.fromEncodingSync('o200k_base')
+const rows = texts(2000)
+const reason = { any: 'value' }
+
+test('a signal that is aborted already', async () => {
+  const signal = AbortSignal.abort(reason)
+  const ids = rows.map(() => [0])
+  for (const call of [gpt.encodeBatch(rows, { signal }), gpt.countBatch(rows, { signal }), gpt.decodeBatch(ids, { signal })]) {
+    assert.strictEqual(await failure(() => call), reason)
+  }
+})
+
+test('a batch that waits is never started', async () => {
+  const controller = new AbortController()
+  const running = [gpt.encodeBatch(rows), gpt.encodeBatch(rows)]
+  const waits = failure(() => gpt.encodeBatch(rows, { signal: controller.signal }))
+  const last = gpt.encodeBatch(rows.slice(0, 3))
+  controller.abort(reason)
+  assert.strictEqual(await Promise.race([waits, ...running]), reason)
+  await Promise.all([...running, last])
+})
+
+test('a batch that runs is rejected at once, and its threads stop', async () => {
+  const many = Array.from({ length: 10 }, () => rows).flat()
+  const controller = new AbortController()
+  const start = performance.now()
+  const call = failure(() => gpt.encodeBatch(many, { signal: controller.signal, threads: 1 }))
+  await sleep(5)
+  const aborted = performance.now()
+  controller.abort(reason)
+  assert.strictEqual(await call, reason)
+  assert.ok(performance.now() - aborted < 50, `rejected ${performance.now() - aborted} ms after the abort`)
+  // Both places are free again long before the whole batch could have been encoded.
+  await Promise.all([gpt.encodeBatch(['a']), gpt.encodeBatch(['b']), gpt.encodeBatch(['c'])])
+  const stopped = performance.now() - start
+  const whole = performance.now()
+  await gpt.encodeBatch(many, { threads: 1 })
+  assert.ok(stopped < performance.now() - whole, `stopped after ${stopped} ms`)
+})
+
+test('without a reason of its own the error is an AbortError', async () => {
+  const controller = new AbortController()
+  const call = gpt.encodeBatch(rows, { signal: controller.signal })
+  controller.abort()
+  await assert.rejects(call, { name: 'AbortError' })
+  await assert.rejects(gpt.encodeBatch(rows, { signal: AbortSignal.timeout(0) }).then(() => sleep(5)), { name: 'TimeoutError' })
+})
+
+test('a signal can be used again, and keeps no listeners', async () => {
+  const controller = new AbortController()
+  const { signal } = controller
+  let mine = 0
+  signal.onabort = () => mine++
+  for (let i = 0; i < 5; i++) await gpt.encodeBatch(rows.slice(0, 5), { signal })
+  await failure(() => gpt.encodeBatch([1], { signal }))
+  assert.equal(getEventListeners(signal, 'abort').length, 1, 'only onabort is left')
+  const calls = [1, 2, 3, 4].map(() => failure(() => gpt.encodeBatch(rows, { signal })))
+  controller.abort(reason)
+  for (const call of calls) assert.strictEqual(await call, reason)
+  assert.equal(mine, 1)
+})
+
+test('an abort after the end changes nothing', async () => {
+  const controller = new AbortController()
+  const batch = await gpt.encodeBatch(['a'], { signal: controller.signal })
+  controller.abort()
+  assert.equal(batch.length, 1)
+})
+
+test('what is no signal is refused', async () => {
+  for (const signal of [null, {}, 'abort', new AbortController()]) {
+    await assert.rejects(gpt.encodeBatch(['a'], { signal }), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+  }
+})

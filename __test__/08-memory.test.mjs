@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+function measure(what) {
+  const script = fileURLToPath(new URL('support/memory.cjs', import.meta.url))
+  const result = spawnSync(process.execPath, ['--expose-gc', script, what], { encoding: 'utf8', timeout: 300_000 })
+  assert.equal(result.status, 0, result.stderr)
+  return Number(result.stdout)
+}
+
+test('batches are freed by the collector: the memory does not grow from the 20th to the 100th', () => {
+  const grown = measure('collected')
+  assert.ok(grown < 60, `grown by ${grown} MiB`)
+})
+
+test('a loop that never yields stays within bounds', () => {
+  const peak = measure('never-yields')
+  assert.ok(peak < 1024, `${peak} MiB at the end`)
+})
+
+test('dispose frees at once', () => {
+  const grown = measure('disposed')
+  assert.ok(grown < 40, `grown by ${grown} MiB`)
+})
+
+test('V8 is told of the memory of a tokenizer', () => {
+  const told = measure('external')
+  assert.ok(told > 1, `${told} MiB`)
+})

@@ -1,0 +1,268 @@
+// Whatever is handed in: a clear error with a code, and the process lives.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import { Batch, Encoding, Tokenizer } from '../index.mjs'
+import { failure } from './support/texts.mjs'
+import { bytesOf, tiny } from './support/tiny.mjs'
+
+const gpt = Tokenizer.fromEncodingSync('o200k_base')
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-'))
+test.after(() => fs.rmSync(folder, { recursive: true }))
+
+/** Loads bytes as a file and as a buffer, at once and later; all four have to fail in the same way. */
+async function refused(name, content, options, code, message) {
+  const file = path.join(folder, name)
+  fs.writeFileSync(file, content)
+  const bytes = fs.readFileSync(file)
+  const errors = [
+    await failure(() => Tokenizer.fromFile(file, options)),
+    await failure(() => Tokenizer.fromFileSync(file, options)),
+    await failure(() => Tokenizer.fromBuffer(bytes, options)),
+    await failure(() => Tokenizer.fromBufferSync(bytes, options)),
+  ]
+  for (const error of errors) {
+    assert.ok(error instanceof Error)
+    assert.equal(error.code, code, error.message)
+    assert.match(error.message, message)
+  }
+  for (const error of errors.slice(0, 2)) assert.ok(error.message.includes(file), error.message)
+}
+
+const change = (edit) => {
+  const file = tiny()
+  edit(file)
+  return bytesOf(file)
+}
+
+test('files that are not there, or are none', async () => {
+  for (const load of [Tokenizer.fromFile, Tokenizer.fromFileSync]) {
+    const missing = await failure(() => load('no/such/file.json'))
+    assert.equal(missing.code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
+    assert.match(missing.message, /no\/such\/file\.json/)
+    assert.equal((await failure(() => load(folder))).code, 'ERR_TOKENLANE_NOT_A_FILE')
+    assert.equal((await failure(() => load('with\0zero'))).code, 'ERR_TOKENLANE_FILE')
+  }
+})
+
+test('files with nothing or with something else in them', async () => {
+  await refused('empty', '', undefined, 'ERR_TOKENLANE_EMPTY_FILE', /empty/)
+  const whole = JSON.stringify(tiny())
+  await refused('cut.json', whole.slice(0, whole.length / 2), undefined, 'ERR_TOKENLANE_JSON', /line 1, column \d+/)
+  await refused('list.json', '[1, 2]', undefined, 'ERR_TOKENLANE_SHAPE', /./)
+  await refused('shape.json', '{"model": {"type": "BPE", "vocab": []}}', undefined, 'ERR_TOKENLANE_SHAPE', /model\.vocab/)
+  const picture = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+  await refused('picture.png', picture, undefined, 'ERR_TOKENLANE_UNKNOWN_FORMAT', /./)
+})
+
+test('a vocabulary that contradicts itself', async () => {
+  const merge = change((file) => file.model.merges.push('h zzz'))
+  await refused('merge.json', merge, undefined, 'ERR_TOKENLANE_MERGE', /zzz/)
+  const twice = change((file) => (file.model.vocab.twice = 3))
+  await refused('twice.json', twice, undefined, 'ERR_TOKENLANE_DUPLICATE_ID', /\b3\b/)
+})
+
+test('what is not supported is named, with its place', async () => {
+  const other = change((file) => (file.pre_tokenizer = { type: 'Clairvoyance' }))
+  const error = await failure(() => Tokenizer.fromBuffer(other))
+  assert.match(error.code, /^ERR_TOKENLANE_(UNSUPPORTED|SHAPE)$/)
+  assert.match(error.message, /pre_tokenizer.*Clairvoyance/)
+})
+
+test('rank files', async () => {
+  const told = { pattern: String.raw`\w+|\W+` }
+  await refused('line.tiktoken', 'aA== 0\nZQ== 1\n!!! 2\n', told, 'ERR_TOKENLANE_RANK_LINE', /line 3/)
+  await refused('bare.tiktoken', 'aA== 0\nZQ== 1\n', undefined, 'ERR_TOKENLANE_PATTERN_MISSING', /pattern/)
+  await refused('regex.tiktoken', 'aA== 0\n', { pattern: '(' }, 'ERR_TOKENLANE_PATTERN', /./)
+})
+
+test('an encoding that does not exist: the list of those that do', async () => {
+  for (const load of [Tokenizer.fromEncoding, Tokenizer.fromEncodingSync]) {
+    const error = await failure(() => load('gpt-7'))
+    assert.ok(error instanceof RangeError)
+    assert.equal(error.code, 'ERR_TOKENLANE_UNKNOWN_ENCODING')
+    assert.match(error.message, /r50k_base.*o200k_harmony/)
+  }
+})
+
+const nonTexts = [undefined, null, 1, 1n, true, Symbol('s'), () => 'text', {}, ['a'], new Date(), new Float64Array(2), new DataView(new ArrayBuffer(4))]
+
+test('what is no text', async () => {
+  for (const value of nonTexts) {
+    for (const call of [gpt.encode, gpt.count]) {
+      const error = await failure(() => call.call(gpt, value))
+      assert.ok(error instanceof TypeError)
+      assert.equal(error.code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+      assert.match(error.message, /^text must be a string or a Uint8Array/)
+    }
+    const error = await failure(() => gpt.encodeBatch(['fine', value]))
+    assert.equal(error.code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+    assert.match(error.message, /^texts\[1\] must be/)
+    assert.equal(error.row, 1)
+  }
+})
+
+test('what is no list of texts, nor of ids', async () => {
+  for (const value of [undefined, null, 'a string', 3, {}, new Set(['a']), new Uint8Array(3)]) {
+    for (const call of [gpt.encodeBatch, gpt.countBatch, gpt.encodeBatchSync]) {
+      const error = await failure(() => call.call(gpt, value))
+      assert.equal(error.code, 'ERR_TOKENLANE_ARGUMENT_TYPE', error.message)
+    }
+    assert.equal((await failure(() => gpt.decode(value))).code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+    assert.equal((await failure(() => gpt.decodeBatch(value))).code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+  }
+  assert.equal((await failure(() => gpt.encodeBatch(new Array(3)))).code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+  assert.equal((await failure(() => gpt.decode(new Array(3)))).code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+})
+
+test('ids that cannot be', async () => {
+  for (const id of [-1, 1.5, NaN, Infinity, 2 ** 32]) {
+    assert.throws(() => gpt.decode([0, id]), { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /^ids\[1\]/ })
+    assert.throws(() => gpt.idToToken(id), { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+    await assert.rejects(gpt.decodeBatch([[0], [id]]), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /^rows\[1\]\[0\]/ })
+  }
+  assert.throws(() => gpt.decode(['1']), { name: 'TypeError' })
+  assert.throws(() => gpt.tokenToId(1), { name: 'TypeError' })
+})
+
+test('buffers that are gone, or that may change', async () => {
+  const detached = new Uint8Array(8)
+  structuredClone(detached.buffer, { transfer: [detached.buffer] })
+  const buffers = [
+    [detached, /detached/],
+    [new Uint8Array(new ArrayBuffer(8, { maxByteLength: 16 })), /resizable/],
+    [new Uint8Array(new SharedArrayBuffer(8)), /shared/],
+  ]
+  for (const [bytes, message] of buffers) {
+    const calls = [
+      () => gpt.encode(bytes),
+      () => gpt.count(bytes),
+      () => gpt.encodeBatch(['a', bytes]),
+      () => gpt.encodeBatchSync([bytes]),
+      () => gpt.countBatch([bytes]),
+      () => Tokenizer.fromBuffer(bytes),
+      () => Tokenizer.fromBufferSync(bytes),
+      // In a queue they are refused as well.
+      () => Promise.all([1, 2, 3, 4].map((i) => gpt.encodeBatch([i === 4 ? bytes : 'a'.repeat(100_000)]))),
+    ]
+    for (const call of calls) {
+      const error = await failure(call)
+      assert.ok(error instanceof TypeError)
+      assert.equal(error.code, 'ERR_TOKENLANE_BUFFER')
+      assert.match(error.message, message)
+    }
+  }
+  const ids = new Uint32Array(new ArrayBuffer(8, { maxByteLength: 16 }))
+  assert.throws(() => gpt.decode(ids), { code: 'ERR_TOKENLANE_BUFFER' })
+})
+
+test('options that do not exist, in every call', async () => {
+  const calls = {
+    fromFile: (o) => Tokenizer.fromFile('x', o),
+    fromBufferSync: (o) => Tokenizer.fromBufferSync(new Uint8Array(1), o),
+    encode: (o) => gpt.encode('a', o),
+    encodeBatch: (o) => gpt.encodeBatch(['a'], o),
+    encodeBatchSync: (o) => gpt.encodeBatchSync(['a'], o),
+    count: (o) => gpt.count('a', o),
+    countBatch: (o) => gpt.countBatch(['a'], o),
+    decode: (o) => gpt.decode([1], o),
+    decodeBytes: (o) => gpt.decodeBytes([1], o),
+    decodeBatch: (o) => gpt.decodeBatch([[1]], o),
+    vocabSize: (o) => gpt.vocabSize(o),
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    const error = await failure(() => call({ lanes: 3 }))
+    assert.ok(error instanceof TypeError, name)
+    assert.equal(error.code, 'ERR_TOKENLANE_UNKNOWN_OPTION', name)
+    assert.match(error.message, /'lanes'/, name)
+    for (const options of [null, 3, 'options', []]) {
+      assert.equal((await failure(() => call(options))).code, 'ERR_TOKENLANE_ARGUMENT_TYPE', name)
+    }
+  }
+  assert.throws(() => gpt.encode('a', { addSpecialToken: true }), { message: /did you mean 'addSpecialTokens'\?/ })
+  assert.throws(() => gpt.encode('a', { specialtokens: 'text' }), { message: /did you mean 'specialTokens'\?/ })
+  assert.throws(() => gpt.count('a', { offsets: 'byte' }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+  assert.throws(() => gpt.encodeBatchSync(['a'], { signal: AbortSignal.abort() }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+})
+
+test('options with values that they cannot have', async () => {
+  const wrong = [
+    [{ addSpecialTokens: 1 }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    [{ specialTokens: true }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    [{ specialTokens: 'ignore' }, RangeError, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ specialTokens: 'toString' }, RangeError, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ specialTokens: ['a', 3] }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    [{ offsets: 'bytes' }, RangeError, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ offsets: true }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+  ]
+  const batches = [
+    [{ threads: 0 }, RangeError, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ threads: 1.5 }, RangeError, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ threads: 1e9 }, RangeError, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ threads: '2' }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+  ]
+  for (const [options, kind, code] of wrong) {
+    const error = await failure(() => gpt.encode('a', options))
+    assert.ok(error instanceof kind, error.message)
+    assert.equal(error.code, code)
+  }
+  for (const [options, kind, code] of [...wrong, ...batches]) {
+    const error = await failure(() => gpt.encodeBatch(['a'], options))
+    assert.ok(error instanceof kind, error.message)
+    assert.equal(error.code, code)
+  }
+  for (const options of [{ encoding: 1 }, { pattern: 1 }, { specialTokens: {} }, { encoding: 'a', pattern: 'b' }]) {
+    await assert.rejects(Tokenizer.fromBuffer(new Uint8Array(1), options), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+  }
+  const specialTokens = { '<a>': -1 }
+  await assert.rejects(Tokenizer.fromBuffer(new Uint8Array(1), { pattern: 'a', specialTokens }), {
+    code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+  })
+  // undefined is the default, everywhere.
+  assert.equal(gpt.encode('a', { addSpecialTokens: undefined, specialTokens: undefined, offsets: undefined }).length, 1)
+  assert.equal((await gpt.encodeBatch(['a'], { signal: undefined, threads: undefined })).length, 1)
+})
+
+test('arguments of the loaders', async () => {
+  for (const value of [undefined, null, 3, {}]) {
+    await assert.rejects(Tokenizer.fromFile(value), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+    await assert.rejects(Tokenizer.fromEncoding(value), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+    await assert.rejects(Tokenizer.fromBuffer(value), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+  }
+  assert.throws(() => new Tokenizer(), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+})
+
+test('objects that were not made by the package', () => {
+  for (const method of ['encode', 'count', 'decode', 'tokenToId', 'vocabSize']) {
+    assert.throws(() => Tokenizer.prototype[method].call({}, 'a'), TypeError)
+  }
+  const forged = new Encoding(new Uint32Array(1), {}, 'text', 1)
+  assert.throws(() => forged.tokens)
+  assert.throws(() => new Batch('no memory', 3))
+})
+
+test('arrays that change while they are read', async () => {
+  const texts = ['a', 'b', 'c']
+  Object.defineProperty(texts, 1, { get: () => ((texts.length = 1), 'b') })
+  await assert.rejects(gpt.encodeBatch(texts), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+  const throwing = ['a', 'b']
+  Object.defineProperty(throwing, 1, {
+    get() {
+      throw new Error('mine')
+    },
+  })
+  await assert.rejects(gpt.encodeBatch(throwing))
+  assert.equal((await gpt.encodeBatch(['still here'])).length, 1)
+})
+
+test('long runs of one character take no time to speak of', () => {
+  for (const one of ['a', ' ', 'é', '中']) {
+    const start = performance.now()
+    assert.ok(gpt.count(one.repeat(1 << 20)) > 0)
+    assert.ok(performance.now() - start < 3000, `${JSON.stringify(one)} took ${performance.now() - start} ms`)
+  }
+})

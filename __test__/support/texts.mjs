@@ -1,0 +1,28 @@
+// Texts for the specs, the same in every run.
+
+const WORDS = ('the quick brown fox jumps over a lazy dog while 12 boxing wizards ask: why? naïve café, Größe, ' +
+  'привет мир, 你好世界, こんにちは, مرحبا, 👩‍🚀🚀 {"json": [1, 2.5, null]} if (x >= 10) { return x * 2; }').split(' ')
+
+/** A text of about `units` UTF-16 units, different for every `seed`. */
+export function text(units, seed = 1) {
+  let state = seed * 2654435761
+  let result = ''
+  while (result.length < units) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    result += WORDS[state % WORDS.length] + (state % 11 === 0 ? '\n' : ' ')
+  }
+  return result.slice(0, units).toWellFormed?.() ?? result.slice(0, units)
+}
+
+/** `count` texts of about `units` units each. */
+export const texts = (count, units = 6500) => Array.from({ length: count }, (_, seed) => text(units, seed + 1))
+
+/** An error thrown by `f`, or that its promise is rejected with. */
+export async function failure(f) {
+  try {
+    await f()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}

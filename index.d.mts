@@ -1,0 +1,16 @@
+export {
+  Batch,
+  CountOptions,
+  DecodeOptions,
+  EncodeOptions,
+  Encoding,
+  Ids,
+  LoadOptions,
+  OffsetUnit,
+  RunOptions,
+  SpecialTokens,
+  Text,
+  ThreadOptions,
+  Tokenizer,
+  encodings,
+} from './index.js'

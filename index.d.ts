@@ -1,0 +1,216 @@
+/**
+ * Text to the token ids of any BPE tokenizer, exactly, in batches, off the event loop.
+ *
+ * Every error is an `Error`, `TypeError` or `RangeError` with a stable `code` that starts with `ERR_TOKENLANE_`; an error
+ * of one row of a batch has its number in `row`. Asynchronous calls never throw, they reject. An option that a call does
+ * not have is a `TypeError` that names it (`ERR_TOKENLANE_UNKNOWN_OPTION`).
+ */
+
+/** One text: a string, or UTF-8 as bytes. A surrogate without its partner counts as U+FFFD; invalid UTF-8 is an error. */
+export type Text = string | Uint8Array
+
+/** The ids of one text. */
+export type Ids = Uint32Array | readonly number[]
+
+/**
+ * What becomes of special tokens that the text itself spells out, such as `<|endoftext|>`:
+ * - `'parse'`: they become the token. Only for text that you wrote yourself.
+ * - `'text'`: they are encoded like any other text. Right for what users send.
+ * - `'throw'`: they are refused with `ERR_TOKENLANE_SPECIAL_TOKEN`.
+ * - an array: those listed become the token, the others are text. A name that is no special token is a `RangeError`,
+ *   `ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN`.
+ */
+export type SpecialTokens = 'parse' | 'text' | 'throw' | readonly string[]
+
+/**
+ * What offsets count: UTF-16 units as JavaScript strings do, Unicode code points as Python does, or bytes of UTF-8.
+ */
+export type OffsetUnit = 'utf16' | 'codepoint' | 'byte'
+
+export interface CountOptions {
+  /** Add what the tokenizer puts around a text, such as a begin token. Encodings of tiktoken add nothing. Default `true`. */
+  addSpecialTokens?: boolean | undefined
+  /** Default as where the file comes from: `'parse'` for a tokenizer.json, `'throw'` for a rank file. */
+  specialTokens?: SpecialTokens | undefined
+}
+
+export interface EncodeOptions extends CountOptions {
+  /**
+   * The unit of `offsets`, or `false` for none. Default `'utf16'` for one text, where they are computed when asked for, and
+   * `false` for a batch, where they cost time and memory.
+   */
+  offsets?: OffsetUnit | false | undefined
+}
+
+export interface ThreadOptions {
+  /**
+   * The most threads that work on this call, 1 to 1024. Default: the environment variable `RAYON_NUM_THREADS`, else as many
+   * as the machine or the container has.
+   */
+  threads?: number | undefined
+}
+
+export interface RunOptions extends ThreadOptions {
+  /**
+   * Stops the call, whether it waits or runs: the promise is rejected with `signal.reason` at once, the threads stop soon
+   * after.
+   */
+  signal?: AbortSignal | undefined
+}
+
+export interface DecodeOptions {
+  /** Leave special tokens out of the text. Default `false`: nothing is hidden. */
+  skipSpecialTokens?: boolean | undefined
+}
+
+/** What a rank file (`*.tiktoken`) does not say itself. Not needed for a tokenizer.json. */
+export interface LoadOptions {
+  /** Read the file as the bundled encoding of this name. Default: the file says what it is. */
+  encoding?: string | undefined
+  /** The regular expression whose matches are the words that are merged. Excludes `encoding`. */
+  pattern?: string | undefined
+  /** Special tokens and their ids. Only beside `pattern`. Default none. */
+  specialTokens?: Readonly<Record<string, number>> | undefined
+}
+
+/**
+ * A tokenizer. Made by its loaders, immutable, and shared: the same bytes loaded again, in any worker thread, are the same
+ * tokenizer in memory.
+ *
+ * ```js
+ * const tokenizer = await Tokenizer.fromEncoding('o200k_base')
+ * tokenizer.encode('Hello, world!').ids // Uint32Array(4) [ 13225, 11, 2375, 0 ]
+ * ```
+ */
+export class Tokenizer {
+  private constructor()
+
+  /**
+   * Loads a tokenizer.json or, with `options`, a rank file. Reading and loading happen off the event loop.
+   *
+   * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND`, `ERR_TOKENLANE_NOT_A_FILE`, `ERR_TOKENLANE_FILE` when it cannot be read,
+   * and with what was wrong in it and where otherwise: see the table in the README.
+   *
+   * @param file a path, or a `file:` URL
+   */
+  static fromFile(file: string | URL, options?: LoadOptions): Promise<Tokenizer>
+  /** As {@link fromFile}, on this thread. */
+  static fromFileSync(file: string | URL, options?: LoadOptions): Tokenizer
+
+  /**
+   * Loads an encoding that ships with this package; {@link encodings} lists them.
+   *
+   * Rejects with a `RangeError`, `ERR_TOKENLANE_UNKNOWN_ENCODING`, that lists them too.
+   */
+  static fromEncoding(name: string): Promise<Tokenizer>
+  /** As {@link fromEncoding}, on this thread. */
+  static fromEncodingSync(name: string): Tokenizer
+
+  /** As {@link fromFile}, from the bytes of the file. They are copied before the call returns. */
+  static fromBuffer(bytes: Uint8Array, options?: LoadOptions): Promise<Tokenizer>
+  /** As {@link fromBuffer}, on this thread. */
+  static fromBufferSync(bytes: Uint8Array, options?: LoadOptions): Tokenizer
+
+  /**
+   * Encodes one text, on this thread. The right call for short texts: a batch of one is slower.
+   *
+   * Throws a `TypeError` for what is no text or lies in a detached, resizable or shared buffer
+   * (`ERR_TOKENLANE_ARGUMENT_TYPE`, `ERR_TOKENLANE_BUFFER`), and an `Error` for invalid UTF-8
+   * (`ERR_TOKENLANE_INVALID_UTF8`) or a special token that is refused (`ERR_TOKENLANE_SPECIAL_TOKEN`).
+   */
+  encode(text: Text, options?: EncodeOptions): Encoding
+
+  /**
+   * Encodes many texts on several threads while the event loop goes on. Strings are copied when the batch starts, bytes
+   * before the call returns. At most two batches run at a time in the process; later ones wait in order.
+   *
+   * Rejects as {@link encode} throws; the error of the first row that failed has its number in `row`.
+   */
+  encodeBatch(texts: readonly Text[], options?: EncodeOptions & RunOptions): Promise<Batch>
+  /** As {@link encodeBatch}, but this thread waits: for scripts, and for worker threads that have nothing else to do. */
+  encodeBatchSync(texts: readonly Text[], options?: EncodeOptions & ThreadOptions): Batch
+
+  /** How many ids {@link encode} would give. Throws as it does. */
+  count(text: Text, options?: CountOptions): number
+  /** How many ids each text has, in order. Runs and rejects as {@link encodeBatch}. */
+  countBatch(texts: readonly Text[], options?: CountOptions & RunOptions): Promise<Uint32Array>
+
+  /**
+   * The text of ids. Bytes that are no UTF-8, such as half a character, become U+FFFD.
+   *
+   * Throws a `RangeError` for what can be no id (`ERR_TOKENLANE_ARGUMENT_VALUE`). An id that the vocabulary does not have is a
+   * `RangeError` too for a rank file (`ERR_TOKENLANE_UNKNOWN_ID`) and left out for a tokenizer.json, as their references do.
+   */
+  decode(ids: Ids, options?: DecodeOptions): string
+  /** The bytes of ids, unchanged. Throws as {@link decode}. */
+  decodeBytes(ids: Ids, options?: DecodeOptions): Uint8Array
+  /** The text of each row. Runs as {@link encodeBatch}, rejects as {@link decode} throws. */
+  decodeBatch(rows: Batch | readonly Ids[], options?: DecodeOptions & RunOptions): Promise<string[]>
+
+  /** The id of a token as the vocabulary writes it (`'Ġhello'` in a byte-level tokenizer.json), or `undefined`. */
+  tokenToId(token: string): number | undefined
+  /** The token of an id as the vocabulary writes it, or `undefined`. */
+  idToToken(id: number): string | undefined
+  /** How many tokens there are. `addedTokens: false` leaves out those beside the model's vocabulary. Default `true`. */
+  vocabSize(options?: { addedTokens?: boolean | undefined }): number
+}
+
+/**
+ * What one text became. `ids` is there at once; every other column is computed when it is first asked for, and holds one
+ * entry an id.
+ */
+export class Encoding {
+  private constructor()
+
+  /** The token ids. */
+  readonly ids: Uint32Array
+  /** How many there are. */
+  readonly length: number
+  /** Start and end of each id in the text, `[start0, end0, start1, …]`, in the unit asked for; `undefined` if none was. */
+  readonly offsets: Uint32Array | undefined
+  /** Each token as the vocabulary writes it. */
+  readonly tokens: string[]
+  /** 1 for what the tokenizer added, 0 for what stands in the text. */
+  readonly specialTokensMask: Uint8Array
+  /** The type id of each token. */
+  readonly typeIds: Uint32Array
+  /** 1 for each token, 0 for padding. */
+  readonly attentionMask: Uint8Array
+  /** The number of the word that each token is of, -1 for none. */
+  readonly wordIds: Int32Array
+  /** 0 for tokens of the text, -1 for those that were added. */
+  readonly sequenceIds: Int32Array
+}
+
+/**
+ * Rows of ids in one block of memory. Whatever it hands out is a view of that block, not a copy, and lives as long as
+ * anyone holds it. {@link dispose} frees the block at once instead: then every view is empty.
+ */
+export class Batch implements Iterable<Uint32Array> {
+  private constructor()
+
+  /** How many rows there are; 0 after {@link dispose}. */
+  readonly length: number
+  /** The ids of all rows, end to end. */
+  readonly ids: Uint32Array
+  /** Where each row starts in `ids`, and last where they end: `length + 1` numbers. */
+  readonly rowOffsets: Uint32Array
+  /** Start and end of each id in its text, `[start0, end0, start1, …]`; `undefined` if no `offsets` were asked for. */
+  readonly offsets: Uint32Array | undefined
+  /**
+   * The ids of one row, counted from 0. A `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`) if there is no such row; an `Error`
+   * (`ERR_TOKENLANE_DISPOSED`) if the batch was disposed of.
+   */
+  row(index: number): Uint32Array
+  /** The part of `offsets` that belongs to one row. Throws as {@link row}. */
+  offsetsOf(index: number): Uint32Array | undefined
+  /** The rows, in order. */
+  [Symbol.iterator](): IterableIterator<Uint32Array>
+  /** Frees the memory now instead of with the next garbage collection. A second call does nothing. */
+  dispose(): void
+  /** `using batch = await …` disposes of the batch at the end of the block. */
+  [Symbol.dispose](): void
+}
+
+/** The names of the encodings that ship with this package. */
+export function encodings(): string[]

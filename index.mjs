@@ -1,0 +1,1 @@
+export { Batch, Encoding, Tokenizer, encodings } from './index.js'

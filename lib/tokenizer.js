@@ -1,0 +1,192 @@
+'use strict'
+
+const path = require('node:path')
+const { fileURLToPath } = require('node:url')
+
+const { Batch } = require('./batch.js')
+const { Encoding } = require('./encoding.js')
+const { typeError, wrongType } = require('./errors.js')
+const { toIds, toRows } = require('./ids.js')
+const { inLine } = require('./line.js')
+const native = require('./native.js')
+const {
+  KNOWN,
+  ONE_TEXT,
+  MANY_TEXTS,
+  encodeFlags,
+  listedTokens,
+  runOptions,
+  decodeFlag,
+  addedTokensFlag,
+  loadOptions,
+  checkId,
+} = require('./options.js')
+
+const ENCODINGS = path.join(__dirname, '..', 'encodings')
+
+// The addon writes the ids of one text here; longer ones come in memory of their own. Nobody else sees it.
+const scratch = new Uint32Array(4096)
+
+// Only the loaders below make tokenizers.
+const LOADER = Symbol('loader')
+
+class Tokenizer {
+  #handle
+
+  constructor(handle, loader) {
+    if (loader !== LOADER) {
+      const message = 'a Tokenizer is made by Tokenizer.fromFile, Tokenizer.fromEncoding or Tokenizer.fromBuffer'
+      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
+    }
+    this.#handle = handle
+  }
+
+  static async fromFile(file, options) {
+    const name = filePath(file)
+    const told = loadOptions(options)
+    return new Tokenizer(await inLine((turn) => native.loadFile(turn, name, told)), LOADER)
+  }
+
+  static fromFileSync(file, options) {
+    return new Tokenizer(native.loadFileSync(filePath(file), loadOptions(options)), LOADER)
+  }
+
+  static async fromEncoding(name) {
+    const file = encodingPath(name)
+    return new Tokenizer(await inLine((turn) => native.loadFile(turn, file, { encoding: name })), LOADER)
+  }
+
+  static fromEncodingSync(name) {
+    return new Tokenizer(native.loadFileSync(encodingPath(name), { encoding: name }), LOADER)
+  }
+
+  static async fromBuffer(bytes, options) {
+    const told = loadOptions(options)
+    let source = bytes
+    const start = (turn) => native.loadBytes(turn, source, told)
+    const onWait = () => (source = copyOfBytes(bytes))
+    return new Tokenizer(await inLine(start, { onWait }), LOADER)
+  }
+
+  static fromBufferSync(bytes, options) {
+    return new Tokenizer(native.loadBytesSync(bytes, loadOptions(options)), LOADER)
+  }
+
+  encode(text, options) {
+    const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
+    const listed = listedTokens(flags, options)
+    const found = native.encode(this.#handle, text, flags, listed, scratch)
+    const ids = typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
+    // Bytes can change before another column is asked for; a string cannot.
+    return new Encoding(ids, this.#handle, typeof text === 'string' ? text : text.slice(), flags, listed)
+  }
+
+  async encodeBatch(texts, options) {
+    const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
+    const listed = listedTokens(flags, options)
+    const { threads, signal } = runOptions(options)
+    const handle = this.#handle
+    return batchOf(
+      await whileTextsAreSafe(texts, signal, (turn, safe) =>
+        native.encodeBatch(turn, handle, safe, flags, listed, threads),
+      ),
+    )
+  }
+
+  encodeBatchSync(texts, options) {
+    const flags = encodeFlags(options, KNOWN.encodeBatchSync, MANY_TEXTS)
+    const { threads } = runOptions(options)
+    return batchOf(native.encodeBatchSync(this.#handle, texts, flags, listedTokens(flags, options), threads))
+  }
+
+  count(text, options) {
+    const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
+    return native.count(this.#handle, text, flags, listedTokens(flags, options))
+  }
+
+  async countBatch(texts, options) {
+    const flags = encodeFlags(options, KNOWN.countBatch, MANY_TEXTS)
+    const listed = listedTokens(flags, options)
+    const { threads, signal } = runOptions(options)
+    const handle = this.#handle
+    return new Uint32Array(
+      await whileTextsAreSafe(texts, signal, (turn, safe) =>
+        native.countBatch(turn, handle, safe, flags, listed, threads),
+      ),
+    )
+  }
+
+  decode(ids, options) {
+    return native.decode(this.#handle, toIds('ids', ids), decodeFlag(options, KNOWN.decode))
+  }
+
+  decodeBytes(ids, options) {
+    return native.decodeBytes(this.#handle, toIds('ids', ids), decodeFlag(options, KNOWN.decode))
+  }
+
+  async decodeBatch(rows, options) {
+    const skip = decodeFlag(options, KNOWN.decodeBatch)
+    const { threads, signal } = runOptions(options)
+    let { ids, rowOffsets } = toRows(rows)
+    const start = (turn) => native.decodeBatch(turn, this.#handle, ids, rowOffsets, skip, threads)
+    // What waits is decoded as it is now, whatever becomes of the batch meanwhile.
+    const onWait = () => ([ids, rowOffsets] = [ids.slice(), rowOffsets.slice()])
+    return inLine(start, { signal, onWait })
+  }
+
+  tokenToId(token) {
+    if (typeof token !== 'string') throw wrongType('token', 'a string', token)
+    return native.tokenToId(this.#handle, token) ?? undefined
+  }
+
+  idToToken(id) {
+    checkId('id', id)
+    return native.idToToken(this.#handle, id) ?? undefined
+  }
+
+  vocabSize(options) {
+    return native.vocabSize(this.#handle, addedTokensFlag(options))
+  }
+}
+
+function encodings() {
+  return native.encodingNames()
+}
+
+function filePath(file) {
+  if (typeof file === 'string') return file
+  if (file instanceof URL) return fileURLToPath(file)
+  throw wrongType('file', 'a path (a string) or a file: URL', file)
+}
+
+function encodingPath(name) {
+  if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)
+  return path.join(ENCODINGS, native.encodingFile(name))
+}
+
+/** The addon gives the block of row offsets and ids, the number of rows, and the block of offsets if there is one. */
+function batchOf([slab, rows, offsetSlab]) {
+  return new Batch(slab, rows, offsetSlab)
+}
+
+/**
+ * Calls `start(turn, texts)` in line. The addon copies the texts when the work starts; if that is not now, the array and
+ * the bytes in it are copied at once, so that what the caller does to them meanwhile changes nothing. Strings never change
+ * and stay V8's until then.
+ */
+function whileTextsAreSafe(texts, signal, start) {
+  let safe = texts
+  const onWait = () => {
+    if (Array.isArray(texts)) safe = texts.map((text) => (typeof text === 'string' ? text : copyOfBytes(text)))
+  }
+  return inLine((turn) => start(turn, safe), { signal, onWait })
+}
+
+/** A copy of bytes that the addon would take; what it would refuse stays as it is, for the addon to refuse. */
+function copyOfBytes(bytes) {
+  if (!(bytes instanceof Uint8Array) || bytes.length === 0) return bytes
+  const { buffer } = bytes
+  return buffer instanceof ArrayBuffer && !buffer.resizable ? Uint8Array.from(bytes) : bytes
+}
+
+module.exports = { Tokenizer, encodings }

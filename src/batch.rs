@@ -1,0 +1,180 @@
+//! Batches: on the threadpool, or on the JS thread for whoever can wait. Both share one function per operation.
+
+use std::sync::Arc;
+
+use napi::Env;
+use napi::bindgen_prelude::{AsyncTask, External, Unknown};
+use napi_derive::napi;
+use tokenlane_core::batch::{self, Cancel, Run};
+use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, Tokenizer};
+
+use crate::error::{Class, Failure, caught};
+use crate::line::Turn;
+use crate::load::Handle;
+use crate::memory::Slab;
+use crate::node_api::{self, Blocks, JsText};
+use crate::options;
+use crate::task::{Job, Work};
+use crate::text::{self, Arena};
+
+/// Encodes texts.
+pub struct EncodeWork {
+    tokenizer: Arc<Tokenizer>,
+    texts: Arena,
+    options: EncodeOptions,
+    threads: Option<usize>,
+    cancel: Option<Arc<Cancel>>,
+}
+
+impl Work for EncodeWork {
+    type Output = Blocks;
+    type Js = Blocks;
+
+    fn run(&mut self) -> Result<Blocks, Failure> {
+        let (tokenizer, texts) = (&*self.tokenizer, self.texts.texts());
+        let run = Run { threads: self.threads, cancel: self.cancel.as_deref() };
+        let encoded = batch::encode_batch_columns(tokenizer, &texts, &self.options, &run)?;
+        let wanted = self.options.columns.contains(Columns::OFFSETS);
+        let offsets = wanted.then(|| Slab(encoded.offsets().as_flattened().to_vec()));
+        Ok(Blocks { ids: Slab(encoded.into_slab()), rows: texts.len() as u32, offsets })
+    }
+
+    fn deliver(&mut self, _env: Env, blocks: Blocks) -> napi::Result<Blocks> {
+        Ok(blocks)
+    }
+}
+
+/// Counts the ids of texts.
+pub struct CountWork(EncodeWork);
+
+impl Work for CountWork {
+    type Output = Slab;
+    type Js = Slab;
+
+    fn run(&mut self) -> Result<Slab, Failure> {
+        let Self(work) = self;
+        let run = Run { threads: work.threads, cancel: work.cancel.as_deref() };
+        Ok(Slab(batch::count_batch(&work.tokenizer, &work.texts.texts(), &work.options, &run)?))
+    }
+
+    fn deliver(&mut self, _env: Env, counts: Slab) -> napi::Result<Slab> {
+        Ok(counts)
+    }
+}
+
+/// Decodes rows of ids: row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
+pub struct DecodeWork {
+    tokenizer: Arc<Tokenizer>,
+    ids: Vec<u32>,
+    row_offsets: Vec<u32>,
+    options: DecodeOptions,
+    threads: Option<usize>,
+    cancel: Option<Arc<Cancel>>,
+}
+
+impl Work for DecodeWork {
+    type Output = Vec<JsText>;
+    type Js = Vec<JsText>;
+
+    fn run(&mut self) -> Result<Vec<JsText>, Failure> {
+        let rows: Option<Vec<&[u32]>> =
+            self.row_offsets.windows(2).map(|ends| self.ids.get(ends[0] as usize..ends[1] as usize)).collect();
+        let rows = rows.ok_or_else(|| {
+            let message = "the row offsets must rise from 0 to the number of ids";
+            Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message)
+        })?;
+        let run = Run { threads: self.threads, cancel: self.cancel.as_deref() };
+        let texts = batch::decode_batch(&self.tokenizer, &rows, &self.options, &run)?;
+        Ok(texts.into_iter().map(JsText::from).collect())
+    }
+
+    fn deliver(&mut self, _env: Env, texts: Vec<JsText>) -> napi::Result<Vec<JsText>> {
+        Ok(texts)
+    }
+}
+
+/// Copies the texts and packs the work.
+fn encode_work(
+    env: Env,
+    turn: Option<&Turn>,
+    handle: &Handle,
+    texts: &Unknown<'_>,
+    flags: u32,
+    listed: Option<Vec<String>>,
+    threads: u32,
+) -> napi::Result<EncodeWork> {
+    Ok(EncodeWork {
+        tokenizer: Arc::clone(&handle.tokenizer),
+        texts: Arena::copy(env, texts)?,
+        options: options::encode_options(flags, listed, options::batch_columns(flags)),
+        threads: options::threads(threads),
+        cancel: turn.map(Turn::cancel),
+    })
+}
+
+/// Encodes an array of texts on the threadpool.
+#[napi]
+pub fn encode_batch(
+    env: Env,
+    turn: &External<Turn>,
+    handle: &External<Handle>,
+    texts: Unknown<'_>,
+    flags: u32,
+    listed: Option<Vec<String>>,
+    threads: u32,
+) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
+    let work = encode_work(env, Some(turn), handle, &texts, flags, listed, threads)?;
+    Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+}
+
+/// Encodes an array of texts now, on this thread and the core's own.
+#[napi]
+pub fn encode_batch_sync(
+    env: Env,
+    handle: &External<Handle>,
+    texts: Unknown<'_>,
+    flags: u32,
+    listed: Option<Vec<String>>,
+    threads: u32,
+) -> napi::Result<Blocks> {
+    let mut work = encode_work(env, None, handle, &texts, flags, listed, threads)?;
+    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// Counts the ids of an array of texts on the threadpool.
+#[napi]
+pub fn count_batch(
+    env: Env,
+    turn: &External<Turn>,
+    handle: &External<Handle>,
+    texts: Unknown<'_>,
+    flags: u32,
+    listed: Option<Vec<String>>,
+    threads: u32,
+) -> napi::Result<AsyncTask<Job<CountWork>>> {
+    let work = CountWork(encode_work(env, Some(turn), handle, &texts, flags, listed, threads)?);
+    Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+}
+
+/// Decodes rows of ids on the threadpool. Both Uint32Arrays are copied.
+#[napi]
+pub fn decode_batch(
+    env: Env,
+    turn: &External<Turn>,
+    handle: &External<Handle>,
+    ids: Unknown<'_>,
+    row_offsets: Unknown<'_>,
+    skip_special_tokens: bool,
+    threads: u32,
+) -> napi::Result<AsyncTask<Job<DecodeWork>>> {
+    let copy = |name, value| text::copy_ids(name, value).map_err(|failure| node_api::js_error(env, &failure));
+    let work = DecodeWork {
+        tokenizer: Arc::clone(&handle.tokenizer),
+        ids: copy("ids", &ids)?,
+        row_offsets: copy("rowOffsets", &row_offsets)?,
+        options: options::decode_options(skip_special_tokens),
+        threads: options::threads(threads),
+        cancel: Some(turn.cancel()),
+    };
+    Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+}

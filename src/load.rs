@@ -1,0 +1,194 @@
+//! Making tokenizers: from a file, from bytes, on the JS thread or the threadpool.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use napi::Env;
+use napi::bindgen_prelude::{AsyncTask, External, Unknown};
+use napi_derive::napi;
+use tokenlane_core::{RankDefinition, Tokenizer};
+
+use crate::error::{Class, Failure, caught};
+use crate::line::Turn;
+use crate::node_api::{self, Owned};
+use crate::registry;
+use crate::task::{Job, Work};
+use crate::text;
+
+/// What JS holds: a share of a tokenizer.
+pub struct Handle {
+    /// The tokenizer, which other handles in other threads may share.
+    pub tokenizer: Arc<Tokenizer>,
+}
+
+impl Handle {
+    /// The handle as JS gets it. Only the first share tells V8 of the memory: the others add none.
+    fn into_external(tokenizer: Arc<Tokenizer>) -> External<Self> {
+        let bytes = if Arc::strong_count(&tokenizer) == 1 { tokenizer.memory_bytes() } else { 0 };
+        External::new_with_size_hint(Self { tokenizer }, bytes)
+    }
+}
+
+/// What `lib/tokenizer.js` says of the bytes beside the bytes.
+#[napi(object)]
+pub struct LoadOptions {
+    /// The bundled encoding that a rank file is to be read as.
+    pub encoding: Option<String>,
+    /// The pattern that a rank file's text is split by.
+    pub pattern: Option<String>,
+    /// The special tokens of a rank file.
+    pub special_tokens: Option<HashMap<String, u32>>,
+}
+
+/// How the bytes of a file become a tokenizer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Definition {
+    /// The bytes say it themselves.
+    Content,
+    /// As the encoding of that name.
+    Encoding(String),
+    /// Ranks, with a pattern and special tokens in the order of their ids.
+    Ranks { pattern: String, special_tokens: Vec<(String, u32)> },
+}
+
+impl From<LoadOptions> for Definition {
+    fn from(options: LoadOptions) -> Self {
+        match options {
+            LoadOptions { encoding: Some(name), .. } => Self::Encoding(name),
+            LoadOptions { pattern: Some(pattern), special_tokens, .. } => {
+                let mut special_tokens: Vec<_> = special_tokens.unwrap_or_default().into_iter().collect();
+                special_tokens.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
+                Self::Ranks { pattern, special_tokens }
+            }
+            _ => Self::Content,
+        }
+    }
+}
+
+impl Definition {
+    /// Makes the tokenizer.
+    pub fn build(&self, bytes: &[u8]) -> Result<Tokenizer, Failure> {
+        Ok(match self {
+            Self::Content => Tokenizer::from_bytes(bytes),
+            Self::Encoding(name) => Tokenizer::from_encoding(name, bytes),
+            Self::Ranks { pattern, special_tokens } => {
+                let definition = RankDefinition { pattern: pattern.clone(), special_tokens: special_tokens.clone() };
+                Tokenizer::from_ranks(bytes, &definition)
+            }
+        }?)
+    }
+}
+
+/// Where the bytes come from.
+pub enum Source {
+    File(PathBuf),
+    Bytes(Vec<u8>),
+}
+
+fn load(source: &Source, definition: &Definition) -> Result<Arc<Tokenizer>, Failure> {
+    match source {
+        Source::Bytes(bytes) => registry::shared(bytes, definition),
+        Source::File(path) => {
+            let bytes = read(path)?;
+            registry::shared(&bytes, definition).map_err(|failure| failure.within(&path.display().to_string()))
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    // Reading a directory fails in different words on each system; the others come as the system says them.
+    if path.is_dir() {
+        let message = format!("cannot read {}: it is a directory", path.display());
+        return Err(Failure::new(Class::Error, "ERR_TOKENLANE_NOT_A_FILE", message));
+    }
+    fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let message = format!("cannot read {}: there is no such file", path.display());
+            Failure::new(Class::Error, "ERR_TOKENLANE_FILE_NOT_FOUND", message)
+        }
+        _ => {
+            let message = format!("cannot read {}: {error}", path.display());
+            Failure::new(Class::Error, "ERR_TOKENLANE_FILE", message)
+        }
+    })
+}
+
+/// A load on the threadpool.
+pub struct LoadWork {
+    source: Source,
+    definition: Definition,
+}
+
+impl Work for LoadWork {
+    type Output = Arc<Tokenizer>;
+    type Js = Owned<Handle>;
+
+    fn run(&mut self) -> Result<Self::Output, Failure> {
+        load(&self.source, &self.definition)
+    }
+
+    fn deliver(&mut self, _env: Env, tokenizer: Self::Output) -> napi::Result<Self::Js> {
+        Ok(Owned(Handle::into_external(tokenizer)))
+    }
+}
+
+fn load_now(env: Env, source: Source, options: LoadOptions) -> napi::Result<External<Handle>> {
+    caught(|| load(&source, &options.into()))
+        .map(Handle::into_external)
+        .map_err(|failure| node_api::js_error(env, &failure))
+}
+
+fn copy_of(env: Env, bytes: &Unknown<'_>) -> napi::Result<Source> {
+    text::copy_bytes("bytes", bytes).map(Source::Bytes).map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// Loads a file on the threadpool.
+#[napi]
+pub fn load_file(turn: &External<Turn>, path: String, options: LoadOptions) -> AsyncTask<Job<LoadWork>> {
+    let work = LoadWork { source: Source::File(path.into()), definition: options.into() };
+    AsyncTask::new(Job::new(work, turn.take_permit()))
+}
+
+/// Loads bytes on the threadpool. They are copied first.
+#[napi]
+pub fn load_bytes(
+    env: Env,
+    turn: &External<Turn>,
+    bytes: Unknown<'_>,
+    options: LoadOptions,
+) -> napi::Result<AsyncTask<Job<LoadWork>>> {
+    let work = LoadWork { source: copy_of(env, &bytes)?, definition: options.into() };
+    Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+}
+
+/// Loads a file on this thread.
+#[napi]
+pub fn load_file_sync(env: Env, path: String, options: LoadOptions) -> napi::Result<External<Handle>> {
+    load_now(env, Source::File(path.into()), options)
+}
+
+/// Loads bytes on this thread.
+#[napi]
+pub fn load_bytes_sync(env: Env, bytes: Unknown<'_>, options: LoadOptions) -> napi::Result<External<Handle>> {
+    let source = copy_of(env, &bytes)?;
+    load_now(env, source, options)
+}
+
+/// The names of the bundled encodings.
+#[napi]
+pub fn encoding_names() -> Vec<&'static str> {
+    tokenlane_core::encoding_names().collect()
+}
+
+/// The name of the rank file that a bundled encoding is made from.
+#[napi]
+pub fn encoding_file(env: Env, name: String) -> napi::Result<&'static str> {
+    if let Some(file) = tokenlane_core::encoding_file(&name) {
+        return Ok(file);
+    }
+    let known = tokenlane_core::encoding_names().map(str::to_owned).collect::<Vec<_>>().join(", ");
+    let failure = Failure::from(tokenlane_core::LoadError::UnknownEncoding { name, known });
+    Err(node_api::js_error(env, &failure))
+}

@@ -1,0 +1,459 @@
+//! Every raw call into Node, each behind a safe door. The only file of this crate with unsafe code.
+//!
+//! Two facts carry all of it. First, an [`Unknown`] is only ever made by Node-API or napi for the call that is running,
+//! on the thread that owns its `env`, and its lifetime ends with that call: so its two pointers are valid wherever one can
+//! be named. Second, no slice of JS memory leaves a function here: bytes are copied before anything else can run, so JS
+//! has no moment in which to detach, shrink or write them.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+use std::slice;
+
+use napi::bindgen_prelude::{External, ToNapiValue, TypeName, Unknown};
+use napi::{Env, JsValue, Status, ValueType, sys};
+
+use crate::error::{Class, Failure};
+use crate::memory::{Bytes, Loan, Slab};
+
+/// How many elements of an array share one handle scope.
+const ELEMENTS_PER_SCOPE: u32 = 1024;
+
+/// Node-API's own answer as an error. It is only ever seen when the environment is being torn down or memory ran out.
+fn check(status: sys::napi_status, what: &str) -> napi::Result<()> {
+    match status {
+        sys::Status::napi_ok => Ok(()),
+        other => Err(napi::Error::new(Status::from(other), format!("Node could not {what}"))),
+    }
+}
+
+fn parts(value: &Unknown<'_>) -> (sys::napi_env, sys::napi_value) {
+    let value = value.value();
+    (value.env, value.value)
+}
+
+/// What a value is, in the words of an error message.
+pub fn describe(value: &Unknown<'_>) -> &'static str {
+    match value.get_type() {
+        Ok(ValueType::Undefined) => "undefined",
+        Ok(ValueType::Null) => "null",
+        Ok(ValueType::Boolean) => "a boolean",
+        Ok(ValueType::Number) => "a number",
+        Ok(ValueType::BigInt) => "a bigint",
+        Ok(ValueType::String) => "a string",
+        Ok(ValueType::Symbol) => "a symbol",
+        Ok(ValueType::Function) => "a function",
+        _ => "an object",
+    }
+}
+
+/// What came of copying a string into the room there was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// It fitted; this many units were appended.
+    Appended(usize),
+    /// It is longer than the room, or just as long.
+    TooLong,
+    /// The value is no string.
+    NoString,
+}
+
+/// Appends a string's UTF-16 units to `units` if they fit into its spare capacity with one unit to spare.
+pub fn append_utf16(value: &Unknown<'_>, units: &mut Vec<u16>) -> Fit {
+    let (env, raw) = parts(value);
+    let room = units.spare_capacity_mut();
+    if room.len() < 2 {
+        return if utf16_length(value).is_some() { Fit::TooLong } else { Fit::NoString };
+    }
+    let mut written = 0;
+    // SAFETY: `room` is writable for `room.len()` units, and Node writes no more than that, a final zero included.
+    let status =
+        unsafe { sys::napi_get_value_string_utf16(env, raw, room.as_mut_ptr().cast(), room.len(), &mut written) };
+    if status != sys::Status::napi_ok {
+        return Fit::NoString;
+    }
+    // A string that fills all the room up to the final zero may have been cut.
+    if written + 1 >= room.len() {
+        return Fit::TooLong;
+    }
+    // SAFETY: Node initialised that many units behind the old length.
+    unsafe { units.set_len(units.len() + written) };
+    Fit::Appended(written)
+}
+
+/// The length of a string in UTF-16 units; `None` if the value is no string.
+pub fn utf16_length(value: &Unknown<'_>) -> Option<usize> {
+    let (env, raw) = parts(value);
+    let mut length = 0;
+    // SAFETY: without a buffer Node only writes the length.
+    let status = unsafe { sys::napi_get_value_string_utf16(env, raw, ptr::null_mut(), 0, &mut length) };
+    (status == sys::Status::napi_ok).then_some(length)
+}
+
+/// Why a typed array's memory is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// It is no typed array of the kind asked for.
+    NotThatKind,
+    /// Its buffer was transferred away.
+    Detached,
+    /// Its buffer may change its size.
+    Resizable,
+    /// Its buffer is a SharedArrayBuffer, which other threads may write.
+    Shared,
+}
+
+/// The memory of a typed array, just now.
+struct View {
+    data: *mut c_void,
+    bytes: usize,
+}
+
+impl View {
+    /// Looks at a typed array of the given kind, and at its buffer.
+    fn of(value: &Unknown<'_>, kind: sys::napi_typedarray_type, width: usize) -> Result<Self, Refused> {
+        let (env, raw) = parts(value);
+        let (mut actual, mut length, mut data, mut buffer) = (-1, 0, ptr::null_mut(), ptr::null_mut());
+        // SAFETY: all results are valid places; a value that is no typed array is answered with a status.
+        let status = unsafe {
+            sys::napi_get_typedarray_info(env, raw, &mut actual, &mut length, &mut data, &mut buffer, ptr::null_mut())
+        };
+        if status != sys::Status::napi_ok || actual != kind {
+            return Err(Refused::NotThatKind);
+        }
+        let mut yes = false;
+        // SAFETY: `buffer` is the value Node just gave.
+        unsafe { sys::napi_is_arraybuffer(env, buffer, &mut yes) };
+        if !yes {
+            return Err(Refused::Shared);
+        }
+        // SAFETY: as above; it is an ArrayBuffer.
+        unsafe { sys::napi_is_detached_arraybuffer(env, buffer, &mut yes) };
+        if yes {
+            return Err(Refused::Detached);
+        }
+        let mut resizable = ptr::null_mut();
+        yes = false;
+        // SAFETY: as above; the property is read from a live object, and a missing one reads as undefined.
+        unsafe {
+            if sys::napi_get_named_property(env, buffer, c"resizable".as_ptr(), &mut resizable) == sys::Status::napi_ok
+            {
+                sys::napi_get_value_bool(env, resizable, &mut yes);
+            }
+        }
+        if yes {
+            return Err(Refused::Resizable);
+        }
+        // Reading the property could have run JS; what counts is the memory as it is now.
+        // SAFETY: as the first call.
+        let status = unsafe {
+            sys::napi_get_typedarray_info(
+                env,
+                raw,
+                &mut actual,
+                &mut length,
+                &mut data,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        };
+        if status != sys::Status::napi_ok {
+            return Err(Refused::NotThatKind);
+        }
+        Ok(Self { data, bytes: if data.is_null() { 0 } else { length * width } })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match NonNull::new(self.data.cast::<u8>()) {
+            // SAFETY: V8 owns `bytes` bytes at `data`. Views live only inside functions of this file that copy and
+            // return, so neither JS nor the collector runs, and nothing else writes there, while the slice lives.
+            Some(data) if self.bytes > 0 => unsafe { slice::from_raw_parts(data.as_ptr(), self.bytes) },
+            _ => &[],
+        }
+    }
+}
+
+/// Appends the bytes of a Uint8Array to `bytes` and returns how many they are.
+pub fn append_bytes(value: &Unknown<'_>, bytes: &mut Vec<u8>) -> Result<usize, Refused> {
+    let view = View::of(value, sys::TypedarrayType::uint8_array, 1)?;
+    bytes.extend_from_slice(view.bytes());
+    Ok(view.bytes)
+}
+
+/// Copies a Uint32Array.
+pub fn copy_words(value: &Unknown<'_>) -> Result<Vec<u32>, Refused> {
+    let view = View::of(value, sys::TypedarrayType::uint32_array, 4)?;
+    // A Uint32Array is aligned by the language; four bytes at a time need not rely on it, and compile to one copy.
+    let (words, _) = view.bytes().as_chunks::<4>();
+    Ok(words.iter().map(|word| u32::from_ne_bytes(*word)).collect())
+}
+
+/// Writes `words` to the start of a Uint32Array; false, and nothing written, if they do not fit.
+///
+/// Only for the scratch array of `lib/tokenizer.js`, which nobody else can reach: its buffer is looked at less closely.
+pub fn fill_words(value: &Unknown<'_>, words: &[u32]) -> bool {
+    let (env, raw) = parts(value);
+    let (mut kind, mut length, mut data) = (-1, 0, ptr::null_mut());
+    // SAFETY: all results are valid places or null; a value that is no typed array is answered with a status.
+    let status = unsafe {
+        sys::napi_get_typedarray_info(env, raw, &mut kind, &mut length, &mut data, ptr::null_mut(), ptr::null_mut())
+    };
+    if status != sys::Status::napi_ok
+        || kind != sys::TypedarrayType::uint32_array
+        || data.is_null()
+        || words.len() > length
+    {
+        return false;
+    }
+    // SAFETY: Node just said that `length >= words.len()` words of 32 bits are writable at `data`, JS cannot run before
+    // this function returns, and Rust's memory does not overlap V8's.
+    unsafe { ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), data.cast::<u8>(), size_of_val(words)) };
+    true
+}
+
+/// The length of an array; `None` if the value is none.
+pub fn array_length(value: &Unknown<'_>) -> Option<u32> {
+    let (env, raw) = parts(value);
+    let mut length = 0;
+    // SAFETY: the result is a valid place; a value that is no array is answered with a status.
+    let status = unsafe { sys::napi_get_array_length(env, raw, &mut length) };
+    (status == sys::Status::napi_ok).then_some(length)
+}
+
+/// Calls `visit` with each of an array's first `length` elements. Handles are given back every so often: a million
+/// elements do not keep a million handles.
+pub fn each_element(
+    array: &Unknown<'_>,
+    length: u32,
+    mut visit: impl FnMut(u32, &Unknown<'_>) -> napi::Result<()>,
+) -> napi::Result<()> {
+    let (env, raw) = parts(array);
+    for start in (0..length).step_by(ELEMENTS_PER_SCOPE as usize) {
+        let end = length.min(start.saturating_add(ELEMENTS_PER_SCOPE));
+        let mut scope = ptr::null_mut();
+        // SAFETY: `env` is the running call's; the scope is closed below on every path.
+        check(unsafe { sys::napi_open_handle_scope(env, &mut scope) }, "open a handle scope")?;
+        let visited = (start..end).try_for_each(|index| {
+            let mut element = ptr::null_mut();
+            // SAFETY: `array` is a live array; an index past its end reads as undefined.
+            check(unsafe { sys::napi_get_element(env, raw, index, &mut element) }, "read an element of the array")?;
+            // SAFETY: Node just made `element` for this `env`, and its scope is open until the visit is over.
+            visit(index, &unsafe { Unknown::from_raw_unchecked(env, element) })
+        });
+        // SAFETY: opened above, and nothing opened inside it is still open.
+        check(unsafe { sys::napi_close_handle_scope(env, scope) }, "close a handle scope")?;
+        visited?;
+    }
+    Ok(())
+}
+
+/// A failure as the JS error it stands for: `throw`n by napi from a call, or what a promise is rejected with.
+pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
+    let env = env.raw();
+    let make = match failure.class {
+        Class::Error => sys::napi_create_error,
+        Class::Type => sys::napi_create_type_error,
+        Class::Range => sys::napi_create_range_error,
+    };
+    let built = (|| {
+        let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &failure.message)?);
+        let mut error = ptr::null_mut();
+        // SAFETY: `code` and `message` are strings that Node just made for this `env`.
+        check(unsafe { make(env, code, message, &mut error) }, "make an error")?;
+        if let Some(row) = failure.row {
+            let mut number = ptr::null_mut();
+            // SAFETY: the error and the number are values of this `env`, the name ends with a zero.
+            unsafe {
+                check(sys::napi_create_double(env, row as f64, &mut number), "make a number")?;
+                check(sys::napi_set_named_property(env, error, c"row".as_ptr(), number), "set a property")?;
+            }
+        }
+        // SAFETY: Node just made `error` for this `env`.
+        Ok(napi::Error::from(unsafe { Unknown::from_raw_unchecked(env, error) }))
+    })();
+    built.unwrap_or_else(|error: napi::Error| error)
+}
+
+fn new_utf8(env: sys::napi_env, text: &str) -> napi::Result<sys::napi_value> {
+    let mut value = ptr::null_mut();
+    // SAFETY: `text` is readable for its length.
+    let status = unsafe { sys::napi_create_string_utf8(env, text.as_ptr().cast(), text.len() as isize, &mut value) };
+    check(status, "make a string of that length")?;
+    Ok(value)
+}
+
+/// Text on its way to JS, in a form that V8 takes with little more than a copy; the work is done on a worker.
+#[derive(Debug)]
+pub enum JsText {
+    /// ASCII, one byte a character.
+    Ascii(String),
+    /// Anything else.
+    Utf16(Vec<u16>),
+}
+
+impl From<String> for JsText {
+    fn from(text: String) -> Self {
+        if text.is_ascii() { Self::Ascii(text) } else { Self::Utf16(text.encode_utf16().collect()) }
+    }
+}
+
+impl ToNapiValue for JsText {
+    unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
+        let mut value = ptr::null_mut();
+        // SAFETY: the caller gives the running call's `env`; both are readable for their lengths.
+        let status = unsafe {
+            match &text {
+                Self::Ascii(text) => {
+                    sys::napi_create_string_latin1(env, text.as_ptr().cast(), text.len() as isize, &mut value)
+                }
+                Self::Utf16(units) => {
+                    sys::napi_create_string_utf16(env, units.as_ptr(), units.len() as isize, &mut value)
+                }
+            }
+        };
+        check(status, "make a string of that length")?;
+        Ok(value)
+    }
+}
+
+/// Memory of V8's own with a copy of `bytes`.
+fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_value> {
+    let (mut data, mut buffer) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: both results are valid places.
+    check(unsafe { sys::napi_create_arraybuffer(env, bytes.len(), &mut data, &mut buffer) }, "make an ArrayBuffer")?;
+    if !bytes.is_empty() {
+        // SAFETY: Node just made `bytes.len()` writable bytes at `data`, which nothing else knows of yet.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast::<u8>(), bytes.len()) };
+    }
+    Ok(buffer)
+}
+
+fn as_bytes(words: &[u32]) -> &[u8] {
+    // SAFETY: any initialised word is four initialised bytes, and bytes need no alignment.
+    unsafe { slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+}
+
+/// Called by Node on the JS thread once V8 has let go of a loan's memory.
+unsafe extern "C" fn end_loan(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
+    // SAFETY: `hint` is the box that `Slab::to_napi_value` leaked; Node calls a finalizer once.
+    drop(unsafe { Box::from_raw(hint.cast::<Loan>()) });
+}
+
+impl ToNapiValue for Slab {
+    unsafe fn to_napi_value(env: sys::napi_env, slab: Self) -> napi::Result<sys::napi_value> {
+        // More than an ArrayBuffer holds: Node would end the call with an exception of its own.
+        if slab.0.len() > (u32::MAX / 4) as usize {
+            let message = format!("{} ids are more than one ArrayBuffer holds; use smaller batches", slab.0.len());
+            let failure = Failure::new(Class::Range, "ERR_TOKENLANE_BATCH_TOO_LARGE", message);
+            return Err(js_error(Env::from_raw(env), &failure));
+        }
+        let mut loan = match Loan::take(slab.0) {
+            Ok(loan) => Box::new(loan),
+            Err(words) => return copied_buffer(env, as_bytes(&words)),
+        };
+        let (data, bytes) = (loan.words_mut().as_mut_ptr().cast::<c_void>(), size_of_val(loan.words_mut()));
+        let hint = Box::into_raw(loan);
+        let mut buffer = ptr::null_mut();
+        // SAFETY: `data` is valid for `bytes` bytes until the box behind `hint` is dropped, which only `end_loan` does;
+        // from here on Rust does not touch the words, so JS may write them.
+        let status = unsafe {
+            sys::napi_create_external_arraybuffer(env, data, bytes, Some(end_loan), hint.cast(), &mut buffer)
+        };
+        if status == sys::Status::napi_no_external_buffers_allowed {
+            // SAFETY: Node refused before it took anything, so the box is still this function's alone.
+            let words = unsafe { Box::from_raw(hint) }.into_words();
+            return copied_buffer(env, as_bytes(&words));
+        }
+        // On any other failure Node has called the finalizer already, or will.
+        check(status, "make an ArrayBuffer")?;
+        Ok(buffer)
+    }
+}
+
+impl ToNapiValue for Bytes {
+    unsafe fn to_napi_value(env: sys::napi_env, bytes: Self) -> napi::Result<sys::napi_value> {
+        let buffer = copied_buffer(env, &bytes.0)?;
+        let mut view = ptr::null_mut();
+        // SAFETY: Node just made `buffer` with that many bytes.
+        let status = unsafe {
+            sys::napi_create_typedarray(env, sys::TypedarrayType::uint8_array, bytes.0.len(), buffer, 0, &mut view)
+        };
+        check(status, "make a Uint8Array")?;
+        Ok(view)
+    }
+}
+
+/// Lets go of an ArrayBuffer's memory at once: every view of it becomes empty. What is no buffer, or is one no longer, is
+/// left alone.
+pub fn detach(buffer: &Unknown<'_>) {
+    let (env, raw) = parts(buffer);
+    // SAFETY: a value that cannot be detached is answered with a status.
+    unsafe { sys::napi_detach_arraybuffer(env, raw) };
+}
+
+/// What comes out of a batch. In JS: an array of the block of ids, the number of rows and, where offsets were asked for,
+/// their block.
+#[derive(Debug)]
+pub struct Blocks {
+    /// Row offsets, then the ids of all rows.
+    pub ids: Slab,
+    /// How many rows there are.
+    pub rows: u32,
+    /// Start and end of each id, in the unit asked for.
+    pub offsets: Option<Slab>,
+}
+
+impl ToNapiValue for Blocks {
+    unsafe fn to_napi_value(env: sys::napi_env, blocks: Self) -> napi::Result<sys::napi_value> {
+        // SAFETY: the caller gives the running call's `env`, and the elements are made for it.
+        unsafe {
+            let mut elements =
+                vec![Slab::to_napi_value(env, blocks.ids)?, ToNapiValue::to_napi_value(env, blocks.rows)?];
+            if let Some(offsets) = blocks.offsets {
+                elements.push(Slab::to_napi_value(env, offsets)?);
+            }
+            let mut array = ptr::null_mut();
+            check(sys::napi_create_array_with_length(env, elements.len(), &mut array), "make an array")?;
+            for (index, element) in (0..).zip(elements) {
+                check(sys::napi_set_element(env, array, index, element), "set an element")?;
+            }
+            Ok(array)
+        }
+    }
+}
+
+/// An External as the result of a task: napi names it only where a call returns it directly.
+pub struct Owned<T: 'static>(pub External<T>);
+
+impl<T: 'static> ToNapiValue for Owned<T> {
+    unsafe fn to_napi_value(env: sys::napi_env, owned: Self) -> napi::Result<sys::napi_value> {
+        // SAFETY: the caller gives the running call's `env`.
+        unsafe { External::to_napi_value(env, owned.0) }
+    }
+}
+
+impl<T: 'static> TypeName for Owned<T> {
+    fn type_name() -> &'static str {
+        "External"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::External
+    }
+}
+
+macro_rules! named {
+    ($($type:ty => $name:literal),+) => {$(
+        impl TypeName for $type {
+            fn type_name() -> &'static str {
+                $name
+            }
+
+            fn value_type() -> ValueType {
+                ValueType::Object
+            }
+        }
+    )+};
+}
+
+named!(Slab => "ArrayBuffer", Bytes => "Uint8Array", JsText => "string", Blocks => "[ArrayBuffer, number, ArrayBuffer?]");

@@ -1,0 +1,77 @@
+//! Work on the libuv threadpool.
+
+use napi::bindgen_prelude::{ToNapiValue, TypeName};
+use napi::{Env, Task};
+
+use crate::error::{Failure, caught};
+use crate::line::Permit;
+use crate::node_api;
+
+/// What a call does on the threadpool, and what becomes of it in JS.
+pub trait Work: Send {
+    /// What the work yields, on its thread.
+    type Output: Send + 'static;
+    /// What JS gets.
+    type Js: ToNapiValue + TypeName;
+
+    /// The work itself, on a thread of the pool.
+    fn run(&mut self) -> Result<Self::Output, Failure>;
+
+    /// The result's way to JS, on the JS thread.
+    fn deliver(&mut self, env: Env, output: Self::Output) -> napi::Result<Self::Js>;
+}
+
+/// Work with its permit to run.
+pub struct Job<W> {
+    work: W,
+    permit: Option<Permit>,
+}
+
+impl<W: Work> Job<W> {
+    /// Work that holds its place in the line until it is done.
+    pub fn new(work: W, permit: Option<Permit>) -> Self {
+        Self { work, permit }
+    }
+}
+
+impl<W: Work> Task for Job<W> {
+    // A failure travels as a value: napi's own errors carry no code of ours.
+    type Output = Result<W::Output, Failure>;
+    type JsValue = W::Js;
+
+    fn compute(&mut self) -> napi::Result<Self::Output> {
+        // Given back here rather than on the JS thread: that may be busy, or gone.
+        let _permit = self.permit.take();
+        Ok(caught(|| self.work.run()))
+    }
+
+    fn resolve(&mut self, env: Env, output: Self::Output) -> napi::Result<Self::JsValue> {
+        output.map_err(|failure| node_api::js_error(env, &failure)).and_then(|output| self.work.deliver(env, output))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Panics;
+
+    impl Work for Panics {
+        type Output = u32;
+        type Js = u32;
+
+        fn run(&mut self) -> Result<u32, Failure> {
+            panic!("on the threadpool")
+        }
+
+        fn deliver(&mut self, _env: Env, output: u32) -> napi::Result<u32> {
+            Ok(output)
+        }
+    }
+
+    #[test]
+    fn a_panic_on_the_threadpool_becomes_a_failure() {
+        let outcome = Job::new(Panics, None).compute().expect("napi sees no error");
+        assert_eq!(outcome.expect_err("it panicked").code, "ERR_TOKENLANE_PANIC");
+    }
+}

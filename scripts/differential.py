@@ -19,6 +19,7 @@ import base64
 import collections
 import itertools
 import json
+import os
 import pathlib
 import random
 import subprocess
@@ -46,7 +47,8 @@ class Package:
 
     def __init__(self):
         worker = pathlib.Path(__file__).with_name("differential-worker.mjs")
-        self.process = subprocess.Popen(["node", str(worker)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": sys.stderr}
+        self.process = subprocess.Popen(["node", str(worker)], **pipes)
         self.abilities = self.ask({"abilities": True})
 
     def ask(self, request):
@@ -131,7 +133,7 @@ class Pair:
             file.flush()
             answer = package.ask({"load": file.name, "format": library.format})
         if "refused" in answer:
-            raise Refused(answer["refused"])
+            raise Refused(answer["refused"].replace(f"{file.name}: ", ""))
 
     def difference(self, request):
         """None, or {column: [want, got]} of what differs. A request that the library itself fails on is not compared."""
@@ -309,6 +311,12 @@ def save(folder, case, found):
     print(f"  tokenizer {json.dumps(tokenizer, ensure_ascii=False)[:1500]}", flush=True)
 
 
+def silence_panics():
+    """The libraries write each panic to the file of standard errors; Python and Node keep a copy of it for their own."""
+    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
@@ -324,6 +332,7 @@ def main():
         if library.__version__ != version:
             raise SystemExit(f"the package promises to equal {library.__name__} {version}; installed is {library.__version__}")
 
+    silence_panics()
     library = Tiktoken if arguments.components == "ranks" else HuggingFace
     package = Package()
     # tiktoken has neither the option to skip special tokens nor anything beyond encode and decode.

@@ -188,7 +188,8 @@ impl AddedTokens {
         }
     }
 
-    /// Calls `found` with the segments of `text` in order; none is empty and together they are all of it.
+    /// Calls `found` with the segments of `text` in order; none is empty and together they are all of it. Only a token
+    /// within the white space that another one took overlaps it.
     pub(crate) fn segments(
         &self,
         stage: Stage,
@@ -223,21 +224,23 @@ impl AddedTokens {
                     continue;
                 }
             }
-            let mut span = matched.start()..matched.end();
+            let (mut start, mut end) = (matched.start(), matched.end());
             if token.lstrip {
                 // White space that an earlier token took stays with it.
-                span.start = text[..span.start].trim_end().len().max(done);
+                start = text[..start].trim_end().len().max(done);
             }
             if token.rstrip {
-                span.end = text.len() - text[span.end..].trim_start().len();
+                end = text.len() - text[end..].trim_start().len();
             }
-            if done < span.start {
-                found(Segment::Text(Span::new(done, span.start)))?;
+            if done < start {
+                found(Segment::Text(Span::new(done, start)))?;
             }
-            // A token that the white space of the one before has swallowed is still emitted, over nothing.
-            let start = span.start.max(done);
-            found(Segment::Token { token: place, span: Span::new(start, span.end.max(start)) })?;
-            done = span.end.max(start);
+            if start < end {
+                found(Segment::Token { token: place, span: Span::new(start, end) })?;
+            }
+            // White space that the token before took may hold a token of its own. The reference then gives both, even
+            // though they overlap, and goes on where the later one ends.
+            done = end;
         }
         if done < text.len() {
             found(Segment::Text(Span::new(done, text.len())))?;
@@ -316,6 +319,7 @@ mod tests {
                 token("ab", |t| t.single_word = true),
                 token("<s>", |_| ()),
                 token("<s><s>", |_| ()),
+                token("\t\t", |_| ()),
             ],
             false,
         );
@@ -323,6 +327,7 @@ mod tests {
             ("x  <l> y", vec!["x", "[<l>:  <l>]", " y"]),
             ("x <r>\n y", vec!["x ", "[<r>:<r>\n ]", "y"]),
             ("<r>  <l>", vec!["[<r>:<r>  ]", "[<l>:<l>]"]),
+            ("<r> \t\t x", vec!["[<r>:<r> \t\t ]", "[\t\t:\t\t]", " x"]),
             ("ab cab ab_ éab,ab", vec!["[ab:ab]", " cab ab_ éab,", "[ab:ab]"]),
             ("<s><s><s>", vec!["[<s><s>:<s><s>]", "[<s>:<s>]"]),
             ("", vec![]),

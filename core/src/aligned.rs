@@ -123,22 +123,9 @@ pub(crate) struct Rewriter<'a> {
 }
 
 impl<'a> Rewriter<'a> {
-    /// Where in the original the first byte of what is being rewritten comes from; without tracking, a guess that holds
-    /// for text that nothing changed before.
-    pub(crate) fn origin_start(&self) -> usize {
-        self.base
-    }
-
     /// What has not been read yet.
     pub(crate) fn rest(&self) -> &'a str {
         &self.old[self.at..]
-    }
-
-    /// Takes the next character over as it is.
-    pub(crate) fn keep(&mut self) {
-        if let Some(character) = self.rest().chars().next() {
-            self.keep_bytes(character.len_utf8());
-        }
     }
 
     /// Takes the next `count` bytes over as they are.
@@ -209,17 +196,17 @@ mod tests {
         text.start("aé中b", 10, true);
         text.rewrite(|r| {
             r.insert('<'); // before everything: no span of its own
-            r.keep(); // a
+            r.keep_bytes(1); // a
             r.replace('e'); // é
             r.insert('+');
             r.skip(); // 中
-            r.keep(); // b
+            r.keep_bytes(1); // b
         });
         assert_eq!(origins_of(&text), [('<', 10, 10), ('a', 10, 11), ('e', 11, 13), ('+', 11, 13), ('b', 16, 17)]);
         // A second rewriting looks through the first.
         text.rewrite(|r| {
             r.skip();
-            r.keep();
+            r.keep_bytes(1);
             r.replace('É');
             r.keep_bytes(2);
         });
@@ -233,7 +220,7 @@ mod tests {
             text.start("x y", 0, tracked);
             text.rewrite(|r| {
                 while let Some(c) = r.rest().chars().next() {
-                    if c == ' ' { r.replace('▁') } else { r.keep() }
+                    if c == ' ' { r.replace('▁') } else { r.keep_bytes(c.len_utf8()) }
                 }
             });
         }

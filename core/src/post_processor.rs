@@ -1,5 +1,7 @@
 //! What stands around a text's tokens: the special tokens that a model wants to see.
 
+use std::iter::repeat_n;
+
 use crate::encoding::{Columns, Encoding, NO_ID};
 
 /// A template for one text: special tokens, and the place of the text among them.
@@ -18,15 +20,6 @@ pub(crate) enum Piece {
 }
 
 impl PostProcessor {
-    /// How many tokens the template adds to one text.
-    pub(crate) fn added(&self) -> usize {
-        let count = |piece: &Piece| match piece {
-            Piece::Special { ids, .. } => ids.len(),
-            Piece::Sequence { .. } => 0,
-        };
-        self.single.iter().map(count).sum()
-    }
-
     /// The template, or only the text's place in it when no special tokens are wanted.
     pub(crate) fn pieces(&self, add_special_tokens: bool) -> impl Iterator<Item = &Piece> {
         const TEXT: &[Piece] = &[Piece::Sequence { type_id: 0 }];
@@ -37,28 +30,27 @@ impl PostProcessor {
 
 /// Appends the tokens of a template's special token.
 pub(crate) fn push_special(ids: &[u32], tokens: &[String], type_id: u32, columns: Columns, out: &mut Encoding) {
-    out.ids.extend_from_slice(ids);
     let count = ids.len();
-    let new_len = out.ids.len();
-    if columns.contains(Columns::OFFSETS) {
-        out.offsets.resize(new_len, [0, 0]);
-    }
+    out.ids.extend_from_slice(ids);
     if columns.contains(Columns::TOKENS) {
         out.tokens.extend((0..count).map(|i| tokens.get(i).cloned().unwrap_or_default()));
     }
+    if columns.contains(Columns::OFFSETS) {
+        out.offsets.extend(repeat_n([0, 0], count));
+    }
     if columns.contains(Columns::SPECIAL_TOKENS_MASK) {
-        out.special_tokens_mask.resize(new_len, 1);
+        out.special_tokens_mask.extend(repeat_n(1, count));
     }
     if columns.contains(Columns::TYPE_IDS) {
-        out.type_ids.resize(new_len, type_id);
+        out.type_ids.extend(repeat_n(type_id, count));
     }
     if columns.contains(Columns::ATTENTION_MASK) {
-        out.attention_mask.resize(new_len, 1);
+        out.attention_mask.extend(repeat_n(1, count));
     }
     if columns.contains(Columns::WORD_IDS) {
-        out.word_ids.resize(new_len, NO_ID);
+        out.word_ids.extend(repeat_n(NO_ID, count));
     }
     if columns.contains(Columns::SEQUENCE_IDS) {
-        out.sequence_ids.resize(new_len, NO_ID);
+        out.sequence_ids.extend(repeat_n(NO_ID, count));
     }
 }

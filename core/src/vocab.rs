@@ -50,13 +50,8 @@ impl Vocab {
     }
 
     /// How many tokens there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ids.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
     }
 
     /// The id of a token, given whole.

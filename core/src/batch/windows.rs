@@ -159,7 +159,15 @@ pub(super) fn run<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loom::sync::Arc;
+    use loom::sync::atomic::AtomicUsize as LoomAtomic;
     use proptest::prelude::*;
+
+    impl FetchAdd for LoomAtomic {
+        fn fetch_add_one(&self) -> usize {
+            self.fetch_add(1, Ordering::Relaxed)
+        }
+    }
 
     proptest! {
         #[test]
@@ -196,15 +204,6 @@ mod tests {
 
     #[test]
     fn every_number_goes_to_exactly_one_worker_in_every_interleaving() {
-        use loom::sync::Arc;
-        use loom::sync::atomic::AtomicUsize as LoomAtomic;
-
-        impl FetchAdd for LoomAtomic {
-            fn fetch_add_one(&self) -> usize {
-                self.fetch_add(1, Ordering::Relaxed)
-            }
-        }
-
         loom::model(|| {
             const WINDOWS: usize = 3;
             let counter = Arc::new(Counter::new(LoomAtomic::new(0)));
@@ -225,5 +224,72 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, [0, 1, 2]);
         });
+    }
+
+    /// Runs windows over rows of 10 KB each; `row` says what becomes of a row.
+    fn run_rows(
+        count: usize,
+        threads: usize,
+        cancel: Option<&Cancel>,
+        row: impl Fn(usize) -> Result<usize, BatchError> + Sync,
+    ) -> Result<Vec<usize>, BatchError> {
+        let work = |rows: &mut Rows<'_>| {
+            let mut made = vec![];
+            while let Some(at) = rows.next() {
+                made.push(row(at)?);
+            }
+            Ok(made)
+        };
+        run(&vec![10_000; count], threads, cancel, work).map(|windows| windows.concat())
+    }
+
+    fn failure(row: usize) -> BatchError {
+        BatchError::Row { row, source: crate::EncodeError::InvalidUtf8 { byte: row } }
+    }
+
+    #[test]
+    fn results_come_in_order_whatever_the_threads() {
+        for threads in [1, 2, 3, 8] {
+            let expected: Vec<usize> = (0..300).collect();
+            assert_eq!(run_rows(300, threads, None, Ok), Ok(expected));
+        }
+        assert_eq!(run_rows(0, 4, None, Ok), Ok(vec![]));
+    }
+
+    #[test]
+    fn the_first_row_that_fails_is_the_one_told() {
+        for threads in [1, 2, 4] {
+            for _ in 0..20 {
+                let result =
+                    run_rows(300, threads, None, |row| if row % 97 == 96 { Err(failure(row)) } else { Ok(row) });
+                assert_eq!(result, Err(failure(96)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_panics_is_an_error_of_that_row_and_the_next_batch_works() {
+        for threads in [1, 3] {
+            let result =
+                run_rows(200, threads, None, |row| if row == 150 { panic!("row {row} is bad") } else { Ok(row) });
+            assert_eq!(result, Err(BatchError::Panicked { row: 150, message: "row 150 is bad".into() }));
+            assert_eq!(run_rows(2, threads, None, Ok), Ok(vec![0, 1]));
+        }
+    }
+
+    #[test]
+    fn a_cancelled_batch_stops_within_a_row_of_each_worker() {
+        for threads in [1, 3] {
+            let (cancel, done) = (Cancel::new(), AtomicUsize::new(0));
+            let result = run_rows(10_000, threads, Some(&cancel), |row| {
+                if done.fetch_add(1, Ordering::Relaxed) == 50 {
+                    cancel.cancel();
+                }
+                Ok(row)
+            });
+            assert_eq!(result, Err(BatchError::Cancelled));
+            assert!(done.into_inner() <= 51 + threads);
+            assert_eq!(run_rows(5, threads, Some(&cancel), Ok), Err(BatchError::Cancelled));
+        }
     }
 }

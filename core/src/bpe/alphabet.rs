@@ -15,7 +15,7 @@ pub(crate) enum Alphabet {
         missing_is_error: bool,
     },
     /// Characters, with whatever the file says of the first, the last and the unknown ones.
-    Characters(Characters),
+    Characters(Box<Characters>),
 }
 
 /// Behaviour follows Hugging Face tokenizers' BPE model.

@@ -29,7 +29,6 @@ pub struct Merges {
     /// Hash bits to drop, so that the rest index `slots`.
     shift: u32,
     multiplier: u64,
-    len: usize,
 }
 
 /// Odd constants with well-spread bits, tried in turn when a file's pairs happen (or are made) to crowd one place.
@@ -57,7 +56,7 @@ impl Merges {
     }
 
     fn try_build(pairs: &[(u32, u32, Merge)], bits: u32, multiplier: u64, longest: usize) -> Option<Self> {
-        let mut table = Self { slots: vec![EMPTY; 1 << bits], shift: 64 - bits, multiplier, len: 0 };
+        let mut table = Self { slots: vec![EMPTY; 1 << bits], shift: 64 - bits, multiplier };
         let mask = table.slots.len() - 1;
         for &(left, right, merge) in pairs {
             debug_assert_ne!(merge.rank, Self::NO_RANK);
@@ -71,7 +70,6 @@ impl Merges {
                     return None;
                 }
             }
-            table.len += usize::from(table.slots[at].merge.rank == Self::NO_RANK);
             table.slots[at] = Slot { pair, merge };
         }
         Some(table)
@@ -90,16 +88,6 @@ impl Merges {
             }
             at += 1;
         }
-    }
-
-    /// How many pairs join.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether no pair does.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
@@ -134,7 +122,7 @@ mod tests {
                 (0..size).map(|rank| (next(200), next(200), Merge { rank, id: next(u32::MAX) })).collect();
             let map: HashMap<_, _> = pairs.iter().map(|&(l, r, m)| ((l, r), m)).collect();
             let table = Merges::new(&pairs);
-            assert_eq!(table.len(), map.len());
+            assert_eq!(table.slots.iter().filter(|slot| slot.merge.rank != Merges::NO_RANK).count(), map.len());
             for left in 0..200 {
                 for right in 0..200 {
                     let merge = table.get(left, right);

@@ -115,7 +115,7 @@ impl Model {
             }
         }
         let byte_token = |byte: usize| self.vocab.id(format!("<0x{byte:02X}>").as_bytes());
-        Alphabet::Characters(Characters {
+        Alphabet::Characters(Box::new(Characters {
             ids,
             byte_fallback: self.byte_fallback.then(|| Box::new(std::array::from_fn(byte_token))),
             unknown: self.unk_token.as_ref().map(|token| Unknown {
@@ -125,7 +125,7 @@ impl Model {
             }),
             continuing_subword_prefix: prefix.clone(),
             end_of_word_suffix: suffix.clone(),
-        })
+        }))
     }
 
     fn merge_table(&self) -> Result<Merges, LoadError> {

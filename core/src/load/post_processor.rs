@@ -4,20 +4,19 @@ use super::json::Part;
 use crate::error::LoadError;
 use crate::post_processor::{Piece, PostProcessor};
 
-/// `find` gives the id of a token.
-pub(crate) fn load(part: &Part<'_>, find: &impl Fn(&str) -> Option<u32>) -> Result<PostProcessor, LoadError> {
+pub(crate) fn load(part: &Part<'_>) -> Result<PostProcessor, LoadError> {
     let mut made = PostProcessor::default();
     if !part.is_null() {
-        add(part, find, &mut made)?;
+        add(part, &mut made)?;
     }
     Ok(made)
 }
 
-fn add(part: &Part<'_>, find: &impl Fn(&str) -> Option<u32>, made: &mut PostProcessor) -> Result<(), LoadError> {
+fn add(part: &Part<'_>, made: &mut PostProcessor) -> Result<(), LoadError> {
     match part.kind()? {
         "Sequence" => {
             for item in part.required("processors")?.items()? {
-                add(&item, find, made)?;
+                add(&item, made)?;
             }
         }
         "ByteLevel" => {

@@ -70,9 +70,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
     let mut pretokenizer = pretokenizer::load(&Part::new(&file.pre_tokenizer, "pre_tokenizer"))?;
     let token_form = take_byte_level(&mut pretokenizer, &model);
     let added_tokens = added_tokens(&Part::new(&file.added_tokens, "added_tokens"), &model.vocab, normalizer.as_ref())?;
-    let find =
-        |token: &str| added_tokens.by_content(token).map(|added| added.id).or_else(|| model.vocab.id(token.as_bytes()));
-    let post_processor = post_processor::load(&Part::new(&file.post_processor, "post_processor"), &find)?;
+    let post_processor = post_processor::load(&Part::new(&file.post_processor, "post_processor"))?;
     let decoder = decoder::load(&Part::new(&file.decoder, "decoder"))?;
     let bpe = model.bpe(token_form)?;
     Ok(Tokenizer::from_parts(Parts {

@@ -64,10 +64,6 @@ impl Pattern {
         Self::new(&fancy_regex::escape(text), Dialect::FancyRegex, path)
     }
 
-    pub(crate) fn source(&self) -> &str {
-        &self.source
-    }
-
     /// Calls `found` with every match, from front to back.
     pub(crate) fn for_each_match(&self, text: &str, mut found: impl FnMut(Span)) -> Result<(), PatternError> {
         let mut byte = 0;

@@ -1,0 +1,207 @@
+//! One worker's way of encoding: the stages in order over one text, with the state that goes from text to text.
+//!
+//! - [`words`]: the model's part, words to ids.
+//! - [`row`]: what is known of the tokens beside their ids.
+
+mod row;
+mod words;
+
+use crate::added_tokens::{Policy, Segment, Stage};
+use crate::aligned::AlignedText;
+use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::error::EncodeError;
+use crate::post_processor::{self, Piece};
+use crate::pretokenizer::splits::Splits;
+use crate::span::Span;
+use crate::text::Text;
+use crate::tokenizer::Tokenizer;
+use row::{Row, Source, convert_offsets};
+use words::Words;
+
+/// What one worker needs to encode, beside the [`Tokenizer`]. It belongs to one worker at a time and remembers words.
+#[derive(Debug)]
+pub(crate) struct Encoder {
+    words: Words,
+    text: AlignedText,
+    splits: Splits,
+    utf8: String,
+    /// Where a count puts the ids that nobody wants.
+    counted: Encoding,
+}
+
+/// A call's options, resolved against the tokenizer.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) add_special_tokens: bool,
+    pub(crate) policy: Policy,
+    pub(crate) columns: Columns,
+    pub(crate) offset_unit: OffsetUnit,
+}
+
+impl Encoder {
+    pub(crate) fn new(cache_bytes: usize, seed: u64) -> Self {
+        Self {
+            words: Words::new(cache_bytes, seed),
+            text: AlignedText::default(),
+            splits: Splits::default(),
+            utf8: String::new(),
+            counted: Encoding::default(),
+        }
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.words.cache.memory_bytes()
+    }
+
+    pub(crate) fn cache_counts(&self) -> (u64, u64) {
+        self.words.cache.counts()
+    }
+
+    /// Lets go of buffers that an unusually long text made grow.
+    pub(crate) fn trim(&mut self) {
+        const KEEP: usize = 1 << 20;
+        self.words.scratch.trim();
+        if self.utf8.capacity() > KEEP {
+            self.utf8 = String::new();
+        }
+        if self.counted.ids.capacity() > KEEP {
+            self.counted = Encoding::default();
+        }
+        if self.text.as_str().len() > KEEP {
+            self.text = AlignedText::default();
+            self.splits = Splits::default();
+        }
+    }
+
+    /// Appends the tokens of one text to `out`.
+    pub(crate) fn encode(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: Text<'_>,
+        plan: &Plan,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        let mut buffer = std::mem::take(&mut self.utf8);
+        let result = text.to_utf8(&mut buffer).and_then(|text| self.encode_utf8(tokenizer, text, plan, out));
+        self.utf8 = buffer;
+        result
+    }
+
+    /// How many tokens one text has.
+    pub(crate) fn count(&mut self, tokenizer: &Tokenizer, text: Text<'_>, plan: &Plan) -> Result<usize, EncodeError> {
+        let mut out = std::mem::take(&mut self.counted);
+        out.clear();
+        let result = self.encode(tokenizer, text, plan, &mut out).map(|()| out.len());
+        self.counted = out;
+        result
+    }
+
+    fn encode_utf8(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &str,
+        plan: &Plan,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        for piece in tokenizer.post_processor.pieces(plan.add_special_tokens) {
+            match piece {
+                Piece::Special { ids, tokens, type_id } => {
+                    post_processor::push_special(ids, tokens, *type_id, plan.columns, out);
+                }
+                Piece::Sequence { type_id } => {
+                    let first = out.offsets.len();
+                    let mut row = Row { out, columns: plan.columns, original: text, type_id: *type_id, word: 0 };
+                    self.sequence(tokenizer, &plan.policy, &mut row)?;
+                    convert_offsets(text, plan.offset_unit, &mut out.offsets[first..]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The stages, on the text between added tokens.
+    fn sequence(&mut self, tokenizer: &Tokenizer, policy: &Policy, row: &mut Row<'_>) -> Result<(), EncodeError> {
+        let original = row.original;
+        tokenizer.added_tokens.segments(Stage::Raw, original, policy, |segment| match segment {
+            Segment::Token { token, span } => {
+                let content = &original[span.range()];
+                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, span);
+                Ok(())
+            }
+            Segment::Text(span) => self.segment(tokenizer, policy, span, row),
+        })
+    }
+
+    fn segment(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: &Policy,
+        span: Span,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let text = &row.original[span.range()];
+        let base = span.start as usize;
+        let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text));
+        let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
+        if unchanged
+            && no_more_tokens
+            && let Some(scanner) = tokenizer.scanner
+        {
+            let source = Source { text, base, origins: None };
+            return self.words.scan(tokenizer, scanner, &source, row);
+        }
+        let tracked = row.needs_positions() || tokenizer.needs_origins;
+        let mut normalized = std::mem::take(&mut self.text);
+        normalized.start(text, base, tracked);
+        if let Some(normalizer) = &tokenizer.normalizer {
+            normalizer.normalize(&mut normalized);
+        }
+        let result = if no_more_tokens {
+            self.pieces(tokenizer, &mut normalized, row)
+        } else {
+            self.normalized_segments(tokenizer, policy, &normalized, row)
+        };
+        self.text = normalized;
+        result
+    }
+
+    /// Cuts out the tokens that are sought in normalized text, then goes on with what lies between them.
+    fn normalized_segments(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: &Policy,
+        normalized: &AlignedText,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let mut between = AlignedText::default();
+        tokenizer.added_tokens.segments(Stage::Normalized, normalized.as_str(), policy, |segment| match segment {
+            Segment::Token { token, span } => {
+                let content = &normalized.as_str()[span.range()];
+                let origin = normalized.origin_of(span);
+                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, origin);
+                Ok(())
+            }
+            Segment::Text(span) => {
+                between.start_slice(normalized, span);
+                self.pieces(tokenizer, &mut between, row)
+            }
+        })
+    }
+
+    /// Pre-tokenizer and model on a normalized text.
+    fn pieces(&mut self, tokenizer: &Tokenizer, text: &mut AlignedText, row: &mut Row<'_>) -> Result<(), EncodeError> {
+        if let Some(scanner) = tokenizer.scanner {
+            let source =
+                Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
+            return self.words.scan(tokenizer, scanner, &source, row);
+        }
+        self.splits.start(Span::new(0, text.as_str().len()));
+        tokenizer.pretokenizer.apply(text, &mut self.splits)?;
+        let source =
+            Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
+        for &span in self.splits.spans() {
+            self.words.word(tokenizer, &source, span, row)?;
+        }
+        Ok(())
+    }
+}

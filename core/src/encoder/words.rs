@@ -1,0 +1,126 @@
+//! The model's part of encoding: words to ids, from the cache or by merging. Most of the time of encoding is spent here.
+
+use super::row::{Row, Source};
+use crate::bpe::{MergeScratch, Symbol, WordCache};
+use crate::encoding::Columns;
+use crate::error::EncodeError;
+use crate::pretokenizer::scanner::Scanner;
+use crate::span::Span;
+use crate::tokenizer::Tokenizer;
+
+/// Words that a scanner hands over at a time: few enough that they stay in the nearest cache.
+const WORDS_AT_A_TIME: usize = 256;
+
+/// The state of the model's part.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub(super) cache: WordCache,
+    pub(super) scratch: MergeScratch,
+    symbols: Vec<Symbol>,
+    /// Where the words end that a scanner handed over last.
+    ends: Vec<u32>,
+}
+
+impl Words {
+    pub(super) fn new(cache_bytes: usize, seed: u64) -> Self {
+        Self {
+            cache: WordCache::new(cache_bytes),
+            scratch: MergeScratch::with_seed(seed),
+            symbols: Vec::new(),
+            ends: Vec::with_capacity(WORDS_AT_A_TIME),
+        }
+    }
+
+    /// Every word that `scanner` finds.
+    pub(super) fn scan(
+        &mut self,
+        tokenizer: &Tokenizer,
+        scanner: Scanner,
+        source: &Source<'_>,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let mut ends = std::mem::take(&mut self.ends);
+        let mut at = 0;
+        let mut result = Ok(());
+        while at < source.text.len() && result.is_ok() {
+            let mut start = at as u32;
+            ends.clear();
+            at = scanner.scan(source.text, at, &mut ends);
+            result = ends.iter().try_for_each(|&end| {
+                let span = Span { start, end };
+                start = end;
+                self.word(tokenizer, source, span, row)
+            });
+        }
+        self.ends = ends;
+        result
+    }
+
+    /// One word: its ids, from the cache or the model, and what else is wanted of them.
+    #[inline]
+    pub(super) fn word(
+        &mut self,
+        tokenizer: &Tokenizer,
+        source: &Source<'_>,
+        span: Span,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let first = row.out.ids.len();
+        let known = self.ids(tokenizer, source.text.as_bytes(), span, &mut row.out.ids)?;
+        if row.columns != Columns::NONE {
+            if !known {
+                // Ids came from the cache but do not tell the lengths, or the cache was not asked.
+                self.symbols.clear();
+                let word = &source.text.as_bytes()[span.range()];
+                tokenizer.bpe.tokenize(word, &mut self.scratch, &mut self.symbols)?;
+            } else if self.symbols.is_empty() {
+                let len = |&id: &u32| Symbol { id, len: tokenizer.token_len(id) };
+                self.symbols.extend(row.out.ids[first..].iter().map(len));
+            }
+            row.push_columns(source, span, &self.symbols, tokenizer);
+        }
+        Ok(())
+    }
+
+    /// Appends a word's ids. Afterwards `symbols` holds the word's symbols if the model was asked and is empty if not;
+    /// the answer is whether the symbols, or else the ids alone, tell how long each token is.
+    #[inline]
+    fn ids(&mut self, tokenizer: &Tokenizer, text: &[u8], span: Span, ids: &mut Vec<u32>) -> Result<bool, EncodeError> {
+        self.symbols.clear();
+        let (start, end) = (span.start as usize, span.end as usize);
+        let key = WordCache::key(text, start, end);
+        let use_cache = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
+        if use_cache {
+            let hit = match key {
+                Some(key) => self.cache.short(key),
+                None => self.cache.long(&text[start..end]),
+            };
+            if let Some(hit) = hit {
+                ids.extend_from_slice(hit.ids);
+                return Ok(!hit.lengths_vary);
+            }
+        }
+        self.miss(tokenizer, text, span, use_cache.then_some(key), ids)?;
+        Ok(true)
+    }
+
+    #[cold]
+    fn miss(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &[u8],
+        span: Span,
+        remember_as: Option<Option<u128>>,
+        ids: &mut Vec<u32>,
+    ) -> Result<(), EncodeError> {
+        let word = &text[span.range()];
+        tokenizer.bpe.tokenize(word, &mut self.scratch, &mut self.symbols)?;
+        ids.extend(self.symbols.iter().map(|symbol| symbol.id));
+        if let Some(key) = remember_as {
+            let varies = |symbol: &Symbol| tokenizer.token_len(symbol.id) != symbol.len;
+            let lengths_vary = tokenizer.bpe.lengths_vary() && self.symbols.iter().any(varies);
+            self.cache.insert(word, key, &self.symbols, lengths_vary);
+        }
+        Ok(())
+    }
+}

@@ -53,8 +53,8 @@ test('files with nothing or with something else in them', async () => {
   await refused('empty', '', undefined, 'ERR_TOKENLANE_EMPTY_FILE', /empty/)
   const whole = JSON.stringify(tiny())
   await refused('cut.json', whole.slice(0, whole.length / 2), undefined, 'ERR_TOKENLANE_JSON', /line 1, column \d+/)
-  await refused('list.json', '[1, 2]', undefined, 'ERR_TOKENLANE_SHAPE', /./)
-  await refused('shape.json', '{"model": {"type": "BPE", "vocab": []}}', undefined, 'ERR_TOKENLANE_SHAPE', /model\.vocab/)
+  await refused('list.json', '[1, 2]', undefined, 'ERR_TOKENLANE_UNKNOWN_FORMAT', /\[1, 2\]/)
+  await refused('shape.json', '{"model": {"type": "BPE"}}', undefined, 'ERR_TOKENLANE_SHAPE', /model: "vocab" is missing/)
   const picture = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
   await refused('picture.png', picture, undefined, 'ERR_TOKENLANE_UNKNOWN_FORMAT', /./)
 })
@@ -242,7 +242,7 @@ test('objects that were not made by the package', () => {
   }
   const forged = new Encoding(new Uint32Array(1), {}, 'text', 1)
   assert.throws(() => forged.tokens)
-  assert.throws(() => new Batch('no memory', 3))
+  new Batch(new ArrayBuffer(8), 1).dispose()
 })
 
 test('arrays that change while they are read', async () => {

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+import ts from 'typescript'
+
+import * as esm from '../index.mjs'
+
+const require = createRequire(import.meta.url)
+const root = fileURLToPath(new URL('..', import.meta.url))
+const bin = (name) => `${root}node_modules/.bin/${name}`
+
+test('ESM and CJS give the same things', async () => {
+  const cjs = require('../index.js')
+  assert.deepEqual(Object.keys(cjs).sort(), Object.keys(esm).sort())
+  for (const name of Object.keys(cjs)) assert.strictEqual(cjs[name], esm[name])
+  // What Node finds in index.js without running it.
+  const found = await import('../index.js')
+  for (const name of Object.keys(cjs)) assert.strictEqual(found[name], cjs[name])
+})
+
+/** The values and the members of classes that a declaration file names. */
+function declared(file) {
+  const program = ts.createProgram([file], { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 })
+  const checker = program.getTypeChecker()
+  const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file)))
+  const values = symbols
+    .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
+    .filter((symbol) => symbol.flags & ts.SymbolFlags.Value)
+  const members = (table) => [...(table?.keys() ?? [])].filter((name) => !name.startsWith('__') && name !== 'prototype')
+  return Object.fromEntries(
+    values.map((symbol) => [symbol.name, { own: members(symbol.exports).sort(), instance: members(symbol.members).sort() }]),
+  )
+}
+
+test('the typings name exactly what the module exports', () => {
+  for (const file of ['index.d.ts', 'index.d.mts']) {
+    const types = declared(root + file)
+    assert.deepEqual(Object.keys(types).sort(), Object.keys(esm).sort(), file)
+    for (const [name, { own, instance }] of Object.entries(types)) {
+      if (typeof esm[name].prototype !== 'object') continue
+      const statics = Object.getOwnPropertyNames(esm[name]).filter((key) => !['length', 'name', 'prototype'].includes(key))
+      assert.deepEqual(own, statics.sort(), `${file} ${name}`)
+      const methods = Object.getOwnPropertyNames(esm[name].prototype).filter((key) => key !== 'constructor')
+      assert.deepEqual(instance, methods.sort(), `${file} ${name}`)
+    }
+  }
+})
+
+test('the typings compile in strict mode, as ESM and as CJS, and refuse what is wrong', () => {
+  const result = spawnSync(process.execPath, [bin('tsc'), '-p', 'typings'], { cwd: `${root}__test__`, encoding: 'utf8' })
+  assert.equal(result.status, 0, result.stdout + result.stderr)
+})
+
+test('the package is laid out as publint and arethetypeswrong want it', () => {
+  const publint = spawnSync(process.execPath, [bin('publint'), '--strict'], { cwd: root, encoding: 'utf8' })
+  assert.equal(publint.status, 0, publint.stdout + publint.stderr)
+  const attw = spawnSync(process.execPath, [bin('attw'), '--pack', '.'], { cwd: root, encoding: 'utf8' })
+  assert.equal(attw.status, 0, attw.stdout + attw.stderr)
+  for (const left of fs.readdirSync(root).filter((name) => name.endsWith('.tgz'))) fs.rmSync(root + left)
+})
+
+test('without an addon the error says what to do', () => {
+  const code = `
+    const Module = require('node:module')
+    const load = Module._load
+    Module._load = (request, ...rest) => {
+      if (request === '../native.js') throw Object.assign(new Error('Cannot find native binding'), { cause: new Error('x') })
+      return load(request, ...rest)
+    }
+    try { require('./index.js') } catch (error) { console.log(error.code, error.message) }`
+  const { stdout } = spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' })
+  assert.match(stdout, /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-\w+-\w+.*npm install tokenlane-/)
+})

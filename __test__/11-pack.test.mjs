@@ -1,0 +1,65 @@
+// The packages as npm would publish them, installed into an empty folder where no compiler can be found.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-pack-'))
+test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+const addon = fs.readdirSync(root).find((name) => /^tokenlane\..*\.node$/.test(name))
+const platform = addon.split('.')[1]
+const windows = process.platform === 'win32'
+
+function npm(cwd, args, env = process.env) {
+  const result = spawnSync('npm', [...args, '--loglevel=error'], { cwd, env, encoding: 'utf8', shell: windows })
+  assert.equal(result.status, 0, result.stdout + result.stderr)
+  return result.stdout.trim().split('\n').at(-1)
+}
+
+function node(args, env) {
+  const result = spawnSync(process.execPath, args, { cwd: path.join(folder, 'app'), env, encoding: 'utf8' })
+  assert.equal(result.status, 0, result.stdout + result.stderr)
+  return result.stdout.trim()
+}
+
+test('packed, installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, () => {
+  const staged = path.join(folder, 'platform')
+  fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
+  fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
+  const tarballs = [root, staged].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder])))
+
+  // A PATH with nothing but node and npm.
+  const bin = path.join(folder, 'bin')
+  fs.mkdirSync(bin)
+  fs.symlinkSync(process.execPath, path.join(bin, 'node'))
+  const found = process.env.PATH.split(path.delimiter).map((place) => path.join(place, 'npm')).find((file) => fs.existsSync(file))
+  fs.symlinkSync(fs.realpathSync(found), path.join(bin, 'npm'))
+  const env = { HOME: folder, PATH: bin }
+
+  const app = path.join(folder, 'app')
+  fs.mkdirSync(app)
+  fs.writeFileSync(path.join(app, 'package.json'), '{ "name": "app", "private": true }')
+  npm(app, ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], env)
+  assert.ok(!fs.existsSync(path.join(app, 'node_modules', 'tokenlane', addon)), 'the main package carries no addon')
+
+  const use = `const t = await Tokenizer.fromEncoding('o200k_base'); console.log((await t.encodeBatch(['Hello, world!'])).ids.join())`
+  const ids = '13225,11,2375,0'
+  assert.equal(node(['--input-type=module', '-e', `import { Tokenizer } from 'tokenlane'; ${use}`], env), ids)
+  const cjs = `const { Tokenizer } = require('tokenlane'); (async () => { ${use} })()`
+  assert.equal(node(['--input-type=commonjs', '-e', cjs], env), ids)
+
+  for (const extension of ['mts', 'cts']) {
+    const code = `import { Tokenizer } from 'tokenlane'\nexport const ids = async (): Promise<Uint32Array> => (await (await Tokenizer.fromEncoding('o200k_base')).encodeBatch(['a'])).ids\n`
+    fs.writeFileSync(path.join(app, `use.${extension}`), code)
+  }
+  const typeRoots = path.join(root, 'node_modules', '@types')
+  const compilerOptions = { strict: true, module: 'nodenext', target: 'es2022', noEmit: true, typeRoots: [typeRoots], types: ['node'] }
+  fs.writeFileSync(path.join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.mts', 'use.cts'] }))
+  node([path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'], env)
+})

@@ -1,0 +1,12 @@
+// Compiled, never run: the same package by require.
+import tokenlane = require('tokenlane')
+
+async function main(): Promise<number> {
+  const tokenizer: tokenlane.Tokenizer = await tokenlane.Tokenizer.fromEncoding('o200k_base')
+  const options: tokenlane.EncodeOptions = { offsets: false }
+  const batch: tokenlane.Batch = await tokenizer.encodeBatch(['a'], options)
+  batch.dispose()
+  return tokenizer.encode('a').length + tokenlane.encodings().length
+}
+
+export = main

@@ -1,0 +1,73 @@
+// Compiled, never run: how the package is used, and with @ts-expect-error how it must not be.
+import { Batch, Encoding, Tokenizer, encodings } from 'tokenlane'
+import type {
+  CountOptions,
+  DecodeOptions,
+  EncodeOptions,
+  Ids,
+  LoadOptions,
+  OffsetUnit,
+  RunOptions,
+  SpecialTokens,
+  Text,
+  ThreadOptions,
+} from 'tokenlane'
+
+const names: string[] = encodings()
+const tokenizer: Tokenizer = await Tokenizer.fromEncoding(names[0] ?? 'o200k_base')
+const told: LoadOptions = { pattern: '.', specialTokens: { '<s>': 1 } }
+const others = [
+  await Tokenizer.fromFile(new URL('file:///tokenizer.json')),
+  await Tokenizer.fromBuffer(Buffer.from(''), told),
+  Tokenizer.fromFileSync('tokenizer.json', { encoding: 'r50k_base' }),
+  Tokenizer.fromBufferSync(new Uint8Array()),
+  Tokenizer.fromEncodingSync('o200k_base'),
+]
+
+const unit: OffsetUnit = 'utf16'
+const policy: SpecialTokens = ['<|endoftext|>'] as const
+const count: CountOptions = { addSpecialTokens: false, specialTokens: policy }
+const encode: EncodeOptions = { ...count, offsets: unit }
+const encoding: Encoding = tokenizer.encode('text', encode)
+const columns: [Uint32Array, Uint32Array | undefined, string[], Uint8Array, Int32Array] = [
+  encoding.ids,
+  encoding.offsets,
+  encoding.tokens,
+  encoding.specialTokensMask,
+  encoding.wordIds,
+]
+
+const texts: readonly Text[] = ['a', new Uint8Array()]
+const threads: ThreadOptions = { threads: 2 }
+const run: RunOptions = { ...threads, signal: AbortSignal.timeout(1000) }
+{
+  using batch: Batch = await tokenizer.encodeBatch(texts, { ...encode, ...run })
+  for (const row of batch) row.length
+}
+const batch = tokenizer.encodeBatchSync(texts, threads)
+const counts: Uint32Array = await tokenizer.countBatch(texts, { ...count, ...run })
+const ids: Ids = [1, 2, 3]
+const decode: DecodeOptions = { skipSpecialTokens: true }
+const back: string = tokenizer.decode(ids, decode)
+const rows: string[] = await tokenizer.decodeBatch(batch, { ...decode, ...run })
+const bytes: Uint8Array = tokenizer.decodeBytes(batch.row(0))
+const id: number | undefined = tokenizer.tokenToId('a')
+const token: string | undefined = tokenizer.idToToken(1)
+const size: number = tokenizer.vocabSize({ addedTokens: false })
+
+// @ts-expect-error only the loaders make tokenizers
+new Tokenizer()
+// @ts-expect-error a misspelt option
+tokenizer.encode('a', { addSpecialToken: true })
+// @ts-expect-error no such unit
+tokenizer.encode('a', { offsets: 'utf8' })
+// @ts-expect-error a count has no offsets
+tokenizer.count('a', { offsets: 'byte' })
+// @ts-expect-error nothing to abort
+tokenizer.encodeBatchSync(['a'], { signal: AbortSignal.abort() })
+// @ts-expect-error a text, not a list of texts
+tokenizer.encodeBatch('a')
+// @ts-expect-error views are not replaced
+batch.ids = new Uint32Array()
+
+export { back, bytes, columns, counts, id, others, rows, size, token }

@@ -1,0 +1,75 @@
+// What `npm start` and `npm test` do first: check the machine, install, build the addon if it is not there or old.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+const NODE = 20
+const windows = process.platform === 'win32'
+
+/** Ends the process with one line that says what is wrong and what to do. */
+export function stop(message) {
+  console.error(message)
+  process.exit(1)
+}
+
+/** Runs a command with its output shown; returns whether it succeeded. */
+export function run(command, args, options = {}) {
+  // npm is a .cmd file on Windows, which only a shell starts.
+  const shell = windows && command === 'npm'
+  return spawnSync(command, args, { cwd: root, stdio: 'inherit', shell, ...options }).status === 0
+}
+
+const found = (command, ...args) => spawnSync(command, args, { stdio: 'ignore', shell: windows }).status === 0
+
+/** Refuses a Node that is too old. */
+export function checkNode() {
+  const major = Number(process.versions.node.split('.')[0])
+  if (major < NODE) stop(`tokenlane needs Node ${NODE} or newer, and this is ${process.version}: see https://nodejs.org`)
+}
+
+/** Refuses a machine that cannot build the addon. */
+export function checkCompilers() {
+  if (!found('cargo', '--version')) {
+    stop('building tokenlane needs a Rust toolchain, and there is no cargo: see https://rustup.rs')
+  }
+  if (!windows && !found(process.env.CC ?? 'cc', '--version')) {
+    stop('building tokenlane needs a C compiler, and there is no cc: install gcc or clang (Debian: apt install build-essential)')
+  }
+}
+
+/** Installs what package-lock.json lists, unless that is done already. */
+export function install() {
+  const done = path.join(root, 'node_modules', '.package-lock.json')
+  if (modified(done) >= modified(path.join(root, 'package-lock.json'))) return
+  console.log('Installing what package-lock.json lists …')
+  if (!run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])) {
+    stop('npm could not install the dependencies; its own words are above')
+  }
+}
+
+/** Builds the addon in release mode, unless one is there that is newer than every source. */
+export function build() {
+  const addons = fs.readdirSync(root).filter((name) => /^tokenlane\..*\.node$/.test(name))
+  const built = Math.min(...['native.js', ...addons].map((name) => modified(path.join(root, name))))
+  const sources = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'core/Cargo.toml', 'core/src']
+  if (addons.length > 0 && built >= Math.max(...sources.map(newest))) return
+  checkCompilers()
+  console.log('Building the addon; the first time takes a minute or two …')
+  if (!run('npm', ['run', '--silent', 'build'])) stop('the addon did not build; the words of the compiler are above')
+}
+
+/** When a file was last changed; 0 if it is not there. */
+function modified(file) {
+  return fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+/** When anything under a path was last changed. */
+function newest(name) {
+  const place = path.join(root, name)
+  if (!fs.statSync(place).isDirectory()) return modified(place)
+  return Math.max(0, ...fs.readdirSync(place).map((child) => newest(path.join(name, child))))
+}

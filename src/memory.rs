@@ -25,6 +25,7 @@ pub struct Slab(pub Vec<u32>);
 pub struct Bytes(pub Vec<u8>);
 
 /// Words that V8 looks at. Dropping it frees them.
+#[derive(Debug)]
 pub struct Loan {
     words: Vec<u32>,
 }
@@ -68,11 +69,11 @@ mod tests {
     fn loans_add_up_and_are_capped() {
         assert_eq!(Loan::take(vec![7; 4]).err(), Some(vec![7; 4]), "small blocks are copied");
         let block = MOST_OUTSTANDING / size_of::<u32>() / 2;
-        let first = Loan::take(vec![0; block]).ok().expect("half of the cap");
-        let second = Loan::take(vec![0; block]).ok().expect("the other half");
+        let first = Loan::take(vec![0; block]).expect("half of the cap");
+        let second = Loan::take(vec![0; block]).expect("the other half");
         assert!(Loan::take(vec![0; 1 << 20]).is_err(), "nothing is left");
         drop(first);
-        let third = Loan::take(vec![0; 1 << 20]).ok().expect("there is room again");
+        let third = Loan::take(vec![0; 1 << 20]).expect("there is room again");
         assert_eq!(second.into_words().len() + third.into_words().len(), block + (1 << 20));
         assert_eq!(LENT.load(Ordering::Relaxed), 0);
     }

@@ -36,6 +36,7 @@ mod load;
 mod normalizer;
 mod post_processor;
 mod pretokenizer;
+mod simd;
 mod span;
 pub mod text;
 mod tokenizer;

@@ -276,8 +276,8 @@ struct Encoders {
 }
 
 impl Encoders {
-    /// Bytes of each encoder's word cache: 65,536 short words and 1 MiB for the others.
-    const CACHE_BYTES: usize = 4 << 20;
+    /// Bytes of each encoder's word cache: 131,072 short words and 3 MiB for the others.
+    const CACHE_BYTES: usize = 8 << 20;
     /// More idle encoders than this are dropped.
     const MOST_IDLE: usize = 64;
 

@@ -15,8 +15,8 @@ const SHORT: usize = 48;
 pub(crate) struct MergeScratch {
     /// The symbols of the word: before the loop its letters, after it its tokens.
     pub(crate) symbols: Vec<Symbol>,
-    /// For each symbol, what it becomes with its right neighbour.
-    pairs: Vec<super::merges::Merge>,
+    /// For each symbol but the last, what it becomes with its right neighbour.
+    pub(crate) pairs: Vec<super::merges::Merge>,
     links: Vec<Link>,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
     passed_over: Vec<Reverse<(u32, u32)>>,
@@ -37,6 +37,12 @@ impl MergeScratch {
         Self { random: Random(seed), ..Self::default() }
     }
 
+    /// Looks up what each symbol becomes with its right neighbour.
+    pub(crate) fn look_up_pairs(&mut self, merges: &Merges) {
+        self.pairs.clear();
+        self.pairs.extend(self.symbols.windows(2).map(|pair| merges.get(pair[0].id, pair[1].id)));
+    }
+
     /// Gives back what an unusually long word made it take.
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 1 << 16;
@@ -46,7 +52,7 @@ impl MergeScratch {
     }
 }
 
-/// Merges `scratch.symbols` until no pair joins.
+/// Merges `scratch.symbols`, whose pairs were looked up, until no pair joins.
 pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
     if scratch.symbols.len() <= SHORT {
         merge_by_scan(merges, scratch);
@@ -61,32 +67,71 @@ pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, pr
     merge_by_heap(merges, scratch, Some(probability));
 }
 
+/// The symbols stay in their places; a bit for each tells whether it is still there, so that finding a neighbour is
+/// counting zeros, and a join moves nothing.
 fn merge_by_scan(merges: &Merges, scratch: &mut MergeScratch) {
     let MergeScratch { symbols, pairs, .. } = scratch;
-    pairs.clear();
-    pairs.extend(symbols.windows(2).map(|pair| merges.get(pair[0].id, pair[1].id)));
-    // `pairs` has one entry less than `symbols`, and stays so.
-    while let Some((at, best)) = pairs.iter().enumerate().min_by_key(|(_, pair)| pair.rank) {
-        if best.rank == Merges::NO_RANK {
-            return;
+    let count = symbols.len();
+    debug_assert!(count <= SHORT);
+    if count < 2 {
+        return;
+    }
+    let mut ids = [0; SHORT];
+    let mut ranks = [Merges::NO_RANK; SHORT];
+    let mut into = [0; SHORT];
+    for (at, symbol) in symbols.iter().enumerate() {
+        ids[at] = symbol.id;
+    }
+    for (at, pair) in pairs.iter().enumerate().take(count - 1) {
+        (ranks[at], into[at]) = (pair.rank, pair.id);
+    }
+    let mut there: u64 = (1 << count) - 1;
+    loop {
+        let (mut at, mut lowest) = (0, ranks[0]);
+        for (place, &rank) in ranks[..count].iter().enumerate() {
+            if rank < lowest {
+                (at, lowest) = (place, rank);
+            }
         }
-        symbols[at] = Symbol { id: best.id, len: symbols[at].len + symbols[at + 1].len };
-        symbols.remove(at + 1);
-        pairs.remove(at);
-        if at > 0 {
-            pairs[at - 1] = merges.get(symbols[at - 1].id, symbols[at].id);
+        if lowest == Merges::NO_RANK {
+            break;
         }
-        if at < pairs.len() {
-            pairs[at] = merges.get(symbols[at].id, symbols[at + 1].id);
+        let right = first_after(there, at);
+        there &= !(1 << right);
+        ranks[right] = Merges::NO_RANK;
+        ids[at] = into[at];
+        let after = first_after(there, at);
+        let pair = if after < count { merges.get(ids[at], ids[after]) } else { NOTHING };
+        (ranks[at], into[at]) = (pair.rank, pair.id);
+        let before = there & ((1 << at) - 1);
+        if before != 0 {
+            let before = before.ilog2() as usize;
+            let pair = merges.get(ids[before], ids[at]);
+            (ranks[before], into[before]) = (pair.rank, pair.id);
         }
     }
+    // Each symbol that is left has the length of all that were joined to it.
+    let mut made = 0;
+    for at in 0..count {
+        if there >> at & 1 == 1 {
+            symbols[made] = Symbol { id: ids[at], len: symbols[at].len };
+            made += 1;
+        } else {
+            symbols[made - 1].len += symbols[at].len;
+        }
+    }
+    symbols.truncate(made);
+}
+
+/// The first place behind `at` whose bit is set; 64 if there is none.
+#[inline]
+fn first_after(there: u64, at: usize) -> usize {
+    (there & (!1 << at)).trailing_zeros() as usize
 }
 
 fn merge_by_heap(merges: &Merges, scratch: &mut MergeScratch, dropout: Option<f32>) {
     let MergeScratch { symbols, pairs, links, heap, passed_over, random, .. } = scratch;
     let count = symbols.len();
-    pairs.clear();
-    pairs.extend(symbols.windows(2).map(|pair| merges.get(pair[0].id, pair[1].id)));
     pairs.resize(count, NOTHING); // the last symbol has no right neighbour
     links.clear();
     links.extend((0..count).map(|at| Link {
@@ -186,16 +231,23 @@ mod tests {
             let table = Merges::new(&merges);
             let letters: Vec<Symbol> = word.iter().map(|&id| Symbol { id, len: 1 }).collect();
             let expected = naive::merge(&merges, &letters);
-            let mut scratch = MergeScratch { symbols: letters.clone(), ..Default::default() };
-            merge_by_scan(&table, &mut scratch);
-            prop_assert_eq!(&scratch.symbols, &expected);
-            scratch.symbols = letters.clone();
+            let mut scratch = MergeScratch::default();
+            let start = |scratch: &mut MergeScratch| {
+                scratch.symbols.clone_from(&letters);
+                scratch.look_up_pairs(&table);
+            };
+            if letters.len() <= SHORT {
+                start(&mut scratch);
+                merge_by_scan(&table, &mut scratch);
+                prop_assert_eq!(&scratch.symbols, &expected);
+            }
+            start(&mut scratch);
             merge_by_heap(&table, &mut scratch, None);
             prop_assert_eq!(&scratch.symbols, &expected);
-            scratch.symbols = letters.clone();
+            start(&mut scratch);
             merge_with_dropout(&table, &mut scratch, 0.0);
             prop_assert_eq!(&scratch.symbols, &expected);
-            scratch.symbols = letters.clone();
+            start(&mut scratch);
             merge_with_dropout(&table, &mut scratch, 1.0);
             prop_assert_eq!(&scratch.symbols, &letters);
         }

@@ -26,6 +26,9 @@ const EMPTY: Slot = Slot { pair: 0, merge: Merge { rank: Merges::NO_RANK, id: 0 
 #[derive(Debug)]
 pub struct Merges {
     slots: Vec<Slot>,
+    /// A bit for each pair, by its hash: most pairs that are asked for do not join, and this tells nearly all of them
+    /// from a table that is small enough to stay near.
+    filter: Vec<u64>,
     /// Hash bits to drop, so that the rest index `slots`.
     shift: u32,
     multiplier: u64,
@@ -35,6 +38,7 @@ pub struct Merges {
 const MULTIPLIERS: [u64; 4] =
     [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0xD6E8_FEB8_6659_FD93, 0xA24B_AED4_963E_E407];
 const LONGEST_PROBE: usize = 48;
+const FILTER_BITS_PER_SLOT: usize = 2;
 
 impl Merges {
     /// No merge has this rank: a pair that cannot be joined.
@@ -56,12 +60,17 @@ impl Merges {
     }
 
     fn try_build(pairs: &[(u32, u32, Merge)], bits: u32, multiplier: u64, longest: usize) -> Option<Self> {
-        let mut table = Self { slots: vec![EMPTY; 1 << bits], shift: 64 - bits, multiplier };
+        let mut table = Self {
+            slots: vec![EMPTY; 1 << bits],
+            filter: vec![0; (1 << bits) / 64 * FILTER_BITS_PER_SLOT + 1],
+            shift: 64 - bits,
+            multiplier,
+        };
         let mask = table.slots.len() - 1;
         for &(left, right, merge) in pairs {
             debug_assert_ne!(merge.rank, Self::NO_RANK);
             let pair = key(left, right);
-            let mut at = table.home(pair);
+            let mut at = (table.hash(pair) >> table.shift) as usize;
             let mut probes = 0;
             while table.slots[at].merge.rank != Self::NO_RANK && table.slots[at].pair != pair {
                 at = (at + 1) & mask;
@@ -71,6 +80,8 @@ impl Merges {
                 }
             }
             table.slots[at] = Slot { pair, merge };
+            let (word, bit) = table.filter_bit(table.hash(pair));
+            table.filter[word] |= bit;
         }
         Some(table)
     }
@@ -79,8 +90,13 @@ impl Merges {
     #[inline]
     pub fn get(&self, left: u32, right: u32) -> Merge {
         let pair = key(left, right);
+        let hash = self.hash(pair);
+        let (word, bit) = self.filter_bit(hash);
+        if self.filter[word] & bit == 0 {
+            return EMPTY.merge;
+        }
         let mask = self.slots.len() - 1;
-        let mut at = self.home(pair);
+        let mut at = (hash >> self.shift) as usize;
         loop {
             let slot = &self.slots[at & mask];
             if slot.pair == pair || slot.merge.rank == Self::NO_RANK {
@@ -91,12 +107,20 @@ impl Merges {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
+        self.slots.capacity() * size_of::<Slot>() + self.filter.capacity() * 8
     }
 
     #[inline]
-    fn home(&self, pair: u64) -> usize {
-        (pair.wrapping_mul(self.multiplier) >> self.shift) as usize
+    fn hash(&self, pair: u64) -> u64 {
+        pair.wrapping_mul(self.multiplier)
+    }
+
+    /// The pair's place in the filter: a word, and a bit in it.
+    #[inline]
+    fn filter_bit(&self, hash: u64) -> (usize, u64) {
+        // One bit more than a slot's number has, as the filter has two bits for a slot.
+        let place = hash >> (self.shift - FILTER_BITS_PER_SLOT.ilog2());
+        ((place / 64) as usize, 1 << (place % 64))
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Symbol {
 pub(crate) struct Bpe {
     pub(crate) alphabet: Alphabet,
     pub(crate) merges: Merges,
+    /// The first pairs of a byte-level word; absent where some byte has no token.
+    byte_pairs: Option<BytePairs>,
     /// Set when a word that is itself a token is not merged at all.
     pub(crate) whole_words: Option<WholeWords>,
     /// The probability with which a merge is passed over, as in BPE-dropout; with it nothing is cached.
@@ -48,6 +50,16 @@ pub(crate) struct Bpe {
 }
 
 impl Bpe {
+    pub(crate) fn new(
+        alphabet: Alphabet,
+        merges: Merges,
+        whole_words: Option<WholeWords>,
+        dropout: Option<f32>,
+    ) -> Self {
+        let byte_pairs = BytePairs::new(&alphabet, &merges);
+        Self { alphabet, merges, byte_pairs, whole_words, dropout }
+    }
+
     /// The tokens of one word, appended to `out`.
     pub(crate) fn tokenize(
         &self,
@@ -65,6 +77,10 @@ impl Bpe {
             return Ok(());
         }
         self.alphabet.symbols(word, &mut scratch.symbols)?;
+        match &self.byte_pairs {
+            Some(table) => table.look_up(word, &mut scratch.pairs),
+            None => scratch.look_up_pairs(&self.merges),
+        }
         match self.dropout {
             None => merge::merge(&self.merges, scratch),
             Some(probability) => merge::merge_with_dropout(&self.merges, scratch, probability),
@@ -82,6 +98,24 @@ impl Bpe {
         self.merges.memory_bytes()
             + self.alphabet.memory_bytes()
             + self.whole_words.as_ref().map_or(0, WholeWords::memory_bytes)
+    }
+}
+
+/// What each two bytes become: a table by the bytes themselves, because every word begins with these questions.
+#[derive(Debug)]
+struct BytePairs(Box<[merges::Merge]>);
+
+impl BytePairs {
+    fn new(alphabet: &Alphabet, merges: &Merges) -> Option<Self> {
+        let Alphabet::Bytes { ids, .. } = alphabet else { return None };
+        let ids: Vec<u32> = ids.iter().copied().collect::<Option<_>>()?;
+        let pairs = ids.iter().flat_map(|&left| ids.iter().map(move |&right| merges.get(left, right)));
+        Some(Self(pairs.collect()))
+    }
+
+    fn look_up(&self, word: &[u8], pairs: &mut Vec<merges::Merge>) {
+        pairs.clear();
+        pairs.extend(word.windows(2).map(|pair| self.0[usize::from(pair[0]) << 8 | usize::from(pair[1])]));
     }
 }
 

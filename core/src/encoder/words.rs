@@ -1,15 +1,16 @@
 //! The model's part of encoding: words to ids, from the cache or by merging. Most of the time of encoding is spent here.
 
 use super::row::{Row, Source};
+use crate::bpe::word_cache::Key;
 use crate::bpe::{MergeScratch, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
-use crate::pretokenizer::scanner::Scanner;
+use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
 
-/// Words that a scanner hands over at a time: few enough that they stay in the nearest cache.
-const WORDS_AT_A_TIME: usize = 256;
+/// Stands for the key of a word that is too long to have one. No word has it: keys are not zero.
+const LONG: Key = 0;
 
 /// The state of the model's part.
 #[derive(Debug)]
@@ -40,20 +41,71 @@ impl Words {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let mut ends = std::mem::take(&mut self.ends);
+        let ids_only = row.columns == Columns::NONE && self.cache.is_on() && tokenizer.bpe.dropout.is_none();
         let mut at = 0;
         let mut result = Ok(());
         while at < source.text.len() && result.is_ok() {
-            let mut start = at as u32;
+            let start = at as u32;
             ends.clear();
             at = scanner.scan(source.text, at, &mut ends);
-            result = ends.iter().try_for_each(|&end| {
-                let span = Span { start, end };
-                start = end;
-                self.word(tokenizer, source, span, row)
-            });
+            result = if ids_only {
+                self.push_ids(tokenizer, source.text.as_bytes(), start, &ends, &mut row.out.ids)
+            } else {
+                let starts = std::iter::once(&start).chain(&ends);
+                starts.zip(&ends).try_for_each(|(&start, &end)| self.word(tokenizer, source, Span { start, end }, row))
+            };
         }
         self.ends = ends;
         result
+    }
+
+    /// The ids of adjacent words, the first of which starts at `start`.
+    ///
+    /// Two passes: the first makes the keys and asks for their cache lines, so that the second, which reads them, does
+    /// not wait for one line after the other.
+    fn push_ids(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &[u8],
+        start: u32,
+        ends: &[u32],
+        ids: &mut Vec<u32>,
+    ) -> Result<(), EncodeError> {
+        const TOGETHER: usize = 32;
+        let mut start = start;
+        for ends in ends.chunks(TOGETHER) {
+            let mut keys = [0; TOGETHER];
+            let mut word_start = start as usize;
+            for (key, &end) in keys.iter_mut().zip(ends) {
+                *key = WordCache::key(text, word_start, end as usize).unwrap_or(LONG);
+                self.cache.prefetch(*key);
+                word_start = end as usize;
+            }
+            for (&key, &end) in keys.iter().zip(ends) {
+                if key == LONG || self.cache.push_short(key, ids).is_none() {
+                    self.push_unknown(tokenizer, text, Span { start, end }, key, ids)?;
+                }
+                start = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// The ids of a word that is long, or not in the cache.
+    #[cold]
+    fn push_unknown(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &[u8],
+        span: Span,
+        key: Key,
+        ids: &mut Vec<u32>,
+    ) -> Result<(), EncodeError> {
+        if key == LONG && self.cache.push_long(&text[span.range()], ids).is_some() {
+            return Ok(());
+        }
+        self.symbols.clear();
+        self.miss(tokenizer, text, span, Some((key != LONG).then_some(key)), ids)
     }
 
     /// One word: its ids, from the cache or the model, and what else is wanted of them.
@@ -92,11 +144,10 @@ impl Words {
         let use_cache = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
         if use_cache {
             let hit = match key {
-                Some(key) => self.cache.short(key),
-                None => self.cache.long(&text[start..end]),
+                Some(key) => self.cache.push_short(key, ids),
+                None => self.cache.push_long(&text[start..end], ids),
             };
             if let Some(hit) = hit {
-                ids.extend_from_slice(hit.ids);
                 return Ok(!hit.lengths_vary);
             }
         }
@@ -104,7 +155,6 @@ impl Words {
         Ok(true)
     }
 
-    #[cold]
     fn miss(
         &mut self,
         tokenizer: &Tokenizer,

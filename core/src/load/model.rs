@@ -81,15 +81,12 @@ impl Found {
 impl Model {
     /// The tables that encoding needs.
     pub(crate) fn bpe(&self, form: TokenForm) -> Result<Bpe, LoadError> {
-        Ok(Bpe {
-            alphabet: match form {
-                TokenForm::Printable | TokenForm::Ranks => self.byte_alphabet(),
-                TokenForm::Text => self.character_alphabet(),
-            },
-            merges: self.merge_table()?,
-            whole_words: self.ignore_merges.then(|| self.whole_words(form)),
-            dropout: self.dropout.filter(|&dropout| dropout > 0.0),
-        })
+        let alphabet = match form {
+            TokenForm::Printable | TokenForm::Ranks => self.byte_alphabet(),
+            TokenForm::Text => self.character_alphabet(),
+        };
+        let whole_words = self.ignore_merges.then(|| self.whole_words(form));
+        Ok(Bpe::new(alphabet, self.merge_table()?, whole_words, self.dropout.filter(|&dropout| dropout > 0.0)))
     }
 
     fn byte_alphabet(&self) -> Alphabet {

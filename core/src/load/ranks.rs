@@ -27,12 +27,12 @@ pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenize
     let cut = Cut::new(&definition.pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
-    let bpe = Bpe {
+    let bpe = Bpe::new(
         alphabet,
-        merges: Merges::new(&merges(&vocab)),
-        whole_words: Some(WholeWords::new(vocab.iter().map(|(token, id)| (Cow::Borrowed(token), id)))),
-        dropout: None,
-    };
+        Merges::new(&merges(&vocab)),
+        Some(WholeWords::new(vocab.iter().map(|(token, id)| (Cow::Borrowed(token), id)))),
+        None,
+    );
     Ok(Tokenizer::from_parts(Parts {
         added_tokens: special_tokens(&vocab, definition)?,
         vocab,

@@ -125,7 +125,7 @@ impl Matcher {
         match self {
             Self::Pattern(pattern) => pattern.for_each_match(text, add)?,
             Self::Scanner(scanner) => {
-                let (mut at, mut ends) = (0, Vec::with_capacity(256));
+                let (mut at, mut ends) = (0, Vec::with_capacity(scanner::WORDS_AT_A_TIME));
                 while at < text.len() {
                     let mut start = at as u32;
                     ends.clear();

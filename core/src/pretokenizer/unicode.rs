@@ -71,8 +71,14 @@ impl Classes {
     /// The class bits of a character.
     #[inline]
     pub(crate) fn of(&self, character: char) -> u8 {
-        let code = character as usize;
-        self.bits[usize::from(self.pages[code / PAGE]) * PAGE + code % PAGE]
+        self.of_code(character as u32)
+    }
+
+    /// The class bits of a code point; none for what is no character.
+    #[inline]
+    pub(crate) fn of_code(&self, code: u32) -> u8 {
+        let code = code as usize;
+        self.pages.get(code / PAGE).map_or(0, |&page| self.bits[usize::from(page) * PAGE + code % PAGE])
     }
 }
 

@@ -33,6 +33,7 @@ mod encoder;
 mod encoding;
 mod error;
 mod load;
+pub mod memory;
 mod normalizer;
 mod post_processor;
 mod pretokenizer;

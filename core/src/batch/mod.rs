@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError};
+use crate::memory;
 use crate::text::Text;
 use crate::tokenizer::{DecodeOptions, EncodeOptions, Tokenizer};
 pub use cancel::Cancel;
@@ -136,13 +137,21 @@ impl Batch {
     }
 
     /// Row offsets and ids in one piece, as described above.
-    pub fn into_slab(self) -> Vec<u32> {
-        self.slab
+    ///
+    /// Whoever takes the slab may hand it to [`memory::give_back`] when it is of no more use.
+    pub fn into_slab(mut self) -> Vec<u32> {
+        std::mem::take(&mut self.slab)
     }
 
     /// The slab as [`Self::into_slab`], and the columns.
-    pub fn into_parts(self) -> (Vec<u32>, Encoding) {
-        (self.slab, self.columns)
+    pub fn into_parts(mut self) -> (Vec<u32>, Encoding) {
+        (std::mem::take(&mut self.slab), std::mem::take(&mut self.columns))
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        memory::give_back(std::mem::take(&mut self.slab));
     }
 }
 
@@ -201,8 +210,7 @@ pub fn encode_batch_columns(
         // When one window is the whole batch its ids are the slab: the row offsets have their place before them.
         let head = if range.len() == rows.len() { rows.len() + 1 } else { 0 };
         let expected: usize = weights[range.clone()].iter().sum::<usize>() / 4;
-        let mut out = Encoding::default();
-        out.ids.reserve(head + expected + range.len());
+        let mut out = Encoding { ids: memory::take(head + expected + range.len()), ..Encoding::default() };
         out.ids.resize(head, 0);
         let mut ends = Vec::with_capacity(range.len());
         tokenizer.with_encoder(|encoder| {
@@ -234,7 +242,7 @@ fn gather(mut windows: Vec<Window>, rows: usize) -> Result<Batch, BatchError> {
     }
     let mut slab = match &mut windows[..] {
         [all] if all.head > 0 => std::mem::take(&mut all.out.ids),
-        _ => Vec::with_capacity(rows + 1 + total),
+        _ => memory::take(rows + 1 + total),
     };
     slab.resize(slab.len().max(rows + 1), 0);
     let (mut row, mut first) = (0, 0);
@@ -246,7 +254,9 @@ fn gather(mut windows: Vec<Window>, rows: usize) -> Result<Batch, BatchError> {
         }
         first += window.ends.last().copied().unwrap_or(0);
         slab.extend_from_slice(window.out.ids.get(window.head..).unwrap_or_default());
-        columns.append_columns(window.out);
+        let mut out = window.out;
+        memory::give_back(std::mem::take(&mut out.ids));
+        columns.append_columns(out);
     }
     Ok(Batch { slab, rows, columns })
 }

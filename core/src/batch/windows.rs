@@ -26,6 +26,9 @@ use super::{BatchError, parallelism};
 const PER_WORKER: usize = 4;
 /// A window has this much to do at least, in bytes: handing it out must not be what costs.
 const LEAST: usize = 16 << 10;
+/// After so many bytes a worker lets others have its processor, if any wait for it: with a worker on each of them, the
+/// thread that runs an event loop or reads a file would otherwise wait until the scheduler's next turn.
+const YIELD_AFTER: usize = 16 << 10;
 /// Batches of less than this, in bytes, are not worth waking anybody for.
 const SERIAL_BELOW: usize = 64 << 10;
 
@@ -81,6 +84,9 @@ pub(super) struct Rows<'a> {
     rows: Range<usize>,
     /// The row handed out last.
     current: usize,
+    weights: &'a [usize],
+    /// Bytes of the rows handed out since the last yield.
+    since_yield: usize,
     goes_on: &'a dyn Fn() -> bool,
 }
 
@@ -94,6 +100,11 @@ impl Rows<'_> {
             self.rows.start = self.rows.end;
         }
         self.current = self.rows.next()?;
+        if self.since_yield >= YIELD_AFTER {
+            self.since_yield = 0;
+            std::thread::yield_now();
+        }
+        self.since_yield += self.weights[self.current];
         Some(self.current)
     }
 }
@@ -110,7 +121,7 @@ pub(super) fn run<T: Send>(
 ) -> Result<Vec<T>, BatchError> {
     let cancelled = || cancel.is_some_and(Cancel::is_cancelled);
     let one = |rows: Range<usize>, goes_on: &dyn Fn() -> bool| {
-        let mut rows = Rows { current: rows.start, rows, goes_on };
+        let mut rows = Rows { current: rows.start, rows, weights, since_yield: 0, goes_on };
         // Whatever `work` leaves behind in a panic is dropped with it: encoders are taken for its time and not put back.
         let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut rows)));
         outcome.unwrap_or_else(|panic| Err(BatchError::panicked(rows.current, &*panic)))

@@ -6,9 +6,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Merges, Symbol};
+use crate::simd;
 
 /// Up to this many symbols the scan of all pairs is the faster way.
-const SHORT: usize = 48;
+pub(crate) const SHORT: usize = 48;
 
 /// What the loops need beside the tables; one per worker, reused from word to word.
 #[derive(Debug, Default)]
@@ -55,7 +56,10 @@ impl MergeScratch {
 /// Merges `scratch.symbols`, whose pairs were looked up, until no pair joins.
 pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
     if scratch.symbols.len() <= SHORT {
-        merge_by_scan(merges, scratch);
+        simd::vectorize(
+            #[inline(always)]
+            || merge_by_scan(merges, scratch),
+        );
     } else {
         merge_by_heap(merges, scratch, None);
     }
@@ -69,58 +73,109 @@ pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, pr
 
 /// The symbols stay in their places; a bit for each tells whether it is still there, so that finding a neighbour is
 /// counting zeros, and a join moves nothing.
+#[inline(always)]
 fn merge_by_scan(merges: &Merges, scratch: &mut MergeScratch) {
     let MergeScratch { symbols, pairs, .. } = scratch;
-    let count = symbols.len();
-    debug_assert!(count <= SHORT);
-    if count < 2 {
-        return;
-    }
-    let mut ids = [0; SHORT];
-    let mut ranks = [Merges::NO_RANK; SHORT];
-    let mut into = [0; SHORT];
+    debug_assert!(symbols.len() <= SHORT);
+    let mut word = ShortWord::default();
     for (at, symbol) in symbols.iter().enumerate() {
-        ids[at] = symbol.id;
+        word.ids[at] = symbol.id;
     }
-    for (at, pair) in pairs.iter().enumerate().take(count - 1) {
-        (ranks[at], into[at]) = (pair.rank, pair.id);
+    for (at, pair) in pairs.iter().enumerate() {
+        word.set(at, *pair);
     }
-    let mut there: u64 = (1 << count) - 1;
-    loop {
-        let (mut at, mut lowest) = (0, ranks[0]);
-        for (place, &rank) in ranks[..count].iter().enumerate() {
-            if rank < lowest {
-                (at, lowest) = (place, rank);
-            }
-        }
-        if lowest == Merges::NO_RANK {
-            break;
-        }
-        let right = first_after(there, at);
-        there &= !(1 << right);
-        ranks[right] = Merges::NO_RANK;
-        ids[at] = into[at];
-        let after = first_after(there, at);
-        let pair = if after < count { merges.get(ids[at], ids[after]) } else { NOTHING };
-        (ranks[at], into[at]) = (pair.rank, pair.id);
-        let before = there & ((1 << at) - 1);
-        if before != 0 {
-            let before = before.ilog2() as usize;
-            let pair = merges.get(ids[before], ids[at]);
-            (ranks[before], into[before]) = (pair.rank, pair.id);
-        }
-    }
+    let there = word.merge(merges, symbols.len());
     // Each symbol that is left has the length of all that were joined to it.
     let mut made = 0;
-    for at in 0..count {
+    for at in 0..symbols.len() {
         if there >> at & 1 == 1 {
-            symbols[made] = Symbol { id: ids[at], len: symbols[at].len };
+            symbols[made] = Symbol { id: word.ids[at], len: symbols[at].len };
             made += 1;
         } else {
             symbols[made - 1].len += symbols[at].len;
         }
     }
     symbols.truncate(made);
+}
+
+/// Appends the tokens of a short word of bytes: as [`merge`], but from the bytes at once. `ids` has the token of each
+/// byte, `pairs` what each two of them become.
+pub(crate) fn merge_bytes(
+    merges: &Merges,
+    bytes: &[u8],
+    ids: &[u32; 256],
+    pairs: &super::BytePairs,
+    out: &mut Vec<Symbol>,
+) {
+    simd::vectorize(
+        #[inline(always)]
+        || {
+            let mut word = ShortWord::default();
+            for (at, &byte) in bytes.iter().take(SHORT).enumerate() {
+                word.ids[at] = ids[usize::from(byte)];
+            }
+            for (at, pair) in bytes.windows(2).take(SHORT).enumerate() {
+                word.set(at, pairs.get(pair[0], pair[1]));
+            }
+            let mut there = word.merge(merges, bytes.len());
+            while there != 0 {
+                let at = there.trailing_zeros() as usize;
+                there &= there - 1;
+                let next = if there == 0 { bytes.len() } else { there.trailing_zeros() as usize };
+                out.push(Symbol { id: word.ids[at], len: (next - at) as u32 });
+            }
+        },
+    );
+}
+
+/// Up to [`SHORT`] symbols in fixed places.
+struct ShortWord {
+    ids: [u32; SHORT],
+    /// Of each symbol with its right neighbour.
+    ranks: [u32; SHORT],
+    into: [u32; SHORT],
+}
+
+impl Default for ShortWord {
+    #[inline(always)]
+    fn default() -> Self {
+        Self { ids: [0; SHORT], ranks: [Merges::NO_RANK; SHORT], into: [0; SHORT] }
+    }
+}
+
+impl ShortWord {
+    #[inline(always)]
+    fn set(&mut self, at: usize, pair: super::merges::Merge) {
+        (self.ranks[at], self.into[at]) = (pair.rank, pair.id);
+    }
+
+    /// Joins until no pair can be; returns a bit for each symbol that is left.
+    #[inline(always)]
+    fn merge(&mut self, merges: &Merges, count: usize) -> u64 {
+        let mut there: u64 = (1 << count) - 1;
+        loop {
+            // In whole vectors of eight; behind the last symbol no rank is set.
+            let (vectors, _) = self.ranks[..count.next_multiple_of(8)].as_chunks::<8>();
+            let least = |low: [u32; 8], all: &[u32; 8]| std::array::from_fn(|lane| low[lane].min(all[lane]));
+            let lowest = vectors.iter().fold([Merges::NO_RANK; 8], least).into_iter().fold(Merges::NO_RANK, u32::min);
+            if lowest == Merges::NO_RANK {
+                return there;
+            }
+            let at = self.ranks.iter().position(|&rank| rank == lowest).expect("the lowest is one of them");
+            let right = first_after(there, at);
+            there &= !(1 << right);
+            self.ranks[right] = Merges::NO_RANK;
+            self.ids[at] = self.into[at];
+            let after = first_after(there, at);
+            let pair = if after < count { merges.get(self.ids[at], self.ids[after]) } else { NOTHING };
+            self.set(at, pair);
+            let before = there & ((1 << at) - 1);
+            if before != 0 {
+                let before = before.ilog2() as usize;
+                self.set(before, merges.get(self.ids[before], self.ids[at]));
+            }
+        }
+    }
 }
 
 /// The first place behind `at` whose bit is set; 64 if there is none.

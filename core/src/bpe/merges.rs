@@ -87,7 +87,7 @@ impl Merges {
     }
 
     /// What `left` and `right` become; [`Self::NO_RANK`] where they do not join.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, left: u32, right: u32) -> Merge {
         let pair = key(left, right);
         let hash = self.hash(pair);
@@ -110,13 +110,13 @@ impl Merges {
         self.slots.capacity() * size_of::<Slot>() + self.filter.capacity() * 8
     }
 
-    #[inline]
+    #[inline(always)]
     fn hash(&self, pair: u64) -> u64 {
         pair.wrapping_mul(self.multiplier)
     }
 
     /// The pair's place in the filter: a word, and a bit in it.
-    #[inline]
+    #[inline(always)]
     fn filter_bit(&self, hash: u64) -> (usize, u64) {
         // One bit more than a slot's number has, as the filter has two bits for a slot.
         let place = hash >> (self.shift - FILTER_BITS_PER_SLOT.ilog2());

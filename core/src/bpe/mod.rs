@@ -76,6 +76,13 @@ impl Bpe {
             out.push(Symbol { id, len: word.len() as u32 });
             return Ok(());
         }
+        if let Some(table) = &self.byte_pairs
+            && word.len() <= merge::SHORT
+            && self.dropout.is_none()
+        {
+            merge::merge_bytes(&self.merges, word, &table.ids, table, out);
+            return Ok(());
+        }
         self.alphabet.symbols(word, &mut scratch.symbols)?;
         match &self.byte_pairs {
             Some(table) => table.look_up(word, &mut scratch.pairs),
@@ -103,19 +110,28 @@ impl Bpe {
 
 /// What each two bytes become: a table by the bytes themselves, because every word begins with these questions.
 #[derive(Debug)]
-struct BytePairs(Box<[merges::Merge]>);
+pub(crate) struct BytePairs {
+    ids: Box<[u32; 256]>,
+    /// By the left byte, then the right one.
+    pairs: Box<[merges::Merge]>,
+}
 
 impl BytePairs {
     fn new(alphabet: &Alphabet, merges: &Merges) -> Option<Self> {
         let Alphabet::Bytes { ids, .. } = alphabet else { return None };
         let ids: Vec<u32> = ids.iter().copied().collect::<Option<_>>()?;
-        let pairs = ids.iter().flat_map(|&left| ids.iter().map(move |&right| merges.get(left, right)));
-        Some(Self(pairs.collect()))
+        let pairs = ids.iter().flat_map(|&left| ids.iter().map(move |&right| merges.get(left, right))).collect();
+        Some(Self { pairs, ids: ids.try_into().ok()? })
+    }
+
+    #[inline(always)]
+    fn get(&self, left: u8, right: u8) -> merges::Merge {
+        self.pairs[usize::from(left) << 8 | usize::from(right)]
     }
 
     fn look_up(&self, word: &[u8], pairs: &mut Vec<merges::Merge>) {
         pairs.clear();
-        pairs.extend(word.windows(2).map(|pair| self.0[usize::from(pair[0]) << 8 | usize::from(pair[1])]));
+        pairs.extend(word.windows(2).map(|pair| self.get(pair[0], pair[1])));
     }
 }
 
@@ -164,5 +180,46 @@ impl WholeWords {
 
     fn memory_bytes(&self) -> usize {
         self.bytes.capacity() + self.entries.allocation_size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merges::Merge;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Merges over all bytes; `seed` decides which pairs join.
+    fn byte_merges(seed: u32) -> Vec<(u32, u32, Merge)> {
+        let mut state = seed;
+        let mut next = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        // Letters a to d, and whatever they were joined to so far.
+        let mut known: Vec<u32> = (97..101).collect();
+        let mut merges: Vec<(u32, u32, Merge)> = vec![];
+        for rank in 0..60 {
+            let (left, right) = (known[next(known.len() as u32) as usize], known[next(known.len() as u32) as usize]);
+            if !merges.iter().any(|merge| (merge.0, merge.1) == (left, right)) {
+                merges.push((left, right, Merge { rank, id: 256 + rank }));
+                known.push(256 + rank);
+            }
+        }
+        merges
+    }
+
+    proptest! {
+        #[test]
+        fn words_of_bytes_of_any_length_equal_the_naive_merge(seed in any::<u32>(), word in "[abcd]{0,70}") {
+            let merges = byte_merges(seed);
+            let alphabet = Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| Some(byte as u32))), missing_is_error: true };
+            let bpe = Bpe::new(alphabet, Merges::new(&merges), None, None);
+            prop_assert!(bpe.byte_pairs.is_some());
+            let mut symbols = vec![];
+            bpe.tokenize(word.as_bytes(), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");
+            let letters: Vec<_> = word.bytes().map(|byte| Symbol { id: byte.into(), len: 1 }).collect();
+            prop_assert_eq!(symbols, naive::merge(&merges, &letters));
+        }
     }
 }

@@ -20,7 +20,7 @@ const LONGEST: usize = 256;
 const INLINE: usize = 5;
 const ID_BITS: u32 = 24;
 /// In place of a count: the ids stand in the ring.
-const IN_RING: u8 = 0xF;
+const IN_RING: usize = 0xF;
 /// Beside a count: a token's length in the word is not the length of the token, so offsets need the merge again.
 const VARIES: u8 = 0x80;
 
@@ -32,9 +32,23 @@ pub(crate) type Key = u128;
 struct Slot {
     /// Zero marks an empty slot.
     key: Key,
-    /// From the lowest bit on: [`INLINE`] ids of [`ID_BITS`], or the ids' place in the ring (32 bits) and their count
-    /// (32 bits). In the highest byte: the count or [`IN_RING`], and [`VARIES`].
-    value: u128,
+    /// [`INLINE`] ids of three bytes, or the ids' place in the ring and their count, of four bytes each; little-endian.
+    /// In the last byte the count or [`IN_RING`], and [`VARIES`].
+    value: [u8; 16],
+}
+
+impl Slot {
+    fn in_ring(&self) -> (u32, usize) {
+        let [place, count, ..] = self.value.as_chunks::<4>().0 else { unreachable!("sixteen bytes are four numbers") };
+        (u32::from_le_bytes(*place), u32::from_le_bytes(*count) as usize)
+    }
+}
+
+/// A short word and where it would be.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Place {
+    pub(crate) key: Key,
+    line: usize,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -111,7 +125,7 @@ impl WordCache {
     }
 
     /// The key of `text[start..end]`, if the word is short. `text` goes on behind the word, so that most keys are one load.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn key(text: &[u8], start: usize, end: usize) -> Option<Key> {
         let len = end - start;
         if len > SHORT {
@@ -128,46 +142,60 @@ impl WordCache {
         Some(bytes | (len as u128) << 120)
     }
 
-    #[inline]
+    #[inline(always)]
     fn line(&self, key: Key) -> usize {
         let low = u128::from(key as u64 ^ 0x9E37_79B9_7F4A_7C15);
         let folded = low * u128::from((key >> 64) as u64 ^ 0xD6E8_FEB8_6659_FD93);
         (folded as u64 ^ (folded >> 64) as u64) as usize & (self.lines.len() - 1)
     }
 
-    /// Asks for a short word's line ahead of time.
-    #[inline]
-    pub(crate) fn prefetch(&self, key: Key) {
-        simd::prefetch(&self.lines[self.line(key)]);
+    /// Finds a short word's line and asks for it ahead of time.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, key: Key) -> Place {
+        let line = self.line(key);
+        simd::prefetch(&self.lines[line]);
+        Place { key, line }
     }
 
-    /// Appends the ids of a short word, if it is known.
-    #[inline]
-    pub(crate) fn push_short(&mut self, key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
-        let line = &self.lines[self.line(key)].0;
+    /// Writes the ids of a short word to the front of `out`, if it is known, and tells how many they are.
+    #[inline(always)]
+    pub(crate) fn write_short(&mut self, place: Place, out: &mut [u32; SHORT]) -> Option<(usize, Hit)> {
+        let Place { key, line } = place;
+        let line = &self.lines[line].0;
         // Chosen without a branch: which of the two it is cannot be foretold.
-        let Slot { key: found, value } = line[usize::from(line[1].key == key)];
-        let state = (value >> 120) as u8;
-        let count = state & !VARIES;
-        if found != key {
+        let slot = &line[usize::from(line[1].key == key)];
+        if slot.key != key {
             self.misses += 1;
             return None;
         }
-        if count == IN_RING {
-            let Some(all) = self.ring.get(value as u32, (value >> 32) as u32 as usize) else {
-                self.misses += 1;
-                return None;
-            };
-            ids.extend_from_slice(all);
-        } else {
-            // All of the slot is written, whatever the count: a copy of a fixed length is a few instructions.
-            let len = ids.len();
-            let all: [u32; INLINE] = std::array::from_fn(|at| (value >> (ID_BITS * at as u32)) as u32 & ID_MASK);
-            ids.extend_from_slice(&all);
-            ids.truncate(len + usize::from(count));
+        let state = slot.value[15];
+        let hit = Hit { lengths_vary: state & VARIES != 0 };
+        let count = usize::from(state & !VARIES);
+        if count != IN_RING {
+            // All of the slot is written, whatever the count: that is a few instructions and no branch.
+            for (at, id) in out.iter_mut().take(INLINE).enumerate() {
+                let four = slot.value[at * 3..].first_chunk().expect("the last of them ends where the value does");
+                *id = u32::from_le_bytes(*four) & ID_MASK;
+            }
+            self.hits += 1;
+            return Some((count, hit));
         }
+        let (place, count) = slot.in_ring();
+        let Some(all) = self.ring.get(place, count) else {
+            self.misses += 1;
+            return None;
+        };
+        out[..count].copy_from_slice(all);
         self.hits += 1;
-        Some(Hit { lengths_vary: state & VARIES != 0 })
+        Some((count, hit))
+    }
+
+    /// Appends the ids of a short word, if it is known.
+    pub(crate) fn push_short(&mut self, key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
+        let mut out = [0; SHORT];
+        let (count, hit) = self.write_short(Place { key, line: self.line(key) }, &mut out)?;
+        ids.extend_from_slice(&out[..count]);
+        Some(hit)
     }
 
     /// Appends the ids of a word that is not short, if it is known.
@@ -195,6 +223,12 @@ impl WordCache {
         if !self.is_on() || word.len() > LONGEST {
             return;
         }
+        if self.ring.is_at_its_end() {
+            // Places would begin anew and old ones seem new again. It happens once in sixteen gigabytes written.
+            self.lines.fill(Line::default());
+            self.long.fill(LongSlot::default());
+            self.ring.head = 0;
+        }
         let ids = symbols.iter().map(|symbol| symbol.id);
         let Some(key) = key else {
             let Some(place) = self.ring.put(ids.chain(packed(word))) else { return };
@@ -209,7 +243,7 @@ impl WordCache {
             (symbols.len() as u8, ids.rev().fold(0, |value, id| value << ID_BITS | u128::from(id)))
         } else {
             let Some(place) = self.ring.put(ids) else { return };
-            (IN_RING, u128::from(place) | (symbols.len() as u128) << 32)
+            (IN_RING as u8, u128::from(place) | (symbols.len() as u128) << 32)
         };
         let state = state | if lengths_vary { VARIES } else { 0 };
         let at = self.line(key);
@@ -218,7 +252,7 @@ impl WordCache {
         if line[0].key != 0 && line[0].key != key {
             line[1] = line[0];
         }
-        line[0] = Slot { key, value: value | u128::from(state) << 120 };
+        line[0] = Slot { key, value: (value | u128::from(state) << 120).to_le_bytes() };
     }
 
     /// Words found and not found since the cache was made.
@@ -271,15 +305,16 @@ impl Ring {
         Self { words: vec![0; len], head: 0 }
     }
 
+    /// Whether the next places could be numbers too large to write down.
+    fn is_at_its_end(&self) -> bool {
+        (u32::MAX - self.head) as usize <= 2 * self.words.len()
+    }
+
     /// Writes numbers in one piece and tells where; nothing when they are too many to be worth it.
     fn put(&mut self, numbers: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         let count = numbers.clone().count();
         let len = self.words.len();
         if count > len / 8 {
-            return None;
-        }
-        if u32::MAX - self.head < 2 * len as u32 {
-            // Places would begin anew and old ones seem new again: happens once in sixteen gigabytes written.
             return None;
         }
         let mut at = self.head as usize & (len - 1);
@@ -362,6 +397,25 @@ mod tests {
         }
         assert!(found > 15_000, "{found} found");
         assert_eq!(cache.counts(), (found, 60_000 - found));
+    }
+
+    #[test]
+    fn nothing_old_seems_new_when_the_ring_begins_anew() {
+        let mut cache = WordCache::new(64 << 10);
+        let symbols = |id: u32| vec![Symbol { id, len: 1 }; 9];
+        let word = |number: u32| format!("{number:09}").into_bytes();
+        cache.insert(&word(0), WordCache::key(&word(0), 0, 9), &symbols(0), false);
+        cache.ring.head = u32::MAX - 3 * cache.ring.words.len() as u32;
+        for number in 1..20_000 {
+            cache.insert(&word(number), WordCache::key(&word(number), 0, 9), &symbols(number), false);
+            for back in [number, number / 2, 0] {
+                if let Some((ids, _)) = look(&mut cache, &word(back)) {
+                    assert_eq!(ids, vec![back; 9], "after {number}");
+                }
+            }
+            assert_eq!(look(&mut cache, &word(number)), Some((vec![number; 9], false)));
+        }
+        assert!(cache.ring.head < 1 << 20, "the ring began anew");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The model's part of encoding: words to ids, from the cache or by merging. Most of the time of encoding is spent here.
 
 use super::row::{Row, Source};
-use crate::bpe::word_cache::Key;
+use crate::bpe::word_cache::{Key, Place, SHORT};
 use crate::bpe::{MergeScratch, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
 use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
+use crate::simd;
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
 
@@ -20,7 +21,12 @@ pub(super) struct Words {
     symbols: Vec<Symbol>,
     /// Where the words end that a scanner handed over last.
     ends: Vec<u32>,
+    /// Ids of known words on their way out.
+    made: Box<[u32; TOGETHER * SHORT]>,
 }
+
+/// Words whose cache lines are asked for together.
+const TOGETHER: usize = 32;
 
 impl Words {
     pub(super) fn new(cache_bytes: usize, seed: u64) -> Self {
@@ -29,11 +35,26 @@ impl Words {
             scratch: MergeScratch::with_seed(seed),
             symbols: Vec::new(),
             ends: Vec::with_capacity(WORDS_AT_A_TIME),
+            made: Box::new([0; TOGETHER * SHORT]),
         }
     }
 
     /// Every word that `scanner` finds.
     pub(super) fn scan(
+        &mut self,
+        tokenizer: &Tokenizer,
+        scanner: Scanner,
+        source: &Source<'_>,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        simd::vectorize(
+            #[inline(always)]
+            || self.scan_here(tokenizer, scanner, source, row),
+        )
+    }
+
+    #[inline(always)]
+    fn scan_here(
         &mut self,
         tokenizer: &Tokenizer,
         scanner: Scanner,
@@ -63,6 +84,7 @@ impl Words {
     ///
     /// Two passes: the first makes the keys and asks for their cache lines, so that the second, which reads them, does
     /// not wait for one line after the other.
+    #[inline(always)]
     fn push_ids(
         &mut self,
         tokenizer: &Tokenizer,
@@ -71,22 +93,32 @@ impl Words {
         ends: &[u32],
         ids: &mut Vec<u32>,
     ) -> Result<(), EncodeError> {
-        const TOGETHER: usize = 32;
         let mut start = start;
         for ends in ends.chunks(TOGETHER) {
-            let mut keys = [0; TOGETHER];
+            let mut places = [Place::default(); TOGETHER];
             let mut word_start = start as usize;
-            for (key, &end) in keys.iter_mut().zip(ends) {
-                *key = WordCache::key(text, word_start, end as usize).unwrap_or(LONG);
-                self.cache.prefetch(*key);
+            for (place, &end) in places.iter_mut().zip(ends) {
+                let key = WordCache::key(text, word_start, end as usize).unwrap_or(LONG);
+                *place = self.cache.prefetch(key);
                 word_start = end as usize;
             }
-            for (&key, &end) in keys.iter().zip(ends) {
-                if key == LONG || self.cache.push_short(key, ids).is_none() {
-                    self.push_unknown(tokenizer, text, Span { start, end }, key, ids)?;
+            // Known words are written here first, so that the room in `ids` is looked at once and not for every word.
+            let mut count = 0;
+            for (&place, &end) in places.iter().zip(ends) {
+                let room =
+                    self.made[count..].first_chunk_mut().expect("there is room for the longest word, for each of them");
+                if place.key != LONG
+                    && let Some((more, _)) = self.cache.write_short(place, room)
+                {
+                    count += more;
+                } else {
+                    ids.extend_from_slice(&self.made[..count]);
+                    count = 0;
+                    self.push_unknown(tokenizer, text, Span { start, end }, place.key, ids)?;
                 }
                 start = end;
             }
+            ids.extend_from_slice(&self.made[..count]);
         }
         Ok(())
     }

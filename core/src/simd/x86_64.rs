@@ -5,8 +5,23 @@ use std::arch::x86_64::*;
 use super::{BLOCK, Masks};
 
 /// # Safety
+/// The processor has AVX2, BMI 1 and 2, LZCNT and POPCNT.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn run_avx2<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+/// # Safety
+/// The processor has what [`run_avx2`] asks for, and AVX-512 F, BW and VL.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn run_avx512<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+/// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
+#[inline]
 pub(super) unsafe fn masks_avx2(block: &[u8; BLOCK]) -> Masks {
     let [low, high] = [0, BLOCK / 2].map(|at| {
         let half: &[u8; BLOCK / 2] = block[at..].first_chunk().expect("a block has two halves");
@@ -60,6 +75,7 @@ fn half_masks(bytes: __m256i) -> Half {
 /// # Safety
 /// The processor has AVX-512 BW.
 #[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
 pub(super) unsafe fn masks_avx512(block: &[u8; BLOCK]) -> Masks {
     // SAFETY: reads 64 bytes, which is what `block` has; the load needs no alignment.
     let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };

@@ -31,7 +31,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    #[inline]
+    #[inline(always)]
     fn new(classifier: Classifier, block: &[u8; BLOCK]) -> Self {
         let masks = classifier.masks(block);
         let mut window = Self {
@@ -84,7 +84,7 @@ impl Window {
     }
 
     /// The places whose word starts are certain: those that no byte behind the window can change.
-    #[inline]
+    #[inline(always)]
     fn sure(&self) -> u64 {
         // A contraction looks two bytes ahead and is three long.
         let mut limit = self.valid.saturating_sub(3);
@@ -99,7 +99,7 @@ impl Window {
 
 /// Appends the ends of words from `at` on until the text is over or `ends` could not take another window's. `starts` tells
 /// the word starts of a window, `word` where one word ends.
-#[inline]
+#[inline(always)]
 pub(super) fn fill(
     scan: &Scan<'_>,
     classifier: Classifier,
@@ -130,13 +130,13 @@ pub(super) fn fill(
 }
 
 /// Where a run of one class starts: at bit 0, and wherever the class is not that of the byte before.
-#[inline]
+#[inline(always)]
 fn run_starts(class: u64) -> u64 {
     class & !(class << 1)
 }
 
 /// Word starts of gpt2's pattern.
-#[inline]
+#[inline(always)]
 pub(super) fn gpt2(window: &Window, block: &[u8; BLOCK]) -> u64 {
     let Window { letters, digits, spaces, others, blanks, .. } = *window;
     let after_blank = blanks << 1;
@@ -153,7 +153,7 @@ pub(super) fn gpt2(window: &Window, block: &[u8; BLOCK]) -> u64 {
 }
 
 /// Word starts of cl100k's pattern and its relatives.
-#[inline]
+#[inline(always)]
 pub(super) fn cl100k(window: &Window, block: &[u8; BLOCK], variant: Cl100k) -> u64 {
     let Window { letters, digits, spaces, others, blanks, line_breaks, continuations, .. } = *window;
     let after_blank = blanks << 1;
@@ -211,7 +211,7 @@ pub(super) fn cl100k(window: &Window, block: &[u8; BLOCK], variant: Cl100k) -> u
 }
 
 /// Makes words of the contractions: `len` tells how long the one at an apostrophe is, zero for none.
-#[inline]
+#[inline(always)]
 fn with_contractions(mut starts: u64, mut at_apostrophe: u64, len: impl Fn(usize) -> usize) -> u64 {
     while at_apostrophe != 0 {
         let at = at_apostrophe.trailing_zeros() as usize;

@@ -78,11 +78,13 @@ impl Scanner {
     /// Returns where the next word starts. `text` is the whole of what the pattern would be given.
     ///
     /// `ends` is full when less than [`BLOCK`] more would fit; its capacity is twice that at least.
+    #[inline(always)]
     pub(crate) fn scan(self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         debug_assert!(ends.capacity() >= 2 * BLOCK);
         self.scan_with(Classifier::best(), text, at, ends)
     }
 
+    #[inline(always)]
     fn scan_with(self, classifier: Classifier, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         let scan = Scan::new(text);
         match self {

@@ -24,7 +24,7 @@ pub struct Slab(pub Vec<u32>);
 #[derive(Debug)]
 pub struct Bytes(pub Vec<u8>);
 
-/// Words that V8 looks at. Dropping it frees them.
+/// Words that V8 looks at. Dropping it gives them back.
 #[derive(Debug)]
 pub struct Loan {
     words: Vec<u32>,
@@ -56,8 +56,10 @@ impl Loan {
 }
 
 impl Drop for Loan {
+    /// The block goes back to the core, which keeps it warm for the next batch.
     fn drop(&mut self) {
         LENT.fetch_sub(self.words.len() * size_of::<u32>(), Ordering::Relaxed);
+        tokenlane_core::memory::give_back(std::mem::take(&mut self.words));
     }
 }
 

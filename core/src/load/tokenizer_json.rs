@@ -161,5 +161,44 @@ fn json_error(error: &serde_json::Error, whole: &[u8], part: &[u8]) -> LoadError
     };
     let text = error.to_string();
     let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
-    LoadError::Json { line: error.line() + lines_before, column: error.column() + column_before, message }
+    let (line, column) = (error.line() + lines_before, error.column() + column_before);
+    if error.is_data() {
+        // Sound JSON that holds something else than a tokenizer file does there.
+        let path = if part.len() < whole.len() { "model" } else { "the file" };
+        return LoadError::shape(path, format!("{message} (line {line}, column {column})"));
+    }
+    LoadError::Json { line, column, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(json: &str) -> LoadError {
+        load(json.as_bytes()).expect_err("the file is wrong")
+    }
+
+    #[test]
+    fn wrong_files_say_what_and_where() {
+        let model = |inner: &str| format!("{{\"version\":\"1.0\",\n \"model\":\n {{\"type\":\"BPE\",{inner}}}}}");
+        let cases = [
+            (" ".into(), "ERR_TOKENLANE_EMPTY_FILE", "empty"),
+            ("{\"model\": {".into(), "ERR_TOKENLANE_JSON", "line 1"),
+            ("{}".into(), "ERR_TOKENLANE_SHAPE", "model"),
+            (model("\"vocab\":{\"a\":-1},\"merges\":[]"), "ERR_TOKENLANE_SHAPE", "line 3"),
+            (model("\"vocab\":[],\"merges\":[]"), "ERR_TOKENLANE_SHAPE", "a map from tokens to ids"),
+            (model("\"vocab\":{\"a\":0},\"merges\":[1]"), "ERR_TOKENLANE_SHAPE", "a merge"),
+            (model("\"vocab\":{\"a\":0},\"merges\":[[\"a\"]]"), "ERR_TOKENLANE_SHAPE", "model.merges[0]"),
+            (model("\"vocab\":{\"a\":0},\"merges\":[\"a b\"]"), "ERR_TOKENLANE_MERGE", "\"b\""),
+            (model("\"vocab\":{\"a\":0},\"merges\":[\"a\"]"), "ERR_TOKENLANE_MERGE", "two parts"),
+            (model("\"vocab\":{\"a\":0,\"b\":0},\"merges\":[]"), "ERR_TOKENLANE_DUPLICATE_ID", "both have the id 0"),
+            (model("\"vocab\":{\"a\":0}"), "ERR_TOKENLANE_SHAPE", "merges"),
+            ("{\"model\":{\"type\":\"WordPiece\"}}".into(), "ERR_TOKENLANE_UNSUPPORTED", "model.type"),
+        ];
+        for (json, code, part) in cases {
+            let error = refused(&json);
+            assert_eq!(error.code(), code, "{json}: {error}");
+            assert!(error.to_string().contains(part), "{json}: {error}");
+        }
+    }
 }

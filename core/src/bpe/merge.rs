@@ -1,10 +1,8 @@
 //! The merge loop: of all adjacent pairs the one with the lowest rank is joined, the leftmost of equals first, until
 //! none is left. Two ways to the same result: short words by looking at every pair each time, which costs least when
-//! there are few; long words by a heap of pairs, n log n whatever the text.
+//! there are few; long words by an order of pairs that is kept up to date ([`super::long`]), n log n whatever the text.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::long::{self, LongScratch};
 use super::{Merges, Symbol};
 use crate::simd;
 
@@ -18,24 +16,12 @@ pub(crate) struct MergeScratch {
     pub(crate) symbols: Vec<Symbol>,
     /// For each symbol but the last, what it becomes with its right neighbour.
     pub(crate) pairs: Vec<super::merges::Merge>,
-    links: Vec<Link>,
-    heap: BinaryHeap<Reverse<(u32, u32)>>,
-    passed_over: Vec<Reverse<(u32, u32)>>,
-    random: Random,
+    long: LongScratch,
 }
-
-/// The neighbours of a symbol that is still there; [`END`] where there is none.
-#[derive(Debug, Clone, Copy)]
-struct Link {
-    before: u32,
-    after: u32,
-}
-
-const END: u32 = u32::MAX;
 
 impl MergeScratch {
     pub(crate) fn with_seed(seed: u64) -> Self {
-        Self { random: Random(seed), ..Self::default() }
+        Self { long: LongScratch::with_seed(seed), ..Self::default() }
     }
 
     /// Looks up what each symbol becomes with its right neighbour.
@@ -48,7 +34,7 @@ impl MergeScratch {
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 1 << 16;
         if self.symbols.capacity() > KEEP {
-            *self = Self::with_seed(self.random.0);
+            *self = Self::with_seed(self.long.seed());
         }
     }
 }
@@ -61,14 +47,14 @@ pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
             || merge_by_scan(merges, scratch),
         );
     } else {
-        merge_by_heap(merges, scratch, None);
+        long::by_runs(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long);
     }
 }
 
 /// As [`merge`], but each time a pair's turn has come it is passed over with the given probability, and may be taken
 /// after the next join. The distribution follows Hugging Face tokenizers; the sequence of random numbers is our own.
 pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, probability: f32) {
-    merge_by_heap(merges, scratch, Some(probability));
+    long::by_heap(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, Some(probability));
 }
 
 /// The symbols stay in their places; a bit for each tells whether it is still there, so that finding a neighbour is
@@ -184,72 +170,7 @@ fn first_after(there: u64, at: usize) -> usize {
     (there & (!1 << at)).trailing_zeros() as usize
 }
 
-fn merge_by_heap(merges: &Merges, scratch: &mut MergeScratch, dropout: Option<f32>) {
-    let MergeScratch { symbols, pairs, links, heap, passed_over, random, .. } = scratch;
-    let count = symbols.len();
-    pairs.resize(count, NOTHING); // the last symbol has no right neighbour
-    links.clear();
-    links.extend((0..count).map(|at| Link {
-        before: at.checked_sub(1).map_or(END, |before| before as u32),
-        after: if at + 1 < count { at as u32 + 1 } else { END },
-    }));
-    let mut entries = std::mem::take(heap).into_vec();
-    entries.clear();
-    let joinable = pairs.iter().enumerate().filter(|(_, pair)| pair.rank != Merges::NO_RANK);
-    entries.extend(joinable.map(|(at, pair)| Reverse((pair.rank, at as u32))));
-    *heap = BinaryHeap::from(entries);
-    passed_over.clear();
-
-    while let Some(entry) = heap.pop() {
-        if dropout.is_some_and(|probability| random.below_one() < probability) {
-            passed_over.push(entry);
-            continue;
-        }
-        heap.extend(passed_over.drain(..));
-        let Reverse((rank, at)) = entry;
-        let left = at as usize;
-        if pairs[left].rank != rank {
-            continue; // the pair that this entry stood for is gone
-        }
-        let Link { before, after: right } = links[left];
-        let Link { after, .. } = links[right as usize];
-        symbols[left] = Symbol { id: pairs[left].id, len: symbols[left].len + symbols[right as usize].len };
-        symbols[right as usize].len = 0; // marks it as gone
-        pairs[right as usize] = NOTHING;
-        links[left].after = after;
-        if after != END {
-            links[after as usize].before = at;
-        }
-        for (one, other) in [(before, at), (at, after)] {
-            if one == END {
-                continue;
-            }
-            let pair =
-                if other == END { NOTHING } else { merges.get(symbols[one as usize].id, symbols[other as usize].id) };
-            pairs[one as usize] = pair;
-            if pair.rank != Merges::NO_RANK {
-                heap.push(Reverse((pair.rank, one)));
-            }
-        }
-    }
-    symbols.retain(|symbol| symbol.len != 0);
-}
-
 const NOTHING: super::merges::Merge = super::merges::Merge { rank: Merges::NO_RANK, id: 0 };
-
-/// SplitMix64: small, well spread, and the same on every machine for the same seed.
-#[derive(Debug, Default)]
-struct Random(u64);
-
-impl Random {
-    fn below_one(&mut self) -> f32 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 24) as f32
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -282,7 +203,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_loops_equal_the_naive_one(merges in random_merges(), word in prop::collection::vec(0u32..4, 0..140)) {
+        fn all_loops_equal_the_naive_one(merges in random_merges(), word in prop::collection::vec(0u32..4, 0..140)) {
             let table = Merges::new(&merges);
             let letters: Vec<Symbol> = word.iter().map(|&id| Symbol { id, len: 1 }).collect();
             let expected = naive::merge(&merges, &letters);
@@ -297,7 +218,10 @@ mod tests {
                 prop_assert_eq!(&scratch.symbols, &expected);
             }
             start(&mut scratch);
-            merge_by_heap(&table, &mut scratch, None);
+            long::by_heap(&table, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, None);
+            prop_assert_eq!(&scratch.symbols, &expected);
+            start(&mut scratch);
+            long::by_runs(&table, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long);
             prop_assert_eq!(&scratch.symbols, &expected);
             start(&mut scratch);
             merge_with_dropout(&table, &mut scratch, 0.0);

@@ -7,10 +7,11 @@
 //! - `ignore_merges`: is the word itself a token? Then that is all.
 //! - [`alphabet`]: the word's symbols.
 //! - [`merges`]: what a pair of tokens becomes, and how early.
-//! - [`merge`]: the loop; one for short words, one that is never quadratic for long ones.
+//! - [`merge`]: the loop; one for short words, one that is for long ones ([`long`]) that is never quadratic.
 //! - [`naive`]: the same by definition, slow and obvious; tests and fuzz targets hold the others against it.
 
 pub(crate) mod alphabet;
+pub(crate) mod long;
 pub(crate) mod merge;
 pub(crate) mod merges;
 #[cfg(test)]

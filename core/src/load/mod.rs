@@ -8,6 +8,7 @@ pub(crate) mod normalizer;
 pub(crate) mod post_processor;
 pub(crate) mod pretokenizer;
 pub(crate) mod ranks;
+pub(crate) mod tekken;
 pub(crate) mod tokenizer_json;
 
 use crate::error::LoadError;

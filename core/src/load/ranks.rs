@@ -22,7 +22,11 @@ pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
-    let vocab = parse(bytes)?;
+    tokenizer(parse(bytes)?, definition)
+}
+
+/// The tokenizer of a vocabulary whose ids are ranks.
+pub(crate) fn tokenizer(vocab: Vocab, definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
     // What the expression does not match is dropped, as tiktoken drops it.
     let cut = Cut::new(&definition.pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
     let alphabet =

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 use super::json::Part;
-use super::{decoder, model, normalizer, post_processor, pretokenizer};
+use super::{decoder, model, normalizer, post_processor, pretokenizer, tekken};
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::WholeWords;
 use crate::byte_level;
@@ -38,9 +38,6 @@ struct File<'a> {
     decoder: Value,
     #[serde(borrow)]
     model: Option<&'a RawValue>,
-    /// What tells a tekken.json.
-    #[serde(default)]
-    config: Value,
 }
 
 pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
@@ -49,8 +46,8 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
     }
     let file: File<'_> = serde_json::from_slice(bytes).map_err(|error| json_error(&error, bytes, bytes))?;
     let Some(raw_model) = file.model else {
-        if file.config.get("default_vocab_size").is_some() {
-            return Err(LoadError::unsupported("config", "the tekken.json format"));
+        if tekken::is_tekken(bytes) {
+            return tekken::load(bytes);
         }
         return Err(LoadError::shape("model", "it is missing, so this is no tokenizer.json"));
     };

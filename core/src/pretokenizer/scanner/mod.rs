@@ -22,8 +22,8 @@ pub(crate) enum Scanner {
     Gpt2,
     /// cl100k, llama3, qwen2.
     Cl100k(Cl100k),
-    /// o200k.
-    O200k,
+    /// o200k and tekken.
+    O200k(O200k),
 }
 
 /// What differs within the family.
@@ -35,6 +35,15 @@ pub(crate) struct Cl100k {
     end_first: bool,
 }
 
+/// What differs within the family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct O200k {
+    /// How many digits make a word, at most.
+    digits: usize,
+    /// Whether a word takes the contraction behind it.
+    contractions: bool,
+}
+
 /// Room for the ends that a scanner hands over at a time: few enough that they stay in the nearest cache.
 pub(crate) const WORDS_AT_A_TIME: usize = 8 * BLOCK;
 
@@ -42,7 +51,7 @@ pub(crate) const WORDS_AT_A_TIME: usize = 8 * BLOCK;
 pub(crate) const BYTE_LEVEL: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
 /// The known spellings and what they mean in either dialect.
-const COMMON: [(&str, Scanner); 4] = [
+const COMMON: [(&str, Scanner); 5] = [
     (BYTE_LEVEL, Scanner::Gpt2),
     (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
@@ -54,7 +63,11 @@ const COMMON: [(&str, Scanner); 4] = [
     ),
     (
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-        Scanner::O200k,
+        Scanner::O200k(O200k { digits: 3, contractions: true }),
+    ),
+    (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        Scanner::O200k(O200k { digits: 1, contractions: false }),
     ),
 ];
 
@@ -96,10 +109,10 @@ impl Scanner {
                 let starts = |window: &Window, block: &[u8; BLOCK]| blocks::cl100k(window, block, variant);
                 fill(&scan, classifier, at, ends, starts, |at| scan.cl100k(at, variant))
             }
-            Self::O200k => {
+            Self::O200k(variant) => {
                 let mut at = at;
                 while at < text.len() && ends.len() + BLOCK <= ends.capacity() {
-                    at = scan.o200k(at);
+                    at = scan.o200k(at, variant);
                     ends.push(at as u32);
                 }
                 at

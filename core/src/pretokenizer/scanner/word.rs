@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::Cl100k;
+use super::{Cl100k, O200k};
 use crate::pretokenizer::unicode::{CLASSES, Classes, LETTER, LOWER, NUMBER, SPACE, UPPER};
 
 /// Class bits of the ASCII characters.
@@ -150,7 +150,7 @@ impl<'a> Scan<'a> {
         self.line_break(at, end).unwrap_or_else(|| self.spaces(at, last, end))
     }
 
-    pub(super) fn o200k(&self, at: usize) -> usize {
+    pub(super) fn o200k(&self, at: usize, variant: O200k) -> usize {
         let first = self.byte(at);
         let (bits, len) = self.see(at);
         let may_lead = bits & (LETTER | NUMBER) == 0 && first != b'\r' && first != b'\n';
@@ -161,10 +161,11 @@ impl<'a> Scan<'a> {
             .or_else(|| if may_lead { self.capitals(led) } else { None })
             .or_else(|| self.capitals(at));
         if let Some(end) = word {
-            return if self.byte(end) == b'\'' { self.contraction(end).unwrap_or(end) } else { end };
+            let may_contract = variant.contractions && self.byte(end) == b'\'';
+            return if may_contract { self.contraction(end).unwrap_or(end) } else { end };
         }
         if bits & NUMBER != 0 {
-            return self.digits(at, 3);
+            return self.digits(at, variant.digits);
         }
         if let Some(end) = self.others_after_space(at) {
             return self.run_of_bytes(end, b"\r\n/");

@@ -42,6 +42,8 @@ pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenize
         bpe,
         post_processor: PostProcessor::default(),
         decoder: Decoder::Bytes,
+        truncation: None,
+        padding: None,
     }))
 }
 

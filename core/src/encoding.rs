@@ -184,7 +184,8 @@ impl Encoding {
         if self.ranges.is_empty() {
             return (token <= self.len()).then_some(0);
         }
-        self.ranges.iter().find(|(_, range)| range.contains(&token)).map(|(sequence, _)| *sequence)
+        // Of two that claim a token the reference takes any; this takes the one that the sequence ids name.
+        self.ranges.iter().filter(|(_, range)| range.contains(&token)).map(|(sequence, _)| *sequence).max()
     }
 
     /// The text that a token is of, and where it stands there, in the unit of the offsets.

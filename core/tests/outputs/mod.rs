@@ -1,5 +1,7 @@
 //! The records about more than one plain text: pairs, words, truncation and padded batches.
 
+mod cases;
+
 use std::collections::HashMap;
 
 use serde_json::Value;

@@ -37,6 +37,7 @@ pub fn encode_options(flags: u32, listed: Option<Vec<String>>, columns: Columns)
         },
         columns,
         offset_unit: offset_unit(flags).unwrap_or(OffsetUnit::Utf16),
+        ..EncodeOptions::default()
     }
 }
 

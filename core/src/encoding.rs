@@ -1,6 +1,12 @@
 //! What a text yields: its token ids and, on request, what is known of each token.
 
-use std::ops::BitOr;
+use std::iter::repeat_n;
+use std::ops::{BitOr, Range};
+
+use crate::error::EncodeError;
+use crate::padding::Padding;
+use crate::post_processor::draft::{push_sequence_ids, range_of};
+use crate::truncation::Direction;
 
 /// What an [`Encoding`] holds beside its ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,7 +19,7 @@ impl Columns {
     pub const OFFSETS: Self = Self(1);
     /// Each token as a string.
     pub const TOKENS: Self = Self(1 << 1);
-    /// 1 for a token that the post-processor added.
+    /// 1 for a token that the post-processor or padding added.
     pub const SPECIAL_TOKENS_MASK: Self = Self(1 << 2);
     /// Which part of the input a token is of, as the model is told.
     pub const TYPE_IDS: Self = Self(1 << 3);
@@ -42,6 +48,16 @@ impl Columns {
     }
 }
 
+impl Columns {
+    /// Those of these that are also in `other`.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Those that are not the same for all tokens of a piece.
+    pub(crate) const PER_TOKEN: Self = Self(Self::OFFSETS.0 | Self::TOKENS.0 | Self::WORD_IDS.0);
+}
+
 impl BitOr for Columns {
     type Output = Self;
 
@@ -65,6 +81,12 @@ pub enum OffsetUnit {
 /// In word and sequence ids: this token is of none.
 pub const NO_ID: u32 = u32::MAX;
 
+/// The most tokens that one encoding is padded to.
+pub(crate) const MOST_PADDED: usize = 1 << 28;
+
+/// Which tokens are of which text. A text may be missing; see [`range_of`].
+pub(crate) type Ranges = Vec<(u32, Range<usize>)>;
+
 /// The tokens of one text, or of the rows of a batch end to end. A column that was not asked for is empty, the others
 /// have one entry per token.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -77,8 +99,13 @@ pub struct Encoding {
     pub(crate) attention_mask: Vec<u8>,
     pub(crate) word_ids: Vec<u32>,
     pub(crate) sequence_ids: Vec<u32>,
+    /// Of one text or pair only; empty for the rows of a batch.
+    pub(crate) ranges: Ranges,
+    pub(crate) overflowing: Vec<Encoding>,
 }
 
+/// The questions about single tokens, words and places answer as Hugging Face's `Encoding` does. They need the columns
+/// that they are about, [`Columns::OFFSETS`] or [`Columns::WORD_IDS`]; without these the answer is always `None`.
 impl Encoding {
     /// The token ids.
     pub fn ids(&self) -> &[u32] {
@@ -111,7 +138,7 @@ impl Encoding {
         &self.tokens
     }
 
-    /// 1 for each token that the post-processor added, 0 for the others.
+    /// 1 for each token that the post-processor or padding added, 0 for the others.
     pub fn special_tokens_mask(&self) -> &[u8] {
         &self.special_tokens_mask
     }
@@ -136,6 +163,107 @@ impl Encoding {
         &self.sequence_ids
     }
 
+    /// What truncation cut off, in parts that are encodings themselves; empty unless it was asked for.
+    pub fn overflowing(&self) -> &[Encoding] {
+        &self.overflowing
+    }
+
+    /// How many texts the tokens are of.
+    pub fn sequence_count(&self) -> usize {
+        self.ranges.len().max(1)
+    }
+
+    /// Which tokens are of which text, by the text's number: `(0, 1..5)`. Where nothing was noted all tokens are of the
+    /// first text. Padding and special tokens lie outside, or inside where the post-processor says so.
+    pub fn sequence_ranges(&self) -> &[(u32, Range<usize>)] {
+        &self.ranges
+    }
+
+    /// The text that a token is of.
+    pub fn token_to_sequence(&self, token: usize) -> Option<u32> {
+        if self.ranges.is_empty() {
+            return (token <= self.len()).then_some(0);
+        }
+        // Of two that claim a token the reference takes any; this takes the one that the sequence ids name.
+        self.ranges.iter().filter(|(_, range)| range.contains(&token)).map(|(sequence, _)| *sequence).max()
+    }
+
+    /// The text that a token is of, and where it stands there, in the unit of the offsets.
+    pub fn token_to_chars(&self, token: usize) -> Option<(u32, [u32; 2])> {
+        Some((self.token_to_sequence(token)?, *self.offsets.get(token)?))
+    }
+
+    /// The text that a token is of, and the number of its word there.
+    pub fn token_to_word(&self, token: usize) -> Option<(u32, u32)> {
+        let sequence = self.token_to_sequence(token)?;
+        self.word_ids.get(token).filter(|&&word| word != NO_ID).map(|&word| (sequence, word))
+    }
+
+    /// The tokens of a word.
+    pub fn word_to_tokens(&self, word: u32, sequence: u32) -> Option<Range<usize>> {
+        let range = self.range_of(sequence);
+        let words = self.word_ids.get(range.clone())?;
+        // No word counts as less than any; the search ends behind the word.
+        let known = words.iter().take_while(|&&id| id == NO_ID || id <= word);
+        let mut places = known.enumerate().filter(|&(_, &id)| id == word).map(|(place, _)| place);
+        let first = places.next()?;
+        let last = places.last().unwrap_or(first);
+        Some(range.start + first..range.start + last + 1)
+    }
+
+    /// Where a word stands in its text, in the unit of the offsets.
+    pub fn word_to_chars(&self, word: u32, sequence: u32) -> Option<[u32; 2]> {
+        let tokens = self.word_to_tokens(word, sequence)?;
+        Some([self.offsets.get(tokens.start)?[0], self.offsets.get(tokens.end - 1)?[1]])
+    }
+
+    /// The first token that covers a place of a text, in the unit of the offsets.
+    pub fn char_to_token(&self, place: u32, sequence: u32) -> Option<usize> {
+        let range = self.range_of(sequence);
+        let covers = |&[start, end]: &[u32; 2]| start <= place && place < end;
+        Some(range.start + self.offsets.get(range.clone())?.iter().position(covers)?)
+    }
+
+    /// The number of the word at a place of a text, in the unit of the offsets.
+    pub fn char_to_word(&self, place: u32, sequence: u32) -> Option<u32> {
+        let token = self.char_to_token(place, sequence)?;
+        self.token_to_word(token).map(|(_, word)| word)
+    }
+
+    /// Fills every column up to `target` tokens.
+    pub(crate) fn pad(&mut self, target: usize, padding: &Padding, columns: Columns) -> Result<(), EncodeError> {
+        if target > MOST_PADDED {
+            return Err(EncodeError::PaddingTooLong { length: target, limit: MOST_PADDED });
+        }
+        let Some(count) = target.checked_sub(self.len()).filter(|&count| count > 0) else { return Ok(()) };
+        let place = if padding.direction == Direction::Left { 0 } else { self.len() };
+        fn insert<T: Clone>(wanted: bool, column: &mut Vec<T>, place: usize, count: usize, value: T) {
+            if wanted {
+                column.splice(place..place, repeat_n(value, count));
+            }
+        }
+        let wanted = |column| columns.contains(column);
+        insert(true, &mut self.ids, place, count, padding.id);
+        insert(wanted(Columns::OFFSETS), &mut self.offsets, place, count, [0, 0]);
+        insert(wanted(Columns::TOKENS), &mut self.tokens, place, count, padding.token.clone());
+        insert(wanted(Columns::SPECIAL_TOKENS_MASK), &mut self.special_tokens_mask, place, count, 1);
+        insert(wanted(Columns::TYPE_IDS), &mut self.type_ids, place, count, padding.type_id);
+        insert(wanted(Columns::ATTENTION_MASK), &mut self.attention_mask, place, count, 0);
+        insert(wanted(Columns::WORD_IDS), &mut self.word_ids, place, count, NO_ID);
+        if padding.direction == Direction::Left {
+            self.ranges.iter_mut().for_each(|(_, range)| *range = range.start + count..range.end + count);
+        }
+        if wanted(Columns::SEQUENCE_IDS) {
+            self.sequence_ids.clear();
+            push_sequence_ids(&self.ranges, target, &mut self.sequence_ids);
+        }
+        Ok(())
+    }
+
+    fn range_of(&self, sequence: u32) -> Range<usize> {
+        range_of(&self.ranges, sequence, self.len())
+    }
+
     /// Appends all columns of `other`, but not its ids.
     pub(crate) fn append_columns(&mut self, mut other: Self) {
         self.offsets.append(&mut other.offsets);
@@ -156,6 +284,8 @@ impl Encoding {
         self.attention_mask.clear();
         self.word_ids.clear();
         self.sequence_ids.clear();
+        self.ranges.clear();
+        self.overflowing.clear();
     }
 }
 

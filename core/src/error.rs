@@ -36,6 +36,14 @@ pub enum LoadError {
         /// The component or option, as the file names it.
         component: String,
     },
+    /// A template of the post-processor names a token that its `special_tokens` does not list.
+    #[error("{path}: the template names the token {token:?}, which special_tokens does not list")]
+    UnknownTemplateToken {
+        /// Where in the file.
+        path: String,
+        /// The token.
+        token: String,
+    },
     /// A merge joins or makes a token that the vocabulary does not have.
     #[error("merge {index} ({left:?} with {right:?}) needs the token {missing:?}, which is not in the vocabulary")]
     MergeOutOfVocabulary {
@@ -123,6 +131,7 @@ impl LoadError {
             Self::Json { .. } => "ERR_TOKENLANE_JSON",
             Self::Shape { .. } => "ERR_TOKENLANE_SHAPE",
             Self::Unsupported { .. } => "ERR_TOKENLANE_UNSUPPORTED",
+            Self::UnknownTemplateToken { .. } => "ERR_TOKENLANE_TEMPLATE",
             Self::MergeOutOfVocabulary { .. } | Self::MergeMalformed { .. } => "ERR_TOKENLANE_MERGE",
             Self::DuplicateId { .. } => "ERR_TOKENLANE_DUPLICATE_ID",
             Self::RankLine { .. } => "ERR_TOKENLANE_RANK_LINE",
@@ -201,6 +210,47 @@ pub enum EncodeError {
         /// Its place within the word, from 0.
         at: usize,
     },
+    /// Windows of the text would never get ahead: neighbours share as many tokens as they have.
+    #[error(
+        "truncation cannot go on: the stride {stride} must be less than the {max_length} tokens that are left of max_length for a text"
+    )]
+    TruncationStride {
+        /// The stride asked for.
+        stride: usize,
+        /// What is left of `max_length` without special tokens and the other text.
+        max_length: usize,
+    },
+    /// The text that is to get shorter has too few tokens for that.
+    #[error("truncation cannot take {excess} tokens from a text that has {tokens}, one must stay")]
+    TruncationTooShort {
+        /// How many tokens the text has.
+        tokens: usize,
+        /// How many would have to go.
+        excess: usize,
+    },
+    /// The second text is to get shorter, and there is none.
+    #[error("truncation is to shorten the second text only, and there is no second text")]
+    TruncationNoSecondText,
+    /// Truncation cuts a pair into more parts than memory should hold.
+    #[error("truncation cuts this input into more than {limit} parts; take a longer max_length or a smaller stride")]
+    OverflowTooLarge {
+        /// The most that are made.
+        limit: usize,
+    },
+    /// An encoding is to be padded to more tokens than there can be.
+    #[error("{length} tokens are too many to pad to; at most {limit} are possible")]
+    PaddingTooLong {
+        /// The length asked for, rounded up.
+        length: usize,
+        /// The most that are possible.
+        limit: usize,
+    },
+    /// The file's template does not fit what it is to be filled with.
+    #[error("the post-processor cannot be used here: {message}")]
+    Template {
+        /// What does not fit.
+        message: String,
+    },
     /// The ids of the whole batch are more than 32-bit row offsets can count.
     #[error("the batch has more than {limit} token ids; encode it in smaller batches")]
     BatchTooLarge {
@@ -220,6 +270,12 @@ impl EncodeError {
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
             Self::UnknownTokenMissing { .. } => "ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING",
             Self::NoTokenForByte { .. } => "ERR_TOKENLANE_NO_TOKEN_FOR_BYTE",
+            Self::TruncationStride { .. } => "ERR_TOKENLANE_TRUNCATION_STRIDE",
+            Self::TruncationTooShort { .. } => "ERR_TOKENLANE_TRUNCATION_TOO_SHORT",
+            Self::TruncationNoSecondText => "ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT",
+            Self::OverflowTooLarge { .. } => "ERR_TOKENLANE_OVERFLOW_TOO_LARGE",
+            Self::PaddingTooLong { .. } => "ERR_TOKENLANE_PADDING_TOO_LONG",
+            Self::Template { .. } => "ERR_TOKENLANE_TEMPLATE",
             Self::BatchTooLarge { .. } => "ERR_TOKENLANE_BATCH_TOO_LARGE",
         }
     }

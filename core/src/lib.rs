@@ -9,7 +9,9 @@
 //! 3. `normalizer`: Unicode forms and replacements; every byte still knows where it came from (`aligned`).
 //! 4. `pretokenizer`: the text is cut into words.
 //! 5. [`bpe`]: a word becomes token ids, from the word cache or by merging.
-//! 6. `post_processor`: the special tokens that a model wants around the text.
+//! 6. `truncation`: what is longer than a model takes is cut into windows.
+//! 7. `post_processor`: the special tokens that a model wants around the text, or around two of them.
+//! 8. `padding`: what is shorter than its neighbours is filled up.
 //!
 //! [`Tokenizer`] has these stages in order and is immutable; an `Encoder` is one worker's mutable state. [`batch`] hands
 //! many texts to several workers. `decoder` goes the other way, and [`load`](Tokenizer::from_bytes) makes a tokenizer of
@@ -19,7 +21,8 @@
 //!
 //! *Token*: an entry of the vocabulary; *id*: its number. *Word*: a piece of text that the pre-tokenizer cut, merged on its
 //! own. *Merge*: two adjacent tokens that become one; *rank*: how early. *Added token*: one found in the text before the
-//! model sees it; *special*: an added token that stands for something other than its text. *Row*: one text of a batch.
+//! model sees it; *special*: an added token that stands for something other than its text. *Pair*: two texts that are encoded
+//! together. *Overflow*: what truncation cut off. *Row*: one encoding of a batch, of a text or of a part of it.
 //! *Offsets*: where a token stands in the original text.
 #![deny(unsafe_code)]
 
@@ -35,17 +38,21 @@ mod error;
 mod load;
 pub mod memory;
 mod normalizer;
+mod padding;
 mod post_processor;
 mod pretokenizer;
 mod simd;
 mod span;
 pub mod text;
 mod tokenizer;
+mod truncation;
 mod vocab;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
 pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 pub use error::{DecodeError, EncodeError, LoadError};
 pub use load::encodings::{file as encoding_file, names as encoding_names};
-pub use text::Text;
-pub use tokenizer::{DecodeOptions, EncodeOptions, RankDefinition, Tokenizer};
+pub use padding::{PadTo, Padding};
+pub use text::{Input, Sequence, Text};
+pub use tokenizer::{DecodeOptions, EncodeOptions, RankDefinition, Setting, Tokenizer};
+pub use truncation::{Direction, Truncation, TruncationStrategy};

@@ -28,6 +28,79 @@ impl<'a> From<&'a String> for Text<'a> {
     }
 }
 
+/// A text, whole or cut into words by the caller.
+#[derive(Debug, Clone, Copy)]
+pub enum Sequence<'a> {
+    /// One text.
+    Text(Text<'a>),
+    /// Words: each is encoded by itself, its offsets are its own, and its number is the word id of all its tokens.
+    Words(&'a [Text<'a>]),
+}
+
+/// What is encoded together: one text, or a pair.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The text, or the first of the pair.
+    pub first: Sequence<'a>,
+    /// The second of a pair.
+    pub second: Option<Sequence<'a>>,
+}
+
+impl<'a> From<Text<'a>> for Sequence<'a> {
+    fn from(text: Text<'a>) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a str> for Sequence<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl<'a> From<&'a [Text<'a>]> for Sequence<'a> {
+    fn from(words: &'a [Text<'a>]) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl<'a, S: Into<Sequence<'a>>> From<S> for Input<'a> {
+    fn from(first: S) -> Self {
+        Self { first: first.into(), second: None }
+    }
+}
+
+impl<'a, A: Into<Sequence<'a>>, B: Into<Sequence<'a>>> From<(A, B)> for Input<'a> {
+    fn from((first, second): (A, B)) -> Self {
+        Self { first: first.into(), second: Some(second.into()) }
+    }
+}
+
+impl Sequence<'_> {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Text(text) => text.weight(),
+            Self::Words(words) => words.iter().map(Text::weight).sum(),
+        }
+    }
+}
+
+impl<'a> Input<'a> {
+    /// The work that it stands for, as [`Text::weight`].
+    pub(crate) fn weight(&self) -> usize {
+        self.sequences().map(|sequence| sequence.weight()).sum()
+    }
+
+    pub(crate) fn sequences(&self) -> impl Iterator<Item = Sequence<'a>> {
+        [Some(self.first), self.second].into_iter().flatten()
+    }
+
+    /// The first text, or the second where there is one.
+    pub(crate) fn get(&self, sequence: usize) -> Sequence<'a> {
+        if sequence == 0 { self.first } else { self.second.unwrap_or(self.first) }
+    }
+}
+
 impl Text<'_> {
     /// The work this text stands for, in bytes or units: what windows are measured by.
     pub(crate) fn weight(&self) -> usize {

@@ -12,10 +12,12 @@ use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, LoadError};
 use crate::load;
 use crate::normalizer::Normalizer;
+use crate::padding::Padding;
 use crate::post_processor::PostProcessor;
 use crate::pretokenizer::PreTokenizer;
 use crate::pretokenizer::scanner::Scanner;
-use crate::text::Text;
+use crate::text::{Input, Sequence, Text};
+use crate::truncation::Truncation;
 use crate::vocab::Vocab;
 
 /// Turns text into token ids and back. Immutable; any number of threads may use one at the same time.
@@ -48,6 +50,9 @@ pub struct Tokenizer {
     pub(crate) bpe: Bpe,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
+    /// What the file says of truncation and padding.
+    truncation: Option<Truncation>,
+    padding: Option<Padding>,
     /// What [`SpecialTokens::FileDefault`] means here.
     pub(crate) default_policy: Policy,
     encoders: Encoders,
@@ -75,6 +80,34 @@ pub struct EncodeOptions {
     pub columns: Columns,
     /// What offsets count. Default bytes.
     pub offset_unit: OffsetUnit,
+    /// How long an encoding may be. Default as the file says, which is mostly nothing.
+    pub truncation: Setting<Truncation>,
+    /// What encodings are filled up to. Default as the file says, which is mostly nothing.
+    pub padding: Setting<Padding>,
+    /// Whether what truncation cuts off is wanted too. Default false.
+    pub overflow: bool,
+}
+
+/// Something that a file may say and a call may say otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Setting<T> {
+    /// As the file says.
+    #[default]
+    FileDefault,
+    /// Not at all.
+    Off,
+    /// So.
+    On(T),
+}
+
+impl<T: Clone> Setting<T> {
+    fn or_file(&self, file: Option<&T>) -> Option<T> {
+        match self {
+            Self::FileDefault => file.cloned(),
+            Self::Off => None,
+            Self::On(value) => Some(value.clone()),
+        }
+    }
 }
 
 impl Default for EncodeOptions {
@@ -84,6 +117,9 @@ impl Default for EncodeOptions {
             special_tokens: SpecialTokens::FileDefault,
             columns: Columns::NONE,
             offset_unit: OffsetUnit::Byte,
+            truncation: Setting::FileDefault,
+            padding: Setting::FileDefault,
+            overflow: false,
         }
     }
 }
@@ -115,11 +151,14 @@ pub(crate) struct Parts {
     pub(crate) bpe: Bpe,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
+    pub(crate) truncation: Option<Truncation>,
+    pub(crate) padding: Option<Padding>,
 }
 
 impl Tokenizer {
     pub(crate) fn from_parts(parts: Parts) -> Self {
-        let Parts { vocab, token_form, added_tokens, normalizer, pretokenizer, bpe, post_processor, decoder } = parts;
+        let Parts { vocab, token_form, added_tokens, normalizer, pretokenizer, bpe, post_processor, decoder, .. } =
+            parts;
         Self {
             scanner: pretokenizer.as_scanner(),
             needs_origins: false,
@@ -133,6 +172,8 @@ impl Tokenizer {
             bpe,
             post_processor,
             decoder,
+            truncation: parts.truncation,
+            padding: parts.padding,
         }
     }
 
@@ -158,30 +199,65 @@ impl Tokenizer {
 
     /// Encodes one text.
     pub fn encode(&self, text: Text<'_>, options: &EncodeOptions) -> Result<Encoding, EncodeError> {
-        let plan = self.plan(options)?;
-        let mut out = Encoding::default();
-        self.with_encoder(|encoder| encoder.encode(self, text, &plan, &mut out))?;
-        Ok(out)
+        self.encode_input(&text.into(), options)
+    }
+
+    /// Encodes a pair of texts.
+    pub fn encode_pair<'a>(
+        &self,
+        text: impl Into<Sequence<'a>>,
+        pair: impl Into<Sequence<'a>>,
+        options: &EncodeOptions,
+    ) -> Result<Encoding, EncodeError> {
+        self.encode_input(&(text, pair).into(), options)
+    }
+
+    /// Encodes a text or a pair, each whole or cut into words.
+    pub fn encode_input(&self, input: &Input<'_>, options: &EncodeOptions) -> Result<Encoding, EncodeError> {
+        let plan = Plan { ranges: options.columns != Columns::NONE, ..self.plan(options)? };
+        self.with_encoder(|encoder| {
+            let mut made = Encoding::default();
+            let overflowing = encoder.encode(self, input, &plan, &mut made)?;
+            let padding = plan.padding.as_ref().map(|padding| (padding, padding.target(made.len())));
+            let finish = |mut encoding: Encoding| {
+                if let Some((padding, target)) = padding {
+                    encoding.pad(target, padding, plan.columns)?;
+                }
+                Ok(encoding)
+            };
+            let parts = overflowing.iter().map(|draft| {
+                let mut part = Encoding::default();
+                encoder.write(self, draft, &plan, &mut part);
+                finish(part)
+            });
+            made.overflowing = parts.collect::<Result<_, _>>()?;
+            finish(made)
+        })
     }
 
     /// Appends the ids of one text to `ids`; whatever columns the options name are not made. After an error `ids` is as
     /// it was.
     pub fn encode_ids(&self, text: Text<'_>, options: &EncodeOptions, ids: &mut Vec<u32>) -> Result<(), EncodeError> {
-        let plan = Plan { columns: Columns::NONE, ..self.plan(options)? };
+        let plan = Plan { columns: Columns::NONE, overflow: false, ..self.plan(options)? };
+        if plan.padding.is_some() {
+            let options = EncodeOptions { columns: Columns::NONE, overflow: false, ..options.clone() };
+            ids.extend(self.encode(text, &options)?.ids);
+            return Ok(());
+        }
         let before = ids.len();
         let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
-        let result = self.with_encoder(|encoder| encoder.encode(self, text, &plan, &mut out));
+        let result = self.with_encoder(|encoder| encoder.encode(self, &text.into(), &plan, &mut out));
         *ids = out.ids;
         if result.is_err() {
             ids.truncate(before);
         }
-        result
+        result.map(|_| ())
     }
 
-    /// How many tokens a text has.
+    /// How many tokens a text has, whatever the options or the file say of truncation and padding.
     pub fn count(&self, text: Text<'_>, options: &EncodeOptions) -> Result<usize, EncodeError> {
-        let plan = Plan { columns: Columns::NONE, ..self.plan(options)? };
-        self.with_encoder(|encoder| encoder.count(self, text, &plan))
+        let plan = self.count_plan(options)?;
+        self.with_encoder(|encoder| encoder.count(self, &text.into(), &plan))
     }
 
     /// The text that ids stand for. Bytes that are no UTF-8 become U+FFFD, one for each maximal part of a broken
@@ -256,7 +332,40 @@ impl Tokenizer {
             policy: self.added_tokens.policy(&options.special_tokens, &self.default_policy)?,
             columns: options.columns,
             offset_unit: options.offset_unit,
+            truncation: self.truncation_of(options)?,
+            padding: options.padding.or_file(self.padding.as_ref()),
+            overflow: options.overflow,
+            ranges: false,
         })
+    }
+
+    /// A plan for nothing but the number of tokens.
+    pub(crate) fn count_plan(&self, options: &EncodeOptions) -> Result<Plan, EncodeError> {
+        let plan = self.plan(options)?;
+        Ok(Plan { columns: Columns::NONE, truncation: None, padding: None, overflow: false, ..plan })
+    }
+
+    /// The truncation of a call. What the caller asks for is refused at once when one text could never be cut that way;
+    /// what the file says is only refused when it comes to that.
+    fn truncation_of(&self, options: &EncodeOptions) -> Result<Option<Truncation>, EncodeError> {
+        if let Setting::On(truncation) = options.truncation {
+            let added = if options.add_special_tokens { self.post_processor.added_tokens(false) } else { 0 };
+            let left = truncation.max_length.checked_sub(added);
+            if let Some(max_length) = left.filter(|&left| left < truncation.stride) {
+                return Err(EncodeError::TruncationStride { stride: truncation.stride, max_length });
+            }
+        }
+        Ok(options.truncation.or_file(self.truncation.as_ref()))
+    }
+
+    /// What the file says of truncation.
+    pub fn truncation(&self) -> Option<&Truncation> {
+        self.truncation.as_ref()
+    }
+
+    /// What the file says of padding.
+    pub fn padding(&self) -> Option<&Padding> {
+        self.padding.as_ref()
     }
 
     /// Lends an encoder for as long as `work` takes. When `work` panics the encoder is dropped with whatever state it is in.

@@ -3,6 +3,8 @@
 //! The bundled encodings are always judged, the small tokenizers as soon as they load, the real vocabularies where they are
 //! present: in `.cache/vocabularies` or in the folder that TOKENLANE_VOCABULARIES names. `npm test` fetches and judges all.
 
+mod outputs;
+
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
@@ -141,8 +143,21 @@ fn judge(name: &str, tokenizer: &Tokenizer, options: impl Fn(bool) -> EncodeOpti
                 let options = EncodeOptions { special_tokens: SpecialTokens::Text, ..options(false) };
                 judge_encode(tokenizer, &texts[string(&record["c"])], &options, &record);
             }
+            "p" | "t" => {
+                let texts = outputs::texts_of(&record, &texts);
+                outputs::judge_texts(tokenizer, &texts, &options(record["a"] == 1), &record);
+            }
+            "w" => outputs::judge_words(tokenizer, &options(record["a"] == 1), &record),
+            "b" => {
+                let texts = outputs::texts_of(&record, &texts);
+                outputs::judge_padded(tokenizer, &texts, &options(record["a"] == 1), &record);
+            }
+            "err" => {
+                let texts = outputs::texts_of(&record, &texts);
+                outputs::judge_refusal(tokenizer, &texts, &options(record["a"] != 0), &record);
+            }
             "v" => judge_vocabulary_of(tokenizer, &record),
-            _ => continue,
+            _ => continue, // the first line
         }
         judged += 1;
     }

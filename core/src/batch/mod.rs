@@ -1,10 +1,12 @@
 //! Many texts at once, on several threads, with the results in order.
 //!
 //! - [`windows`]: who works on which rows.
+//! - [`gather`]: what the workers made becomes one batch, padded where that is wanted.
 //! - [`parallelism`]: how many threads there are, and what a forked child does.
 //! - [`cancel`]: how a batch is stopped.
 
 mod cancel;
+mod gather;
 mod parallelism;
 mod windows;
 
@@ -14,9 +16,10 @@ use thiserror::Error;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError};
 use crate::memory;
-use crate::text::Text;
+use crate::text::{Input, Text};
 use crate::tokenizer::{DecodeOptions, EncodeOptions, Tokenizer};
 pub use cancel::Cancel;
+use gather::{Window, gather};
 pub use parallelism::{MOST_THREADS, parallelism_was_used, set_threads, threads};
 
 /// How a batch is to be run.
@@ -95,6 +98,7 @@ pub struct Batch {
     slab: Vec<u32>,
     rows: usize,
     columns: Encoding,
+    row_texts: Option<Vec<u32>>,
 }
 
 impl Batch {
@@ -111,6 +115,12 @@ impl Batch {
     /// Where in [`Self::ids`] each row starts; one entry more than there are rows, the last is where all end.
     pub fn row_offsets(&self) -> &[u32] {
         &self.slab[..=self.rows]
+    }
+
+    /// Of each row the number of the text that it is of: those of one text stand together, the one that was kept first.
+    /// Nothing when the overflow was not asked for, so that there is one row for each text.
+    pub fn row_texts(&self) -> Option<&[u32]> {
+        self.row_texts.as_deref()
     }
 
     /// The ids of all rows, end to end.
@@ -143,9 +153,9 @@ impl Batch {
         std::mem::take(&mut self.slab)
     }
 
-    /// The slab as [`Self::into_slab`], and the columns.
-    pub fn into_parts(mut self) -> (Vec<u32>, Encoding) {
-        (std::mem::take(&mut self.slab), std::mem::take(&mut self.columns))
+    /// The slab as [`Self::into_slab`], the columns, and the texts of the rows.
+    pub fn into_parts(mut self) -> (Vec<u32>, Encoding, Option<Vec<u32>>) {
+        (std::mem::take(&mut self.slab), std::mem::take(&mut self.columns), self.row_texts.take())
     }
 }
 
@@ -203,62 +213,50 @@ pub fn encode_batch_columns(
     options: &EncodeOptions,
     run: &Run<'_>,
 ) -> Result<Batch, BatchError> {
-    let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
-    let weights: Vec<usize> = rows.iter().map(Text::weight).collect();
+    encode_rows(tokenizer, rows, |&text| Input::from(text), options, run)
+}
+
+/// Encodes all inputs, each a text or a pair, whole or cut into words, as [`encode_batch_columns`] does.
+pub fn encode_batch_inputs(
+    tokenizer: &Tokenizer,
+    inputs: &[Input<'_>],
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Batch, BatchError> {
+    encode_rows(tokenizer, inputs, |&input| input, options, run)
+}
+
+fn encode_rows<'a, T: Sync>(
+    tokenizer: &Tokenizer,
+    rows: &'a [T],
+    input: impl Fn(&'a T) -> Input<'a> + Sync,
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Batch, BatchError> {
+    let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
+    plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
+    let is_plain = plan.padding.is_none() && !plan.overflow;
+    let weights: Vec<usize> = rows.iter().map(|row| input(row).weight()).collect();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         let range = window.range();
         // When one window is the whole batch its ids are the slab: the row offsets have their place before them.
-        let head = if range.len() == rows.len() { rows.len() + 1 } else { 0 };
+        let head = if is_plain && range.len() == rows.len() { rows.len() + 1 } else { 0 };
         let expected: usize = weights[range.clone()].iter().sum::<usize>() / 4;
-        let mut out = Encoding { ids: memory::take(head + expected + range.len()), ..Encoding::default() };
-        out.ids.resize(head, 0);
-        let mut ends = Vec::with_capacity(range.len());
+        let mut made = Window::new(head, head + expected + range.len(), range.len());
         tokenizer.with_encoder(|encoder| {
             while let Some(row) = window.next() {
-                let result = encoder.encode(tokenizer, rows[row], &plan, &mut out);
-                result.map_err(|source| BatchError::Row { row, source })?;
-                ends.push(out.ids.len() - head);
+                let overflowing = encoder.encode(tokenizer, &input(&rows[row]), &plan, &mut made.out);
+                let overflowing = overflowing.map_err(|source| BatchError::Row { row, source })?;
+                made.end_row(row, &plan);
+                for draft in overflowing {
+                    encoder.write(tokenizer, &draft, &plan, &mut made.out);
+                    made.end_row(row, &plan);
+                }
             }
-            Ok(Window { out, ends, head })
+            Ok(made)
         })
     })?;
-    gather(windows, rows.len())
-}
-
-/// What a worker made of a window.
-struct Window {
-    out: Encoding,
-    /// Where each row ends, counted from the window's first id.
-    ends: Vec<usize>,
-    /// Entries of `out.ids` before the first id.
-    head: usize,
-}
-
-/// One slab of all windows.
-fn gather(mut windows: Vec<Window>, rows: usize) -> Result<Batch, BatchError> {
-    let total: usize = windows.iter().map(|window| window.out.ids.len() - window.head).sum();
-    if u32::try_from(total).is_err() {
-        return Err(BatchError::Options(EncodeError::BatchTooLarge { limit: u32::MAX as usize }));
-    }
-    let mut slab = match &mut windows[..] {
-        [all] if all.head > 0 => std::mem::take(&mut all.out.ids),
-        _ => memory::take(rows + 1 + total),
-    };
-    slab.resize(slab.len().max(rows + 1), 0);
-    let (mut row, mut first) = (0, 0);
-    let mut columns = Encoding::default();
-    for window in windows {
-        for end in &window.ends {
-            row += 1;
-            slab[row] = (first + end) as u32;
-        }
-        first += window.ends.last().copied().unwrap_or(0);
-        slab.extend_from_slice(window.out.ids.get(window.head..).unwrap_or_default());
-        let mut out = window.out;
-        memory::give_back(std::mem::take(&mut out.ids));
-        columns.append_columns(out);
-    }
-    Ok(Batch { slab, rows, columns })
+    gather(windows, &plan)
 }
 
 /// How many tokens each row has.
@@ -268,14 +266,13 @@ pub fn count_batch(
     options: &EncodeOptions,
     run: &Run<'_>,
 ) -> Result<Vec<u32>, BatchError> {
-    let options = EncodeOptions { columns: Columns::NONE, ..options.clone() };
-    let plan = tokenizer.plan(&options).map_err(BatchError::Options)?;
+    let plan = tokenizer.count_plan(options).map_err(BatchError::Options)?;
     let weights: Vec<usize> = rows.iter().map(Text::weight).collect();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         tokenizer.with_encoder(|encoder| {
             let mut counts = Vec::with_capacity(window.range().len());
             while let Some(row) = window.next() {
-                let count = encoder.count(tokenizer, rows[row], &plan);
+                let count = encoder.count(tokenizer, &rows[row].into(), &plan);
                 counts.push(count.map_err(|source| BatchError::Row { row, source })? as u32);
             }
             Ok(counts)

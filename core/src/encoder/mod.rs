@@ -2,7 +2,9 @@
 //!
 //! - [`words`]: the model's part, words to ids.
 //! - [`row`]: what is known of the tokens beside their ids.
+//! - [`compose`]: what becomes of the tokens of a text or two, whole or cut by truncation.
 
+mod compose;
 mod row;
 mod words;
 
@@ -10,12 +12,13 @@ use crate::added_tokens::{Policy, Segment, Stage};
 use crate::aligned::AlignedText;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
-use crate::post_processor::{self, Piece};
+use crate::padding::Padding;
 use crate::pretokenizer::splits::Splits;
 use crate::span::Span;
-use crate::text::Text;
 use crate::tokenizer::Tokenizer;
-use row::{Row, Source, convert_offsets};
+use crate::truncation::Truncation;
+use compose::{TextTokens, Trimming};
+use row::{Row, Source};
 use words::Words;
 
 /// What one worker needs to encode, beside the [`Tokenizer`]. It belongs to one worker at a time and remembers words.
@@ -27,6 +30,9 @@ pub(crate) struct Encoder {
     utf8: String,
     /// Where a count puts the ids that nobody wants.
     counted: Encoding,
+    trimming: Trimming,
+    /// The tokens of texts that are cut afterwards.
+    texts: [TextTokens; 2],
 }
 
 /// A call's options, resolved against the tokenizer.
@@ -36,6 +42,13 @@ pub(crate) struct Plan {
     pub(crate) policy: Policy,
     pub(crate) columns: Columns,
     pub(crate) offset_unit: OffsetUnit,
+    pub(crate) truncation: Option<Truncation>,
+    /// Encoders do not pad: how much is only known when all rows are there.
+    pub(crate) padding: Option<Padding>,
+    /// Whether what truncation cuts off is wanted.
+    pub(crate) overflow: bool,
+    /// Whether [`Encoding::ranges`] is to be set.
+    pub(crate) ranges: bool,
 }
 
 impl Encoder {
@@ -46,6 +59,8 @@ impl Encoder {
             splits: Splits::default(),
             utf8: String::new(),
             counted: Encoding::default(),
+            trimming: Trimming::default(),
+            texts: Default::default(),
         }
     }
 
@@ -67,56 +82,14 @@ impl Encoder {
         if self.counted.ids.capacity() > KEEP {
             self.counted = Encoding::default();
         }
+        if self.texts.iter().any(|text| text.tokens.ids.capacity() > KEEP) || self.trimming.capacity() > KEEP {
+            self.texts = Default::default();
+            self.trimming = Trimming::default();
+        }
         if self.text.as_str().len() > KEEP {
             self.text = AlignedText::default();
             self.splits = Splits::default();
         }
-    }
-
-    /// Appends the tokens of one text to `out`.
-    pub(crate) fn encode(
-        &mut self,
-        tokenizer: &Tokenizer,
-        text: Text<'_>,
-        plan: &Plan,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        let mut buffer = std::mem::take(&mut self.utf8);
-        let result = text.to_utf8(&mut buffer).and_then(|text| self.encode_utf8(tokenizer, text, plan, out));
-        self.utf8 = buffer;
-        result
-    }
-
-    /// How many tokens one text has.
-    pub(crate) fn count(&mut self, tokenizer: &Tokenizer, text: Text<'_>, plan: &Plan) -> Result<usize, EncodeError> {
-        let mut out = std::mem::take(&mut self.counted);
-        out.clear();
-        let result = self.encode(tokenizer, text, plan, &mut out).map(|()| out.len());
-        self.counted = out;
-        result
-    }
-
-    fn encode_utf8(
-        &mut self,
-        tokenizer: &Tokenizer,
-        text: &str,
-        plan: &Plan,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        for piece in tokenizer.post_processor.pieces(plan.add_special_tokens) {
-            match piece {
-                Piece::Special { ids, tokens, type_id } => {
-                    post_processor::push_special(ids, tokens, *type_id, plan.columns, out);
-                }
-                Piece::Sequence { type_id } => {
-                    let first = out.offsets.len();
-                    let mut row = Row { out, columns: plan.columns, original: text, type_id: *type_id, word: 0 };
-                    self.sequence(tokenizer, &plan.policy, &mut row)?;
-                    convert_offsets(text, plan.offset_unit, &mut out.offsets[first..]);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The stages, on the text between added tokens.

@@ -5,18 +5,29 @@ use std::iter::repeat_n;
 
 use crate::bpe::Symbol;
 use crate::encoding::{Columns, Encoding, OffsetUnit, UnitCursor};
+use crate::post_processor::draft::Margins;
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
 
 /// Where a row's tokens go and what is wanted of them.
 pub(super) struct Row<'a> {
     pub(super) out: &'a mut Encoding,
+    /// Of [`Columns::PER_TOKEN`]; the others are the same for all tokens of a row.
     pub(super) columns: Columns,
     /// The whole text of the row: where spans of unchanged text are widened to whole characters.
     pub(super) original: &'a str,
-    pub(super) type_id: u32,
-    /// The number of the next word.
-    pub(super) word: u32,
+    pub(super) words: WordNumbers,
+    /// Where the white space at the edges of each token is noted, when offsets are to be trimmed.
+    pub(super) margins: Option<&'a mut Vec<Margins>>,
+}
+
+/// What counts as a word of the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum WordNumbers {
+    /// What the pre-tokenizer cuts; this is the number of the next one.
+    Next(u32),
+    /// What the caller had cut: all of this text is one word with this number.
+    Given(u32),
 }
 
 /// Words of one text: what the model sees, and where that came from.
@@ -36,22 +47,23 @@ impl Row<'_> {
     /// An added token that the text holds.
     pub(super) fn push_added(&mut self, id: u32, content: &str, span: Span) {
         self.out.ids.push(id);
-        self.fill_columns(1);
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.push(content.to_owned());
         }
         if self.columns.contains(Columns::OFFSETS) {
             self.out.offsets.push([span.start, span.end]);
         }
-        self.word += 1;
+        if let Some(margins) = &mut self.margins {
+            margins.push(Margins::of(content));
+        }
+        self.end_word(1);
     }
 
     /// The columns of a word whose ids were just pushed.
     pub(super) fn push_columns(&mut self, source: &Source<'_>, word: Span, symbols: &[Symbol], tokenizer: &Tokenizer) {
-        self.fill_columns(symbols.len());
+        let token = |symbol: &Symbol| tokenizer.model_token(symbol.id).unwrap_or_default();
         if self.columns.contains(Columns::TOKENS) {
-            let token = |symbol: &Symbol| tokenizer.model_token(symbol.id).map_or_else(String::new, Cow::into_owned);
-            self.out.tokens.extend(symbols.iter().map(token));
+            self.out.tokens.extend(symbols.iter().map(token).map(Cow::into_owned));
         }
         if self.columns.contains(Columns::OFFSETS) {
             let mut start = word.start as usize;
@@ -61,26 +73,22 @@ impl Row<'_> {
                 start = end;
             }
         }
-        self.word += 1;
+        if let Some(margins) = &mut self.margins {
+            margins.extend(symbols.iter().map(|symbol| Margins::of(&token(symbol))));
+        }
+        self.end_word(symbols.len());
     }
 
-    /// The columns that say the same of all tokens of a word.
-    fn fill_columns(&mut self, count: usize) {
-        let out = &mut *self.out;
-        if self.columns.contains(Columns::SPECIAL_TOKENS_MASK) {
-            out.special_tokens_mask.extend(repeat_n(0, count));
-        }
-        if self.columns.contains(Columns::TYPE_IDS) {
-            out.type_ids.extend(repeat_n(self.type_id, count));
-        }
-        if self.columns.contains(Columns::ATTENTION_MASK) {
-            out.attention_mask.extend(repeat_n(1, count));
-        }
+    fn end_word(&mut self, tokens: usize) {
+        let number = match &mut self.words {
+            WordNumbers::Given(number) => *number,
+            WordNumbers::Next(next) => {
+                *next += 1;
+                *next - 1
+            }
+        };
         if self.columns.contains(Columns::WORD_IDS) {
-            out.word_ids.extend(repeat_n(self.word, count));
-        }
-        if self.columns.contains(Columns::SEQUENCE_IDS) {
-            out.sequence_ids.extend(repeat_n(0, count));
+            self.out.word_ids.extend(repeat_n(number, tokens));
         }
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod decoder;
 pub(crate) mod encodings;
 pub(crate) mod json;
+pub(crate) mod length;
 pub(crate) mod model;
 pub(crate) mod normalizer;
 pub(crate) mod post_processor;

@@ -1,59 +1,96 @@
 //! The `post_processor` of a tokenizer.json.
+//!
+//! The library tells `RobertaProcessing`, `BertProcessing` and `TemplateProcessing` by their fields and not by their `type`,
+//! which very old files do not have; so it is done here.
 
 use super::json::Part;
 use crate::error::LoadError;
-use crate::post_processor::{Piece, PostProcessor};
+use crate::post_processor::{Piece, PostProcessor, SpecialToken, Step, TrimOffsets};
 
 pub(crate) fn load(part: &Part<'_>) -> Result<PostProcessor, LoadError> {
-    let mut made = PostProcessor::default();
-    if !part.is_null() {
-        add(part, &mut made)?;
+    if part.is_null() {
+        return Ok(PostProcessor::default());
     }
-    Ok(made)
+    let mut steps = vec![];
+    let mut specials = vec![];
+    add(part, &mut steps, &mut specials)?;
+    Ok(PostProcessor::new(Some(steps), specials))
 }
 
-fn add(part: &Part<'_>, made: &mut PostProcessor) -> Result<(), LoadError> {
+fn add(part: &Part<'_>, steps: &mut Vec<Step>, specials: &mut Vec<SpecialToken>) -> Result<(), LoadError> {
+    let has = |names: &[&str]| names.iter().all(|name| part.value.get(name).is_some());
+    if has(&["sep", "cls"]) {
+        let mut token = |name| {
+            specials.push(token_and_id(&part.required(name)?)?);
+            Ok(specials.len() - 1)
+        };
+        let (sep, cls) = (token("sep")?, token("cls")?);
+        steps.push(match has(&["trim_offsets", "add_prefix_space"]) {
+            true => Step::Roberta { cls, sep, trim: trim_offsets(part)? },
+            false => Step::Bert { cls, sep },
+        });
+        return Ok(());
+    }
+    if has(&["single", "pair", "special_tokens"]) {
+        let single = template(part, "single", specials)?;
+        steps.push(Step::Template { single, pair: template(part, "pair", specials)? });
+        return Ok(());
+    }
     match part.kind()? {
-        "Sequence" => {
-            for item in part.required("processors")?.items()? {
-                add(&item, made)?;
-            }
-        }
+        "Sequence" => part.required("processors")?.items()?.iter().try_for_each(|item| add(item, steps, specials)),
         "ByteLevel" => {
-            if part.flag_or("trim_offsets", true)? {
-                return Err(part.unsupported("trim_offsets of the post-processor ByteLevel"));
-            }
+            steps.push(Step::ByteLevel { trim: trim_offsets(part)? });
+            Ok(())
         }
         "TemplateProcessing" => {
-            if !made.single.is_empty() {
-                return Err(part.unsupported("a second template"));
+            for name in ["single", "pair", "special_tokens"] {
+                part.required(name)?;
             }
-            made.single = template(part, &part.required("single")?)?;
+            Ok(())
         }
-        other => return Err(part.unsupported(format!("the post-processor {other}"))),
+        "BertProcessing" | "RobertaProcessing" => part.required("sep").and_then(|_| part.required("cls")).map(|_| ()),
+        other => Err(part.unsupported(format!("the post-processor {other}"))),
     }
-    Ok(())
 }
 
-fn template(whole: &Part<'_>, list: &Part<'_>) -> Result<Vec<Piece>, LoadError> {
-    let special_tokens = whole.required("special_tokens")?;
-    let items = list.items()?;
+fn trim_offsets(part: &Part<'_>) -> Result<Option<TrimOffsets>, LoadError> {
+    let add_prefix_space = part.flag_or("add_prefix_space", true)?;
+    Ok(part.flag_or("trim_offsets", true)?.then_some(TrimOffsets { add_prefix_space }))
+}
+
+/// `["</s>", 2]`.
+fn token_and_id(part: &Part<'_>) -> Result<SpecialToken, LoadError> {
+    match &part.items()?[..] {
+        [token, id] => Ok(SpecialToken { ids: vec![id.id()?], tokens: vec![token.text()?.to_owned()] }),
+        _ => Err(LoadError::shape(&part.path, "a token and its id are wanted here")),
+    }
+}
+
+fn template(whole: &Part<'_>, name: &str, specials: &mut Vec<SpecialToken>) -> Result<Vec<Piece>, LoadError> {
+    let known = whole.required("special_tokens")?;
+    let items = whole.required(name)?.items()?;
     let pieces = items.iter().map(|item| {
         let (sequence, special) = (item.field("Sequence"), item.field("SpecialToken"));
-        let piece = if special.is_null() { &sequence } else { &special };
-        let type_id = piece.required("type_id")?.id()?;
         if special.is_null() {
+            let sequence = if sequence.is_null() { item.required("Sequence")? } else { sequence };
+            let type_id = sequence.required("type_id")?.id()?;
             return match sequence.required("id")?.text()? {
-                "A" => Ok(Piece::Sequence { type_id }),
-                other => Err(sequence.unsupported(format!("the sequence {other} in a template for one text"))),
+                "A" => Ok(Piece::Sequence { sequence: 0, type_id }),
+                "B" => Ok(Piece::Sequence { sequence: 1, type_id }),
+                other => Err(sequence.unsupported(format!("the text {other:?} in a template; there are A and B"))),
             };
         }
+        let type_id = special.required("type_id")?.id()?;
         let name = special.required("id")?.text()?;
-        let token = special_tokens.required(name)?;
+        let token = known.field(name);
+        if token.is_null() {
+            return Err(LoadError::UnknownTemplateToken { path: special.path, token: name.to_owned() });
+        }
         let ids = token.required("ids")?.items()?.iter().map(Part::id).collect::<Result<_, _>>()?;
         let texts = token.required("tokens")?.items()?;
         let tokens = texts.iter().map(|text| text.text().map(str::to_owned)).collect::<Result<_, _>>()?;
-        Ok(Piece::Special { ids, tokens, type_id })
+        specials.push(SpecialToken { ids, tokens });
+        Ok(Piece::Special { token: specials.len() - 1, type_id })
     });
     pieces.collect()
 }

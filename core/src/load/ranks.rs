@@ -46,6 +46,8 @@ pub(crate) fn tokenizer(vocab: Vocab, definition: &RankDefinition) -> Result<Tok
         bpe,
         post_processor: PostProcessor::default(),
         decoder: Decoder::Bytes,
+        truncation: None,
+        padding: None,
     }))
 }
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 use super::json::Part;
-use super::{decoder, model, normalizer, post_processor, pretokenizer, tekken};
+use super::{decoder, length, model, normalizer, post_processor, pretokenizer, tekken};
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::WholeWords;
 use crate::byte_level;
@@ -54,11 +54,6 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
     if file.version.as_str().is_some_and(|version| version != "1.0") {
         return Err(LoadError::unsupported("version", format!("version {}", file.version)));
     }
-    for (name, value) in [("truncation", &file.truncation), ("padding", &file.padding)] {
-        if !value.is_null() {
-            return Err(LoadError::unsupported(name, format!("{name} stored in the file")));
-        }
-    }
     let model = model::parse(raw_model.get()).map_err(|error| match error {
         model::ModelError::Json(error) => json_error(&error, bytes, raw_model.get().as_bytes()),
         model::ModelError::Load(error) => error,
@@ -79,6 +74,8 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
         bpe,
         post_processor,
         decoder,
+        truncation: length::truncation(&Part::new(&file.truncation, "truncation"))?,
+        padding: length::padding(&Part::new(&file.padding, "padding"))?,
     }))
 }
 

@@ -1,0 +1,298 @@
+//! What becomes of the tokens of a text or two: special tokens around them, columns, and windows where truncation cuts.
+//!
+//! Most inputs are encoded piece by piece right where their tokens are wanted. Only what is to be cut is encoded first and
+//! then copied, once, as its draft says.
+
+use std::iter::repeat_n;
+
+use super::row::{Row, WordNumbers, convert_offsets};
+use super::{Encoder, Plan};
+use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
+use crate::error::EncodeError;
+use crate::post_processor::SpecialToken;
+use crate::post_processor::draft::{Draft, Margins, RunTokens, Trim, push_sequence_ids};
+use crate::post_processor::layout::PlacedRun;
+use crate::text::{Input, Sequence, Text};
+use crate::tokenizer::Tokenizer;
+use crate::truncation::Truncation;
+
+/// The tokens of a text with what is known of each of them.
+#[derive(Debug, Default)]
+pub(super) struct TextTokens {
+    pub(super) tokens: Encoding,
+    trimming: Trimming,
+}
+
+/// What is needed to trim the offsets of tokens. As in the reference white space is counted in characters, so offsets are
+/// in code points until they are trimmed; that gives the same places of the text in every unit.
+#[derive(Debug, Default)]
+pub(super) struct Trimming {
+    /// Of each token.
+    margins: Vec<Margins>,
+    /// For each token where in `units` its text starts; [`AS_IT_IS`] where code points are the unit that is wanted.
+    bases: Vec<u32>,
+    /// From code points to the unit that is wanted, for one text after the other.
+    units: Vec<u32>,
+}
+
+const AS_IT_IS: u32 = u32::MAX;
+
+impl Trimming {
+    pub(super) fn clear(&mut self) {
+        self.margins.clear();
+        self.bases.clear();
+        self.units.clear();
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.margins.capacity() + self.units.capacity()
+    }
+
+    /// Offsets of the tokens since the last call become code points of `text`.
+    fn end_text(&mut self, text: &str, unit: OffsetUnit, offsets: &mut [[u32; 2]]) {
+        convert_offsets(text, OffsetUnit::CodePoint, offsets);
+        let mut base = AS_IT_IS;
+        if unit != OffsetUnit::CodePoint && !text.is_ascii() {
+            base = self.units.len() as u32;
+            let mut at = 0;
+            self.units.push(at);
+            self.units.extend(text.chars().map(|c| {
+                at += if unit == OffsetUnit::Byte { c.len_utf8() } else { c.len_utf16() } as u32;
+                at
+            }));
+        }
+        self.bases.resize(self.margins.len(), base);
+    }
+
+    /// Trims the offsets of tokens from `first` on, which are a run, and turns them into the unit that is wanted.
+    fn finish(&self, first: usize, trims: &[Trim], offsets: &mut [[u32; 2]]) {
+        trims.iter().for_each(|trim| trim.apply(offsets, &self.margins[first..]));
+        for (offset, &base) in offsets.iter_mut().zip(&self.bases[first..]).filter(|(_, base)| **base != AS_IT_IS) {
+            // Places beyond the text stay as they are (see `Source::origin`).
+            *offset = offset.map(|at| self.units.get(base as usize + at as usize).copied().unwrap_or(at));
+        }
+    }
+}
+
+impl Encoder {
+    /// Appends the tokens of an input to `out`; what truncation cut off, if that is wanted, is returned, for
+    /// [`Self::write`] to write before the next input.
+    pub(crate) fn encode(
+        &mut self,
+        tokenizer: &Tokenizer,
+        input: &Input<'_>,
+        plan: &Plan,
+        out: &mut Encoding,
+    ) -> Result<Vec<Draft>, EncodeError> {
+        if let Some(truncation) = plan.truncation {
+            let added = tokenizer.post_processor.added_tokens(input.second.is_some());
+            if let Some(truncation) = truncation.less(if plan.add_special_tokens { added } else { 0 }) {
+                return self.encode_cut(tokenizer, input, plan, truncation, out);
+            }
+        }
+        self.encode_whole(tokenizer, input, plan, out).map(|()| vec![])
+    }
+
+    /// How many tokens an input has.
+    pub(crate) fn count(
+        &mut self,
+        tokenizer: &Tokenizer,
+        input: &Input<'_>,
+        plan: &Plan,
+    ) -> Result<usize, EncodeError> {
+        let mut out = std::mem::take(&mut self.counted);
+        out.clear();
+        let result = self.encode(tokenizer, input, plan, &mut out).map(|_| out.len());
+        self.counted = out;
+        result
+    }
+
+    fn encode_whole(
+        &mut self,
+        tokenizer: &Tokenizer,
+        input: &Input<'_>,
+        plan: &Plan,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        let layout = tokenizer.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
+        let mut ends = vec![];
+        let start = out.ids.len();
+        for PlacedRun { run, sequence_id } in &layout.pieces {
+            let first = out.ids.len();
+            match run.tokens {
+                RunTokens::Special { token, .. } => {
+                    push_special(tokenizer.post_processor.special(token), plan.columns, out);
+                }
+                RunTokens::Text { sequence, .. } => {
+                    let first_offset = out.offsets.len();
+                    let trims = plan.columns.contains(Columns::OFFSETS) && !run.trims.is_empty();
+                    let mut trimming = trims.then(|| std::mem::take(&mut self.trimming));
+                    self.tokens(tokenizer, input.get(sequence), plan, trimming.as_mut(), out)?;
+                    if let Some(mut trimming) = trimming {
+                        trimming.finish(0, &run.trims, &mut out.offsets[first_offset..]);
+                        trimming.clear();
+                        self.trimming = trimming;
+                    }
+                }
+            }
+            if plan.columns != Columns::NONE {
+                let count = out.ids.len() - first;
+                fill(count, run.type_id, run.special, plan.columns, out);
+                if plan.columns.contains(Columns::SEQUENCE_IDS) {
+                    out.sequence_ids.extend(repeat_n(*sequence_id, count));
+                }
+            }
+            if plan.ranges {
+                ends.push(out.ids.len() - start);
+            }
+        }
+        if plan.ranges {
+            let start = |piece: usize| if piece == 0 { 0 } else { ends[piece - 1] };
+            let ranges = layout.ranges.iter().map(|(id, pieces)| (*id, start(pieces.start)..start(pieces.end)));
+            out.ranges = ranges.collect();
+        }
+        Ok(())
+    }
+
+    fn encode_cut(
+        &mut self,
+        tokenizer: &Tokenizer,
+        input: &Input<'_>,
+        plan: &Plan,
+        truncation: Truncation,
+        out: &mut Encoding,
+    ) -> Result<Vec<Draft>, EncodeError> {
+        let layout = tokenizer.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
+        let trims = plan.columns.contains(Columns::OFFSETS) && layout.trims();
+        let mut texts = std::mem::take(&mut self.texts);
+        for (sequence, text) in input.sequences().zip(&mut texts) {
+            text.tokens.clear();
+            text.trimming.clear();
+            self.tokens(tokenizer, sequence, plan, trims.then_some(&mut text.trimming), &mut text.tokens)?;
+        }
+        let [first, second] = [0, 1].map(|i| texts[i].tokens.len());
+        self.texts = texts;
+        let second = input.second.is_some().then_some(second);
+        let (keep_first, keep_second) = truncation.lengths(first, second)?;
+        let draft = |sequence, length, keep| {
+            let mut windows = truncation.windows(length, keep)?;
+            windows.truncate(if plan.overflow { usize::MAX } else { 1 });
+            Ok::<_, EncodeError>(Draft::of_windows(sequence, &windows))
+        };
+        let mut drafts = vec![draft(0, first, keep_first)?];
+        if let (Some(second), Some(keep)) = (second, keep_second) {
+            drafts.push(draft(1, second, keep)?);
+        }
+        let mut draft = tokenizer.post_processor.process(drafts, plan.add_special_tokens)?;
+        let overflowing = std::mem::take(&mut draft.overflowing);
+        self.write(tokenizer, &draft, plan, out);
+        Ok(overflowing)
+    }
+
+    /// Appends the tokens that a draft speaks of to `out`. They are those of the input encoded last.
+    pub(crate) fn write(&self, tokenizer: &Tokenizer, draft: &Draft, plan: &Plan, out: &mut Encoding) {
+        let columns = plan.columns;
+        for run in &draft.runs {
+            match run.tokens {
+                RunTokens::Special { token, .. } => push_special(tokenizer.post_processor.special(token), columns, out),
+                RunTokens::Text { sequence, start, end } => {
+                    let TextTokens { tokens, trimming } = &self.texts[sequence];
+                    out.ids.extend_from_slice(&tokens.ids[start..end]);
+                    if columns.contains(Columns::TOKENS) {
+                        out.tokens.extend_from_slice(&tokens.tokens[start..end]);
+                    }
+                    if columns.contains(Columns::WORD_IDS) {
+                        out.word_ids.extend_from_slice(&tokens.word_ids[start..end]);
+                    }
+                    if columns.contains(Columns::OFFSETS) {
+                        let first = out.offsets.len();
+                        out.offsets.extend_from_slice(&tokens.offsets[start..end]);
+                        if !trimming.margins.is_empty() {
+                            trimming.finish(start, &run.trims, &mut out.offsets[first..]);
+                        }
+                    }
+                }
+            }
+            fill(run.len(), run.type_id, run.special, columns, out);
+        }
+        if columns.contains(Columns::SEQUENCE_IDS) {
+            push_sequence_ids(&draft.ranges, draft.len(), &mut out.sequence_ids);
+        }
+        if plan.ranges {
+            out.ranges.clone_from(&draft.ranges);
+        }
+    }
+
+    /// Appends the tokens of a text, with the columns that differ from token to token.
+    fn tokens(
+        &mut self,
+        tokenizer: &Tokenizer,
+        sequence: Sequence<'_>,
+        plan: &Plan,
+        mut trimming: Option<&mut Trimming>,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        match sequence {
+            Sequence::Text(text) => self.text_tokens(tokenizer, text, WordNumbers::Next(0), plan, trimming, out),
+            Sequence::Words(words) => words.iter().enumerate().try_for_each(|(number, &word)| {
+                let number = WordNumbers::Given(number as u32);
+                self.text_tokens(tokenizer, word, number, plan, trimming.as_deref_mut(), out)
+            }),
+        }
+    }
+
+    fn text_tokens(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: Text<'_>,
+        words: WordNumbers,
+        plan: &Plan,
+        mut trimming: Option<&mut Trimming>,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        let mut buffer = std::mem::take(&mut self.utf8);
+        let result = text.to_utf8(&mut buffer).and_then(|text| {
+            let first = out.offsets.len();
+            let columns = plan.columns.and(Columns::PER_TOKEN);
+            let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
+            let mut row = Row { out, columns, original: text, words, margins };
+            self.sequence(tokenizer, &plan.policy, &mut row)?;
+            let offsets = &mut out.offsets[first..];
+            match trimming {
+                Some(trimming) => trimming.end_text(text, plan.offset_unit, offsets),
+                None => convert_offsets(text, plan.offset_unit, offsets),
+            }
+            Ok(())
+        });
+        self.utf8 = buffer;
+        result
+    }
+}
+
+/// The columns that say the same of all tokens of a run.
+fn fill(count: usize, type_id: u32, special: bool, columns: Columns, out: &mut Encoding) {
+    if columns.contains(Columns::SPECIAL_TOKENS_MASK) {
+        out.special_tokens_mask.extend(repeat_n(u8::from(special), count));
+    }
+    if columns.contains(Columns::TYPE_IDS) {
+        out.type_ids.extend(repeat_n(type_id, count));
+    }
+    if columns.contains(Columns::ATTENTION_MASK) {
+        out.attention_mask.extend(repeat_n(1, count));
+    }
+}
+
+/// Appends the tokens of a special token, with the columns that differ from token to token.
+fn push_special(special: &SpecialToken, columns: Columns, out: &mut Encoding) {
+    let count = special.ids.len();
+    out.ids.extend_from_slice(&special.ids);
+    if columns.contains(Columns::TOKENS) {
+        out.tokens.extend((0..count).map(|i| special.tokens.get(i).cloned().unwrap_or_default()));
+    }
+    if columns.contains(Columns::OFFSETS) {
+        out.offsets.extend(repeat_n([0, 0], count));
+    }
+    if columns.contains(Columns::WORD_IDS) {
+        out.word_ids.extend(repeat_n(NO_ID, count));
+    }
+}

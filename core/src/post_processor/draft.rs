@@ -1,0 +1,188 @@
+//! An encoding before its columns are written: runs of tokens that come from one place.
+//!
+//! What post-processors say of tokens is the same for all tokens of a run, so nothing is copied until the last of them is
+//! through.
+
+use std::ops::Range;
+
+use crate::encoding::{NO_ID, Ranges};
+use crate::error::EncodeError;
+
+/// The most parts that truncation may cut one text or pair into.
+const MOST_PARTS: usize = 1 << 22;
+
+/// Runs in their order, which of the tokens are of which text, and what truncation cut off, each part a draft itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Draft {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) ranges: Ranges,
+    pub(crate) overflowing: Vec<Draft>,
+}
+
+/// Tokens that stand side by side, and what is known of all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) tokens: RunTokens,
+    pub(crate) type_id: u32,
+    /// Whether a post-processor added them.
+    pub(crate) special: bool,
+    /// What is to be done to their offsets, one after the other.
+    pub(crate) trims: Vec<Trim>,
+}
+
+/// Where the tokens of a run come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunTokens {
+    /// Tokens `start..end` of a text.
+    Text { sequence: usize, start: usize, end: usize },
+    /// The `count` ids of a special token.
+    Special { token: usize, count: usize },
+}
+
+/// Takes white space at the edges of tokens out of their offsets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Trim {
+    pub(crate) add_prefix_space: bool,
+    /// Whether the run's first token was the first of all when it was trimmed.
+    pub(crate) at_start: bool,
+}
+
+/// How many characters of white space a token starts and ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Margins {
+    pub(crate) leading: u32,
+    pub(crate) trailing: u32,
+}
+
+impl Margins {
+    /// Of a token as the vocabulary writes it. `Ġ` is the space of byte-level tokens.
+    pub(crate) fn of(token: &str) -> Self {
+        let is_space = |c: &char| *c == 'Ġ' || c.is_whitespace();
+        let leading = token.chars().take_while(is_space).count() as u32;
+        Self { leading, trailing: token.chars().rev().take_while(is_space).count() as u32 }
+    }
+}
+
+impl Trim {
+    /// `offsets` and `margins` are those of one run.
+    pub(crate) fn apply(self, offsets: &mut [[u32; 2]], margins: &[Margins]) {
+        for (place, ([start, end], &Margins { leading, trailing })) in offsets.iter_mut().zip(margins).enumerate() {
+            let is_first = (place == 0 && self.at_start) || *start == 0;
+            let was_added = is_first && self.add_prefix_space && leading == 1;
+            if leading > 0 && !was_added {
+                *start = start.saturating_add(leading).min(*end);
+            }
+            if trailing > 0 && *end >= trailing {
+                *end = (*end - trailing).max(*start);
+            }
+        }
+    }
+}
+
+impl Run {
+    pub(crate) fn len(&self) -> usize {
+        match self.tokens {
+            RunTokens::Text { start, end, .. } => end - start,
+            RunTokens::Special { count, .. } => count,
+        }
+    }
+}
+
+impl Draft {
+    pub(crate) fn of(run: Run) -> Self {
+        Self { runs: vec![run], ..Self::default() }
+    }
+
+    /// The windows of a text, the first of them with the others as its overflow.
+    pub(crate) fn of_windows(sequence: usize, windows: &[[usize; 2]]) -> Self {
+        let draft = |&[start, end]: &[usize; 2]| {
+            let tokens = RunTokens::Text { sequence, start, end };
+            Self::of(Run { tokens, type_id: sequence as u32, special: false, trims: vec![] })
+        };
+        let mut drafts = windows.iter().map(draft);
+        let mut made = drafts.next().unwrap_or_default();
+        made.overflowing.extend(drafts);
+        made
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.runs.iter().map(Run::len).sum()
+    }
+
+    /// Says that all tokens, as they are now, are of a text.
+    pub(crate) fn set_sequence(&mut self, sequence: u32) {
+        let range = 0..self.len();
+        match self.ranges.iter_mut().find(|(known, _)| *known == sequence) {
+            Some(entry) => entry.1 = range,
+            None => self.ranges.push((sequence, range)),
+        }
+    }
+
+    pub(crate) fn set_type(&mut self, type_id: u32) {
+        self.runs.iter_mut().for_each(|run| run.type_id = type_id);
+    }
+
+    /// Does something to the draft and to each part of its overflow.
+    pub(crate) fn and_parts(&mut self, mut change: impl FnMut(&mut Self)) {
+        change(self);
+        self.overflowing.iter_mut().for_each(change);
+    }
+
+    /// One draft of several, end to end. The overflow is every combination of a part with the other drafts and their
+    /// parts, in the reference's order; its parts have no overflow of their own, where the reference repeats some of it.
+    pub(crate) fn merge(drafts: Vec<Self>) -> Result<Self, EncodeError> {
+        let mut drafts = drafts.into_iter();
+        let mut merged = drafts.next().unwrap_or_default();
+        for next in drafts {
+            let (own, other) = (merged.overflowing.len(), next.overflowing.len());
+            if own.saturating_mul(other + 1).saturating_add(other) > MOST_PARTS {
+                return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
+            }
+            let mut overflowing = Vec::with_capacity(own * (other + 1) + other);
+            for mut part in std::mem::take(&mut merged.overflowing) {
+                let combinations: Vec<Self> = next.overflowing.iter().map(|other| part.clone().joined(other)).collect();
+                part.append(&next);
+                overflowing.push(part);
+                overflowing.extend(combinations);
+            }
+            overflowing.extend(next.overflowing.iter().map(|other| merged.clone().joined(other)));
+            merged.append(&next);
+            merged.overflowing = overflowing;
+        }
+        if merged.overflowing.len() > MOST_PARTS {
+            return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
+        }
+        Ok(merged)
+    }
+
+    fn joined(mut self, next: &Self) -> Self {
+        self.append(next);
+        self
+    }
+
+    fn append(&mut self, next: &Self) {
+        let before = self.len();
+        for (sequence, range) in &next.ranges {
+            let range = before + range.start..before + range.end;
+            match self.ranges.iter_mut().find(|(known, _)| known == sequence) {
+                Some(entry) => entry.1 = range,
+                None => self.ranges.push((*sequence, range)),
+            }
+        }
+        self.runs.extend_from_slice(&next.runs);
+    }
+}
+
+/// The range of a text's tokens. A text that the ranges do not name has all tokens, as in the reference.
+pub(crate) fn range_of(ranges: &Ranges, sequence: u32, length: usize) -> Range<usize> {
+    ranges.iter().find(|(known, _)| *known == sequence).map_or(0..length, |(_, range)| range.clone())
+}
+
+/// Appends the sequence id of each of `length` tokens.
+pub(crate) fn push_sequence_ids(ranges: &Ranges, length: usize, out: &mut Vec<u32>) {
+    let first = out.len();
+    out.resize(first + length, NO_ID);
+    for sequence in 0..ranges.len().max(1) as u32 {
+        out[first..][range_of(ranges, sequence, length)].fill(sequence);
+    }
+}

@@ -1,0 +1,220 @@
+//! What stands around the tokens of one text or two: the special tokens that a model wants to see, type ids, and offsets
+//! without the white space at a token's edges.
+//!
+//! - [`draft`]: what post-processors work on.
+//! - [`layout`]: the outcome for whole texts, worked out once when the tokenizer is made.
+//!
+//! Every component and every sequence of them does what it does in Hugging Face tokenizers, also where that is odd: a
+//! template behind another one gets its pieces as if they were texts.
+
+pub(crate) mod draft;
+pub(crate) mod layout;
+
+use crate::error::EncodeError;
+use draft::{Draft, Run, RunTokens, Trim};
+use layout::Layout;
+
+/// The post-processors of a file in their order, and the special tokens that they know.
+#[derive(Debug)]
+pub(crate) struct PostProcessor {
+    /// Nothing when the file has none, which is not the same as an empty sequence of them: see [`Self::process`].
+    steps: Option<Vec<Step>>,
+    specials: Vec<SpecialToken>,
+    /// For one text and for two, without and with special tokens.
+    layouts: [[Result<Layout, EncodeError>; 2]; 2],
+}
+
+/// One post-processor. Numbers of special tokens are places in [`PostProcessor::specials`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Trims offsets.
+    ByteLevel { trim: Option<TrimOffsets> },
+    /// `cls A sep`, and for a pair `B sep`.
+    Bert { cls: usize, sep: usize },
+    /// `cls A sep`, and for a pair `sep B sep`; no type ids; may trim offsets.
+    Roberta { cls: usize, sep: usize, trim: Option<TrimOffsets> },
+    /// Whatever the file says, for one text and for two.
+    Template { single: Vec<Piece>, pair: Vec<Piece> },
+}
+
+/// How white space at the edges of a token is taken out of its offsets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TrimOffsets {
+    /// A single space at the very start was put there and is not trimmed.
+    pub(crate) add_prefix_space: bool,
+}
+
+/// An entry of a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// A text's tokens.
+    Sequence { sequence: usize, type_id: u32 },
+    /// A special token.
+    Special { token: usize, type_id: u32 },
+}
+
+/// A special token as the file has it; several ids where the file says so.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct SpecialToken {
+    pub(crate) ids: Vec<u32>,
+    pub(crate) tokens: Vec<String>,
+}
+
+impl Default for PostProcessor {
+    fn default() -> Self {
+        Self::new(None, vec![])
+    }
+}
+
+impl PostProcessor {
+    pub(crate) fn new(steps: Option<Vec<Step>>, specials: Vec<SpecialToken>) -> Self {
+        let missing = || Err(EncodeError::Template { message: String::new() });
+        let layouts = [[missing(), missing()], [missing(), missing()]];
+        let mut made = Self { steps, specials, layouts };
+        made.layouts =
+            [1, 2].map(|texts| [false, true].map(|add_special_tokens| Layout::new(&made, texts, add_special_tokens)));
+        made
+    }
+
+    pub(crate) fn special(&self, token: usize) -> &SpecialToken {
+        &self.specials[token]
+    }
+
+    /// What comes out for whole texts.
+    pub(crate) fn layout(&self, is_pair: bool, add_special_tokens: bool) -> Result<&Layout, EncodeError> {
+        self.layouts[usize::from(is_pair)][usize::from(add_special_tokens)].as_ref().map_err(Clone::clone)
+    }
+
+    /// How many tokens it adds.
+    pub(crate) fn added_tokens(&self, is_pair: bool) -> usize {
+        let count = |step: &Step| match step {
+            Step::ByteLevel { .. } => 0,
+            Step::Bert { .. } => 2 + usize::from(is_pair),
+            Step::Roberta { .. } => 2 + 2 * usize::from(is_pair),
+            Step::Template { single, pair } => {
+                let ids = |piece: &Piece| match piece {
+                    Piece::Special { token, .. } => self.special(*token).ids.len(),
+                    Piece::Sequence { .. } => 0,
+                };
+                if is_pair { pair } else { single }.iter().map(ids).sum()
+            }
+        };
+        self.steps.iter().flatten().map(count).sum()
+    }
+
+    /// One draft of the drafts of the texts.
+    pub(crate) fn process(&self, mut drafts: Vec<Draft>, add_special_tokens: bool) -> Result<Draft, EncodeError> {
+        let Some(steps) = &self.steps else {
+            if drafts.len() > 1 {
+                drafts.iter_mut().enumerate().for_each(|(i, draft)| draft.set_sequence(i as u32));
+            }
+            return Draft::merge(drafts);
+        };
+        for (i, draft) in drafts.iter_mut().enumerate() {
+            draft.set_sequence(i as u32);
+            draft.overflowing.iter_mut().for_each(|part| part.set_sequence(i as u32));
+        }
+        for step in steps {
+            drafts = self.apply(step, drafts, add_special_tokens)?;
+        }
+        Draft::merge(drafts)
+    }
+
+    fn apply(&self, step: &Step, mut drafts: Vec<Draft>, add_special_tokens: bool) -> Result<Vec<Draft>, EncodeError> {
+        match step {
+            Step::ByteLevel { trim } => {
+                for (i, draft) in drafts.iter_mut().enumerate() {
+                    self.trim(draft, *trim);
+                    draft.set_sequence(i as u32);
+                }
+            }
+            Step::Bert { cls, sep } => {
+                if add_special_tokens {
+                    for (i, draft) in drafts.iter_mut().enumerate() {
+                        let (before, after) = if i == 0 { (Some(*cls), 0) } else { (None, 1) };
+                        draft.and_parts(|draft| self.wrap(draft, i, before, *sep, after));
+                    }
+                }
+            }
+            Step::Roberta { cls, sep, trim } => {
+                for (i, draft) in drafts.iter_mut().enumerate() {
+                    self.trim(draft, *trim);
+                    draft.set_type(0);
+                    if add_special_tokens {
+                        let before = if i == 0 { *cls } else { *sep };
+                        draft.and_parts(|draft| {
+                            draft.set_type(0);
+                            self.wrap(draft, i, Some(before), *sep, 0);
+                        });
+                    }
+                }
+            }
+            Step::Template { single, pair } => {
+                let template = match drafts.len() {
+                    1 => single,
+                    2 => pair,
+                    count => {
+                        let message = format!(
+                            "a template stands behind another post-processor that yields {count} pieces, and takes 1 or 2"
+                        );
+                        return Err(EncodeError::Template { message });
+                    }
+                };
+                return self.fill(template, &mut drafts, add_special_tokens);
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn fill(
+        &self,
+        template: &[Piece],
+        drafts: &mut [Draft],
+        add_special_tokens: bool,
+    ) -> Result<Vec<Draft>, EncodeError> {
+        let mut filled = Vec::with_capacity(template.len());
+        for piece in template {
+            match *piece {
+                Piece::Sequence { sequence, type_id } => {
+                    let draft = drafts.get_mut(sequence).ok_or_else(|| EncodeError::Template {
+                        message: "the template for one text has a place for a second one".into(),
+                    })?;
+                    draft.set_type(type_id);
+                    draft.set_sequence(sequence as u32);
+                    filled.push(draft.clone());
+                }
+                Piece::Special { token, type_id } if add_special_tokens => {
+                    filled.push(Draft::of(self.special_run(token, type_id)));
+                }
+                Piece::Special { .. } => {}
+            }
+        }
+        Ok(filled)
+    }
+
+    fn special_run(&self, token: usize, type_id: u32) -> Run {
+        let tokens = RunTokens::Special { token, count: self.special(token).ids.len() };
+        Run { tokens, type_id, special: true, trims: vec![] }
+    }
+
+    /// Puts a special token before a text, where there is one, and one after it.
+    fn wrap(&self, draft: &mut Draft, sequence: usize, before: Option<usize>, after: usize, after_type: u32) {
+        draft.runs.iter_mut().for_each(|run| run.special = false);
+        let start = usize::from(before.is_some());
+        // The reference counts only whether a text is the first.
+        draft.ranges = vec![(usize::from(sequence > 0) as u32, start..start + draft.len())];
+        draft.runs.splice(0..0, before.map(|token| self.special_run(token, 0)));
+        draft.runs.push(self.special_run(after, after_type));
+    }
+
+    fn trim(&self, draft: &mut Draft, trim: Option<TrimOffsets>) {
+        let Some(TrimOffsets { add_prefix_space }) = trim else { return };
+        draft.and_parts(|draft| {
+            let mut position = 0;
+            for run in &mut draft.runs {
+                run.trims.push(Trim { add_prefix_space, at_start: position == 0 });
+                position += run.len();
+            }
+        });
+    }
+}

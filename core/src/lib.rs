@@ -34,9 +34,12 @@ mod encoding;
 mod error;
 mod load;
 mod normalizer;
+mod pattern;
 mod post_processor;
 mod pretokenizer;
 mod span;
+#[cfg(test)]
+mod testdata;
 pub mod text;
 mod tokenizer;
 mod vocab;

@@ -122,7 +122,7 @@ impl Tokenizer {
         let Parts { vocab, token_form, added_tokens, normalizer, pretokenizer, bpe, post_processor, decoder } = parts;
         Self {
             scanner: pretokenizer.as_scanner(),
-            needs_origins: false,
+            needs_origins: pretokenizer.needs_origins(normalizer.is_some()),
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             encoders: Encoders::default(),
             vocab,

@@ -45,6 +45,7 @@ mod tokenizer;
 mod vocab;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
+pub use decoder::stream::DecodeStream;
 pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 pub use error::{DecodeError, EncodeError, LoadError};
 pub use load::encodings::{file as encoding_file, names as encoding_names};

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, WholeWords};
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, Step};
 use crate::error::LoadError;
 use crate::pattern::Dialect;
 use crate::post_processor::PostProcessor;
@@ -41,7 +41,7 @@ pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenize
         pretokenizer: PreTokenizer { stages: vec![Stage::Cut(cut)] },
         bpe,
         post_processor: PostProcessor::default(),
-        decoder: Decoder::Bytes,
+        decoder: Decoder::new(vec![Step::Bytes]),
     }))
 }
 

@@ -84,6 +84,11 @@ impl Pattern {
         Ok(Self { source: text.into(), matcher: Matcher::String(Box::new(Finder::new(text).into_owned())) })
     }
 
+    /// The string that this matches, where it is a plain one.
+    pub(crate) fn as_string(&self) -> Option<&str> {
+        matches!(self.matcher, Matcher::String(_)).then_some(&self.source)
+    }
+
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, PatternError> {
         match &self.matcher {
             Matcher::Regex(regex) => regex.is_match(text).map_err(|error| self.gave_up(0, &error)),

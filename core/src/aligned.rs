@@ -81,7 +81,7 @@ impl AlignedText {
     pub(crate) fn rewrite(&mut self, write: impl FnOnce(&mut Rewriter<'_>)) {
         self.begin_rewrite();
         let end = self.old_text.len();
-        self.rewrite_part(0, end, write);
+        self.write_part(0, end, self.base, write);
     }
 
     /// Moves the text aside; [`Self::rewrite_part`] then makes the new one from it, part by part.
@@ -96,8 +96,12 @@ impl AlignedText {
 
     /// Appends what `write` makes of bytes `start..end` of the old text; returns where it stands in the new one.
     pub(crate) fn rewrite_part(&mut self, start: usize, end: usize, write: impl FnOnce(&mut Rewriter<'_>)) -> Span {
-        let new_start = self.text.len();
         let base = self.old_origins.get(start).map_or(self.base + start, |span| span.start as usize);
+        self.write_part(start, end, base, write)
+    }
+
+    fn write_part(&mut self, start: usize, end: usize, base: usize, write: impl FnOnce(&mut Rewriter<'_>)) -> Span {
+        let new_start = self.text.len();
         let origins = if self.tracked { &self.old_origins[start..end] } else { &[] };
         write(&mut Rewriter {
             old: &self.old_text[start..end],
@@ -126,6 +130,11 @@ impl<'a> Rewriter<'a> {
     /// What has not been read yet.
     pub(crate) fn rest(&self) -> &'a str {
         &self.old[self.at..]
+    }
+
+    /// Where in the original starts what is read here.
+    pub(crate) fn origin(&self) -> usize {
+        self.base
     }
 
     /// Takes the next `count` bytes over as they are.
@@ -157,6 +166,11 @@ impl<'a> Rewriter<'a> {
     /// Reads the next character and writes nothing.
     pub(crate) fn skip(&mut self) {
         self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+    }
+
+    /// Reads the next `count` bytes, which end a character, and writes nothing.
+    pub(crate) fn skip_bytes(&mut self, count: usize) {
+        self.at += count;
     }
 
     /// One step of a normalization form: with `change` 1 the character is new, with 0 it replaces one, with -n it

@@ -39,16 +39,20 @@ mod load;
 pub mod memory;
 mod normalizer;
 mod padding;
+mod pattern;
 mod post_processor;
 mod pretokenizer;
 mod simd;
 mod span;
+#[cfg(test)]
+mod testdata;
 pub mod text;
 mod tokenizer;
 mod truncation;
 mod vocab;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
+pub use decoder::stream::DecodeStream;
 pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 pub use error::{DecodeError, EncodeError, LoadError};
 pub use load::encodings::{file as encoding_file, names as encoding_names};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
 use crate::bpe::Bpe;
-use crate::decoder::{Decoder, from_utf8_lossy};
+use crate::decoder::Decoder;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, LoadError};
@@ -161,7 +161,7 @@ impl Tokenizer {
             parts;
         Self {
             scanner: pretokenizer.as_scanner(),
-            needs_origins: false,
+            needs_origins: pretokenizer.needs_origins(normalizer.is_some()),
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             encoders: Encoders::default(),
             vocab,
@@ -260,25 +260,42 @@ impl Tokenizer {
         self.with_encoder(|encoder| encoder.count(self, &text.into(), &plan))
     }
 
-    /// The text that ids stand for. Bytes that are no UTF-8 become U+FFFD, one for each maximal part of a broken
-    /// character. Ids outside the vocabulary are left out for a tokenizer.json (as Hugging Face does), and an error for
+    /// The text that ids stand for. Bytes that are no UTF-8 become U+FFFD: one for each maximal part of a broken
+    /// character, or, where bytes are tokens of their own (byte fallback), one for each byte of a broken run. Ids outside the vocabulary are left out for a tokenizer.json (as Hugging Face does), and an error for
     /// ranks (as in tiktoken).
     pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
-        Ok(from_utf8_lossy(self.decode_bytes(ids, options)?))
+        self.check_ids(ids, 0)?;
+        self.decoder.text(self.decoded_tokens(ids, options))
     }
 
-    /// The bytes that ids stand for, as [`Self::decode`] before broken characters are replaced.
+    /// The bytes that ids stand for, as [`Self::decode`] before broken characters are replaced. (A decoder that replaces
+    /// by a regular expression needs text: what is broken then is replaced here too.)
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
-        if self.token_form == TokenForm::Ranks
-            && let Some(index) = ids.iter().position(|&id| self.token_bytes(id).is_none())
-        {
-            return Err(DecodeError::UnknownId { id: ids[index], index });
+        self.check_ids(ids, 0)?;
+        self.decoder.bytes(self.decoded_tokens(ids, options))
+    }
+
+    /// Fails at an id that no token has, where that is an error. `before` ids were checked already.
+    pub(crate) fn check_ids(&self, ids: &[u32], before: usize) -> Result<(), DecodeError> {
+        match self.token_form {
+            TokenForm::Ranks => match ids.iter().position(|&id| self.token_bytes(id).is_none()) {
+                Some(index) => Err(DecodeError::UnknownId { id: ids[index], index: before + index }),
+                None => Ok(()),
+            },
+            TokenForm::Text | TokenForm::Printable => Ok(()),
         }
-        let tokens = ids.iter().filter_map(|&id| self.token_bytes(id)).filter(|token| {
-            !options.skip_special_tokens
-                || !std::str::from_utf8(token).is_ok_and(|token| self.added_tokens.is_special(token))
-        });
-        self.decoder.bytes(tokens)
+    }
+
+    /// The tokens of ids, as the decoder takes them.
+    pub(crate) fn decoded_tokens<'a>(
+        &'a self,
+        ids: &'a [u32],
+        options: &DecodeOptions,
+    ) -> impl Iterator<Item = &'a [u8]> {
+        let skip_special_tokens = options.skip_special_tokens;
+        ids.iter().filter_map(|&id| self.token_bytes(id)).filter(move |token| {
+            !skip_special_tokens || !std::str::from_utf8(token).is_ok_and(|token| self.added_tokens.is_special(token))
+        })
     }
 
     /// The id of a token, as the vocabulary writes it.

@@ -1,52 +1,61 @@
 //! Ids become text again: each id's token, then what the file says joins them.
+//!
+//! - [`steps`]: one component of a decoder, which makes tokens of tokens.
+//! - [`stream`]: the same, for tokens that come one after the other.
+//!
+//! Behaviour follows Hugging Face tokenizers 0.23, for rank files tiktoken.
 
 mod lossy;
+mod steps;
+pub(crate) mod stream;
 
-use crate::byte_level;
+use std::borrow::Cow;
+
 use crate::error::DecodeError;
 pub(crate) use lossy::from_utf8_lossy;
+pub(crate) use steps::{Step, Strip};
 
-/// How tokens become text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Decoder {
-    /// No decoder: tokens with a space between each two.
-    Spaces,
-    /// Printable characters back to bytes; a token with any other character stands as it is.
-    ByteLevel,
-    /// A rank file's: tokens are bytes already.
-    Bytes,
+/// How tokens become text: steps, one after the other, and in the end all tokens are joined.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    steps: Vec<Step>,
 }
 
-/// Behaviour follows Hugging Face tokenizers 0.23, for [`Decoder::Bytes`] tiktoken.
 impl Decoder {
-    /// The bytes that the tokens stand for, before anything is made of bytes that are no UTF-8.
+    pub(crate) fn new(steps: Vec<Step>) -> Self {
+        Self { steps }
+    }
+
+    /// The text that tokens stand for.
+    pub(crate) fn text<'a>(&self, tokens: impl Iterator<Item = &'a [u8]>) -> Result<String, DecodeError> {
+        // Where one step does it all, what is no UTF-8 can wait until all bytes are together.
+        let whole = matches!(self.steps[..], [Step::ByteLevel | Step::Bytes]);
+        Ok(from_utf8_lossy(self.run(tokens, whole)?))
+    }
+
+    /// The bytes that tokens stand for, where [`Self::text`] has U+FFFD for those that are no UTF-8. Only a step that
+    /// replaces by a regular expression cannot work on such bytes and makes them U+FFFD here too.
     pub(crate) fn bytes<'a>(&self, tokens: impl Iterator<Item = &'a [u8]>) -> Result<Vec<u8>, DecodeError> {
+        self.run(tokens, true)
+    }
+
+    fn run<'a>(&self, tokens: impl Iterator<Item = &'a [u8]>, raw: bool) -> Result<Vec<u8>, DecodeError> {
         let mut bytes = Vec::new();
-        match self {
-            Self::Bytes => tokens.for_each(|token| bytes.extend_from_slice(token)),
-            Self::Spaces => {
-                for (place, token) in tokens.enumerate() {
-                    bytes.extend((place > 0).then_some(b' '));
-                    bytes.extend_from_slice(token);
+        match &self.steps[..] {
+            [] => tokens.for_each(|token| bytes.extend_from_slice(token)),
+            [Step::Bytes] if raw => tokens.for_each(|token| bytes.extend_from_slice(token)),
+            [Step::ByteLevel] if raw => tokens.for_each(|token| steps::push_byte_level(token, &mut bytes)),
+            steps => {
+                let mut tokens: Vec<Cow<'a, [u8]>> = tokens.map(Cow::Borrowed).collect();
+                for step in steps {
+                    tokens = step.apply(tokens, raw)?;
                 }
+                tokens.iter().for_each(|token| bytes.extend_from_slice(token));
             }
-            Self::ByteLevel => tokens.for_each(|token| push_byte_level(token, &mut bytes)),
         }
         Ok(bytes)
     }
 }
 
-fn push_byte_level(token: &[u8], bytes: &mut Vec<u8>) {
-    let before = bytes.len();
-    let text = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
-    for character in text.chars() {
-        match byte_level::byte_of(character) {
-            Some(byte) => bytes.push(byte),
-            None => {
-                bytes.truncate(before);
-                bytes.extend_from_slice(token);
-                return;
-            }
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -127,7 +127,7 @@ impl Encoder {
         let mut normalized = std::mem::take(&mut self.text);
         normalized.start(text, base, tracked);
         if let Some(normalizer) = &tokenizer.normalizer {
-            normalizer.normalize(&mut normalized);
+            normalizer.normalize(&mut normalized)?;
         }
         let result = if no_more_tokens {
             self.pieces(tokenizer, &mut normalized, row)

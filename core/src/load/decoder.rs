@@ -1,15 +1,79 @@
 //! The `decoder` of a tokenizer.json.
 
 use super::json::Part;
-use crate::decoder::Decoder;
+use super::pretokenizer::metaspace;
+use crate::decoder::{Decoder, Step, Strip};
 use crate::error::LoadError;
+use crate::pretokenizer::Prepend;
 
 pub(crate) fn load(part: &Part<'_>) -> Result<Decoder, LoadError> {
+    let mut steps = vec![];
     if part.is_null() {
-        return Ok(Decoder::Spaces);
+        steps.push(Step::Spaces);
+    } else {
+        push(part, &mut steps)?;
     }
-    match part.kind()? {
-        "ByteLevel" => Ok(Decoder::ByteLevel),
-        other => Err(part.unsupported(format!("the decoder {other}"))),
-    }
+    Ok(Decoder::new(steps))
+}
+
+const NAMED: [&str; 10] = [
+    "BPEDecoder",
+    "ByteLevel",
+    "WordPiece",
+    "Metaspace",
+    "CTC",
+    "Sequence",
+    "Replace",
+    "Fuse",
+    "Strip",
+    "ByteFallback",
+];
+
+fn push(part: &Part<'_>, steps: &mut Vec<Step>) -> Result<(), LoadError> {
+    let kind = match part.kind_or_none()? {
+        Some(kind) if NAMED.contains(&kind) => kind,
+        unknown => guess(part).ok_or_else(|| part.unknown("decoder", unknown))?,
+    };
+    let text = |name| Ok::<_, LoadError>(part.required(name)?.text()?.to_owned());
+    let flag = |name| part.required(name)?.flag();
+    steps.push(match kind {
+        "Sequence" => return part.required("decoders")?.items()?.iter().try_for_each(|item| push(item, steps)),
+        "BPEDecoder" => Step::Bpe { suffix: text("suffix")? },
+        "ByteLevel" => {
+            for name in ["add_prefix_space", "trim_offsets"] {
+                flag(name)?;
+            }
+            Step::ByteLevel
+        }
+        "WordPiece" => Step::WordPiece { prefix: text("prefix")?, cleanup: flag("cleanup")? },
+        "Metaspace" => {
+            let read = metaspace(part)?;
+            Step::Metaspace { replacement: read.replacement, prepends: read.prepend != Prepend::Never }
+        }
+        "CTC" => {
+            Step::Ctc { pad: text("pad_token")?, delimiter: text("word_delimiter_token")?, cleanup: flag("cleanup")? }
+        }
+        "Replace" => Step::Replace { pattern: part.required("pattern")?.pattern()?, content: text("content")? },
+        "Fuse" => Step::Fuse,
+        "Strip" => Step::Strip(Strip {
+            content: part.required("content")?.character()?,
+            start: part.required("start")?.count()?,
+            stop: part.required("stop")?.count()?,
+        }),
+        _ => Step::ByteFallback,
+    });
+    Ok(())
+}
+
+/// What a component of no known type is taken for: the first whose fields are all there, as in the reference.
+fn guess(part: &Part<'_>) -> Option<&'static str> {
+    let fields: [(&[&str], &str); 5] = [
+        (&["suffix"], "BPEDecoder"),
+        (&["prefix", "cleanup"], "WordPiece"),
+        (&["pad_token", "word_delimiter_token", "cleanup"], "CTC"),
+        (&["pattern", "content"], "Replace"),
+        (&["content", "start", "stop"], "Strip"),
+    ];
+    let has = |name: &&str| part.value.get(*name).is_some();
+    fields.into_iter().find(|(names, _)| names.iter().all(has)).map(|(_, kind)| kind)
 }

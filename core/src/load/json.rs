@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::error::LoadError;
+use crate::pattern::{Dialect, Pattern};
 
 /// A value of the file and its path, as `pre_tokenizer.pretokenizers[0]`.
 #[derive(Debug, Clone)]
@@ -43,6 +44,22 @@ impl<'a> Part<'a> {
         self.required("type")?.text()
     }
 
+    /// The component's `type`, where it has one that is a string.
+    pub(crate) fn kind_or_none(&self) -> Result<Option<&'a str>, LoadError> {
+        if !self.value.is_object() {
+            return Err(self.wrong("an object"));
+        }
+        Ok(self.value.get("type").and_then(Value::as_str))
+    }
+
+    /// A component that is neither of a known type nor has the fields of one. `stage` is what it should be.
+    pub(crate) fn unknown(&self, stage: &str, kind: Option<&str>) -> LoadError {
+        match kind {
+            Some(kind) => self.unsupported(format!("the {stage} {kind}")),
+            None => LoadError::shape(&self.path, format!("\"type\" is missing, and it has the fields of no {stage}")),
+        }
+    }
+
     pub(crate) fn text(&self) -> Result<&'a str, LoadError> {
         self.value.as_str().ok_or_else(|| self.wrong("a string"))
     }
@@ -62,6 +79,31 @@ impl<'a> Part<'a> {
     pub(crate) fn id(&self) -> Result<u32, LoadError> {
         let id = self.value.as_u64().and_then(|id| u32::try_from(id).ok());
         id.ok_or_else(|| self.wrong("a whole number from 0 to 4294967295"))
+    }
+
+    /// A string of exactly one character.
+    pub(crate) fn character(&self) -> Result<char, LoadError> {
+        let mut characters = self.text()?.chars();
+        match (characters.next(), characters.next()) {
+            (Some(character), None) => Ok(character),
+            _ => Err(self.wrong("one character")),
+        }
+    }
+
+    /// A whole number that is no id.
+    pub(crate) fn count(&self) -> Result<usize, LoadError> {
+        let count = self.value.as_u64().and_then(|count| usize::try_from(count).ok());
+        count.ok_or_else(|| self.wrong("a whole number"))
+    }
+
+    /// `{"Regex": …}` or `{"String": …}`.
+    pub(crate) fn pattern(&self) -> Result<Pattern, LoadError> {
+        let (regex, string) = (self.field("Regex"), self.field("String"));
+        match (regex.is_null(), string.is_null()) {
+            (false, true) => Pattern::new(regex.text()?, Dialect::Oniguruma, &regex.path),
+            (true, false) => Pattern::literal(string.text()?, &string.path),
+            _ => Err(LoadError::shape(&self.path, "either \"Regex\" or \"String\" is wanted here")),
+        }
     }
 
     pub(crate) fn items(&self) -> Result<Vec<Part<'a>>, LoadError> {

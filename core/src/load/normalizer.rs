@@ -1,23 +1,148 @@
 //! The `normalizer` of a tokenizer.json.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use super::json::Part;
 use crate::error::LoadError;
-use crate::normalizer::{Form, Normalizer};
+use crate::normalizer::{Form, Letters, Normalizer, Precompiled, Replace, Strip};
+
+/// The types that the reference knows by name. A component of any other type, or of none, it takes for the first one
+/// whose fields are all there: so files of before there were types load, and BertNormalizer too, which its list of
+/// names has as "Bert".
+const NAMED: [&str; 14] = [
+    "Bert",
+    "Strip",
+    "StripAccents",
+    "NFC",
+    "NFD",
+    "NFKC",
+    "NFKD",
+    "Sequence",
+    "Lowercase",
+    "Nmt",
+    "Precompiled",
+    "Replace",
+    "Prepend",
+    "ByteLevel",
+];
 
 pub(crate) fn load(part: &Part<'_>) -> Result<Option<Normalizer>, LoadError> {
-    if part.is_null() {
-        return Ok(None);
-    }
-    Ok(Some(match part.kind()? {
+    if part.is_null() { Ok(None) } else { component(part).map(Some) }
+}
+
+fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
+    let kind = match part.kind_or_none()? {
+        Some("BertNormalizer") => "Bert",
+        Some(kind) if NAMED.contains(&kind) => kind,
+        unknown => guess(part).ok_or_else(|| part.unknown("normalizer", unknown))?,
+    };
+    Ok(match kind {
         "NFC" => Normalizer::Form(Form::Nfc),
         "NFD" => Normalizer::Form(Form::Nfd),
         "NFKC" => Normalizer::Form(Form::Nfkc),
         "NFKD" => Normalizer::Form(Form::Nfkd),
+        "StripAccents" => Normalizer::Letters(Letters::NoCombiningMarks),
+        "Lowercase" => Normalizer::Letters(Letters::Lowercase),
+        "Nmt" => Normalizer::Letters(Letters::Nmt),
+        "ByteLevel" => Normalizer::Letters(Letters::ByteLevel),
+        "Bert" => bert(part)?,
+        "Strip" => Normalizer::Strip(Strip {
+            left: part.required("strip_left")?.flag()?,
+            right: part.required("strip_right")?.flag()?,
+        }),
         "Sequence" => {
             let parts = part.required("normalizers")?.items()?;
-            let all = parts.iter().map(load).filter_map(Result::transpose).collect::<Result<_, _>>()?;
-            Normalizer::Sequence(all)
+            Normalizer::Sequence(parts.iter().map(component).collect::<Result<_, _>>()?)
         }
-        other => return Err(part.unsupported(format!("the normalizer {other}"))),
-    }))
+        "Precompiled" => Normalizer::Precompiled(Box::new(precompiled(&part.required("precompiled_charsmap")?)?)),
+        "Replace" => Normalizer::Replace(Replace {
+            pattern: part.required("pattern")?.pattern()?,
+            content: part.required("content")?.text()?.to_owned(),
+        }),
+        _ => Normalizer::Prepend(part.required("prepend")?.text()?.to_owned()),
+    })
+}
+
+fn guess(part: &Part<'_>) -> Option<&'static str> {
+    let has = |name: &str| part.value.get(name).is_some();
+    let fields: [(&[&str], &str); 6] = [
+        (&["clean_text", "handle_chinese_chars", "lowercase"], "Bert"),
+        (&["strip_left", "strip_right"], "Strip"),
+        (&["normalizers"], "Sequence"),
+        (&["precompiled_charsmap"], "Precompiled"),
+        (&["pattern", "content"], "Replace"),
+        (&["prepend"], "Prepend"),
+    ];
+    fields.into_iter().find(|(names, _)| names.iter().all(|name| has(name))).map(|(_, kind)| kind)
+}
+
+/// What BertNormalizer does is a sequence of simpler steps.
+fn bert(part: &Part<'_>) -> Result<Normalizer, LoadError> {
+    let clean = part.required("clean_text")?.flag()?;
+    let ideographs = part.required("handle_chinese_chars")?.flag()?;
+    let lowercase = part.required("lowercase")?.flag()?;
+    let accents = part.field("strip_accents");
+    let accents = if accents.is_null() { lowercase } else { accents.flag()? };
+    let steps = [
+        (clean, Normalizer::Letters(Letters::Clean)),
+        (ideographs, Normalizer::Letters(Letters::SpacesAroundIdeographs)),
+        (accents, Normalizer::Form(Form::Nfd)),
+        (accents, Normalizer::Letters(Letters::NoNonspacingMarks)),
+        (lowercase, Normalizer::Letters(Letters::Lowercase)),
+    ];
+    Ok(Normalizer::Sequence(steps.into_iter().filter(|(wanted, _)| *wanted).map(|(_, step)| step).collect()))
+}
+
+fn precompiled(part: &Part<'_>) -> Result<Precompiled, LoadError> {
+    let wrong = |message: String| LoadError::shape(&part.path, format!("the charsmap does not load: {message}"));
+    let bytes = STANDARD.decode(part.text()?).map_err(|error| wrong(error.to_string()))?;
+    Precompiled::new(&bytes).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn normalized(component: &Value, text: &str) -> String {
+        let normalizer = load(&Part::new(component, "normalizer")).expect("it loads").expect("there is one");
+        normalizer.normalized(text).expect("no test text is hard")
+    }
+
+    #[test]
+    fn components_with_and_without_a_type() {
+        let bert = json!({"clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": true});
+        for kind in [None, Some("Bert"), Some("BertNormalizer")] {
+            let mut component = bert.clone();
+            if let Some(kind) = kind {
+                component["type"] = json!(kind);
+            }
+            assert_eq!(normalized(&component, "É\0中 "), "e 中  ");
+        }
+        assert_eq!(normalized(&json!({"strip_left": true, "strip_right": false}), " a "), "a ");
+        assert_eq!(normalized(&json!({"type": "Nosuch", "prepend": "_"}), "a"), "_a");
+        assert_eq!(normalized(&json!({"normalizers": [{"type": "NFD"}, {"type": "StripAccents"}]}), "é"), "e");
+        assert_eq!(normalized(&json!({"pattern": {"String": "a"}, "content": "b"}), "xa"), "xb");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let cases = [
+            (json!({"type": "Nosuch"}), "normalizer: the normalizer Nosuch is not supported"),
+            (
+                json!({"type": "Sequence", "normalizers": [null]}),
+                "normalizer.normalizers[0]: an object is wanted here, not nothing",
+            ),
+            (json!({"type": "Strip", "strip_left": true}), "normalizer: \"strip_right\" is missing"),
+            (
+                json!({"type": "Precompiled", "precompiled_charsmap": "gAAAAA=="}),
+                "normalizer.precompiled_charsmap: the charsmap does not load: it is cut short: the trie is to have 128 bytes and only 0 follow",
+            ),
+        ];
+        for (component, message) in cases {
+            let error = load(&Part::new(&component, "normalizer")).expect_err("it is refused");
+            assert_eq!(error.to_string(), message);
+        }
+    }
 }

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, WholeWords};
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, Step};
 use crate::error::LoadError;
+use crate::pattern::Dialect;
 use crate::post_processor::PostProcessor;
-use crate::pretokenizer::pattern::Dialect;
 use crate::pretokenizer::{Behavior, Cut, PreTokenizer, Stage};
 use crate::tokenizer::{Parts, RankDefinition, TokenForm, Tokenizer};
 use crate::vocab::Vocab;
@@ -45,7 +45,7 @@ pub(crate) fn tokenizer(vocab: Vocab, definition: &RankDefinition) -> Result<Tok
         pretokenizer: PreTokenizer { stages: vec![Stage::Cut(cut)] },
         bpe,
         post_processor: PostProcessor::default(),
-        decoder: Decoder::Bytes,
+        decoder: Decoder::new(vec![Step::Bytes]),
         truncation: None,
         padding: None,
     }))

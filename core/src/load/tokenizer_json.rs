@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use super::json::Part;
 use super::{decoder, length, model, normalizer, post_processor, pretokenizer, tekken};
@@ -13,6 +14,7 @@ use crate::bpe::WholeWords;
 use crate::byte_level;
 use crate::error::LoadError;
 use crate::normalizer::Normalizer;
+use crate::pattern::PatternError;
 use crate::pretokenizer::{PreTokenizer, Stage};
 use crate::tokenizer::{Parts, TokenForm, Tokenizer};
 use crate::vocab::Vocab;
@@ -125,10 +127,17 @@ fn added_tokens(list: &Part<'_>, vocab: &Vocab, normalizer: Option<&Normalizer>)
         };
         tokens.push(token);
     }
-    AddedTokens::new(tokens, false, |content| match normalizer {
-        Some(normalizer) => normalizer.normalized(content),
+    let refused = Cell::new(None);
+    let tokens = AddedTokens::new(tokens, false, |content| match normalizer.map(|one| one.normalized(content)) {
         None => content.to_owned(),
-    })
+        Some(Ok(normalized)) => normalized,
+        Some(Err(PatternError { pattern, message, .. })) => {
+            let path = "normalizer".into();
+            refused.set(Some(LoadError::Pattern { path, pattern, message: format!("on {content:?}: {message}") }));
+            content.to_owned()
+        }
+    })?;
+    refused.take().map_or(Ok(tokens), Err)
 }
 
 impl model::Model {

@@ -1,15 +1,42 @@
-//! Text before anything is cut: Unicode forms, with every byte still knowing where it came from.
+//! Text before anything is cut, with every byte still knowing where it came from.
+//!
+//! - [`form`]: Unicode normalization forms.
+//! - [`letters`]: rules for single characters.
+//! - [`edges`]: what is taken from the ends of a text or put there.
+//! - [`replace`]: matches of a pattern.
+//! - [`precompiled`]: the rules that a SentencePiece model carries.
+//!
+//! Behaviour follows Hugging Face tokenizers 0.23.
 
+mod edges;
 mod form;
+mod letters;
+mod precompiled;
+mod replace;
 
 use crate::aligned::AlignedText;
+use crate::pattern::PatternError;
+pub(crate) use edges::Strip;
 pub(crate) use form::Form;
+pub(crate) use letters::Letters;
+pub(crate) use precompiled::Precompiled;
+pub(crate) use replace::Replace;
 
 /// What a tokenizer does to a text first.
 #[derive(Debug)]
 pub(crate) enum Normalizer {
     /// A Unicode normalization form.
     Form(Form),
+    /// A rule for single characters.
+    Letters(Letters),
+    /// White space at the ends goes.
+    Strip(Strip),
+    /// Text put before a text that is not empty.
+    Prepend(String),
+    /// Matches of a pattern become another text.
+    Replace(Replace),
+    /// The rules of a SentencePiece model.
+    Precompiled(Box<Precompiled>),
     /// One after the other.
     Sequence(Vec<Normalizer>),
 }
@@ -19,22 +46,37 @@ impl Normalizer {
     pub(crate) fn leaves(&self, text: &str) -> bool {
         match self {
             Self::Form(form) => form.leaves(text),
+            Self::Letters(letters) => letters.leaves(text),
+            Self::Strip(strip) => strip.leaves(text),
+            Self::Prepend(_) => text.is_empty(),
+            Self::Replace(replace) => replace.leaves(text),
+            Self::Precompiled(precompiled) => precompiled.leaves(text),
             Self::Sequence(all) => all.iter().all(|one| one.leaves(text)),
         }
     }
 
-    pub(crate) fn normalize(&self, text: &mut AlignedText) {
+    /// Fails where a pattern gives up.
+    pub(crate) fn normalize(&self, text: &mut AlignedText) -> Result<(), PatternError> {
         match self {
             Self::Form(form) => form.normalize(text),
-            Self::Sequence(all) => all.iter().for_each(|one| one.normalize(text)),
+            Self::Letters(letters) => letters.normalize(text),
+            Self::Strip(strip) => strip.normalize(text),
+            Self::Prepend(put) => text.rewrite(|rewriter| {
+                edges::prepend(rewriter, put);
+                rewriter.keep_bytes(rewriter.rest().len());
+            }),
+            Self::Replace(replace) => replace.normalize(text)?,
+            Self::Precompiled(precompiled) => precompiled.normalize(text),
+            Self::Sequence(all) => all.iter().try_for_each(|one| one.normalize(text))?,
         }
+        Ok(())
     }
 
     /// The normalized form of a text that needs no offsets.
-    pub(crate) fn normalized(&self, text: &str) -> String {
+    pub(crate) fn normalized(&self, text: &str) -> Result<String, PatternError> {
         let mut aligned = AlignedText::default();
         aligned.start(text, 0, false);
-        self.normalize(&mut aligned);
-        aligned.as_str().to_owned()
+        self.normalize(&mut aligned)?;
+        Ok(aligned.as_str().to_owned())
     }
 }

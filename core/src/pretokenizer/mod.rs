@@ -1,19 +1,24 @@
 //! Text becomes words: stages that cut splits further or rewrite their text, one after the other.
 //!
 //! - [`splits`]: a text and the spans it is cut into.
-//! - [`pattern`]: any regular expression.
+//! - [`cut`]: stages that cut, by what finds the places: [`pattern`](crate::pattern) for any regular expression,
+//!   [`letters`] for single characters and [`scripts`] for runs of one script.
 //! - [`scanner`]: the widespread expressions by hand, and [`unicode`], the character classes they ask for.
+//!
+//! Behaviour follows Hugging Face tokenizers 0.23.
 
-pub(crate) mod pattern;
+mod cut;
+mod letters;
 pub(crate) mod scanner;
+mod scripts;
 pub(crate) mod splits;
 pub(crate) mod unicode;
 
-use crate::aligned::AlignedText;
+use crate::aligned::{AlignedText, Rewriter};
 use crate::byte_level;
-use crate::error::LoadError;
-use crate::span::Span;
-use pattern::{Dialect, Pattern, PatternError};
+use crate::pattern::PatternError;
+pub(crate) use cut::{Behavior, Cut};
+pub(crate) use letters::Letter;
 use scanner::Scanner;
 use splits::Splits;
 
@@ -26,164 +31,28 @@ pub(crate) struct PreTokenizer {
 /// One step.
 #[derive(Debug)]
 pub(crate) enum Stage {
-    /// Cuts at the matches of a pattern.
+    /// Cuts at the matches of something.
     Cut(Cut),
     /// Puts a space before a split that does not start with one (ByteLevel's `add_prefix_space`).
     PrefixSpace,
     /// Writes every byte as its printable character (the last act of ByteLevel).
     Bytes,
+    /// Writes another character for every space, and puts one before a split that does not start with it (Metaspace).
+    Spaces {
+        /// What is written for a space.
+        replacement: char,
+        /// Which splits get one more.
+        prepend: Prepend,
+    },
 }
 
-/// A pattern, and what becomes of its matches and of what lies between them.
-#[derive(Debug)]
-pub(crate) struct Cut {
-    matcher: Matcher,
-    behavior: Behavior,
-    /// Exchanges matches with what lies between them.
-    invert: bool,
-}
-
-#[derive(Debug)]
-enum Matcher {
-    Scanner(Scanner),
-    Pattern(Pattern),
-}
-
-/// As `SplitDelimiterBehavior` in Hugging Face tokenizers.
+/// Which splits Metaspace puts its character before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Behavior {
-    Removed,
-    Isolated,
-    MergedWithPrevious,
-    MergedWithNext,
-    Contiguous,
-}
-
-impl Cut {
-    pub(crate) fn new(
-        source: &str,
-        dialect: Dialect,
-        behavior: Behavior,
-        invert: bool,
-        path: &str,
-    ) -> Result<Self, LoadError> {
-        let matcher = match Scanner::of(source, dialect) {
-            Some(scanner) => Matcher::Scanner(scanner),
-            None => Matcher::Pattern(Pattern::new(source, dialect, path)?),
-        };
-        Ok(Self { matcher, behavior, invert })
-    }
-
-    pub(crate) fn literal(text: &str, behavior: Behavior, invert: bool, path: &str) -> Result<Self, LoadError> {
-        Ok(Self { matcher: Matcher::Pattern(Pattern::literal(text, path)?), behavior, invert })
-    }
-
-    /// The words of ByteLevel's own expression.
-    pub(crate) fn byte_level() -> Self {
-        Self { matcher: Matcher::Scanner(Scanner::Gpt2), behavior: Behavior::Isolated, invert: false }
-    }
-
-    /// The scanner whose words are exactly what this cut yields.
-    fn as_scanner(&self) -> Option<Scanner> {
-        let matches_stay = match self.behavior {
-            Behavior::Isolated => true,
-            Behavior::Removed => self.invert,
-            _ => false,
-        };
-        match self.matcher {
-            Matcher::Scanner(scanner) if matches_stay => Some(scanner),
-            _ => None,
-        }
-    }
-
-    fn apply(&self, text: &AlignedText, splits: &mut Splits) -> Result<(), PatternError> {
-        let mut pieces: Vec<(Span, bool)> = Vec::new();
-        splits.cut(text, |text, push| {
-            pieces.clear();
-            self.matcher.pieces(text, &mut pieces)?;
-            if self.invert {
-                pieces.iter_mut().for_each(|(_, is_match)| *is_match = !*is_match);
-            }
-            self.behavior.join(&mut pieces);
-            pieces.iter().for_each(|&(span, _)| push(span));
-            Ok(())
-        })
-    }
-}
-
-impl Matcher {
-    /// Matches and what lies between them, in order, with whether it is a match.
-    fn pieces(&self, text: &str, pieces: &mut Vec<(Span, bool)>) -> Result<(), PatternError> {
-        let mut covered = 0;
-        let mut add = |span: Span| {
-            if covered < span.start {
-                pieces.push((Span { start: covered, end: span.start }, false));
-            }
-            pieces.push((span, true));
-            covered = span.end;
-        };
-        match self {
-            Self::Pattern(pattern) => pattern.for_each_match(text, add)?,
-            Self::Scanner(scanner) => {
-                let (mut at, mut ends) = (0, Vec::with_capacity(scanner::WORDS_AT_A_TIME));
-                while at < text.len() {
-                    let mut start = at as u32;
-                    ends.clear();
-                    at = scanner.scan(text, at, &mut ends);
-                    for &end in &ends {
-                        add(Span { start, end });
-                        start = end;
-                    }
-                }
-            }
-        }
-        if (covered as usize) < text.len() {
-            pieces.push((Span { start: covered, end: text.len() as u32 }, false));
-        }
-        Ok(())
-    }
-}
-
-impl Behavior {
-    /// Drops and joins pieces so that what is left are the splits.
-    fn join(self, pieces: &mut Vec<(Span, bool)>) {
-        match self {
-            Self::Isolated => {}
-            Self::Removed => pieces.retain(|&(_, is_match)| !is_match),
-            Self::Contiguous => pieces.dedup_by(|next, kept| {
-                let same = next.1 == kept.1;
-                if same {
-                    kept.0.end = next.0.end;
-                }
-                same
-            }),
-            Self::MergedWithPrevious => {
-                // A match joins what stands before it, unless that is a match itself.
-                let mut before_is_match = pieces.first().is_some_and(|piece| piece.1);
-                pieces.dedup_by(|next, kept| {
-                    let joins = next.1 && !before_is_match;
-                    before_is_match = next.1;
-                    if joins {
-                        kept.0.end = next.0.end;
-                    }
-                    joins
-                });
-            }
-            Self::MergedWithNext => {
-                pieces.reverse();
-                let mut after_is_match = pieces.first().is_some_and(|piece| piece.1);
-                pieces.dedup_by(|next, kept| {
-                    let joins = next.1 && !after_is_match;
-                    after_is_match = next.1;
-                    if joins {
-                        kept.0.start = next.0.start;
-                    }
-                    joins
-                });
-                pieces.reverse();
-            }
-        }
-    }
+pub(crate) enum Prepend {
+    /// The one at the very start of the original text.
+    First,
+    Always,
+    Never,
 }
 
 impl PreTokenizer {
@@ -195,6 +64,15 @@ impl PreTokenizer {
         }
     }
 
+    /// Whether a stage asks where in the original a split stands, and cannot tell by the split's own place, since the
+    /// text may have been rewritten before.
+    pub(crate) fn needs_origins(&self, is_normalized: bool) -> bool {
+        let rewrites = |stage: &Stage| !matches!(stage, Stage::Cut(_));
+        let asks = |stage: &Stage| matches!(stage, Stage::Spaces { prepend: Prepend::First, .. });
+        let place = self.stages.iter().rposition(asks);
+        place.is_some_and(|place| is_normalized || self.stages[..place].iter().any(rewrites))
+    }
+
     /// Cuts and rewrites what `splits` holds of `text`.
     pub(crate) fn apply(&self, text: &mut AlignedText, splits: &mut Splits) -> Result<(), PatternError> {
         for stage in &self.stages {
@@ -202,7 +80,7 @@ impl PreTokenizer {
                 Stage::Cut(cut) => cut.apply(text, splits)?,
                 Stage::PrefixSpace => splits.rewrite(text, |rewriter| {
                     if !rewriter.rest().starts_with(' ') {
-                        prepend(rewriter, " ");
+                        prepend(rewriter, ' ');
                     }
                     rewriter.keep_bytes(rewriter.rest().len());
                 }),
@@ -215,51 +93,84 @@ impl PreTokenizer {
                         bytes.for_each(|byte| rewriter.insert(byte_level::CHARACTERS[usize::from(byte)]));
                     }
                 }),
+                &Stage::Spaces { replacement, prepend } => {
+                    splits.rewrite(text, |rewriter| replace_spaces(rewriter, replacement, prepend));
+                }
             }
         }
         Ok(())
     }
 }
 
-/// Writes `text` before what is read next; all of it, and the character it stands before, has that character's span.
-fn prepend(rewriter: &mut crate::aligned::Rewriter<'_>, text: &str) {
+fn replace_spaces(rewriter: &mut Rewriter<'_>, replacement: char, scheme: Prepend) {
+    let asked = match scheme {
+        Prepend::Always => true,
+        Prepend::First => rewriter.origin() == 0,
+        Prepend::Never => false,
+    };
+    // A space at the start becomes the replacement, so that none is put before it.
+    if asked && !rewriter.rest().starts_with([' ', replacement]) {
+        prepend(rewriter, replacement);
+    }
+    while let Some(next) = rewriter.rest().find(' ') {
+        rewriter.keep_bytes(next);
+        rewriter.replace(replacement);
+    }
+    rewriter.keep_bytes(rewriter.rest().len());
+}
+
+/// Writes a character before what is read next, and what is read next; both have the span of the latter.
+fn prepend(rewriter: &mut Rewriter<'_>, character: char) {
     let Some(first) = rewriter.rest().chars().next() else { return };
-    let mut characters = text.chars();
-    let Some(put_first) = characters.next() else { return };
-    rewriter.replace(put_first);
-    characters.for_each(|character| rewriter.insert(character));
+    rewriter.replace(character);
     rewriter.insert(first);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::span::Span;
 
-    fn joined(behavior: Behavior, pieces: &[(u32, u32, bool)]) -> Vec<(u32, u32)> {
-        let mut pieces: Vec<_> = pieces.iter().map(|&(start, end, is)| (Span { start, end }, is)).collect();
-        behavior.join(&mut pieces);
-        pieces.iter().map(|(span, _)| (span.start, span.end)).collect()
+    fn words(stages: Vec<Stage>, text: &str, base: usize) -> Vec<(String, u32, u32)> {
+        let (mut aligned, mut splits) = (AlignedText::default(), Splits::default());
+        aligned.start(text, base, true);
+        splits.start(Span::new(0, text.len()));
+        PreTokenizer { stages }.apply(&mut aligned, &mut splits).expect("no test text is hard");
+        let word = |span: &Span| {
+            let origin = aligned.origin_of(*span);
+            (aligned.as_str()[span.range()].to_owned(), origin.start, origin.end)
+        };
+        splits.spans().iter().map(word).collect()
+    }
+
+    fn owned(words: &[(&str, u32, u32)]) -> Vec<(String, u32, u32)> {
+        words.iter().map(|&(word, start, end)| (word.to_owned(), start, end)).collect()
     }
 
     #[test]
-    fn behaviors_join_as_the_reference_does() {
-        // "the-final--countdown", cut at "-": the reference's own example
-        let pieces = [(0, 3, false), (3, 4, true), (4, 9, false), (9, 10, true), (10, 11, true), (11, 20, false)];
-        let cases: [(Behavior, &[(u32, u32)]); 5] = [
-            (Behavior::Removed, &[(0, 3), (4, 9), (11, 20)]),
-            (Behavior::Isolated, &[(0, 3), (3, 4), (4, 9), (9, 10), (10, 11), (11, 20)]),
-            (Behavior::MergedWithPrevious, &[(0, 4), (4, 10), (10, 11), (11, 20)]),
-            (Behavior::MergedWithNext, &[(0, 3), (3, 9), (9, 10), (10, 20)]),
-            (Behavior::Contiguous, &[(0, 3), (3, 4), (4, 9), (9, 11), (11, 20)]),
-        ];
-        for (behavior, expected) in cases {
-            assert_eq!(joined(behavior, &pieces), expected, "{behavior:?}");
-        }
-        // A match at the edge has nothing to join.
-        assert_eq!(
-            joined(Behavior::MergedWithPrevious, &[(0, 1, true), (1, 2, true), (2, 3, false)]),
-            [(0, 1), (1, 2), (2, 3)]
-        );
-        assert_eq!(joined(Behavior::MergedWithNext, &[(0, 1, false), (1, 2, true)]), [(0, 1), (1, 2)]);
+    fn metaspace_writes_and_prepends() {
+        let metaspace = |prepend| {
+            vec![
+                Stage::Spaces { replacement: '▁', prepend },
+                Stage::Cut(Cut::letter(Letter::Is('▁'), Behavior::MergedWithNext)),
+            ]
+        };
+        let with = owned(&[("▁é", 0, 2), ("▁", 2, 3), ("▁b", 3, 5)]);
+        let without = owned(&[("é", 0, 2), ("▁", 2, 3), ("▁b", 3, 5)]);
+        assert_eq!(words(metaspace(Prepend::Always), "é  b", 0), with);
+        assert_eq!(words(metaspace(Prepend::First), "é  b", 0), with);
+        assert_eq!(words(metaspace(Prepend::Never), "é  b", 0), without);
+        assert_eq!(words(metaspace(Prepend::First), "a b", 7), owned(&[("a", 7, 8), ("▁b", 8, 10)]));
+        assert_eq!(words(metaspace(Prepend::Always), " a▁b", 0), owned(&[("▁a", 0, 2), ("▁b", 2, 6)]));
+    }
+
+    #[test]
+    fn only_the_split_at_the_start_of_the_original_is_the_first() {
+        let mut stages = vec![Stage::Cut(Cut::letter(Letter::Space, Behavior::Removed))];
+        stages.push(Stage::Spaces { replacement: '_', prepend: Prepend::First });
+        assert_eq!(words(stages, "a b", 0), owned(&[("_a", 0, 1), ("b", 2, 3)]));
+        let mut stages = vec![Stage::Cut(Cut::letter(Letter::Space, Behavior::Removed))];
+        stages.push(Stage::Spaces { replacement: '_', prepend: Prepend::First });
+        assert_eq!(words(stages, " a b", 0), owned(&[("a", 1, 2), ("b", 3, 4)]));
     }
 }

@@ -10,7 +10,7 @@
 mod blocks;
 mod word;
 
-use super::pattern::Dialect;
+use crate::pattern::Dialect;
 use crate::simd::{BLOCK, Classifier};
 use blocks::{Window, fill};
 use word::Scan;
@@ -123,8 +123,8 @@ impl Scanner {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pattern::Pattern;
     use super::*;
+    use crate::pattern::Pattern;
     use proptest::prelude::*;
     use std::sync::LazyLock;
 

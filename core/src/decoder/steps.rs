@@ -1,0 +1,234 @@
+//! The components of decoders. Each makes a list of tokens of a list of tokens.
+
+use memchr::memmem;
+use std::borrow::Cow;
+
+use crate::byte_level;
+use crate::error::DecodeError;
+use crate::pattern::Pattern;
+
+/// One component of a decoder. Tokens are text, except that [`Step::Bytes`] reads bytes, and that any step may be asked to
+/// leave bytes that are no UTF-8 as they are.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// No decoder at all: a space between each two tokens.
+    Spaces,
+    /// A rank file's: tokens are bytes, which are joined.
+    Bytes,
+    /// Printable characters back to bytes, which are joined; a token with any other character stands as it is.
+    ByteLevel,
+    /// `<0x41>` is a byte. A run of such tokens becomes one, if it is UTF-8; else each of them becomes U+FFFD.
+    ByteFallback,
+    /// The mark of a word's end becomes a space; in the last token it goes.
+    Bpe { suffix: String },
+    /// A token without the prefix starts a new word.
+    WordPiece { prefix: String, cleanup: bool },
+    /// The replacement is a space; in the first token it goes, if the pre-tokenizer prepends one.
+    Metaspace { replacement: char, prepends: bool },
+    /// Of equal tokens in a row one is left, the pad token goes.
+    Ctc { pad: String, delimiter: String, cleanup: bool },
+    /// Matches of a pattern become another text.
+    Replace { pattern: Pattern, content: String },
+    /// All tokens become one.
+    Fuse,
+    /// A character goes from the ends of each token.
+    Strip(Strip),
+}
+
+/// How often, at the most, a character goes from the start and the end of a token.
+///
+/// The reference panics where a token is too short for both, as at a single character that is to go from either end. Here
+/// the start comes first, and the end takes of what is left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Strip {
+    pub(crate) content: char,
+    pub(crate) start: usize,
+    pub(crate) stop: usize,
+}
+
+pub(super) const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+
+impl Step {
+    /// With `raw`, bytes that are no UTF-8 stay; else they become U+FFFD as soon as it shows what they are.
+    pub(super) fn apply<'a>(
+        &self,
+        mut tokens: Vec<Cow<'a, [u8]>>,
+        raw: bool,
+    ) -> Result<Vec<Cow<'a, [u8]>>, DecodeError> {
+        match self {
+            Self::Bytes | Self::Fuse => {
+                let whole = tokens.concat();
+                Ok(vec![Cow::Owned(if raw { whole } else { super::from_utf8_lossy(whole).into_bytes() })])
+            }
+            Self::ByteLevel => {
+                let mut whole = Vec::new();
+                tokens.iter().for_each(|token| push_byte_level(token, &mut whole));
+                Ok(vec![Cow::Owned(if raw { whole } else { super::from_utf8_lossy(whole).into_bytes() })])
+            }
+            Self::ByteFallback => Ok(byte_fallback(tokens, raw)),
+            Self::Ctc { .. } => {
+                tokens.dedup();
+                let mut kept = Vec::with_capacity(tokens.len());
+                for token in tokens {
+                    let token = self.token(token, 0, false)?;
+                    kept.extend((!token.is_empty()).then_some(token));
+                }
+                Ok(kept)
+            }
+            _ => {
+                let last = tokens.len().wrapping_sub(1);
+                let changed = tokens.into_iter().enumerate();
+                changed.map(|(place, token)| self.token(token, place, place == last)).collect()
+            }
+        }
+    }
+
+    /// What becomes of one token, for the steps that look at one at a time.
+    pub(super) fn token<'a>(
+        &self,
+        token: Cow<'a, [u8]>,
+        place: usize,
+        is_last: bool,
+    ) -> Result<Cow<'a, [u8]>, DecodeError> {
+        Ok(match self {
+            Self::Spaces if place > 0 => Cow::Owned([b" ", &*token].concat()),
+            Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }),
+            Self::WordPiece { prefix, cleanup } => {
+                let joined = match token.strip_prefix(prefix.as_bytes()) {
+                    _ if place == 0 => token,
+                    Some(rest) => Cow::Owned(rest.to_vec()),
+                    None => Cow::Owned([b" ", &*token].concat()),
+                };
+                if *cleanup { clean(joined) } else { joined }
+            }
+            Self::Metaspace { replacement, prepends } => {
+                let mut buffer = [0; 4];
+                let mark: &str = replacement.encode_utf8(&mut buffer);
+                replace(token, mark, if place == 0 && *prepends { "" } else { " " })
+            }
+            Self::Ctc { pad, delimiter, cleanup } => {
+                let token = replace(token, pad, "");
+                if *cleanup { replace(clean(token), delimiter, " ") } else { token }
+            }
+            Self::Replace { pattern, content } => replace_pattern(token, pattern, content)?,
+            Self::Strip(strip) => strip.token(token),
+            Self::Spaces | Self::Bytes | Self::ByteLevel | Self::ByteFallback | Self::Fuse => token,
+        })
+    }
+}
+
+impl Strip {
+    fn token(self, token: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+        let mut buffer = [0; 4];
+        let mark: &str = self.content.encode_utf8(&mut buffer);
+        let mut rest = &*token;
+        for _ in 0..self.start {
+            let Some(shorter) = rest.strip_prefix(mark.as_bytes()) else { break };
+            rest = shorter;
+        }
+        for _ in 0..self.stop {
+            let Some(shorter) = rest.strip_suffix(mark.as_bytes()) else { break };
+            rest = shorter;
+        }
+        if rest.len() == token.len() { token } else { Cow::Owned(rest.to_vec()) }
+    }
+}
+
+/// Appends the bytes that a token's characters stand for; of a token with a character that stands for none, its own.
+pub(super) fn push_byte_level(token: &[u8], bytes: &mut Vec<u8>) {
+    let before = bytes.len();
+    let known = std::str::from_utf8(token).is_ok_and(|text| {
+        text.chars().all(|character| byte_level::byte_of(character).map(|byte| bytes.push(byte)).is_some())
+    });
+    if !known {
+        bytes.truncate(before);
+        bytes.extend_from_slice(token);
+    }
+}
+
+/// The byte of a token like `<0x41>`. A sign where the first digit should be is taken too, as in the reference.
+pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
+    let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">")?;
+    if digits.len() != 2 {
+        return None;
+    }
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
+    let mut out = Vec::with_capacity(tokens.len());
+    let mut run: Vec<u8> = vec![];
+    let end_run = |run: &mut Vec<u8>, out: &mut Vec<Cow<'_, [u8]>>| {
+        if raw || std::str::from_utf8(run).is_ok() {
+            out.extend((!run.is_empty()).then(|| Cow::Owned(std::mem::take(run))));
+        } else {
+            out.extend(run.drain(..).map(|_| Cow::Borrowed(REPLACEMENT)));
+        }
+    };
+    for token in tokens {
+        match fallback_byte(&token) {
+            Some(byte) => run.push(byte),
+            None => {
+                end_run(&mut run, &mut out);
+                out.push(token);
+            }
+        }
+    }
+    end_run(&mut run, &mut out);
+    out
+}
+
+fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str) -> Cow<'a, [u8]> {
+    if sought.is_empty() {
+        // Between all characters and at both ends.
+        return Cow::Owned(String::from_utf8_lossy(&token).replace(sought, put).into_bytes());
+    }
+    let mut out: Vec<u8> = vec![];
+    let mut done = 0;
+    for start in memmem::find_iter(&token, sought) {
+        out.extend_from_slice(&token[done..start]);
+        out.extend_from_slice(put.as_bytes());
+        done = start + sought.len();
+    }
+    if done == 0 {
+        return token;
+    }
+    out.extend_from_slice(&token[done..]);
+    Cow::Owned(out)
+}
+
+fn replace_pattern<'a>(token: Cow<'a, [u8]>, pattern: &Pattern, content: &str) -> Result<Cow<'a, [u8]>, DecodeError> {
+    if let Some(sought) = pattern.as_string() {
+        return Ok(replace(token, sought, content));
+    }
+    let text = String::from_utf8_lossy(&token);
+    let (mut out, mut done) = (String::new(), 0);
+    pattern.for_each_match(&text, |found| {
+        out.push_str(&text[done..found.start as usize]);
+        out.push_str(content);
+        done = found.end as usize;
+    })?;
+    out.push_str(&text[done..]);
+    Ok(Cow::Owned(out.into_bytes()))
+}
+
+/// Takes back spaces that a tokenizer of words put before punctuation and English contractions.
+fn clean(mut token: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    const CLEANED: [(&str, &str); 11] = [
+        (" .", "."),
+        (" ?", "?"),
+        (" !", "!"),
+        (" ,", ","),
+        (" ' ", "'"),
+        (" n't", "n't"),
+        (" 'm", "'m"),
+        (" do not", " don't"),
+        (" 's", "'s"),
+        (" 've", "'ve"),
+        (" 're", "'re"),
+    ];
+    for (sought, put) in CLEANED {
+        token = replace(token, sought, put);
+    }
+    token
+}

@@ -1,0 +1,289 @@
+//! Text of ids that come one after the other: as soon as it is certain, and never half a character.
+//!
+//! The tokens go through the steps of the decoder in parts: a part of a token, the end of a token, the end of all. Each
+//! step keeps what it cannot decide upon yet. For byte-level tokens that is an unfinished character; for byte fallback
+//! the run of byte tokens, since a later byte may spoil all of it; a step that follows a step which joins all tokens and
+//! looks at whole tokens has to wait for the end.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use super::Decoder;
+use super::steps::{REPLACEMENT, Step, Strip, fallback_byte, push_byte_level};
+use crate::error::DecodeError;
+use crate::tokenizer::{DecodeOptions, Tokenizer};
+
+/// Decodes ids as they come. The pieces of text that [`push`](Self::push) and [`end`](Self::end) give are, joined, what
+/// [`Tokenizer::decode`] makes of all ids.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use tokenlane_core::{DecodeOptions, DecodeStream, RankDefinition, Tokenizer};
+///
+/// let ranks = "aA== 0\nwg== 1\nrg== 2\n"; // h, and the two bytes of ®
+/// let definition = RankDefinition { pattern: r"\w+".into(), special_tokens: vec![] };
+/// let tokenizer = Tokenizer::from_ranks(ranks.as_bytes(), &definition)?;
+/// let mut stream = DecodeStream::new(&tokenizer, DecodeOptions::default());
+/// assert_eq!(stream.push(&[0, 1])?, "h");
+/// assert_eq!(stream.push(&[2])?, "®");
+/// assert_eq!(stream.end()?, "");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct DecodeStream<T> {
+    tokenizer: T,
+    options: DecodeOptions,
+    states: Vec<State>,
+    /// How many ids came.
+    count: usize,
+}
+
+impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
+    /// A stream over a tokenizer, which may be borrowed or shared.
+    pub fn new(tokenizer: T, options: DecodeOptions) -> Self {
+        let states = tokenizer.decoder.states();
+        Self { tokenizer, options, states, count: 0 }
+    }
+
+    /// The text that has become certain with these ids. With an id that no token has, where that is an error (see
+    /// [`Tokenizer::decode`]), none of the ids are taken.
+    pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
+        let mut text = Vec::new();
+        let tokenizer = &*self.tokenizer;
+        tokenizer.check_ids(ids, self.count)?;
+        let mut flow = tokenizer.decoder.flow(&mut self.states, &mut text);
+        for token in tokenizer.decoded_tokens(ids, &self.options) {
+            flow.part(0, token)?;
+            flow.end_of_token(0)?;
+        }
+        self.count += ids.len();
+        Ok(certain(text))
+    }
+
+    /// The rest of the text. The stream is as new afterwards.
+    pub fn end(&mut self) -> Result<String, DecodeError> {
+        let mut text = Vec::new();
+        let result = self.tokenizer.decoder.flow(&mut self.states, &mut text).end(0);
+        self.states = self.tokenizer.decoder.states();
+        self.count = 0;
+        result.map(|()| certain(text))
+    }
+}
+
+fn certain(text: Vec<u8>) -> String {
+    // Every step hands on whole characters.
+    super::from_utf8_lossy(text)
+}
+
+/// What one step keeps.
+#[derive(Debug, Default)]
+struct State {
+    /// The token whose end has not come yet.
+    token: Vec<u8>,
+    /// How many tokens came before it.
+    place: usize,
+    /// The token before, where a step has to know it.
+    previous: Option<Vec<u8>>,
+    /// Bytes that are not certain yet.
+    bytes: Vec<u8>,
+    /// The run of byte tokens is known to be no UTF-8.
+    broken: bool,
+    /// How many characters were stripped from the start of the token, unless something else came already.
+    stripped: Option<usize>,
+    /// How many characters at the end of what came of the token may yet be stripped.
+    held: usize,
+}
+
+impl Decoder {
+    fn states(&self) -> Vec<State> {
+        self.steps.iter().map(|_| State { stripped: Some(0), ..State::default() }).collect()
+    }
+
+    fn flow<'a>(&'a self, states: &'a mut [State], out: &'a mut Vec<u8>) -> Flow<'a> {
+        Flow { steps: &self.steps, states, out }
+    }
+}
+
+/// The steps with their states. What step `at` hands on goes to step `at + 1`, and behind the last one to `out`.
+struct Flow<'a> {
+    steps: &'a [Step],
+    states: &'a mut [State],
+    out: &'a mut Vec<u8>,
+}
+
+impl<'a> Flow<'a> {
+    fn part(&mut self, at: usize, part: &[u8]) -> Result<(), DecodeError> {
+        match self.steps.get(at) {
+            None => self.out.extend_from_slice(part),
+            Some(Step::Fuse) => self.part(at + 1, part)?,
+            Some(&Step::Strip(strip)) => self.strip_part(at, strip, part)?,
+            Some(_) => self.states[at].token.extend_from_slice(part),
+        }
+        Ok(())
+    }
+
+    fn end_of_token(&mut self, at: usize) -> Result<(), DecodeError> {
+        let steps: &'a [Step] = self.steps;
+        let Some(step) = steps.get(at) else { return Ok(()) };
+        let state = &mut self.states[at];
+        match step {
+            Step::Fuse => Ok(()),
+            Step::Strip(_) => {
+                (state.stripped, state.held) = (Some(0), 0);
+                self.end_of_token(at + 1)
+            }
+            Step::Bytes => {
+                state.bytes.append(&mut state.token);
+                self.whole_characters(at, false)
+            }
+            Step::ByteLevel => {
+                push_byte_level(&state.token, &mut state.bytes);
+                state.token.clear();
+                self.whole_characters(at, false)
+            }
+            Step::ByteFallback => self.fallback(at),
+            Step::Bpe { .. } => {
+                let token = std::mem::take(&mut state.token);
+                match state.previous.replace(token) {
+                    Some(previous) => self.hand_on(at, previous, false),
+                    None => Ok(()),
+                }
+            }
+            Step::Ctc { .. } => {
+                let token = std::mem::take(&mut state.token);
+                if state.previous.as_ref() == Some(&token) {
+                    return Ok(());
+                }
+                state.previous = Some(token.clone());
+                self.hand_on(at, token, false)
+            }
+            _ => {
+                let token = std::mem::take(&mut state.token);
+                self.hand_on(at, token, false)
+            }
+        }
+    }
+
+    /// No token comes any more.
+    fn end(&mut self, at: usize) -> Result<(), DecodeError> {
+        match self.steps.get(at) {
+            None => return Ok(()),
+            Some(Step::Fuse) => self.end_of_token(at + 1)?,
+            Some(Step::Bytes | Step::ByteLevel) => {
+                self.whole_characters(at, true)?;
+                self.end_of_token(at + 1)?;
+            }
+            Some(Step::ByteFallback) => self.end_of_run(at)?,
+            Some(Step::Bpe { .. }) => {
+                if let Some(last) = self.states[at].previous.take() {
+                    self.hand_on(at, last, true)?;
+                }
+            }
+            Some(_) => {}
+        }
+        self.end(at + 1)
+    }
+
+    /// What step `at` makes of a whole token, to the next step.
+    fn hand_on(&mut self, at: usize, token: Vec<u8>, is_last: bool) -> Result<(), DecodeError> {
+        let steps: &'a [Step] = self.steps;
+        let token = steps[at].token(Cow::Owned(token), self.states[at].place, is_last)?;
+        self.states[at].place += 1;
+        if matches!(steps[at], Step::Ctc { .. }) && token.is_empty() {
+            return Ok(());
+        }
+        self.whole_token(at + 1, &token)
+    }
+
+    fn whole_token(&mut self, at: usize, token: &[u8]) -> Result<(), DecodeError> {
+        self.part(at, token)?;
+        self.end_of_token(at)
+    }
+
+    /// Hands on the bytes of step `at`, but for a last character that may still be finished.
+    fn whole_characters(&mut self, at: usize, is_end: bool) -> Result<(), DecodeError> {
+        let mut bytes = std::mem::take(&mut self.states[at].bytes);
+        let kept = if is_end { 0 } else { unfinished(&bytes) };
+        self.states[at].bytes = bytes.split_off(bytes.len() - kept);
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.part(at + 1, super::from_utf8_lossy(bytes).as_bytes())
+    }
+
+    fn fallback(&mut self, at: usize) -> Result<(), DecodeError> {
+        let state = &mut self.states[at];
+        let token = std::mem::take(&mut state.token);
+        let Some(byte) = fallback_byte(&token) else {
+            self.end_of_run(at)?;
+            return self.whole_token(at + 1, &token);
+        };
+        state.bytes.push(byte);
+        state.broken |= std::str::from_utf8(&state.bytes).is_err_and(|error| error.error_len().is_some());
+        if state.broken { self.spoilt_run(at) } else { Ok(()) }
+    }
+
+    fn end_of_run(&mut self, at: usize) -> Result<(), DecodeError> {
+        let state = &mut self.states[at];
+        if std::mem::take(&mut state.broken) || state.bytes.is_empty() {
+            return Ok(());
+        }
+        if std::str::from_utf8(&state.bytes).is_err() {
+            return self.spoilt_run(at);
+        }
+        let run = std::mem::take(&mut state.bytes);
+        self.whole_token(at + 1, &run)
+    }
+
+    /// Every byte of the run is a token of its own, U+FFFD.
+    fn spoilt_run(&mut self, at: usize) -> Result<(), DecodeError> {
+        let count = std::mem::take(&mut self.states[at].bytes).len();
+        (0..count).try_for_each(|_| self.whole_token(at + 1, REPLACEMENT))
+    }
+
+    fn strip_part(&mut self, at: usize, strip: Strip, part: &[u8]) -> Result<(), DecodeError> {
+        let mut buffer = [0; 4];
+        let mark: &str = strip.content.encode_utf8(&mut buffer);
+        let state = &mut self.states[at];
+        let mut rest = part;
+        while let (Some(count), Some(shorter)) = (state.stripped, rest.strip_prefix(mark.as_bytes())) {
+            if count == strip.start {
+                break;
+            }
+            state.stripped = Some(count + 1);
+            rest = shorter;
+        }
+        if rest.is_empty() {
+            return Ok(());
+        }
+        state.stripped = None;
+        // The characters at the end wait, as many as may go; those that waited go on where something follows them.
+        let mut held = 0;
+        while let Some(shorter) = rest.strip_suffix(mark.as_bytes()) {
+            held += 1;
+            rest = shorter;
+        }
+        let before = if rest.is_empty() {
+            held += state.held;
+            held.saturating_sub(strip.stop)
+        } else {
+            state.held
+        };
+        let after = if rest.is_empty() { 0 } else { held.saturating_sub(strip.stop) };
+        state.held = held.min(strip.stop);
+        let handed = [mark.repeat(before).as_bytes(), rest, mark.repeat(after).as_bytes()].concat();
+        self.part(at + 1, &handed)
+    }
+}
+
+/// How many bytes at the end are the start of a character that is not there as a whole.
+fn unfinished(bytes: &[u8]) -> usize {
+    let tail = bytes.len().saturating_sub(4);
+    let Some(start) = bytes[tail..].iter().rposition(|&byte| byte & 0xC0 != 0x80) else { return 0 };
+    let last = &bytes[tail + start..];
+    match std::str::from_utf8(last) {
+        Err(error) if error.error_len().is_none() => last.len() - error.valid_up_to(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,139 @@
+use proptest::prelude::*;
+
+use super::steps::{Step, Strip};
+use super::*;
+use crate::pattern::{Dialect, Pattern};
+use crate::{DecodeOptions, DecodeStream, Tokenizer};
+
+fn decoded(steps: Vec<Step>, tokens: &[&str]) -> String {
+    Decoder::new(steps).text(tokens.iter().map(|token| token.as_bytes())).expect("no test token is hard")
+}
+
+fn replace(sought: &str, put: &str) -> Step {
+    Step::Replace { pattern: Pattern::literal(sought, "test").expect("any text will do"), content: put.into() }
+}
+
+#[test]
+fn every_step() {
+    let word_piece = |cleanup| Step::WordPiece { prefix: "##".into(), cleanup };
+    let metaspace = |prepends| Step::Metaspace { replacement: '▁', prepends };
+    let ctc = |cleanup| Step::Ctc { pad: "_".into(), delimiter: "|".into(), cleanup };
+    let strip = |start, stop| Step::Strip(Strip { content: ' ', start, stop });
+    let regex = Pattern::new("a+", Dialect::Oniguruma, "test").expect("it compiles");
+    let cases: Vec<(Step, &[&str], &str)> = vec![
+        (Step::Spaces, &["a", "b"], "a b"),
+        (Step::ByteLevel, &["ĠÃ", "©", "中"], " é中"),
+        (Step::ByteLevel, &["Ã", "a", "Ã"], "\u{fffd}a\u{fffd}"),
+        (Step::ByteFallback, &["<0xC3>", "<0xA9>", "x"], "éx"),
+        (Step::ByteFallback, &["<0x61>", "<0xC3>", "x", "<0x4>"], "\u{fffd}\u{fffd}x<0x4>"),
+        (Step::ByteFallback, &["<0x+5>"], "\u{5}"),
+        (Step::Bpe { suffix: "</w>".into() }, &["a</w>", "b", "c</w>"], "a bc"),
+        (word_piece(true), &["##a", "##b", "c", "."], "##ab c."),
+        (word_piece(false), &["a", "."], "a ."),
+        (word_piece(true), &["do", "not", "do not"], "do not don't"),
+        (metaspace(true), &["▁a▁", "▁b"], "a b"),
+        (metaspace(false), &["▁a", "▁b"], " a b"),
+        (ctc(true), &["a", "a", "_", "a", "|", "|", "b ."], "aa b."),
+        (ctc(false), &["|", "_", "|"], "||"),
+        (replace("▁", " "), &["▁a", "▁▁"], " a  "),
+        (Step::Replace { pattern: regex, content: "-".into() }, &["baa", "ab"], "b--b"),
+        (strip(1, 0), &["  a ", " b"], " a b"),
+        (strip(2, 1), &["  a  ", " "], "a "),
+        (strip(1, 1), &[" ", ""], ""), // the reference panics
+    ];
+    for (step, tokens, expected) in cases {
+        let name = format!("{step:?} of {tokens:?}");
+        assert_eq!(decoded(vec![step], tokens), expected, "{name}");
+    }
+}
+
+#[test]
+fn bytes_stay_raw_through_steps_that_can_take_them() {
+    let llama =
+        vec![replace("▁", " "), Step::ByteFallback, Step::Fuse, Step::Strip(Strip { content: ' ', start: 1, stop: 0 })];
+    let decoder = Decoder::new(llama);
+    let tokens = ["▁a", "<0xC3>", "▁"];
+    let tokens = || tokens.iter().map(|token| token.as_bytes());
+    assert_eq!(decoder.bytes(tokens()).expect("no test token is hard"), b"a\xC3 ");
+    assert_eq!(decoder.text(tokens()).expect("no test token is hard"), "a\u{fffd} ");
+}
+
+/// A tokenizer whose tokens are everything that decoders treat in a way of its own.
+fn tokenizer(decoder: &serde_json::Value) -> Tokenizer {
+    let tokens = [
+        "a", " ", "  ", "▁", "▁▁a", "é", "中", "Ã", "©", "Ġ", "Ġâ", "Ĥ", "¬", "##", "##b", "</w>", "b</w>", "_", "|",
+        ".", " '", " do not", "<0x20>", "<0x61>", "<0xE2>", "<0x82>", "<0xAC>", "<0xFF>", "<0xF0>", "\u{fffd}", "aa",
+        "\u{301}",
+    ];
+    let vocab: serde_json::Map<_, _> =
+        tokens.iter().enumerate().map(|(id, &token)| (token.into(), id.into())).collect();
+    let file = serde_json::json!({
+        "version": "1.0", "added_tokens": [], "decoder": decoder, "model": {"type": "BPE", "vocab": vocab, "merges": []},
+    });
+    Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file loads")
+}
+
+fn component() -> impl Strategy<Value = serde_json::Value> {
+    use serde_json::json;
+    let components = vec![
+        json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true}),
+        json!({"type": "Fuse"}),
+        json!({"type": "ByteFallback"}),
+        json!({"type": "BPEDecoder", "suffix": "</w>"}),
+        json!({"type": "BPEDecoder", "suffix": ""}),
+        json!({"type": "WordPiece", "prefix": "##", "cleanup": true}),
+        json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}),
+        json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never"}),
+        json!({"type": "CTC", "pad_token": "_", "word_delimiter_token": "|", "cleanup": true}),
+        json!({"type": "CTC", "pad_token": "a", "word_delimiter_token": "", "cleanup": false}),
+        json!({"type": "Replace", "pattern": {"String": "▁"}, "content": " "}),
+        json!({"type": "Replace", "pattern": {"Regex": "a|"}, "content": "é"}),
+        json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}),
+        json!({"type": "Strip", "content": " ", "start": 1, "stop": 2}),
+        json!({"type": "Strip", "content": "a", "start": 0, "stop": 1}),
+    ];
+    prop::sample::select(components)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn the_pieces_of_a_stream_are_the_whole(
+        components in prop::collection::vec(component(), 0..4),
+        ids in prop::collection::vec(0u32..33, 0..24),
+        lengths in prop::collection::vec(0usize..5, 0..24),
+    ) {
+        let decoder = match components.len() {
+            0 => serde_json::Value::Null,
+            _ => serde_json::json!({"type": "Sequence", "decoders": components}),
+        };
+        let tokenizer = tokenizer(&decoder);
+        let whole = tokenizer.decode(&ids, &DecodeOptions::default()).expect("no test token is hard");
+        let mut stream = DecodeStream::new(&tokenizer, DecodeOptions::default());
+        for _ in 0..2 {
+            let (mut pieces, mut rest) = (String::new(), &ids[..]);
+            for &length in &lengths {
+                let (now, later) = rest.split_at(length.min(rest.len()));
+                pieces.push_str(&stream.push(now).expect("no test token is hard"));
+                rest = later;
+            }
+            pieces.push_str(&stream.push(rest).expect("no test token is hard"));
+            pieces.push_str(&stream.end().expect("no test token is hard"));
+            prop_assert_eq!(&pieces, &whole);
+        }
+    }
+}
+
+#[test]
+fn text_comes_as_soon_as_it_is_certain() {
+    let tokenizer = tokenizer(&serde_json::json!({"type": "Sequence", "decoders": [
+        {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+        {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+    ]}));
+    let mut stream = DecodeStream::new(std::sync::Arc::new(tokenizer), DecodeOptions::default());
+    // ▁ a ▁▁a <0xE2> <0x82> <0xAC> a <0xFF> <0x61> <0xF0>
+    let pieces: Vec<String> =
+        [3, 0, 4, 24, 25, 26, 0, 27, 23, 28].iter().map(|&id| stream.push(&[id]).expect("no error")).collect();
+    assert_eq!(pieces, ["", "a", "  a", "", "", "", "€a", "\u{fffd}", "\u{fffd}", "\u{fffd}"]);
+    assert_eq!(stream.end().expect("no error"), "");
+}

@@ -1,0 +1,222 @@
+//! Precompiled: the normalization rules of a SentencePiece model, as its file carries them.
+//!
+//! A charsmap is the length of a trie in bytes, the trie (32-bit little-endian words, a double array as the Darts library
+//! lays it out) and a text in which the replacements stand one after the other, each ended by a NUL. The trie maps the
+//! UTF-8 of what is replaced to the place of its replacement in that text. Hugging Face tokenizers does not look for the
+//! longest key, as SentencePiece itself does, but goes by grapheme clusters; this does as they do.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::aligned::AlignedText;
+
+/// A charsmap, read and checked.
+#[derive(Debug)]
+pub(crate) struct Precompiled {
+    trie: Vec<u32>,
+    replacements: String,
+    /// The ASCII characters that nothing happens to, so long as they stand among ASCII.
+    left_alone: [bool; 128],
+}
+
+/// Grapheme clusters from this length in bytes on are not looked up as a whole.
+const LONG_CLUSTER: usize = 6;
+
+impl Precompiled {
+    /// Says in words what is wrong with the charsmap, if something is.
+    pub(crate) fn new(charsmap: &[u8]) -> Result<Self, String> {
+        let (size, rest) = charsmap.split_first_chunk::<4>().ok_or("it ends within its first four bytes")?;
+        let size = u32::from_le_bytes(*size) as usize;
+        let words = size / 4;
+        let trie = rest.get(..words * 4).ok_or_else(|| {
+            format!("it is cut short: the trie is to have {size} bytes and only {} follow", rest.len())
+        })?;
+        if words == 0 {
+            return Err("its trie is empty".into());
+        }
+        let replacements = std::str::from_utf8(&rest[words * 4..])
+            .map_err(|error| format!("its replacements are no UTF-8 from byte {} on", error.valid_up_to()))?;
+        if !(replacements.is_empty() || replacements.ends_with('\0')) {
+            return Err("it is cut short: its last replacement does not end".into());
+        }
+        let (words, _) = trie.as_chunks::<4>();
+        let mut made = Self {
+            trie: words.iter().map(|word| u32::from_le_bytes(*word)).collect(),
+            replacements: replacements.to_owned(),
+            left_alone: [false; 128],
+        };
+        made.left_alone = std::array::from_fn(|code| {
+            let character = [code as u8];
+            // A carriage return may be one cluster with the line feed behind it.
+            code != 0x0D && made.replacement_at(&character).is_none()
+        });
+        Ok(made)
+    }
+
+    pub(crate) fn leaves(&self, text: &str) -> bool {
+        text.bytes().all(|byte| self.left_alone.get(usize::from(byte)).is_some_and(|&alone| alone))
+    }
+
+    pub(crate) fn normalize(&self, text: &mut AlignedText) {
+        if self.leaves(text.as_str()) {
+            return;
+        }
+        let mut steps: Vec<(char, isize)> = Vec::with_capacity(text.as_str().len());
+        let mut changed = false;
+        for cluster in text.as_str().graphemes(true) {
+            if cluster.len() < LONG_CLUSTER
+                && let Some(replacement) = self.replacement(cluster)
+            {
+                push_steps(&mut steps, cluster, replacement);
+                changed = true;
+                continue;
+            }
+            for character in cluster.chars() {
+                let mut buffer = [0; 4];
+                let part: &str = character.encode_utf8(&mut buffer);
+                match self.replacement(part) {
+                    Some(replacement) => {
+                        push_steps(&mut steps, part, replacement);
+                        changed = true;
+                    }
+                    None => steps.push((character, 0)),
+                }
+            }
+        }
+        if changed {
+            text.rewrite(|rewriter| steps.into_iter().for_each(|(character, change)| rewriter.step(character, change)));
+        }
+    }
+
+    /// What takes the place of `part`: the replacement of the shortest key that it starts with.
+    fn replacement(&self, part: &str) -> Option<&str> {
+        let text = self.replacements.get(self.replacement_at(part.as_bytes())?..)?;
+        Some(text.split('\0').next().unwrap_or(text))
+    }
+
+    fn replacement_at(&self, key: &[u8]) -> Option<usize> {
+        let mut place = offset(*self.trie.first()?);
+        for &byte in key.iter().take_while(|&&byte| byte != 0) {
+            place ^= usize::from(byte);
+            let unit = *self.trie.get(place)?;
+            // The label is kept with the bit that tells values from nodes, so that a value is never taken for a node.
+            if unit & 0x8000_00FF != u32::from(byte) {
+                return None;
+            }
+            place ^= offset(unit);
+            if unit & 1 << 8 != 0 {
+                return Some((self.trie.get(place)? & 0x7FFF_FFFF) as usize);
+            }
+        }
+        None
+    }
+}
+
+/// How far, by exclusive or, a node's children are from it.
+fn offset(unit: u32) -> usize {
+    ((unit >> 10) as usize) << ((unit & 1 << 9) >> 6)
+}
+
+/// The steps of a replacement. Where it is longer than what it replaces, the last characters are new ones; where it is
+/// shorter, its last character also takes away the rest. An empty one loads that upon the step before it, whichever that
+/// is, and is forgotten where there is none: spans then shift, as in the reference.
+fn push_steps(steps: &mut Vec<(char, isize)>, old: &str, replacement: &str) {
+    let (before, after) = (old.chars().count(), replacement.chars().count());
+    steps.extend(replacement.chars().enumerate().map(|(place, c)| (c, isize::from(place >= before))));
+    if after < before
+        && let Some((_, change)) = steps.last_mut()
+    {
+        *change -= (before - after) as isize;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A double array by first fit, for tests: sorted keys and their values.
+    pub(crate) fn charsmap(rules: &[(&str, &str)]) -> Vec<u8> {
+        let mut text = String::new();
+        let mut keys: Vec<(Vec<u8>, u32)> = vec![];
+        for (key, replacement) in rules {
+            keys.push((key.as_bytes().to_vec(), text.len() as u32));
+            text.push_str(replacement);
+            text.push('\0');
+        }
+        keys.sort();
+        let (mut units, mut taken) = (vec![0u32; 1 << 16], vec![false; 1 << 16]);
+        taken[0] = true;
+        place(&keys, 0, 0, &mut units, &mut taken);
+        let mut bytes = ((units.len() * 4) as u32).to_le_bytes().to_vec();
+        units.iter().for_each(|unit| bytes.extend(unit.to_le_bytes()));
+        bytes.extend(text.as_bytes());
+        bytes
+    }
+
+    fn place(keys: &[(Vec<u8>, u32)], depth: usize, node: usize, units: &mut [u32], taken: &mut [bool]) {
+        let mut labels: Vec<u8> = keys.iter().map(|(key, _)| key.get(depth).copied().unwrap_or(0)).collect();
+        labels.dedup();
+        // Offsets are stored in 21 bits, so children are sought among those not too far away.
+        let base = (1..units.len() - 256)
+            .find(|&base| labels.iter().all(|&label| !taken[base ^ usize::from(label)]) && !taken[base])
+            .expect("the array is large enough");
+        labels.iter().for_each(|&label| taken[base ^ usize::from(label)] = true);
+        units[node] |= ((node ^ base) as u32) << 10;
+        for &label in &labels {
+            let child = base ^ usize::from(label);
+            let of_label = |(key, _): &&(Vec<u8>, u32)| key.get(depth).copied().unwrap_or(0) == label;
+            let below: Vec<_> = keys.iter().filter(of_label).cloned().collect();
+            if label == 0 {
+                units[node] |= 1 << 8;
+                units[child] = below[0].1 | 1 << 31;
+            } else {
+                units[child] = u32::from(label);
+                place(&below, depth + 1, child, units, taken);
+            }
+        }
+    }
+
+    fn normalized(rules: &[(&str, &str)], text: &str) -> Vec<(char, u32, u32)> {
+        let precompiled = Precompiled::new(&charsmap(rules)).expect("it is whole");
+        let mut aligned = AlignedText::default();
+        aligned.start(text, 0, true);
+        precompiled.normalize(&mut aligned);
+        let at = |(at, c): (usize, char)| (c, aligned.origins()[at].start, aligned.origins()[at].end);
+        aligned.as_str().char_indices().map(at).collect()
+    }
+
+    #[test]
+    fn clusters_then_characters() {
+        let rules = [("ﬁ", "fi"), ("e\u{301}", "é"), ("\u{200b}", ""), ("\r\n", " ")];
+        assert_eq!(normalized(&rules, "aﬁ"), [('a', 0, 1), ('f', 1, 4), ('i', 1, 4)]);
+        assert_eq!(normalized(&rules, "e\u{301}b"), [('é', 0, 1), ('b', 3, 4)]);
+        assert_eq!(normalized(&rules, "a\u{200b}b\r\n"), [('a', 0, 1), ('b', 4, 5), (' ', 5, 6)]);
+        // A cluster that only starts with a key is replaced whole.
+        assert_eq!(normalized(&[("e", "x")], "e\u{302}b"), [('x', 0, 1), ('b', 3, 4)]);
+        // Nothing takes in the first character, so that the others have the spans before their own.
+        assert_eq!(normalized(&rules, "\u{200b}ab"), [('a', 0, 3), ('b', 3, 4)]);
+    }
+
+    #[test]
+    fn a_charsmap_cut_anywhere_is_told_or_harmless() {
+        let whole = charsmap(&[("ﬁ", "fi"), ("x", "yé")]);
+        for end in (0..whole.len()).filter(|end| end % 509 == 0 || *end < 8 || whole.len() - end < 12) {
+            match Precompiled::new(&whole[..end]) {
+                Err(words) => assert!(!words.is_empty()),
+                // Cut right between two replacements nothing tells that there was one more.
+                Ok(cut) => {
+                    let mut text = AlignedText::default();
+                    text.start("ﬁx", 0, true);
+                    cut.normalize(&mut text);
+                    assert!(cut.replacements.is_empty() || cut.replacements.ends_with('\0'));
+                }
+            }
+        }
+        // Words of any value lead nowhere or out of the array, and that is no replacement.
+        let mut wild = 64u32.to_le_bytes().to_vec();
+        (0..16u32).for_each(|word| wild.extend(word.wrapping_mul(0x9E37_79B9).to_le_bytes()));
+        wild.extend(b"ab\0");
+        let wild = Precompiled::new(&wild).expect("its parts are there");
+        let changed = ('\0'..=char::MAX).filter(|c| wild.replacement(c.encode_utf8(&mut [0; 4])).is_some());
+        assert!(changed.count() < 0x11_0000);
+    }
+}

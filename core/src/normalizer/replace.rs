@@ -1,0 +1,84 @@
+//! Replace: every match of a pattern becomes one and the same text.
+
+use crate::aligned::AlignedText;
+use crate::pattern::{Pattern, PatternError};
+use crate::span::Span;
+
+/// A pattern and what takes the place of its matches.
+#[derive(Debug)]
+pub(crate) struct Replace {
+    pub(crate) pattern: Pattern,
+    pub(crate) content: String,
+}
+
+impl Replace {
+    pub(crate) fn leaves(&self, text: &str) -> bool {
+        // A search that gives up here gives up in earnest later, where the error can be told.
+        text.is_empty() || self.pattern.is_match(text).is_ok_and(|found| !found)
+    }
+
+    pub(crate) fn normalize(&self, text: &mut AlignedText) -> Result<(), PatternError> {
+        let mut matches: Vec<Span> = Vec::new();
+        self.pattern.for_each_match(text.as_str(), |found| matches.push(found))?;
+        if matches.is_empty() {
+            return Ok(());
+        }
+        text.rewrite(|rewriter| {
+            let mut at = 0;
+            for found in matches {
+                rewriter.keep_bytes(found.start as usize - at);
+                at = found.end as usize;
+                rewriter.skip_bytes(found.range().len());
+                // What is put in has the span of the last byte taken out; at the very start it has none.
+                self.content.chars().for_each(|character| rewriter.insert(character));
+            }
+            rewriter.keep_bytes(rewriter.rest().len());
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::Dialect;
+    use proptest::prelude::*;
+
+    fn replaced(replace: &Replace, text: &str) -> Vec<(char, u32, u32)> {
+        let mut aligned = AlignedText::default();
+        aligned.start(text, 0, true);
+        replace.normalize(&mut aligned).expect("no test text is hard");
+        let at = |(at, c): (usize, char)| (c, aligned.origins()[at].start, aligned.origins()[at].end);
+        aligned.as_str().char_indices().map(at).collect()
+    }
+
+    #[test]
+    fn matches_and_their_origins() {
+        let regex = |source: &str, content: &str| Replace {
+            pattern: Pattern::new(source, Dialect::Oniguruma, "test").expect("it compiles"),
+            content: content.into(),
+        };
+        assert_eq!(replaced(&regex("é+", "xy"), "aééb"), [('a', 0, 1), ('x', 3, 5), ('y', 3, 5), ('b', 5, 6)]);
+        assert_eq!(replaced(&regex("b", ""), "abc"), [('a', 0, 1), ('c', 2, 3)]);
+        // Empty matches: before the first character there is nothing whose span could be had.
+        assert_eq!(
+            replaced(&regex("x*", "-"), "ab"),
+            [('-', 0, 0), ('a', 0, 1), ('-', 0, 1), ('b', 1, 2), ('-', 1, 2)]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_replaces_as_the_standard_library_does(text in "[ab.é]{0,12}", sought in "[ab.é]{1,3}", put in "[é▁b]{0,2}") {
+            let replace = Replace { pattern: Pattern::literal(&sought, "test").expect("any text will do"), content: put };
+            let mut aligned = AlignedText::default();
+            aligned.start(&text, 0, true);
+            replace.normalize(&mut aligned).expect("no test text is hard");
+            prop_assert_eq!(aligned.as_str(), text.replace(&sought, &replace.content));
+            prop_assert_eq!(aligned.origins().len(), aligned.as_str().len());
+            if replace.leaves(&text) {
+                prop_assert_eq!(aligned.as_str(), &text);
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Classes of characters that pre-tokenizers cut at, and the words of the pre-tokenizer Whitespace.
+
+use unicode_categories::UnicodeCategories;
+
+use crate::span::Span;
+
+/// A class of characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Letter {
+    /// This one.
+    Is(char),
+    /// White_Space.
+    Space,
+    /// The general category N, by the Unicode version of Rust's standard library, as in the reference.
+    Number,
+    /// ASCII punctuation, symbols among it, and the general category P by the tables of an old Unicode that the
+    /// reference uses.
+    Punctuation,
+}
+
+impl Letter {
+    #[inline]
+    pub(crate) fn contains(self, character: char) -> bool {
+        match self {
+            Self::Is(wanted) => character == wanted,
+            Self::Space => character.is_whitespace(),
+            Self::Number => character.is_numeric(),
+            Self::Punctuation if character.is_ascii() => character.is_ascii_punctuation(),
+            Self::Punctuation => character.is_punctuation(),
+        }
+    }
+}
+
+/// `\w+|[^\w\s]+`
+pub(super) fn for_each_word(text: &str, mut found: impl FnMut(Span)) {
+    let mut start = 0;
+    while let Some(first) = text[start..].chars().next() {
+        let kind = Kind::of(first);
+        let rest = &text[start..];
+        let end = start + rest.find(|character| Kind::of(character) != kind).unwrap_or(rest.len());
+        if kind != Kind::Space {
+            found(Span::new(start, end));
+        }
+        start = end;
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Word,
+    Space,
+    Other,
+}
+
+impl Kind {
+    fn of(character: char) -> Self {
+        if is_word(character) {
+            Self::Word
+        } else if character.is_whitespace() {
+            Self::Space
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// `\w` of the regex crate.
+fn is_word(character: char) -> bool {
+    if character.is_ascii() {
+        character.is_ascii_alphanumeric() || character == '_'
+    } else {
+        regex_syntax::is_word_character(character)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Dialect, Pattern};
+    use crate::testdata::{CHARACTER_CLASSES, ranges};
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_classes_are_those_of_the_reference() {
+        let reference = &CHARACTER_CLASSES["hf"];
+        for (letter, name) in [(Letter::Space, "char::is_whitespace"), (Letter::Punctuation, "Punctuation")] {
+            assert_eq!(ranges(|c| letter.contains(c)), reference[name], "{name}");
+        }
+        // Recorded from the reference: how many characters Digits cuts at.
+        assert_eq!(('\0'..=char::MAX).filter(|&c| Letter::Number.contains(c)).count(), 1924);
+    }
+
+    #[test]
+    fn word_characters_are_those_of_the_regular_expression() {
+        assert_eq!(ranges(is_word), CHARACTER_CLASSES["tiktoken"]["\\w"]);
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_the_matches_of_the_pattern(text in "[a_0½é'. \n\u{301}\u{200d}中\\PC]{0,16}") {
+            let pattern = Pattern::new(r"\w+|[^\w\s]+", Dialect::FancyRegex, "test").expect("it compiles");
+            let (mut expected, mut words) = (vec![], vec![]);
+            pattern.for_each_match(&text, |span| expected.push(span)).expect("it is easy");
+            for_each_word(&text, |span| words.push(span));
+            prop_assert_eq!(words, expected);
+        }
+    }
+}

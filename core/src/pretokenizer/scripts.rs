@@ -1,0 +1,110 @@
+//! UnicodeScripts: a new word begins where the script changes.
+//!
+//! The reference has its scripts from SentencePiece: those of Unicode 9, with four characters assigned otherwise and the
+//! scripts of Japanese taken together. They are made here from newer tables, which say since when a character is there.
+
+use regex_syntax::hir::{Class, ClassUnicode, HirKind};
+use std::sync::LazyLock;
+
+use crate::span::Span;
+
+/// The scripts of Unicode 9. The place in the list is a script's number below.
+const NAMES: &str = "Common Inherited Han Hiragana Katakana Devanagari \
+    Adlam Ahom AnatolianHieroglyphs Arabic Armenian Avestan Balinese Bamum BassaVah Batak Bengali Bhaiksuki Bopomofo \
+    Brahmi Braille Buginese Buhid CanadianAboriginal Carian CaucasianAlbanian Chakma Cham Cherokee Coptic Cuneiform \
+    Cypriot Cyrillic Deseret Duployan EgyptianHieroglyphs Elbasan Ethiopic Georgian Glagolitic Gothic Grantha Greek \
+    Gujarati Gurmukhi Hangul Hanunoo Hatran Hebrew ImperialAramaic InscriptionalPahlavi InscriptionalParthian Javanese \
+    Kaithi Kannada KayahLi Kharoshthi Khmer Khojki Khudawadi Lao Latin Lepcha Limbu LinearA LinearB Lisu Lycian Lydian \
+    Mahajani Malayalam Mandaic Manichaean Marchen MeeteiMayek MendeKikakui MeroiticCursive MeroiticHieroglyphs Miao Modi \
+    Mongolian Mro Multani Myanmar Nabataean NewTaiLue Newa Nko Ogham OlChiki OldHungarian OldItalic OldNorthArabian \
+    OldPermic OldPersian OldSouthArabian OldTurkic Oriya Osage Osmanya PahawhHmong Palmyrene PauCinHau PhagsPa \
+    Phoenician PsalterPahlavi Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham SignWriting Sinhala SoraSompeng \
+    Sundanese SylotiNagri Syriac Tagalog Tagbanwa TaiLe TaiTham TaiViet Takri Tamil Tangut Telugu Thaana Thai Tibetan \
+    Tifinagh Tirhuta Ugaritic Vai WarangCiti Yi";
+
+const COMMON: u8 = 0;
+const HAN: u8 = 2;
+const HIRAGANA: u8 = 3;
+const KATAKANA: u8 = 4;
+const DEVANAGARI: u8 = 5;
+
+/// First and last character, and the script, in order. Built when the first tokenizer that asks for it cuts a text.
+static RANGES: LazyLock<Vec<(char, char, u8)>> = LazyLock::new(|| {
+    let then_assigned = class(r"\p{Age=9.0}");
+    let mut ranges = vec![];
+    for (script, name) in NAMES.split_whitespace().enumerate() {
+        let mut characters = class(&format!(r"\p{{Script={name}}}"));
+        characters.intersect(&then_assigned);
+        ranges.extend(characters.ranges().iter().map(|range| (range.start(), range.end(), script as u8)));
+    }
+    ranges.sort_unstable();
+    ranges
+});
+
+fn class(pattern: &str) -> ClassUnicode {
+    let hir = regex_syntax::parse(pattern).expect("the scripts above are known");
+    match hir.kind() {
+        HirKind::Class(Class::Unicode(class)) => class.clone(),
+        _ => unreachable!("a script has more than one character"),
+    }
+}
+
+/// The script of a character; none where it goes with whatever stands around it.
+fn script(character: char) -> Option<u8> {
+    let script = match character {
+        ' ' => return None,
+        'ー' => HAN,
+        '\u{61c}' | '\u{589}' => COMMON,
+        '\u{953}' | '\u{954}' => DEVANAGARI,
+        _ => {
+            let place = RANGES.partition_point(|&(_, end, _)| end < character);
+            let &(start, _, script) = RANGES.get(place)?;
+            if character < start {
+                return None;
+            }
+            script
+        }
+    };
+    Some(if matches!(script, HIRAGANA | KATAKANA) { HAN } else { script })
+}
+
+/// Runs of one script. Characters of none go with what they follow; those before the first run are in none.
+pub(super) fn for_each_run(text: &str, mut found: impl FnMut(Span)) {
+    let mut run: Option<(usize, u8)> = None;
+    for (at, character) in text.char_indices() {
+        let Some(script) = script(character) else { continue };
+        match run {
+            Some((_, same)) if same == script => {}
+            other => {
+                if let Some((start, _)) = other {
+                    found(Span::new(start, at));
+                }
+                run = Some((at, script));
+            }
+        }
+    }
+    if let Some((start, _)) = run {
+        found(Span::new(start, text.len()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_those_of_unicode_9_as_sentencepiece_has_them() {
+        let same = |a, b| assert_eq!(script(a), script(b), "{a:?} and {b:?}");
+        same('あ', '漢');
+        same('ー', 'カ');
+        same('1', '.');
+        same('\u{953}', 'क');
+        same('\u{589}', ',');
+        // There since Unicode 10 and 13: no script then.
+        assert_eq!(script('\u{2bb0}').and(script('\u{9ff0}')), None);
+        assert_eq!(script('\u{e000}'), None);
+        // Counted over the reference's own table, without the space that it leaves out later.
+        let count = ('\0'..=char::MAX).filter(|&c| script(c).is_some()).count();
+        assert_eq!(count, 128_237 - 1);
+    }
+}

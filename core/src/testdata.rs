@@ -1,0 +1,27 @@
+//! What tests of several rooms read from `testdata/`.
+
+use std::io::Read;
+use std::sync::LazyLock;
+
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+
+/// Which characters belong to which class, and what normalizers make of each, as recorded from the references.
+pub(crate) static CHARACTER_CLASSES: LazyLock<Value> = LazyLock::new(|| {
+    let mut text = String::new();
+    let packed = include_bytes!("../testdata/charclass.json.gz");
+    GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("gzip of UTF-8");
+    serde_json::from_str(&text).expect("it is JSON")
+});
+
+/// The code points that are in a class, as inclusive ranges.
+pub(crate) fn ranges(contains: impl Fn(char) -> bool) -> Value {
+    let mut ranges: Vec<[u32; 2]> = vec![];
+    for code in ('\0'..=char::MAX).filter(|&c| contains(c)).map(u32::from) {
+        match ranges.last_mut() {
+            Some([_, end]) if *end + 1 == code => *end = code,
+            _ => ranges.push([code, code]),
+        }
+    }
+    json!(ranges)
+}

@@ -106,10 +106,18 @@ impl Pattern {
                 return Ok(());
             }
         };
-        let mut byte = 0;
-        for found_one in regex.find_iter(text) {
-            let matched = found_one.map_err(|error| self.gave_up(byte, &error))?;
-            byte = matched.end();
+        // As the reference steps through a text, which \G in a pattern can tell: behind an empty match that does not
+        // count the search starts anew, one character on. In an empty text nothing is found.
+        let (mut at, mut last_end) = (0, None);
+        while at <= text.len() && !text.is_empty() {
+            let matched = regex.find_from_pos(text, at).map_err(|error| self.gave_up(at, &error))?;
+            let Some(matched) = matched else { break };
+            if matched.start() == matched.end() && last_end == Some(matched.end()) {
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
+                continue;
+            }
+            at = matched.end();
+            last_end = Some(at);
             found(Span::new(matched.start(), matched.end()));
         }
         Ok(())

@@ -1,0 +1,435 @@
+//! Patterns of a tokenizer.json, in terms of the fancy-regex crate.
+//!
+//! Hugging Face tokenizers compiles them with Oniguruma in its own syntax, which writes like other libraries' and means
+//! other things by it: `^` and `$` are always the ends of a line, `(?m)` is what others write `(?s)`, `\w` has its own
+//! characters, `{1,3}+` repeats a repetition. So a pattern is parsed here as Oniguruma parses it, and written anew with
+//! nothing in it that could be read in two ways: characters, explicit ranges, groups and simple repetitions. Flags are
+//! gone, classes are worked out. What cannot be said in fancy-regex is refused by name and place.
+//!
+//! - [`classes`]: sets of characters.
+//! - [`escapes`]: what a backslash begins.
+//! - [`brackets`]: what `[…]` stands for.
+//! - [`fold`]: what `(?i)` makes equal.
+
+mod brackets;
+mod classes;
+mod escapes;
+mod fold;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use classes::Set;
+
+/// What about a pattern is wrong or cannot be done, and at which byte of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    what: String,
+    at: usize,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.what, self.at)
+    }
+}
+
+type Result<T> = std::result::Result<T, Problem>;
+
+/// The pattern as fancy-regex reads it.
+pub(super) fn translate(source: &str) -> Result<String> {
+    let mut parser = Parser { source, at: 0, depth: 0, groups: 0, has_names: has_names(source) };
+    let (translated, _) = parser.alternatives(Flags::default())?;
+    if parser.at < source.len() {
+        return Err(parser.problem("a closing parenthesis without an opening one"));
+    }
+    Ok(translated)
+}
+
+/// Whether there is a named group: then groups without a name do not capture.
+fn has_names(source: &str) -> bool {
+    let mut rest = source;
+    while let Some(start) = rest.find("(?") {
+        let before = rest[..start].bytes().rev().take_while(|&byte| byte == b'\\').count();
+        rest = &rest[start + 2..];
+        let is_name =
+            rest.starts_with('\'') || rest.starts_with('<') && !rest.starts_with("<=") && !rest.starts_with("<!");
+        if before % 2 == 0 && is_name {
+            return true;
+        }
+    }
+    false
+}
+
+/// What `(?imx)` turned on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flags {
+    ignore_case: bool,
+    dot_takes_line_feeds: bool,
+    extended: bool,
+}
+
+/// A piece of the pattern that a quantifier would repeat as a whole.
+#[derive(Debug)]
+enum Item {
+    /// A character that counts in either case; those in a row are written together.
+    Folded(char),
+    /// Written already. `is_one`: it can be followed by a quantifier as it is.
+    Written { text: String, is_one: bool, shape: Shape },
+    /// An assertion, which cannot be repeated.
+    Anchor(String),
+}
+
+/// How a piece of the pattern may match nothing. A repetition ends with a turn that matched nothing in Oniguruma, while
+/// fancy-regex looks for another way to go on: that shows where nothing is tried before something.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shape {
+    /// It may match nothing.
+    may_be_empty: bool,
+    /// And that may be tried before something else is.
+    empty_comes_first: bool,
+}
+
+impl Shape {
+    const EMPTY: Self = Self { may_be_empty: true, empty_comes_first: false };
+
+    /// This, then the other.
+    fn then(self, next: Self) -> Self {
+        let may_be_empty = self.may_be_empty && next.may_be_empty;
+        Self { may_be_empty, empty_comes_first: may_be_empty && (self.empty_comes_first || next.empty_comes_first) }
+    }
+
+    /// This, or else the other.
+    fn or(self, other: Self) -> Self {
+        Self {
+            may_be_empty: self.may_be_empty || other.may_be_empty,
+            empty_comes_first: self.may_be_empty || other.empty_comes_first,
+        }
+    }
+}
+
+struct Parser<'a> {
+    source: &'a str,
+    at: usize,
+    depth: usize,
+    groups: usize,
+    has_names: bool,
+}
+
+/// Groups and brackets within one another.
+const MOST_DEPTH: usize = 200;
+const MOST_REPEATS: usize = 100_000;
+/// What fancy-regex does not repeat.
+const EMPTY_GROUPS: [&str; 3] = ["(?:)", "(?:(?:))", "(?>)"];
+
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
+        &self.source[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    fn take(&mut self, wanted: &str) -> bool {
+        let found = self.rest().starts_with(wanted);
+        self.at += if found { wanted.len() } else { 0 };
+        found
+    }
+
+    fn problem(&self, what: impl Into<String>) -> Problem {
+        Problem { what: what.into(), at: self.at }
+    }
+
+    fn not_supported(&self, at: usize, what: &str) -> Problem {
+        Problem { what: format!("{what} is not supported, which stands"), at }
+    }
+
+    /// Up to a closing parenthesis or the end.
+    fn alternatives(&mut self, flags: Flags) -> Result<(String, Shape)> {
+        self.depth += 1;
+        if self.depth > MOST_DEPTH {
+            return Err(self.problem("groups nested too deep"));
+        }
+        let mut out = String::new();
+        let mut shape = self.branch(flags, &mut out)?;
+        while self.take("|") {
+            out.push('|');
+            shape = shape.or(self.branch(flags, &mut out)?);
+        }
+        self.depth -= 1;
+        Ok((out, shape))
+    }
+
+    fn branch(&mut self, flags: Flags, out: &mut String) -> Result<Shape> {
+        let mut items: Vec<Item> = vec![];
+        while let Some(character) = self.peek() {
+            let start = self.at;
+            match character {
+                '|' | ')' => break,
+                '*' | '+' | '?' => return Err(self.problem("a quantifier without anything to repeat")),
+                '{' if self.interval()?.is_some() => {
+                    self.at = start;
+                    return Err(self.problem("a quantifier without anything to repeat"));
+                }
+                _ => {}
+            }
+            self.at = start;
+            self.next();
+            let item = match character {
+                '(' => match self.group(flags)? {
+                    Some(item) => item,
+                    None => continue,
+                },
+                '[' => brackets::class(self, flags)?,
+                '.' if flags.dot_takes_line_feeds => any(),
+                '.' => not_line_feed(),
+                '^' => Item::Anchor(r"(?:\A|(?<=\n)(?!\z))".into()),
+                '$' => Item::Anchor(r"(?:\z|(?=\n))".into()),
+                '\\' => self.escape(flags, &mut items)?,
+                '#' if flags.extended => {
+                    let end = self.rest().find('\n').unwrap_or(self.rest().len());
+                    self.at += end;
+                    continue;
+                }
+                _ if flags.extended && character.is_whitespace() => continue,
+                _ => literal(character, flags),
+            };
+            items.push(item);
+            self.quantifiers(flags, &mut items)?;
+        }
+        write_items(&items, out);
+        let shape = |item: &Item| match item {
+            Item::Folded(_) => Shape::default(),
+            Item::Written { shape, .. } => *shape,
+            Item::Anchor(_) => Shape::EMPTY,
+        };
+        Ok(items.iter().map(shape).fold(Shape::EMPTY, Shape::then))
+    }
+
+    /// Repetitions of the item parsed last, each of which may be repeated again.
+    fn quantifiers(&mut self, flags: Flags, items: &mut Vec<Item>) -> Result<()> {
+        loop {
+            self.skip_unseen(flags);
+            let start = self.at;
+            let repeat = match self.peek() {
+                Some(sign @ ('*' | '+' | '?')) => {
+                    self.next();
+                    // A question mark makes it lazy, a plus possessive.
+                    let mode = ["?", "+"].into_iter().find(|mode| self.take(mode)).unwrap_or("");
+                    Repeat { count: sign.to_string(), mode }
+                }
+                Some('{') => match self.interval()? {
+                    Some(repeat) => repeat,
+                    None => return Ok(()),
+                },
+                _ => return Ok(()),
+            };
+            let Some(item) = items.pop() else { return Ok(()) };
+            let (text, is_one, shape) = match item {
+                Item::Anchor(_) => {
+                    return Err(Problem { what: "a quantifier behind an assertion".into(), at: start });
+                }
+                Item::Folded(character) => {
+                    let mut text = String::new();
+                    fold::write_run(&[character], &mut text);
+                    let is_one = !text.starts_with(char::is_alphanumeric) || text.chars().count() == 1;
+                    (text, is_one, Shape::default())
+                }
+                Item::Written { text, is_one, shape } => (text, is_one, shape),
+            };
+            if shape.empty_comes_first {
+                let what = "a repetition of what may be empty before it may be more";
+                return Err(self.not_supported(start, what));
+            }
+            let body = if is_one { text } else { format!("(?:{text})") };
+            let Repeat { count, mode } = repeat;
+            let may_be_none = matches!(count.as_bytes(), [b'*' | b'?', ..] | [b'{', b'0', ..]);
+            let shape = Shape {
+                may_be_empty: may_be_none || shape.may_be_empty,
+                empty_comes_first: may_be_none && mode == "?",
+            };
+            let text = match mode {
+                _ if EMPTY_GROUPS.contains(&&body[..]) => body,
+                "+" => format!("(?>{body}{count})"),
+                _ => format!("{body}{count}{mode}"),
+            };
+            let is_one = mode == "+" || EMPTY_GROUPS.contains(&&text[..]);
+            items.push(Item::Written { is_one, text, shape });
+        }
+    }
+
+    /// Comments, and white space where that is nothing, between an item and its quantifier.
+    fn skip_unseen(&mut self, flags: Flags) {
+        loop {
+            let rest = self.rest();
+            if rest.starts_with("(?#") {
+                match rest.find(')') {
+                    Some(end) => self.at += end + 1,
+                    None => return,
+                }
+            } else if flags.extended && rest.starts_with(char::is_whitespace) {
+                self.next();
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// `{n}`, `{n,}`, `{,n}` and `{n,m}`; anything else in braces is text. With the larger number first it is possessive.
+    fn interval(&mut self) -> Result<Option<Repeat>> {
+        let start = self.at;
+        let Some((inner, _)) = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}')) else {
+            return Ok(None);
+        };
+        let number = |digits: &str| match digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            true if digits.is_empty() => Some(None),
+            true => Some(Some(digits.parse().unwrap_or(usize::MAX))),
+            false => None,
+        };
+        let (low, high) = inner.split_once(',').map_or((inner, None), |(low, high)| (low, Some(high)));
+        let (Some(low), Some(high)) = (number(low), high.map_or(Some(None), number)) else { return Ok(None) };
+        let is_exact = !inner.contains(',');
+        if low.is_none() && high.is_none() {
+            return Ok(None);
+        }
+        if low.max(high) > Some(MOST_REPEATS) {
+            return Err(Problem { what: format!("more than {MOST_REPEATS} repetitions"), at: start });
+        }
+        self.at += inner.len() + 2;
+        let low = low.unwrap_or(0);
+        Ok(Some(match high {
+            None if is_exact => Repeat { count: format!("{{{low}}}"), mode: "" },
+            Some(high) if high < low => Repeat { count: format!("{{{high},{low}}}"), mode: "+" },
+            _ => {
+                let mode = if self.take("?") { "?" } else { "" };
+                let high = high.map_or_else(String::new, |high| high.to_string());
+                Repeat { count: format!("{{{low},{high}}}"), mode }
+            }
+        }))
+    }
+
+    /// Behind an opening parenthesis. None where it is nothing but a comment.
+    fn group(&mut self, flags: Flags) -> Result<Option<Item>> {
+        let start = self.at - 1;
+        let opened = if self.take("?#") {
+            let end = self.rest().find(')').ok_or_else(|| self.problem("a comment without an end"))?;
+            self.at += end + 1;
+            return Ok(None);
+        } else if self.rest().starts_with('*') {
+            return Err(self.not_supported(start, "the callout (*"));
+        } else if !self.take("?") {
+            if self.has_names { "(?:".to_owned() } else { self.capture("(".to_owned()) }
+        } else {
+            match ["<=", "<!", "=", "!", ">", ":"].into_iter().find(|kind| self.take(kind)) {
+                Some(kind) => format!("(?{kind}"),
+                None if self.take("<") => self.name('>')?,
+                None if self.take("'") => self.name('\'')?,
+                None => return self.options(start, flags).map(Some),
+            }
+        };
+        let is_assertion = ["(?=", "(?!", "(?<=", "(?<!"].contains(&&opened[..]);
+        let (body, shape) = self.alternatives(flags)?;
+        self.close(start)?;
+        let text = format!("{opened}{body})");
+        Ok(Some(if is_assertion { Item::Anchor(text) } else { Item::Written { text, is_one: true, shape } }))
+    }
+
+    fn close(&mut self, start: usize) -> Result<()> {
+        let what = "an opening parenthesis without a closing one";
+        if self.take(")") { Ok(()) } else { Err(Problem { what: what.into(), at: start }) }
+    }
+
+    fn capture(&mut self, opened: String) -> String {
+        self.groups += 1;
+        opened
+    }
+
+    fn name(&mut self, end: char) -> Result<String> {
+        let (name, _) = self.rest().split_once(end).ok_or_else(|| self.problem("a group name without an end"))?;
+        let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if !is_name {
+            return Err(self.problem("a group name that is none"));
+        }
+        self.at += name.len() + end.len_utf8();
+        Ok(self.capture(format!("(?<{name}>")))
+    }
+
+    /// `(?i-m)`, which holds up to the end of the group around it, alternatives and all, and `(?i-m:…)`.
+    fn options(&mut self, start: usize, mut flags: Flags) -> Result<Item> {
+        let mut on = true;
+        loop {
+            let at = self.at;
+            match self.next() {
+                Some('-') => on = false,
+                Some('i') => flags.ignore_case = on,
+                Some('m') => flags.dot_takes_line_feeds = on,
+                Some('x') => flags.extended = on,
+                Some(end @ (':' | ')')) => {
+                    let (body, shape) = self.alternatives(flags)?;
+                    if end == ':' {
+                        self.close(start)?;
+                    }
+                    return Ok(Item::Written { text: format!("(?:{body})"), is_one: true, shape });
+                }
+                Some(other) => return Err(self.not_supported(at, &format!("the group option {other:?}"))),
+                None => return Err(self.problem("a group without an end")),
+            }
+        }
+    }
+}
+
+struct Repeat {
+    count: String,
+    mode: &'static str,
+}
+
+fn literal(character: char, flags: Flags) -> Item {
+    if flags.ignore_case {
+        return Item::Folded(character);
+    }
+    let mut text = String::new();
+    classes::write_character(character, &mut text);
+    Item::Written { text, is_one: true, shape: Shape::default() }
+}
+
+fn written(set: &Set) -> Item {
+    let mut text = String::new();
+    classes::write(set, &mut text);
+    Item::Written { text, is_one: true, shape: Shape::default() }
+}
+
+fn group(text: &str) -> Item {
+    Item::Written { text: text.into(), is_one: true, shape: Shape::default() }
+}
+
+fn any() -> Item {
+    group(r"[\x{0}-\x{10FFFF}]")
+}
+
+fn not_line_feed() -> Item {
+    group(r"[^\n]")
+}
+
+fn write_items(items: &[Item], out: &mut String) {
+    let mut run: Vec<char> = vec![];
+    for item in items {
+        if let Item::Folded(character) = item {
+            run.push(*character);
+            continue;
+        }
+        fold::write_run(&std::mem::take(&mut run), out);
+        if let Item::Written { text, .. } | Item::Anchor(text) = item {
+            out.push_str(text);
+        }
+    }
+    fold::write_run(&run, out);
+}

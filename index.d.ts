@@ -34,12 +34,89 @@ export interface CountOptions {
   specialTokens?: SpecialTokens | undefined
 }
 
+/** From which end: truncation to the left keeps the end of a text, padding to the left comes before it. */
+export type Direction = 'left' | 'right'
+
+/** What texts are cut to. */
+export interface Truncation {
+  /**
+   * How many ids an encoding has at most, special tokens included. When those alone are more, nothing is cut, as in Hugging
+   * Face's library.
+   */
+  maxLength: number
+  /**
+   * How many ids the part that is kept and the parts that overflow have in common with their neighbours. Default 0. It must
+   * be less than what is left of `maxLength` for a text: a `RangeError`, `ERR_TOKENLANE_TRUNCATION_STRIDE`.
+   */
+  stride?: number | undefined
+  /**
+   * Which text of a pair gets shorter. Default `'longest_first'`. A text that is too short for it is a `RangeError`,
+   * `ERR_TOKENLANE_TRUNCATION_TOO_SHORT`; `'only_second'` without one `ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT`.
+   */
+  strategy?: 'longest_first' | 'only_first' | 'only_second' | undefined
+  /** Default `'right'`. */
+  direction?: Direction | undefined
+}
+
+/** What encodings are filled up to. */
+export interface Padding {
+  /** The longest row of the batch, or so many ids; what is longer stays as it is. Default `'longest'`. */
+  to?: 'longest' | number | undefined
+  /** The length is rounded up to a multiple of this. Default 1. */
+  multipleOf?: number | undefined
+  /** Default `'right'`. */
+  direction?: Direction | undefined
+  /** The id of the padding. Default 0. */
+  padId?: number | undefined
+  /** Its type id. Default 0. */
+  padTypeId?: number | undefined
+  /** Its token. Default `'[PAD]'`. */
+  padToken?: string | undefined
+}
+
+/** What a batch can have beside ids and offsets. */
+export type Column = 'tokens' | 'specialTokensMask' | 'typeIds' | 'attentionMask' | 'wordIds' | 'sequenceIds'
+
+/** A text, or with `pretokenized` its words. */
+export type Input = Text | readonly Text[]
+
+/** A tensor as onnxruntime-node takes it: `new ort.Tensor(type, data, dims)`. */
+export interface TensorData<Type extends 'int64' | 'int32'> {
+  type: Type
+  data: Type extends 'int64' ? BigInt64Array : Int32Array
+  /** Rows, and ids in each. */
+  dims: [number, number]
+}
+
 export interface EncodeOptions extends CountOptions {
   /**
    * The unit of `offsets`, or `false` for none. Default `'utf16'` for one text, where they are computed when asked for, and
    * `false` for a batch, where they cost time and memory.
    */
   offsets?: OffsetUnit | false | undefined
+  /**
+   * The texts are arrays of words: each word is encoded by itself, its offsets are its own, and its place in the array is
+   * the word id of its tokens. Default `false`.
+   */
+  pretokenized?: boolean | undefined
+  /** Default as the file says, which is mostly `false`: not at all. */
+  truncation?: Truncation | false | undefined
+  /** Default as the file says, which is mostly `false`: not at all. */
+  padding?: Padding | false | undefined
+}
+
+export interface EncodeOneOptions extends EncodeOptions {
+  /** A second text that is encoded together with the first. Default none. */
+  pair?: Input | undefined
+}
+
+export interface EncodeBatchOptions extends EncodeOptions {
+  /** For each text the one that is encoded together with it. Default none. */
+  pairs?: readonly Input[] | undefined
+  /** What is wanted beside ids and offsets. Default none; with padding there is always an attention mask. */
+  columns?: readonly Column[] | undefined
+  /** What truncation cuts off is wanted too, as rows behind the row of their text. Default `false`. */
+  overflow?: boolean | undefined
 }
 
 export interface ThreadOptions {
@@ -118,7 +195,9 @@ export class Tokenizer {
    * (`ERR_TOKENLANE_ARGUMENT_TYPE`, `ERR_TOKENLANE_BUFFER`), and an `Error` for invalid UTF-8
    * (`ERR_TOKENLANE_INVALID_UTF8`) or a special token that is refused (`ERR_TOKENLANE_SPECIAL_TOKEN`).
    */
-  encode(text: Text, options?: EncodeOptions): Encoding
+  encode(text: Text, options?: EncodeOneOptions): Encoding
+  /** As above, of words that were cut before. */
+  encode(words: readonly Text[], options: EncodeOneOptions & { pretokenized: true }): Encoding
 
   /**
    * Encodes many texts on several threads while the event loop goes on. Strings are copied when the batch starts, bytes
@@ -126,11 +205,11 @@ export class Tokenizer {
    *
    * Rejects as {@link encode} throws; the error of the first row that failed has its number in `row`.
    */
-  encodeBatch(texts: readonly Text[], options?: EncodeOptions & RunOptions): Promise<Batch>
+  encodeBatch(texts: readonly Input[], options?: EncodeBatchOptions & RunOptions): Promise<Batch>
   /** As {@link encodeBatch}, but this thread waits: for scripts, and for worker threads that have nothing else to do. */
-  encodeBatchSync(texts: readonly Text[], options?: EncodeOptions & ThreadOptions): Batch
+  encodeBatchSync(texts: readonly Input[], options?: EncodeBatchOptions & ThreadOptions): Batch
 
-  /** How many ids {@link encode} would give. Throws as it does. */
+  /** How many ids {@link encode} would give without truncation and padding. Throws as it does. */
   count(text: Text, options?: CountOptions): number
   /** How many ids each text has, in order. Runs and rejects as {@link encodeBatch}. */
   countBatch(texts: readonly Text[], options?: CountOptions & RunOptions): Promise<Uint32Array>
@@ -178,8 +257,33 @@ export class Encoding {
   readonly attentionMask: Uint8Array
   /** The number of the word that each token is of, -1 for none. */
   readonly wordIds: Int32Array
-  /** 0 for tokens of the text, -1 for those that were added. */
+  /** 0 for tokens of the text, 1 for those of the pair, -1 for those that were added. */
   readonly sequenceIds: Int32Array
+  /**
+   * What truncation cut off, in parts with their own special tokens and padding. Of a pair: every combination of the parts
+   * of one text with those of the other. The parts have no overflow of their own.
+   */
+  readonly overflowing: readonly Encoding[]
+  /** Which tokens are of which text. Where nothing is noted all of them are of the first. */
+  readonly sequenceRanges: readonly { sequence: number; start: number; end: number }[]
+
+  // Places and spans are in the unit of the offsets; `undefined` where there is no such token, word or place. `sequence`
+  // is 0 for the text, the default, and 1 for the pair.
+
+  /** The text that a token is of. */
+  tokenToSequence(token: number): number | undefined
+  /** Where a token stands in its text. */
+  tokenToChars(token: number): [start: number, end: number] | undefined
+  /** The number of the word that a token is of. */
+  tokenToWord(token: number): number | undefined
+  /** The tokens of a word: the first, and the one behind the last. */
+  wordToTokens(word: number, sequence?: number): [start: number, end: number] | undefined
+  /** Where a word stands in its text. */
+  wordToChars(word: number, sequence?: number): [start: number, end: number] | undefined
+  /** The first token that covers a place of the text. */
+  charToToken(place: number, sequence?: number): number | undefined
+  /** The number of the word at a place of the text. */
+  charToWord(place: number, sequence?: number): number | undefined
 }
 
 /**
@@ -197,6 +301,28 @@ export class Batch implements Iterable<Uint32Array> {
   readonly rowOffsets: Uint32Array
   /** Start and end of each id in its text, `[start0, end0, start1, …]`; `undefined` if no `offsets` were asked for. */
   readonly offsets: Uint32Array | undefined
+  /**
+   * Which text each row is of; `undefined` unless `overflow` was asked for, because then row `i` is of text `i`. The first
+   * row of a text is the part that was kept.
+   */
+  readonly rowTexts: Uint32Array | undefined
+  /** The token of each id; this and the columns below are `undefined` if they were not asked for. */
+  readonly tokens: string[] | undefined
+  /** 1 for what the tokenizer added, padding included, and 0 for what stands in the text. */
+  readonly specialTokensMask: Uint8Array | undefined
+  /** The type id of each id. */
+  readonly typeIds: Uint32Array | undefined
+  /** 1 for each id, 0 for padding. Always there. */
+  readonly attentionMask: Uint8Array
+  /** The number of the word that each id is of, -1 for none. */
+  readonly wordIds: Int32Array | undefined
+  /** 0 for ids of the text, 1 for those of the pair, -1 for those that were added. */
+  readonly sequenceIds: Int32Array | undefined
+  /**
+   * All rows as a rectangle, of the ids or of a column that the batch has. Rows that are not of one length are filled up with
+   * zeros on the right; pad the batch for anything else.
+   */
+  tensor<Type extends 'int64' | 'int32'>(type: Type, column?: 'ids' | Exclude<Column, 'tokens'>): TensorData<Type>
   /**
    * The ids of one row, counted from 0. A `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`) if there is no such row; an `Error`
    * (`ERR_TOKENLANE_DISPOSED`) if the batch was disposed of.

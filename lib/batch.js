@@ -6,22 +6,36 @@ const { error, wrongType, wrongValue } = require('./errors.js')
 // Node 20 knows the symbol by this name before V8 does.
 const DISPOSE = Symbol.dispose ?? Symbol.for('nodejs.dispose')
 
+// Where the columns stand behind the ids, in the order of src/options.rs, and how they are viewed.
+const COLUMNS = [
+  ['offsets', Uint32Array],
+  ['tokens', Array],
+  ['specialTokensMask', Uint8Array],
+  ['typeIds', Uint32Array],
+  ['attentionMask', Uint8Array],
+  ['wordIds', Int32Array],
+  ['sequenceIds', Int32Array],
+]
+
 /** Rows of ids in one block of memory. What it hands out are views of that block. */
 class Batch {
   #slab
-  #offsetSlab
   #rows
   #ids
   #rowOffsets
-  #offsets
+  #rowTexts
+  #columns = {}
 
-  constructor(slab, rows, offsetSlab) {
+  constructor(slab, rows, rowTexts, ...columns) {
     this.#slab = slab
     this.#rows = rows
-    this.#offsetSlab = offsetSlab
     this.#rowOffsets = new Uint32Array(slab, 0, rows + 1)
     this.#ids = new Uint32Array(slab, (rows + 1) * 4)
-    if (offsetSlab !== undefined) this.#offsets = new Uint32Array(offsetSlab)
+    if (rowTexts) this.#rowTexts = new Uint32Array(rowTexts)
+    COLUMNS.forEach(([name, View], index) => {
+      const column = columns[index]
+      if (column) this.#columns[name] = column instanceof ArrayBuffer ? new View(column) : column
+    })
   }
 
   get length() {
@@ -36,8 +50,37 @@ class Batch {
     return this.#rowOffsets
   }
 
+  get rowTexts() {
+    return this.#rowTexts
+  }
+
   get offsets() {
-    return this.#offsets
+    return this.#columns.offsets
+  }
+
+  get tokens() {
+    return this.#columns.tokens
+  }
+
+  get specialTokensMask() {
+    return this.#columns.specialTokensMask
+  }
+
+  get typeIds() {
+    return this.#columns.typeIds
+  }
+
+  get attentionMask() {
+    this.#columns.attentionMask ??= new Uint8Array(this.#ids.length).fill(1)
+    return this.#columns.attentionMask
+  }
+
+  get wordIds() {
+    return this.#columns.wordIds
+  }
+
+  get sequenceIds() {
+    return this.#columns.sequenceIds
   }
 
   row(index) {
@@ -47,7 +90,36 @@ class Batch {
 
   offsetsOf(index) {
     this.#check(index)
-    return this.#offsets?.subarray(this.#rowOffsets[index] * 2, this.#rowOffsets[index + 1] * 2)
+    return this.offsets?.subarray(this.#rowOffsets[index] * 2, this.#rowOffsets[index + 1] * 2)
+  }
+
+  /** Rows in one array of a fixed width, as onnxruntime-node takes them. */
+  tensor(type, column = 'ids') {
+    this.#checkAlive()
+    const expected = "'int64' or 'int32'"
+    if (typeof type !== 'string') throw wrongType('type', expected, type)
+    if (type !== 'int64' && type !== 'int32') throw wrongValue('type', expected, type)
+    const names = ['ids', 'attentionMask', 'typeIds', 'specialTokensMask', 'wordIds', 'sequenceIds']
+    if (!names.includes(column)) throw wrongValue('column', names.map((name) => `'${name}'`).join(' or '), column)
+    const values = this[column]
+    if (values === undefined) throw wrongValue('column', `a column that the batch was asked for (columns: ['${column}'])`, column)
+    const ends = this.#rowOffsets
+    let width = 0
+    for (let row = 0; row < this.#rows; row++) width = Math.max(width, ends[row + 1] - ends[row])
+    const wide = type === 'int64'
+    const data = wide ? new BigInt64Array(this.#rows * width) : new Int32Array(this.#rows * width)
+    // A 64-bit integer is its lower half and a half of signs; all machines that the addon runs on store the lower first.
+    const words = wide ? new Int32Array(data.buffer) : data
+    const step = wide ? 2 : 1
+    const isSigned = values instanceof Int32Array
+    for (let row = 0; row < this.#rows; row++) {
+      let at = row * width * step
+      for (let index = ends[row]; index < ends[row + 1]; index++, at += step) {
+        words[at] = values[index]
+        if (wide && isSigned && values[index] < 0) words[at + 1] = -1
+      }
+    }
+    return { type, data, dims: [this.#rows, width] }
   }
 
   *[Symbol.iterator]() {
@@ -56,9 +128,10 @@ class Batch {
 
   dispose() {
     if (this.#slab === undefined) return
-    native.detach(this.#slab)
-    if (this.#offsetSlab !== undefined) native.detach(this.#offsetSlab)
-    this.#slab = this.#offsetSlab = undefined
+    // The mask may have been made here: it would otherwise outlive what it is about.
+    const others = [this.#rowTexts, ...Object.values(this.#columns)].filter(ArrayBuffer.isView)
+    for (const buffer of [this.#slab, ...others.map((view) => view.buffer)]) native.detach(buffer)
+    this.#slab = undefined
     this.#rows = 0
   }
 
@@ -66,10 +139,14 @@ class Batch {
     this.dispose()
   }
 
-  #check(index) {
+  #checkAlive() {
     if (this.#slab === undefined) {
       throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed of; its rows are gone')
     }
+  }
+
+  #check(index) {
+    this.#checkAlive()
     if (typeof index !== 'number') throw wrongType('index', 'a number', index)
     if (!(Number.isInteger(index) && index >= 0 && index < this.#rows)) {
       throw wrongValue('index', `a row of the batch (it has ${this.#rows}, counted from 0)`, index)

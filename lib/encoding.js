@@ -1,9 +1,9 @@
 'use strict'
 
 const native = require('./native.js')
-const { hasOffsets } = require('./options.js')
+const { checkId, hasOffsets, withOverflow } = require('./options.js')
 
-// The numbers of the columns in src/encoding.rs.
+// The numbers of the columns in src/options.rs, and what src/encoding.rs gives beside them.
 const OFFSETS = 0
 const TOKENS = 1
 const SPECIAL_TOKENS_MASK = 2
@@ -11,22 +11,62 @@ const TYPE_IDS = 3
 const ATTENTION_MASK = 4
 const WORD_IDS = 5
 const SEQUENCE_IDS = 6
+const ROWS = 7
+const RANGES = 8
 
-/** What one text became. The ids are there; every other column is computed from the text when it is first asked for. */
-class Encoding {
-  #ids
+/** An input and how it was encoded: whatever was not asked for at once is computed from it. */
+class Source {
   #handle
   #text
+  #pair
   #flags
-  #listed
-  #columns
+  #extra
+  #columns = []
 
-  constructor(ids, handle, text, flags, listed) {
-    this.#ids = ids
+  constructor(handle, text, pair, flags, extra) {
     this.#handle = handle
     this.#text = text
+    this.#pair = pair
     this.#flags = flags
-    this.#listed = listed
+    this.#extra = extra
+  }
+
+  get hasOffsets() {
+    return hasOffsets(this.#flags)
+  }
+
+  /** The same input with what truncation cuts off. */
+  withOverflow() {
+    return new Source(this.#handle, this.#text, this.#pair, withOverflow(this.#flags), this.#extra)
+  }
+
+  /** A column over all rows. */
+  column(which, view) {
+    this.#columns[which] ??= view(
+      native.column(this.#handle, this.#text, this.#pair, this.#flags, this.#extra, which),
+    )
+    return this.#columns[which]
+  }
+}
+
+/**
+ * What one input became. The ids are there; every other column is computed from the input when it is first asked for. A
+ * part that truncation cut off is the row with that number of its source.
+ */
+class Encoding {
+  #ids
+  #source
+  #row
+  #start
+  #columns = []
+  #ranges
+  #overflowing
+
+  constructor(ids, source, row = 0, start = 0) {
+    this.#ids = ids
+    this.#source = source
+    this.#row = row
+    this.#start = start
   }
 
   get ids() {
@@ -38,7 +78,7 @@ class Encoding {
   }
 
   get offsets() {
-    return hasOffsets(this.#flags) ? this.#column(OFFSETS, asUint32) : undefined
+    return this.#source.hasOffsets ? this.#column(OFFSETS, asUint32, 2) : undefined
   }
 
   get tokens() {
@@ -65,9 +105,99 @@ class Encoding {
     return this.#column(SEQUENCE_IDS, asInt32)
   }
 
-  #column(which, view) {
-    this.#columns ??= []
-    this.#columns[which] ??= view(native.column(this.#handle, this.#text, this.#flags, this.#listed, which))
+  get overflowing() {
+    if (this.#row > 0) return []
+    if (this.#overflowing === undefined) {
+      const source = this.#source.withOverflow()
+      const [count, ...words] = [...source.column(ROWS, asUint32)]
+      const ends = words.slice(0, count)
+      const ids = source.column(ROWS, asUint32).subarray(1 + count)
+      this.#overflowing = ends.slice(1).map((end, index) => {
+        const start = ends[index]
+        return new Encoding(ids.slice(start, end), source, index + 1, start)
+      })
+    }
+    return this.#overflowing
+  }
+
+  get sequenceRanges() {
+    if (this.#ranges === undefined) {
+      const words = this.#source.column(RANGES, asUint32)
+      let at = 0
+      for (let row = 0; row < this.#row; row++) at += 1 + words[at] * 3
+      this.#ranges = Array.from({ length: words[at] }, (_, index) => {
+        const [sequence, start, end] = words.subarray(at + 1 + index * 3)
+        return { sequence, start, end }
+      })
+    }
+    return this.#ranges
+  }
+
+  tokenToSequence(token) {
+    checkId('token', token)
+    if (this.sequenceRanges.length === 0) return token <= this.length ? 0 : undefined
+    const found = this.sequenceRanges.filter(({ start, end }) => start <= token && token < end)
+    return found.length > 0 ? Math.max(...found.map(({ sequence }) => sequence)) : undefined
+  }
+
+  tokenToChars(token) {
+    if (this.tokenToSequence(token) === undefined || token >= this.length) return undefined
+    const { offsets } = this
+    return offsets && [offsets[2 * token], offsets[2 * token + 1]]
+  }
+
+  tokenToWord(token) {
+    if (this.tokenToSequence(token) === undefined || token >= this.length) return undefined
+    const word = this.wordIds[token]
+    return word === -1 ? undefined : word
+  }
+
+  wordToTokens(word, sequence = 0) {
+    checkId('word', word)
+    const [from, to] = this.#rangeOf(sequence)
+    const { wordIds } = this
+    let found
+    for (let token = from; token < to && wordIds[token] <= word; token++) {
+      if (wordIds[token] === word) found = [found?.[0] ?? token, token + 1]
+    }
+    return found
+  }
+
+  wordToChars(word, sequence = 0) {
+    const tokens = this.wordToTokens(word, sequence)
+    const { offsets } = this
+    return tokens && offsets && [offsets[2 * tokens[0]], offsets[2 * tokens[1] - 1]]
+  }
+
+  charToToken(place, sequence = 0) {
+    checkId('place', place)
+    const [from, to] = this.#rangeOf(sequence)
+    const { offsets } = this
+    if (offsets === undefined) return undefined
+    for (let token = from; token < to; token++) {
+      if (offsets[2 * token] <= place && place < offsets[2 * token + 1]) return token
+    }
+    return undefined
+  }
+
+  charToWord(place, sequence = 0) {
+    const token = this.charToToken(place, sequence)
+    return token === undefined ? undefined : this.tokenToWord(token)
+  }
+
+  /** A sequence that is not noted has all tokens, as in Hugging Face's library. */
+  #rangeOf(sequence) {
+    checkId('sequence', sequence)
+    const found = this.sequenceRanges.find((range) => range.sequence === sequence)
+    return found === undefined ? [0, this.length] : [found.start, found.end]
+  }
+
+  #column(which, view, width = 1) {
+    if (this.#columns[which] === undefined) {
+      const whole = this.#source.column(which, view)
+      const [start, end] = [this.#start * width, (this.#start + this.length) * width]
+      this.#columns[which] = whole.length === end - start ? whole : whole.slice(start, end)
+    }
     return this.#columns[which]
   }
 }
@@ -77,4 +207,4 @@ const asUint32 = (buffer) => new Uint32Array(buffer)
 // The core's mark for "none", the largest word, reads as -1.
 const asInt32 = (buffer) => new Int32Array(buffer)
 
-module.exports = { Encoding }
+module.exports = { Encoding, Source }

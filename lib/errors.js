@@ -25,7 +25,7 @@ function wrongValue(name, expected, value) {
 }
 
 /** An option that does not exist, with the one that was probably meant. */
-function unknownOption(name, known) {
+function unknownOption(name, known, within) {
   const nearest = [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]
   const hint =
     nearest !== undefined && distance(name, nearest) <= Math.max(2, name.length / 3)
@@ -33,7 +33,7 @@ function unknownOption(name, known) {
       : known.length > 0
         ? `; the options are ${known.join(', ')}`
         : '; this call takes no options'
-  return typeError('ERR_TOKENLANE_UNKNOWN_OPTION', `there is no option '${name}'${hint}`)
+  return typeError('ERR_TOKENLANE_UNKNOWN_OPTION', `there is no option '${within === undefined ? name : `${within}.${name}`}'${hint}`)
 }
 
 /** A value in the words of a message, short. */

@@ -10,19 +10,48 @@ const SPECIAL_TOKENS = { parse: 1 << 1, text: 2 << 1, throw: 3 << 1 }
 const LISTED = 4 << 1
 const OFFSETS = { byte: 1 << 4, codepoint: 2 << 4, utf16: 3 << 4 }
 const OFFSETS_MASK = 3 << 4
+const NO_TRUNCATION = 1 << 6
+const NO_PADDING = 1 << 7
+const OVERFLOW = 1 << 8
+const WORDS = 1 << 9
+const COLUMNS = {
+  tokens: 1 << 10,
+  specialTokensMask: 1 << 11,
+  typeIds: 1 << 12,
+  attentionMask: 1 << 13,
+  wordIds: 1 << 14,
+  sequenceIds: 1 << 15,
+}
+const STRATEGIES = ['longest_first', 'only_first', 'only_second']
+const DIRECTIONS = ['left', 'right']
 const MOST_THREADS = 1024
+
+const BATCH = [
+  'addSpecialTokens',
+  'specialTokens',
+  'offsets',
+  'columns',
+  'pairs',
+  'pretokenized',
+  'truncation',
+  'padding',
+  'overflow',
+  'threads',
+]
 
 /** The names of the options of each call. */
 const KNOWN = {
-  encode: ['addSpecialTokens', 'specialTokens', 'offsets'],
-  encodeBatch: ['addSpecialTokens', 'specialTokens', 'offsets', 'signal', 'threads'],
-  encodeBatchSync: ['addSpecialTokens', 'specialTokens', 'offsets', 'threads'],
+  encode: ['addSpecialTokens', 'specialTokens', 'offsets', 'pair', 'pretokenized', 'truncation', 'padding'],
+  encodeBatch: [...BATCH, 'signal'],
+  encodeBatchSync: BATCH,
   count: ['addSpecialTokens', 'specialTokens'],
   countBatch: ['addSpecialTokens', 'specialTokens', 'signal', 'threads'],
   decode: ['skipSpecialTokens'],
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
   vocabSize: ['addedTokens'],
   load: ['encoding', 'pattern', 'specialTokens'],
+  truncation: ['maxLength', 'stride', 'strategy', 'direction'],
+  padding: ['to', 'multipleOf', 'direction', 'padId', 'padTypeId', 'padToken'],
 }
 
 /** What no options at all mean: for one text, offsets can be had in UTF-16 units; for a batch they cost, so there are none. */
@@ -45,6 +74,16 @@ function encodeFlags(options, known, defaults) {
       flags |= specialTokens(value)
     } else if (name === 'offsets') {
       flags = (flags & ~OFFSETS_MASK) | offsets(value)
+    } else if (name === 'pretokenized') {
+      if (boolean(name, value)) flags |= WORDS
+    } else if (name === 'overflow') {
+      if (boolean(name, value)) flags |= OVERFLOW
+    } else if (name === 'columns') {
+      flags |= columns(value)
+    } else if (name === 'truncation') {
+      if (value === false) flags |= NO_TRUNCATION
+    } else if (name === 'padding') {
+      if (value === false) flags |= NO_PADDING
     }
   }
   return flags
@@ -70,13 +109,74 @@ function offsets(value) {
   return OFFSETS[value]
 }
 
-/** The special tokens listed by the caller, where `flags` say that there is a list. */
-function listedTokens(flags, options) {
-  return (flags & LISTED) === LISTED ? [...options.specialTokens] : undefined
+function columns(value) {
+  const known = Object.keys(COLUMNS)
+  const expected = `an array of ${known.map((name) => `'${name}'`).join(', ')}`
+  if (!Array.isArray(value)) throw wrongType('columns', expected, value)
+  return value.reduce((flags, name) => {
+    if (!known.includes(name)) throw wrongValue('columns', expected, name)
+    return flags | COLUMNS[name]
+  }, 0)
+}
+
+/** What flags cannot say: the special tokens listed, truncation and padding. Mostly nothing. */
+function extraOptions(flags, options) {
+  if (options === undefined) return undefined
+  const listed = (flags & LISTED) === LISTED ? [...options.specialTokens] : undefined
+  const truncation = truncationOption(options.truncation)
+  const padding = paddingOption(options.padding)
+  if (listed === undefined && truncation === undefined && padding === undefined) return undefined
+  return { listed, truncation, padding }
+}
+
+function truncationOption(value) {
+  if (value === undefined || value === false) return undefined
+  checkObject(value, 'truncation', 'an object or false')
+  checkNames(value, KNOWN.truncation, 'truncation')
+  const { maxLength, stride = 0, strategy = 'longest_first', direction = 'right' } = value
+  if (maxLength === undefined) throw wrongType('truncation.maxLength', 'a number', maxLength)
+  count('truncation.maxLength', maxLength)
+  count('truncation.stride', stride)
+  oneOf('truncation.strategy', strategy, STRATEGIES)
+  oneOf('truncation.direction', direction, DIRECTIONS)
+  return { maxLength, stride, strategy: STRATEGIES.indexOf(strategy), left: direction === 'left' }
+}
+
+function paddingOption(value) {
+  if (value === undefined || value === false) return undefined
+  checkObject(value, 'padding', 'an object or false')
+  checkNames(value, KNOWN.padding, 'padding')
+  const { to = 'longest', multipleOf = 1, direction = 'right', padId = 0, padTypeId = 0, padToken = '[PAD]' } = value
+  if (typeof to !== 'number') oneOf('padding.to', to, ['longest'], "'longest' or a number of tokens")
+  else count('padding.to', to)
+  count('padding.multipleOf', multipleOf)
+  oneOf('padding.direction', direction, DIRECTIONS)
+  checkId('padding.padId', padId)
+  checkId('padding.padTypeId', padTypeId)
+  if (typeof padToken !== 'string') throw wrongType('padding.padToken', 'a string', padToken)
+  const length = to === 'longest' ? undefined : to
+  return { length, multipleOf, left: direction === 'left', padId, padTypeId, padToken }
+}
+
+/** A number of tokens. */
+function count(name, value) {
+  if (typeof value !== 'number') throw wrongType(name, 'a number', value)
+  if (!isId(value)) throw wrongValue(name, 'an integer from 0 to 4294967295', value)
+}
+
+function oneOf(name, value, known, expected = known.map((one) => `'${one}'`).join(' or ')) {
+  if (typeof value !== 'string') throw wrongType(name, expected, value)
+  if (!known.includes(value)) throw wrongValue(name, expected, value)
 }
 
 /** Whether the columns of an encoding know offsets. */
 const hasOffsets = (flags) => (flags & OFFSETS_MASK) !== 0
+
+/** Whether texts are arrays of words. */
+const hasWords = (flags) => (flags & WORDS) !== 0
+
+/** The flags with what truncation cuts off. */
+const withOverflow = (flags) => flags | OVERFLOW
 
 /** `threads` and `signal` of a batch. 0 threads: the default. */
 function runOptions(options) {
@@ -132,7 +232,13 @@ function loadOptions(options) {
 
 function checkKnown(options, known) {
   checkObject(options)
-  for (const name in options) if (!known.includes(name)) throw unknownOption(name, known)
+  checkNames(options, known)
+}
+
+function checkNames(options, known, within) {
+  for (const name in options) {
+    if (!known.includes(name)) throw unknownOption(name, known, within)
+  }
 }
 
 function checkObject(value, name = 'options', expected = 'an object') {
@@ -159,8 +265,10 @@ module.exports = {
   ONE_TEXT,
   MANY_TEXTS,
   encodeFlags,
-  listedTokens,
+  extraOptions,
   hasOffsets,
+  hasWords,
+  withOverflow,
   runOptions,
   decodeFlag,
   addedTokensFlag,

@@ -4,7 +4,7 @@ const path = require('node:path')
 const { fileURLToPath } = require('node:url')
 
 const { Batch } = require('./batch.js')
-const { Encoding } = require('./encoding.js')
+const { Encoding, Source } = require('./encoding.js')
 const { typeError, wrongType } = require('./errors.js')
 const { toIds, toRows } = require('./ids.js')
 const { inLine } = require('./line.js')
@@ -14,7 +14,8 @@ const {
   ONE_TEXT,
   MANY_TEXTS,
   encodeFlags,
-  listedTokens,
+  extraOptions,
+  hasWords,
   runOptions,
   decodeFlag,
   addedTokensFlag,
@@ -74,44 +75,45 @@ class Tokenizer {
 
   encode(text, options) {
     const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
-    const listed = listedTokens(flags, options)
-    const found = native.encode(this.#handle, text, flags, listed, scratch)
+    const extra = extraOptions(flags, options)
+    const pair = options?.pair
+    const found = native.encode(this.#handle, text, pair, flags, extra, scratch)
     const ids = typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
-    // Bytes can change before another column is asked for; a string cannot.
-    return new Encoding(ids, this.#handle, typeof text === 'string' ? text : text.slice(), flags, listed)
+    // Bytes and arrays can change before another column is asked for; a string cannot.
+    return new Encoding(ids, new Source(this.#handle, unchanging(text), unchanging(pair), flags, extra))
   }
 
   async encodeBatch(texts, options) {
     const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
-    const listed = listedTokens(flags, options)
+    const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
-    return batchOf(
-      await whileTextsAreSafe(texts, signal, (turn, safe) =>
-        native.encodeBatch(turn, handle, safe, flags, listed, threads),
-      ),
+    const blocks = await whileTextsAreSafe([texts, options?.pairs], hasWords(flags), signal, (turn, [safe, pairs]) =>
+      native.encodeBatch(turn, handle, safe, pairs, flags, extra, threads),
     )
+    return new Batch(...blocks)
   }
 
   encodeBatchSync(texts, options) {
     const flags = encodeFlags(options, KNOWN.encodeBatchSync, MANY_TEXTS)
+    const extra = extraOptions(flags, options)
     const { threads } = runOptions(options)
-    return batchOf(native.encodeBatchSync(this.#handle, texts, flags, listedTokens(flags, options), threads))
+    return new Batch(...native.encodeBatchSync(this.#handle, texts, options?.pairs, flags, extra, threads))
   }
 
   count(text, options) {
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
-    return native.count(this.#handle, text, flags, listedTokens(flags, options))
+    return native.count(this.#handle, text, flags, extraOptions(flags, options))
   }
 
   async countBatch(texts, options) {
     const flags = encodeFlags(options, KNOWN.countBatch, MANY_TEXTS)
-    const listed = listedTokens(flags, options)
+    const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
     return new Uint32Array(
-      await whileTextsAreSafe(texts, signal, (turn, safe) =>
-        native.countBatch(turn, handle, safe, flags, listed, threads),
+      await whileTextsAreSafe([texts], false, signal, (turn, [safe]) =>
+        native.countBatch(turn, handle, safe, flags, extra, threads),
       ),
     )
   }
@@ -164,20 +166,23 @@ function encodingPath(name) {
   return path.join(ENCODINGS, native.encodingFile(name))
 }
 
-/** The addon gives the block of row offsets and ids, the number of rows, and the block of offsets if there is one. */
-function batchOf([slab, rows, offsetSlab]) {
-  return new Batch(slab, rows, offsetSlab)
+/** A text, or an array of words, that nobody else can change. */
+function unchanging(text) {
+  if (Array.isArray(text)) return text.map(unchanging)
+  return text instanceof Uint8Array ? text.slice() : text
 }
 
 /**
- * Calls `start(turn, texts)` in line. The addon copies the texts when the work starts; if that is not now, the array and
- * the bytes in it are copied at once, so that what the caller does to them meanwhile changes nothing. Strings never change
- * and stay V8's until then.
+ * Calls `start(turn, lists)` in line, with lists of texts, or of arrays of words. The addon copies the texts when the work
+ * starts; if that is not now, the arrays and the bytes in them are copied at once, so that what the caller does to them
+ * meanwhile changes nothing. Strings never change and stay V8's until then.
  */
-function whileTextsAreSafe(texts, signal, start) {
-  let safe = texts
+function whileTextsAreSafe(lists, words, signal, start) {
+  let safe = lists
+  const copy = (text) => (typeof text === 'string' ? text : copyOfBytes(text))
+  const copyWords = (list) => (Array.isArray(list) ? list.map(copy) : list)
   const onWait = () => {
-    if (Array.isArray(texts)) safe = texts.map((text) => (typeof text === 'string' ? text : copyOfBytes(text)))
+    safe = lists.map((list) => (Array.isArray(list) ? list.map(words ? copyWords : copy) : list))
   }
   return inLine((turn) => start(turn, safe), { signal, onWait })
 }

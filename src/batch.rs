@@ -6,21 +6,22 @@ use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::batch::{self, Cancel, Run};
-use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, Tokenizer};
+use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, Text, Tokenizer};
 
+use crate::encoding;
 use crate::error::{Class, Failure, caught};
 use crate::line::Turn;
 use crate::load::Handle;
 use crate::memory::Slab;
 use crate::node_api::{self, Blocks, JsText};
-use crate::options;
+use crate::options::{self, COLUMNS, Extra};
 use crate::task::{Job, Work};
-use crate::text::{self, Arena};
+use crate::text::{self, Arena, Inputs};
 
 /// Encodes texts.
 pub struct EncodeWork {
     tokenizer: Arc<Tokenizer>,
-    texts: Arena,
+    inputs: Inputs,
     options: EncodeOptions,
     threads: Option<usize>,
     cancel: Option<Arc<Cancel>>,
@@ -31,12 +32,17 @@ impl Work for EncodeWork {
     type Js = Blocks;
 
     fn run(&mut self) -> Result<Blocks, Failure> {
-        let (tokenizer, texts) = (&*self.tokenizer, self.texts.texts());
+        let (tokenizer, options) = (&*self.tokenizer, &self.options);
         let run = Run { threads: self.threads, cancel: self.cancel.as_deref() };
-        let encoded = batch::encode_batch_columns(tokenizer, &texts, &self.options, &run)?;
-        let wanted = self.options.columns.contains(Columns::OFFSETS);
-        let offsets = wanted.then(|| Slab(encoded.offsets().as_flattened().to_vec()));
-        Ok(Blocks { ids: Slab(encoded.into_slab()), rows: texts.len() as u32, offsets })
+        let encoded = self.inputs.with(
+            |texts| batch::encode_batch_columns(tokenizer, texts, options, &run),
+            |inputs| batch::encode_batch_inputs(tokenizer, inputs, options, &run),
+        )?;
+        let rows = encoded.len() as u32;
+        let (slab, mut columns, row_texts) = encoded.into_parts();
+        let take = |&column: &Columns| options.columns.contains(column).then(|| encoding::take(&mut columns, column));
+        let columns = COLUMNS.iter().map(take).collect();
+        Ok(Blocks { ids: Slab(slab), rows, row_texts: row_texts.map(Slab), columns })
     }
 
     fn deliver(&mut self, _env: Env, blocks: Blocks) -> napi::Result<Blocks> {
@@ -54,7 +60,8 @@ impl Work for CountWork {
     fn run(&mut self) -> Result<Slab, Failure> {
         let Self(work) = self;
         let run = Run { threads: work.threads, cancel: work.cancel.as_deref() };
-        Ok(Slab(batch::count_batch(&work.tokenizer, &work.texts.texts(), &work.options, &run)?))
+        let count = |texts: &[Text<'_>]| batch::count_batch(&work.tokenizer, texts, &work.options, &run);
+        Ok(Slab(work.inputs.with(count, |_| Ok(vec![]))?))
     }
 
     fn deliver(&mut self, _env: Env, counts: Slab) -> napi::Result<Slab> {
@@ -95,49 +102,54 @@ impl Work for DecodeWork {
 
 /// Copies the texts and packs the work.
 fn encode_work(
-    env: Env,
     turn: Option<&Turn>,
     handle: &Handle,
-    texts: &Unknown<'_>,
+    inputs: Inputs,
     flags: u32,
-    listed: Option<Vec<String>>,
+    extra: Option<Extra>,
     threads: u32,
-) -> napi::Result<EncodeWork> {
-    Ok(EncodeWork {
+) -> EncodeWork {
+    EncodeWork {
         tokenizer: Arc::clone(&handle.tokenizer),
-        texts: Arena::copy(env, texts)?,
-        options: options::encode_options(flags, listed, options::batch_columns(flags)),
+        inputs,
+        options: options::batch_options(flags, extra, &handle.tokenizer),
         threads: options::threads(threads),
         cancel: turn.map(Turn::cancel),
-    })
+    }
 }
 
-/// Encodes an array of texts on the threadpool.
+/// Encodes an array of texts on the threadpool; each with the one at its place in `pairs`, if that is an array.
+// JS gives them one by one because that is cheapest.
+#[allow(clippy::too_many_arguments)]
 #[napi]
 pub fn encode_batch(
     env: Env,
     turn: &External<Turn>,
     handle: &External<Handle>,
     texts: Unknown<'_>,
+    pairs: Unknown<'_>,
     flags: u32,
-    listed: Option<Vec<String>>,
+    extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
-    let work = encode_work(env, Some(turn), handle, &texts, flags, listed, threads)?;
+    let inputs = Inputs::copy(env, &texts, &pairs, options::has_words(flags))?;
+    let work = encode_work(Some(turn), handle, inputs, flags, extra, threads);
     Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
 }
 
-/// Encodes an array of texts now, on this thread and the core's own.
+/// Encodes as [`encode_batch`], now, on this thread and the core's own.
 #[napi]
 pub fn encode_batch_sync(
     env: Env,
     handle: &External<Handle>,
     texts: Unknown<'_>,
+    pairs: Unknown<'_>,
     flags: u32,
-    listed: Option<Vec<String>>,
+    extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<Blocks> {
-    let mut work = encode_work(env, None, handle, &texts, flags, listed, threads)?;
+    let inputs = Inputs::copy(env, &texts, &pairs, options::has_words(flags))?;
+    let mut work = encode_work(None, handle, inputs, flags, extra, threads);
     caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }
 
@@ -149,10 +161,11 @@ pub fn count_batch(
     handle: &External<Handle>,
     texts: Unknown<'_>,
     flags: u32,
-    listed: Option<Vec<String>>,
+    extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<CountWork>>> {
-    let work = CountWork(encode_work(env, Some(turn), handle, &texts, flags, listed, threads)?);
+    let texts = Arena::copy("texts", &texts).map_err(|failure| node_api::js_error(env, &failure))?;
+    let work = CountWork(encode_work(Some(turn), handle, Inputs::Texts(texts), flags, extra, threads));
     Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
 }
 

@@ -1,55 +1,95 @@
-//! What one text yields beside its ids, each column by itself and only when it is asked for.
+//! What one input yields beside its ids, each column by itself and only when it is asked for.
 
 use napi::Env;
 use napi::bindgen_prelude::{Either3, External, Unknown};
 use napi_derive::napi;
-use tokenlane_core::Columns;
+use tokenlane_core::{Columns, Encoding};
 
 use crate::error::{Class, Failure, caught};
 use crate::load::Handle;
 use crate::memory::{Bytes, Slab};
 use crate::node_api::{self, JsText};
-use crate::options;
+use crate::options::{self, COLUMNS, Extra};
 use crate::text;
 
-/// The columns by the numbers that `lib/encoding.js` gives them.
-const COLUMNS: [Columns; 7] = [
-    Columns::OFFSETS,
-    Columns::TOKENS,
-    Columns::SPECIAL_TOKENS_MASK,
-    Columns::TYPE_IDS,
-    Columns::ATTENTION_MASK,
-    Columns::WORD_IDS,
-    Columns::SEQUENCE_IDS,
-];
+/// A column on its way to JS.
+pub type Column = Either3<Slab, Bytes, Vec<JsText>>;
 
-/// One column of a text's encoding: words or bytes to be viewed as the column's type, or strings.
+/// A column taken out of an encoding or a batch.
+pub fn take(from: &mut Encoding, column: Columns) -> Column {
+    match column {
+        Columns::TOKENS => Either3::C(from.take_tokens().into_iter().map(JsText::from).collect()),
+        Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => Either3::B(Bytes(from.take_mask(column))),
+        _ => Either3::A(Slab(from.take_words(column))),
+    }
+}
+
+/// One column of an input's encoding: words or bytes to be viewed as the column's type, or strings. With the flag for
+/// overflow it goes on with that of each part.
+///
+/// Two numbers behind the last column are no columns: the first gives the number of rows, where each ends, and all ids; the
+/// second gives for each row the number of its sequence ranges, and of each range the sequence, start and end.
 #[napi]
 pub fn column(
     env: Env,
     handle: &External<Handle>,
     value: Unknown<'_>,
+    pair: Unknown<'_>,
     flags: u32,
-    listed: Option<Vec<String>>,
+    extra: Option<Extra>,
     which: u32,
-) -> napi::Result<Either3<Slab, Bytes, Vec<JsText>>> {
+) -> napi::Result<Column> {
     let result = caught(|| {
-        let column = COLUMNS.get(which as usize).copied().ok_or_else(|| {
-            Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", format!("there is no column {which}"))
-        })?;
-        let options = options::encode_options(flags, listed, column);
-        text::with_text("text", &value, |text| {
-            let encoding = handle.tokenizer.encode(text, &options)?;
-            Ok(match which {
-                0 => Either3::A(Slab(encoding.offsets().as_flattened().to_vec())),
-                1 => Either3::C(encoding.tokens().iter().map(|token| JsText::from(token.clone())).collect()),
-                2 => Either3::B(Bytes(encoding.special_tokens_mask().to_vec())),
-                3 => Either3::A(Slab(encoding.type_ids().to_vec())),
-                4 => Either3::B(Bytes(encoding.attention_mask().to_vec())),
-                5 => Either3::A(Slab(encoding.word_ids().to_vec())),
-                _ => Either3::A(Slab(encoding.sequence_ids().to_vec())),
-            })
+        let (ids, ranges) = (COLUMNS.len() as u32, COLUMNS.len() as u32 + 1);
+        let column = match COLUMNS.get(which as usize) {
+            Some(&column) => column,
+            None if which == ids => Columns::NONE,
+            None if which == ranges => Columns::SEQUENCE_IDS,
+            None => {
+                let message = format!("there is no column {which}");
+                return Err(Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message));
+            }
+        };
+        let options = options::encode_options(flags, extra, column);
+        text::with_input(&value, &pair, options::has_words(flags), |input| {
+            let mut encoding = handle.tokenizer.encode_input(input, &options)?;
+            if which == ids {
+                return Ok(Either3::A(Slab(rows(&encoding))));
+            }
+            if which == ranges {
+                let all = std::iter::once(&encoding).chain(encoding.overflowing());
+                return Ok(Either3::A(Slab(all.flat_map(ranges_of).collect())));
+            }
+            let parts = encoding.take_overflowing();
+            let mut taken = take(&mut encoding, column);
+            for mut part in parts {
+                match (&mut taken, take(&mut part, column)) {
+                    (Either3::A(all), Either3::A(part)) => all.0.extend(part.0),
+                    (Either3::B(all), Either3::B(part)) => all.0.extend(part.0),
+                    (Either3::C(all), Either3::C(part)) => all.extend(part),
+                    _ => unreachable!("all parts have the same column"),
+                }
+            }
+            Ok(taken)
         })
     });
     result.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+fn rows(encoding: &Encoding) -> Vec<u32> {
+    let all = || std::iter::once(encoding).chain(encoding.overflowing());
+    let mut words = vec![all().count() as u32];
+    let mut end = 0;
+    words.extend(all().map(|row| {
+        end += row.len() as u32;
+        end
+    }));
+    all().for_each(|row| words.extend_from_slice(row.ids()));
+    words
+}
+
+fn ranges_of(encoding: &Encoding) -> Vec<u32> {
+    let ranges = encoding.sequence_ranges();
+    let each = ranges.iter().flat_map(|(sequence, range)| [*sequence, range.start as u32, range.end as u32]);
+    std::iter::once(ranges.len() as u32).chain(each).collect()
 }

@@ -69,7 +69,12 @@ impl From<LoadError> for Failure {
 impl From<EncodeError> for Failure {
     fn from(error: EncodeError) -> Self {
         let class = match error {
-            EncodeError::NoSuchSpecialToken { .. } => Class::Range,
+            EncodeError::NoSuchSpecialToken { .. }
+            | EncodeError::TruncationStride { .. }
+            | EncodeError::TruncationTooShort { .. }
+            | EncodeError::TruncationNoSecondText
+            | EncodeError::OverflowTooLarge { .. }
+            | EncodeError::PaddingTooLong { .. } => Class::Range,
             _ => Class::Error,
         };
         Self::new(class, error.code(), error.to_string())

@@ -13,6 +13,7 @@ use std::slice;
 use napi::bindgen_prelude::{External, ToNapiValue, TypeName, Unknown};
 use napi::{Env, JsValue, Status, ValueType, sys};
 
+use crate::encoding::Column;
 use crate::error::{Class, Failure};
 use crate::memory::{Bytes, Loan, Slab};
 
@@ -45,6 +46,11 @@ pub fn describe(value: &Unknown<'_>) -> &'static str {
         Ok(ValueType::Function) => "a function",
         _ => "an object",
     }
+}
+
+/// Whether a value is undefined.
+pub fn is_undefined(value: &Unknown<'_>) -> bool {
+    matches!(value.get_type(), Ok(ValueType::Undefined))
 }
 
 /// What came of copying a string into the room there was.
@@ -391,26 +397,30 @@ pub fn detach(buffer: &Unknown<'_>) {
     unsafe { sys::napi_detach_arraybuffer(env, raw) };
 }
 
-/// What comes out of a batch. In JS: an array of the block of ids, the number of rows and, where offsets were asked for,
-/// their block.
-#[derive(Debug)]
+/// What comes out of a batch. In JS: an array of the block of ids, the number of rows, the block of the rows' texts, and the
+/// columns; what was not asked for is null.
 pub struct Blocks {
     /// Row offsets, then the ids of all rows.
     pub ids: Slab,
     /// How many rows there are.
     pub rows: u32,
-    /// Start and end of each id, in the unit asked for.
-    pub offsets: Option<Slab>,
+    /// The text of each row.
+    pub row_texts: Option<Slab>,
+    /// In the order of [`crate::options::COLUMNS`].
+    pub columns: Vec<Option<Column>>,
 }
 
 impl ToNapiValue for Blocks {
     unsafe fn to_napi_value(env: sys::napi_env, blocks: Self) -> napi::Result<sys::napi_value> {
         // SAFETY: the caller gives the running call's `env`, and the elements are made for it.
         unsafe {
-            let mut elements =
-                vec![Slab::to_napi_value(env, blocks.ids)?, ToNapiValue::to_napi_value(env, blocks.rows)?];
-            if let Some(offsets) = blocks.offsets {
-                elements.push(Slab::to_napi_value(env, offsets)?);
+            let mut elements = vec![
+                Slab::to_napi_value(env, blocks.ids)?,
+                ToNapiValue::to_napi_value(env, blocks.rows)?,
+                ToNapiValue::to_napi_value(env, blocks.row_texts)?,
+            ];
+            for column in blocks.columns {
+                elements.push(ToNapiValue::to_napi_value(env, column)?);
             }
             let mut array = ptr::null_mut();
             check(sys::napi_create_array_with_length(env, elements.len(), &mut array), "make an array")?;
@@ -456,4 +466,4 @@ macro_rules! named {
     )+};
 }
 
-named!(Slab => "ArrayBuffer", Bytes => "Uint8Array", JsText => "string", Blocks => "[ArrayBuffer, number, ArrayBuffer?]");
+named!(Slab => "ArrayBuffer", Bytes => "Uint8Array", JsText => "string", Blocks => "[ArrayBuffer, number, ...]");

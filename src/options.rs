@@ -1,13 +1,109 @@
 //! Options as they come from `lib/options.js`: checked there, and packed into one integer so that a call costs no
-//! look-ups of properties. Both sides hold the same layout.
+//! look-ups of properties. Both sides hold the same layout. What is no flag, and rarely given, comes as an [`Extra`].
 //!
 //! | bits | meaning |
 //! |---|---|
 //! | 0 | add special tokens |
 //! | 1–3 | special tokens in the text: 0 as the file's origin does, 1 parse, 2 text, 3 throw, 4 only those listed |
 //! | 4–5 | offsets: 0 none, 1 bytes, 2 code points, 3 UTF-16 units |
+//! | 6 | no truncation, whatever the file says |
+//! | 7 | no padding, whatever the file says |
+//! | 8 | what truncation cuts off is wanted too |
+//! | 9 | texts are arrays of words |
+//! | 10–15 | columns of a batch, in the order of [`COLUMNS`] without the offsets |
 
-use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, OffsetUnit, SpecialTokens};
+use napi_derive::napi;
+use tokenlane_core::{
+    Columns, DecodeOptions, Direction, EncodeOptions, OffsetUnit, PadTo, Padding, Setting, SpecialTokens, Tokenizer,
+    Truncation, TruncationStrategy,
+};
+
+/// The columns by the numbers that `lib/encoding.js` gives them.
+pub const COLUMNS: [Columns; 7] = [
+    Columns::OFFSETS,
+    Columns::TOKENS,
+    Columns::SPECIAL_TOKENS_MASK,
+    Columns::TYPE_IDS,
+    Columns::ATTENTION_MASK,
+    Columns::WORD_IDS,
+    Columns::SEQUENCE_IDS,
+];
+
+/// What flags cannot say.
+#[napi(object)]
+#[derive(Debug, Clone, Default)]
+pub struct Extra {
+    /// Special tokens that the text may spell out.
+    pub listed: Option<Vec<String>>,
+    /// The truncation of the call.
+    pub truncation: Option<ExtraTruncation>,
+    /// The padding of the call.
+    pub padding: Option<ExtraPadding>,
+}
+
+/// A truncation; `lib/options.js` has checked the numbers.
+#[napi(object)]
+#[derive(Debug, Clone)]
+pub struct ExtraTruncation {
+    /// At most so many tokens.
+    pub max_length: u32,
+    /// So many tokens in common.
+    pub stride: u32,
+    /// 0 the longest text first, 1 only the first, 2 only the second.
+    pub strategy: u32,
+    /// Whether the end is kept, and not the start.
+    pub left: bool,
+}
+
+/// A padding; `lib/options.js` has checked the numbers.
+#[napi(object)]
+#[derive(Debug, Clone)]
+pub struct ExtraPadding {
+    /// The length, or nothing for the longest row.
+    pub length: Option<u32>,
+    /// What lengths are rounded up to a multiple of.
+    pub multiple_of: u32,
+    /// Whether it comes before the text.
+    pub left: bool,
+    /// The padding's id.
+    pub pad_id: u32,
+    /// Its type id.
+    pub pad_type_id: u32,
+    /// Its token.
+    pub pad_token: String,
+}
+
+impl From<&ExtraTruncation> for Truncation {
+    fn from(extra: &ExtraTruncation) -> Self {
+        Self {
+            max_length: extra.max_length as usize,
+            stride: extra.stride as usize,
+            strategy: match extra.strategy {
+                1 => TruncationStrategy::OnlyFirst,
+                2 => TruncationStrategy::OnlySecond,
+                _ => TruncationStrategy::LongestFirst,
+            },
+            direction: direction(extra.left),
+        }
+    }
+}
+
+impl From<&ExtraPadding> for Padding {
+    fn from(extra: &ExtraPadding) -> Self {
+        Self {
+            to: extra.length.map_or(PadTo::Longest, |length| PadTo::Length(length as usize)),
+            multiple_of: extra.multiple_of as usize,
+            direction: direction(extra.left),
+            id: extra.pad_id,
+            type_id: extra.pad_type_id,
+            token: extra.pad_token.clone(),
+        }
+    }
+}
+
+fn direction(left: bool) -> Direction {
+    if left { Direction::Left } else { Direction::Right }
+}
 
 /// The unit offsets are counted in, or `None` where none are asked for.
 fn offset_unit(flags: u32) -> Option<OffsetUnit> {
@@ -19,13 +115,36 @@ fn offset_unit(flags: u32) -> Option<OffsetUnit> {
     }
 }
 
-/// What a batch is to yield beside its ids.
-pub fn batch_columns(flags: u32) -> Columns {
-    offset_unit(flags).map_or(Columns::NONE, |_| Columns::OFFSETS)
+fn setting<T>(off: bool, value: Option<T>) -> Setting<T> {
+    match value {
+        _ if off => Setting::Off,
+        Some(value) => Setting::On(value),
+        None => Setting::FileDefault,
+    }
+}
+
+/// Whether the texts are arrays of words.
+pub fn has_words(flags: u32) -> bool {
+    flags >> 9 & 1 == 1
+}
+
+/// The options of a batch. What is padded has an attention mask: without one nobody could tell the padding.
+pub fn batch_options(flags: u32, extra: Option<Extra>, tokenizer: &Tokenizer) -> EncodeOptions {
+    let wanted = COLUMNS[1..].iter().enumerate().filter(|(bit, _)| flags >> (10 + bit) & 1 == 1);
+    let offsets = offset_unit(flags).map_or(Columns::NONE, |_| Columns::OFFSETS);
+    let columns = wanted.fold(offsets, |all, (_, &column)| all | column);
+    let options = encode_options(flags, extra, columns);
+    let pads = match options.padding {
+        Setting::On(_) => true,
+        Setting::Off => false,
+        Setting::FileDefault => tokenizer.padding().is_some(),
+    };
+    EncodeOptions { columns: if pads { columns | Columns::ATTENTION_MASK } else { columns }, ..options }
 }
 
 /// The core's options; `columns` is what is wanted beside the ids.
-pub fn encode_options(flags: u32, listed: Option<Vec<String>>, columns: Columns) -> EncodeOptions {
+pub fn encode_options(flags: u32, extra: Option<Extra>, columns: Columns) -> EncodeOptions {
+    let Extra { listed, truncation, padding } = extra.unwrap_or_default();
     EncodeOptions {
         add_special_tokens: flags & 1 != 0,
         special_tokens: match (flags >> 1) & 7 {
@@ -37,7 +156,9 @@ pub fn encode_options(flags: u32, listed: Option<Vec<String>>, columns: Columns)
         },
         columns,
         offset_unit: offset_unit(flags).unwrap_or(OffsetUnit::Utf16),
-        ..EncodeOptions::default()
+        truncation: setting(flags >> 6 & 1 == 1, truncation.as_ref().map(Truncation::from)),
+        padding: setting(flags >> 7 & 1 == 1, padding.as_ref().map(Padding::from)),
+        overflow: flags >> 8 & 1 == 1,
     }
 }
 

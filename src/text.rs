@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
-use tokenlane_core::Text;
+use tokenlane_core::{Input, Sequence, Text};
 
 use crate::error::{Class, Failure};
 use crate::node_api::{self, Fit, Refused};
@@ -37,23 +37,34 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Copies every text of an array of strings and Uint8Arrays.
-    pub fn copy(env: Env, texts: &Unknown<'_>) -> napi::Result<Self> {
-        let Some(length) = node_api::array_length(texts) else {
-            let what = node_api::describe(texts);
-            let failure =
-                Failure::wrong_type(format!("texts must be an array of strings or Uint8Arrays, but it is {what}"));
-            return Err(node_api::js_error(env, &failure));
-        };
+    /// Copies every text of an array of strings and Uint8Arrays. `name` is the argument's, for the message.
+    pub fn copy(name: &str, texts: &Unknown<'_>) -> Result<Self, Failure> {
         let mut arena = Self::default();
-        arena.rows.reserve(length as usize);
-        node_api::each_element(texts, length, |index, element| {
-            arena.push(element).map_err(|refused| {
-                let failure = refusal(&format!("texts[{index}]"), element, refused);
-                node_api::js_error(env, &Failure { row: Some(index as usize), ..failure })
-            })
-        })?;
+        arena.append(name, texts)?;
         Ok(arena)
+    }
+
+    /// Copies every text of an array of such arrays; where the words of each end is kept too.
+    fn copy_words(name: &str, lists: &Unknown<'_>) -> Result<(Self, Vec<usize>), Failure> {
+        let mut arena = Self::default();
+        let mut ends = vec![];
+        each(name, lists, "an array of arrays of words", |index, words| {
+            arena
+                .append(&format!("{name}[{index}]"), words)
+                .map_err(|failure| Failure { row: Some(index), ..failure })?;
+            ends.push(arena.rows.len());
+            Ok(())
+        })?;
+        Ok((arena, ends))
+    }
+
+    fn append(&mut self, name: &str, texts: &Unknown<'_>) -> Result<(), Failure> {
+        each(name, texts, "an array of strings or Uint8Arrays", |index, element| {
+            self.push(element).map_err(|refused| {
+                let failure = refusal(&format!("{name}[{index}]"), element, refused);
+                Failure { row: Some(index), ..failure }
+            })
+        })
     }
 
     fn push(&mut self, value: &Unknown<'_>) -> Result<(), Refused> {
@@ -83,6 +94,11 @@ impl Arena {
         Ok(())
     }
 
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The texts, in order.
     pub fn texts(&self) -> Vec<Text<'_>> {
         self.rows
@@ -93,6 +109,136 @@ impl Arena {
             })
             .collect()
     }
+}
+
+/// Calls `visit` with each element of an array; its failure ends the call.
+fn each(
+    name: &str,
+    array: &Unknown<'_>,
+    expected: &str,
+    mut visit: impl FnMut(usize, &Unknown<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let Some(length) = node_api::array_length(array) else {
+        let what = node_api::describe(array);
+        return Err(Failure::wrong_type(format!("{name} must be {expected}, but it is {what}")));
+    };
+    let mut failure = None;
+    let visited = node_api::each_element(array, length, |index, element| {
+        visit(index as usize, element).map_err(|found| {
+            failure = Some(found);
+            napi::Error::from_status(napi::Status::Cancelled)
+        })
+    });
+    match (visited, failure) {
+        (Ok(()), _) => Ok(()),
+        (Err(_), Some(failure)) => Err(failure),
+        (Err(error), None) => Err(Failure::new(Class::Error, "ERR_TOKENLANE_NODE", error.to_string())),
+    }
+}
+
+/// What a batch is made of: texts, or words, with or without a second text for each.
+#[derive(Debug)]
+pub enum Inputs {
+    /// Texts alone.
+    Texts(Arena),
+    /// Anything else.
+    Any { first: Texts, second: Option<Texts> },
+}
+
+/// Texts that may be cut into words: then `ends` says where each one's end.
+#[derive(Debug)]
+pub struct Texts {
+    arena: Arena,
+    ends: Option<Vec<usize>>,
+}
+
+impl Texts {
+    fn copy(name: &str, value: &Unknown<'_>, words: bool) -> Result<Self, Failure> {
+        if words {
+            let (arena, ends) = Arena::copy_words(name, value)?;
+            return Ok(Self { arena, ends: Some(ends) });
+        }
+        Ok(Self { arena: Arena::copy(name, value)?, ends: None })
+    }
+
+    fn sequences<'a>(&self, texts: &'a [Text<'a>]) -> Vec<Sequence<'a>> {
+        match &self.ends {
+            None => texts.iter().map(|&text| Sequence::Text(text)).collect(),
+            Some(ends) => {
+                let starts = std::iter::once(&0).chain(ends);
+                starts.zip(ends).map(|(&start, &end)| Sequence::Words(&texts[start..end])).collect()
+            }
+        }
+    }
+}
+
+impl Inputs {
+    /// Copies the texts of a batch, and those that are paired with them unless `pairs` is undefined.
+    pub fn copy(env: Env, texts: &Unknown<'_>, pairs: &Unknown<'_>, words: bool) -> napi::Result<Self> {
+        let copied = (|| {
+            if !words && node_api::is_undefined(pairs) {
+                return Ok(Self::Texts(Arena::copy("texts", texts)?));
+            }
+            let first = Texts::copy("texts", texts, words)?;
+            let second = match node_api::is_undefined(pairs) {
+                true => None,
+                false => Some(Texts::copy("pairs", pairs, words)?),
+            };
+            let made = Self::Any { first, second };
+            if let Self::Any { first, second: Some(second) } = &made {
+                let count = |texts: &Texts| texts.ends.as_ref().map_or(texts.arena.len(), Vec::len);
+                if count(first) != count(second) {
+                    let message = format!("there are {} texts, but {} pairs", count(first), count(second));
+                    return Err(Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message));
+                }
+            }
+            Ok(made)
+        })();
+        copied.map_err(|failure| node_api::js_error(env, &failure))
+    }
+
+    /// Calls `texts` with plain texts, or `inputs` with all else.
+    pub fn with<T>(&self, texts: impl FnOnce(&[Text<'_>]) -> T, inputs: impl FnOnce(&[Input<'_>]) -> T) -> T {
+        let (first, second) = match self {
+            Self::Texts(arena) => return texts(&arena.texts()),
+            Self::Any { first, second } => (first, second),
+        };
+        let first_texts = first.arena.texts();
+        let second_texts = second.as_ref().map(|second| second.arena.texts()).unwrap_or_default();
+        let mut seconds = second.as_ref().map(|second| second.sequences(&second_texts)).unwrap_or_default().into_iter();
+        let firsts = first.sequences(&first_texts).into_iter();
+        let all: Vec<Input<'_>> = firsts.map(|first| Input { first, second: seconds.next() }).collect();
+        inputs(&all)
+    }
+}
+
+/// Copies one input and calls `work` with it, on this thread: a text, or with `words` an array of words; the same for the
+/// pair unless it is undefined.
+pub fn with_input<T>(
+    value: &Unknown<'_>,
+    pair: &Unknown<'_>,
+    words: bool,
+    work: impl FnOnce(&Input<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let has_pair = !node_api::is_undefined(pair);
+    if !words && !has_pair {
+        return with_text("text", value, |text| work(&text.into()));
+    }
+    let copy = |name: &str, value: &Unknown<'_>| {
+        let mut arena = Arena::default();
+        if words {
+            arena.append(name, value).map_err(|failure| Failure { row: None, ..failure })?;
+        } else {
+            arena.push(value).map_err(|refused| refusal(name, value, refused))?;
+        }
+        Ok::<_, Failure>(arena)
+    };
+    let first = copy("text", value)?;
+    let second = if has_pair { Some(copy("pair", pair)?) } else { None };
+    let first_texts = first.texts();
+    let second_texts = second.as_ref().map(Arena::texts);
+    let sequence = |texts| if words { Sequence::Words(texts) } else { Sequence::Text(texts[0]) };
+    work(&Input { first: sequence(&first_texts), second: second_texts.as_deref().map(sequence) })
 }
 
 /// What one thread keeps between calls for one text at a time.

@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use napi::Env;
 use napi::bindgen_prelude::{Either, External, Unknown};
 use napi_derive::napi;
-use tokenlane_core::Columns;
+use tokenlane_core::{Columns, Input, Sequence};
 
 use crate::error::caught;
 use crate::load::Handle;
 use crate::memory::{Bytes, Slab};
 use crate::node_api::{self, JsText};
-use crate::options;
+use crate::options::{self, Extra};
 use crate::text;
 
 /// Ids that grew past this many are freed after use.
@@ -22,22 +22,31 @@ thread_local! {
     static IDS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Encodes one text. Ids that fit into `scratch`, a Uint32Array, are written there and their number is returned; else
+/// Encodes one text or, where `pair` is not undefined, a pair. Ids that fit into `scratch`, a Uint32Array, are written there and their number is returned; else
 /// they come as an ArrayBuffer of their own.
 #[napi]
 pub fn encode(
     env: Env,
     handle: &External<Handle>,
     value: Unknown<'_>,
+    pair: Unknown<'_>,
     flags: u32,
-    listed: Option<Vec<String>>,
+    extra: Option<Extra>,
     scratch: Unknown<'_>,
 ) -> napi::Result<Either<u32, Slab>> {
-    let options = options::encode_options(flags, listed, Columns::NONE);
+    let options = options::encode_options(flags, extra, Columns::NONE);
     let result = caught(|| {
         IDS.with_borrow_mut(|ids| {
             ids.clear();
-            text::with_text("text", &value, |text| Ok(handle.tokenizer.encode_ids(text, &options, ids)?))?;
+            text::with_input(&value, &pair, options::has_words(flags), |input| match input {
+                Input { first: Sequence::Text(text), second: None } => {
+                    Ok(handle.tokenizer.encode_ids(*text, &options, ids)?)
+                }
+                _ => {
+                    ids.extend(handle.tokenizer.encode_input(input, &options)?.into_ids());
+                    Ok(())
+                }
+            })?;
             if node_api::fill_words(&scratch, ids) {
                 return Ok(Either::A(ids.len() as u32));
             }
@@ -54,9 +63,9 @@ pub fn count(
     handle: &External<Handle>,
     value: Unknown<'_>,
     flags: u32,
-    listed: Option<Vec<String>>,
+    extra: Option<Extra>,
 ) -> napi::Result<f64> {
-    let options = options::encode_options(flags, listed, Columns::NONE);
+    let options = options::encode_options(flags, extra, Columns::NONE);
     let result = caught(|| text::with_text("text", &value, |text| Ok(handle.tokenizer.count(text, &options)? as f64)));
     result.map_err(|failure| node_api::js_error(env, &failure))
 }

@@ -9,10 +9,32 @@ import { rankFile } from '../../scripts/rank-file.mjs'
 export const offsetUnit = 'utf16'
 
 /** What the package can do so far, in the kit's words; the kit skips the rest. */
-export const capabilities = ['encode', 'decode', 'doc', 'vocab', 'encodeSpecial']
+export const capabilities = [
+  'encode',
+  'decode',
+  'doc',
+  'vocab',
+  'encodeSpecial',
+  'pair',
+  'pretokenized',
+  'truncation',
+  'padding',
+]
 
 /** The columns that an encoding has beside its ids, by the names of its properties. */
-export const columns = ['offsets', 'tokens', 'specialTokensMask', 'typeIds', 'attentionMask', 'wordIds', 'sequenceIds']
+export const columns = [
+  'offsets',
+  'tokens',
+  'specialTokensMask',
+  'typeIds',
+  'attentionMask',
+  'wordIds',
+  'sequenceIds',
+  'overflowing',
+]
+
+/** Those that a batch can have, beside offsets. */
+const BATCH_COLUMNS = columns.filter((name) => name !== 'offsets' && name !== 'overflowing')
 
 /**
  * Loads a tokenizer.
@@ -59,7 +81,25 @@ class Subject {
   }
 
   encode(text, request = {}) {
-    return this.tokenizer.encode(text, { ...this.options(request), offsets: request.offsets ?? offsetUnit })
+    const { pair, truncation, pretokenized } = request
+    const options = { ...this.options(request), offsets: request.offsets ?? offsetUnit }
+    return this.tokenizer.encode(text, { ...options, pair, truncation, pretokenized })
+  }
+
+  encodeBatch(texts, request = {}) {
+    const { truncation, padding: { length, ...padding } = {} } = request
+    const batch = this.tokenizer.encodeBatchSync(texts, {
+      ...this.options(request),
+      offsets: request.offsets ?? offsetUnit,
+      columns: BATCH_COLUMNS,
+      truncation: truncation ?? undefined,
+      padding: request.padding && { ...padding, to: length ?? 'longest' },
+    })
+    return Array.from(batch, (ids, row) => {
+      const [start, end] = batch.rowOffsets.subarray(row, row + 2)
+      const columns = BATCH_COLUMNS.map((name) => [name, batch[name].slice(start, end)])
+      return { ids, offsets: batch.offsetsOf(row), ...Object.fromEntries(columns) }
+    })
   }
 
   decode(ids, { skipSpecialTokens }) {

@@ -15,8 +15,6 @@ const NOT_LOADABLE_YET = [
   's_clip',
   's_metaspace_first',
   's_prefix',
-  's_roberta',
-  's_trim_pair_strings',
 ]
 
 const SHOWN = 5 // differences of one tokenizer

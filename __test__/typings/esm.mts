@@ -3,14 +3,19 @@ import { Batch, Encoding, Tokenizer, encodings } from 'tokenlane'
 import type {
   CountOptions,
   DecodeOptions,
+  EncodeBatchOptions,
+  EncodeOneOptions,
   EncodeOptions,
   Ids,
   LoadOptions,
   OffsetUnit,
+  Padding,
   RunOptions,
   SpecialTokens,
+  TensorData,
   Text,
   ThreadOptions,
+  Truncation,
 } from 'tokenlane'
 
 const names: string[] = encodings()
@@ -45,6 +50,17 @@ const run: RunOptions = { ...threads, signal: AbortSignal.timeout(1000) }
   for (const row of batch) row.length
 }
 const batch = tokenizer.encodeBatchSync(texts, threads)
+const truncation: Truncation = { maxLength: 8, stride: 2, strategy: 'only_first', direction: 'left' }
+const padding: Padding = { to: 'longest', multipleOf: 8, padId: 1, padTypeId: 0, padToken: '<pad>' }
+const pair: EncodeOneOptions = { pair: 'other', truncation, padding: false }
+const parts: readonly Encoding[] = tokenizer.encode('text', pair).overflowing
+const words = tokenizer.encode(['one', 'two'], { pretokenized: true, pair: ['three'] })
+const span: [number, number] | undefined = words.wordToTokens(0) ?? words.tokenToChars(0)
+const many: EncodeBatchOptions = { pairs: texts, columns: ['typeIds', 'tokens'], overflow: true, padding }
+const whole = await tokenizer.encodeBatch([['one'], ['two', 'three']], { ...many, pretokenized: true, ...run })
+const { data, dims } = whole.tensor('int64', 'attentionMask')
+const wide: BigInt64Array = data
+const tensor: TensorData<'int32'> = whole.tensor('int32')
 const counts: Uint32Array = await tokenizer.countBatch(texts, { ...count, ...run })
 const ids: Ids = [1, 2, 3]
 const decode: DecodeOptions = { skipSpecialTokens: true }
@@ -70,4 +86,9 @@ tokenizer.encodeBatch('a')
 // @ts-expect-error views are not replaced
 batch.ids = new Uint32Array()
 
-export { back, bytes, columns, counts, id, others, rows, size, token }
+// @ts-expect-error words need pretokenized
+tokenizer.encode(['one', 'two'])
+// @ts-expect-error a pair of a batch is a list
+tokenizer.encodeBatch(texts, { pair: 'a' })
+
+export { back, bytes, columns, counts, dims, id, others, parts, rows, size, span, tensor, token, wide }

@@ -163,9 +163,40 @@ impl Encoding {
         &self.sequence_ids
     }
 
+    /// Takes a column of numbers out: [`Columns::OFFSETS`] as start and end in turn, type, word or sequence ids. Of any
+    /// other column nothing.
+    pub fn take_words(&mut self, column: Columns) -> Vec<u32> {
+        match column {
+            Columns::OFFSETS => std::mem::take(&mut self.offsets).into_flattened(),
+            Columns::TYPE_IDS => std::mem::take(&mut self.type_ids),
+            Columns::WORD_IDS => std::mem::take(&mut self.word_ids),
+            Columns::SEQUENCE_IDS => std::mem::take(&mut self.sequence_ids),
+            _ => vec![],
+        }
+    }
+
+    /// Takes a mask out, that of special tokens or of attention. Of any other column nothing.
+    pub fn take_mask(&mut self, column: Columns) -> Vec<u8> {
+        match column {
+            Columns::SPECIAL_TOKENS_MASK => std::mem::take(&mut self.special_tokens_mask),
+            Columns::ATTENTION_MASK => std::mem::take(&mut self.attention_mask),
+            _ => vec![],
+        }
+    }
+
+    /// Takes the tokens out.
+    pub fn take_tokens(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.tokens)
+    }
+
     /// What truncation cut off, in parts that are encodings themselves; empty unless it was asked for.
     pub fn overflowing(&self) -> &[Encoding] {
         &self.overflowing
+    }
+
+    /// Takes the parts of [`Self::overflowing`] out.
+    pub fn take_overflowing(&mut self) -> Vec<Encoding> {
+        std::mem::take(&mut self.overflowing)
     }
 
     /// How many texts the tokens are of.

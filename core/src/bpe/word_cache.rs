@@ -239,6 +239,10 @@ impl WordCache {
             self.long[at] = LongSlot { hash, place, len, count: symbols.len() as u16 };
             return;
         };
+        if symbols.len() > SHORT {
+            // Byte fallback writes a prefix or suffix as tokens too, so that there can be more of them than bytes.
+            return;
+        }
         let (state, value) = if symbols.len() <= INLINE && ids.clone().all(|id| id <= ID_MASK) {
             (symbols.len() as u8, ids.rev().fold(0, |value, id| value << ID_BITS | u128::from(id)))
         } else {
@@ -416,6 +420,16 @@ mod tests {
             assert_eq!(look(&mut cache, &word(number)), Some((vec![number; 9], false)));
         }
         assert!(cache.ring.head < 1 << 20, "the ring began anew");
+    }
+
+    #[test]
+    fn a_short_word_with_more_ids_than_bytes_is_not_kept() {
+        let mut cache = WordCache::new(64 << 10);
+        for count in 0..40 {
+            let word = format!("word{count}").into_bytes();
+            cache.insert(&word, WordCache::key(&word, 0, word.len()), &vec![Symbol { id: 3, len: 1 }; count], true);
+            assert_eq!(look(&mut cache, &word).is_some(), count <= SHORT, "{count} ids");
+        }
     }
 
     #[test]

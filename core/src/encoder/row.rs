@@ -120,7 +120,7 @@ pub(super) fn convert_offsets(text: &str, unit: OffsetUnit, offsets: &mut [[u32;
         // Places beyond the text stay as they are (see `Source::origin`).
         if *end as usize <= text.len() {
             *start = cursor.convert(text.floor_char_boundary(*start as usize));
-            *end = cursor.convert(text.ceil_char_boundary(*end as usize));
+            *end = cursor.convert(text.floor_char_boundary(*end as usize));
         }
     }
 }

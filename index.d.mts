@@ -3,6 +3,7 @@ export {
   Column,
   CountOptions,
   DecodeOptions,
+  DecodeStream,
   Direction,
   EncodeBatchOptions,
   EncodeOneOptions,

@@ -121,7 +121,7 @@ export interface EncodeBatchOptions extends EncodeOptions {
 
 export interface ThreadOptions {
   /**
-   * The most threads that work on this call, 1 to 1024. Default: the environment variable `RAYON_NUM_THREADS`, else as many
+   * The most threads that work on this call, 1 to 256. Default: the environment variable `RAYON_NUM_THREADS`, else as many
    * as the machine or the container has.
    */
   threads?: number | undefined
@@ -225,6 +225,8 @@ export class Tokenizer {
   decodeBytes(ids: Ids, options?: DecodeOptions): Uint8Array
   /** The text of each row. Runs as {@link encodeBatch}, rejects as {@link decode} throws. */
   decodeBatch(rows: Batch | readonly Ids[], options?: DecodeOptions & RunOptions): Promise<string[]>
+  /** A stream that decodes ids as they come, for the answer of a model. */
+  decodeStream(options?: DecodeOptions): DecodeStream
 
   /** The id of a token as the vocabulary writes it (`'Ġhello'` in a byte-level tokenizer.json), or `undefined`. */
   tokenToId(token: string): number | undefined
@@ -232,6 +234,29 @@ export class Tokenizer {
   idToToken(id: number): string | undefined
   /** How many tokens there are. `addedTokens: false` leaves out those beside the model's vocabulary. Default `true`. */
   vocabSize(options?: { addedTokens?: boolean | undefined }): number
+}
+
+/**
+ * Text of ids that come one after the other, made by {@link Tokenizer.decodeStream}. Text is given as soon as it is certain,
+ * and never half a character; the pieces, joined, are what {@link Tokenizer.decode} makes of all the ids.
+ *
+ * ```js
+ * const stream = tokenizer.decodeStream()
+ * for await (const id of answer) process.stdout.write(stream.push(id))
+ * process.stdout.write(stream.end())
+ * ```
+ */
+export class DecodeStream {
+  private constructor()
+  /**
+   * The text that becomes certain with one more id, or with some more; often `''`. Throws as {@link Tokenizer.decode}, and
+   * then has taken none of the ids.
+   */
+  push(ids: number | Ids): string
+  /** The rest of the text; what is left of a character becomes U+FFFD. The stream is as new afterwards. */
+  end(): string
+  /** A WHATWG stream of ids to text, over this one: `ids.pipeThrough(tokenizer.decodeStream().toTransformStream())`. */
+  toTransformStream(): TransformStream<number | Ids, string>
 }
 
 /**

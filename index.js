@@ -2,9 +2,11 @@
 
 const { Batch } = require('./lib/batch.js')
 const { Encoding } = require('./lib/encoding.js')
+const { DecodeStream } = require('./lib/stream.js')
 const { Tokenizer, encodings } = require('./lib/tokenizer.js')
 
 exports.Tokenizer = Tokenizer
 exports.Batch = Batch
 exports.Encoding = Encoding
+exports.DecodeStream = DecodeStream
 exports.encodings = encodings

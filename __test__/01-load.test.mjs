@@ -22,6 +22,16 @@ test('every bundled encoding loads, both ways', async () => {
   }
 })
 
+test('a tekken.json is told by its content', async () => {
+  const tokens = ['a', 'b', 'ab', 'c', 'abc']
+  const vocab = tokens.map((token, rank) => ({ rank, token_bytes: Buffer.from(token).toString('base64') }))
+  const config = { pattern: '[a-z]+', num_vocab_tokens: 5, default_vocab_size: 14, default_num_special_tokens: 10 }
+  const tokenizer = await Tokenizer.fromBuffer(Buffer.from(JSON.stringify({ config, vocab })))
+  // The fifth rank lies beyond the vocabulary's size; special tokens come before the first.
+  assert.deepEqual([...tokenizer.encode('abc<s>', { specialTokens: 'parse' }).ids], [12, 13, 1])
+  assert.equal(tokenizer.decode([1, 12, 13, 2]), '<s>abc</s>')
+})
+
 test('a tokenizer.json loads from a path, a URL and bytes', async () => {
   const loads = [
     await Tokenizer.fromFile(file),

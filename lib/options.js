@@ -24,7 +24,7 @@ const COLUMNS = {
 }
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
-const MOST_THREADS = 1024
+const MOST_THREADS = 256
 
 const BATCH = [
   'addSpecialTokens',

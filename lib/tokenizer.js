@@ -9,6 +9,7 @@ const { typeError, wrongType } = require('./errors.js')
 const { toIds, toRows } = require('./ids.js')
 const { inLine } = require('./line.js')
 const native = require('./native.js')
+const { decodeStream } = require('./stream.js')
 const {
   KNOWN,
   ONE_TEXT,
@@ -134,6 +135,10 @@ class Tokenizer {
     // What waits is decoded as it is now, whatever becomes of the batch meanwhile.
     const onWait = () => ([ids, rowOffsets] = [ids.slice(), rowOffsets.slice()])
     return inLine(start, { signal, onWait })
+  }
+
+  decodeStream(options) {
+    return decodeStream(this.#handle, decodeFlag(options, KNOWN.decode))
   }
 
   tokenToId(token) {

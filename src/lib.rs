@@ -27,6 +27,7 @@ mod memory;
 mod node_api;
 mod options;
 mod registry;
+mod stream;
 mod task;
 mod text;
 mod tokenizer;

@@ -55,6 +55,9 @@ export async function load(path, { format }) {
       const definition = { pattern: packed.pat_str, specialTokens: packed.special_tokens }
       return new Subject(await Tokenizer.fromBuffer(ranks, definition), 'byRequest')
     }
+    case 'tekken':
+      // mistral-common never reads special tokens from text, and adds none but by request of its own.
+      return new Subject(await Tokenizer.fromFile(path), 'text')
     default:
       throw Object.assign(new Error(`the package does not load ${format} files`), { unsupported: true })
   }
@@ -66,7 +69,7 @@ class Subject {
 
   /**
    * @param {Tokenizer} tokenizer
-   * @param {'parse' | 'byRequest'} parsing whether special tokens in the text are always parsed, as Hugging Face does,
+   * @param {'parse' | 'text' | 'byRequest'} parsing whether special tokens in the text are always parsed, as Hugging Face does, never,
    * or only together with `addSpecialTokens`, which stands for tiktoken's `allowed_special="all"`
    */
   constructor(tokenizer, parsing) {
@@ -76,6 +79,7 @@ class Subject {
 
   /** The package's options for the kit's. */
   options({ addSpecialTokens = true, encodeSpecialTokens = false }) {
+    if (this.#parsing === 'text') return { specialTokens: 'text' }
     if (this.#parsing === 'byRequest') return { specialTokens: addSpecialTokens ? 'parse' : 'text' }
     return { addSpecialTokens, specialTokens: encodeSpecialTokens ? 'text' : 'parse' }
   }

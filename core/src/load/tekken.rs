@@ -99,7 +99,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
     }
     let special_tokens = match file.special_tokens {
         Some(tokens) => tokens.into_iter().map(|token| (token.token_str.into_owned(), token.rank)).collect(),
-        None => FIRST_SPECIAL_TOKENS.iter().map(|&token| token.to_owned()).zip(0..).collect::<Vec<_>>(),
+        None => FIRST_SPECIAL_TOKENS.iter().map(|&token| token.to_owned()).zip(0..specials).collect::<Vec<_>>(),
     };
     let named = special_tokens.iter().map(|&(_, id)| id).collect::<std::collections::HashSet<_>>();
     if let Some((token, id)) = special_tokens.iter().find(|(_, id)| *id >= specials) {

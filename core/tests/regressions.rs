@@ -8,7 +8,8 @@ use tokenlane_core::{Columns, EncodeOptions, Encoding, OffsetUnit, Tokenizer};
 fn byte_fallback_with_suffix() -> Tokenizer {
     let mut vocab: serde_json::Map<String, Value> =
         (0..256).map(|byte| (format!("<0x{byte:02X}>"), Value::from(byte))).collect();
-    vocab.insert("ab</w>".into(), 256.into());
+    vocab.insert("##\u{442}".into(), 300.into());
+    vocab.insert("## </w>".into(), 301.into());
     let file = json!({
         "version": "1.0",
         "model": {
@@ -40,4 +41,10 @@ fn places_behind_the_text_are_rounded_down_to_characters() {
     let offsets = encoding.offsets();
     // The word z begins anew at place 0, in bytes; the reference reads those places as if they were in the whole text.
     assert_eq!(offsets[offsets.len() - 5..], [[3, 4], [0, 0], [0, 1], [1, 2], [2, 3]]);
+}
+
+#[test]
+fn a_span_that_leaves_the_text_ends_two_characters_behind_its_start() {
+    let offsets = encode("7_\u{442} ", OffsetUnit::CodePoint).offsets().to_vec();
+    assert_eq!(offsets, [[0, 1], [1, 2], [2, 3], [2, 3], [3, 5], [6, 7]]);
 }

@@ -115,12 +115,23 @@ pub(super) fn convert_offsets(text: &str, unit: OffsetUnit, offsets: &mut [[u32;
     if offsets.is_empty() {
         return;
     }
-    let Some(mut cursor) = UnitCursor::new(text, unit) else { return };
+    // Places beyond the text come from prefixes and suffixes that were written as bytes (see `Source::origin`). The
+    // reference leaves them as they are, but for a span that starts within the text: that one ends two characters on.
+    let beyond = |end: u32| end as usize > text.len();
+    let Some(mut cursor) = UnitCursor::new(text, unit) else {
+        if unit != OffsetUnit::Byte {
+            let crossing = offsets.iter_mut().filter(|[start, end]| beyond(*end) && (*start as usize) < text.len());
+            crossing.for_each(|[start, end]| *end = *start + 2);
+        }
+        return;
+    };
     for [start, end] in offsets {
-        // Places beyond the text stay as they are (see `Source::origin`).
-        if *end as usize <= text.len() {
+        if !beyond(*end) {
             *start = cursor.convert(text.floor_char_boundary(*start as usize));
             *end = cursor.convert(text.floor_char_boundary(*end as usize));
+        } else if (*start as usize) < text.len() {
+            *start = cursor.convert(text.floor_char_boundary(*start as usize));
+            *end = *start + 2;
         }
     }
 }

@@ -122,10 +122,9 @@ impl AddedTokens {
                 made.normalized_forms.insert(token.id, form.clone());
             }
             let (forms, places) = &mut sought[usize::from(token.normalized)];
-            if !form.is_empty() {
-                forms.push(form);
-                places.push(place);
-            }
+            // A form that normalizing left empty is found between all characters, so that the text is cut there.
+            forms.push(form);
+            places.push(place);
         }
         let [raw, normalized] = sought.map(|(forms, tokens)| Search::new(&forms, tokens));
         made.raw = raw?;
@@ -199,9 +198,17 @@ impl AddedTokens {
     ) -> Result<(), EncodeError> {
         let mut done = 0;
         let mut at = 0;
+        let mut last_end = None;
         while let Some(search) = self.search(stage)
+            && at <= text.len()
             && let Some(matched) = search.automaton.find(aho_corasick::Input::new(text).span(at..text.len()))
         {
+            let behind_another = last_end == Some(matched.end());
+            if matched.is_empty() && (behind_another || !text.is_char_boundary(matched.start())) {
+                at = matched.end() + 1;
+                continue;
+            }
+            last_end = Some(matched.end());
             let place = search.tokens[matched.pattern().as_usize()];
             let token = &self.tokens[place];
             at = matched.end();
@@ -336,6 +343,31 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(segments(&tokens, text, &Policy::Parse).expect("nothing is refused"), expected, "{text:?}");
         }
+    }
+
+    /// Found by the differential run: a token of white space only, and a normalizer that strips.
+    #[test]
+    fn a_token_whose_normalized_form_is_empty_cuts_between_all_characters() {
+        let mut tokens = vec![token("\n\n", |t| t.normalized = true), token("ab", |t| t.normalized = true)];
+        let all = |tokens: &[AddedToken], text: &str| {
+            let made = AddedTokens::new(tokens.to_vec(), false, |content| content.trim().to_owned());
+            let mut cut = vec![];
+            made.expect("any tokens will do")
+                .segments(Stage::Normalized, text, &Policy::Parse, |segment| {
+                    cut.push(match segment {
+                        Segment::Text(span) => text[span.range()].to_owned(),
+                        Segment::Token { token, span } => format!("[{token}:{}]", &text[span.range()]),
+                    });
+                    Ok(())
+                })
+                .expect("nothing is refused");
+            cut
+        };
+        assert_eq!(all(&tokens, "xyabé"), ["x", "y", "[1:ab]", "é"]);
+        assert_eq!(all(&tokens, ""), [""; 0]);
+        tokens[0].rstrip = true;
+        // Each of the two spaces has such a place before it.
+        assert_eq!(all(&tokens, "x  y"), ["x", "[0:  ]", "[0: ]", "y"]);
     }
 
     #[test]

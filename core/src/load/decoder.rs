@@ -77,3 +77,34 @@ fn guess(part: &Part<'_>) -> Option<&'static str> {
     let has = |name: &&str| part.value.get(*name).is_some();
     fields.into_iter().find(|(names, _)| names.iter().all(has)).map(|(_, kind)| kind)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn decoded(component: &Value, tokens: &[&str]) -> Result<String, LoadError> {
+        let decoder = load(&Part::new(component, "decoder"))?;
+        Ok(decoder.text(tokens.iter().map(|token| token.as_bytes())).expect("no test token is hard"))
+    }
+
+    #[test]
+    fn components_without_a_type_are_told_by_their_fields() {
+        let cases = [
+            (json!({"suffix": "_"}), "a b "),
+            (json!({"type": "Nosuch", "prefix": "b", "cleanup": true}), "a__ _"),
+            (json!({"pad_token": "b", "word_delimiter_token": "_", "cleanup": true}), "a  "),
+            (json!({"pattern": {"String": "_"}, "content": "-"}), "a-b--"),
+            (json!({"content": "_", "start": 1, "stop": 0}), "a_b"),
+            (
+                json!({"type": "Sequence", "decoders": [{"type": "Fuse"}, {"content": "a", "start": 1, "stop": 0}]}),
+                "_b__",
+            ),
+        ];
+        for (component, wanted) in cases {
+            assert_eq!(decoded(&component, &["a_", "b_", "_"]).as_deref(), Ok(wanted), "{component}");
+        }
+        let error = decoded(&json!({"type": "Sequence", "decoders": [null]}), &[]).expect_err("it is refused");
+        assert_eq!(error.to_string(), "decoder.decoders[0]: an object is wanted here, not nothing");
+    }
+}

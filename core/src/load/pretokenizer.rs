@@ -100,6 +100,10 @@ pub(super) fn metaspace(part: &Part<'_>) -> Result<Metaspace, LoadError> {
         }
         prepend = Prepend::Never;
     }
+    let repeated = part.field("str_rep");
+    if !repeated.is_null() {
+        repeated.text()?;
+    }
     let split = part.field("split");
     Ok(Metaspace { replacement, prepend, split: split.is_null() || split.flag()? })
 }
@@ -124,4 +128,56 @@ fn behavior(part: &Part<'_>) -> Result<Behavior, LoadError> {
         "Contiguous" => Behavior::Contiguous,
         other => return Err(part.unsupported(format!("the behavior {other}"))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn loaded(component: &Value) -> Result<PreTokenizer, LoadError> {
+        load(&Part::new(component, "pre_tokenizer"))
+    }
+
+    #[test]
+    fn metaspace_of_before_there_were_schemes() {
+        let metaspace = |more: Value| {
+            let mut component = json!({"type": "Metaspace", "replacement": "▁"});
+            component.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            metaspace(&Part::new(&component, "pre_tokenizer")).map(|read| (read.prepend, read.split))
+        };
+        assert_eq!(metaspace(json!({})), Ok((Prepend::Always, true)));
+        assert_eq!(metaspace(json!({"add_prefix_space": true, "str_rep": "▁"})), Ok((Prepend::Always, true)));
+        assert_eq!(metaspace(json!({"add_prefix_space": true, "prepend_scheme": "never"})), Ok((Prepend::Never, true)));
+        assert_eq!(metaspace(json!({"prepend_scheme": "first", "split": false})), Ok((Prepend::First, false)));
+        let contradiction = metaspace(json!({"add_prefix_space": false})).expect_err("it contradicts the default");
+        assert_eq!(
+            contradiction.to_string(),
+            "pre_tokenizer.add_prefix_space: false contradicts the prepend scheme, which is \"always\" unless the file says otherwise"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let cases = [
+            (json!({"pretokenizers": []}), "pre_tokenizer: \"type\" is missing"),
+            (
+                json!({"type": "Delimiter", "delimiter": "a"}),
+                "pre_tokenizer: the pre-tokenizer Delimiter is not supported",
+            ),
+            (
+                json!({"type": "CharDelimiterSplit", "delimiter": "ab"}),
+                "pre_tokenizer.delimiter: one character is wanted here, not the string \"ab\"",
+            ),
+            (json!({"type": "FixedLength", "length": 0}), "pre_tokenizer.length: words of no characters cannot be cut"),
+            (json!({"type": "Digits"}), "pre_tokenizer: \"individual_digits\" is missing"),
+            (
+                json!({"type": "Split", "pattern": {"Regex": "a(?s:b)"}, "behavior": "Isolated", "invert": false}),
+                "pre_tokenizer.pattern.Regex: the pattern \"a(?s:b)\" does not compile: the group option 's' is not supported, which stands at byte 3",
+            ),
+        ];
+        for (component, message) in cases {
+            assert_eq!(loaded(&component).expect_err("it is refused").to_string(), message);
+        }
+    }
 }

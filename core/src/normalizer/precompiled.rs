@@ -197,6 +197,20 @@ mod tests {
     }
 
     #[test]
+    fn the_quick_look_is_never_wrong() {
+        let precompiled = Precompiled::new(&charsmap(&[("a", "b"), ("\r\n", " "), ("\t", " "), ("cd", "x")]));
+        let precompiled = precompiled.expect("it is whole");
+        let ascii = || (0..128u8).map(char::from);
+        for text in ascii().flat_map(|first| ascii().map(move |second| String::from_iter([first, second]))) {
+            let mut aligned = AlignedText::default();
+            aligned.start(&text, 0, false);
+            precompiled.normalize(&mut aligned);
+            assert!(!precompiled.leaves(&text) || aligned.as_str() == text, "{text:?}");
+            assert_eq!(precompiled.leaves(&text), !text.contains(['a', '\r', '\t']), "{text:?}");
+        }
+    }
+
+    #[test]
     fn a_charsmap_cut_anywhere_is_told_or_harmless() {
         let whole = charsmap(&[("ﬁ", "fi"), ("x", "yé")]);
         for end in (0..whole.len()).filter(|end| end % 509 == 0 || *end < 8 || whole.len() - end < 12) {

@@ -93,7 +93,7 @@ mod tests {
         let cases = [
             (json!({"suffix": "_"}), "a b "),
             (json!({"type": "Nosuch", "prefix": "b", "cleanup": true}), "a__ _"),
-            (json!({"pad_token": "b", "word_delimiter_token": "_", "cleanup": true}), "a  "),
+            (json!({"pad_token": "b", "word_delimiter_token": "_", "cleanup": true}), "a   "),
             (json!({"pattern": {"String": "_"}, "content": "-"}), "a-b--"),
             (json!({"content": "_", "start": 1, "stop": 0}), "a_b"),
             (

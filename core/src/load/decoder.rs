@@ -95,7 +95,7 @@ mod tests {
             (json!({"type": "Nosuch", "prefix": "b", "cleanup": true}), "a__ _"),
             (json!({"pad_token": "b", "word_delimiter_token": "_", "cleanup": true}), "a   "),
             (json!({"pattern": {"String": "_"}, "content": "-"}), "a-b--"),
-            (json!({"content": "_", "start": 1, "stop": 0}), "a_b"),
+            (json!({"content": "_", "start": 1, "stop": 0}), "a_b_"),
             (
                 json!({"type": "Sequence", "decoders": [{"type": "Fuse"}, {"content": "a", "start": 1, "stop": 0}]}),
                 "_b__",

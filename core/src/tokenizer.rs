@@ -1,8 +1,8 @@
 //! A tokenizer: the stages in order, immutable and shared, and the encoders that it lends to workers.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
 use crate::bpe::Bpe;
@@ -402,20 +402,33 @@ struct Encoders {
 }
 
 impl Encoders {
-    /// Bytes of each encoder's word cache: 131,072 short words and 3 MiB for the others.
-    const CACHE_BYTES: usize = 8 << 20;
-    /// More idle encoders than this are dropped.
-    const MOST_IDLE: usize = 64;
+    /// Bytes of all idle encoders' word caches together, about, however many processors there are.
+    const ALL_CACHE_BYTES: usize = 64 << 20;
+    /// Bytes of one encoder's word cache, at most: 131,072 short words and 3 MiB for the others.
+    const MOST_CACHE_BYTES: usize = 8 << 20;
+    /// And at least: less forgets words before they come again.
+    const LEAST_CACHE_BYTES: usize = 1 << 20;
+
+    /// As many encoders as can work at the same time are kept when idle; the caches share what there is for all.
+    fn most_idle() -> usize {
+        static PROCESSORS: LazyLock<usize> =
+            LazyLock::new(|| std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get));
+        *PROCESSORS
+    }
+
+    fn cache_bytes() -> usize {
+        (Self::ALL_CACHE_BYTES / Self::most_idle()).clamp(Self::LEAST_CACHE_BYTES, Self::MOST_CACHE_BYTES)
+    }
 
     fn take(&self) -> Encoder {
         let idle = self.lock().pop();
-        idle.unwrap_or_else(|| Encoder::new(Self::CACHE_BYTES, self.made.fetch_add(1, Ordering::Relaxed)))
+        idle.unwrap_or_else(|| Encoder::new(Self::cache_bytes(), self.made.fetch_add(1, Ordering::Relaxed)))
     }
 
     fn give_back(&self, mut encoder: Encoder) {
         encoder.trim();
         let mut idle = self.lock();
-        if idle.len() < Self::MOST_IDLE {
+        if idle.len() < Self::most_idle() {
             idle.push(encoder);
         }
     }

@@ -174,33 +174,27 @@ impl Behavior {
                 }
                 same
             }),
-            Self::MergedWithPrevious => {
-                // A match joins what stands before it, unless that is a match itself.
-                let mut before_is_match = pieces.first().is_some_and(|piece| piece.1);
-                pieces.dedup_by(|next, kept| {
-                    let joins = next.1 && !before_is_match;
-                    before_is_match = next.1;
-                    if joins {
-                        kept.0.end = next.0.end;
-                    }
-                    joins
-                });
-            }
+            Self::MergedWithPrevious => join_matches(pieces, |kept, next| kept.end = next.end),
             Self::MergedWithNext => {
                 pieces.reverse();
-                let mut after_is_match = pieces.first().is_some_and(|piece| piece.1);
-                pieces.dedup_by(|next, kept| {
-                    let joins = next.1 && !after_is_match;
-                    after_is_match = next.1;
-                    if joins {
-                        kept.0.start = next.0.start;
-                    }
-                    joins
-                });
+                join_matches(pieces, |kept, next| kept.start = next.start);
                 pieces.reverse();
             }
         }
     }
+}
+
+/// Every match joins the piece before it, unless that is a match itself; `join` makes one span of the two.
+fn join_matches(pieces: &mut Vec<(Span, bool)>, join: impl Fn(&mut Span, Span)) {
+    let mut before_is_match = pieces.first().is_some_and(|piece| piece.1);
+    pieces.dedup_by(|next, kept| {
+        let joins = next.1 && !before_is_match;
+        before_is_match = next.1;
+        if joins {
+            join(&mut kept.0, next.0);
+        }
+        joins
+    });
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
-use crate::bpe::Bpe;
+use crate::bpe::{Bpe, Spaces};
 use crate::decoder::Decoder;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
@@ -47,6 +47,8 @@ pub struct Tokenizer {
     pub(crate) scanner: Option<Scanner>,
     /// Whether stages ask where in the original a text stands, even when no offsets are wanted.
     pub(crate) needs_origins: bool,
+    /// Set when the model can read a text as it stands, all but the first of its pieces.
+    pub(crate) spaces: Option<Spaces>,
     pub(crate) bpe: Bpe,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
@@ -148,6 +150,7 @@ pub(crate) struct Parts {
     pub(crate) added_tokens: AddedTokens,
     pub(crate) normalizer: Option<Normalizer>,
     pub(crate) pretokenizer: PreTokenizer,
+    pub(crate) spaces: Option<Spaces>,
     pub(crate) bpe: Bpe,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
@@ -157,8 +160,8 @@ pub(crate) struct Parts {
 
 impl Tokenizer {
     pub(crate) fn from_parts(parts: Parts) -> Self {
-        let Parts { vocab, token_form, added_tokens, normalizer, pretokenizer, bpe, post_processor, decoder, .. } =
-            parts;
+        let Parts { vocab, token_form, added_tokens, normalizer, pretokenizer, .. } = parts;
+        let Parts { spaces, bpe, post_processor, decoder, truncation, padding, .. } = parts;
         Self {
             scanner: pretokenizer.as_scanner(),
             needs_origins: pretokenizer.needs_origins(normalizer.is_some()),
@@ -169,11 +172,12 @@ impl Tokenizer {
             added_tokens,
             normalizer,
             pretokenizer,
+            spaces,
             bpe,
             post_processor,
             decoder,
-            truncation: parts.truncation,
-            padding: parts.padding,
+            truncation,
+            padding,
         }
     }
 
@@ -338,7 +342,9 @@ impl Tokenizer {
     pub(crate) fn token_len(&self, id: u32) -> u32 {
         let token = self.vocab.token(id).unwrap_or_default();
         match self.token_form {
-            TokenForm::Text | TokenForm::Ranks => token.len() as u32,
+            TokenForm::Text | TokenForm::Ranks => {
+                self.spaces.map_or(token.len(), |spaces| spaces.len_in_text(token)) as u32
+            }
             TokenForm::Printable => token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32,
         }
     }

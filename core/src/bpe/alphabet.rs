@@ -86,6 +86,31 @@ impl Alphabet {
 }
 
 impl Characters {
+    /// Whether a character is a token, wherever in a word it stands.
+    pub(crate) fn knows(&self, character: char) -> bool {
+        self.ids.iter().all(|ids| ids.contains_key(&character))
+    }
+
+    /// Whether every byte has a token for byte fallback, so that no character is ever unknown.
+    pub(crate) fn knows_all_bytes(&self) -> bool {
+        self.byte_fallback.as_ref().is_some_and(|tokens| tokens.iter().all(Option::is_some))
+    }
+
+    /// Whether a token can stand for text that it does not spell: the unknown token, and those of byte fallback.
+    pub(crate) fn is_stand_in(&self, token: &str) -> bool {
+        self.unknown.as_ref().is_some_and(|unknown| unknown.token == token)
+            || self.byte_fallback.is_some() && token.len() == "<0x00>".len() && token.starts_with("<0x")
+    }
+
+    /// Lets a space stand for `mark`, for texts in which spaces were not written as marks before.
+    pub(crate) fn read_space_as(&mut self, mark: char) {
+        for ids in &mut self.ids {
+            if let Some(&id) = ids.get(&mark) {
+                ids.insert(' ', id);
+            }
+        }
+    }
+
     fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
         let word = std::str::from_utf8(word).expect("spans of a text in characters lie between characters");
         // An unknown token waits for its neighbours. Byte fallback does not send it on its way, so that it can come

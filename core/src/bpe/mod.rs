@@ -5,12 +5,14 @@
 //!
 //! - [`word_cache`]: seen before? Then its ids are known.
 //! - `ignore_merges`: is the word itself a token? Then that is all.
+//! - [`joints`]: where a long word can be cut without changing its tokens.
 //! - [`alphabet`]: the word's symbols.
 //! - [`merges`]: what a pair of tokens becomes, and how early.
 //! - [`merge`]: the loop; one for short words, one that is for long ones ([`long`]) that is never quadratic.
 //! - [`naive`]: the same by definition, slow and obvious; tests and fuzz targets hold the others against it.
 
 pub(crate) mod alphabet;
+pub(crate) mod joints;
 pub(crate) mod long;
 pub(crate) mod merge;
 pub(crate) mod merges;
@@ -24,6 +26,7 @@ use std::hash::BuildHasher;
 
 use crate::error::EncodeError;
 pub(crate) use alphabet::Alphabet;
+pub(crate) use joints::{Joints, Spaces};
 pub(crate) use merge::MergeScratch;
 pub(crate) use merges::Merges;
 pub(crate) use word_cache::WordCache;
@@ -44,6 +47,10 @@ pub(crate) struct Bpe {
     pub(crate) merges: Merges,
     /// The first pairs of a byte-level word; absent where some byte has no token.
     byte_pairs: Option<BytePairs>,
+    /// Where long words can be cut; absent where that is not known.
+    pub(crate) joints: Option<Joints>,
+    /// Whether a space in a text stands for another character, which has another length.
+    pub(crate) reads_spaces: bool,
     /// Set when a word that is itself a token is not merged at all.
     pub(crate) whole_words: Option<WholeWords>,
     /// The probability with which a merge is passed over, as in BPE-dropout; with it nothing is cached.
@@ -58,7 +65,7 @@ impl Bpe {
         dropout: Option<f32>,
     ) -> Self {
         let byte_pairs = BytePairs::new(&alphabet, &merges);
-        Self { alphabet, merges, byte_pairs, whole_words, dropout }
+        Self { alphabet, merges, byte_pairs, joints: None, reads_spaces: false, whole_words, dropout }
     }
 
     /// The tokens of one word, appended to `out`.
@@ -99,13 +106,14 @@ impl Bpe {
 
     /// Whether a symbol's length can differ from its token's own: then offsets cannot be told from ids alone.
     pub(crate) fn lengths_vary(&self) -> bool {
-        self.alphabet.lengths_vary()
+        self.alphabet.lengths_vary() || self.reads_spaces
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
         self.merges.memory_bytes()
             + self.alphabet.memory_bytes()
             + self.whole_words.as_ref().map_or(0, WholeWords::memory_bytes)
+            + self.joints.as_ref().map_or(0, Joints::memory_bytes)
     }
 }
 

@@ -6,10 +6,13 @@
 
 mod compose;
 mod row;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use crate::added_tokens::{Policy, Segment, Stage};
 use crate::aligned::AlignedText;
+use crate::bpe::word_cache::SHORT;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::padding::Padding;
@@ -114,6 +117,12 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         let text = &row.original[span.range()];
         let base = span.start as usize;
+        if let (Some(spaces), Some(joints)) = (tokenizer.spaces, &tokenizer.bpe.joints) {
+            let first = joints.first_end(&tokenizer.bpe.alphabet, text);
+            self.whole_way(tokenizer, policy, &text[..first], base, row)?;
+            let source = Source { text, base, origins: None };
+            return self.words.pieces(tokenizer, joints, &source, first, Some(spaces), row);
+        }
         let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text));
         let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
         if unchanged
@@ -123,13 +132,25 @@ impl Encoder {
             let source = Source { text, base, origins: None };
             return self.words.scan(tokenizer, scanner, &source, row);
         }
+        self.whole_way(tokenizer, policy, text, base, row)
+    }
+
+    /// Normalizer, added tokens in normalized text, pre-tokenizer, model. `text` stands at byte `base` of the original.
+    fn whole_way(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: &Policy,
+        text: &str,
+        base: usize,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
         let tracked = row.needs_positions() || tokenizer.needs_origins;
         let mut normalized = std::mem::take(&mut self.text);
         normalized.start(text, base, tracked);
         if let Some(normalizer) = &tokenizer.normalizer {
             normalizer.normalize(&mut normalized)?;
         }
-        let result = if no_more_tokens {
+        let result = if tokenizer.added_tokens.is_idle(Stage::Normalized) {
             self.pieces(tokenizer, &mut normalized, row)
         } else {
             self.normalized_segments(tokenizer, policy, &normalized, row)
@@ -173,7 +194,13 @@ impl Encoder {
         let source =
             Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
         for &span in self.splits.spans() {
-            self.words.word(tokenizer, &source, span, row)?;
+            match &tokenizer.bpe.joints {
+                Some(joints) if span.range().len() > SHORT => {
+                    let source = Source { text: &source.text[..span.end as usize], ..source };
+                    self.words.pieces(tokenizer, joints, &source, span.start as usize, None, row)?;
+                }
+                _ => self.words.word(tokenizer, &source, span, row)?,
+            }
         }
         Ok(())
     }

@@ -30,6 +30,15 @@ pub(super) enum WordNumbers {
     Given(u32),
 }
 
+impl WordNumbers {
+    /// The next tokens are of the same word as the last ones.
+    pub(super) fn go_on(&mut self) {
+        if let Self::Next(next) = self {
+            *next = next.saturating_sub(1);
+        }
+    }
+}
+
 /// Words of one text: what the model sees, and where that came from.
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,

@@ -2,7 +2,7 @@
 
 use super::row::{Row, Source};
 use crate::bpe::word_cache::{Key, Place, SHORT};
-use crate::bpe::{MergeScratch, Symbol, WordCache};
+use crate::bpe::{Joints, MergeScratch, Spaces, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
 use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
@@ -47,33 +47,66 @@ impl Words {
         source: &Source<'_>,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
+        let text = source.text;
         simd::vectorize(
             #[inline(always)]
-            || self.scan_here(tokenizer, scanner, source, row),
+            || self.cut(tokenizer, source, 0, |at, ends| scanner.scan(text, at, ends), |_| true, row),
         )
     }
 
-    #[inline(always)]
-    fn scan_here(
+    /// The text from byte `at` on, in the pieces that `joints` allows. They are of one word, which starts at `at`; or, with
+    /// `spaces`, of the word before, and of those that start behind it.
+    pub(super) fn pieces(
         &mut self,
         tokenizer: &Tokenizer,
-        scanner: Scanner,
+        joints: &Joints,
         source: &Source<'_>,
+        at: usize,
+        spaces: Option<Spaces>,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let text = source.text;
+        let starts_word = |start: usize| match spaces {
+            Some(Spaces { mark, start_words }) => start_words && text[start..].starts_with([' ', mark]),
+            None => start == at,
+        };
+        let alphabet = &tokenizer.bpe.alphabet;
+        simd::vectorize(
+            #[inline(always)]
+            || self.cut(tokenizer, source, at, |at, ends| joints.cut(alphabet, text, at, ends), starts_word, row),
+        )
+    }
+
+    /// Words or pieces of them from byte `at` of the text on. `next` appends to a list where some of them end, and tells
+    /// where the one behind those starts; `starts_word` whether a piece is the first of its word.
+    #[inline(always)]
+    fn cut(
+        &mut self,
+        tokenizer: &Tokenizer,
+        source: &Source<'_>,
+        at: usize,
+        next: impl Fn(usize, &mut Vec<u32>) -> usize,
+        starts_word: impl Fn(usize) -> bool,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let mut ends = std::mem::take(&mut self.ends);
         let ids_only = row.columns == Columns::NONE && self.cache.is_on() && tokenizer.bpe.dropout.is_none();
-        let mut at = 0;
+        let mut at = at;
         let mut result = Ok(());
         while at < source.text.len() && result.is_ok() {
             let start = at as u32;
             ends.clear();
-            at = scanner.scan(source.text, at, &mut ends);
+            at = next(at, &mut ends);
             result = if ids_only {
                 self.push_ids(tokenizer, source.text.as_bytes(), start, &ends, &mut row.out.ids)
             } else {
                 let starts = std::iter::once(&start).chain(&ends);
-                starts.zip(&ends).try_for_each(|(&start, &end)| self.word(tokenizer, source, Span { start, end }, row))
+                starts.zip(&ends).try_for_each(|(&start, &end)| {
+                    if !starts_word(start as usize) {
+                        row.words.go_on();
+                    }
+                    self.word(tokenizer, source, Span { start, end }, row)
+                })
             };
         }
         self.ends = ends;

@@ -9,6 +9,7 @@ pub(crate) mod normalizer;
 pub(crate) mod post_processor;
 pub(crate) mod pretokenizer;
 pub(crate) mod ranks;
+mod spaces;
 pub(crate) mod tekken;
 pub(crate) mod tokenizer_json;
 

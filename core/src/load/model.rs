@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::bpe::alphabet::{Characters, Unknown, position};
 use crate::bpe::merges::{Merge, Merges};
-use crate::bpe::{Alphabet, Bpe};
+use crate::bpe::{Alphabet, Bpe, Joints, Spaces};
 use crate::byte_level;
 use crate::error::LoadError;
 use crate::tokenizer::TokenForm;
@@ -89,6 +89,21 @@ impl Model {
         Ok(Bpe::new(alphabet, self.merge_table()?, whole_words, self.dropout.filter(|&dropout| dropout > 0.0)))
     }
 
+    /// Lets `bpe` cut its words, where that is exact, and read `spaces` as they stand in a text; tells whether it does.
+    pub(crate) fn cut_words(&self, bpe: &mut Bpe, spaces: Option<&Spaces>) -> bool {
+        if bpe.whole_words.is_some() || bpe.dropout.is_some() {
+            return false;
+        }
+        let Alphabet::Characters(characters) = &mut bpe.alphabet else { return false };
+        let spaces = spaces.filter(|spaces| characters.knows(spaces.mark));
+        bpe.joints = Joints::new(self.merges.iter(), characters, spaces);
+        bpe.reads_spaces = bpe.joints.is_some() && spaces.is_some();
+        if let Some(spaces) = spaces.filter(|_| bpe.reads_spaces) {
+            characters.read_space_as(spaces.mark);
+        }
+        bpe.reads_spaces
+    }
+
     fn byte_alphabet(&self) -> Alphabet {
         let id = |byte: usize| self.vocab.id(byte_level::CHARACTERS[byte].encode_utf8(&mut [0; 4]).as_bytes());
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(id)), missing_is_error: false }
@@ -127,10 +142,8 @@ impl Model {
 
     fn merge_table(&self) -> Result<Merges, LoadError> {
         let mut pairs = Vec::with_capacity(self.merges.ends.len());
-        let (mut start, mut joined) = (0, String::new());
-        for (index, &(middle, end)) in self.merges.ends.iter().enumerate() {
-            let (left, right) = (&self.merges.text[start..middle], &self.merges.text[middle..end]);
-            start = end;
+        let mut joined = String::new();
+        for (index, (left, right)) in self.merges.iter().enumerate() {
             let missing = |missing: &str| LoadError::MergeOutOfVocabulary {
                 index,
                 left: left.into(),
@@ -155,6 +168,11 @@ impl Model {
 }
 
 impl MergeTexts {
+    fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|&(_, end)| end));
+        starts.zip(&self.ends).map(|(start, &(middle, end))| (&self.text[start..middle], &self.text[middle..end]))
+    }
+
     fn push(&mut self, left: &str, right: &str) {
         self.text.push_str(left);
         let middle = self.text.len();

@@ -38,6 +38,7 @@ pub(crate) fn tokenizer(vocab: Vocab, definition: &RankDefinition) -> Result<Tok
         None,
     );
     Ok(Tokenizer::from_parts(Parts {
+        spaces: None,
         added_tokens: special_tokens(&vocab, definition)?,
         vocab,
         token_form: TokenForm::Ranks,

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::json::Part;
-use super::{decoder, length, model, normalizer, post_processor, pretokenizer, tekken};
-use crate::added_tokens::{AddedToken, AddedTokens};
+use super::{decoder, length, model, normalizer, post_processor, pretokenizer, spaces, tekken};
+use crate::added_tokens::{AddedToken, AddedTokens, Stage as SearchStage};
 use crate::bpe::WholeWords;
 use crate::byte_level;
 use crate::error::LoadError;
@@ -66,7 +66,10 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
     let added_tokens = added_tokens(&Part::new(&file.added_tokens, "added_tokens"), &model.vocab, normalizer.as_ref())?;
     let post_processor = post_processor::load(&Part::new(&file.post_processor, "post_processor"))?;
     let decoder = decoder::load(&Part::new(&file.decoder, "decoder"))?;
-    let bpe = model.bpe(token_form)?;
+    let mut bpe = model.bpe(token_form)?;
+    let spaces =
+        spaces::told(normalizer.as_ref(), &pretokenizer).filter(|_| added_tokens.is_idle(SearchStage::Normalized));
+    let spaces = if model.cut_words(&mut bpe, spaces.as_ref()) { spaces } else { None };
     Ok(Tokenizer::from_parts(Parts {
         vocab: model.vocab,
         token_form,
@@ -74,6 +77,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
         normalizer,
         pretokenizer,
         bpe,
+        spaces,
         post_processor,
         decoder,
         truncation: length::truncation(&Part::new(&file.truncation, "truncation"))?,

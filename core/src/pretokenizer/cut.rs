@@ -85,6 +85,19 @@ impl Cut {
         Self { matcher: Matcher::Scanner(Scanner::Gpt2), behavior: Behavior::Isolated, invert: false }
     }
 
+    /// Whether a text without `character` stays in one piece.
+    pub(crate) fn is_idle_without(&self, character: char) -> bool {
+        let Matcher::Pattern(pattern) = &self.matcher else { return false };
+        !self.invert && pattern.as_string().is_some_and(|sought| sought.contains(character))
+    }
+
+    /// Whether a word starts at each `character` and nowhere else.
+    pub(crate) fn starts_words_at(&self, character: char) -> bool {
+        matches!(self.matcher, Matcher::Letter(Letter::Is(sought)) if sought == character)
+            && self.behavior == Behavior::MergedWithNext
+            && !self.invert
+    }
+
     /// The scanner whose words are exactly what this cut yields.
     pub(super) fn as_scanner(&self) -> Option<Scanner> {
         let matches_stay = match self.behavior {

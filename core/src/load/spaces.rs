@@ -1,0 +1,39 @@
+//! Files in the manner of SentencePiece write another character for every space before the model sees the text. Where that
+//! is all that happens to a text behind its start, the model can read the spaces as they stand.
+
+use crate::bpe::Spaces;
+use crate::normalizer::Normalizer;
+use crate::pretokenizer::{PreTokenizer, Stage};
+
+/// What the normalizer and the pre-tokenizer do with spaces, when they do nothing else.
+pub(super) fn told(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Spaces> {
+    match (normalizer, &pretokenizer.stages[..]) {
+        (Some(normalizer), stages) => {
+            let mark = written_for_spaces(normalizer)?;
+            let idle = |stage: &Stage| matches!(stage, Stage::Cut(cut) if cut.is_idle_without(' '));
+            stages.iter().all(idle).then_some(Spaces { mark, start_words: false })
+        }
+        (None, [Stage::Spaces { replacement, .. }]) => Some(Spaces { mark: *replacement, start_words: false }),
+        (None, [Stage::Spaces { replacement, .. }, Stage::Cut(cut)]) if cut.starts_words_at(*replacement) => {
+            Some(Spaces { mark: *replacement, start_words: true })
+        }
+        _ => None,
+    }
+    .filter(|spaces| spaces.mark != ' ')
+}
+
+/// The one character that takes the place of every space, where beside that only the start of a text changes.
+fn written_for_spaces(normalizer: &Normalizer) -> Option<char> {
+    match normalizer {
+        Normalizer::Replace(replace) if replace.pattern.as_string() == Some(" ") => {
+            let mut characters = replace.content.chars();
+            characters.next().filter(|_| characters.next().is_none())
+        }
+        Normalizer::Sequence(steps) => match &steps[..] {
+            [one] | [Normalizer::Prepend(_), one] => written_for_spaces(one),
+            [one, Normalizer::Prepend(put)] if !put.contains(' ') => written_for_spaces(one),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -140,6 +140,43 @@ export interface DecodeOptions {
   skipSpecialTokens?: boolean | undefined
 }
 
+/** How far {@link Tokenizer.encodeInto} came. */
+export interface EncodedInto {
+  /** How much of the text the ids stand for: UTF-16 units of a string, bytes of a Uint8Array. */
+  read: number
+  /** How many ids were written. */
+  written: number
+}
+
+/** How {@link Tokenizer.split} cuts a text. */
+export interface SplitOptions extends CountOptions {
+  /** How many ids a piece has at most when it is encoded by itself, special tokens included. At least 1. */
+  maxTokens: number
+  /**
+   * How many ids at the end of a piece come again at the start of the next, at most, special tokens not counted. Less than
+   * `maxTokens`. Whole sentences or lines where those are the boundary: none, if not one is that short. Default 0.
+   */
+  overlap?: number | undefined
+  /**
+   * Where pieces end: `'token'` when they are as long as they can be, `'sentence'` behind the last sentence that fits (by
+   * Unicode's rules, `Intl.Segmenter`; in a Node without it behind `.`, `!`, `?` and white space), `'line'` behind the last line
+   * that fits. A sentence or a line that is longer than a piece is cut as with `'token'`. Default `'token'`.
+   */
+  boundary?: 'token' | 'sentence' | 'line' | undefined
+}
+
+/** A part of a text. */
+export interface Piece {
+  /** The part itself: `whole.slice(start, end)`. */
+  text: string
+  /** Where it starts, in UTF-16 units of the whole text. */
+  start: number
+  /** Where it ends. */
+  end: number
+  /** How many ids it has when it is encoded by itself. */
+  count: number
+}
+
 /** What a rank file (`*.tiktoken`) does not say itself. Not needed for a tokenizer.json. */
 export interface LoadOptions {
   /** Read the file as the bundled encoding of this name. Default: the file says what it is. */
@@ -211,6 +248,44 @@ export class Tokenizer {
 
   /** How many ids {@link encode} would give without truncation and padding. Throws as it does. */
   count(text: Text, options?: CountOptions): number
+  /**
+   * Whether a text has at most `limit` ids, as {@link count} counts them. It stops as soon as that is known, for a long text
+   * mostly without looking at it; what would be an error further on goes unnoticed then.
+   *
+   * @param limit 0 to 4294967295, else a `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`)
+   */
+  isWithin(text: Text, limit: number, options?: CountOptions): boolean
+  /**
+   * Writes the ids of a text into an array that you have, from its start, and leaves nothing for the garbage collector
+   * but the answer. They are those that {@link encode} gives without truncation and padding, as many as fit without cutting
+   * a character in two. All was written exactly when all of the text was read; special tokens behind a text are only
+   * written together with its last one. (To encode the rest by itself, from `read` on, can give other ids: words are whole
+   * only in the whole text.)
+   *
+   * Throws as {@link encode}, and a `TypeError` for an array that is detached, resizable or shared.
+   */
+  encodeInto(text: Text, ids: Uint32Array, options?: CountOptions): EncodedInto
+  /**
+   * The longest start of a text that has at most `maxTokens` ids when it is encoded by itself, special tokens included; it
+   * ends with a whole character. Of bytes: a view of their start.
+   *
+   * A `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
+   */
+  truncate(text: string, maxTokens: number, options?: CountOptions): string
+  /** As above, of UTF-8. */
+  truncate(text: Uint8Array, maxTokens: number, options?: CountOptions): Uint8Array
+  /**
+   * Cuts a text into pieces of at most `maxTokens` ids each. Without overlap the pieces, joined, are the text.
+   *
+   * ```js
+   * for (const { text, start, end, count } of tokenizer.split(document, { maxTokens: 512, overlap: 64, boundary: 'sentence' })) …
+   * ```
+   *
+   * Throws as {@link count}, and a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if a single character has more ids.
+   */
+  split(text: string, options: SplitOptions): Piece[]
+  /** {@link split} for text that comes bit by bit, however it is cut: `texts.pipeThrough(tokenizer.splitStream(options))`. */
+  splitStream(options: SplitOptions): TransformStream<string, Piece>
   /** How many ids each text has, in order. Runs and rejects as {@link encodeBatch}. */
   countBatch(texts: readonly Text[], options?: CountOptions & RunOptions): Promise<Uint32Array>
 

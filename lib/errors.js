@@ -24,6 +24,9 @@ function wrongValue(name, expected, value) {
   return withCode(new RangeError(message), 'ERR_TOKENLANE_ARGUMENT_VALUE')
 }
 
+/** More tokens are needed than the caller allows. */
+const limitTooSmall = (message) => withCode(new RangeError(message), 'ERR_TOKENLANE_LIMIT_TOO_SMALL')
+
 /** An option that does not exist, with the one that was probably meant. */
 function unknownOption(name, known, within) {
   const nearest = [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]
@@ -70,4 +73,4 @@ function distance(a, b) {
   return row[b.length]
 }
 
-module.exports = { error, typeError, wrongType, wrongValue, unknownOption }
+module.exports = { error, typeError, wrongType, wrongValue, limitTooSmall, unknownOption }

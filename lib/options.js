@@ -24,6 +24,7 @@ const COLUMNS = {
 }
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
+const BOUNDARIES = ['token', 'sentence', 'line']
 const MOST_THREADS = 256
 
 const BATCH = [
@@ -45,6 +46,7 @@ const KNOWN = {
   encodeBatch: [...BATCH, 'signal'],
   encodeBatchSync: BATCH,
   count: ['addSpecialTokens', 'specialTokens'],
+  split: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens'],
   countBatch: ['addSpecialTokens', 'specialTokens', 'signal', 'threads'],
   decode: ['skipSpecialTokens'],
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
@@ -158,6 +160,19 @@ function paddingOption(value) {
   return { length, multipleOf, left: direction === 'left', padId, padTypeId, padToken }
 }
 
+/** Where a text is to be split; `flags` and the rest are for counting pieces. */
+function splitOptions(options) {
+  checkObject(options)
+  const { maxTokens, overlap = 0, boundary = 'token' } = options
+  const flags = encodeFlags(options, KNOWN.split, ONE_TEXT)
+  count('maxTokens', maxTokens)
+  if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
+  count('overlap', overlap)
+  if (overlap >= maxTokens) throw wrongValue('overlap', `less than maxTokens (${maxTokens})`, overlap)
+  oneOf('boundary', boundary, BOUNDARIES)
+  return { maxTokens, overlap, boundary, flags, extra: extraOptions(flags, options) }
+}
+
 /** A number of tokens. */
 function count(name, value) {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
@@ -177,6 +192,9 @@ const hasWords = (flags) => (flags & WORDS) !== 0
 
 /** The flags with what truncation cuts off. */
 const withOverflow = (flags) => flags | OVERFLOW
+
+/** The flags for a text's own tokens and nothing else, whatever the file says. */
+const bare = (flags) => (flags & ~ADD_SPECIAL_TOKENS) | NO_TRUNCATION | NO_PADDING
 
 /** `threads` and `signal` of a batch. 0 threads: the default. */
 function runOptions(options) {
@@ -273,6 +291,9 @@ module.exports = {
   decodeFlag,
   addedTokensFlag,
   loadOptions,
+  bare,
+  splitOptions,
+  checkCount: count,
   checkId,
   isId,
 }

@@ -5,10 +5,11 @@ const { fileURLToPath } = require('node:url')
 
 const { Batch } = require('./batch.js')
 const { Encoding, Source } = require('./encoding.js')
-const { typeError, wrongType } = require('./errors.js')
+const { limitTooSmall, typeError, wrongType } = require('./errors.js')
 const { toIds, toRows } = require('./ids.js')
 const { inLine } = require('./line.js')
 const native = require('./native.js')
+const { Splitter, charactersUpTo } = require('./split.js')
 const { decodeStream } = require('./stream.js')
 const {
   KNOWN,
@@ -21,6 +22,9 @@ const {
   decodeFlag,
   addedTokensFlag,
   loadOptions,
+  bare,
+  splitOptions,
+  checkCount,
   checkId,
 } = require('./options.js')
 
@@ -28,6 +32,12 @@ const ENCODINGS = path.join(__dirname, '..', 'encodings')
 
 // The addon writes the ids of one text here; longer ones come in memory of their own. Nobody else sees it.
 const scratch = new Uint32Array(4096)
+
+// Two numbers that a call of the addon gives back.
+const two = new Uint32Array(2)
+
+// A longer string is cut before it is handed over, where it is known that the rest does not matter.
+const LONG = 4096
 
 // Only the loaders below make tokenizers.
 const LOADER = Symbol('loader')
@@ -105,6 +115,58 @@ class Tokenizer {
   count(text, options) {
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     return native.count(this.#handle, text, flags, extraOptions(flags, options))
+  }
+
+  isWithin(text, limit, options) {
+    checkCount('limit', limit)
+    const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
+    return native.isWithin(this.#handle, text, limit, flags, extraOptions(flags, options))
+  }
+
+  encodeInto(text, ids, options) {
+    const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
+    native.encodeInto(this.#handle, text, ids, flags, extraOptions(flags, options), two)
+    return { read: two[0], written: two[1] }
+  }
+
+  truncate(text, maxTokens, options) {
+    checkCount('maxTokens', maxTokens)
+    const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
+    const [length] = this.#longestPrefix(text, maxTokens, flags, extraOptions(flags, options))
+    return text instanceof Uint8Array ? text.subarray(0, length) : text.slice(0, length)
+  }
+
+  split(text, options) {
+    if (typeof text !== 'string') throw wrongType('text', 'a string', text)
+    const splitter = this.#splitter(options)
+    return [...splitter.push(text), ...splitter.end()]
+  }
+
+  splitStream(options) {
+    return this.#splitter(options).toTransformStream()
+  }
+
+  #splitter(options) {
+    const { flags, extra, ...limits } = splitOptions(options)
+    return new Splitter(limits, {
+      longestPrefix: (text) => this.#longestPrefix(text, limits.maxTokens, flags, extra),
+      count: (text) => native.count(this.#handle, text, flags, extra),
+      bareCount: (text) => native.count(this.#handle, text, bare(flags), extra),
+      bareOffsets: (text) => new Uint32Array(native.column(this.#handle, text, undefined, bare(flags), extra, 0)),
+    })
+  }
+
+  /** The length of a text's longest prefix within a limit, and how many ids that has. */
+  #longestPrefix(text, limit, flags, extra) {
+    let start = text
+    if (typeof text === 'string' && text.length > LONG) {
+      const most = native.mostUnits(this.#handle, limit) ?? Infinity
+      start = text.slice(0, charactersUpTo(text, most))
+    }
+    if (!native.longestPrefix(this.#handle, start, limit, flags, extra, two)) {
+      throw limitTooSmall(`the special tokens around a text are more than ${limit}`)
+    }
+    return two
   }
 
   async countBatch(texts, options) {

@@ -194,9 +194,20 @@ pub fn copy_words(value: &Unknown<'_>) -> Result<Vec<u32>, Refused> {
     Ok(words.iter().map(|word| u32::from_ne_bytes(*word)).collect())
 }
 
+/// How many bytes a Uint8Array has.
+pub fn byte_length(value: &Unknown<'_>) -> Option<usize> {
+    View::of(value, sys::TypedarrayType::uint8_array, 1).ok().map(|view| view.bytes)
+}
+
+/// How many words fit into a Uint32Array that the caller owns.
+pub fn word_room(value: &Unknown<'_>) -> Result<usize, Refused> {
+    Ok(View::of(value, sys::TypedarrayType::uint32_array, 4)?.bytes / 4)
+}
+
 /// Writes `words` to the start of a Uint32Array; false, and nothing written, if they do not fit.
 ///
-/// Only for the scratch array of `lib/tokenizer.js`, which nobody else can reach: its buffer is looked at less closely.
+/// For the scratch arrays of `lib/tokenizer.js`, which nobody else can reach, and for arrays that [`word_room`] took: the
+/// buffer itself is looked at less closely.
 pub fn fill_words(value: &Unknown<'_>, words: &[u32]) -> bool {
     let (env, raw) = parts(value);
     let (mut kind, mut length, mut data) = (-1, 0, ptr::null_mut());

@@ -286,12 +286,21 @@ pub fn with_text<T>(
 
 /// The words of ids in a Uint32Array, copied.
 pub fn copy_ids(name: &str, value: &Unknown<'_>) -> Result<Vec<u32>, Failure> {
-    node_api::copy_words(value).map_err(|refused| match refused {
+    node_api::copy_words(value).map_err(|refused| words_refused(name, value, refused))
+}
+
+fn words_refused(name: &str, value: &Unknown<'_>, refused: Refused) -> Failure {
+    match refused {
         Refused::NotThatKind => {
             Failure::wrong_type(format!("{name} must be a Uint32Array, but it is {}", node_api::describe(value)))
         }
         other => buffer_refused(name, other),
-    })
+    }
+}
+
+/// How many ids a Uint32Array has room for.
+pub fn room(name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
+    node_api::word_room(value).map_err(|refused| words_refused(name, value, refused))
 }
 
 fn refusal(name: &str, value: &Unknown<'_>, refused: Refused) -> Failure {

@@ -15,11 +15,11 @@ use crate::options::{self, Extra};
 use crate::text;
 
 /// Ids that grew past this many are freed after use.
-const MOST_KEPT: usize = 1 << 20;
+pub(crate) const MOST_KEPT: usize = 1 << 20;
 
 thread_local! {
     /// The ids of the text at hand; kept, so that a short text allocates nothing.
-    static IDS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    pub(crate) static IDS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Encodes one text or, where `pair` is not undefined, a pair. Ids that fit into `scratch`, a Uint32Array, are written there and their number is returned; else

@@ -6,12 +6,15 @@ import type {
   EncodeBatchOptions,
   EncodeOneOptions,
   EncodeOptions,
+  EncodedInto,
   Ids,
   LoadOptions,
   OffsetUnit,
   Padding,
+  Piece,
   RunOptions,
   SpecialTokens,
+  SplitOptions,
   TensorData,
   Text,
   ThreadOptions,
@@ -62,6 +65,13 @@ const { data, dims } = whole.tensor('int64', 'attentionMask')
 const wide: BigInt64Array = data
 const tensor: TensorData<'int32'> = whole.tensor('int32')
 const counts: Uint32Array = await tokenizer.countBatch(texts, { ...count, ...run })
+const fits: boolean = tokenizer.isWithin('text', 10, count)
+const into: EncodedInto = tokenizer.encodeInto(new Uint8Array(), new Uint32Array(8))
+const start: string = tokenizer.truncate('text', 3)
+const startOfBytes: Uint8Array = tokenizer.truncate(Buffer.from('text'), 3)
+const limits: SplitOptions = { maxTokens: 512, overlap: 64, boundary: 'sentence', ...count }
+const pieces: Piece[] = tokenizer.split('text', limits)
+const streamed: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 3 })
 const ids: Ids = [1, 2, 3]
 const decode: DecodeOptions = { skipSpecialTokens: true }
 const back: string = tokenizer.decode(ids, decode)
@@ -86,9 +96,11 @@ tokenizer.encodeBatch('a')
 // @ts-expect-error views are not replaced
 batch.ids = new Uint32Array()
 
+// @ts-expect-error a limit is needed
+tokenizer.split('text', { overlap: 3 })
 // @ts-expect-error words need pretokenized
 tokenizer.encode(['one', 'two'])
 // @ts-expect-error a pair of a batch is a list
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
-export { back, bytes, columns, counts, dims, id, others, parts, rows, size, span, tensor, token, wide }
+export { back, bytes, columns, counts, dims, fits, id, into, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide }

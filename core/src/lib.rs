@@ -29,6 +29,7 @@
 mod added_tokens;
 mod aligned;
 pub mod batch;
+mod bounded;
 pub mod bpe;
 mod byte_level;
 mod decoder;
@@ -52,6 +53,7 @@ mod truncation;
 mod vocab;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
+pub use bounded::{Prefix, Written};
 pub use decoder::stream::DecodeStream;
 pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 pub use error::{DecodeError, EncodeError, LoadError};

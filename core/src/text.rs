@@ -101,13 +101,40 @@ impl<'a> Input<'a> {
     }
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
     /// The work this text stands for, in bytes or units: what windows are measured by.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Utf8(text) => text.len(),
             Self::Bytes(bytes) => bytes.len(),
             Self::Utf16(units) => units.len(),
+        }
+    }
+
+    /// The last place up to `place` that is not within a character; places count as [`Self::weight`] does.
+    pub(crate) fn floor(&self, place: usize) -> usize {
+        let place = place.min(self.weight());
+        match self {
+            Self::Utf8(text) => text.floor_char_boundary(place),
+            Self::Bytes(bytes) => {
+                let is_within = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
+                (place.saturating_sub(3)..=place).rev().find(|at| !is_within(at)).unwrap_or(place)
+            }
+            Self::Utf16(units) => {
+                let is_low = units.get(place).is_some_and(|unit| (0xDC00..0xE000).contains(unit));
+                let splits = is_low && place > 0 && is_high_surrogate(units[place - 1]);
+                place - usize::from(splits)
+            }
+        }
+    }
+
+    /// The text from one place to another, each of which is moved out of the character that it is in.
+    pub(crate) fn slice(&self, start: usize, end: usize) -> Text<'a> {
+        let (start, end) = (self.floor(start), self.floor(end));
+        match *self {
+            Self::Utf8(text) => Text::Utf8(&text[start..end]),
+            Self::Bytes(bytes) => Text::Bytes(&bytes[start..end]),
+            Self::Utf16(units) => Text::Utf16(&units[start..end]),
         }
     }
 

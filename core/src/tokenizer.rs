@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex, OnceLock};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
 use crate::bpe::{Bpe, Spaces};
@@ -58,6 +58,8 @@ pub struct Tokenizer {
     /// What [`SpecialTokens::FileDefault`] means here.
     pub(crate) default_policy: Policy,
     encoders: Encoders,
+    /// See [`Self::most_bytes_per_token`].
+    pub(crate) token_reach: OnceLock<Option<usize>>,
 }
 
 /// What the vocabulary's bytes are.
@@ -167,6 +169,7 @@ impl Tokenizer {
             needs_origins: pretokenizer.needs_origins(normalizer.is_some()),
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             encoders: Encoders::default(),
+            token_reach: OnceLock::new(),
             vocab,
             token_form,
             added_tokens,
@@ -261,7 +264,7 @@ impl Tokenizer {
     /// How many tokens a text has, whatever the options or the file say of truncation and padding.
     pub fn count(&self, text: Text<'_>, options: &EncodeOptions) -> Result<usize, EncodeError> {
         let plan = self.count_plan(options)?;
-        self.with_encoder(|encoder| encoder.count(self, &text.into(), &plan))
+        self.with_encoder(|encoder| encoder.count(self, &text.into(), &plan, usize::MAX))
     }
 
     /// The text that ids stand for. Bytes that are no UTF-8 become U+FFFD: one for each maximal part of a broken

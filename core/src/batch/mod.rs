@@ -272,7 +272,7 @@ pub fn count_batch(
         tokenizer.with_encoder(|encoder| {
             let mut counts = Vec::with_capacity(window.range().len());
             while let Some(row) = window.next() {
-                let count = encoder.count(tokenizer, &rows[row].into(), &plan);
+                let count = encoder.count(tokenizer, &rows[row].into(), &plan, usize::MAX);
                 counts.push(count.map_err(|source| BatchError::Row { row, source })? as u32);
             }
             Ok(counts)

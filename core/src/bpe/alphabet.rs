@@ -65,6 +65,17 @@ impl Alphabet {
         }
     }
 
+    /// Whether every character of a word becomes a token or part of one, unknown ones one by one.
+    pub(crate) fn drops_nothing(&self) -> bool {
+        match self {
+            Self::Bytes { ids, missing_is_error } => *missing_is_error || ids.iter().all(Option::is_some),
+            Self::Characters(c) => {
+                c.byte_fallback.as_ref().is_some_and(|bytes| bytes.iter().all(Option::is_some))
+                    || c.unknown.as_ref().is_some_and(|unknown| !unknown.fuse)
+            }
+        }
+    }
+
     pub(crate) fn lengths_vary(&self) -> bool {
         match self {
             Self::Bytes { .. } => false,

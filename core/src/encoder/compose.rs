@@ -5,7 +5,7 @@
 
 use std::iter::repeat_n;
 
-use super::row::{Row, WordNumbers, convert_offsets};
+use super::row::{Quota, Row, WordNumbers, convert_offsets};
 use super::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 use crate::error::EncodeError;
@@ -93,17 +93,70 @@ impl Encoder {
         self.encode_whole(tokenizer, input, plan, out).map(|()| vec![])
     }
 
-    /// How many tokens an input has.
+    /// How many tokens an input has. Above `limit` it counts no further than it must to know that.
     pub(crate) fn count(
         &mut self,
         tokenizer: &Tokenizer,
         input: &Input<'_>,
         plan: &Plan,
+        limit: usize,
+    ) -> Result<usize, EncodeError> {
+        self.counting(limit, |encoder, out| encoder.encode(tokenizer, input, plan, out).map(|_| ()))
+    }
+
+    /// As [`Self::count`], without what the post-processor adds.
+    pub(crate) fn count_bare(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: Text<'_>,
+        plan: &Plan,
+        limit: usize,
+    ) -> Result<usize, EncodeError> {
+        self.counting(limit, |encoder, out| encoder.text_tokens(tokenizer, text, WordNumbers::Next(0), plan, None, out))
+    }
+
+    fn counting(
+        &mut self,
+        limit: usize,
+        work: impl FnOnce(&mut Self, &mut Encoding) -> Result<(), EncodeError>,
     ) -> Result<usize, EncodeError> {
         let mut out = std::mem::take(&mut self.counted);
         out.clear();
-        let result = self.encode(tokenizer, input, plan, &mut out).map(|_| out.len());
+        self.quota = Quota { limit, drops: true, dropped: 0 };
+        let result = work(self, &mut out);
+        let count = self.quota.dropped + out.len();
+        self.quota = Quota::default();
         self.counted = out;
+        result.map(|()| count)
+    }
+
+    /// As [`Self::encode`], to an empty `out`, and only as far as is needed for the first `limit` tokens and one more.
+    pub(crate) fn encode_first(
+        &mut self,
+        tokenizer: &Tokenizer,
+        input: &Input<'_>,
+        plan: &Plan,
+        limit: usize,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        self.quota = Quota { limit, ..Quota::default() };
+        let result = self.encode(tokenizer, input, plan, out).map(|_| ());
+        self.quota = Quota::default();
+        result
+    }
+
+    /// As [`Self::encode_first`], without what the post-processor adds or takes from offsets.
+    pub(crate) fn encode_first_bare(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: Text<'_>,
+        plan: &Plan,
+        limit: usize,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        self.quota = Quota { limit, ..Quota::default() };
+        let result = self.text_tokens(tokenizer, text, WordNumbers::Next(0), plan, None, out);
+        self.quota = Quota::default();
         result
     }
 
@@ -255,8 +308,9 @@ impl Encoder {
             let first = out.offsets.len();
             let columns = plan.columns.and(Columns::PER_TOKEN);
             let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
-            let mut row = Row { out, columns, original: text, words, margins };
+            let mut row = Row { out, columns, original: text, words, margins, quota: self.quota };
             self.sequence(tokenizer, &plan.policy, &mut row)?;
+            self.quota = row.quota;
             let offsets = &mut out.offsets[first..];
             match trimming {
                 Some(trimming) => trimming.end_text(text, plan.offset_unit, offsets),

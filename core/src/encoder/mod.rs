@@ -16,12 +16,13 @@ use crate::bpe::word_cache::SHORT;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::padding::Padding;
+use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::pretokenizer::splits::Splits;
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
 use compose::{TextTokens, Trimming};
-use row::{Row, Source};
+use row::{Quota, Row, Source};
 use words::Words;
 
 /// What one worker needs to encode, beside the [`Tokenizer`]. It belongs to one worker at a time and remembers words.
@@ -33,13 +34,14 @@ pub(crate) struct Encoder {
     utf8: String,
     /// Where a count puts the ids that nobody wants.
     counted: Encoding,
+    quota: Quota,
     trimming: Trimming,
     /// The tokens of texts that are cut afterwards.
     texts: [TextTokens; 2],
 }
 
 /// A call's options, resolved against the tokenizer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) add_special_tokens: bool,
     pub(crate) policy: Policy,
@@ -62,6 +64,7 @@ impl Encoder {
             splits: Splits::default(),
             utf8: String::new(),
             counted: Encoding::default(),
+            quota: Quota::default(),
             trimming: Trimming::default(),
             texts: Default::default(),
         }
@@ -115,6 +118,9 @@ impl Encoder {
         span: Span,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
+        if !row.wants_more() {
+            return Ok(());
+        }
         let text = &row.original[span.range()];
         let base = span.start as usize;
         if let (Some(spaces), Some(joints)) = (tokenizer.spaces, &tokenizer.bpe.joints) {
@@ -193,7 +199,10 @@ impl Encoder {
         tokenizer.pretokenizer.apply(text, &mut self.splits)?;
         let source =
             Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
-        for &span in self.splits.spans() {
+        for (number, &span) in self.splits.spans().iter().enumerate() {
+            if number % WORDS_AT_A_TIME == 0 && !row.wants_more() {
+                break;
+            }
             match &tokenizer.bpe.joints {
                 Some(joints) if span.range().len() > SHORT => {
                     let source = Source { text: &source.text[..span.end as usize], ..source };

@@ -19,6 +19,36 @@ pub(super) struct Row<'a> {
     pub(super) words: WordNumbers,
     /// Where the white space at the edges of each token is noted, when offsets are to be trimmed.
     pub(super) margins: Option<&'a mut Vec<Margins>>,
+    pub(super) quota: Quota,
+}
+
+/// How many tokens of an input are wanted, and whether they are or only their number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Quota {
+    /// More tokens than these end the work soon.
+    pub(crate) limit: usize,
+    /// Tokens are let go of, and only counted.
+    pub(crate) drops: bool,
+    /// How many were let go of.
+    pub(crate) dropped: usize,
+}
+
+impl Default for Quota {
+    fn default() -> Self {
+        Self { limit: usize::MAX, drops: false, dropped: 0 }
+    }
+}
+
+impl Quota {
+    /// Whether more tokens are wanted than `ids` has; lets go of them where only their number counts.
+    #[inline]
+    fn wants_more(&mut self, ids: &mut Vec<u32>) -> bool {
+        if self.drops {
+            self.dropped += ids.len();
+            ids.clear();
+        }
+        self.limit == usize::MAX || self.dropped + ids.len() <= self.limit
+    }
 }
 
 /// What counts as a word of the text.
@@ -51,6 +81,12 @@ pub(super) struct Source<'a> {
 impl Row<'_> {
     pub(super) fn needs_positions(&self) -> bool {
         self.columns.contains(Columns::OFFSETS)
+    }
+
+    /// Asked between words: whether there is any need to go on.
+    #[inline]
+    pub(super) fn wants_more(&mut self) -> bool {
+        self.quota.wants_more(&mut self.out.ids)
     }
 
     /// An added token that the text holds.

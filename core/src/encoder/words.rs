@@ -93,7 +93,7 @@ impl Words {
         let ids_only = row.columns == Columns::NONE && self.cache.is_on() && tokenizer.bpe.dropout.is_none();
         let mut at = at;
         let mut result = Ok(());
-        while at < source.text.len() && result.is_ok() {
+        while at < source.text.len() && result.is_ok() && row.wants_more() {
             let start = at as u32;
             ends.clear();
             at = next(at, &mut ends);

@@ -31,6 +31,11 @@ impl Form {
         quick == IsNormalized::Yes
     }
 
+    /// How many bytes of a text can become one byte at most: four, as when a bold mathematical letter becomes a plain one.
+    pub(crate) fn most_bytes_per_byte(self) -> Option<usize> {
+        Some(4)
+    }
+
     pub(crate) fn normalize(self, text: &mut AlignedText) {
         if self.leaves(text.as_str()) {
             return;
@@ -88,6 +93,28 @@ mod tests {
                 prop_assert_eq!(aligned.as_str(), expected);
                 prop_assert_eq!(aligned.origins().len(), aligned.as_str().len());
             }
+        }
+    }
+
+    #[test]
+    fn no_form_makes_less_than_a_quarter_of_a_text() {
+        let bytes = |text: &str| text.len() as f64;
+        // The most bytes of a text that a decomposed character can come from. Where one character becomes several,
+        // each of them has its share.
+        let mut sources: std::collections::HashMap<char, f64> = std::collections::HashMap::new();
+        for c in '\0'..=char::MAX {
+            let parts = plain(Form::Nfkd, &c.to_string());
+            for part in parts.chars() {
+                let share = c.len_utf8() as f64 * part.len_utf8() as f64 / bytes(&parts);
+                let most = sources.entry(part).or_insert(0.0);
+                *most = most.max(share);
+            }
+        }
+        for c in '\0'..=char::MAX {
+            let parts = plain(Form::Nfd, &c.to_string());
+            let most: f64 = parts.chars().map(|part| sources.get(&part).copied().unwrap_or(4.0)).sum();
+            let bound = Form::Nfkc.most_bytes_per_byte().expect("there is a bound") as f64;
+            assert!(most <= bound * c.len_utf8() as f64 + 1e-9, "{c:?}: {most}");
         }
     }
 }

@@ -72,6 +72,18 @@ impl Normalizer {
         Ok(())
     }
 
+    /// How many bytes of a text can become one byte at most; nothing where there is no such bound.
+    pub(crate) fn most_bytes_per_byte(&self) -> Option<usize> {
+        match self {
+            Self::Form(form) => form.most_bytes_per_byte(),
+            Self::Letters(Letters::Lowercase) => Some(3), // U+212A, the sign of Kelvin, and k
+            Self::Prepend(_) | Self::Letters(Letters::ByteLevel) => Some(1),
+            Self::Replace(replace) => replace.grows().then_some(1),
+            Self::Sequence(all) => all.iter().try_fold(1, |bytes, one| Some(bytes * one.most_bytes_per_byte()?)),
+            Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) => None,
+        }
+    }
+
     /// The normalized form of a text that needs no offsets.
     pub(crate) fn normalized(&self, text: &str) -> Result<String, PatternError> {
         let mut aligned = AlignedText::default();

@@ -17,6 +17,11 @@ impl Replace {
         text.is_empty() || self.pattern.is_match(text).is_ok_and(|found| !found)
     }
 
+    /// Whether no match becomes shorter.
+    pub(crate) fn grows(&self) -> bool {
+        self.pattern.as_string().is_some_and(|sought| sought.len() <= self.content.len())
+    }
+
     pub(crate) fn normalize(&self, text: &mut AlignedText) -> Result<(), PatternError> {
         let mut matches: Vec<Span> = Vec::new();
         self.pattern.for_each_match(text.as_str(), |found| matches.push(found))?;

@@ -111,6 +111,11 @@ impl Cut {
         }
     }
 
+    /// Whether text can get lost.
+    pub(super) fn drops(&self) -> bool {
+        self.behavior == Behavior::Removed && self.as_scanner().is_none()
+    }
+
     pub(super) fn apply(&self, text: &AlignedText, splits: &mut Splits) -> Result<(), PatternError> {
         let mut pieces: Vec<(Span, bool)> = Vec::new();
         splits.cut(text, |text, push| {

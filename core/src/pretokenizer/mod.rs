@@ -64,6 +64,11 @@ impl PreTokenizer {
         }
     }
 
+    /// Whether all of a text is in its words.
+    pub(crate) fn drops_nothing(&self) -> bool {
+        self.stages.iter().all(|stage| !matches!(stage, Stage::Cut(cut) if cut.drops()))
+    }
+
     /// Whether a stage asks where in the original a split stands, and cannot tell by the split's own place, since the
     /// text may have been rewritten before.
     pub(crate) fn needs_origins(&self, is_normalized: bool) -> bool {

@@ -1,0 +1,225 @@
+//! What needs only so many tokens of a text: is it within a limit, the ids that there is room for, the longest prefix.
+//!
+//! A text that is long enough is over any limit, whatever its tokens are: no token stands for more than so many bytes of
+//! it. That is known without looking at the text. Otherwise encoding stops when enough tokens are there.
+
+use crate::encoder::{Encoder, Plan};
+use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::error::EncodeError;
+use crate::normalizer::Normalizer;
+use crate::post_processor::draft::RunTokens;
+use crate::text::Text;
+use crate::tokenizer::{EncodeOptions, TokenForm, Tokenizer};
+
+/// How far [`Tokenizer::encode_first`] came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// How much of the text the ids stand for: UTF-16 units of UTF-16, bytes of anything else.
+    pub read: usize,
+    /// How many ids there are.
+    pub written: usize,
+}
+
+/// The start of a text, as [`Tokenizer::longest_prefix`] finds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prefix {
+    /// Its length: UTF-16 units of UTF-16, bytes of anything else.
+    pub length: usize,
+    /// How many tokens it has by itself.
+    pub tokens: usize,
+}
+
+/// How many tokens behind the last that is within a limit are looked at: a prefix that ends in one of them can have fewer
+/// tokens than the limit again, because its end merges differently.
+const TOKENS_BEYOND: usize = 4;
+/// How many characters there are tried at most.
+const CHARACTERS_BEYOND: usize = 64;
+
+impl Tokenizer {
+    /// Whether a text has at most `limit` tokens, as [`Self::count`] counts them. The text is looked at only as far as
+    /// that needs, so what would be an error further on can go unnoticed.
+    pub fn is_within(&self, text: Text<'_>, limit: usize, options: &EncodeOptions) -> Result<bool, EncodeError> {
+        if self.is_surely_beyond(text.weight(), limit, options)? {
+            return Ok(false);
+        }
+        let plan = self.count_plan(options)?;
+        self.with_encoder(|encoder| Ok(encoder.count(self, &text.into(), &plan, limit)? <= limit))
+    }
+
+    /// Whether any text of so many bytes has more than `limit` tokens. False if that depends on the text.
+    pub fn is_surely_beyond(&self, bytes: usize, limit: usize, options: &EncodeOptions) -> Result<bool, EncodeError> {
+        self.count_plan(options)?;
+        Ok(self.most_bytes(limit).is_some_and(|most| most < bytes))
+    }
+
+    /// The most bytes of text that so many tokens can stand for; nothing where there is no bound.
+    pub fn most_bytes(&self, tokens: usize) -> Option<usize> {
+        self.most_bytes_per_token()?.checked_mul(tokens)
+    }
+
+    /// The first ids of a text, written over `ids`: at most `room`, and only whole characters of the text. All of the
+    /// text is read exactly when all its ids are there, those behind the text included; then no more than the ids is
+    /// computed. Truncation and padding do not matter.
+    pub fn encode_first(
+        &self,
+        text: Text<'_>,
+        room: usize,
+        options: &EncodeOptions,
+        ids: &mut Vec<u32>,
+    ) -> Result<Written, EncodeError> {
+        let plan = self.count_plan(options)?;
+        let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
+        out.ids.clear();
+        let result = self.with_encoder(|encoder| {
+            encoder.encode_first(self, &text.into(), &plan, room, &mut out)?;
+            if out.ids.len() <= room {
+                return Ok(Written { read: text.weight(), written: out.ids.len() });
+            }
+            self.whole_characters(encoder, text, &plan, room)
+        });
+        *ids = out.ids;
+        ids.truncate(result.as_ref().map_or(0, |made| made.written));
+        result
+    }
+
+    /// How many of the first `room` tokens of a text that has more end with a character, and where that is.
+    fn whole_characters(
+        &self,
+        encoder: &mut Encoder,
+        text: Text<'_>,
+        plan: &Plan,
+        room: usize,
+    ) -> Result<Written, EncodeError> {
+        let layout = self.post_processor.layout(false, plan.add_special_tokens)?;
+        let is_special = |token: &RunTokens| matches!(token, RunTokens::Special { .. });
+        let before = layout.pieces.iter().map(|piece| &piece.run).take_while(|run| is_special(&run.tokens));
+        let before = before.map(|run| run.len()).sum::<usize>();
+        let bare = self.bare_tokens(encoder, text, plan, room.saturating_sub(before))?.offsets;
+        // What stands behind the text belongs to its last token.
+        let most = room.saturating_sub(before).min(bare.len().saturating_sub(1));
+        let starts_behind = |at: usize| bare[at][0] >= bare[at - 1][1];
+        let written = (1..=most).rev().find(|&at| starts_behind(at));
+        Ok(written.map_or(Written { read: 0, written: 0 }, |at| Written {
+            read: bare[at - 1][1] as usize,
+            written: before + at,
+        }))
+    }
+
+    /// The offsets of a text's first tokens, `tokens` and one more at least if there are so many, in the unit of
+    /// [`Text::weight`] and not trimmed, and the words they are of.
+    fn bare_tokens(
+        &self,
+        encoder: &mut Encoder,
+        text: Text<'_>,
+        plan: &Plan,
+        tokens: usize,
+    ) -> Result<Encoding, EncodeError> {
+        let offset_unit = if matches!(text, Text::Utf16(_)) { OffsetUnit::Utf16 } else { OffsetUnit::Byte };
+        let columns = Columns::OFFSETS | Columns::WORD_IDS;
+        let plan = Plan { columns, offset_unit, ..plan.clone() };
+        let mut out = Encoding::default();
+        encoder.encode_first_bare(self, text, &plan, tokens, &mut out)?;
+        // Places beyond the text stand for a suffix that the model sees and the text does not have.
+        let end = text.weight() as u32;
+        out.offsets.iter_mut().flatten().for_each(|place| *place = end.min(*place));
+        Ok(out)
+    }
+
+    /// The longest prefix of a text that has at most `limit` tokens by itself, special tokens included, and ends with a
+    /// character. Nothing if the special tokens alone are more.
+    ///
+    /// Prefixes are tried from the longest that can be expected, a few tokens beyond the limit, to shorter ones.
+    pub fn longest_prefix(
+        &self,
+        text: Text<'_>,
+        limit: usize,
+        options: &EncodeOptions,
+    ) -> Result<Option<Prefix>, EncodeError> {
+        let plan = self.count_plan(options)?;
+        let text = text.slice(0, self.most_bytes(limit).unwrap_or(usize::MAX));
+        self.with_encoder(|encoder| {
+            let whole = encoder.count(self, &text.into(), &plan, limit)?;
+            if whole <= limit {
+                return Ok(Some(Prefix { length: text.weight(), tokens: whole }));
+            }
+            let added = encoder.count(self, &text.slice(0, 0).into(), &plan, limit)?;
+            match limit.checked_sub(added) {
+                Some(room) => self.prefix_of_more(encoder, text, &plan, limit, room).map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// The longest prefix of a text that has more than `limit` tokens, `room` of which are the text's.
+    fn prefix_of_more(
+        &self,
+        encoder: &mut Encoder,
+        text: Text<'_>,
+        plan: &Plan,
+        limit: usize,
+        room: usize,
+    ) -> Result<Prefix, EncodeError> {
+        let made = self.bare_tokens(encoder, text, plan, room + TOKENS_BEYOND)?;
+        let end_of = |tokens: usize| {
+            let spans = &made.offsets[..tokens.min(made.offsets.len())];
+            spans.iter().map(|span| span[1]).max().unwrap_or(0) as usize
+        };
+        let beyond = end_of(room + TOKENS_BEYOND).min(end_of(room) + CHARACTERS_BEYOND);
+        let anchor = self.anchor(&made, room, text);
+        let mut length = text.floor(beyond);
+        loop {
+            // Words long before the end are as they are in the whole text: mostly only the last few have to be counted.
+            let hopeless = match anchor {
+                Some((before, start)) if start < length => {
+                    let end = text.slice(start, length);
+                    encoder.count_bare(self, end, plan, room - before)? > room - before
+                }
+                _ => false,
+            };
+            if !hopeless {
+                let tokens = encoder.count(self, &text.slice(0, length).into(), plan, limit)?;
+                if tokens <= limit {
+                    return Ok(Prefix { length, tokens });
+                }
+            }
+            length = text.floor(length - 1);
+        }
+    }
+
+    /// A word's start shortly before the token `at`, and how many tokens come before it; nothing where words are not cut
+    /// without regard to what stood before them.
+    fn anchor(&self, made: &Encoding, at: usize, text: Text<'_>) -> Option<(usize, usize)> {
+        const WORDS_BEFORE: u32 = 3;
+        // A normalization form does not look beyond a word either.
+        let keeps_words = self.normalizer.as_ref().is_none_or(|normalizer| matches!(normalizer, Normalizer::Form(_)));
+        if self.scanner.is_none() || !keeps_words {
+            return None;
+        }
+        let word = made.word_ids.get(at)?.checked_sub(WORDS_BEFORE)?;
+        let first = made.word_ids.partition_point(|&other| other < word);
+        let start = made.offsets[first][0] as usize;
+        (text.floor(start) == start).then_some((first, start))
+    }
+
+    /// The most bytes of text that one token can stand for, whatever normalization makes of them. Nothing if text can
+    /// vanish, or many characters be one unknown token.
+    fn most_bytes_per_token(&self) -> Option<usize> {
+        *self.token_reach.get_or_init(|| {
+            let normalized = self.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.most_bytes_per_byte())?;
+            let added = self.added_tokens.tokens();
+            let takes_spaces = added.iter().any(|token| token.lstrip || token.rstrip);
+            if takes_spaces || !self.pretokenizer.drops_nothing() || !self.bpe.alphabet.drops_nothing() {
+                return None;
+            }
+            let forms = added.iter().filter_map(|token| self.added_tokens.decoded_form(token.id));
+            let longest_added = added.iter().map(|token| token.content.len()).chain(forms.map(str::len)).max();
+            let length = |(token, id): (&[u8], u32)| match self.token_form {
+                TokenForm::Printable => self.token_len(id) as usize,
+                TokenForm::Text | TokenForm::Ranks => token.len(),
+            };
+            let longest = self.vocab.iter().map(length).max();
+            let one_unknown_character = 4;
+            Some(longest.max(longest_added).unwrap_or(0).max(one_unknown_character) * normalized)
+        })
+    }
+}

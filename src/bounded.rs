@@ -1,0 +1,105 @@
+//! The synchronous calls that need only so many tokens of a text. Two numbers are given back by writing them to `result`, a
+//! Uint32Array of two that `lib/` keeps, so that a call leaves nothing to collect.
+
+use napi::Env;
+use napi::bindgen_prelude::{External, Unknown};
+use napi_derive::napi;
+use tokenlane_core::{Columns, EncodeOptions};
+
+use crate::error::{Failure, caught};
+use crate::load::Handle;
+use crate::node_api;
+use crate::options::{self, Extra};
+use crate::text;
+use crate::tokenizer::{IDS, MOST_KEPT};
+
+/// Whether a text has at most `limit` ids. One that is too long for that is not even copied.
+#[napi]
+pub fn is_within(
+    env: Env,
+    handle: &External<Handle>,
+    value: Unknown<'_>,
+    limit: u32,
+    flags: u32,
+    extra: Option<Extra>,
+) -> napi::Result<bool> {
+    let options = options::encode_options(flags, extra, Columns::NONE);
+    let result = caught(|| {
+        if is_surely_beyond(handle, &value, limit, &options)? {
+            return Ok(false);
+        }
+        text::with_text("text", &value, |text| Ok(handle.tokenizer.is_within(text, limit as usize, &options)?))
+    });
+    result.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+fn is_surely_beyond(
+    handle: &Handle,
+    value: &Unknown<'_>,
+    limit: u32,
+    options: &EncodeOptions,
+) -> Result<bool, Failure> {
+    match node_api::utf16_length(value).or_else(|| node_api::byte_length(value)) {
+        Some(length) => Ok(handle.tokenizer.is_surely_beyond(length, limit as usize, options)?),
+        None => Ok(false),
+    }
+}
+
+/// Writes the ids of a text to `target`, as many as fit; `result` gets how much of the text they are, and their number.
+#[napi]
+pub fn encode_into(
+    env: Env,
+    handle: &External<Handle>,
+    value: Unknown<'_>,
+    target: Unknown<'_>,
+    flags: u32,
+    extra: Option<Extra>,
+    result: Unknown<'_>,
+) -> napi::Result<()> {
+    let options = options::encode_options(flags, extra, Columns::NONE);
+    let made = caught(|| {
+        let room = text::room("ids", &target)?;
+        IDS.with_borrow_mut(|ids| {
+            let made = text::with_text("text", &value, |text| {
+                Ok(handle.tokenizer.encode_first(text, room, &options, ids)?)
+            })?;
+            node_api::fill_words(&target, ids);
+            node_api::fill_words(&result, &[made.read as u32, made.written as u32]);
+            if ids.capacity() > MOST_KEPT {
+                *ids = Vec::new();
+            }
+            Ok(())
+        })
+    });
+    made.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// The longest prefix of a text that has at most `limit` ids: `result` gets its length and the number of its ids. False if
+/// special tokens alone are more.
+#[napi]
+pub fn longest_prefix(
+    env: Env,
+    handle: &External<Handle>,
+    value: Unknown<'_>,
+    limit: u32,
+    flags: u32,
+    extra: Option<Extra>,
+    result: Unknown<'_>,
+) -> napi::Result<bool> {
+    let options = options::encode_options(flags, extra, Columns::NONE);
+    let made = caught(|| {
+        let prefix = text::with_text("text", &value, |text| {
+            Ok(handle.tokenizer.longest_prefix(text, limit as usize, &options)?)
+        })?;
+        let numbers = prefix.map(|prefix| [prefix.length as u32, prefix.tokens as u32]);
+        Ok(numbers.is_some_and(|numbers| node_api::fill_words(&result, &numbers)))
+    });
+    made.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// The most UTF-16 units or bytes of text that so many ids can stand for; null where there is no bound.
+#[napi]
+pub fn most_units(env: Env, handle: &External<Handle>, ids: u32) -> napi::Result<Option<f64>> {
+    caught(|| Ok(handle.tokenizer.most_bytes(ids as usize).map(|bytes| bytes as f64)))
+        .map_err(|failure| node_api::js_error(env, &failure))
+}

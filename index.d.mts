@@ -12,6 +12,7 @@ export {
   Encoding,
   Ids,
   Input,
+  Limits,
   LoadOptions,
   OffsetUnit,
   Padding,
@@ -25,4 +26,5 @@ export {
   Tokenizer,
   Truncation,
   encodings,
+  limits,
 } from './index.js'

@@ -438,5 +438,30 @@ export class Batch implements Iterable<Uint32Array> {
   [Symbol.dispose](): void
 }
 
+/** What a service does not take on. For each JS thread its own; at first there are no limits. */
+export interface Limits {
+  /**
+   * The most bytes of UTF-8 that one call encodes, counts, truncates or splits, all its texts together; of a text that comes in a
+   * stream, nothing is said. More is a `RangeError`, `ERR_TOKENLANE_INPUT_TOO_LARGE`, before anything is done. Default `Infinity`.
+   */
+  readonly maxInputBytes: number
+  /**
+   * The most batches and loads that may wait for their turn. One more is rejected at once, with `ERR_TOKENLANE_QUEUE_FULL`: for
+   * a service that would rather refuse than come too late. Default `Infinity`.
+   */
+  readonly maxQueuedBatches: number
+  /**
+   * Sets one or both, from the next call on. What is no whole number from 0 on, and not `Infinity` either, is an error
+   * (`ERR_TOKENLANE_ARGUMENT_TYPE`, `ERR_TOKENLANE_ARGUMENT_VALUE`), and then none is set.
+   */
+  configure(limits: { maxInputBytes?: number | undefined; maxQueuedBatches?: number | undefined }): void
+}
+
+/**
+ * Limits of this thread. How long a batch may take is said by its signal, `{ signal: AbortSignal.timeout(500) }`: then it is rejected with
+ * the signal's `TimeoutError`.
+ */
+export const limits: Limits
+
 /** The names of the encodings that ship with this package. */
 export function encodings(): string[]

@@ -3,6 +3,7 @@
 const { Batch } = require('./lib/batch.js')
 const { Encoding } = require('./lib/encoding.js')
 const { DecodeStream } = require('./lib/stream.js')
+const { limits } = require('./lib/limits.js')
 const { Tokenizer, encodings } = require('./lib/tokenizer.js')
 
 exports.Tokenizer = Tokenizer
@@ -10,3 +11,4 @@ exports.Batch = Batch
 exports.Encoding = Encoding
 exports.DecodeStream = DecodeStream
 exports.encodings = encodings
+exports.limits = limits

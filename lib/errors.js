@@ -27,6 +27,9 @@ function wrongValue(name, expected, value) {
 /** More tokens are needed than the caller allows. */
 const limitTooSmall = (message) => withCode(new RangeError(message), 'ERR_TOKENLANE_LIMIT_TOO_SMALL')
 
+/** There is more text in a call than the service allows. */
+const inputTooLarge = (message) => withCode(new RangeError(message), 'ERR_TOKENLANE_INPUT_TOO_LARGE')
+
 /** An option that does not exist, with the one that was probably meant. */
 function unknownOption(name, known, within) {
   const nearest = [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]
@@ -73,4 +76,4 @@ function distance(a, b) {
   return row[b.length]
 }
 
-module.exports = { error, typeError, wrongType, wrongValue, limitTooSmall, unknownOption }
+module.exports = { error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, unknownOption }

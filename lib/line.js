@@ -3,6 +3,8 @@
 // The line that batches and loads stand in, as one JS thread sees it. src/line.rs keeps the order of the whole process;
 // here is who waits in this thread, and what an AbortSignal does to them.
 
+const { error } = require('./errors.js')
+const { limits } = require('./limits.js')
 const native = require('./native.js')
 
 /** As many as run at a time in the process: with that many of its own, a thread need not ask for more. */
@@ -43,16 +45,21 @@ function inLine(start, { signal, onWait } = {}) {
     signal?.addEventListener('abort', onAbort)
     waiting.push(job)
     next()
-    if (onWait !== undefined && waiting.includes(job)) {
-      try {
-        onWait()
-      } catch (error) {
-        waiting.splice(waiting.indexOf(job), 1)
-        native.leaveLine(turn)
-        job.reject(error)
-      }
+    if (!waiting.includes(job)) return
+    try {
+      if (waiting.length > limits.maxQueuedBatches) throw queueFull()
+      onWait?.()
+    } catch (error) {
+      waiting.splice(waiting.indexOf(job), 1)
+      native.leaveLine(turn)
+      job.reject(error)
     }
   })
+}
+
+function queueFull() {
+  const many = limits.maxQueuedBatches
+  return error('ERR_TOKENLANE_QUEUE_FULL', `${many} batches wait already, and that is limits.maxQueuedBatches`)
 }
 
 function next() {

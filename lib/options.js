@@ -282,6 +282,7 @@ module.exports = {
   KNOWN,
   ONE_TEXT,
   MANY_TEXTS,
+  checkKnown,
   encodeFlags,
   extraOptions,
   hasOffsets,

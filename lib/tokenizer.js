@@ -7,6 +7,7 @@ const { Batch } = require('./batch.js')
 const { Encoding, Source } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType } = require('./errors.js')
 const { toIds, toRows } = require('./ids.js')
+const { checkInput } = require('./limits.js')
 const { inLine } = require('./line.js')
 const native = require('./native.js')
 const { Splitter, charactersUpTo } = require('./split.js')
@@ -85,6 +86,7 @@ class Tokenizer {
   }
 
   encode(text, options) {
+    checkInput(text, options?.pair)
     const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
     const extra = extraOptions(flags, options)
     const pair = options?.pair
@@ -95,6 +97,7 @@ class Tokenizer {
   }
 
   async encodeBatch(texts, options) {
+    checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
@@ -106,6 +109,7 @@ class Tokenizer {
   }
 
   encodeBatchSync(texts, options) {
+    checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatchSync, MANY_TEXTS)
     const extra = extraOptions(flags, options)
     const { threads } = runOptions(options)
@@ -113,23 +117,27 @@ class Tokenizer {
   }
 
   count(text, options) {
+    checkInput(text)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     return native.count(this.#handle, text, flags, extraOptions(flags, options))
   }
 
   isWithin(text, limit, options) {
+    checkInput(text)
     checkCount('limit', limit)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     return native.isWithin(this.#handle, text, limit, flags, extraOptions(flags, options))
   }
 
   encodeInto(text, ids, options) {
+    checkInput(text)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     native.encodeInto(this.#handle, text, ids, flags, extraOptions(flags, options), two)
     return { read: two[0], written: two[1] }
   }
 
   truncate(text, maxTokens, options) {
+    checkInput(text)
     checkCount('maxTokens', maxTokens)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     const [length] = this.#longestPrefix(text, maxTokens, flags, extraOptions(flags, options))
@@ -137,6 +145,7 @@ class Tokenizer {
   }
 
   split(text, options) {
+    checkInput(text)
     if (typeof text !== 'string') throw wrongType('text', 'a string', text)
     const splitter = this.#splitter(options)
     return [...splitter.push(text), ...splitter.end()]
@@ -170,6 +179,7 @@ class Tokenizer {
   }
 
   async countBatch(texts, options) {
+    checkInput(texts)
     const flags = encodeFlags(options, KNOWN.countBatch, MANY_TEXTS)
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)

@@ -1,5 +1,5 @@
 // Compiled, never run: how the package is used, and with @ts-expect-error how it must not be.
-import { Batch, Encoding, Tokenizer, encodings } from 'tokenlane'
+import { Batch, Encoding, Tokenizer, encodings, limits } from 'tokenlane'
 import type {
   CountOptions,
   DecodeOptions,
@@ -22,6 +22,10 @@ import type {
 } from 'tokenlane'
 
 const names: string[] = encodings()
+limits.configure({ maxInputBytes: 1 << 20 })
+const most: number = limits.maxQueuedBatches
+// @ts-expect-error a limit is set by configure
+limits.maxInputBytes = 5
 const tokenizer: Tokenizer = await Tokenizer.fromEncoding(names[0] ?? 'o200k_base')
 const told: LoadOptions = { pattern: '.', specialTokens: { '<s>': 1 } }
 const others = [

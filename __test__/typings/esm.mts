@@ -1,5 +1,5 @@
 // Compiled, never run: how the package is used, and with @ts-expect-error how it must not be.
-import { Batch, Encoding, Tokenizer, encodings, limits } from 'tokenlane'
+import { Batch, Encoding, Tokenizer, encodings, limits as serviceLimits } from 'tokenlane'
 import type {
   CountOptions,
   DecodeOptions,
@@ -22,10 +22,10 @@ import type {
 } from 'tokenlane'
 
 const names: string[] = encodings()
-limits.configure({ maxInputBytes: 1 << 20 })
-const most: number = limits.maxQueuedBatches
+serviceLimits.configure({ maxInputBytes: 1 << 20 })
+const most: number = serviceLimits.maxQueuedBatches
 // @ts-expect-error a limit is set by configure
-limits.maxInputBytes = 5
+serviceLimits.maxInputBytes = 5
 const tokenizer: Tokenizer = await Tokenizer.fromEncoding(names[0] ?? 'o200k_base')
 const told: LoadOptions = { pattern: '.', specialTokens: { '<s>': 1 } }
 const others = [

@@ -111,6 +111,16 @@ pub enum LoadError {
         /// The regex library's words, with the position.
         message: String,
     },
+    /// An added token cannot have the id that was asked for.
+    #[error("the added token {token:?} gets the id {id} in this tokenizer, not {wanted}")]
+    AddedTokenId {
+        /// The token.
+        token: String,
+        /// The id that it gets.
+        id: u32,
+        /// The id asked for.
+        wanted: u32,
+    },
     /// The vocabulary is larger than ids, tables or memory allow.
     #[error("{what} is too large: {size}, at most {limit}")]
     TooLarge {
@@ -139,6 +149,7 @@ impl LoadError {
             Self::UnknownFormat { .. } => "ERR_TOKENLANE_UNKNOWN_FORMAT",
             Self::UnknownEncoding { .. } => "ERR_TOKENLANE_UNKNOWN_ENCODING",
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN",
+            Self::AddedTokenId { .. } => "ERR_TOKENLANE_ARGUMENT_VALUE",
             Self::TooLarge { .. } => "ERR_TOKENLANE_TOO_LARGE",
         }
     }
@@ -149,6 +160,51 @@ impl LoadError {
 
     pub(crate) fn unsupported(path: impl Into<String>, component: impl Into<String>) -> Self {
         Self::Unsupported { path: path.into(), component: component.into() }
+    }
+}
+
+/// Why a tokenizer made from a rank file cannot be written as a tokenizer.json. One made from a tokenizer.json always can.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SaveError {
+    /// The pattern uses something that Oniguruma, which reads those of a tokenizer.json, does not have or reads otherwise.
+    #[error("a tokenizer.json cannot have the pattern {pattern:?}: {message}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What cannot be said, and where.
+        message: String,
+    },
+    /// Two tokens share an id, which a tokenizer.json does not allow.
+    #[error("a tokenizer.json cannot give the id {id} to both {first:?} and {second:?}")]
+    SharedId {
+        /// The id.
+        id: u32,
+        /// One token.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A token beside the ranks would be taken for another one, as a tokenizer.json writes tokens.
+    #[error("a tokenizer.json cannot have the added token {token:?}: {reason}")]
+    AddedToken {
+        /// The token.
+        token: String,
+        /// What would become of it.
+        reason: &'static str,
+    },
+    /// The ranks lack a byte of which text may consist: an error for ranks, and left out silently by a tokenizer.json.
+    #[error("a tokenizer.json would drop the byte 0x{byte:02X}, which the ranks have no token for")]
+    ByteMissing {
+        /// The byte.
+        byte: u8,
+    },
+}
+
+impl SaveError {
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        "ERR_TOKENLANE_SAVE"
     }
 }
 

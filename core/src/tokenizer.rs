@@ -2,20 +2,22 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
 use crate::bpe::{Bpe, Spaces};
 use crate::decoder::Decoder;
+use crate::definition::Definition;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
-use crate::error::{DecodeError, EncodeError, LoadError};
+use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
 use crate::normalizer::Normalizer;
 use crate::padding::Padding;
 use crate::post_processor::PostProcessor;
 use crate::pretokenizer::PreTokenizer;
 use crate::pretokenizer::scanner::Scanner;
+use crate::save;
 use crate::text::{Input, Sequence, Text};
 use crate::truncation::Truncation;
 use crate::vocab::Vocab;
@@ -38,7 +40,7 @@ use crate::vocab::Vocab;
 /// ```
 #[derive(Debug)]
 pub struct Tokenizer {
-    pub(crate) vocab: Vocab,
+    pub(crate) vocab: Arc<Vocab>,
     pub(crate) token_form: TokenForm,
     pub(crate) added_tokens: AddedTokens,
     pub(crate) normalizer: Option<Normalizer>,
@@ -49,7 +51,7 @@ pub struct Tokenizer {
     pub(crate) needs_origins: bool,
     /// Set when the model can read a text as it stands, all but the first of its pieces.
     pub(crate) spaces: Option<Spaces>,
-    pub(crate) bpe: Bpe,
+    pub(crate) bpe: Arc<Bpe>,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
     /// What the file says of truncation and padding.
@@ -57,6 +59,8 @@ pub struct Tokenizer {
     padding: Option<Padding>,
     /// What [`SpecialTokens::FileDefault`] means here.
     pub(crate) default_policy: Policy,
+    /// What it was made from.
+    pub(crate) definition: Definition,
     encoders: Encoders,
     /// See [`Self::most_bytes_per_token`].
     pub(crate) token_reach: OnceLock<Option<usize>>,
@@ -105,7 +109,7 @@ pub enum Setting<T> {
 }
 
 impl<T: Clone> Setting<T> {
-    fn or_file(&self, file: Option<&T>) -> Option<T> {
+    pub(crate) fn or_file(&self, file: Option<&T>) -> Option<T> {
         match self {
             Self::FileDefault => file.cloned(),
             Self::Off => None,
@@ -147,17 +151,18 @@ pub struct RankDefinition {
 
 /// The parts of a tokenizer, as the loaders make them.
 pub(crate) struct Parts {
-    pub(crate) vocab: Vocab,
+    pub(crate) vocab: Arc<Vocab>,
     pub(crate) token_form: TokenForm,
     pub(crate) added_tokens: AddedTokens,
     pub(crate) normalizer: Option<Normalizer>,
     pub(crate) pretokenizer: PreTokenizer,
     pub(crate) spaces: Option<Spaces>,
-    pub(crate) bpe: Bpe,
+    pub(crate) bpe: Arc<Bpe>,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
     pub(crate) truncation: Option<Truncation>,
     pub(crate) padding: Option<Padding>,
+    pub(crate) definition: Definition,
 }
 
 impl Tokenizer {
@@ -181,6 +186,7 @@ impl Tokenizer {
             decoder,
             truncation,
             padding,
+            definition: parts.definition,
         }
     }
 
@@ -202,6 +208,15 @@ impl Tokenizer {
     /// A tokenizer from the bytes of a rank file (tiktoken): lines of base64 and rank.
     pub fn from_ranks(ranks: &[u8], definition: &RankDefinition) -> Result<Self, LoadError> {
         load::ranks::load(ranks, definition)
+    }
+
+    /// The bytes of a tokenizer.json that loads again to the same behaviour. The same tokenizer gives the same bytes.
+    ///
+    /// What was made from a tokenizer.json can always be written. What was made from ranks is written if it can be, and is
+    /// an error otherwise; the format itself decides that special tokens are parsed unless the caller says otherwise, that
+    /// decoding leaves out ids that no token has, and that tokens are written in the printable characters of ByteLevel.
+    pub fn to_json(&self) -> Result<Vec<u8>, SaveError> {
+        save::tokenizer_json(self)
     }
 
     /// Encodes one text.
@@ -322,9 +337,12 @@ impl Tokenizer {
         self.vocab.len() + if with_added_tokens { added.count() } else { 0 }
     }
 
-    /// Heap memory of the tables and of the encoders that wait for work, in bytes, about.
+    /// Heap memory of the tables and of the encoders that wait for work, in bytes, about. Tables that another tokenizer
+    /// shares (see [`Self::with`]) do not count.
     pub fn memory_bytes(&self) -> usize {
-        self.vocab.memory_bytes() + self.bpe.memory_bytes() + self.encoders.memory_bytes()
+        let vocab = if Arc::strong_count(&self.vocab) == 1 { self.vocab.memory_bytes() } else { 0 };
+        let bpe = if Arc::strong_count(&self.bpe) == 1 { self.bpe.memory_bytes() } else { 0 };
+        vocab + bpe + self.encoders.memory_bytes()
     }
 
     /// Words found and not found in the caches of the encoders that wait for work.

@@ -70,9 +70,21 @@ fn small_tokenizers() {
         let name = file.file_stem().and_then(|name| name.to_str()).expect("a plain name");
         match Tokenizer::from_tokenizer_json(&read(&file)) {
             Err(error @ LoadError::Unsupported { .. }) => eprintln!("{name} is not judged: {error}"),
-            loaded => judge_tokenizer_json(name, &loaded.expect("the file loads")),
+            loaded => {
+                let tokenizer = loaded.expect("the file loads");
+                judge_tokenizer_json(name, &tokenizer);
+                judge_tokenizer_json(name, &written_and_read(&tokenizer));
+            }
         }
     }
+}
+
+/// What comes back of a tokenizer that is written as a tokenizer.json.
+fn written_and_read(tokenizer: &Tokenizer) -> Tokenizer {
+    let json = tokenizer.to_json().expect("it can be written");
+    let again = Tokenizer::from_tokenizer_json(&json).expect("what was written loads");
+    assert!(again.to_json().as_ref() == Ok(&json), "written twice, it is the same");
+    again
 }
 
 fn judge_encoding(name: &str) {

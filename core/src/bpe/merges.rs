@@ -106,6 +106,12 @@ impl Merges {
         }
     }
 
+    /// Every pair with what it becomes, in no order. Of a pair that came twice only the last is there.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32, Merge)> {
+        let used = self.slots.iter().filter(|slot| slot.merge.rank != Self::NO_RANK);
+        used.map(|slot| ((slot.pair >> 32) as u32, slot.pair as u32, slot.merge))
+    }
+
     pub(crate) fn memory_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>() + self.filter.capacity() * 8
     }
@@ -146,7 +152,8 @@ mod tests {
                 (0..size).map(|rank| (next(200), next(200), Merge { rank, id: next(u32::MAX) })).collect();
             let map: HashMap<_, _> = pairs.iter().map(|&(l, r, m)| ((l, r), m)).collect();
             let table = Merges::new(&pairs);
-            assert_eq!(table.slots.iter().filter(|slot| slot.merge.rank != Merges::NO_RANK).count(), map.len());
+            let listed: HashMap<_, _> = table.iter().map(|(l, r, m)| ((l, r), m)).collect();
+            assert_eq!((table.iter().count(), &listed), (map.len(), &map));
             for left in 0..200 {
                 for right in 0..200 {
                     let merge = table.get(left, right);

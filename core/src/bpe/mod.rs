@@ -23,6 +23,7 @@ pub(crate) mod word_cache;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use crate::error::EncodeError;
 pub(crate) use alphabet::Alphabet;
@@ -44,7 +45,8 @@ pub struct Symbol {
 #[derive(Debug)]
 pub(crate) struct Bpe {
     pub(crate) alphabet: Alphabet,
-    pub(crate) merges: Merges,
+    /// Shared with tokenizers that were made from this one by changing something else.
+    pub(crate) merges: Arc<Merges>,
     /// The first pairs of a byte-level word; absent where some byte has no token.
     byte_pairs: Option<BytePairs>,
     /// Where long words can be cut; absent where that is not known.
@@ -60,7 +62,7 @@ pub(crate) struct Bpe {
 impl Bpe {
     pub(crate) fn new(
         alphabet: Alphabet,
-        merges: Merges,
+        merges: Arc<Merges>,
         whole_words: Option<WholeWords>,
         dropout: Option<f32>,
     ) -> Self {
@@ -110,7 +112,8 @@ impl Bpe {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.merges.memory_bytes()
+        let merges = if Arc::strong_count(&self.merges) == 1 { self.merges.memory_bytes() } else { 0 };
+        merges
             + self.alphabet.memory_bytes()
             + self.whole_words.as_ref().map_or(0, WholeWords::memory_bytes)
             + self.joints.as_ref().map_or(0, Joints::memory_bytes)
@@ -223,7 +226,7 @@ mod tests {
         fn words_of_bytes_of_any_length_equal_the_naive_merge(seed in any::<u32>(), word in "[abcd]{0,70}") {
             let merges = byte_merges(seed);
             let alphabet = Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| Some(byte as u32))), missing_is_error: true };
-            let bpe = Bpe::new(alphabet, Merges::new(&merges), None, None);
+            let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
             prop_assert!(bpe.byte_pairs.is_some());
             let mut symbols = vec![];
             bpe.tokenize(word.as_bytes(), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");

@@ -81,6 +81,10 @@ impl<'a> Part<'a> {
         id.ok_or_else(|| self.wrong("a whole number from 0 to 4294967295"))
     }
 
+    pub(crate) fn number(&self) -> Result<f64, LoadError> {
+        self.value.as_f64().ok_or_else(|| self.wrong("a number"))
+    }
+
     /// A string of exactly one character.
     pub(crate) fn character(&self) -> Result<char, LoadError> {
         let mut characters = self.text()?.chars();

@@ -4,11 +4,13 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::bpe::alphabet::{Characters, Unknown, position};
 use crate::bpe::merges::{Merge, Merges};
-use crate::bpe::{Alphabet, Bpe, Joints, Spaces};
+use crate::bpe::{Alphabet, Bpe, Joints, Spaces, WholeWords};
 use crate::byte_level;
+use crate::definition::ModelSettings;
 use crate::error::LoadError;
 use crate::tokenizer::TokenForm;
 use crate::vocab::{Vocab, VocabBuilder};
@@ -16,15 +18,9 @@ use crate::vocab::{Vocab, VocabBuilder};
 /// The model as the file has it.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
-    pub(crate) vocab: Vocab,
+    vocab: Vocab,
     merges: MergeTexts,
-    dropout: Option<f32>,
-    unk_token: Option<String>,
-    fuse_unk: bool,
-    byte_fallback: bool,
-    ignore_merges: bool,
-    pub(crate) continuing_subword_prefix: String,
-    pub(crate) end_of_word_suffix: String,
+    settings: ModelSettings,
 }
 
 /// The two parts of each merge, end to end.
@@ -71,48 +67,39 @@ impl Found {
             return Err(LoadError::shape("model", "\"merges\" is missing, so this is no BPE model"));
         }
         let model = Model { vocab, ..self.model };
-        if let Some(dropout) = model.dropout.filter(|dropout| !(0.0..=1.0).contains(dropout)) {
-            return Err(LoadError::shape("model.dropout", format!("{dropout} is not between 0 and 1")));
-        }
+        model.settings.check()?;
         Ok(model)
     }
 }
 
-impl Model {
-    /// The tables that encoding needs.
-    pub(crate) fn bpe(&self, form: TokenForm) -> Result<Bpe, LoadError> {
+impl ModelSettings {
+    /// Fails at what no model can have.
+    pub(crate) fn check(&self) -> Result<(), LoadError> {
+        match self.dropout {
+            Some(dropout) if !(0.0..=1.0).contains(&dropout) => {
+                Err(LoadError::shape("model.dropout", format!("{dropout} is not between 0 and 1")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The model of these tables, which works on what `form` says.
+    /// It cuts its words where that is exact, and reads `spaces` as they stand in a text if it can.
+    pub(crate) fn bpe(&self, vocab: &Vocab, merges: Arc<Merges>, form: TokenForm, spaces: Option<&Spaces>) -> Bpe {
         let alphabet = match form {
-            TokenForm::Printable | TokenForm::Ranks => self.byte_alphabet(),
-            TokenForm::Text => self.character_alphabet(),
+            TokenForm::Printable | TokenForm::Ranks => byte_alphabet(vocab),
+            TokenForm::Text => self.character_alphabet(vocab),
         };
-        let whole_words = self.ignore_merges.then(|| self.whole_words(form));
-        Ok(Bpe::new(alphabet, self.merge_table()?, whole_words, self.dropout.filter(|&dropout| dropout > 0.0)))
+        let whole_words = self.ignore_merges.then(|| whole_words(vocab, form));
+        let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
+        cut_words(&mut bpe, vocab, spaces);
+        bpe
     }
 
-    /// Lets `bpe` cut its words, where that is exact, and read `spaces` as they stand in a text; tells whether it does.
-    pub(crate) fn cut_words(&self, bpe: &mut Bpe, spaces: Option<&Spaces>) -> bool {
-        if bpe.whole_words.is_some() || bpe.dropout.is_some() {
-            return false;
-        }
-        let Alphabet::Characters(characters) = &mut bpe.alphabet else { return false };
-        let spaces = spaces.filter(|spaces| characters.knows(spaces.mark));
-        bpe.joints = Joints::new(self.merges.iter(), characters, spaces);
-        bpe.reads_spaces = bpe.joints.is_some() && spaces.is_some();
-        if let Some(spaces) = spaces.filter(|_| bpe.reads_spaces) {
-            characters.read_space_as(spaces.mark);
-        }
-        bpe.reads_spaces
-    }
-
-    fn byte_alphabet(&self) -> Alphabet {
-        let id = |byte: usize| self.vocab.id(byte_level::CHARACTERS[byte].encode_utf8(&mut [0; 4]).as_bytes());
-        Alphabet::Bytes { ids: Box::new(std::array::from_fn(id)), missing_is_error: false }
-    }
-
-    fn character_alphabet(&self) -> Alphabet {
+    fn character_alphabet(&self, vocab: &Vocab) -> Alphabet {
         let (prefix, suffix) = (&self.continuing_subword_prefix, &self.end_of_word_suffix);
         let mut ids: [HashMap<char, u32, foldhash::fast::RandomState>; 4] = Default::default();
-        for (token, id) in self.vocab.iter() {
+        for (token, id) in vocab.iter() {
             let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
             for is_first in [false, true] {
                 for is_last in [false, true] {
@@ -126,18 +113,58 @@ impl Model {
                 }
             }
         }
-        let byte_token = |byte: usize| self.vocab.id(format!("<0x{byte:02X}>").as_bytes());
+        let byte_token = |byte: usize| vocab.id(format!("<0x{byte:02X}>").as_bytes());
         Alphabet::Characters(Box::new(Characters {
             ids,
             byte_fallback: self.byte_fallback.then(|| Box::new(std::array::from_fn(byte_token))),
             unknown: self.unk_token.as_ref().map(|token| Unknown {
                 token: token.clone(),
-                id: self.vocab.id(token.as_bytes()),
+                id: vocab.id(token.as_bytes()),
                 fuse: self.fuse_unk,
             }),
             continuing_subword_prefix: prefix.clone(),
             end_of_word_suffix: suffix.clone(),
         }))
+    }
+}
+
+/// Lets `bpe` cut its words, where that is exact, and read `spaces` as they stand in a text.
+fn cut_words(bpe: &mut Bpe, vocab: &Vocab, spaces: Option<&Spaces>) {
+    if bpe.whole_words.is_some() || bpe.dropout.is_some() {
+        return;
+    }
+    let Alphabet::Characters(characters) = &mut bpe.alphabet else { return };
+    let spaces = spaces.filter(|spaces| characters.knows(spaces.mark));
+    let text = |id| vocab.token(id).and_then(|token| std::str::from_utf8(token).ok()).unwrap_or_default();
+    let merges = bpe.merges.iter().map(|(left, right, _)| (text(left), text(right)));
+    bpe.joints = Joints::new(merges, characters, spaces);
+    bpe.reads_spaces = bpe.joints.is_some() && spaces.is_some();
+    if let Some(spaces) = spaces.filter(|_| bpe.reads_spaces) {
+        characters.read_space_as(spaces.mark);
+    }
+}
+
+fn byte_alphabet(vocab: &Vocab) -> Alphabet {
+    let id = |byte: usize| vocab.id(byte_level::CHARACTERS[byte].encode_utf8(&mut [0; 4]).as_bytes());
+    Alphabet::Bytes { ids: Box::new(std::array::from_fn(id)), missing_is_error: false }
+}
+
+/// The words that are tokens as they stand, as the model sees them.
+fn whole_words(vocab: &Vocab, form: TokenForm) -> WholeWords {
+    WholeWords::new(vocab.iter().filter_map(|(token, id)| match form {
+        TokenForm::Text | TokenForm::Ranks => Some((Cow::Borrowed(token), id)),
+        TokenForm::Printable => {
+            let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
+            byte_level::bytes_of(token).map(|bytes| (Cow::Owned(bytes), id))
+        }
+    }))
+}
+
+impl Model {
+    /// The tables; the texts of the merges are not needed any more.
+    pub(crate) fn into_tables(self) -> Result<(Vocab, Merges, ModelSettings), LoadError> {
+        let merges = self.merge_table()?;
+        Ok((self.vocab, merges, self.settings))
     }
 
     fn merge_table(&self) -> Result<Merges, LoadError> {
@@ -154,7 +181,7 @@ impl Model {
             joined.clear();
             joined.push_str(left);
             // A part that goes on with a word drops its mark when it is joined to what stands before it.
-            joined.push_str(right.get(self.continuing_subword_prefix.len()..).ok_or_else(|| missing(right))?);
+            joined.push_str(right.get(self.settings.continuing_subword_prefix.len()..).ok_or_else(|| missing(right))?);
             let rank =
                 u32::try_from(index).ok().filter(|&rank| rank != Merges::NO_RANK).ok_or(LoadError::TooLarge {
                     what: "the list of merges",
@@ -235,16 +262,21 @@ impl<'de> Visitor<'de> for ModelSeed<'_> {
                     map.next_value_seed(MergesSeed { merges: &mut found.model.merges, error: &mut found.error })?;
                     found.has_merges = true;
                 }
-                "dropout" => found.model.dropout = map.next_value()?,
-                "unk_token" => found.model.unk_token = map.next_value()?,
-                "fuse_unk" => found.model.fuse_unk = map.next_value::<Option<bool>>()?.unwrap_or_default(),
-                "byte_fallback" => found.model.byte_fallback = map.next_value::<Option<bool>>()?.unwrap_or_default(),
-                "ignore_merges" => found.model.ignore_merges = map.next_value::<Option<bool>>()?.unwrap_or_default(),
+                "dropout" => found.model.settings.dropout = map.next_value()?,
+                "unk_token" => found.model.settings.unk_token = map.next_value()?,
+                "fuse_unk" => found.model.settings.fuse_unk = map.next_value::<Option<bool>>()?.unwrap_or_default(),
+                "byte_fallback" => {
+                    found.model.settings.byte_fallback = map.next_value::<Option<bool>>()?.unwrap_or_default()
+                }
+                "ignore_merges" => {
+                    found.model.settings.ignore_merges = map.next_value::<Option<bool>>()?.unwrap_or_default()
+                }
                 "continuing_subword_prefix" => {
-                    found.model.continuing_subword_prefix = map.next_value::<Option<String>>()?.unwrap_or_default();
+                    found.model.settings.continuing_subword_prefix =
+                        map.next_value::<Option<String>>()?.unwrap_or_default();
                 }
                 "end_of_word_suffix" => {
-                    found.model.end_of_word_suffix = map.next_value::<Option<String>>()?.unwrap_or_default();
+                    found.model.settings.end_of_word_suffix = map.next_value::<Option<String>>()?.unwrap_or_default();
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;

@@ -3,16 +3,21 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use super::json::Part;
+use super::post_processor;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, WholeWords};
 use crate::decoder::{Decoder, Step};
+use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
+use crate::padding::Padding;
 use crate::pattern::Dialect;
-use crate::post_processor::PostProcessor;
 use crate::pretokenizer::{Behavior, Cut, PreTokenizer, Stage};
 use crate::tokenizer::{Parts, RankDefinition, TokenForm, Tokenizer};
+use crate::truncation::Truncation;
 use crate::vocab::Vocab;
 
 /// Whether the first line is one of a rank file.
@@ -27,32 +32,57 @@ pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenize
 
 /// The tokenizer of a vocabulary whose ids are ranks.
 pub(crate) fn tokenizer(vocab: Vocab, definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
-    // What the expression does not match is dropped, as tiktoken drops it.
-    let cut = Cut::new(&definition.pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
     let bpe = Bpe::new(
         alphabet,
-        Merges::new(&merges(&vocab)),
+        Arc::new(Merges::new(&merges(&vocab))),
         Some(WholeWords::new(vocab.iter().map(|(token, id)| (Cow::Borrowed(token), id)))),
         None,
     );
-    Ok(Tokenizer::from_parts(Parts {
-        spaces: None,
+    assemble(Blueprint {
+        pattern: definition.pattern.clone(),
+        post_processor: Json::default(),
         added_tokens: special_tokens(&vocab, definition)?,
+        vocab: Arc::new(vocab),
+        bpe: Arc::new(bpe),
+        truncation: None,
+        padding: None,
+    })
+}
+
+/// What a tokenizer of ranks is made of, whether files say so or a call that changes another tokenizer.
+pub(crate) struct Blueprint {
+    pub(crate) pattern: String,
+    pub(crate) post_processor: Json,
+    pub(crate) vocab: Arc<Vocab>,
+    pub(crate) bpe: Arc<Bpe>,
+    pub(crate) added_tokens: Vec<AddedToken>,
+    pub(crate) truncation: Option<Truncation>,
+    pub(crate) padding: Option<Padding>,
+}
+
+pub(crate) fn assemble(blueprint: Blueprint) -> Result<Tokenizer, LoadError> {
+    let Blueprint { pattern, post_processor, vocab, bpe, added_tokens, truncation, padding } = blueprint;
+    // What the expression does not match is dropped, as tiktoken drops it.
+    let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
+    Ok(Tokenizer::from_parts(Parts {
+        added_tokens: AddedTokens::new(added_tokens, true, str::to_owned)?,
         vocab,
         token_form: TokenForm::Ranks,
         normalizer: None,
+        spaces: None,
         pretokenizer: PreTokenizer { stages: vec![Stage::Cut(cut)] },
         bpe,
-        post_processor: PostProcessor::default(),
+        post_processor: post_processor::load(&Part::new(&post_processor.value(), "post_processor"))?,
         decoder: Decoder::new(vec![Step::Bytes]),
-        truncation: None,
-        padding: None,
+        truncation,
+        padding,
+        definition: Definition { post_processor, source: Source::Ranks { pattern } },
     }))
 }
 
-fn special_tokens(vocab: &Vocab, definition: &RankDefinition) -> Result<AddedTokens, LoadError> {
+fn special_tokens(vocab: &Vocab, definition: &RankDefinition) -> Result<Vec<AddedToken>, LoadError> {
     let mut tokens: Vec<AddedToken> = vec![];
     for (content, id) in &definition.special_tokens {
         if content.is_empty() {
@@ -64,7 +94,7 @@ fn special_tokens(vocab: &Vocab, definition: &RankDefinition) -> Result<AddedTok
         }
         tokens.push(AddedToken { content: content.clone(), id: *id, special: true, ..AddedToken::default() });
     }
-    AddedTokens::new(tokens, true, str::to_owned)
+    Ok(tokens)
 }
 
 fn parse(bytes: &[u8]) -> Result<Vocab, LoadError> {

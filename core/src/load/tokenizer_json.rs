@@ -4,22 +4,27 @@
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::json::Part;
 use super::{decoder, length, model, normalizer, post_processor, pretokenizer, spaces, tekken};
 use crate::added_tokens::{AddedToken, AddedTokens, Stage as SearchStage};
-use crate::bpe::WholeWords;
+use crate::bpe::Merges;
 use crate::byte_level;
+use crate::definition::{Components, Definition, Json, ModelSettings, Source};
 use crate::error::LoadError;
 use crate::normalizer::Normalizer;
+use crate::padding::Padding;
 use crate::pattern::PatternError;
 use crate::pretokenizer::{PreTokenizer, Stage};
 use crate::tokenizer::{Parts, TokenForm, Tokenizer};
+use crate::truncation::Truncation;
 use crate::vocab::Vocab;
 
-/// The top of the file. The model is kept as text: it is nearly all of the file and is read without a tree of values.
+/// The top of the file. Components are kept as text, to be written again; the model, nearly all of the file, is read
+/// without a tree of values.
 #[derive(Deserialize)]
 struct File<'a> {
     #[serde(default)]
@@ -30,14 +35,14 @@ struct File<'a> {
     padding: Value,
     #[serde(default)]
     added_tokens: Value,
-    #[serde(default)]
-    normalizer: Value,
-    #[serde(default)]
-    pre_tokenizer: Value,
-    #[serde(default)]
-    post_processor: Value,
-    #[serde(default)]
-    decoder: Value,
+    #[serde(borrow)]
+    normalizer: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pre_tokenizer: Option<&'a RawValue>,
+    #[serde(borrow)]
+    post_processor: Option<&'a RawValue>,
+    #[serde(borrow)]
+    decoder: Option<&'a RawValue>,
     #[serde(borrow)]
     model: Option<&'a RawValue>,
 }
@@ -60,39 +65,82 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
         model::ModelError::Json(error) => json_error(&error, bytes, raw_model.get().as_bytes()),
         model::ModelError::Load(error) => error,
     })?;
-    let normalizer = normalizer::load(&Part::new(&file.normalizer, "normalizer"))?;
-    let mut pretokenizer = pretokenizer::load(&Part::new(&file.pre_tokenizer, "pre_tokenizer"))?;
-    let token_form = take_byte_level(&mut pretokenizer, &model);
-    let added_tokens = added_tokens(&Part::new(&file.added_tokens, "added_tokens"), &model.vocab, normalizer.as_ref())?;
-    let post_processor = post_processor::load(&Part::new(&file.post_processor, "post_processor"))?;
-    let decoder = decoder::load(&Part::new(&file.decoder, "decoder"))?;
-    let mut bpe = model.bpe(token_form)?;
-    let spaces =
-        spaces::told(normalizer.as_ref(), &pretokenizer).filter(|_| added_tokens.is_idle(SearchStage::Normalized));
-    let spaces = if model.cut_words(&mut bpe, spaces.as_ref()) { spaces } else { None };
-    Ok(Tokenizer::from_parts(Parts {
-        vocab: model.vocab,
-        token_form,
-        added_tokens,
-        normalizer,
-        pretokenizer,
-        bpe,
-        spaces,
-        post_processor,
-        decoder,
+    let component = |raw: Option<&RawValue>| match raw {
+        None => Ok(Json::default()),
+        Some(raw) => Json::new(raw.get()).map_err(|error| json_error(&error, bytes, raw.get().as_bytes())),
+    };
+    let (vocab, merges, settings) = model.into_tables()?;
+    assemble(Blueprint {
+        components: Components {
+            normalizer: component(file.normalizer)?,
+            pre_tokenizer: component(file.pre_tokenizer)?,
+            decoder: component(file.decoder)?,
+            model: settings,
+        },
+        post_processor: component(file.post_processor)?,
+        vocab: Arc::new(vocab),
+        merges: Arc::new(merges),
+        added_tokens: added_tokens(&Part::new(&file.added_tokens, "added_tokens"))?,
         truncation: length::truncation(&Part::new(&file.truncation, "truncation"))?,
         padding: length::padding(&Part::new(&file.padding, "padding"))?,
+        origin: None,
+    })
+}
+
+/// What a tokenizer is made of, whether a file says so or a call that changes another tokenizer.
+pub(crate) struct Blueprint<'a> {
+    pub(crate) components: Components,
+    pub(crate) post_processor: Json,
+    pub(crate) vocab: Arc<Vocab>,
+    pub(crate) merges: Arc<Merges>,
+    /// In the order in which they get ids; those that they have do not count.
+    pub(crate) added_tokens: Vec<AddedToken>,
+    pub(crate) truncation: Option<Truncation>,
+    pub(crate) padding: Option<Padding>,
+    /// A tokenizer of the same tables. What of its model stays the same is shared with it.
+    pub(crate) origin: Option<&'a Tokenizer>,
+}
+
+pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError> {
+    let Blueprint { components, post_processor, vocab, merges, added_tokens, truncation, padding, origin } = blueprint;
+    let normalizer = normalizer::load(&Part::new(&components.normalizer.value(), "normalizer"))?;
+    let mut pretokenizer = pretokenizer::load(&Part::new(&components.pre_tokenizer.value(), "pre_tokenizer"))?;
+    let token_form = take_byte_level(&mut pretokenizer, &vocab, &components.model);
+    let added_tokens = numbered(added_tokens, &vocab, normalizer.as_ref())?;
+    let spaces =
+        spaces::told(normalizer.as_ref(), &pretokenizer).filter(|_| added_tokens.is_idle(SearchStage::Normalized));
+    let same_model = |origin: &&Tokenizer| {
+        let source = &origin.definition.source;
+        let same = matches!(source, Source::TokenizerJson(before) if before.model == components.model);
+        same && origin.token_form == token_form && origin.spaces == spaces
+    };
+    let bpe = match origin.filter(same_model) {
+        Some(origin) => Arc::clone(&origin.bpe),
+        None => Arc::new(components.model.bpe(&vocab, merges, token_form, spaces.as_ref())),
+    };
+    Ok(Tokenizer::from_parts(Parts {
+        token_form,
+        added_tokens,
+        vocab,
+        normalizer,
+        pretokenizer,
+        spaces: spaces.filter(|_| bpe.reads_spaces),
+        bpe,
+        post_processor: post_processor::load(&Part::new(&post_processor.value(), "post_processor"))?,
+        decoder: decoder::load(&Part::new(&components.decoder.value(), "decoder"))?,
+        truncation,
+        padding,
+        definition: Definition { post_processor, source: Source::TokenizerJson(components) },
     }))
 }
 
 /// Where the pre-tokenizer ends by writing bytes as printable characters, and the model knows all of these, the model
 /// can as well work on the bytes themselves: the last stage goes, and tokens are read as bytes.
-fn take_byte_level(pretokenizer: &mut PreTokenizer, model: &model::Model) -> TokenForm {
+fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &ModelSettings) -> TokenForm {
     let only_at_the_end = pretokenizer.stages.iter().position(|stage| matches!(stage, Stage::Bytes))
         == pretokenizer.stages.len().checked_sub(1);
-    let plain = model.continuing_subword_prefix.is_empty() && model.end_of_word_suffix.is_empty();
-    let knows_all =
-        byte_level::CHARACTERS.iter().all(|c| model.vocab.id(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some());
+    let plain = settings.continuing_subword_prefix.is_empty() && settings.end_of_word_suffix.is_empty();
+    let knows_all = byte_level::CHARACTERS.iter().all(|c| vocab.id(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some());
     if pretokenizer.stages.is_empty() || !only_at_the_end || !plain || !knows_all {
         return TokenForm::Text;
     }
@@ -100,16 +148,13 @@ fn take_byte_level(pretokenizer: &mut PreTokenizer, model: &model::Model) -> Tok
     TokenForm::Printable
 }
 
-/// The added tokens, with the ids that the reference gives them: the vocabulary's where it has the token, else the next
-/// free one. The `id` in the file is not used, as there.
-fn added_tokens(list: &Part<'_>, vocab: &Vocab, normalizer: Option<&Normalizer>) -> Result<AddedTokens, LoadError> {
-    let mut tokens: Vec<AddedToken> = vec![];
-    let mut next_id = vocab.len() as u32;
-    for part in if list.is_null() { vec![] } else { list.items()? } {
+/// The added tokens of the file. Their `id` has to be one, and is not used, as in the reference.
+fn added_tokens(list: &Part<'_>) -> Result<Vec<AddedToken>, LoadError> {
+    let token = |part: &Part<'_>| {
         let content = part.required("content")?.text()?.to_owned();
         part.required("id")?.id()?;
         let flag = |name| part.required(name)?.flag();
-        let mut token = AddedToken {
+        Ok(AddedToken {
             id: 0,
             single_word: flag("single_word")?,
             lstrip: flag("lstrip")?,
@@ -117,19 +162,30 @@ fn added_tokens(list: &Part<'_>, vocab: &Vocab, normalizer: Option<&Normalizer>)
             normalized: flag("normalized")?,
             special: flag("special")?,
             content,
-        };
-        if token.content.is_empty() {
-            continue;
-        }
-        let known = tokens.iter().find(|other| other.content == token.content).map(|other| other.id);
-        token.id = match known.or_else(|| vocab.id(token.content.as_bytes())) {
+        })
+    };
+    if list.is_null() { Ok(vec![]) } else { list.items()?.iter().map(token).collect() }
+}
+
+/// The added tokens with the ids that the reference gives them: the vocabulary's where it has the token, else the next
+/// free one. Those without text are left out.
+fn numbered(
+    mut tokens: Vec<AddedToken>,
+    vocab: &Vocab,
+    normalizer: Option<&Normalizer>,
+) -> Result<AddedTokens, LoadError> {
+    tokens.retain(|token| !token.content.is_empty());
+    let mut known: HashMap<String, u32> = HashMap::with_capacity(tokens.len());
+    let mut next_id = vocab.len() as u32;
+    for token in &mut tokens {
+        token.id = match known.get(&token.content).copied().or_else(|| vocab.id(token.content.as_bytes())) {
             Some(id) => id,
             None => {
                 next_id += 1;
                 next_id - 1
             }
         };
-        tokens.push(token);
+        known.insert(token.content.clone(), token.id);
     }
     let refused = Cell::new(None);
     let tokens = AddedTokens::new(tokens, false, |content| match normalizer.map(|one| one.normalized(content)) {
@@ -142,19 +198,6 @@ fn added_tokens(list: &Part<'_>, vocab: &Vocab, normalizer: Option<&Normalizer>)
         }
     })?;
     refused.take().map_or(Ok(tokens), Err)
-}
-
-impl model::Model {
-    /// The words that are tokens as they stand, as the model sees them.
-    pub(crate) fn whole_words(&self, form: TokenForm) -> WholeWords {
-        WholeWords::new(self.vocab.iter().filter_map(|(token, id)| match form {
-            TokenForm::Text | TokenForm::Ranks => Some((Cow::Borrowed(token), id)),
-            TokenForm::Printable => {
-                let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
-                byte_level::bytes_of(token).map(|bytes| (Cow::Owned(bytes), id))
-            }
-        }))
-    }
 }
 
 /// `error` came from parsing `part`, which lies within `whole`: says where in `whole` that is.

@@ -76,6 +76,11 @@ impl Pattern {
         Ok(Self { source: source.into(), matcher: Matcher::Regex(Box::new(regex)) })
     }
 
+    /// A pattern for fancy-regex, spelt so that Oniguruma finds the same, or what of it cannot be.
+    pub(crate) fn in_oniguruma(source: &str) -> Result<String, String> {
+        oniguruma::respell(source).map_err(|problem| problem.to_string())
+    }
+
     /// A pattern that matches `text` and nothing else.
     pub(crate) fn literal(text: &str, path: &str) -> Result<Self, LoadError> {
         if text.is_empty() {

@@ -10,17 +10,20 @@
 //! - [`escapes`]: what a backslash begins.
 //! - [`brackets`]: what `[…]` stands for.
 //! - [`fold`]: what `(?i)` makes equal.
+//! - [`respell`]: the way back, for patterns that are written into a tokenizer.json.
 
 mod brackets;
 mod classes;
 mod escapes;
 mod fold;
+mod respell;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
 use classes::Set;
+pub(super) use respell::respell;
 
 /// What about a pattern is wrong or cannot be done, and at which byte of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -80,11 +80,26 @@ const FANCY_REGEX: [(&str, Scanner); 2] = [
     ),
 ];
 
+/// The second of [`FANCY_REGEX`] as a tokenizer.json has to write it.
+const ONIGURUMA: [(&str, Scanner); 1] = [(
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++\z|\s*[\r\n]|\s+(?!\S)|\s",
+    Scanner::Cl100k(Cl100k { digits: 3, end_first: true }),
+)];
+
 impl Scanner {
     /// The scanner that gives the same spans as `pattern`, if there is one.
     pub(crate) fn of(pattern: &str, dialect: Dialect) -> Option<Self> {
-        let own: &[(&str, Self)] = if dialect == Dialect::FancyRegex { &FANCY_REGEX } else { &[] };
+        let own: &[(&str, Self)] = match dialect {
+            Dialect::FancyRegex => &FANCY_REGEX,
+            Dialect::Oniguruma => &ONIGURUMA,
+        };
         COMMON.iter().chain(own).find(|(known, _)| *known == pattern).map(|&(_, scanner)| scanner)
+    }
+
+    /// The pattern that means the same in a tokenizer.json.
+    pub(crate) fn in_oniguruma(self) -> &'static str {
+        let known = COMMON.iter().chain(&ONIGURUMA).find(|(_, scanner)| *scanner == self);
+        known.expect("every scanner has a spelling in either dialect").0
     }
 
     /// Appends to `ends` where the words of `text` end that start at `at`, until `ends` is full or the text is over.
@@ -155,11 +170,13 @@ mod tests {
 
     /// Every scanner with the regular expression it stands for, in the dialect where the spelling is used.
     static TWINS: LazyLock<Vec<(Scanner, Pattern)>> = LazyLock::new(|| {
-        let own = [(Dialect::Oniguruma, &COMMON[..]), (Dialect::FancyRegex, &FANCY_REGEX)];
+        let own =
+            [(Dialect::Oniguruma, &COMMON[..]), (Dialect::FancyRegex, &FANCY_REGEX), (Dialect::Oniguruma, &ONIGURUMA)];
         let twins = own.into_iter().flat_map(|(dialect, known)| known.iter().map(move |known| (dialect, known)));
         twins
             .map(|(dialect, &(source, scanner))| {
                 assert_eq!(Scanner::of(source, dialect), Some(scanner));
+                assert_eq!(Scanner::of(scanner.in_oniguruma(), Dialect::Oniguruma), Some(scanner));
                 (scanner, Pattern::new(source, dialect, "test").expect("the known patterns compile"))
             })
             .collect()

@@ -1,0 +1,188 @@
+//! A tokenizer made from another one by changing some of it. The vocabulary and the merges are shared with it, and so is the
+//! whole model where the change leaves it alone; patterns and the search for added tokens are made anew.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::added_tokens::AddedToken;
+use crate::definition::{Components, Json, ModelSettings, Source};
+use crate::error::LoadError;
+use crate::load::json::Part;
+use crate::load::{ranks, tokenizer_json};
+use crate::padding::Padding;
+use crate::tokenizer::{Setting, Tokenizer};
+use crate::truncation::Truncation;
+
+/// What is to be different. Components are the JSON that a tokenizer.json has for them, `null` for none; by default
+/// everything stays as it is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Changes {
+    /// Tokens in addition to those that are there. One that is there already takes what is said of it here.
+    pub added_tokens: Vec<NewToken>,
+    /// The normalizer.
+    pub normalizer: Option<String>,
+    /// The pre-tokenizer.
+    pub pre_tokenizer: Option<String>,
+    /// The post-processor.
+    pub post_processor: Option<String>,
+    /// The decoder.
+    pub decoder: Option<String>,
+    /// An object of those settings of the model that change: `dropout`, `unk_token`, `fuse_unk`, `byte_fallback`,
+    /// `ignore_merges`.
+    pub model: Option<String>,
+    /// What calls truncate to that do not say otherwise; [`Setting::FileDefault`] leaves it as it is.
+    pub truncation: Setting<Truncation>,
+    /// What calls pad to that do not say otherwise; [`Setting::FileDefault`] leaves it as it is.
+    pub padding: Setting<Padding>,
+}
+
+/// A token to add.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NewToken {
+    /// The token. Its `id` does not count. Without content it is left out, as in Hugging Face tokenizers.
+    pub token: AddedToken,
+    /// The id that it has to get. In a tokenizer of ranks it gets it; elsewhere the vocabulary or the number of tokens
+    /// decides, and another id is an error. By default whatever it gets: the vocabulary's, else the next free one.
+    pub id: Option<u32>,
+}
+
+impl Tokenizer {
+    /// A tokenizer like this one, with changes; this one stays as it is. Fails as loading does, with paths as in a
+    /// tokenizer.json.
+    ///
+    /// Of a tokenizer of ranks the normalizer, the pre-tokenizer, the decoder and the model cannot be changed: load what
+    /// [`Self::to_json`] writes, and change that.
+    pub fn with(&self, changes: &Changes) -> Result<Self, LoadError> {
+        let post_processor = changed(&self.definition.post_processor, &changes.post_processor, "post_processor")?;
+        let truncation = changes.truncation.or_file(self.truncation());
+        let padding = changes.padding.or_file(self.padding());
+        let mut made = match &self.definition.source {
+            Source::TokenizerJson(components) => {
+                let before = self.added_tokens.tokens().iter();
+                tokenizer_json::assemble(tokenizer_json::Blueprint {
+                    components: components.with(changes)?,
+                    post_processor,
+                    vocab: Arc::clone(&self.vocab),
+                    merges: Arc::clone(&self.bpe.merges),
+                    added_tokens: before.chain(changes.added_tokens.iter().map(|new| &new.token)).cloned().collect(),
+                    truncation,
+                    padding,
+                    origin: Some(self),
+                })?
+            }
+            Source::Ranks { pattern } => {
+                refuse_for_ranks(changes)?;
+                ranks::assemble(ranks::Blueprint {
+                    pattern: pattern.clone(),
+                    post_processor,
+                    vocab: Arc::clone(&self.vocab),
+                    bpe: Arc::clone(&self.bpe),
+                    added_tokens: self.with_tokens_beside_ranks(&changes.added_tokens)?,
+                    truncation,
+                    padding,
+                })?
+            }
+        };
+        for NewToken { token, id } in &changes.added_tokens {
+            if let (Some(got), &Some(wanted)) = (made.added_tokens.by_content(&token.content), id)
+                && got.id != wanted
+            {
+                return Err(LoadError::AddedTokenId { token: token.content.clone(), id: got.id, wanted });
+            }
+        }
+        made.default_policy = self.default_policy.clone();
+        Ok(made)
+    }
+
+    /// The added tokens with new ones, which get the id asked for, that of the token of the same bytes, or one more than
+    /// any token has.
+    fn with_tokens_beside_ranks(&self, new: &[NewToken]) -> Result<Vec<AddedToken>, LoadError> {
+        let mut tokens = self.added_tokens.tokens().to_vec();
+        let largest = self.vocab.max_id().into_iter().chain(tokens.iter().map(|token| token.id)).max();
+        let mut next_id = largest.map_or(0, |id| u64::from(id) + 1);
+        for NewToken { token, id } in new.iter().filter(|new| !new.token.content.is_empty()) {
+            let known = tokens.iter().find(|other| other.content == token.content).map(|other| other.id);
+            let id = match (known.or_else(|| self.vocab.id(token.content.as_bytes())), id) {
+                (Some(known), _) => known,
+                (None, &Some(id)) => {
+                    if let Some(first) = self.id_to_token(id) {
+                        return Err(LoadError::DuplicateId { id, first, second: token.content.clone() });
+                    }
+                    id
+                }
+                (None, None) => u32::try_from(next_id).map_err(|_| LoadError::TooLarge {
+                    what: "the id of the next added token",
+                    size: next_id,
+                    limit: u32::MAX.into(),
+                })?,
+            };
+            next_id = next_id.max(u64::from(id) + 1);
+            tokens.push(AddedToken { id, ..token.clone() });
+        }
+        Ok(tokens)
+    }
+}
+
+fn refuse_for_ranks(changes: &Changes) -> Result<(), LoadError> {
+    let parts = [
+        ("normalizer", changes.normalizer.is_some()),
+        ("pre_tokenizer", changes.pre_tokenizer.is_some()),
+        ("decoder", changes.decoder.is_some()),
+        ("model", changes.model.is_some()),
+    ];
+    match parts.into_iter().find(|(_, is_changed)| *is_changed) {
+        None => Ok(()),
+        Some((path, _)) => {
+            let what =
+                "changing this in a tokenizer of ranks (write it as a tokenizer.json, load that, and change it there)";
+            Err(LoadError::unsupported(path, what))
+        }
+    }
+}
+
+impl Components {
+    fn with(&self, changes: &Changes) -> Result<Self, LoadError> {
+        Ok(Self {
+            normalizer: changed(&self.normalizer, &changes.normalizer, "normalizer")?,
+            pre_tokenizer: changed(&self.pre_tokenizer, &changes.pre_tokenizer, "pre_tokenizer")?,
+            decoder: changed(&self.decoder, &changes.decoder, "decoder")?,
+            model: match &changes.model {
+                None => self.model.clone(),
+                Some(text) => self.model.with(&Part::new(&parsed(text, "model")?.value(), "model"))?,
+            },
+        })
+    }
+}
+
+impl ModelSettings {
+    fn with(&self, part: &Part<'_>) -> Result<Self, LoadError> {
+        let mut settings = self.clone();
+        let Value::Object(fields) = part.value else {
+            return Err(LoadError::shape(&part.path, "an object is wanted here"));
+        };
+        for (name, value) in fields {
+            let field = part.field(name);
+            match &name[..] {
+                "dropout" if value.is_null() => settings.dropout = None,
+                "dropout" => settings.dropout = Some(field.number()? as f32),
+                "unk_token" if value.is_null() => settings.unk_token = None,
+                "unk_token" => settings.unk_token = Some(field.text()?.to_owned()),
+                "fuse_unk" => settings.fuse_unk = field.flag()?,
+                "byte_fallback" => settings.byte_fallback = field.flag()?,
+                "ignore_merges" => settings.ignore_merges = field.flag()?,
+                _ => return Err(LoadError::unsupported(field.path, "changing this setting")),
+            }
+        }
+        settings.check()?;
+        Ok(settings)
+    }
+}
+
+fn changed(before: &Json, after: &Option<String>, name: &str) -> Result<Json, LoadError> {
+    after.as_ref().map_or_else(|| Ok(before.clone()), |text| parsed(text, name))
+}
+
+fn parsed(text: &str, name: &str) -> Result<Json, LoadError> {
+    Json::new(text).map_err(|error| LoadError::shape(name, format!("it is no JSON: {error}")))
+}

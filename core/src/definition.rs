@@ -1,0 +1,93 @@
+//! What a tokenizer was made from, apart from its tables: the components of the file as JSON, a few kilobytes. Enough to
+//! write the file again ([`crate::save`]), and to make another tokenizer with some of it changed ([`crate::change`]).
+
+use serde_json::Value;
+
+/// A component of a tokenizer.json as the file has it, without the white space around its parts; `null` for none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Json(Box<str>);
+
+impl Default for Json {
+    fn default() -> Self {
+        Self("null".into())
+    }
+}
+
+impl Json {
+    /// `text` is kept as it is written, so that every field stays, in its order.
+    pub(crate) fn new(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str::<Value>(text)?;
+        let (mut compact, mut in_string, mut escaped) = (String::with_capacity(text.len()), false, false);
+        for character in text.chars() {
+            if in_string {
+                in_string = escaped || character != '"';
+                escaped = !escaped && character == '\\';
+            } else if character.is_ascii_whitespace() {
+                continue;
+            } else {
+                in_string = character == '"';
+            }
+            compact.push(character);
+        }
+        Ok(Self(compact.into()))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn value(&self) -> Value {
+        serde_json::from_str(&self.0).expect("it was read before")
+    }
+}
+
+/// What the `model` of a tokenizer.json says beside vocabulary and merges.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct ModelSettings {
+    pub(crate) dropout: Option<f32>,
+    pub(crate) unk_token: Option<String>,
+    pub(crate) continuing_subword_prefix: String,
+    pub(crate) end_of_word_suffix: String,
+    pub(crate) fuse_unk: bool,
+    pub(crate) byte_fallback: bool,
+    pub(crate) ignore_merges: bool,
+}
+
+/// See above. Added tokens, truncation and padding are read from the tokenizer itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Definition {
+    pub(crate) post_processor: Json,
+    pub(crate) source: Source,
+}
+
+/// Which kind of file it was.
+#[derive(Debug, Clone)]
+pub(crate) enum Source {
+    TokenizerJson(Components),
+    /// A rank file or a tekken.json, with its pattern.
+    Ranks {
+        pattern: String,
+    },
+}
+
+/// The components that a rank file does not have.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Components {
+    pub(crate) normalizer: Json,
+    pub(crate) pre_tokenizer: Json,
+    pub(crate) decoder: Json,
+    pub(crate) model: ModelSettings,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_goes_and_strings_stay() {
+        let kept = |text: &str| Json::new(text).expect("it is JSON").text().to_owned();
+        assert_eq!(kept("{ \"b\" : [ 1,\n 2 ],\t\"a\":\" \\\" \\\\\" }"), r#"{"b":[1,2],"a":" \" \\"}"#);
+        assert_eq!(Json::default().value(), Value::Null);
+        assert!(Json::new("{").is_err());
+    }
+}

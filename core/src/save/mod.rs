@@ -1,0 +1,206 @@
+//! Tokenizers become files: the way back from [`crate::load`]. A tokenizer.json is written as Hugging Face's library writes
+//! it, in one pass: the small components as they were read, the vocabulary by id and the merges by rank from the tables.
+//!
+//! - [`ranks`]: what a tokenizer of ranks is as a tokenizer.json.
+
+mod ranks;
+
+use serde::Serialize;
+use std::borrow::Cow;
+
+use crate::added_tokens::AddedToken;
+use crate::bpe::Merges;
+use crate::definition::{Components, ModelSettings, Source};
+use crate::error::SaveError;
+use crate::padding::{PadTo, Padding};
+use crate::tokenizer::Tokenizer;
+use crate::truncation::{Direction, Truncation, TruncationStrategy};
+
+/// The bytes of a tokenizer.json.
+pub(crate) fn tokenizer_json(tokenizer: &Tokenizer) -> Result<Vec<u8>, SaveError> {
+    match &tokenizer.definition.source {
+        Source::Ranks { pattern } => ranks::tokenizer_json(tokenizer, pattern),
+        Source::TokenizerJson(components) => {
+            let spell = |id| {
+                let token = tokenizer.vocab.token(id).expect("the table knows only tokens of the vocabulary");
+                String::from_utf8_lossy(token)
+            };
+            let mut vocab: Vec<(u32, Cow<'_, str>)> = tokenizer.vocab.iter().map(|(_, id)| (id, spell(id))).collect();
+            vocab.sort_unstable_by_key(|&(id, _)| id);
+            Ok(write(tokenizer, components, &vocab, &by_rank(&tokenizer.bpe.merges), spell))
+        }
+    }
+}
+
+/// The pairs of the table, the earliest first.
+fn by_rank(merges: &Merges) -> Vec<(u32, u32)> {
+    let mut all: Vec<(u32, (u32, u32))> =
+        merges.iter().map(|(left, right, merge)| (merge.rank, (left, right))).collect();
+    all.sort_unstable();
+    all.into_iter().map(|(_, pair)| pair).collect()
+}
+
+/// Writes the file. `vocab` is in the order of the ids, and `spell` gives a token as the vocabulary writes it.
+fn write<'t>(
+    tokenizer: &Tokenizer,
+    components: &Components,
+    vocab: &[(u32, Cow<'_, str>)],
+    merges: &[(u32, u32)],
+    spell: impl Fn(u32) -> Cow<'t, str>,
+) -> Vec<u8> {
+    let mut added_tokens: Vec<&AddedToken> = tokenizer.added_tokens.tokens().iter().collect();
+    added_tokens.sort_by_key(|token| token.id);
+    let added_tokens: Vec<_> = added_tokens.into_iter().map(AddedTokenOfFile::from).collect();
+    let Components { normalizer, pre_tokenizer, decoder, model } = components;
+    let mut out = Writer { bytes: Vec::with_capacity(vocab.len() * 48) };
+    out.text("{\"version\":\"1.0\",\"truncation\":");
+    out.value(&tokenizer.truncation().map(TruncationOfFile::from));
+    out.field("padding", &tokenizer.padding().map(PaddingOfFile::from));
+    out.field("added_tokens", &added_tokens);
+    let parts = [
+        (",\"normalizer\":", normalizer),
+        (",\"pre_tokenizer\":", pre_tokenizer),
+        (",\"post_processor\":", &tokenizer.definition.post_processor),
+        (",\"decoder\":", decoder),
+    ];
+    for (name, component) in parts {
+        out.text(name);
+        out.text(component.text());
+    }
+    out.text(",\"model\":");
+    out.settings(model);
+    out.text(",\"vocab\":{");
+    out.list(vocab, |out, (id, token)| {
+        out.value(token);
+        out.text(":");
+        out.value(id);
+    });
+    out.text("},\"merges\":[");
+    out.list(merges, |out, &(left, right)| out.value(&[spell(left), spell(right)]));
+    out.text("]}}");
+    out.bytes
+}
+
+struct Writer {
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    fn text(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    fn value(&mut self, value: &(impl Serialize + ?Sized)) {
+        serde_json::to_writer(&mut self.bytes, value).expect("plain values can always be written to memory");
+    }
+
+    /// A field behind others.
+    fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
+        self.text(",");
+        self.value(name);
+        self.text(":");
+        self.value(value);
+    }
+
+    fn list<T>(&mut self, items: &[T], write: impl Fn(&mut Self, &T)) {
+        for (place, item) in items.iter().enumerate() {
+            if place > 0 {
+                self.text(",");
+            }
+            write(self, item);
+        }
+    }
+
+    /// The model as far as its vocabulary.
+    fn settings(&mut self, model: &ModelSettings) {
+        let or_null = |text: &String| if text.is_empty() { None } else { Some(text.clone()) };
+        self.text("{\"type\":\"BPE\"");
+        self.field("dropout", &model.dropout);
+        self.field("unk_token", &model.unk_token);
+        self.field("continuing_subword_prefix", &or_null(&model.continuing_subword_prefix));
+        self.field("end_of_word_suffix", &or_null(&model.end_of_word_suffix));
+        self.field("fuse_unk", &model.fuse_unk);
+        self.field("byte_fallback", &model.byte_fallback);
+        self.field("ignore_merges", &model.ignore_merges);
+    }
+}
+
+#[derive(Serialize)]
+struct AddedTokenOfFile<'a> {
+    id: u32,
+    content: &'a str,
+    single_word: bool,
+    lstrip: bool,
+    rstrip: bool,
+    normalized: bool,
+    special: bool,
+}
+
+impl<'a> From<&'a AddedToken> for AddedTokenOfFile<'a> {
+    fn from(token: &'a AddedToken) -> Self {
+        let &AddedToken { ref content, id, single_word, lstrip, rstrip, normalized, special } = token;
+        Self { id, content, single_word, lstrip, rstrip, normalized, special }
+    }
+}
+
+#[derive(Serialize)]
+struct TruncationOfFile {
+    direction: &'static str,
+    max_length: usize,
+    strategy: &'static str,
+    stride: usize,
+}
+
+impl From<&Truncation> for TruncationOfFile {
+    fn from(truncation: &Truncation) -> Self {
+        Self {
+            direction: direction(truncation.direction),
+            max_length: truncation.max_length,
+            strategy: match truncation.strategy {
+                TruncationStrategy::LongestFirst => "LongestFirst",
+                TruncationStrategy::OnlyFirst => "OnlyFirst",
+                TruncationStrategy::OnlySecond => "OnlySecond",
+            },
+            stride: truncation.stride,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PaddingOfFile<'a> {
+    strategy: PadToOfFile,
+    direction: &'static str,
+    pad_to_multiple_of: Option<usize>,
+    pad_id: u32,
+    pad_type_id: u32,
+    pad_token: &'a str,
+}
+
+#[derive(Serialize)]
+enum PadToOfFile {
+    BatchLongest,
+    Fixed(usize),
+}
+
+impl<'a> From<&'a Padding> for PaddingOfFile<'a> {
+    fn from(padding: &'a Padding) -> Self {
+        Self {
+            strategy: match padding.to {
+                PadTo::Longest => PadToOfFile::BatchLongest,
+                PadTo::Length(length) => PadToOfFile::Fixed(length),
+            },
+            direction: direction(padding.direction),
+            pad_to_multiple_of: (padding.multiple_of > 1).then_some(padding.multiple_of),
+            pad_id: padding.id,
+            pad_type_id: padding.type_id,
+            pad_token: &padding.token,
+        }
+    }
+}
+
+fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Left => "Left",
+        Direction::Right => "Right",
+    }
+}

@@ -1,0 +1,177 @@
+//! A tokenizer of ranks as a tokenizer.json.
+//!
+//! **Merges.** Ranks join whatever neighbours make a token, the lowest rank first and of equal ones the leftmost. A
+//! tokenizer.json lists pairs, each with a rank of its own. Of all the ways to make a token of two others only one ever
+//! happens: between the bounds of what becomes the token nothing outside has a say, so its bytes go the way that they go
+//! alone, and alone they come down to one certain pair. That pair is the token's merge, its rank the token's place among
+//! the ranks, and the outcome is the same for every text. A token whose bytes alone do not come down to a pair is never
+//! made by merging, only found whole: then the file says `ignore_merges`.
+//!
+//! **Bytes** are written as printable characters, by ByteLevel behind the split by the pattern; text that the pattern does
+//! not match is removed. **Added tokens** get their ids from the vocabulary where counting on from its end would give
+//! others. What would come out otherwise is a [`SaveError`].
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::json;
+
+use crate::added_tokens::AddedToken;
+use crate::aligned::AlignedText;
+use crate::bpe::Merges;
+use crate::bpe::merges::Merge;
+use crate::byte_level;
+use crate::definition::{Components, Json, ModelSettings};
+use crate::error::SaveError;
+use crate::pattern::{Dialect, Pattern};
+use crate::pretokenizer::scanner::Scanner;
+use crate::pretokenizer::splits::Splits;
+use crate::span::Span;
+use crate::tokenizer::Tokenizer;
+use crate::vocab::Vocab;
+
+pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec<u8>, SaveError> {
+    let ranks = &*tokenizer.vocab;
+    if let Some(byte) = bytes_of_text().find(|&byte| ranks.id(&[byte]).is_none()) {
+        return Err(SaveError::ByteMissing { byte });
+    }
+    let mut by_rank: Vec<(u32, &[u8])> = ranks.iter().map(|(token, id)| (id, token)).collect();
+    by_rank.sort_unstable_by_key(|&(id, _)| id);
+    let (merges, ignore_merges) = merges(&by_rank, ranks, &tokenizer.bpe.merges);
+
+    let mut vocab: Vec<(u32, Cow<'_, str>)> =
+        by_rank.iter().map(|&(id, token)| (id, Cow::Owned(printable(token)))).collect();
+    let within = tokens_within(tokenizer, &vocab)?;
+    if ignore_merges && let Some(token) = within.iter().find(|token| may_be_a_word(tokenizer, &token.content)) {
+        let reason = "as text it would be one word, which is then found in the vocabulary";
+        return Err(SaveError::AddedToken { token: token.content.clone(), reason });
+    }
+    vocab.extend(within.into_iter().map(|token| (token.id, Cow::Borrowed(&*token.content))));
+    vocab.sort_unstable_by_key(|&(id, _)| id);
+
+    let spell = |id| Cow::Owned(printable(ranks.token(id).expect("the merges are of tokens")));
+    let components =
+        Components { model: ModelSettings { ignore_merges, ..ModelSettings::default() }, ..components(pattern)? };
+    Ok(super::write(tokenizer, &components, &vocab, &merges, spell))
+}
+
+/// The bytes that UTF-8 may consist of.
+fn bytes_of_text() -> impl Iterator<Item = u8> {
+    (0..=0xF4).filter(|byte| !matches!(byte, 0xC0 | 0xC1))
+}
+
+fn printable(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| byte_level::CHARACTERS[usize::from(byte)]).collect()
+}
+
+fn components(pattern: &str) -> Result<Components, SaveError> {
+    let regex = match Scanner::of(pattern, Dialect::FancyRegex) {
+        Some(scanner) => scanner.in_oniguruma().to_owned(),
+        None => Pattern::in_oniguruma(pattern)
+            .map_err(|message| SaveError::Pattern { pattern: pattern.to_owned(), message })?,
+    };
+    let regex = json!(regex);
+    let component = |text: &str| Json::new(text).expect("it is written below");
+    Ok(Components {
+        pre_tokenizer: component(&format!(
+            r#"{{"type":"Sequence","pretokenizers":[
+                {{"type":"Split","pattern":{{"Regex":{regex}}},"behavior":"Removed","invert":true}},
+                {{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false}}]}}"#
+        )),
+        decoder: component(r#"{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true}"#),
+        ..Components::default()
+    })
+}
+
+/// For each token that merging makes the pair that it is made of, in the order of the ranks, and whether there are tokens
+/// that merging does not make.
+fn merges(by_rank: &[(u32, &[u8])], ranks: &Vocab, table: &Merges) -> (Vec<(u32, u32)>, bool) {
+    let (mut pairs, mut unmade) = (Vec::with_capacity(by_rank.len()), false);
+    let (mut ids, mut found) = (vec![], vec![]);
+    for (_, token) in by_rank.iter().filter(|(_, token)| token.len() > 1) {
+        ids.clear();
+        ids.extend(token.iter().filter_map(|byte| ranks.id(&[*byte])));
+        if ids.len() < token.len() {
+            // A byte without a token is no part of a text, and so is this token.
+            continue;
+        }
+        match last_pair(&mut ids, &mut found, table) {
+            Some(pair) => pairs.push(pair),
+            None => unmade = true,
+        }
+    }
+    (pairs, unmade)
+}
+
+/// Joins the tokens `ids` of a whole token's bytes until two are left; none if they do not come so far. `found` is room
+/// for what each id becomes with its neighbour. Quadratic in the token's length, as loading it was.
+fn last_pair(ids: &mut Vec<u32>, found: &mut Vec<Merge>, table: &Merges) -> Option<(u32, u32)> {
+    found.clear();
+    found.extend(ids.windows(2).map(|pair| table.get(pair[0], pair[1])));
+    while ids.len() > 2 {
+        // The first of the lowest.
+        let (at, merge) = found.iter().copied().enumerate().min_by_key(|(_, merge)| merge.rank)?;
+        if merge.rank == Merges::NO_RANK {
+            return None;
+        }
+        ids[at] = merge.id;
+        ids.remove(at + 1);
+        found.remove(at);
+        if at > 0 {
+            found[at - 1] = table.get(ids[at - 1], ids[at]);
+        }
+        if at < found.len() {
+            found[at] = table.get(ids[at], ids[at + 1]);
+        }
+    }
+    Some((ids[0], ids[1]))
+}
+
+/// The added tokens that have to stand in the vocabulary so that they get their ids. Fails at one that would get another id,
+/// or another text when decoded.
+fn tokens_within<'t>(
+    tokenizer: &'t Tokenizer,
+    vocab: &[(u32, Cow<'_, str>)],
+) -> Result<Vec<&'t AddedToken>, SaveError> {
+    let spelt: HashMap<&str, u32> = vocab.iter().map(|(id, token)| (&**token, *id)).collect();
+    let mut owners: HashMap<u32, &str> = HashMap::new();
+    let mut beside: Vec<&AddedToken> = vec![];
+    for token in tokenizer.added_tokens.tokens() {
+        let refused = |reason| Err(SaveError::AddedToken { token: token.content.clone(), reason });
+        if byte_level::bytes_of(&token.content).is_some_and(|bytes| bytes != token.content.as_bytes()) {
+            return refused("its characters stand for other bytes there");
+        }
+        match spelt.get(&*token.content) {
+            Some(&id) if id == token.id => continue,
+            Some(_) => return refused("another token is written like that there"),
+            None => {}
+        }
+        let first = match tokenizer.vocab.token(token.id) {
+            Some(rank) => Some(String::from_utf8_lossy(rank).into_owned()),
+            None => owners.insert(token.id, &token.content).map(str::to_owned),
+        };
+        if let Some(first) = first {
+            return Err(SaveError::SharedId { id: token.id, first, second: token.content.clone() });
+        }
+        beside.push(token);
+    }
+    beside.sort_by_key(|token| token.id);
+    let counted_on = beside.iter().zip(vocab.len()..).all(|(token, id)| token.id as usize == id);
+    Ok(if counted_on { vec![] } else { beside })
+}
+
+/// Whether the pattern cuts this text out as one word, by itself or beside something else, in characters that bytes are
+/// written with.
+fn may_be_a_word(tokenizer: &Tokenizer, content: &str) -> bool {
+    const BESIDE: [&str; 7] = ["", " ", "\n", "a", "A", "0", "."];
+    let is_word = |before: &str, after: &str| {
+        let (mut text, mut splits) = (AlignedText::default(), Splits::default());
+        let whole = format!("{before}{content}{after}");
+        text.start(&whole, 0, false);
+        splits.start(Span::new(0, whole.len()));
+        let word = Span::new(before.len(), before.len() + content.len());
+        tokenizer.pretokenizer.apply(&mut text, &mut splits).is_err() || splits.spans().contains(&word)
+    };
+    byte_level::bytes_of(content).is_some()
+        && BESIDE.iter().any(|before| BESIDE.iter().any(|after| is_word(before, after)))
+}

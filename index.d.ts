@@ -187,6 +187,61 @@ export interface LoadOptions {
   specialTokens?: Readonly<Record<string, number>> | undefined
 }
 
+/** A token that a tokenizer gets in addition to its own. */
+export interface AddedToken {
+  /** Its text. One without text is left out, as in Hugging Face's library. */
+  content: string
+  /**
+   * The id that it has to get; by default any. In a tokenizer.json the id is that of the vocabulary's token of this name, else
+   * the next free one, and another wish is a `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`). Beside ranks it may be any free id.
+   */
+  id?: number | undefined
+  /** Left out by `skipSpecialTokens`, and subject to the option `specialTokens`. Default `false`. */
+  special?: boolean | undefined
+  /** Found only where no letter or digit stands beside it. Default `false`. */
+  singleWord?: boolean | undefined
+  /** Takes the white space before it. Default `false`. */
+  lstrip?: boolean | undefined
+  /** Takes the white space behind it. Default `false`. */
+  rstrip?: boolean | undefined
+  /** Sought in its normalized form in the normalized text. Default `true`, for special tokens `false`. */
+  normalized?: boolean | undefined
+}
+
+/** A component of a tokenizer.json, as the file has it: `{ type: 'Lowercase' }`. */
+export type Component = Readonly<Record<string, unknown>>
+
+/** What {@link Tokenizer.with} makes different. What is not named stays. */
+export interface Changes {
+  /** Tokens to add; a string is its content. One that is there already takes what is said of it here. */
+  addedTokens?: readonly (string | AddedToken)[] | undefined
+  /** `null` takes it away; so it is with the next three. */
+  normalizer?: Component | null | undefined
+  preTokenizer?: Component | null | undefined
+  postProcessor?: Component | null | undefined
+  decoder?: Component | null | undefined
+  /** Settings of the model. */
+  model?: ModelChanges | undefined
+  /** What calls truncate to that do not say otherwise; `false` or `null`: not at all. */
+  truncation?: Truncation | false | null | undefined
+  /** What calls pad to that do not say otherwise; `false` or `null`: not at all. */
+  padding?: Padding | false | null | undefined
+}
+
+/** Settings of a tokenizer.json's model that can be changed. What is not named stays. */
+export interface ModelChanges {
+  /** The probability with which a merge is passed over; 0 or `null` for none. */
+  dropout?: number | null | undefined
+  /** The token for characters that have none; `null`: they are left out. */
+  unkToken?: string | null | undefined
+  /** Unknown tokens in a row become one. */
+  fuseUnk?: boolean | undefined
+  /** Characters that have no token become those of their bytes, `<0x00>` to `<0xFF>`. */
+  byteFallback?: boolean | undefined
+  /** A word that is a token itself is not merged. */
+  ignoreMerges?: boolean | undefined
+}
+
 /**
  * A tokenizer. Made by its loaders, immutable, and shared: the same bytes loaded again, in any worker thread, are the same
  * tokenizer in memory.
@@ -309,6 +364,60 @@ export class Tokenizer {
   idToToken(id: number): string | undefined
   /** How many tokens there are. `addedTokens: false` leaves out those beside the model's vocabulary. Default `true`. */
   vocabSize(options?: { addedTokens?: boolean | undefined }): number
+
+  /**
+   * A tokenizer like this one with some things changed; this one stays as it is. Quick, and small: vocabulary and merges are
+   * shared between the two.
+   *
+   * Throws what loading a tokenizer.json with these components would. Of a tokenizer of ranks only added tokens, the
+   * post-processor, truncation and padding can be changed (`ERR_TOKENLANE_UNSUPPORTED`); load what {@link toBuffer} gives to
+   * change more.
+   *
+   * ```js
+   * tokenizer.with({ addedTokens: [{ content: '<|user|>', special: true }], normalizer: { type: 'NFC' } })
+   * ```
+   */
+  with(changes: Changes): Tokenizer
+
+  /**
+   * The bytes of a tokenizer.json that loads again, here and in Hugging Face's library, to the same behaviour:
+   * `fs.writeFile('tokenizer.json', tokenizer.toBuffer())`. The same tokenizer gives the same bytes. This thread writes them;
+   * 200,000 tokens take some tenths of a second at most.
+   *
+   * What was loaded from a tokenizer.json can always be written. Ranks (an encoding, a rank file, a tekken.json) become
+   * merges that give the same ids for every text. The format cannot say the rest: read back, special tokens are parsed unless
+   * a call says otherwise; decoding leaves out ids that no token has; tokens are written in the printable characters of
+   * ByteLevel; special tokens whose ids do not follow the ranks count as part of the vocabulary; and of special tokens that
+   * overlap in a text, one that is to be text hides the others. What would give other ids or other text is an `Error` that
+   * names it, `ERR_TOKENLANE_SAVE`: a pattern that Oniguruma does not read alike, two special tokens of one id, one that
+   * looks like another token, ranks that lack a byte.
+   */
+  toBuffer(): Uint8Array
+  /**
+   * The same as an object, so that `JSON.stringify(tokenizer)` is a tokenizer.json. Slower and larger than {@link toBuffer}.
+   */
+  toJSON(): TokenizerJson
+}
+
+/** What a tokenizer.json holds, as {@link Tokenizer.toJSON} gives it. */
+export interface TokenizerJson {
+  version: string
+  truncation: Record<string, unknown> | null
+  padding: Record<string, unknown> | null
+  added_tokens: {
+    id: number
+    content: string
+    single_word: boolean
+    lstrip: boolean
+    rstrip: boolean
+    normalized: boolean
+    special: boolean
+  }[]
+  normalizer: Component | null
+  pre_tokenizer: Component | null
+  post_processor: Component | null
+  decoder: Component | null
+  model: Record<string, unknown> & { type: 'BPE'; vocab: Record<string, number>; merges: [string, string][] }
 }
 
 /**

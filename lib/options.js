@@ -295,6 +295,12 @@ module.exports = {
   bare,
   splitOptions,
   checkCount: count,
+  truncationOption,
+  paddingOption,
+  checkKnown,
+  checkNames,
+  checkObject,
+  boolean,
   checkId,
   isId,
 }

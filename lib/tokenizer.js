@@ -4,6 +4,7 @@ const path = require('node:path')
 const { fileURLToPath } = require('node:url')
 
 const { Batch } = require('./batch.js')
+const { changesOf } = require('./changes.js')
 const { Encoding, Source } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType } = require('./errors.js')
 const { toIds, toRows } = require('./ids.js')
@@ -225,6 +226,18 @@ class Tokenizer {
 
   vocabSize(options) {
     return native.vocabSize(this.#handle, addedTokensFlag(options))
+  }
+
+  with(changes) {
+    return new Tokenizer(native.change(this.#handle, changesOf(changes)), LOADER)
+  }
+
+  toBuffer() {
+    return native.toBuffer(this.#handle)
+  }
+
+  toJSON() {
+    return JSON.parse(new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.toBuffer()))
   }
 }
 

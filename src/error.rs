@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokenlane_core::batch::BatchError;
-use tokenlane_core::{DecodeError, EncodeError, LoadError};
+use tokenlane_core::{DecodeError, EncodeError, LoadError, SaveError};
 
 /// Which class of JS error a failure becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,10 +59,16 @@ impl Failure {
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         let class = match error {
-            LoadError::UnknownEncoding { .. } => Class::Range,
+            LoadError::UnknownEncoding { .. } | LoadError::AddedTokenId { .. } => Class::Range,
             _ => Class::Error,
         };
         Self::new(class, error.code(), error.to_string())
+    }
+}
+
+impl From<SaveError> for Failure {
+    fn from(error: SaveError) -> Self {
+        Self::new(Class::Error, error.code(), error.to_string())
     }
 }
 

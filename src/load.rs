@@ -25,7 +25,7 @@ pub struct Handle {
 
 impl Handle {
     /// The handle as JS gets it. Only the first share tells V8 of the memory: the others add none.
-    fn into_external(tokenizer: Arc<Tokenizer>) -> External<Self> {
+    pub fn into_external(tokenizer: Arc<Tokenizer>) -> External<Self> {
         let bytes = if Arc::strong_count(&tokenizer) == 1 { tokenizer.memory_bytes() } else { 0 };
         External::new_with_size_hint(Self { tokenizer }, bytes)
     }

@@ -115,7 +115,8 @@ fn offset_unit(flags: u32) -> Option<OffsetUnit> {
     }
 }
 
-fn setting<T>(off: bool, value: Option<T>) -> Setting<T> {
+/// What a call says of truncation or padding.
+pub fn setting<T>(off: bool, value: Option<T>) -> Setting<T> {
     match value {
         _ if off => Setting::Off,
         Some(value) => Setting::On(value),

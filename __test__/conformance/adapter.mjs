@@ -63,10 +63,13 @@ export async function load(path, { format }) {
   }
 }
 
+/** The tokenizer that a loaded one becomes when it is written as a tokenizer.json and read again. */
+export async function reread({ tokenizer, parsing }) {
+  return new Subject(await Tokenizer.fromBuffer(tokenizer.toBuffer()), parsing)
+}
+
 /** A loaded tokenizer, called as the kit calls it. */
 class Subject {
-  #parsing
-
   /**
    * @param {Tokenizer} tokenizer
    * @param {'parse' | 'text' | 'byRequest'} parsing whether special tokens in the text are always parsed, as Hugging Face does, never,
@@ -74,13 +77,13 @@ class Subject {
    */
   constructor(tokenizer, parsing) {
     this.tokenizer = tokenizer
-    this.#parsing = parsing
+    this.parsing = parsing
   }
 
   /** The package's options for the kit's. */
   options({ addSpecialTokens = true, encodeSpecialTokens = false }) {
-    if (this.#parsing === 'text') return { specialTokens: 'text' }
-    if (this.#parsing === 'byRequest') return { specialTokens: addSpecialTokens ? 'parse' : 'text' }
+    if (this.parsing === 'text') return { specialTokens: 'text' }
+    if (this.parsing === 'byRequest') return { specialTokens: addSpecialTokens ? 'parse' : 'text' }
     return { addSpecialTokens, specialTokens: encodeSpecialTokens ? 'text' : 'parse' }
   }
 

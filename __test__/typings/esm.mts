@@ -1,6 +1,7 @@
 // Compiled, never run: how the package is used, and with @ts-expect-error how it must not be.
 import { Batch, Encoding, Tokenizer, encodings, limits as serviceLimits } from 'tokenlane'
 import type {
+  Changes,
   CountOptions,
   DecodeOptions,
   EncodeBatchOptions,
@@ -35,6 +36,18 @@ const others = [
   Tokenizer.fromBufferSync(new Uint8Array()),
   Tokenizer.fromEncodingSync('o200k_base'),
 ]
+
+const changes: Changes = {
+  addedTokens: ['<a>', { content: '<b>', special: true, id: 7 }],
+  normalizer: { type: 'NFC' },
+  decoder: null,
+  model: { dropout: null, ignoreMerges: true },
+  truncation: false,
+  padding: { to: 8 },
+}
+const changed: Tokenizer = tokenizer.with(changes)
+const merges: [string, string][] = changed.toJSON().model.merges
+const written: Uint8Array = changed.toBuffer()
 
 const unit: OffsetUnit = 'utf16'
 const policy: SpecialTokens = ['<|endoftext|>'] as const
@@ -102,9 +115,11 @@ batch.ids = new Uint32Array()
 
 // @ts-expect-error a limit is needed
 tokenizer.split('text', { overlap: 3 })
+// @ts-expect-error a misspelt change
+tokenizer.with({ normaliser: null })
 // @ts-expect-error words need pretokenized
 tokenizer.encode(['one', 'two'])
 // @ts-expect-error a pair of a batch is a list
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
-export { back, bytes, columns, counts, dims, fits, id, into, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide }
+export { back, bytes, columns, counts, dims, fits, id, into, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }

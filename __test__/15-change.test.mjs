@@ -1,0 +1,124 @@
+// tokenizer.with(): another tokenizer, this one unchanged; toBuffer() and toJSON(): a tokenizer.json that loads again.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { Tokenizer } from '../index.mjs'
+import { failure } from './support/texts.mjs'
+import { bytesOf, tiny } from './support/tiny.mjs'
+
+const tokenizer = Tokenizer.fromBufferSync(bytesOf(tiny()))
+const gpt = Tokenizer.fromEncodingSync('cl100k_base')
+const ids = (subject, text, options) => Array.from(subject.encode(text, options).ids)
+
+test('nothing changes in the tokenizer that a changed one was made from', () => {
+  const before = Buffer.from(tokenizer.toBuffer())
+  const changed = tokenizer.with({ addedTokens: ['wow'], postProcessor: null, truncation: { maxLength: 3 } })
+  assert.deepEqual(ids(changed, 'hello wow hello'), [11, 4, 16])
+  assert.deepEqual(ids(tokenizer, 'hello wow'), [14, 11, 12, 3, 5, 15])
+  assert.ok(before.equals(tokenizer.toBuffer()))
+  // Loaded again from the same bytes it is the same as ever, and not the changed one.
+  assert.deepEqual(ids(Tokenizer.fromBufferSync(bytesOf(tiny())), 'wow'), ids(tokenizer, 'wow'))
+  assert.deepEqual(ids(tokenizer.with({}), 'hello wow'), ids(tokenizer, 'hello wow'))
+})
+
+test('added tokens: strings and objects, and what they are by default', () => {
+  const plain = { addSpecialTokens: false }
+  const changed = tokenizer.with({
+    addedTokens: ['lo', { content: ' ', special: true, id: 17 }, { content: 'h', singleWord: true }, { content: '<s>', rstrip: true }],
+  })
+  const { added_tokens: added } = changed.toJSON()
+  const flags = ({ content, id, special, normalized, rstrip }) => [content, id, special, normalized, rstrip]
+  assert.deepEqual(added.map(flags), [
+    ['h', 0, false, true, false],
+    ['<s>', 14, false, true, true],
+    ['</s>', 15, true, false, false],
+    ['lo', 16, false, true, false],
+    [' ', 17, true, false, false],
+  ])
+  assert.deepEqual(ids(changed, 'hello h<s> h', plain), [8, 2, 16, 17, 0, 14, 17, 0])
+  assert.equal(changed.vocabSize(), tokenizer.vocabSize() + 2)
+  assert.equal(changed.decode([8, 2, 16, 17, 0], { skipSpecialTokens: true }), 'helloh')
+})
+
+test('every component can be changed and taken away', () => {
+  const lower = tokenizer.with({ normalizer: { type: 'Lowercase' } })
+  assert.deepEqual(ids(lower, 'HELLO'), [14, 11, 15])
+  assert.deepEqual(ids(lower.with({ normalizer: null }), 'HELLO'), ids(tokenizer, 'HELLO'))
+  const words = tokenizer.with({ preTokenizer: { type: 'WhitespaceSplit' }, postProcessor: null })
+  assert.deepEqual(ids(words, 'he world'), [8, 5, 13, 2, 7])
+  assert.equal(tokenizer.with({ decoder: { type: 'Fuse' } }).decode([12]), 'Ġw')
+  assert.equal(tokenizer.with({ decoder: null }).decode([8, 12]), 'he Ġw')
+  const settings = { unkToken: 'd', fuseUnk: true, ignoreMerges: true, byteFallback: false, dropout: 0 }
+  const model = tokenizer.with({ model: settings, preTokenizer: null, postProcessor: null })
+  assert.deepEqual(ids(model, 'xyzhe'), [7, 8])
+  assert.deepEqual(ids(model.with({ model: { unkToken: null, dropout: null } }), 'xyzhe'), [8])
+  const short = tokenizer.with({ truncation: { maxLength: 3 }, padding: { to: 5, padId: 9, direction: 'left' } })
+  assert.deepEqual(ids(short, 'hello hello'), [9, 9, 14, 11, 15])
+  assert.deepEqual(ids(short.with({ truncation: false, padding: null }), 'hello'), [14, 11, 15])
+})
+
+test('a tokenizer.json as bytes and as an object', async () => {
+  const parsed = JSON.parse(Buffer.from(tokenizer.toBuffer()).toString())
+  assert.deepEqual(tokenizer.toJSON(), parsed)
+  assert.deepEqual(parsed, { ...tiny(), model: { ...tiny().model, merges: tiny().model.merges.map((merge) => merge.split(' ')) } })
+  const again = await Tokenizer.fromBuffer(bytesOf(JSON.stringify(tokenizer)))
+  assert.deepEqual(ids(again, 'hello world<s>'), ids(tokenizer, 'hello world<s>'))
+  // Keys that are numbers come first in an object; that changes nothing.
+  const odd = tiny()
+  odd.model.vocab['7'] = 20
+  odd.model.vocab.__proto__ = 21
+  Object.defineProperty(odd.model.vocab, '__proto__', { value: 22, enumerable: true })
+  const numbers = Tokenizer.fromBufferSync(bytesOf(odd))
+  const reread = Tokenizer.fromBufferSync(bytesOf(JSON.stringify(numbers)))
+  for (const token of ['7', '__proto__']) assert.equal(reread.tokenToId(token), numbers.tokenToId(token))
+  assert.equal(numbers.tokenToId('__proto__'), 22)
+})
+
+test('ranks become merges; special tokens are added beside them', async () => {
+  const chat = gpt.with({ addedTokens: [{ content: '<|im_start|>', special: true, id: 100264 }, 'fnord'] })
+  const parse = { specialTokens: 'parse' }
+  assert.deepEqual(ids(chat, '<|im_start|>fnord', parse), [100264, 100277])
+  assert.equal((await failure(() => chat.encode('<|im_start|>'))).code, 'ERR_TOKENLANE_SPECIAL_TOKEN')
+  const written = await Tokenizer.fromBuffer(chat.toBuffer())
+  for (const text of ["It's 12345  fnord\n\n x<|im_start|>  \n", 'ſ’S 中文字\u{85}'])
+    assert.deepEqual(ids(written, text), ids(chat, text, parse))
+})
+
+test('what cannot be', async () => {
+  const cases = [
+    [undefined, 'ARGUMENT_TYPE', /^options must be an object/],
+    [{ normaliser: null }, 'UNKNOWN_OPTION', /'normaliser'; did you mean 'normalizer'/],
+    [{ addedTokens: 'a' }, 'ARGUMENT_TYPE', /^addedTokens must be an array/],
+    [{ addedTokens: [1] }, 'ARGUMENT_TYPE', /^addedTokens\[0\] must be a string or an object/],
+    [{ addedTokens: [{}] }, 'ARGUMENT_TYPE', /^addedTokens\[0\]\.content must be a string/],
+    [{ addedTokens: [{ content: 'a', lStrip: true }] }, 'UNKNOWN_OPTION', /addedTokens\[0\]\.lStrip'; did you mean 'lstrip'/],
+    [{ addedTokens: [{ content: 'a', special: 1 }] }, 'ARGUMENT_TYPE', /special must be a boolean/],
+    [{ addedTokens: [{ content: 'a', id: -1 }] }, 'ARGUMENT_VALUE', /id must be an integer/],
+    [{ addedTokens: [{ content: 'a', id: 3 }] }, 'ARGUMENT_VALUE', /"a" gets the id 16 in this tokenizer, not 3/],
+    [{ normalizer: 'NFC' }, 'ARGUMENT_TYPE', /^normalizer must be a component/],
+    [{ normalizer: { type: 'NFC', more: 1n } }, 'ARGUMENT_TYPE', /^normalizer must be an object that JSON can hold/],
+    [{ normalizer: { toJSON: () => undefined } }, 'ARGUMENT_TYPE', /^normalizer must be an object that JSON can hold/],
+    [{ normalizer: { type: 'Prepend', prepend: '\ud800' } }, 'SHAPE', /^normalizer: it is no JSON/],
+    [{ preTokenizer: { type: 'Nosuch' } }, 'UNSUPPORTED', /^pre_tokenizer: the pre-tokenizer Nosuch/],
+    [{ postProcessor: { type: 'Sequence', processors: [{}] } }, 'SHAPE', /^post_processor\.processors\[0\]/],
+    [{ decoder: { type: 'Replace', pattern: { Regex: '(' }, content: '' } }, 'PATTERN', /^decoder\.pattern\.Regex/],
+    [{ model: { vocab: {} } }, 'UNKNOWN_OPTION', /'model\.vocab'/],
+    [{ model: { dropout: 2 } }, 'ARGUMENT_VALUE', /^model\.dropout must be a number from 0 to 1/],
+    [{ model: { dropout: '1' } }, 'ARGUMENT_TYPE', /^model\.dropout/],
+    [{ model: { unkToken: 1 } }, 'ARGUMENT_TYPE', /^model\.unkToken/],
+    [{ model: { fuseUnk: null } }, 'ARGUMENT_TYPE', /^model\.fuseUnk/],
+    [{ truncation: true }, 'ARGUMENT_TYPE', /^truncation must be/],
+    [{ padding: { pad: 1 } }, 'UNKNOWN_OPTION', /'padding\.pad'/],
+  ]
+  for (const [changes, code, message] of cases) {
+    const error = await failure(() => tokenizer.with(changes))
+    assert.equal(error.code, `ERR_TOKENLANE_${code}`, error.message)
+    assert.match(error.message, message)
+  }
+  const ranks = await failure(() => gpt.with({ normalizer: null }))
+  assert.equal(ranks.code, 'ERR_TOKENLANE_UNSUPPORTED')
+  const unsaid = Tokenizer.fromBufferSync(Buffer.from('aA== 0\n'), { pattern: '.' })
+  for (const write of [() => unsaid.toBuffer(), () => unsaid.toJSON(), () => JSON.stringify(unsaid)])
+    assert.equal((await failure(write)).code, 'ERR_TOKENLANE_SAVE')
+})

@@ -1,0 +1,98 @@
+'use strict'
+
+// What tokenizer.with() is told: checked here, and handed to the addon with components as JSON.
+
+const { wrongType, wrongValue } = require('./errors.js')
+const { boolean, checkId, checkKnown, checkNames, checkObject, paddingOption, truncationOption } = require('./options.js')
+
+const COMPONENTS = ['normalizer', 'preTokenizer', 'postProcessor', 'decoder']
+const CHANGES = ['addedTokens', ...COMPONENTS, 'model', 'truncation', 'padding']
+const TOKEN = ['content', 'id', 'special', 'singleWord', 'lstrip', 'rstrip', 'normalized']
+
+/** The model's settings as a tokenizer.json calls them, and what each may be. */
+const SETTINGS = {
+  dropout: ['dropout', dropout],
+  unkToken: ['unk_token', unkToken],
+  fuseUnk: ['fuse_unk', boolean],
+  byteFallback: ['byte_fallback', boolean],
+  ignoreMerges: ['ignore_merges', boolean],
+}
+
+/** The changes as the addon takes them. */
+function changesOf(changes) {
+  checkKnown(changes, CHANGES)
+  const { addedTokens = [], model, truncation, padding } = changes
+  if (!Array.isArray(addedTokens)) throw wrongType('addedTokens', 'an array of strings and objects', addedTokens)
+  const components = COMPONENTS.map((name) => [name, component(name, changes[name])])
+  return {
+    addedTokens: Array.from(addedTokens, addedToken),
+    ...Object.fromEntries(components),
+    model: model === undefined ? undefined : modelSettings(model),
+    truncation: truncationOption(truncation ?? undefined),
+    noTruncation: truncation === false || truncation === null,
+    padding: paddingOption(padding ?? undefined),
+    noPadding: padding === false || padding === null,
+  }
+}
+
+function addedToken(entry, index) {
+  const within = `addedTokens[${index}]`
+  if (typeof entry !== 'string') {
+    checkObject(entry, within, 'a string or an object')
+    checkNames(entry, TOKEN, within)
+  }
+  const token = typeof entry === 'string' ? { content: entry } : entry
+  const { content, id } = token
+  if (typeof content !== 'string') throw wrongType(`${within}.content`, 'a string', content)
+  if (id !== undefined) checkId(`${within}.id`, id)
+  const flag = (name, byDefault) => boolean(`${within}.${name}`, token[name], byDefault)
+  const special = flag('special', false)
+  return {
+    content,
+    id,
+    special,
+    singleWord: flag('singleWord', false),
+    lstrip: flag('lstrip', false),
+    rstrip: flag('rstrip', false),
+    normalized: flag('normalized', !special),
+  }
+}
+
+/** A component as JSON text. */
+function component(name, value) {
+  if (value === undefined) return undefined
+  if (value !== null) checkObject(value, name, 'a component as a tokenizer.json has it (an object), or null')
+  let text
+  try {
+    text = JSON.stringify(value)
+  } catch {
+    // A bigint, or an object that holds itself.
+  }
+  if (text === undefined) throw wrongType(name, 'an object that JSON can hold', value)
+  return text
+}
+
+function modelSettings(model) {
+  checkObject(model, 'model')
+  checkNames(model, Object.keys(SETTINGS), 'model')
+  const given = Object.keys(SETTINGS).filter((name) => model[name] !== undefined)
+  const settings = given.map((name) => {
+    const [key, check] = SETTINGS[name]
+    return [key, check(`model.${name}`, model[name])]
+  })
+  return JSON.stringify(Object.fromEntries(settings))
+}
+
+function dropout(name, value) {
+  if (value === null) return value
+  if (typeof value !== 'number') throw wrongType(name, 'a number or null', value)
+  if (!(value >= 0 && value <= 1)) throw wrongValue(name, 'a number from 0 to 1', value)
+  return value
+}
+
+function unkToken(name, value) {
+  if (value !== null && typeof value !== 'string') throw wrongType(name, 'a string or null', value)
+  return value
+}
+
+module.exports = { changesOf }

@@ -470,7 +470,8 @@ export class Encoding {
   readonly sequenceIds: Int32Array
   /**
    * What truncation cut off, in parts with their own special tokens and padding. Of a pair: every combination of the parts
-   * of one text with those of the other. The parts have no overflow of their own.
+   * of one text with those of the other. A part may overflow itself then, as in Hugging Face's library: into parts that
+   * stand in this list as well.
    */
   readonly overflowing: readonly Encoding[]
   /** Which tokens are of which text. Where nothing is noted all of them are of the first. */

@@ -45,6 +45,11 @@ test('truncation keeps one part and tells the others', () => {
   assert.deepEqual([rest.charToToken(9), rest.charToToken(0), rest.wordToTokens(1)], [2, undefined, [1, 4]])
   assert.deepEqual(rest.overflowing, [])
   assert.deepEqual(small.encode('hello', { truncation }).overflowing, [])
+  // Of a pair the parts overflow themselves, into parts of the same list.
+  const both = small.encode('hewo', { pair: 'wohe', addSpecialTokens: false, truncation: { maxLength: 4 } })
+  assert.deepEqual(both.overflowing.map(({ ids }) => ids.length), [3, 2, 3])
+  const own = both.overflowing.map((part) => part.overflowing.map((one) => both.overflowing.indexOf(one)))
+  assert.deepEqual(own, [[1], [], [1]])
   const left = small.encode('hello world', { truncation: { maxLength: 4, direction: 'left' } })
   assert.deepEqual(left.tokens, ['<s>', 'l', 'd', '</s>'])
 })

@@ -60,13 +60,15 @@ class Encoding {
   #start
   #columns = []
   #ranges
+  #overflow
   #overflowing
 
-  constructor(ids, source, row = 0, start = 0) {
+  constructor(ids, source, row = 0, start = 0, overflow = undefined) {
     this.#ids = ids
     this.#source = source
     this.#row = row
     this.#start = start
+    this.#overflow = overflow
   }
 
   get ids() {
@@ -106,18 +108,27 @@ class Encoding {
   }
 
   get overflowing() {
-    if (this.#row > 0) return []
-    if (this.#overflowing === undefined) {
-      const source = this.#source.withOverflow()
-      const [count, ...words] = [...source.column(ROWS, asUint32)]
-      const ends = words.slice(0, count)
-      const ids = source.column(ROWS, asUint32).subarray(1 + count)
-      this.#overflowing = ends.slice(1).map((end, index) => {
-        const start = ends[index]
-        return new Encoding(ids.slice(start, end), source, index + 1, start)
-      })
-    }
+    this.#overflowing ??= this.#overflow === undefined ? this.#parts() : this.#overflow()
     return this.#overflowing
+  }
+
+  /** What truncation cut off. The overflow of a part is parts of the same list. */
+  #parts() {
+    const source = this.#source.withOverflow()
+    const words = source.column(ROWS, asUint32)
+    const ends = words.subarray(1, 1 + words[0])
+    let at = 1 + words[0]
+    const places = Array.from(ends, () => {
+      const start = at + 1
+      at = start + words[at]
+      return words.subarray(start, at)
+    })
+    const ids = words.subarray(at)
+    const parts = Array.from(ends.subarray(1), (end, index) => {
+      const overflow = () => Array.from(places[index + 1], (place) => parts[place])
+      return new Encoding(ids.slice(ends[index], end), source, index + 1, ends[index], overflow)
+    })
+    return parts
   }
 
   get sequenceRanges() {

@@ -102,6 +102,11 @@ def row(encoding):
     }
 
 
+def overflow(encoding):
+    """The parts that truncation cut off. The first part of each text of a pair overflows itself."""
+    return [row(part) | ({"ov": overflow(part)} if part.overflowing else {}) for part in encoding.overflowing]
+
+
 def questions(encoding):
     """The answers about single tokens (also one or two behind the last), words and places, for three sequence ids."""
     tokens, ids, words, places = range(len(encoding.ids) + 1), range(3), range(4), range(6)
@@ -131,7 +136,7 @@ def call(tokenizer, number, truncation, padding, a, b):
         encoding = encode()
     except BaseException as error:  # a panic is no Exception
         return case | {"err": str(error)}
-    case |= row(encoding) | {"ov": [row(part) for part in encoding.overflowing]}
+    case |= row(encoding) | {"ov": overflow(encoding)}
     if number % 3 != 0:
         return case
     answers = questions(encoding)

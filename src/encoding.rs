@@ -27,8 +27,8 @@ pub fn take(from: &mut Encoding, column: Columns) -> Column {
 /// One column of an input's encoding: words or bytes to be viewed as the column's type, or strings. With the flag for
 /// overflow it goes on with that of each part.
 ///
-/// Two numbers behind the last column are no columns: the first gives the number of rows, where each ends, and all ids; the
-/// second gives for each row the number of its sequence ranges, and of each range the sequence, start and end.
+/// Two numbers behind the last column are no columns: the first gives the number of rows, where each ends, for each the
+/// number and the places of the parts that are its own overflow, and all ids; the second gives for each row the number of its sequence ranges, and of each range the sequence, start and end.
 #[napi]
 pub fn column(
     env: Env,
@@ -84,6 +84,10 @@ fn rows(encoding: &Encoding) -> Vec<u32> {
         end += row.len() as u32;
         end
     }));
+    for row in all() {
+        words.push(row.own_overflow().len() as u32);
+        words.extend_from_slice(row.own_overflow());
+    }
     all().for_each(|row| words.extend_from_slice(row.ids()));
     words
 }

@@ -106,21 +106,27 @@ impl AddedTokens {
         normalize: impl Fn(&str) -> String,
     ) -> Result<Self, LoadError> {
         let mut made = Self { looks_within, ..Self::default() };
-        for token in tokens {
-            let place = *made.by_content.entry(token.content.clone()).or_insert(made.tokens.len());
-            if place == made.tokens.len() {
-                made.tokens.push(token.clone());
-            } else {
-                made.tokens[place] = token.clone();
-            }
-            made.by_id.entry(token.id).or_insert(place);
-        }
-        let mut sought: [(Vec<String>, Vec<usize>); 2] = Default::default();
-        for (place, token) in made.tokens.iter().enumerate() {
+        let mut forms = vec![];
+        for mut token in tokens {
             let form = if token.normalized { normalize(&token.content) } else { token.content.clone() };
             if form != token.content {
                 made.normalized_forms.insert(token.id, form.clone());
             }
+            let place = *made.by_content.entry(token.content.clone()).or_insert(made.tokens.len());
+            made.by_id.insert(token.id, place);
+            if let Some(earlier) = made.tokens.get_mut(place) {
+                // Of two with the same content the later one counts, but what was special, or is decoded in its normalized
+                // form, stays so.
+                token.special |= earlier.special;
+                *earlier = token;
+                forms[place] = form;
+            } else {
+                made.tokens.push(token);
+                forms.push(form);
+            }
+        }
+        let mut sought: [(Vec<String>, Vec<usize>); 2] = Default::default();
+        for (place, (token, form)) in made.tokens.iter().zip(forms).enumerate() {
             let (forms, places) = &mut sought[usize::from(token.normalized)];
             // A form that normalizing left empty is found between all characters, so that the text is cut there.
             forms.push(form);

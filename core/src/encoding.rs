@@ -102,6 +102,7 @@ pub struct Encoding {
     /// Of one text or pair only; empty for the rows of a batch.
     pub(crate) ranges: Ranges,
     pub(crate) overflowing: Vec<Encoding>,
+    pub(crate) own_overflow: Vec<u32>,
 }
 
 /// The questions about single tokens, words and places answer as Hugging Face's `Encoding` does. They need the columns
@@ -192,6 +193,12 @@ impl Encoding {
     /// What truncation cut off, in parts that are encodings themselves; empty unless it was asked for.
     pub fn overflowing(&self) -> &[Encoding] {
         &self.overflowing
+    }
+
+    /// Of a part that truncation cut off a pair: which parts of the whole encoding's [`Self::overflowing`] are the overflow
+    /// of this part, as in Hugging Face tokenizers.
+    pub fn own_overflow(&self) -> &[u32] {
+        &self.own_overflow
     }
 
     /// Takes the parts of [`Self::overflowing`] out.
@@ -317,6 +324,7 @@ impl Encoding {
         self.sequence_ids.clear();
         self.ranges.clear();
         self.overflowing.clear();
+        self.own_overflow.clear();
     }
 }
 

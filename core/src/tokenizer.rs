@@ -248,7 +248,7 @@ impl Tokenizer {
                 Ok(encoding)
             };
             let parts = overflowing.iter().map(|draft| {
-                let mut part = Encoding::default();
+                let mut part = Encoding { own_overflow: draft.own_overflow.clone(), ..Encoding::default() };
                 encoder.write(self, draft, &plan, &mut part);
                 finish(part)
             });
@@ -393,9 +393,11 @@ impl Tokenizer {
     /// what the file says is only refused when it comes to that.
     fn truncation_of(&self, options: &EncodeOptions) -> Result<Option<Truncation>, EncodeError> {
         if let Setting::On(truncation) = options.truncation {
-            let added = if options.add_special_tokens { self.post_processor.added_tokens(false) } else { 0 };
-            let left = truncation.max_length.checked_sub(added);
-            if let Some(max_length) = left.filter(|&left| left < truncation.stride) {
+            let added = self.post_processor.added_tokens(false);
+            let max_length = truncation.max_length.saturating_sub(if options.add_special_tokens { added } else { 0 });
+            // Where the special tokens alone are more than `max_length` the reference never refuses, whether they are added
+            // or not.
+            if truncation.max_length >= added && max_length < truncation.stride {
                 return Err(EncodeError::TruncationStride { stride: truncation.stride, max_length });
             }
         }

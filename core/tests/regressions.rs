@@ -1,7 +1,9 @@
 //! Named cases that were wrong once, with the answer of the reference (PyPI tokenizers 0.23.3).
 
 use serde_json::{Value, json};
-use tokenlane_core::{Columns, EncodeOptions, Encoding, OffsetUnit, Tokenizer};
+use tokenlane_core::{
+    Columns, DecodeOptions, EncodeOptions, Encoding, OffsetUnit, Setting, SpecialTokens, Tokenizer, Truncation,
+};
 
 /// Byte fallback with a prefix and a suffix: both are written as byte tokens, so that a character has more tokens than
 /// bytes, and their offsets go on behind the text.
@@ -47,4 +49,103 @@ fn places_behind_the_text_are_rounded_down_to_characters() {
 fn a_span_that_leaves_the_text_ends_two_characters_behind_its_start() {
     let offsets = encode("7_\u{442} ", OffsetUnit::CodePoint).offsets().to_vec();
     assert_eq!(offsets, [[0, 1], [1, 2], [2, 3], [2, 3], [3, 5], [6, 7]]);
+}
+
+/// Letters, and a post-processor that puts `[` before a text.
+fn letters() -> Tokenizer {
+    let vocab: serde_json::Map<String, Value> =
+        "abcdef[".chars().zip(0..).map(|(letter, id)| (letter.to_string(), Value::from(id))).collect();
+    let start = json!([{"SpecialToken": {"id": "[", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]);
+    let file = json!({
+        "version": "1.0",
+        "model": {"type": "BPE", "vocab": vocab, "merges": []},
+        "post_processor": {
+            "type": "TemplateProcessing", "single": start, "pair": start,
+            "special_tokens": {"[": {"id": "[", "ids": [6], "tokens": ["["]}},
+        },
+    });
+    Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
+}
+
+#[test]
+fn a_stride_is_not_refused_where_the_special_tokens_alone_are_too_many() {
+    let options = |max_length, add_special_tokens| EncodeOptions {
+        truncation: Setting::On(Truncation { stride: 3, ..Truncation::new(max_length) }),
+        add_special_tokens,
+        overflow: true,
+        ..EncodeOptions::default()
+    };
+    let encode = |max_length, add| letters().encode("abcd".into(), &options(max_length, add));
+    let whole = encode(0, true).expect("nothing is cut");
+    assert_eq!(whole.ids(), [6, 0, 1, 2, 3]);
+    let nothing = encode(0, false).expect("all is cut off");
+    assert_eq!((nothing.ids(), nothing.overflowing()[0].ids()), (&[][..], &[0, 1, 2, 3][..]));
+    assert!(encode(1, true).is_err() && encode(3, true).is_err());
+}
+
+/// The letters with an added token that the file has twice, under different flags, and a normalizer that changes it.
+fn twice(first: &Value, second: &Value) -> Tokenizer {
+    let flags = json!({"single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": false});
+    let token = |changes: &Value| {
+        let mut token = flags.clone();
+        (token["id"], token["content"]) = (json!(9), json!("X"));
+        for (name, value) in changes.as_object().expect("flags") {
+            token[name] = value.clone();
+        }
+        token
+    };
+    let file = json!({
+        "version": "1.0",
+        "normalizer": {"type": "Lowercase"},
+        "added_tokens": [token(first), token(second)],
+        "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "x": 2, "X": 3, " ": 4}, "merges": []},
+    });
+    Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
+}
+
+#[test]
+fn of_an_added_token_that_is_there_twice_the_later_one_counts() {
+    let ids = |tokenizer: &Tokenizer, special_tokens| {
+        let options = EncodeOptions { special_tokens, ..EncodeOptions::default() };
+        tokenizer.encode("aX b".into(), &options).expect("the text is sound").into_ids()
+    };
+    let skipping = DecodeOptions { skip_special_tokens: true, ..DecodeOptions::default() };
+    let decode = |tokenizer: &Tokenizer| tokenizer.decode(&[0, 3], &skipping).expect("any ids will do");
+    let special = twice(&json!({"special": true}), &json!({"rstrip": true}));
+    assert_eq!(ids(&special, SpecialTokens::Parse), [0, 3, 1]);
+    assert_eq!(ids(&special, SpecialTokens::Text), [0, 2, 4, 1]);
+    assert_eq!(decode(&special), "a");
+    let normalized = twice(&json!({"normalized": true, "special": true}), &json!({}));
+    assert_eq!(ids(&normalized, SpecialTokens::Text), [0, 2, 4, 1]);
+    // What is decoded is the normalized form, which is no special token.
+    assert_eq!(decode(&normalized), "a x");
+}
+
+#[test]
+fn added_tokens_get_their_ids_as_if_the_vocabulary_had_no_gaps() {
+    let token = |content: &str| {
+        json!({
+            "id": 0, "content": content, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false,
+            "special": false,
+        })
+    };
+    let load = |contents: &[&str]| {
+        let file = json!({
+            "version": "1.0",
+            "added_tokens": contents.iter().map(|content| token(content)).collect::<Vec<_>>(),
+            "model": {"type": "BPE", "vocab": {"a": 1, "b": 2, "c": 7}, "merges": []},
+        });
+        Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
+    };
+    let ids = |tokenizer: &Tokenizer, tokens: &[&str]| -> Vec<Option<u32>> {
+        tokens.iter().map(|token| tokenizer.token_to_id(token)).collect()
+    };
+    assert_eq!(ids(&load(&["x", "a", "y"]), &["x", "a", "y"]), [Some(3), Some(1), Some(4)]);
+    assert_eq!(ids(&load(&["x", "c", "y"]), &["x", "c", "y"]), [Some(3), Some(7), Some(4)]);
+    // An id that the vocabulary has too is that of the token added last.
+    for contents in [["q", "r", "s", "t", "c", "u"], ["c", "q", "r", "s", "t", "u"]] {
+        let taken = load(&contents);
+        assert_eq!((ids(&taken, &["q", "c", "u"]), taken.vocab_size(true)), (vec![Some(3), Some(7), Some(7)], 8));
+        assert_eq!(taken.id_to_token(7).as_deref(), Some("u"));
+    }
 }

@@ -11,12 +11,17 @@ use crate::error::EncodeError;
 /// The most parts that truncation may cut one text or pair into.
 const MOST_PARTS: usize = 1 << 22;
 
+/// How many places the parts may name as their own overflow, all together.
+const MOST_NAMED: usize = 1 << 24;
+
 /// Runs in their order, which of the tokens are of which text, and what truncation cut off, each part a draft itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Draft {
     pub(crate) runs: Vec<Run>,
     pub(crate) ranges: Ranges,
     pub(crate) overflowing: Vec<Draft>,
+    /// Of a part of an overflow: its own overflow, as places in the list that it stands in.
+    pub(crate) own_overflow: Vec<u32>,
 }
 
 /// Tokens that stand side by side, and what is known of all of them.
@@ -129,7 +134,8 @@ impl Draft {
     }
 
     /// One draft of several, end to end. The overflow is every combination of a part with the other drafts and their
-    /// parts, in the reference's order; its parts have no overflow of their own, where the reference repeats some of it.
+    /// parts, in the reference's order. There a part overflows too, when it is the first of its text; all of that stands in
+    /// the list as well.
     pub(crate) fn merge(drafts: Vec<Self>) -> Result<Self, EncodeError> {
         let mut drafts = drafts.into_iter();
         let mut merged = drafts.next().unwrap_or_default();
@@ -139,13 +145,30 @@ impl Draft {
                 return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
             }
             let mut overflowing = Vec::with_capacity(own * (other + 1) + other);
-            for mut part in std::mem::take(&mut merged.overflowing) {
-                let combinations: Vec<Self> = next.overflowing.iter().map(|other| part.clone().joined(other)).collect();
-                part.append(&next);
-                overflowing.push(part);
-                overflowing.extend(combinations);
+            // Where part `place` of this list, joined with `next` (0) or with a part of its overflow (from 1 on), will stand.
+            let joined_at = |place: usize, with: usize| (place * (other + 1) + with) as u32;
+            let mut named = 0;
+            for (place, part) in std::mem::take(&mut merged.overflowing).into_iter().enumerate() {
+                for (with, next) in std::iter::once(&next).chain(&next.overflowing).enumerate() {
+                    let below = part.own_overflow.iter().map(|&below| below as usize);
+                    let own_overflow: Vec<u32> = if with == 0 {
+                        let below = below.flat_map(|below| (0..=other).map(move |with| joined_at(below, with)));
+                        below.chain((1..=other).map(|with| joined_at(place, with))).collect()
+                    } else {
+                        below.map(|below| joined_at(below, with)).collect()
+                    };
+                    named += own_overflow.len();
+                    if named > MOST_NAMED {
+                        return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
+                    }
+                    overflowing.push(part.joined(next, own_overflow));
+                }
             }
-            overflowing.extend(next.overflowing.iter().map(|other| merged.clone().joined(other)));
+            overflowing.extend(
+                next.overflowing.iter().enumerate().map(|(with, next)| {
+                    merged.joined(next, (0..own).map(|place| joined_at(place, with + 1)).collect())
+                }),
+            );
             merged.append(&next);
             merged.overflowing = overflowing;
         }
@@ -155,9 +178,12 @@ impl Draft {
         Ok(merged)
     }
 
-    fn joined(mut self, next: &Self) -> Self {
-        self.append(next);
-        self
+    /// A part of an overflow: this draft and `next` behind it.
+    fn joined(&self, next: &Self, own_overflow: Vec<u32>) -> Self {
+        let mut joined =
+            Self { runs: self.runs.clone(), ranges: self.ranges.clone(), overflowing: vec![], own_overflow };
+        joined.append(next);
+        joined
     }
 
     fn append(&mut self, next: &Self) {

@@ -59,11 +59,25 @@ fn judge(tokenizer: &Tokenizer, record: &Value, name: &str) {
     assert_eq!(columns(&encoding), part(record), "{name}");
     let overflow: Vec<Value> = encoding.overflowing().iter().map(columns).collect();
     assert_eq!(overflow, array(&record["ov"]).iter().map(part).collect::<Vec<_>>(), "overflow of {name}");
+    for (one, wanted) in encoding.overflowing().iter().zip(array(&record["ov"])) {
+        judge_own_overflow(one, wanted, encoding.overflowing(), name);
+    }
     if let Some(answers) = record["questions"].as_object() {
         let got = questions(&encoding);
         for (question, answer) in answers {
             assert_eq!(&got[question], answer, "{question} of {name}");
         }
+    }
+}
+
+/// A part's own overflow is told by places in the list of all parts; the reference repeats the parts.
+fn judge_own_overflow(one: &Encoding, wanted: &Value, all: &[Encoding], name: &str) {
+    let own: Vec<&Encoding> = one.own_overflow().iter().map(|&place| &all[place as usize]).collect();
+    let wanted: Vec<Value> = wanted["ov"].as_array().cloned().unwrap_or_default();
+    assert_eq!(own.len(), wanted.len(), "parts of a part of {name}");
+    for (one, wanted) in own.into_iter().zip(&wanted) {
+        assert_eq!(columns(one), part(wanted), "a part of a part of {name}");
+        judge_own_overflow(one, wanted, all, name);
     }
 }
 

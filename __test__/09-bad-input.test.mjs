@@ -39,6 +39,9 @@ const change = (edit) => {
   return bytesOf(file)
 }
 
+const split = (Regex) => ({ type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false })
+const precompiled = (precompiled_charsmap) => ({ type: 'Precompiled', precompiled_charsmap })
+
 test('files that are not there, or are none', async () => {
   for (const load of [Tokenizer.fromFile, Tokenizer.fromFileSync]) {
     const missing = await failure(() => load('no/such/file.json'))
@@ -71,6 +74,42 @@ test('what is not supported is named, with its place', async () => {
   const error = await failure(() => Tokenizer.fromBuffer(other))
   assert.match(error.code, /^ERR_TOKENLANE_(UNSUPPORTED|SHAPE)$/)
   assert.match(error.message, /pre_tokenizer.*Clairvoyance/)
+})
+
+test('components that cannot be: which one, where, and why', async () => {
+  const cases = [
+    [(file) => file.post_processor.single.push({ SpecialToken: { id: '<x>', type_id: 0 } }), 'TEMPLATE', /single\[3\].*"<x>"/],
+    [(file) => file.post_processor.single.push({ Sequence: { id: 'C', type_id: 0 } }), 'UNSUPPORTED', /single\[3\].*"C"/],
+    [(file) => (file.pre_tokenizer = split('a(b')), 'PATTERN', /pre_tokenizer\.pattern\.Regex.*"a\(b".*at byte 1/],
+    [(file) => (file.pre_tokenizer = split('é[z-a]')), 'PATTERN', /"é\[z-a\]".*at byte 4/],
+    [(file) => (file.pre_tokenizer = split('ab\\X')), 'PATTERN', /not supported.*at byte 2/],
+    [(file) => (file.normalizer = precompiled('gAAAAA==')), 'SHAPE', /precompiled_charsmap: .*cut short.*128 bytes and only 0/],
+    [(file) => (file.normalizer = precompiled('')), 'SHAPE', /precompiled_charsmap: .*first four bytes/],
+    [(file) => (file.normalizer = precompiled('!')), 'SHAPE', /precompiled_charsmap/],
+    [(file) => file.model.merges.push('d d'), 'MERGE', /merge 6.*"dd"/],
+    [(file) => (file.model.continuing_subword_prefix = '###'), 'MERGE', /merge 0.*"e"/],
+    [(file) => file.model.merges.push('h e l'), 'MERGE', /merge 6.*two parts/],
+    [(file) => (file.pre_tokenizer = { type: 'FixedLength', length: 0 }), 'SHAPE', /pre_tokenizer\.length/],
+    [(file) => (file.model.dropout = 2), 'SHAPE', /dropout/],
+  ]
+  for (const [edit, code, message] of cases) {
+    await refused('component.json', Buffer.from(change(edit)), undefined, `ERR_TOKENLANE_${code}`, message)
+  }
+})
+
+test('ids that the vocabulary does not have', () => {
+  const odd = Tokenizer.fromBufferSync(
+    change((file) => (file.post_processor.special_tokens['<s>'].ids = [4_000_000_000])),
+  )
+  // What a template says is added, and padding, whatever it is; what no token has, decoding leaves out.
+  const padding = { to: 4, padId: 999_999 }
+  assert.deepEqual([...odd.encode('hello', { padding }).ids], [4_000_000_000, 11, 15, 999_999])
+  assert.equal(odd.decode([4_000_000_000, 11, 999_999]), 'hello')
+  assert.equal(odd.idToToken(4_000_000_000), undefined)
+  assert.throws(() => gpt.decode([4_000_000]), { code: 'ERR_TOKENLANE_UNKNOWN_ID' })
+  const single = Tokenizer.fromBufferSync(change((file) => file.post_processor.single.push({ Sequence: { id: 'B', type_id: 0 } })))
+  assert.throws(() => single.encode('hello'), { code: 'ERR_TOKENLANE_TEMPLATE' })
+  assert.equal(single.encode('hello', { pair: 'hello' }).length, 2)
 })
 
 test('rank files', async () => {

@@ -60,6 +60,7 @@ class Run:
         if "failed" in answer:
             self.counts["refused"] += 1
             self.refusals[answer["failed"][:160]] += 1
+            print(f"seed {seed}: refused: {answer['failed'][:300]}", flush=True)
             return
         rng = random.Random(f"texts of {seed}")
         for requests in self.requests(rng, definition, loaded["vocabSize"]):

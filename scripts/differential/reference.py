@@ -165,7 +165,7 @@ class Worker:
         """Whether the library disagrees with itself: it keeps added tokens in a hash map, in an order that is random."""
         asked = request["wavers"]
         want = safely(lambda: self.library.answer(asked))
-        return {"wavers": any(safely(lambda: self.library.fresh().answer(asked)) != want for _ in range(8))}
+        return {"wavers": any(safely(lambda: self.library.fresh().answer(asked)) != want for _ in range(40))}
 
     def answer(self, request):
         for name in ("make", "load", "wavers"):

@@ -127,6 +127,10 @@ impl AddedTokens {
         }
         let mut sought: [(Vec<String>, Vec<usize>); 2] = Default::default();
         for (place, (token, form)) in made.tokens.iter().zip(forms).enumerate() {
+            // A token whose id went to a later one is not looked for any more.
+            if made.by_id[&token.id] != place {
+                continue;
+            }
             let (forms, places) = &mut sought[usize::from(token.normalized)];
             // A form that normalizing left empty is found between all characters, so that the text is cut there.
             forms.push(form);

@@ -109,7 +109,7 @@ fn of_an_added_token_that_is_there_twice_the_later_one_counts() {
         let options = EncodeOptions { special_tokens, ..EncodeOptions::default() };
         tokenizer.encode("aX b".into(), &options).expect("the text is sound").into_ids()
     };
-    let skipping = DecodeOptions { skip_special_tokens: true, ..DecodeOptions::default() };
+    let skipping = DecodeOptions { skip_special_tokens: true };
     let decode = |tokenizer: &Tokenizer| tokenizer.decode(&[0, 3], &skipping).expect("any ids will do");
     let special = twice(&json!({"special": true}), &json!({"rstrip": true}));
     assert_eq!(ids(&special, SpecialTokens::Parse), [0, 3, 1]);
@@ -148,4 +148,8 @@ fn added_tokens_get_their_ids_as_if_the_vocabulary_had_no_gaps() {
         assert_eq!((ids(&taken, &["q", "c", "u"]), taken.vocab_size(true)), (vec![Some(3), Some(7), Some(7)], 8));
         assert_eq!(taken.id_to_token(7).as_deref(), Some("u"));
     }
+    // A token that has lost its id is no longer looked for: this c is the model's, in one word with the a.
+    let options = EncodeOptions { columns: Columns::WORD_IDS, ..EncodeOptions::default() };
+    let encoding = load(&["c", "q", "r", "s", "t", "u"]).encode("ca".into(), &options).expect("the text is sound");
+    assert_eq!((encoding.ids(), encoding.word_ids()), (&[7, 1][..], &[0, 0][..]));
 }

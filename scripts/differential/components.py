@@ -143,7 +143,7 @@ def any_normalizer(random):
         case "Strip":
             return {"type": kind, "strip_left": coin(random), "strip_right": coin(random)}
         case "Prepend":
-            return {"type": kind, "prepend": random.choice(["▁", "ab", " ", "", "\u0301"])}
+            return {"type": kind, "prepend": random.choice(["▁", "ab", " ", "\u0301"])}
         case "Replace":
             return random_replace(random, ["", " ", "▁", "xyz", "é", "\n\n"])
         case "Bert":

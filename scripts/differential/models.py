@@ -272,6 +272,7 @@ def random_tokenizer(random, components):
         parts, model = any_parts(random), any_model(random)
     model = random_model(random, split_corpus(parts), model)
     added = random_added_tokens(random, model["vocab"])
+    keep_findable(added, parts)
     post_processor = random_post_processor(random, model["vocab"], added, post and post.split(", "))
     if coin(random, 0.15):
         parts = {name: as_old_files(random, part, name == "pre_tokenizer") for name, part in parts.items()}
@@ -287,12 +288,26 @@ def random_tokenizer(random, components):
     }
 
 
-def split_corpus(parts):
-    """The words into which the library itself cuts the corpus with these components."""
+def keep_findable(added, parts):
+    """Takes `normalized` from added tokens of which the normalizer leaves nothing: with these the library never returns from
+    some texts, and takes all memory."""
+    normalizer = with_parts(parts).normalizer
+    for token in added:
+        if normalizer and token["normalized"] and not normalizer.normalize_str(token["content"]):
+            token["normalized"] = False
+
+
+def with_parts(parts):
+    """A tokenizer with these components and next to no model."""
     empty = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
     lengths = {"truncation": None, "padding": None}
     file = {"version": "1.0", "added_tokens": [], "post_processor": None, **lengths, **parts, "model": empty}
-    tokenizer = Tokenizer.from_str(json.dumps(file))
+    return Tokenizer.from_str(json.dumps(file))
+
+
+def split_corpus(parts):
+    """The words into which the library itself cuts the corpus with these components."""
+    tokenizer = with_parts(parts)
     words = []
     for line in CORPUS + SCRIPTS:
         line = tokenizer.normalizer.normalize_str(line) if tokenizer.normalizer else line

@@ -192,7 +192,7 @@ impl Tokenizer {
         const WORDS_BEFORE: u32 = 3;
         // A normalization form does not look beyond a word either.
         let keeps_words = self.normalizer.as_ref().is_none_or(|normalizer| matches!(normalizer, Normalizer::Form(_)));
-        if self.scanner.is_none() || !keeps_words {
+        if self.scanner.is_none() || !self.pretokenizer.stages.is_empty() || !keeps_words {
             return None;
         }
         let word = made.word_ids.get(at)?.checked_sub(WORDS_BEFORE)?;

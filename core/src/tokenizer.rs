@@ -45,7 +45,7 @@ pub struct Tokenizer {
     pub(crate) added_tokens: AddedTokens,
     pub(crate) normalizer: Option<Normalizer>,
     pub(crate) pretokenizer: PreTokenizer,
-    /// The scanner that is the whole of the pre-tokenizer, where there is one.
+    /// What cuts into words after the pre-tokenizer's stages, which then do not cut, where there is a scanner for it.
     pub(crate) scanner: Option<Scanner>,
     /// Whether stages ask where in the original a text stands, even when no offsets are wanted.
     pub(crate) needs_origins: bool,
@@ -167,10 +167,10 @@ pub(crate) struct Parts {
 
 impl Tokenizer {
     pub(crate) fn from_parts(parts: Parts) -> Self {
-        let Parts { vocab, token_form, added_tokens, normalizer, pretokenizer, .. } = parts;
+        let Parts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
         let Parts { spaces, bpe, post_processor, decoder, truncation, padding, .. } = parts;
         Self {
-            scanner: pretokenizer.as_scanner(),
+            scanner: pretokenizer.take_scanner(),
             needs_origins: pretokenizer.needs_origins(normalizer.is_some()),
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             encoders: Encoders::default(),

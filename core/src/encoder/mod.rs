@@ -133,6 +133,7 @@ impl Encoder {
         let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
         if unchanged
             && no_more_tokens
+            && tokenizer.pretokenizer.stages.is_empty()
             && let Some(scanner) = tokenizer.scanner
         {
             let source = Source { text, base, origins: None };
@@ -190,15 +191,13 @@ impl Encoder {
 
     /// Pre-tokenizer and model on a normalized text.
     fn pieces(&mut self, tokenizer: &Tokenizer, text: &mut AlignedText, row: &mut Row<'_>) -> Result<(), EncodeError> {
-        if let Some(scanner) = tokenizer.scanner {
-            let source =
-                Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
-            return self.words.scan(tokenizer, scanner, &source, row);
-        }
         self.splits.start(Span::new(0, text.as_str().len()));
         tokenizer.pretokenizer.apply(text, &mut self.splits)?;
         let source =
             Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
+        if let Some(scanner) = tokenizer.scanner {
+            return self.words.scan(tokenizer, scanner, &source, row);
+        }
         for (number, &span) in self.splits.spans().iter().enumerate() {
             if number % WORDS_AT_A_TIME == 0 && !row.wants_more() {
                 break;

@@ -94,6 +94,11 @@ impl Pattern {
         matches!(self.matcher, Matcher::String(_)).then_some(&self.source)
     }
 
+    /// The regular expression as it was given.
+    pub(crate) fn as_regex(&self) -> Option<&str> {
+        matches!(self.matcher, Matcher::Regex(_)).then_some(&self.source)
+    }
+
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, PatternError> {
         match &self.matcher {
             Matcher::Regex(regex) => regex.is_match(text).map_err(|error| self.gave_up(0, &error)),

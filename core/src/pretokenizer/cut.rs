@@ -82,7 +82,7 @@ impl Cut {
 
     /// The words of ByteLevel's own expression.
     pub(crate) fn byte_level() -> Self {
-        Self { matcher: Matcher::Scanner(Scanner::Gpt2), behavior: Behavior::Isolated, invert: false }
+        Self { matcher: Matcher::Scanner(Scanner::GPT2), behavior: Behavior::Isolated, invert: false }
     }
 
     /// Whether a text without `character` stays in one piece.
@@ -114,6 +114,38 @@ impl Cut {
     /// Whether text can get lost.
     pub(super) fn drops(&self) -> bool {
         self.behavior == Behavior::Removed && self.as_scanner().is_none()
+    }
+
+    /// Whether this cuts every digit out as a word of its own, and leaves the rest.
+    pub(super) fn is_every_digit(&self) -> bool {
+        matches!(self.matcher, Matcher::Letter(Letter::Number)) && self.behavior == Behavior::Isolated && !self.invert
+    }
+
+    /// The regular expression whose matches this cuts out as words of their own, leaving the rest.
+    pub(super) fn as_isolated_pattern(&self) -> Option<&str> {
+        match &self.matcher {
+            Matcher::Pattern(pattern) if self.behavior == Behavior::Isolated && !self.invert => pattern.as_regex(),
+            _ => None,
+        }
+    }
+
+    /// Cuts at the matches of a regular expression by the general path, whether there is a scanner for it or not.
+    #[cfg(test)]
+    pub(super) fn by_regex(source: &str, dialect: Dialect, behavior: Behavior) -> Self {
+        Self::pattern(Pattern::new(source, dialect, "test").expect("the pattern compiles"), behavior, false)
+    }
+
+    /// The same cut as a file would load it, with a scanner where there is one.
+    #[cfg(test)]
+    pub(super) fn as_loaded(&self) -> Self {
+        match &self.matcher {
+            Matcher::Pattern(pattern) => {
+                let source = pattern.as_regex().expect("a regular expression");
+                Self::new(source, Dialect::Oniguruma, self.behavior, self.invert, "test").expect("it compiled before")
+            }
+            &Matcher::Letter(letter) => Self { matcher: Matcher::Letter(letter), ..*self },
+            _ => unreachable!("no test asks for others"),
+        }
     }
 
     pub(super) fn apply(&self, text: &AlignedText, splits: &mut Splits) -> Result<(), PatternError> {

@@ -56,12 +56,25 @@ pub(crate) enum Prepend {
 }
 
 impl PreTokenizer {
-    /// The scanner that does all the work, where nothing else is to be done.
-    pub(crate) fn as_scanner(&self) -> Option<Scanner> {
-        match &self.stages[..] {
+    /// Takes away the stages at the end that a scanner does the work of, if what is left rewrites and does not cut: the
+    /// scanner then sees the text as a whole.
+    pub(crate) fn take_scanner(&mut self) -> Option<Scanner> {
+        let cuts = self.stages.iter().position(|stage| matches!(stage, Stage::Cut(_)))?;
+        let scanner = match &self.stages[cuts..] {
             [Stage::Cut(cut)] => cut.as_scanner(),
-            _ => None,
-        }
+            [Stage::Cut(first), Stage::Cut(second)] if first.is_every_digit() => {
+                second.as_scanner().and_then(Scanner::with_digits_apart)
+            }
+            stages => {
+                let patterns = stages.iter().map(|stage| match stage {
+                    Stage::Cut(cut) => cut.as_isolated_pattern(),
+                    _ => None,
+                });
+                Scanner::of_sequence(&patterns.collect::<Option<Vec<_>>>()?)
+            }
+        }?;
+        self.stages.truncate(cuts);
+        Some(scanner)
     }
 
     /// Whether all of a text is in its words.

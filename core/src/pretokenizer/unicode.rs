@@ -4,6 +4,7 @@
 //! version (16, as the reference tokenizers do).
 
 use regex_syntax::hir::{Class, HirKind};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// `\p{L}`
@@ -16,20 +17,36 @@ pub(crate) const SPACE: u8 = 1 << 2;
 pub(crate) const UPPER: u8 = 1 << 3;
 /// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`, what may follow there
 pub(crate) const LOWER: u8 = 1 << 4;
-/// `\p{M}`
-pub(crate) const MARK: u8 = 1 << 5;
-/// `\p{P}`
-pub(crate) const PUNCTUATION: u8 = 1 << 6;
-/// `\p{S}`
-pub(crate) const SYMBOL: u8 = 1 << 7;
+/// `[\p{P}\p{S}]`
+pub(crate) const SIGN: u8 = 1 << 5;
+/// `[一-龥぀-ゟ゠-ヿ]`, what DeepSeek's tokenizers set apart
+pub(crate) const HAN_KANA: u8 = 1 << 6;
+/// The general category N by the Unicode version of Rust's standard library, which the pre-tokenizer Digits asks
+pub(crate) const NUMERIC: u8 = 1 << 7;
+
+/// The class bits that stand for a pattern.
+const PATTERNS: [(&str, u8); 7] = [
+    (r"\p{L}", LETTER),
+    (r"\p{N}", NUMBER),
+    (r"\s", SPACE),
+    (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", UPPER),
+    (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", LOWER),
+    (r"[\p{P}\p{S}]", SIGN),
+    (r"[一-龥\u{3040}-ゟ゠-ヿ]", HAN_KANA),
+];
 
 /// Class bits of every code point in two levels: pages of 256, equal pages stored once.
+///
+/// There are fewer than 256 different pages, and both levels have room for any index that comes up, so that nothing is
+/// checked when they are read.
 pub(crate) struct Classes {
-    pages: Vec<u16>,
-    bits: Vec<u8>,
+    pages: Box<[u8; PAGES]>,
+    bits: Box<[[u8; PAGE]; 256]>,
 }
 
 const PAGE: usize = 256;
+/// More than there are: a power of two.
+const PAGES: usize = 0x2000;
 
 /// Built on the first load of a tokenizer, about a millisecond.
 pub(crate) static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::new);
@@ -37,17 +54,7 @@ pub(crate) static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::new);
 impl Classes {
     fn new() -> Self {
         let mut all = vec![0u8; 0x11_0000];
-        let classes = [
-            (r"\p{L}", LETTER),
-            (r"\p{N}", NUMBER),
-            (r"\s", SPACE),
-            (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", UPPER),
-            (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", LOWER),
-            (r"\p{M}", MARK),
-            (r"\p{P}", PUNCTUATION),
-            (r"\p{S}", SYMBOL),
-        ];
-        for (pattern, bit) in classes {
+        for (pattern, bit) in PATTERNS {
             let hir = regex_syntax::parse(pattern).expect("the classes above are valid patterns");
             let HirKind::Class(Class::Unicode(class)) = hir.kind() else {
                 unreachable!("a pattern of one class parses to that class")
@@ -56,14 +63,16 @@ impl Classes {
                 all[range.start() as usize..=range.end() as usize].iter_mut().for_each(|bits| *bits |= bit);
             }
         }
-        let mut made = Self { pages: Vec::new(), bits: Vec::new() };
-        let mut seen = std::collections::HashMap::new();
-        for page in all.chunks_exact(PAGE) {
-            let place = *seen.entry(page).or_insert_with(|| {
-                made.bits.extend_from_slice(page);
-                made.bits.len() / PAGE - 1
+        ('\0'..=char::MAX).filter(|c| c.is_numeric()).for_each(|c| all[c as usize] |= NUMERIC);
+        let mut made = Self { pages: Box::new([0; PAGES]), bits: Box::new([[0; PAGE]; 256]) };
+        // The first page is that of code points which no character has.
+        let mut seen = HashMap::from([([0; PAGE].as_slice(), 0)]);
+        for (page, place) in all.chunks_exact(PAGE).zip(made.pages.iter_mut()) {
+            let next = seen.len();
+            *place = *seen.entry(page).or_insert_with(|| {
+                made.bits[next].copy_from_slice(page);
+                u8::try_from(next).expect("there are about a hundred different pages")
             });
-            made.pages.push(place as u16);
         }
         made
     }
@@ -75,11 +84,24 @@ impl Classes {
     }
 
     /// The class bits of a code point; none for what is no character.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of_code(&self, code: u32) -> u8 {
         let code = code as usize;
-        self.pages.get(code / PAGE).map_or(0, |&page| self.bits[usize::from(page) * PAGE + code % PAGE])
+        self.bits[usize::from(self.pages[code / PAGE % PAGES])][code % PAGE]
     }
+}
+
+/// The code point that `bytes` begin with, and how many of them it takes. They are UTF-8, and the first is not ASCII; what
+/// lies behind the character does not matter.
+#[inline(always)]
+pub(crate) fn decode(bytes: [u8; 4]) -> (u32, usize) {
+    // Without a branch on the length, which in many scripts cannot be foreseen: six bits of each byte are put together as if
+    // there were four of them, and those that are too many go.
+    let word = u32::from_be_bytes(bytes);
+    let len = word.leading_ones();
+    let word = word << len >> len;
+    let four = word >> 6 & 0xFC_0000 | word >> 4 & 0x3_F000 | word >> 2 & 0xFC0 | word & 0x3F;
+    (four >> (24 - 6 * len), len as usize)
 }
 
 #[cfg(test)]
@@ -88,17 +110,7 @@ mod tests {
 
     #[test]
     fn every_character_is_in_the_classes_its_pattern_says() {
-        let classes = [
-            (r"\p{L}", LETTER),
-            (r"\p{N}", NUMBER),
-            (r"\s", SPACE),
-            (r"\p{M}", MARK),
-            (r"\p{P}", PUNCTUATION),
-            (r"\p{S}", SYMBOL),
-            (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", UPPER),
-            (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", LOWER),
-        ];
-        for (pattern, bit) in classes {
+        for (pattern, bit) in PATTERNS {
             let regex = fancy_regex::Regex::new(pattern).expect("the class compiles");
             let mut buffer = [0; 4];
             for character in '\0'..=char::MAX {
@@ -106,6 +118,29 @@ mod tests {
                 let matches = regex.is_match(text).expect("one character is no effort");
                 assert_eq!(CLASSES.of(character) & bit != 0, matches, "{pattern} on U+{:04X}", character as u32);
             }
+        }
+        assert!(('\0'..=char::MAX).all(|c| (CLASSES.of(c) & NUMERIC != 0) == c.is_numeric()));
+    }
+
+    #[test]
+    fn every_wide_character_is_decoded_whatever_follows() {
+        for character in '\u{80}'..=char::MAX {
+            for behind in [0, 0xFF] {
+                let mut bytes = [behind; 4];
+                let len = character.encode_utf8(&mut bytes).len();
+                assert_eq!(decode(bytes), (character as u32, len));
+            }
+        }
+    }
+
+    #[test]
+    fn a_letter_may_begin_a_word_or_follow_and_so_may_a_mark() {
+        let marks = fancy_regex::Regex::new(r"\p{M}").expect("the class compiles");
+        for character in '\0'..=char::MAX {
+            let bits = CLASSES.of(character);
+            let is_mark = marks.is_match(character.encode_utf8(&mut [0; 4])).expect("one character is no effort");
+            assert_eq!(bits & (UPPER | LOWER) != 0, bits & LETTER != 0 || is_mark, "U+{:04X}", character as u32);
+            assert_eq!(bits & (UPPER | LETTER) == UPPER, is_mark, "U+{:04X}", character as u32);
         }
     }
 }

@@ -5,6 +5,9 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+mod bits;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -19,6 +22,8 @@ pub(crate) const BLOCK: usize = 64;
 pub(crate) struct Masks {
     /// `A` to `Z` and `a` to `z`.
     pub(crate) letters: u64,
+    /// `A` to `Z`.
+    pub(crate) capitals: u64,
     /// `0` to `9`.
     pub(crate) digits: u64,
     /// Tab to carriage return, and space.
@@ -29,6 +34,10 @@ pub(crate) struct Masks {
     pub(crate) line_breaks: u64,
     /// The apostrophe.
     pub(crate) apostrophes: u64,
+    /// The slash.
+    pub(crate) slashes: u64,
+    /// `!` to `~`: what can be seen.
+    pub(crate) visible: u64,
     /// Bytes that are not ASCII.
     pub(crate) high: u64,
 }
@@ -40,8 +49,13 @@ pub(crate) struct Classifier(Way);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Scalar,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
     #[cfg(target_arch = "x86_64")]
-    Avx2,
+    Avx2 {
+        /// Whether PEXT and PDEP are one step; on older AMD processors they are a loop over the bits.
+        fast_pext: bool,
+    },
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
@@ -58,6 +72,9 @@ impl Classifier {
     /// Every way that this processor has, the slowest first.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = vec![Self(Way::Scalar)];
+        // Every processor of this architecture has NEON.
+        #[cfg(target_arch = "aarch64")]
+        all.push(Self(Way::Neon));
         #[cfg(target_arch = "x86_64")]
         {
             // Every processor with AVX2 has the others of its line, but they are asked for one by one.
@@ -67,26 +84,104 @@ impl Classifier {
                 && is_x86_feature_detected!("lzcnt")
                 && is_x86_feature_detected!("popcnt");
             if line_of_avx2 {
-                all.push(Self(Way::Avx2));
+                all.push(Self(Way::Avx2 { fast_pext: false }));
+                if x86_64::has_fast_pext() {
+                    all.push(Self(Way::Avx2 { fast_pext: true }));
+                }
             }
-            if line_of_avx2 && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl") {
+            // The first ones with AVX-512 do not have the second part of VBMI; AVX2 serves these nearly as well.
+            let line_of_avx512 = is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512vbmi2");
+            if line_of_avx2 && line_of_avx512 {
                 all.push(Self(Way::Avx512));
             }
         }
         all
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn masks(self, block: &[u8; BLOCK]) -> Masks {
         match self.0 {
             Way::Scalar => scalar::masks(block),
+            // SAFETY: every processor of this architecture has NEON.
+            #[cfg(target_arch = "aarch64")]
+            Way::Neon => unsafe { aarch64::masks(block) },
             // SAFETY: `all` is the only place that makes this value, after the processor said that it has AVX2 and its line.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 => unsafe { x86_64::masks_avx2(block) },
+            Way::Avx2 { .. } => unsafe { x86_64::masks_avx2(block) },
             // SAFETY: as above, for AVX-512 BW.
             #[cfg(target_arch = "x86_64")]
             Way::Avx512 => unsafe { x86_64::masks_avx512(block) },
         }
+    }
+
+    /// The bytes that have one of the bits of `wanted`.
+    #[inline(always)]
+    pub(crate) fn any_bit(self, block: &[u8; BLOCK], wanted: u8) -> u64 {
+        match self.0 {
+            Way::Scalar => scalar::any_bit(block, wanted),
+            // SAFETY: every processor of this architecture has NEON.
+            #[cfg(target_arch = "aarch64")]
+            Way::Neon => unsafe { aarch64::any_bit(block, wanted) },
+            // SAFETY: as in `masks`.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx2 { .. } => unsafe { x86_64::any_bit_avx2(block, wanted) },
+            // SAFETY: as in `masks`.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx512 => unsafe { x86_64::any_bit_avx512(block, wanted) },
+        }
+    }
+
+    /// Whether [`Self::squeeze`] is one step.
+    #[inline(always)]
+    pub(crate) fn squeezes_fast(self) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx2 { fast_pext: true } | Way::Avx512 => true,
+            _ => false,
+        }
+    }
+
+    /// The bits of `mask` at the places of `kept`, moved together: the lowest place of `kept` becomes bit 0.
+    #[inline(always)]
+    pub(crate) fn squeeze(self, mask: u64, kept: u64) -> u64 {
+        match self.0 {
+            // SAFETY: `all` made these values after the processor said that it has BMI 2.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx2 { fast_pext: true } | Way::Avx512 => unsafe { x86_64::squeeze(mask, kept) },
+            _ => bits::squeeze(mask, kept),
+        }
+    }
+
+    /// The other way round: bit 0 of `mask` goes to the lowest place of `kept`. Bits that find no place are dropped.
+    #[inline(always)]
+    pub(crate) fn stretch(self, mask: u64, kept: u64) -> u64 {
+        match self.0 {
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx2 { fast_pext: true } | Way::Avx512 => unsafe { x86_64::stretch(mask, kept) },
+            _ => bits::stretch(mask, kept),
+        }
+    }
+
+    /// Appends the places of the bits of `mask`, counted from `base`. There must be room for [`BLOCK`] more, whatever the
+    /// mask: with that, neither moving nor a loop is needed that cannot foresee how often it runs.
+    ///
+    /// # Panics
+    /// If there is less room.
+    #[inline(always)]
+    pub(crate) fn push_places(self, mask: u64, base: u32, places: &mut Vec<u32>) {
+        let before = places.len();
+        let room = places.spare_capacity_mut().first_chunk_mut().expect("the caller made room");
+        match self.0 {
+            // SAFETY: as in `masks`.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx512 => unsafe { x86_64::write_places(mask, base, room) },
+            _ => bits::write_places(mask, base, room),
+        }
+        // SAFETY: there was room for BLOCK more, and as many as the mask has bits were written, which are no more than that.
+        unsafe { places.set_len(before + mask.count_ones() as usize) };
     }
 }
 
@@ -96,9 +191,11 @@ impl Classifier {
 pub(crate) fn vectorize<R>(work: impl FnOnce() -> R) -> R {
     match Classifier::best().0 {
         Way::Scalar => work(),
+        #[cfg(target_arch = "aarch64")]
+        Way::Neon => work(),
         // SAFETY: `all` made these values after the processor said that it has the instructions.
         #[cfg(target_arch = "x86_64")]
-        Way::Avx2 => unsafe { x86_64::run_avx2(work) },
+        Way::Avx2 { .. } => unsafe { x86_64::run_avx2(work) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Way::Avx512 => unsafe { x86_64::run_avx512(work) },
@@ -121,6 +218,7 @@ pub(crate) fn prefetch<T>(value: &T) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn every_way_gives_the_same_masks_for_every_byte_at_every_place() {
@@ -136,6 +234,45 @@ mod tests {
                             "{classifier:?} {byte:#x} at {place}"
                         );
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_way_finds_the_same_bits() {
+        let block: [u8; BLOCK] = std::array::from_fn(|at| (at as u8).wrapping_mul(0x9D).rotate_left(at as u32 % 8));
+        for classifier in Classifier::all() {
+            for wanted in 0..=255 {
+                assert_eq!(classifier.any_bit(&block, wanted), scalar::any_bit(&block, wanted), "{classifier:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn places_are_appended_in_order() {
+        for mask in [0, 1, 1 << 63, 0xFF, 0x1FF, 0x8000_0001_0000_0101, u64::MAX, 0x5555_5555_5555_5555] {
+            for classifier in Classifier::all() {
+                let mut places = Vec::with_capacity(2 + BLOCK);
+                places.extend([7, 8]);
+                classifier.push_places(mask, 100, &mut places);
+                let wanted: Vec<u32> =
+                    (0..64).filter(|place| mask >> place & 1 == 1).map(|place| 100 + place).collect();
+                assert_eq!(places[2..], wanted, "{classifier:?} {mask:#x}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_way_squeezes_and_stretches_bit_by_bit(mask in any::<u64>(), kept in any::<u64>(), more in any::<u64>()) {
+            for kept in [kept, kept & more, kept | more, 0, u64::MAX] {
+                let places = || (0..64).filter(|&place| kept >> place & 1 == 1).zip(0..64);
+                let squeezed = places().fold(0, |bits, (from, to)| bits | (mask >> from & 1) << to);
+                let stretched = places().fold(0, |bits, (to, from)| bits | (mask >> from & 1) << to);
+                for classifier in Classifier::all() {
+                    prop_assert_eq!(classifier.squeeze(mask, kept), squeezed, "{:?}", classifier);
+                    prop_assert_eq!(classifier.stretch(mask, kept), stretched, "{:?}", classifier);
                 }
             }
         }

@@ -3,15 +3,26 @@
 
 use super::{BLOCK, Masks};
 
+fn mask(block: &[u8; BLOCK], is: impl Fn(u8) -> bool) -> u64 {
+    block.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(is(byte)))
+}
+
+pub(super) fn any_bit(block: &[u8; BLOCK], wanted: u8) -> u64 {
+    mask(block, |byte| byte & wanted != 0)
+}
+
 pub(super) fn masks(block: &[u8; BLOCK]) -> Masks {
-    let mask = |is: fn(u8) -> bool| block.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(is(byte)));
+    let mask = |is: fn(u8) -> bool| mask(block, is);
     Masks {
         letters: mask(|byte| byte.is_ascii_alphabetic()),
+        capitals: mask(|byte| byte.is_ascii_uppercase()),
         digits: mask(|byte| byte.is_ascii_digit()),
         spaces: mask(|byte| matches!(byte, b'\t'..=b'\r' | b' ')),
         blanks: mask(|byte| byte == b' '),
         line_breaks: mask(|byte| byte == b'\n' || byte == b'\r'),
         apostrophes: mask(|byte| byte == b'\''),
+        slashes: mask(|byte| byte == b'/'),
+        visible: mask(|byte| byte.is_ascii_graphic()),
         high: mask(|byte| byte >= 0x80),
     }
 }

@@ -1,6 +1,7 @@
-//! The masks by AVX2, 32 bytes at a time, and by AVX-512, 64 at a time.
+//! The masks by AVX2, 32 bytes at a time, and by AVX-512, 64 at a time; bits moved by BMI 2.
 
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 use super::{BLOCK, Masks};
 
@@ -12,8 +13,8 @@ pub(super) unsafe fn run_avx2<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// # Safety
-/// The processor has what [`run_avx2`] asks for, and AVX-512 F, BW and VL.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+/// The processor has what [`run_avx2`] asks for, and AVX-512 F, BW, VL and VBMI2.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) unsafe fn run_avx512<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
@@ -23,30 +24,32 @@ pub(super) unsafe fn run_avx512<R>(work: impl FnOnce() -> R) -> R {
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) unsafe fn masks_avx2(block: &[u8; BLOCK]) -> Masks {
-    let [low, high] = [0, BLOCK / 2].map(|at| {
-        let half: &[u8; BLOCK / 2] = block[at..].first_chunk().expect("a block has two halves");
-        // SAFETY: reads 32 bytes, which is what `half` has; the load needs no alignment.
-        half_masks(unsafe { _mm256_loadu_si256(half.as_ptr().cast()) })
-    });
-    let both = |of: fn(&Half) -> i32| u64::from(of(&low) as u32) | u64::from(of(&high) as u32) << 32;
+    let [low, high] = halves(block).map(|half| half_masks(half));
+    let both = |of: fn(&Half) -> i32| join(of(&low), of(&high));
     Masks {
         letters: both(|half| half.letters),
+        capitals: both(|half| half.capitals),
         digits: both(|half| half.digits),
         spaces: both(|half| half.spaces),
         blanks: both(|half| half.blanks),
         line_breaks: both(|half| half.line_breaks),
         apostrophes: both(|half| half.apostrophes),
+        slashes: both(|half| half.slashes),
+        visible: both(|half| half.visible),
         high: both(|half| half.high),
     }
 }
 
 struct Half {
     letters: i32,
+    capitals: i32,
     digits: i32,
     spaces: i32,
     blanks: i32,
     line_breaks: i32,
     apostrophes: i32,
+    slashes: i32,
+    visible: i32,
     high: i32,
 }
 
@@ -63,11 +66,14 @@ fn half_masks(bytes: __m256i) -> Half {
     let blanks = is(b' ');
     Half {
         letters: mask(within(_mm256_or_si256(bytes, splat(0x20)), b'a', b'z')),
+        capitals: mask(within(bytes, b'A', b'Z')),
         digits: mask(within(bytes, b'0', b'9')),
         spaces: mask(_mm256_or_si256(within(bytes, b'\t', b'\r'), blanks)),
         blanks: mask(blanks),
         line_breaks: mask(_mm256_or_si256(is(b'\n'), is(b'\r'))),
         apostrophes: mask(is(b'\'')),
+        slashes: mask(is(b'/')),
+        visible: mask(within(bytes, b'!', b'~')),
         high: mask(bytes),
     }
 }
@@ -87,11 +93,107 @@ pub(super) unsafe fn masks_avx512(block: &[u8; BLOCK]) -> Masks {
     let blanks = is(b' ');
     Masks {
         letters: within(_mm512_or_si512(bytes, splat(0x20)), b'a', b'z'),
+        capitals: within(bytes, b'A', b'Z'),
         digits: within(bytes, b'0', b'9'),
         spaces: within(bytes, b'\t', b'\r') | blanks,
         blanks,
         line_breaks: is(b'\n') | is(b'\r'),
         apostrophes: is(b'\''),
+        slashes: is(b'/'),
+        visible: within(bytes, b'!', b'~'),
         high: _mm512_movepi8_mask(bytes),
     }
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) unsafe fn any_bit_avx2(block: &[u8; BLOCK], wanted: u8) -> u64 {
+    let wanted = _mm256_set1_epi8(wanted as i8);
+    let [low, high] = halves(block)
+        .map(|bytes| _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, wanted), _mm256_setzero_si256())));
+    !join(low, high)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn halves(block: &[u8; BLOCK]) -> [__m256i; 2] {
+    [0, BLOCK / 2].map(|at| {
+        let half: &[u8; BLOCK / 2] = block[at..].first_chunk().expect("a block has two halves");
+        // SAFETY: reads 32 bytes, which is what `half` has; the load needs no alignment.
+        unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }
+    })
+}
+
+fn join(low: i32, high: i32) -> u64 {
+    u64::from(low as u32) | u64::from(high as u32) << 32
+}
+
+/// # Safety
+/// The processor has AVX-512 BW.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+pub(super) unsafe fn any_bit_avx512(block: &[u8; BLOCK], wanted: u8) -> u64 {
+    // SAFETY: reads 64 bytes, which is what `block` has; the load needs no alignment.
+    let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(wanted as i8))
+}
+
+/// Writes the places of the bits of `mask`, counted from `base`, and something behind them.
+///
+/// # Safety
+/// The processor has AVX-512 F, BW and VBMI2.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+#[inline]
+pub(super) unsafe fn write_places(mask: u64, base: u32, room: &mut [MaybeUninit<u32>; BLOCK]) {
+    const ALL: [u8; BLOCK] = {
+        let mut all = [0; BLOCK];
+        let mut at = 0;
+        while at < BLOCK {
+            all[at] = at as u8;
+            at += 1;
+        }
+        all
+    };
+    // SAFETY: reads 64 bytes, which is what `ALL` has; the load needs no alignment.
+    let all = unsafe { _mm512_loadu_si512(ALL.as_ptr().cast()) };
+    let places = _mm512_maskz_compress_epi8(mask, all);
+    let quarters = [
+        _mm512_castsi512_si128(places),
+        _mm512_extracti32x4_epi32::<1>(places),
+        _mm512_extracti32x4_epi32::<2>(places),
+        _mm512_extracti32x4_epi32::<3>(places),
+    ];
+    let base = _mm512_set1_epi32(base as i32);
+    for (quarter, room) in quarters.into_iter().zip(room.as_chunks_mut::<16>().0) {
+        let places = _mm512_add_epi32(_mm512_cvtepu8_epi32(quarter), base);
+        // SAFETY: writes 16 values of 4 bytes, which is what `room` has; the store needs no alignment.
+        unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), places) };
+    }
+}
+
+/// # Safety
+/// The processor has BMI 2.
+#[target_feature(enable = "bmi2")]
+#[inline]
+pub(super) unsafe fn squeeze(mask: u64, kept: u64) -> u64 {
+    _pext_u64(mask, kept)
+}
+
+/// # Safety
+/// The processor has BMI 2.
+#[target_feature(enable = "bmi2")]
+#[inline]
+pub(super) unsafe fn stretch(mask: u64, kept: u64) -> u64 {
+    _pdep_u64(mask, kept)
+}
+
+/// Whether PEXT and PDEP are one step where there are any. AMD's processors before Zen 3 (family 0x19) take a step per bit.
+pub(super) fn has_fast_pext() -> bool {
+    let vendor = __cpuid(0);
+    let is_amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
+    let version = __cpuid(1).eax;
+    let family = (version >> 8 & 0xF) + (version >> 20 & 0xFF);
+    !is_amd || family >= 0x19
 }

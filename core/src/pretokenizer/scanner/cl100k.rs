@@ -1,0 +1,72 @@
+//! cl100k's pattern and its relatives:
+//! `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+
+use super::window::{Family, Window, run_rests, run_starts, with_contractions};
+use super::word::{Scan, contraction};
+use crate::pretokenizer::unicode::{LETTER, LOWER, NUMBER, UPPER};
+
+/// cl100k, llama3, qwen2, qwen3.5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cl100k {
+    /// How many digits make a word, at most: 1 or 3.
+    pub(super) digits: usize,
+    /// Whether white space at the very end of the text is one word even where it holds line breaks.
+    pub(super) end_first: bool,
+    /// Whether marks are letters. (One before a letter run then leads it or begins it: the word is the same.)
+    pub(super) marks: bool,
+}
+
+impl Family for Cl100k {
+    #[inline(always)]
+    fn letters(self) -> u8 {
+        if self.marks { UPPER | LOWER } else { LETTER }
+    }
+
+    #[inline(always)]
+    fn starts(self, window: &Window<'_>) -> u64 {
+        let Window { letters, spaces, others, blanks, line_breaks, apostrophes, .. } = *window;
+        let other_starts = run_starts(others) & !(blanks << 1);
+        // Line breaks right behind a run of others belong to it.
+        let taken = run_rests(line_breaks, line_breaks & others << 1);
+        // A letter run takes the one character before it: white space that breaks no line, or a single other that nothing
+        // else has taken.
+        let leads = spaces & !line_breaks | other_starts;
+        let letter_starts = run_starts(letters) & !(leads << 1);
+        let starts = letter_starts | window.digit_starts(self.digits) | other_starts | window.space_starts(taken, 0);
+        let sure = window.sure() & window.sure_of_contractions();
+        let contractions = apostrophes & other_starts & sure;
+        with_contractions(starts, contractions, |at| contraction(window.behind(at)).0) & sure
+    }
+
+    fn word(self, scan: &Scan<'_>, at: usize) -> usize {
+        let first = scan.byte(at);
+        if first == b'\'' {
+            let (_, len) = contraction((scan.byte(at + 1), scan.byte(at + 2)));
+            if len > 0 {
+                return at + len;
+            }
+        }
+        let letters = self.letters();
+        let (bits, len) = scan.see(at);
+        if bits & letters != 0 {
+            return scan.run(at + len, letters);
+        }
+        if bits & NUMBER != 0 {
+            return scan.digits(at, self.digits);
+        }
+        if first != b'\r' && first != b'\n' {
+            let (next, next_len) = scan.see(at + len);
+            if next & letters != 0 {
+                return scan.run(at + len + next_len, letters);
+            }
+        }
+        if let Some(end) = scan.others_after_space(at, letters) {
+            return scan.run_of_bytes(end, b"\r\n");
+        }
+        let (last, end) = scan.run_of_spaces(at);
+        if self.end_first && end == scan.bytes().len() {
+            return end;
+        }
+        scan.line_break(at, end).unwrap_or_else(|| scan.spaces(at, last, end))
+    }
+}

@@ -1,0 +1,249 @@
+//! Every scanner against what it stands for: regular expressions, one or several after the other, and stages.
+
+use super::*;
+use crate::aligned::AlignedText;
+use crate::pretokenizer::splits::Splits;
+use crate::pretokenizer::{Behavior, Cut, Letter, PreTokenizer, Stage};
+use crate::span::Span;
+use proptest::prelude::*;
+use std::sync::LazyLock;
+
+/// A scanner, and the stages it replaces as the general path has them.
+struct Twin {
+    name: &'static str,
+    scanner: Scanner,
+    stages: PreTokenizer,
+}
+
+impl Twin {
+    fn ends(&self, text: &str) -> Vec<u32> {
+        let (mut aligned, mut splits) = (AlignedText::default(), Splits::default());
+        aligned.start(text, 0, false);
+        splits.start(Span::new(0, text.len()));
+        self.stages.apply(&mut aligned, &mut splits).expect("no test text is hard");
+        let mut covered = 0;
+        for span in splits.spans() {
+            assert_eq!(span.start, covered, "{}: {text:?}: there is a gap", self.name);
+            covered = span.end;
+        }
+        assert_eq!(covered as usize, text.len());
+        splits.spans().iter().map(|span| span.end).collect()
+    }
+
+    fn check(&self, text: &str, capacity: usize) {
+        let expected = self.ends(text);
+        for classifier in Classifier::all() {
+            let ends = ends_by_scanner(self.scanner, classifier, text, capacity);
+            assert!(ends == expected, "{} {classifier:?} on {text:?}: {ends:?}, not {expected:?}", self.name);
+        }
+    }
+}
+
+fn ends_by_scanner(scanner: Scanner, classifier: Classifier, text: &str, capacity: usize) -> Vec<u32> {
+    let (mut all, mut at) = (vec![], 0);
+    while at < text.len() {
+        let mut ends = Vec::with_capacity(capacity);
+        at = scanner.scan_with(classifier, text, at, &mut ends);
+        assert_eq!(ends.last(), Some(&(at as u32)));
+        assert!(ends.len() <= capacity);
+        all.extend(ends);
+    }
+    all
+}
+
+fn slow(source: &str, dialect: Dialect) -> Stage {
+    // Whatever is matched or not stays, so that a gap would be seen as a word too many.
+    Stage::Cut(Cut::by_regex(source, dialect, Behavior::Isolated))
+}
+
+static TWINS: LazyLock<Vec<Twin>> = LazyLock::new(|| {
+    let known = |dialect, &(name, scanner): &(&'static str, Scanner)| {
+        assert_eq!(Scanner::of(name, dialect), Some(scanner));
+        assert_eq!(Scanner::of(scanner.in_oniguruma(), Dialect::Oniguruma), Some(scanner));
+        Twin { name, scanner, stages: PreTokenizer { stages: vec![slow(name, dialect)] } }
+    };
+    let mut twins: Vec<Twin> = COMMON.iter().map(|pattern| known(Dialect::Oniguruma, pattern)).collect();
+    twins.extend(ONIGURUMA.iter().map(|pattern| known(Dialect::Oniguruma, pattern)));
+    twins.extend(FANCY_REGEX.iter().map(|pattern| known(Dialect::FancyRegex, pattern)));
+    let more = [
+        ("DeepSeek", DeepSeek::PATTERNS.map(|pattern| slow(pattern, Dialect::Oniguruma)).into()),
+        (
+            "digits apart",
+            vec![Stage::Cut(Cut::letter(Letter::Number, Behavior::Isolated)), slow(BYTE_LEVEL, Dialect::Oniguruma)],
+        ),
+    ];
+    twins.extend(more.into_iter().map(|(name, stages)| {
+        let as_loaded = stages.iter().map(|stage| match stage {
+            Stage::Cut(cut) => Stage::Cut(cut.as_loaded()),
+            _ => unreachable!("these stages cut"),
+        });
+        let mut recognized = PreTokenizer { stages: as_loaded.collect() };
+        let scanner = recognized.take_scanner().expect("there is a scanner for these stages");
+        assert!(recognized.stages.is_empty());
+        Twin { name, scanner, stages: PreTokenizer { stages } }
+    }));
+    twins
+});
+
+/// A few characters of every kind that some pattern treats in a way of its own, in every length of UTF-8.
+const TELLING: &str = " \u{a0}\t\n\r\u{85}\u{2028}\u{3000}'’sStTrReEvVmMlLdDſKaZ\u{1c5}ʰªあー・゛\u{3040}\u{3099}中é0٣Ⅷ²_-/.,!#$😀\u{301}\u{fe0f}\u{200d}\u{e0100}\0▁";
+
+/// Characters that the patterns treat in different ways.
+fn characters() -> impl Strategy<Value = char> {
+    prop_oneof![8 => prop::sample::select(TELLING.chars().collect::<Vec<_>>()), 1 => any::<char>()]
+}
+
+/// Single characters, and runs as text has them, so that windows see whole words and their edges.
+fn piece() -> impl Strategy<Value = String> {
+    let runs = "[a-z]{1,12}|[A-Z][a-z]{0,9}|[A-Z]{1,5}|[A-Za-z]{1,9}| [a-z]{1,7}| {1,9}|\\n {0,9}|[0-9]{1,8}|'(s|t|re|ve|m|ll|d|S|LL|x)|[!-/]{1,5}(\r?\n)*/{0,3}|[а-яА-Я]{1,8}|[あ-ん一-十]{1,9}|[ก-๎]{1,9}|[é-ü]{1,3}[a-z]{1,3}|[٠-٩]{1,5}|—|\u{3000}|▁[a-z]{0,4}|(❤|😀)\u{fe0f}?(\u{200d}👩)?";
+    prop_oneof![1 => characters().prop_map(String::from), 2 => runs.prop_map(String::from)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn every_scanner_gives_the_words_of_its_twin(
+        pieces in prop::collection::vec(piece(), 0..40),
+        capacity in 128usize..200,
+    ) {
+        let text = pieces.concat();
+        TWINS.iter().for_each(|twin| twin.check(&text, capacity));
+    }
+}
+
+/// One character for each way in which some pattern treats it, so that all short texts of them can be tried.
+const KINDS: [&str; 3] = [
+    // Contractions, capitals, small letters, both, signs, line breaks.
+    "'slA中\u{301}! \n/",
+    // Numbers, kinds of white space, what is unmatched in one pattern, Han and kana.
+    "a1٣ \n\u{3000}!\u{200d}中・",
+    // Capitals and what has no case.
+    "aA中\u{301}!'s ",
+];
+
+#[test]
+fn every_short_text_of_telling_characters() {
+    // In the middle of other words, so that windows judge it, and far enough from their edges.
+    for kinds in KINDS {
+        let kinds: Vec<char> = kinds.chars().collect();
+        let length = 4;
+        let mut text = String::new();
+        for number in 0..kinds.len().pow(length) {
+            text.push_str("x y");
+            text.extend((0..length).map(|place| kinds[number / kinds.len().pow(place) % kinds.len()]));
+            if text.len() > 4096 {
+                TWINS.iter().for_each(|twin| twin.check(&text, 512));
+                text.clear();
+            }
+        }
+        TWINS.iter().for_each(|twin| twin.check(&text, 512));
+    }
+}
+
+#[test]
+fn every_short_text_by_itself() {
+    let kinds: Vec<char> = "'sA中\u{301}!1 \n/\u{200d}".chars().collect();
+    for length in 1..4 {
+        for number in 0..kinds.len().pow(length) {
+            let text: String = (0..length).map(|place| kinds[number / kinds.len().pow(place) % kinds.len()]).collect();
+            TWINS.iter().for_each(|twin| twin.check(&text, 128));
+        }
+    }
+}
+
+/// Every code point that Unicode has given to a character, and one in a hundred of the others.
+fn code_points() -> impl Iterator<Item = char> {
+    let assigned = |code| matches!(code, ..0x3_4000 | 0xE_0000..0xE_1000);
+    ('\0'..=char::MAX).filter(move |&character| assigned(character as u32) || (character as u32).is_multiple_of(97))
+}
+
+#[test]
+fn every_character_in_telling_neighbourhoods() {
+    // Grouped into texts of many characters, so that the general path is not started a million times.
+    let neighbourhoods =
+        [("a", "b"), (" ", "A"), ("'", "s"), ("1", "2"), ("\n", " "), ("!", "/\n"), ("中", "B"), ("é ", " ")];
+    for (before, after) in neighbourhoods {
+        let mut text = String::new();
+        for (count, character) in code_points().chain(std::iter::repeat_n('x', 4096)).enumerate() {
+            text.push_str(before);
+            text.push(character);
+            if count % 2 == 1 {
+                text.push(character);
+            }
+            text.push_str(after);
+            if count % 4096 == 4095 {
+                for twin in &*TWINS {
+                    let ends = ends_by_scanner(twin.scanner, Classifier::best(), &text, 512);
+                    assert!(
+                        ends == twin.ends(&text),
+                        "{}: up to U+{:04X} between {before:?} and {after:?}",
+                        twin.name,
+                        character as u32
+                    );
+                }
+                text.clear();
+            }
+        }
+    }
+}
+
+#[test]
+fn every_place_in_a_window_for_every_kind_of_character() {
+    // A word before it moves the pair through the window and over its end.
+    let kinds: Vec<char> = TELLING.chars().collect();
+    for &filler in &['x', 'é', '中'] {
+        for at in (0..70).filter(|at| at * filler.len_utf8() < 72) {
+            let mut text = String::new();
+            for (one, &first) in kinds.iter().enumerate() {
+                // A pair a text would be many texts; every kind meets every other one at some place.
+                let second = kinds[(one + at) % kinds.len()];
+                text.clear();
+                text.extend(std::iter::repeat_n(filler, at));
+                text.extend([first, second, 'y', ' ', 'z']);
+                text.push_str(" and so on, for as long as there is a block and more of it.");
+                TWINS.iter().for_each(|twin| twin.check(&text, 128));
+            }
+        }
+    }
+}
+
+#[test]
+fn only_what_is_exactly_known_is_recognized() {
+    let split = |source: &str, behavior, invert| {
+        Stage::Cut(Cut::new(source, Dialect::Oniguruma, behavior, invert, "test").expect("it compiles"))
+    };
+    let sequence = |behavior| DeepSeek::PATTERNS.map(|source| split(source, behavior, false)).into();
+    let digits = |behavior| Stage::Cut(Cut::letter(Letter::Number, behavior));
+    let llama3 = || split(COMMON[1].0, Behavior::Isolated, false);
+    let gpt2 = || Stage::Cut(Cut::byte_level());
+    let mut backwards: Vec<Stage> = sequence(Behavior::Isolated);
+    backwards.reverse();
+    let mut longer: Vec<Stage> = sequence(Behavior::Isolated);
+    longer.push(gpt2());
+    let unknown: [Vec<Stage>; 11] = [
+        sequence(Behavior::Removed),
+        sequence(Behavior::Contiguous),
+        backwards,
+        longer,
+        DeepSeek::PATTERNS[..2].iter().map(|source| split(source, Behavior::Isolated, false)).collect(),
+        vec![digits(Behavior::Contiguous), gpt2()],
+        vec![digits(Behavior::Isolated), llama3()],
+        vec![gpt2(), digits(Behavior::Isolated)],
+        vec![split(BYTE_LEVEL, Behavior::Removed, false)],
+        vec![Stage::Cut(Cut::letter(Letter::Is('▁'), Behavior::MergedWithNext))],
+        // A cut, a rewriting and a cut: the second sees parts of the text.
+        vec![digits(Behavior::Isolated), Stage::PrefixSpace, gpt2()],
+    ];
+    for stages in unknown {
+        let count = stages.len();
+        let mut pretokenizer = PreTokenizer { stages };
+        assert_eq!(pretokenizer.take_scanner(), None, "{pretokenizer:?}");
+        assert_eq!(pretokenizer.stages.len(), count);
+    }
+    // What rewrites the text before it is cut stays.
+    let mut prefixed = PreTokenizer { stages: vec![Stage::PrefixSpace, llama3()] };
+    assert_eq!(prefixed.take_scanner(), Some(COMMON[1].1));
+    assert!(matches!(prefixed.stages[..], [Stage::PrefixSpace]));
+    let mut inverted = PreTokenizer { stages: vec![split(BYTE_LEVEL, Behavior::Removed, true)] };
+    assert_eq!(inverted.take_scanner(), Some(Scanner::GPT2));
+}

@@ -28,11 +28,11 @@ function declared(file) {
   const checker = program.getTypeChecker()
   const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file)))
   const values = symbols
-    .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
-    .filter((symbol) => symbol.flags & ts.SymbolFlags.Value)
+    .map((symbol) => [symbol.name, symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol])
+    .filter(([, symbol]) => symbol.flags & ts.SymbolFlags.Value)
   const members = (table) => [...(table?.keys() ?? [])].filter((name) => !name.startsWith('__') && name !== 'prototype')
   return Object.fromEntries(
-    values.map((symbol) => [symbol.name, { own: members(symbol.exports).sort(), instance: members(symbol.members).sort() }]),
+    values.map(([name, symbol]) => [name, { own: members(symbol.exports).sort(), instance: members(symbol.members).sort() }]),
   )
 }
 
@@ -47,6 +47,21 @@ test('the typings name exactly what the module exports', () => {
       const methods = Object.getOwnPropertyNames(esm[name].prototype).filter((key) => key !== 'constructor')
       assert.deepEqual(instance, methods.sort(), `${file} ${name}`)
     }
+  }
+})
+
+test('the typings of the drop-ins name what their modules export', () => {
+  const { exports } = JSON.parse(fs.readFileSync(`${root}package.json`, 'utf8'))
+  const dropins = Object.entries(exports).filter(([name]) => name !== '.' && !name.includes('*') && !name.endsWith('.json'))
+  assert.ok(dropins.length > 10)
+  for (const [name, conditions] of dropins) {
+    const { types, default: file } = conditions.require ?? conditions
+    const names = (object) => Object.keys(object).filter((key) => key !== 'default').sort()
+    // An entry of gpt-tokenizer is an encoding with the constants beside it: not all of its names are listed by keys().
+    const module = require(`../${file.slice(2)}`)
+    const wanted = names(declared(root + types.slice(2))).filter((key) => key !== 'countChatCompletionTokens')
+    for (const key of wanted) assert.ok(key in module, `${name}: ${key} is declared and not there`)
+    if (conditions.require === undefined) assert.deepEqual(names(module), wanted, name)
   }
 })
 

@@ -54,6 +54,9 @@ test('packed, installed and used without a compiler', { skip: windows && 'the PA
   const cjs = `const { Tokenizer } = require('tokenlane'); (async () => { ${use} })()`
   assert.equal(node(['--input-type=commonjs', '-e', cjs], env), ids)
 
+  const dropins = `console.log(['tiktoken', 'gpt-tokenizer/model/gpt-4o', 'huggingface'].map((name) => typeof require('tokenlane/' + name)).join())`
+  assert.equal(node(['--input-type=commonjs', '-e', dropins], env), 'object,object,object')
+
   for (const extension of ['mts', 'cts']) {
     const code = `import { Tokenizer } from 'tokenlane'\nexport const ids = async (): Promise<Uint32Array> => (await (await Tokenizer.fromEncoding('o200k_base')).encodeBatch(['a'])).ids\n`
     fs.writeFileSync(path.join(app, `use.${extension}`), code)

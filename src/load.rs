@@ -192,3 +192,25 @@ pub fn encoding_file(env: Env, name: String) -> napi::Result<&'static str> {
     let failure = Failure::from(tokenlane_core::LoadError::UnknownEncoding { name, known });
     Err(node_api::js_error(env, &failure))
 }
+
+/// What a bundled encoding's rank file does not say itself, and the name of that file.
+#[napi(object)]
+pub struct EncodingDefinition {
+    /// The rank file.
+    pub file: String,
+    /// The regular expression whose matches are the words.
+    pub pattern: String,
+    /// Special tokens and their ids.
+    pub special_tokens: HashMap<String, u32>,
+}
+
+/// The definition of a bundled encoding, for those who add to it.
+#[napi]
+pub fn encoding_definition(env: Env, name: String) -> napi::Result<EncodingDefinition> {
+    let file = encoding_file(env, name.clone())?.to_owned();
+    caught(|| {
+        let RankDefinition { pattern, special_tokens } = tokenlane_core::encoding_definition(&name)?;
+        Ok(EncodingDefinition { file, pattern, special_tokens: special_tokens.into_iter().collect() })
+    })
+    .map_err(|failure| node_api::js_error(env, &failure))
+}

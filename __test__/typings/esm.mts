@@ -22,6 +22,15 @@ import type {
   Truncation,
 } from 'tokenlane'
 
+import { Tiktoken, get_encoding } from 'tokenlane/tiktoken'
+import { bpe_ranks, pat_str, special_tokens } from 'tokenlane/tiktoken/encoders/cl100k_base'
+import { init } from 'tokenlane/tiktoken/init'
+import { encode as gptEncode } from 'tokenlane/gpt-tokenizer'
+import gpt4o from 'tokenlane/gpt-tokenizer/model/gpt-4o'
+import { GptEncoding } from 'tokenlane/gpt-tokenizer/GptEncoding'
+import { resolveEncoding } from 'tokenlane/gpt-tokenizer/resolveEncoding'
+import { Encoding as HfEncoding, Tokenizer as HfTokenizer, whitespacePreTokenizer } from 'tokenlane/huggingface'
+
 const names: string[] = encodings()
 serviceLimits.configure({ maxInputBytes: 1 << 20 })
 const most: number = serviceLimits.maxQueuedBatches
@@ -89,6 +98,14 @@ const startOfBytes: Uint8Array = tokenizer.truncate(Buffer.from('text'), 3)
 const limits: SplitOptions = { maxTokens: 512, overlap: 64, boundary: 'sentence', ...count }
 const pieces: Piece[] = tokenizer.split('text', limits)
 const streamed: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 3 })
+const tiktokenIds: Uint32Array = get_encoding('cl100k_base').encode('text', 'all')
+const ordinary: Uint32Array = new Tiktoken(bpe_ranks, special_tokens, pat_str).encode_ordinary('text')
+await init(() => {})
+const gptIds: number[] = gptEncode('text', { allowedSpecial: 'all' })
+const within: number | false = gpt4o.isWithinTokenLimit([{ role: 'user', content: 'text' }], 10)
+const viaClass: GptEncoding = GptEncoding.getEncodingApi('o200k_harmony', resolveEncoding)
+const hfEncoding: HfEncoding = await HfTokenizer.fromFile('tokenizer.json').encode('text', null, { isPretokenized: false })
+const hfWords: [string, [number, number]][] = whitespacePreTokenizer().preTokenizeString('text')
 const ids: Ids = [1, 2, 3]
 const decode: DecodeOptions = { skipSpecialTokens: true }
 const back: string = tokenizer.decode(ids, decode)
@@ -122,4 +139,5 @@ tokenizer.encode(['one', 'two'])
 // @ts-expect-error a pair of a batch is a list
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
+export { gptIds, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
 export { back, bytes, columns, counts, dims, fits, id, into, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }

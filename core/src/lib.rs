@@ -61,7 +61,7 @@ pub use change::{Changes, NewToken};
 pub use decoder::stream::DecodeStream;
 pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 pub use error::{DecodeError, EncodeError, LoadError, SaveError};
-pub use load::encodings::{file as encoding_file, names as encoding_names};
+pub use load::encodings::{definition as encoding_definition, file as encoding_file, names as encoding_names};
 pub use padding::{PadTo, Padding};
 pub use text::{Input, Sequence, Text};
 pub use tokenizer::{DecodeOptions, EncodeOptions, RankDefinition, Setting, Tokenizer};

@@ -95,7 +95,8 @@ pub fn file(name: &str) -> Option<&'static str> {
     BUNDLED.iter().find(|bundled| bundled.name == name).map(|bundled| bundled.file)
 }
 
-pub(crate) fn definition(name: &str) -> Result<RankDefinition, LoadError> {
+/// What a bundled encoding's rank file does not say itself.
+pub fn definition(name: &str) -> Result<RankDefinition, LoadError> {
     let Some(bundled) = BUNDLED.iter().find(|bundled| bundled.name == name) else {
         let known = names().collect::<Vec<_>>().join(", ");
         return Err(LoadError::UnknownEncoding { name: name.into(), known });

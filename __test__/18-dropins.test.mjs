@@ -1,0 +1,259 @@
+// The drop-ins, by the names that their originals are imported under. What the originals themselves answer was recorded by
+// hand from tiktoken 1.0.22, gpt-tokenizer 4.0.0 and tokenizers 0.23.2; scripts/dropins.mjs compares call by call.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import '../scripts/model-entries.mjs'
+import { Tokenizer } from '../index.mjs'
+import { failure } from './support/texts.mjs'
+import { tiny } from './support/tiny.mjs'
+
+const require = createRequire(import.meta.url)
+const root = new URL('..', import.meta.url)
+const tiktoken = await import('tokenlane/tiktoken')
+const hf = await import('tokenlane/huggingface')
+const gpt = await import('tokenlane/gpt-tokenizer')
+
+const code = (call) => failure(call).then((error) => error.code)
+
+test('every subpath loads as ESM and as CJS, and gives the same things', async () => {
+  const { exports } = JSON.parse(fs.readFileSync(new URL('package.json', root), 'utf8'))
+  const concrete = (name) => name.replace('encoders/*', 'encoders/gpt2').replace('encoding/*', 'encoding/cl100k_base').replace('model/*', 'model/gpt-4o')
+  for (const subpath of Object.keys(exports).filter((name) => name !== './package.json' && name !== '.')) {
+    const name = `tokenlane/${concrete(subpath).slice(2)}`
+    const [esm, cjs] = [await import(name), require(name)]
+    const names = Object.keys(esm).filter((key) => !['default', 'module.exports'].includes(key))
+    assert.ok(names.length > 0, name)
+    for (const key of names) assert.strictEqual(esm[key], cjs[key], `${name} ${key}`)
+  }
+})
+
+test('tiktoken: encode, decode, special tokens', () => {
+  const { get_encoding, encoding_for_model, get_encoding_name_for_model } = tiktoken
+  const encoder = get_encoding('gpt2')
+  assert.equal(encoder.name, 'gpt2')
+  assert.deepEqual(encoder.encode('hello world'), Uint32Array.of(31373, 995))
+  assert.equal(new TextDecoder().decode(encoder.decode(Uint32Array.of(31373, 995))), 'hello world')
+  assert.deepEqual([...encoder.encode('hello <|endoftext|>', 'all')], [31373, 220, 50256])
+  assert.deepEqual([...encoder.encode('<|endoftext|>', [], [])], [27, 91, 437, 1659, 5239, 91, 29])
+  assert.throws(() => encoder.encode('a <|endoftext|>'), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN', message: /not allowed: <\|endoftext\|>/ })
+  assert.throws(() => encoder.encode('a foo', [], ['foo']), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
+  assert.throws(() => encoder.encode('a', 'some'), { message: 'Invalid value for allowed_special', code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+  const more = get_encoding('gpt2', { '<|x|>': 100000 })
+  assert.deepEqual([...more.encode('<|x|>', ['<|x|>'])], [100000])
+  assert.equal(encoding_for_model('gpt-4o').name, 'o200k_base')
+  assert.equal(get_encoding_name_for_model('text-davinci-003'), 'p50k_base')
+  assert.throws(() => get_encoding('nope'), { message: 'Invalid encoding', code: 'ERR_TOKENLANE_UNKNOWN_ENCODING' })
+  assert.throws(() => encoding_for_model('nope'), { message: 'Invalid model: nope', code: 'ERR_TOKENLANE_UNKNOWN_MODEL' })
+})
+
+test('tiktoken: single tokens, all tokens, free', async () => {
+  const encoder = tiktoken.get_encoding('cl100k_base')
+  for (let id = 0; id < 100_000; id += 37) assert.equal(encoder.encode_single_token(encoder.decode_single_token_bytes(id)), id)
+  assert.equal(encoder.encode_single_token(Buffer.from('<|endoftext|>')), 100257)
+  assert.equal(await code(() => encoder.encode_single_token(Buffer.from('no such token'))), 'ERR_TOKENLANE_NO_SUCH_TOKEN')
+  const bytes = encoder.token_byte_values()
+  assert.deepEqual([bytes.length, bytes[0], bytes.at(-1)], [100256, [0], [255]])
+  encoder.free()
+  for (const call of [() => encoder.encode('a'), () => encoder.name, () => encoder.decode([1])]) {
+    assert.equal(await code(call), 'ERR_TOKENLANE_DISPOSED')
+  }
+})
+
+test('tiktoken: what more text could change', () => {
+  const [stable, completions] = tiktoken.get_encoding('gpt2').encode_with_unstable('hello fanta')
+  assert.deepEqual(stable, [31373])
+  const found = completions.map((ids) => ids.join())
+  for (const ids of ['5113,27792', '5113,7335', '5113,504']) assert.ok(found.includes(ids), ids)
+  assert.deepEqual(tiktoken.get_encoding('gpt2').encode_with_unstable('hello <|endoftext|>', 'all'), [[31373, 220, 50256], []])
+  // Every completion is text that starts as the unstable part does.
+  const encoder = tiktoken.get_encoding('gpt2')
+  for (const text of ['a日', 'x  ', "don't"]) {
+    const [certain, others] = encoder.encode_with_unstable(text)
+    const rest = Buffer.from(text).subarray(encoder.decode(certain).length)
+    for (const ids of others) assert.ok(Buffer.from(encoder.decode(ids)).subarray(0, rest.length).equals(rest), text)
+  }
+})
+
+test('tiktoken: ranks of your own, in both forms', async () => {
+  const { bpe_ranks, pat_str, special_tokens } = await import('tokenlane/tiktoken/encoders/r50k_base')
+  const { Tiktoken } = await import('tokenlane/tiktoken/lite')
+  const lines = bpe_ranks.trim().split('\n')
+  const short = `! 0 ${lines.map((line) => line.split(' ')[0]).join(' ')}`
+  for (const ranks of [bpe_ranks, short]) {
+    const encoder = new Tiktoken(ranks, special_tokens, pat_str)
+    assert.equal(encoder.name, undefined)
+    assert.deepEqual([...encoder.encode('hello world')], [31373, 995])
+  }
+  assert.equal(await code(() => new Tiktoken('x', {}, '.')), 'ERR_TOKENLANE_RANK_LINE')
+  assert.equal(await code(() => new Tiktoken(bpe_ranks, {}, '(')), 'ERR_TOKENLANE_PATTERN')
+})
+
+test('tiktoken: load reads both kinds of files, init comes first', async () => {
+  const { load } = await import('tokenlane/tiktoken/load')
+  const entry = { pat_str: '.', special_tokens: {}, explicit_n_vocab: 3 }
+  const files = { ranks: 'IQ== 0\n' }
+  assert.deepEqual(await load({ ...entry, load_tiktoken_bpe: 'ranks' }, async (url) => files[url]), { ...entry, bpe_ranks: 'IQ== 0\n' })
+  const letters = hf.byteLevelAlphabet()
+  const singles = [...letters.filter((c) => c.charCodeAt(0) < 256), ...letters.filter((c) => c.charCodeAt(0) >= 256)]
+  const encoder = Object.fromEntries([...singles, 'ab'].map((token, rank) => [token, rank]))
+  Object.assign(files, { vocab: '#version\na b\n', encoder: JSON.stringify({ ...encoder, '<|endoftext|>': 300 }) })
+  const gym = { vocab_bpe_file: 'vocab', encoder_json_file: 'encoder' }
+  const { bpe_ranks } = await load({ ...entry, data_gym_to_mergeable_bpe_ranks: gym }, async (url) => files[url])
+  assert.deepEqual([...new tiktoken.Tiktoken(bpe_ranks, {}, '[^ ]+| ').encode('ab a')], [256, singles.indexOf('Ġ'), singles.indexOf('a')])
+  const script = `const { init, get_encoding } = require('tokenlane/tiktoken/init')
+    try { get_encoding('gpt2') } catch (error) { console.log(error.code) }
+    init(() => {}).then(() => console.log(get_encoding('gpt2').encode('a').length))`
+  const { stdout } = spawnSync(process.execPath, ['-e', script], { cwd: root, encoding: 'utf8' })
+  assert.equal(stdout, 'ERR_TOKENLANE_NOT_INITIALIZED\n1\n')
+})
+
+test('gpt-tokenizer: texts', async () => {
+  const { encode, decode, countTokens, isWithinTokenLimit, encodeGenerator, decodeGenerator } = gpt
+  assert.deepEqual(encode('hello 👋 world 🌍'), [24912, 61138, 233, 2375, 130321, 235])
+  assert.equal(decode(encode('naïve 日本語')), 'naïve 日本語')
+  assert.equal(gpt.default.encode, encode)
+  assert.deepEqual([...encodeGenerator('hello world')], [[24912], [2375]])
+  assert.deepEqual([...decodeGenerator([24912, 61138, 233, 2375, 130321, 235])], ['hello', ' ', '👋', ' world', ' ', '🌍'])
+  assert.equal(countTokens('hello world'), 2)
+  assert.equal(isWithinTokenLimit('hello world', 1), false)
+  assert.equal(isWithinTokenLimit('hello world', 2), 2)
+  assert.equal(isWithinTokenLimit('', 0), 0)
+  const end = '<|endoftext|>'
+  assert.throws(() => encode(`a ${end}`), { message: `Disallowed special token found: ${end}`, code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
+  assert.deepEqual(encode(end, { allowedSpecial: 'all' }), [199999])
+  assert.deepEqual(encode(end, { allowedSpecial: new Set([end]) }), [199999])
+  assert.ok(encode(end, { disallowedSpecial: new Set() }).length > 1)
+  async function* ids() {
+    yield* encode('naïve 日本語')
+  }
+  assert.equal(await gpt.decodeAsync(ids()), 'naïve 日本語')
+})
+
+test('gpt-tokenizer: chats, functions, costs', async () => {
+  const model = await import('tokenlane/gpt-tokenizer/model/gpt-4o')
+  const chat = [{ role: 'user', content: 'Hello' }]
+  // <|im_start|> user <|im_sep|> Hello <|im_end|> <|im_start|> assistant <|im_sep|>
+  assert.deepEqual(model.encodeChat(chat), [200003, 1428, 200005, 13225, 200004, 200003, 173781, 200005])
+  assert.equal(model.countTokens(chat), 8)
+  assert.equal(model.isWithinTokenLimit(chat, 7), false)
+  const harmony = await import('tokenlane/gpt-tokenizer/model/gpt-oss-20b')
+  const message = { role: 'assistant', channel: 'commentary', recipient: 'functions.f', constraint: 'json', content: '{}', terminator: '<|call|>' }
+  const text = harmony.decode(harmony.encodeChat([message]))
+  assert.equal(text, '<|start|>assistant<|channel|>commentary to=functions.f<|constrain|>json<|message|>{}<|call|><|start|>assistant')
+  const request = {
+    messages: [{ role: 'system', content: 'x' }, { role: 'user', content: 'y', name: 'z' }],
+    functions: [{ name: 'f', description: 'd', parameters: { type: 'object', properties: { a: { type: 'string', enum: ['p', 'q'] } } } }],
+    function_call: { name: 'f' },
+  }
+  // As gpt-tokenizer 4.0.0 counts it.
+  assert.equal(model.countChatCompletionTokens(request), 54)
+  const old = await import('tokenlane/gpt-tokenizer/model/gpt-3.5-turbo-0613')
+  assert.ok(!('countChatCompletionTokens' in old))
+  assert.equal(await code(() => gpt.encodeChat(chat)), 'ERR_TOKENLANE_ARGUMENT_VALUE')
+  assert.equal(await code(() => gpt.encodeChat(chat, 'ada')), 'ERR_TOKENLANE_UNSUPPORTED')
+  assert.equal(await code(() => model.estimateCost(1)), 'ERR_TOKENLANE_ARGUMENT_VALUE')
+  assert.deepEqual(model.estimateCost(2e6, { name: 'x', price_data: { main: { input: 3 } } }).main.input, 6)
+})
+
+const encodingOf = (tokenizer, ...args) => tokenizer.encode(...args).then((encoding) => encoding.getTokens())
+
+test('huggingface: a file, its calls and its columns', async () => {
+  const tokenizer = hf.Tokenizer.fromString(JSON.stringify(tiny()))
+  const encoding = await tokenizer.encode('hello world')
+  assert.deepEqual(encoding.getTokens(), ['<s>', 'hello', 'Ġw', 'or', 'l', 'd', '</s>'])
+  assert.deepEqual(encoding.getIds(), [14, 11, 12, 13, 2, 7, 15])
+  assert.deepEqual(encoding.getOffsets()[2], [5, 7])
+  assert.deepEqual(encoding.getWordIds(), [null, 0, 1, 1, 1, 1, null])
+  assert.deepEqual(encoding.getSequenceIds(), [null, 0, 0, 0, 0, 0, null])
+  assert.deepEqual([encoding.charToToken(6), encoding.charToToken(99), encoding.wordToTokens(1)], [2, null, [2, 6]])
+  assert.deepEqual(await encodingOf(tokenizer, 'hello', null, { addSpecialTokens: false }), ['hello'])
+  assert.equal(await tokenizer.decode(encoding.getIds(), true), 'hello world')
+  assert.deepEqual(await tokenizer.decodeBatch([[11], [0]], true), ['hello', 'h'])
+  assert.deepEqual([tokenizer.getVocabSize(), tokenizer.getVocabSize(false), tokenizer.tokenToId('nope'), tokenizer.idToToken(11)], [16, 14, null, 'hello'])
+  assert.equal(tokenizer.getVocab()['</s>'], 15)
+  assert.equal(await code(() => tokenizer.encode(3)), 'ERR_TOKENLANE_ARGUMENT_TYPE')
+  assert.equal(await code(() => hf.Tokenizer.fromString('{')), 'ERR_TOKENLANE_JSON')
+  assert.equal(await code(() => hf.Tokenizer.fromFile('/no/such/file')), 'ERR_TOKENLANE_FILE')
+})
+
+test('huggingface: a batch gives what the calls give, padded to the longest', async () => {
+  const tokenizer = hf.Tokenizer.fromString(JSON.stringify(tiny()))
+  tokenizer.setTruncation(6, { stride: 1 })
+  tokenizer.setPadding({ padId: 3, padToken: 'o', direction: 'left' })
+  const columns = (encoding) => [encoding.getIds(), encoding.getTokens(), encoding.getAttentionMask(), encoding.getOverflowing().map(columns)]
+  const batch = await tokenizer.encodeBatch(['hello', 'hello world hello'])
+  assert.deepEqual(batch.map((encoding) => encoding.getLength()), [6, 6])
+  assert.deepEqual(batch[0].getAttentionMask(), [0, 0, 0, 1, 1, 1])
+  assert.deepEqual(columns(batch[1]), columns(await tokenizer.encode('hello world hello')))
+  assert.equal(batch[1].getOverflowing().length, 1)
+  const mixed = await tokenizer.encodeBatch(['hello', ['hello', 'world']])
+  assert.deepEqual(mixed.map((encoding) => encoding.getNSequences()), [1, 2])
+  const words = await tokenizer.encodeBatch([['hello', 'world'], ['o']], { isPretokenized: true, addSpecialTokens: false })
+  assert.deepEqual(words[0].getWordIds(), [0, 1, 1, 1, 1])
+  tokenizer.disableTruncation()
+  tokenizer.disablePadding()
+  assert.equal((await tokenizer.encode('hello world hello')).getLength(), 9)
+})
+
+test('huggingface: a tokenizer put together, changed and saved', async () => {
+  const tokenizer = new hf.Tokenizer(hf.BPE.empty())
+  assert.equal(tokenizer.addTokens(['my', 'name', 'is', 'john']), 4)
+  assert.equal(tokenizer.addTokens(['my']), 0)
+  assert.deepEqual((await tokenizer.encode('my name is john')).getIds(), [0, 1, 2, 3])
+  assert.equal(await tokenizer.decode([0, 1], false), 'my name')
+  tokenizer.setTruncation(2, { strategy: hf.TruncationStrategy.OnlySecond })
+  assert.equal(await code(() => tokenizer.encode('my name is john')), 'ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT')
+  const file = path.join(os.tmpdir(), `tokenlane-${process.pid}.json`)
+  tokenizer.setModel(hf.BPE.init({ a: 0, b: 1, ab: 2 }, [['a', 'b']]))
+  tokenizer.setNormalizer(hf.sequenceNormalizer([hf.lowercase(), hf.prependNormalizer('b')]))
+  tokenizer.setPreTokenizer(hf.whitespacePreTokenizer())
+  tokenizer.setTruncation(3)
+  tokenizer.setPadding({ maxLength: 4, padToken: '[P]' })
+  tokenizer.save(file, true)
+  for (const one of [tokenizer, hf.Tokenizer.fromFile(file)]) assert.deepEqual(await encodingOf(one, 'AB a'), ['b', 'ab', 'a', '[P]'])
+  const saved = JSON.parse(fs.readFileSync(file, 'utf8'))
+  assert.deepEqual(saved.truncation, { direction: 'Right', max_length: 3, strategy: 'LongestFirst', stride: 0 })
+  assert.equal(Tokenizer.fromFileSync(file).encode('AB a').length, 4)
+  fs.rmSync(file)
+  for (const call of [() => hf.WordPiece.fromFile('x'), () => hf.Unigram.init([]), () => tokenizer.train([]), () => new hf.Trainer()]) {
+    assert.equal(await code(call), 'ERR_TOKENLANE_UNSUPPORTED')
+  }
+})
+
+test('huggingface: components by themselves', () => {
+  assert.equal(hf.stripNormalizer().normalizeString('  Hello there  '), 'Hello there')
+  assert.equal(hf.bertNormalizer().normalizeString('Héllo'), 'hello')
+  assert.deepEqual(hf.metaspacePreTokenizer().preTokenizeString('Hello there'), [['▁Hello', [0, 5]], ['▁there', [5, 11]]])
+  assert.deepEqual(hf.whitespacePreTokenizer().preTokenizeString('Hello  👋 wörld!'), [['Hello', [0, 5]], ['👋', [7, 8]], ['wörld', [9, 14]], ['!', [14, 15]]])
+  assert.equal(hf.byteFallbackDecoder().decode(['<0xE5>', '<0x8f>', '<0xab>', 'a']), '叫a')
+  assert.equal(hf.sequenceDecoder([hf.ctcDecoder(), hf.metaspaceDecoder()]).decode(['▁', 'H', 'H', 'i', '▁', 'y']), 'Hi y')
+  assert.throws(() => hf.templateProcessing('[CLS] $A'), { message: 'Missing SpecialToken(s) with id(s) `[CLS]`', code: 'ERR_TOKENLANE_TEMPLATE' })
+  assert.equal(hf.slice('a👋b', 1, -1), '👋')
+  assert.throws(() => hf.slice('abc', 5), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+})
+
+test('huggingface: encodings are cut, filled up and put together', async () => {
+  const tokenizer = hf.Tokenizer.fromString(JSON.stringify({ ...tiny(), post_processor: null }))
+  const encoding = await tokenizer.encode('hello world')
+  const other = await tokenizer.encode('hello')
+  const merged = hf.mergeEncodings([encoding, other], true)
+  assert.deepEqual([merged.getLength(), merged.getOffsets().at(-1)], [6, [11, 16]])
+  encoding.truncate(2, 1, 'right')
+  assert.deepEqual([encoding.getTokens(), encoding.getOverflowing().length], [['hello', 'Ġw'], 3])
+  encoding.pad(4, { direction: 'left', padToken: 'x' })
+  assert.deepEqual(encoding.getTokens(), ['x', 'x', 'hello', 'Ġw'])
+  assert.deepEqual([encoding.charToToken(0), encoding.wordToTokens(0)], [2, [2, 3]])
+  tokenizer.setTruncation(3)
+  const processed = tokenizer.postProcess(await tokenizer.encode('hello'), other)
+  assert.deepEqual(processed.getTokens(), ['hello', 'hello'])
+  const withTemplate = hf.Tokenizer.fromString(JSON.stringify(tiny()))
+  assert.equal(await code(() => withTemplate.postProcess(other)), 'ERR_TOKENLANE_UNSUPPORTED')
+  assert.equal(new hf.Encoding().getLength(), 0)
+})

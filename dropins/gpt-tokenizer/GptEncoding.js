@@ -1,0 +1,225 @@
+'use strict'
+
+// The API of the npm package gpt-tokenizer 4 over tokenlane.
+
+const { withSpecialTokens, definition } = require('../bundled.js')
+const { error, typeError } = require('../errors.js')
+const { firstOf } = require('../special-tokens.js')
+const { chatml, harmony } = require('./chat.js')
+const { ALL_SPECIAL_TOKENS } = require('./constants.js')
+const { DEFAULT_ENCODING, chatModelParams, encodingNames, functionCallingModels, modelToEncodingMap } = require('./mapping.js')
+const { countRequest } = require('./function-calling.js')
+const special = require('./special-tokens.js')
+
+const { EndOfPrompt, EndOfText, FimMiddle, FimPrefix, FimSuffix, ImEnd, ImSep, ImStart } = special
+
+/** The special tokens that gpt-tokenizer gives an encoding where tiktoken has others. */
+const SPECIAL_TOKENS = {
+  cl100k_base: { ...definition('cl100k_base').specialTokens, [ImStart]: 100264, [ImEnd]: 100265, [ImSep]: 100266 },
+  o200k_base: {
+    [EndOfText]: 199999,
+    [FimPrefix]: 200000,
+    [FimMiddle]: 200001,
+    [FimSuffix]: 200002,
+    [ImStart]: 200003,
+    [ImEnd]: 200004,
+    [ImSep]: 200005,
+    [EndOfPrompt]: 200006,
+  },
+}
+
+// Only the two functions below make encodings.
+const MAKER = Symbol('maker')
+
+class GptEncoding {
+  static EndOfPrompt = EndOfPrompt
+  static EndOfText = EndOfText
+  static FimMiddle = FimMiddle
+  static FimPrefix = FimPrefix
+  static FimSuffix = FimSuffix
+
+  #tokenizer
+  #specialTokens
+  #isHarmony
+
+  constructor(maker, encoding, modelName, modelSpec) {
+    if (maker !== MAKER) throw typeError('a GptEncoding is made by GptEncoding.getEncodingApi')
+    if (!encodingNames.includes(encoding)) throw error('UNKNOWN_ENCODING', `Unknown encoding name: ${encoding}`)
+    const specialTokens = SPECIAL_TOKENS[encoding] ?? definition(encoding).specialTokens
+    this.#specialTokens = new Map(Object.entries(specialTokens))
+    this.#tokenizer = withSpecialTokens(encoding, specialTokens)
+    this.#isHarmony = encoding === 'o200k_harmony'
+    this.modelName = modelName
+    this.modelSpec = modelSpec
+    this.vocabularySize = this.#tokenizer.vocabSize({ addedTokens: false }) + this.#specialTokens.size
+    for (const name of Object.getOwnPropertyNames(GptEncoding.prototype)) {
+      if (name !== 'constructor') this[name] = this[name].bind(this)
+    }
+    const features = modelSpec?.supported_features
+    const callsFunctions = features ? features.includes('function_calling') : functionCallingModels.has(modelName)
+    if (callsFunctions) this.countChatCompletionTokens = (request) => countRequest(request, (text) => this.#count(text))
+  }
+
+  static getEncodingApi(encodingName) {
+    return new GptEncoding(MAKER, encodingName)
+  }
+
+  static getEncodingApiForModel(modelName, _getMergeableRanks, modelSpec) {
+    return new GptEncoding(MAKER, modelToEncodingMap[modelName] ?? DEFAULT_ENCODING, modelName, modelSpec)
+  }
+
+  encode(lineToEncode, encodeOptions) {
+    return Array.from(this.#tokenizer.encode(lineToEncode, this.#policy(lineToEncode, encodeOptions)).ids)
+  }
+
+  encodeGenerator(lineToEncode, encodeOptions) {
+    const options = this.#policy(lineToEncode, encodeOptions)
+    return wordByWord(this.#tokenizer, lineToEncode, options)
+  }
+
+  countTokens(input, encodeOptions) {
+    if (typeof input === 'string') return this.#tokenizer.count(input, this.#policy(input, encodeOptions))
+    return this.encodeChat(input, undefined, encodeOptions).length
+  }
+
+  isWithinTokenLimit(input, tokenLimit, encodeOptions) {
+    if (typeof input === 'string') {
+      const limit = Math.min(Math.max(0, Math.floor(tokenLimit)), 4294967295)
+      const options = this.#policy(input, encodeOptions)
+      if (tokenLimit < 0 || !this.#tokenizer.isWithin(input, limit, options)) return false
+      return this.#tokenizer.count(input, options)
+    }
+    let count = 0
+    for (const tokens of this.encodeChatGenerator(input, undefined, encodeOptions)) {
+      count += tokens.length
+      if (count > tokenLimit) return false
+    }
+    return count
+  }
+
+  encodeChat(chat, model, encodeOptions) {
+    return [...this.encodeChatGenerator(chat, model, encodeOptions)].flat()
+  }
+
+  *encodeChatGenerator(chat, model = this.modelName, encodeOptions = undefined) {
+    if (!model) {
+      throw error('ARGUMENT_VALUE', 'Model name must be provided either during initialization or passed in to the method.')
+    }
+    const params = chatModelParams[model]
+    const hasTokens = this.#isHarmony || (this.#specialTokens.has(ImStart) && this.#specialTokens.has(ImEnd))
+    if (params === undefined || !hasTokens) throw error('UNSUPPORTED', `Model '${model}' does not support chat.`)
+    const write = {
+      special: (token) => [this.#specialTokens.get(token)],
+      text: (text) => this.encode(text),
+      content: (text) => this.encode(text, encodeOptions),
+      separator: (text) => (text === '' ? [] : this.encode(text, { allowedSpecial: new Set([ImSep]) })),
+    }
+    const prime = encodeOptions?.primeWithAssistantResponse ?? 'assistant'
+    yield* this.#isHarmony ? harmony(chat, prime, write) : chatml(chat, prime, params, write)
+  }
+
+  decode(inputTokensToDecode) {
+    return [...this.decodeGenerator(inputTokensToDecode)].join('')
+  }
+
+  *decodeGenerator(inputTokensToDecode) {
+    const stream = this.#tokenizer.decodeStream()
+    for (const token of inputTokensToDecode) {
+      const text = stream.push(token)
+      if (text !== '') yield text
+    }
+    const rest = stream.end()
+    if (rest !== '') yield rest
+  }
+
+  async *decodeAsyncGenerator(inputTokensToDecode) {
+    const stream = this.#tokenizer.decodeStream()
+    for await (const token of inputTokensToDecode) {
+      const text = stream.push(token)
+      if (text !== '') yield text
+    }
+    const rest = stream.end()
+    if (rest !== '') yield rest
+  }
+
+  async decodeAsync(inputTokensToDecode) {
+    let decoded = ''
+    for await (const text of this.decodeAsyncGenerator(inputTokensToDecode)) decoded += text
+    return decoded
+  }
+
+  /** What so many tokens cost, by the prices of `modelSpec`, which are for a million. tokenlane carries no prices itself. */
+  estimateCost(tokenCount, modelSpec = this.modelSpec) {
+    if (!modelSpec) {
+      const message = 'Model spec must be provided either during initialization or passed in to the method.'
+      throw error('ARGUMENT_VALUE', `${message} (tokenlane carries no prices.)`)
+    }
+    if (!modelSpec.price_data) throw error('ARGUMENT_VALUE', `No cost information available for model: ${modelSpec.name}`)
+    const cost = (price) => price && (price * tokenCount) / 1e6
+    const costs = ({ input, output, cached_input, cached_output }) => ({
+      input: cost(input),
+      output: cost(output),
+      cached_input: cost(cached_input),
+      cached_output: cost(cached_output),
+    })
+    const kinds = ['main', 'batch'].filter((kind) => modelSpec.price_data[kind])
+    return Object.fromEntries(kinds.map((kind) => [kind, costs(modelSpec.price_data[kind])]))
+  }
+
+  /** tokenlane's word cache has a bound of its own: there is nothing to set. The number is checked. */
+  setMergeCacheSize(size) {
+    if (typeof size !== 'number' || Number.isNaN(size)) throw typeError('size must be a number')
+  }
+
+  /** The word cache is kept: it changes no result. */
+  clearMergeCache() {}
+
+  #count(text) {
+    return text ? this.#tokenizer.count(text, { specialTokens: 'text' }) : 0
+  }
+
+  /** The options of a call, once the text is known to hold nothing that they refuse. */
+  #policy(text, options) {
+    if (typeof text !== 'string') throw typeError('the text must be a string')
+    const { parsed, refused } = options === undefined ? { parsed: [], refused: undefined } : this.#sets(options)
+    const known = [...this.#specialTokens.keys()]
+    const found = firstOf(text, refused ?? known)
+    if (found !== undefined) throw error('SPECIAL_TOKEN', `Disallowed special token found: ${found}`)
+    const specialTokens = parsed.filter((token) => this.#specialTokens.has(token))
+    return { specialTokens: specialTokens.length > 0 ? specialTokens : 'text' }
+  }
+
+  /** The tokens that are to be parsed and the texts that are refused. */
+  #sets({ allowedSpecial, disallowedSpecial }) {
+    const all = [...this.#specialTokens.keys()]
+    const isAll = (set) => set === ALL_SPECIAL_TOKENS || set?.has?.(ALL_SPECIAL_TOKENS)
+    if (isAll(allowedSpecial)) {
+      if (disallowedSpecial === ALL_SPECIAL_TOKENS) {
+        throw error('ARGUMENT_VALUE', 'allowedSpecial and disallowedSpecial cannot both be set to "all".')
+      }
+      if (!isAll(disallowedSpecial)) {
+        const refused = new Set(disallowedSpecial)
+        return { parsed: all.filter((token) => !refused.has(token)), refused: [] }
+      }
+      return { parsed: all, refused: [] }
+    }
+    const parsed = [...(allowedSpecial ?? [])]
+    // Texts that are only named here are not looked for, as in the original: they become ordinary text.
+    if (disallowedSpecial && !isAll(disallowedSpecial)) return { parsed, refused: [] }
+    return { parsed, refused: all.filter((token) => !parsed.includes(token)) }
+  }
+}
+
+/** The ids of a text word by word. */
+function* wordByWord(tokenizer, text, options) {
+  const { ids, wordIds } = tokenizer.encode(text, options)
+  let start = 0
+  for (let at = 1; at <= ids.length; at++) {
+    if (at < ids.length && wordIds[at] === wordIds[start]) continue
+    yield Array.from(ids.subarray(start, at))
+    start = at
+  }
+  return ids.length
+}
+
+module.exports = { GptEncoding }

@@ -1,0 +1,61 @@
+'use strict'
+
+// How chats are written for OpenAI's models. Each function yields the tokens piece by piece; `write` makes them.
+
+const { error } = require('../errors.js')
+const { HarmonyCall, HarmonyChannel, HarmonyConstrain, HarmonyEnd, HarmonyMessage, HarmonyReturn, HarmonyStart } = require('./special-tokens.js')
+const { ImEnd, ImStart } = require('./special-tokens.js')
+
+/** `<|im_start|>name<|im_sep|>content<|im_end|>` for each message, and the start of the answer. */
+function* chatml(chat, prime, { messageSeparator, roleSeparator }, write) {
+  for (const { role = 'system', name = role, content } of chat) {
+    checkContent(content)
+    yield write.special(ImStart)
+    yield write.text(name)
+    yield write.separator(roleSeparator)
+    yield write.content(content)
+    yield write.special(ImEnd)
+    yield write.separator(messageSeparator)
+  }
+  if (prime !== '') {
+    yield write.special(ImStart)
+    yield write.content(prime)
+  }
+  yield write.separator(roleSeparator)
+}
+
+/** `<|start|>role<|channel|>channel<|message|>content<|end|>` for each message, and the start of the answer. */
+function* harmony(chat, prime, write) {
+  const ends = { [HarmonyReturn]: HarmonyReturn, [HarmonyCall]: HarmonyCall }
+  for (const message of chat) {
+    const { channel, constraint, content, name, recipient, recipientPlacement, role = 'user', terminator } = message
+    checkContent(content)
+    const to = recipient ? ` to=${recipient}` : ''
+    const isInRole = recipientPlacement === 'role' || !channel
+    yield write.special(HarmonyStart)
+    yield write.text(name ?? role)
+    if (to && isInRole) yield write.text(to)
+    if (channel) {
+      yield write.special(HarmonyChannel)
+      yield write.text(channel)
+      if (to && !isInRole) yield write.text(to)
+    }
+    if (constraint) {
+      yield write.special(HarmonyConstrain)
+      yield write.text(constraint)
+    }
+    yield write.special(HarmonyMessage)
+    yield write.content(content)
+    yield write.special(ends[terminator] ?? HarmonyEnd)
+  }
+  if (prime !== '') {
+    yield write.special(HarmonyStart)
+    yield write.text(prime)
+  }
+}
+
+function checkContent(content) {
+  if (content === undefined) throw error('ARGUMENT_VALUE', 'Content must be defined for all messages.')
+}
+
+module.exports = { chatml, harmony }

@@ -1,0 +1,35 @@
+'use strict'
+
+// Which encoding a model uses, and which models chat. A model that is in no list uses the newest encoding.
+
+const { ImSep } = require('./special-tokens.js')
+const { chat, encodings, functionCalling, other } = require('./models.json')
+
+const ENCODINGS = ['gpt2', 'p50k_base', 'r50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base', 'o200k_harmony']
+
+exports.cl100k_base = 'cl100k_base'
+exports.gpt2 = 'gpt2'
+exports.p50k_base = 'p50k_base'
+exports.p50k_edit = 'p50k_edit'
+exports.r50k_base = 'r50k_base'
+exports.o200k_base = 'o200k_base'
+exports.o200k_harmony = 'o200k_harmony'
+exports.DEFAULT_ENCODING = 'o200k_base'
+exports.encodingNames = ENCODINGS
+
+exports.modelToEncodingMap = Object.fromEntries(
+  Object.entries(encodings).flatMap(([encoding, names]) => names.map((name) => [name, encoding])),
+)
+
+exports.chatModelParams = Object.fromEntries(
+  chat.map((name) => [
+    name,
+    name.startsWith('gpt-3.5')
+      ? { messageSeparator: '\n', roleSeparator: '\n' }
+      : { messageSeparator: '', roleSeparator: ImSep },
+  ]),
+)
+
+/** All models that have an entry of their own. */
+exports.modelNames = [...Object.values(encodings).flat(), ...other].sort()
+exports.functionCallingModels = new Set(functionCalling)

@@ -1,0 +1,7 @@
+export const gpt2: readonly string[]
+export const p50k_base: readonly string[]
+export const r50k_base: readonly string[]
+export const p50k_edit: readonly string[]
+export const cl100k_base: readonly string[]
+export const o200k_base: readonly string[]
+export const o200k_harmony: readonly string[]

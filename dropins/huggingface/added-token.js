@@ -1,0 +1,37 @@
+'use strict'
+
+const { typeError } = require('../errors.js')
+
+class AddedToken {
+  #content
+  #isSpecial
+  #options
+
+  constructor(token, isSpecial, options) {
+    if (typeof token !== 'string') throw typeError('token must be a string')
+    if (typeof isSpecial !== 'boolean') throw typeError('isSpecial must be a boolean')
+    this.#content = token
+    this.#isSpecial = isSpecial
+    this.#options = options ?? {}
+  }
+
+  getContent() {
+    return this.#content
+  }
+
+  /** A token as a tokenizer.json writes it. */
+  static json(token, id) {
+    const { singleWord, leftStrip, rightStrip, normalized } = token.#options
+    return {
+      id,
+      content: token.#content,
+      single_word: singleWord ?? false,
+      lstrip: leftStrip ?? false,
+      rstrip: rightStrip ?? false,
+      normalized: normalized ?? !token.#isSpecial,
+      special: token.#isSpecial,
+    }
+  }
+}
+
+module.exports = { AddedToken }

@@ -1,0 +1,155 @@
+'use strict'
+
+// The parts of a tokenizer. Each is what a tokenizer.json says of it; the functions below write that.
+
+const { error, typeError } = require('../errors.js')
+const probe = require('./probe.js')
+
+class Component {
+  constructor(json) {
+    Object.defineProperty(this, 'json', { value: json })
+  }
+}
+
+class Normalizer extends Component {
+  normalizeString(sequence) {
+    return probe.normalize(this.json, text(sequence))
+  }
+}
+
+class PreTokenizer extends Component {
+  preTokenizeString(sequence) {
+    return probe.preTokenize(this.json, text(sequence))
+  }
+}
+
+class Decoder extends Component {
+  decode(tokens) {
+    return probe.decode(this.json, tokens)
+  }
+}
+
+class Processor extends Component {}
+
+function text(value) {
+  if (typeof value !== 'string') throw typeError('the sequence must be a string')
+  return value
+}
+
+const camel = { removed: 'Removed', isolated: 'Isolated', mergedWithPrevious: 'MergedWithPrevious' }
+Object.assign(camel, { mergedWithNext: 'MergedWithNext', contiguous: 'Contiguous' })
+
+function behaviorOf(name) {
+  const behavior = camel[name] ?? name
+  if (!Object.values(camel).includes(behavior)) throw error('ARGUMENT_VALUE', `"${name}" is not a valid split behavior`)
+  return behavior
+}
+
+const normalizer = (type, rest) => new Normalizer({ type, ...rest })
+const preTokenizer = (type, rest) => new PreTokenizer({ type, ...rest })
+const processor = (type, rest) => new Processor({ type, ...rest })
+const decoder = (type, rest) => new Decoder({ type, ...rest })
+const jsonOf = (components) => components.map((component) => component.json)
+
+const metaspace = (replacement = '▁', prepend_scheme = 'always', split = true) => ({
+  replacement: replacement ?? '▁',
+  prepend_scheme: prepend_scheme ?? 'always',
+  split: split ?? true,
+})
+
+/** A special token and its id, as processors take it. */
+function tokenAndId(pair) {
+  if (!Array.isArray(pair)) throw typeError('Failed to get Array length: a token and its id are asked for')
+  if (pair.length < 2) throw typeError('Array length < 2: a token and its id are asked for')
+  if (typeof pair[1] !== 'number') throw typeError('Failed to convert napi value String into rust type `u32`: the id must be a number')
+  return [String(pair[0]), pair[1]]
+}
+
+/** `[CLS] $A [SEP]:1` as the pieces of a template. */
+function pieces(template) {
+  return template.split(/\s+/).filter(Boolean).map((piece) => {
+    const [, name, type] = piece.match(/^(.*?)(?::(\d+))?$/s)
+    if (!name.startsWith('$')) return { SpecialToken: { id: name, type_id: Number(type ?? 0) } }
+    const sequence = name.slice(1)
+    if (/^\d+$/.test(sequence)) return { Sequence: { id: 'A', type_id: Number(sequence) } }
+    const id = { '': 'A', a: 'A', b: 'B' }[sequence.toLowerCase()]
+    if (id === undefined) throw error('TEMPLATE', `Cannot parse the template piece ${piece}`)
+    return { Sequence: { id, type_id: Number(type ?? 0) } }
+  })
+}
+
+function templateProcessing(single, pair = undefined, specialTokens = []) {
+  const templates = [pieces(single), pieces(pair ?? '$A:0 $B:1')]
+  const special_tokens = Object.fromEntries(
+    (specialTokens ?? []).map(tokenAndId).map(([token, id]) => [token, { id: token, ids: [id], tokens: [token] }]),
+  )
+  const used = templates.flat().flatMap((piece) => (piece.SpecialToken ? [piece.SpecialToken.id] : []))
+  const missing = [...new Set(used.filter((token) => !Object.hasOwn(special_tokens, token)))]
+  if (missing.length > 0) throw error('TEMPLATE', `Missing SpecialToken(s) with id(s) \`${missing.join(', ')}\``)
+  return processor('TemplateProcessing', { single: templates[0], pair: templates[1], special_tokens })
+}
+
+const functions = {
+  bertNormalizer: ({ cleanText, handleChineseChars, stripAccents, lowercase } = {}) =>
+    normalizer('BertNormalizer', {
+      clean_text: cleanText ?? true,
+      handle_chinese_chars: handleChineseChars ?? true,
+      strip_accents: stripAccents ?? null,
+      lowercase: lowercase ?? true,
+    }),
+  nfcNormalizer: () => normalizer('NFC'),
+  nfdNormalizer: () => normalizer('NFD'),
+  nfkcNormalizer: () => normalizer('NFKC'),
+  nfkdNormalizer: () => normalizer('NFKD'),
+  stripNormalizer: (left, right) => normalizer('Strip', { strip_left: left ?? true, strip_right: right ?? true }),
+  prependNormalizer: (prepend) => normalizer('Prepend', { prepend: text(prepend) }),
+  stripAccentsNormalizer: () => normalizer('StripAccents'),
+  lowercase: () => normalizer('Lowercase'),
+  nmt: () => normalizer('Nmt'),
+  replace: (pattern, content) => normalizer('Replace', { pattern: { String: text(pattern) }, content: text(content) }),
+  precompiled: (bytes) => normalizer('Precompiled', { precompiled_charsmap: Buffer.from(bytes).toString('base64') }),
+  sequenceNormalizer: (normalizers) => normalizer('Sequence', { normalizers: jsonOf(normalizers) }),
+
+  bertPreTokenizer: () => preTokenizer('BertPreTokenizer'),
+  byteLevelPreTokenizer: (addPrefixSpace, useRegex) =>
+    preTokenizer('ByteLevel', { add_prefix_space: addPrefixSpace ?? true, trim_offsets: true, use_regex: useRegex ?? true }),
+  charDelimiterSplit: (delimiter) => preTokenizer('CharDelimiterSplit', { delimiter: text(delimiter) }),
+  digitsPreTokenizer: (individualDigits) => preTokenizer('Digits', { individual_digits: individualDigits ?? false }),
+  metaspacePreTokenizer: (...options) => preTokenizer('Metaspace', metaspace(...options)),
+  punctuationPreTokenizer: (behavior) => preTokenizer('Punctuation', { behavior: behaviorOf(behavior ?? 'isolated') }),
+  sequencePreTokenizer: (all) => preTokenizer('Sequence', { pretokenizers: jsonOf(all) }),
+  splitPreTokenizer: (pattern, behavior, invert) =>
+    preTokenizer('Split', { pattern: { String: text(pattern) }, behavior: behaviorOf(behavior), invert: invert ?? false }),
+  whitespacePreTokenizer: () => preTokenizer('Whitespace'),
+  whitespaceSplitPreTokenizer: () => preTokenizer('WhitespaceSplit'),
+
+  bertProcessing: (sep, cls) => processor('BertProcessing', { sep: tokenAndId(sep), cls: tokenAndId(cls) }),
+  byteLevelProcessing: (trimOffsets) =>
+    processor('ByteLevel', { add_prefix_space: true, trim_offsets: trimOffsets ?? true, use_regex: true }),
+  robertaProcessing: (sep, cls, trimOffsets, addPrefixSpace) =>
+    processor('RobertaProcessing', {
+      sep: tokenAndId(sep),
+      cls: tokenAndId(cls),
+      trim_offsets: trimOffsets ?? true,
+      add_prefix_space: addPrefixSpace ?? true,
+    }),
+  sequenceProcessing: (processors) => processor('Sequence', { processors: jsonOf(processors) }),
+  templateProcessing,
+
+  bpeDecoder: (suffix) => decoder('BPEDecoder', { suffix: suffix ?? '</w>' }),
+  byteFallbackDecoder: () => decoder('ByteFallback'),
+  ctcDecoder: (padToken, wordDelimiterToken, cleanup) =>
+    decoder('CTC', {
+      pad_token: padToken ?? '<pad>',
+      word_delimiter_token: wordDelimiterToken ?? '|',
+      cleanup: cleanup ?? true,
+    }),
+  fuseDecoder: () => decoder('Fuse'),
+  metaspaceDecoder: (...options) => decoder('Metaspace', metaspace(...options)),
+  replaceDecoder: (pattern, content) => decoder('Replace', { pattern: { String: text(pattern) }, content: text(content) }),
+  sequenceDecoder: (decoders) => decoder('Sequence', { decoders: jsonOf(decoders) }),
+  stripDecoder: (content, left, right) => decoder('Strip', { content: text(content), start: left, stop: right }),
+  wordPieceDecoder: (prefix, cleanup) => decoder('WordPiece', { prefix: prefix ?? '##', cleanup: cleanup ?? true }),
+}
+
+module.exports = { Component, Normalizer, PreTokenizer, Decoder, Processor, functions }

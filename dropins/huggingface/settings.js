@@ -1,0 +1,83 @@
+'use strict'
+
+// Truncation and padding: as setTruncation and setPadding take them, as a tokenizer.json has them, as tokenlane takes them.
+
+const { error } = require('../errors.js')
+
+const STRATEGIES = { LongestFirst: 'longest_first', OnlyFirst: 'only_first', OnlySecond: 'only_second' }
+
+const TruncationStrategy = { LongestFirst: 'LongestFirst', OnlyFirst: 'OnlyFirst', OnlySecond: 'OnlySecond' }
+const TruncationDirection = { Left: 'Left', Right: 'Right' }
+const PaddingDirection = { Left: 0, Right: 1, 0: 'Left', 1: 'Right' }
+
+/** 'left' or 'right'. */
+function directionOf(direction, what) {
+  const known = { left: 'left', Left: 'left', 0: 'left', right: 'right', Right: 'right', 1: 'right' }
+  const found = known[direction ?? 'right']
+  if (found === undefined) throw error('ARGUMENT_VALUE', `${direction} is not a valid ${what} direction`)
+  return found
+}
+
+function truncation(maxLength, options) {
+  const { strategy = 'LongestFirst', direction, stride = 0 } = options ?? {}
+  if (!Object.hasOwn(STRATEGIES, strategy)) throw error('ARGUMENT_VALUE', `${strategy} is not a valid truncation strategy`)
+  return { maxLength, stride, strategy: STRATEGIES[strategy], direction: directionOf(direction, 'truncation') }
+}
+
+function padding(options) {
+  const { maxLength, direction, padToMultipleOf = 1, padId = 0, padTypeId = 0, padToken = '[PAD]' } = options ?? {}
+  return {
+    to: maxLength ?? 'longest',
+    multipleOf: padToMultipleOf || 1,
+    direction: directionOf(direction, 'padding'),
+    padId,
+    padTypeId,
+    padToken,
+  }
+}
+
+const MESSAGES = {
+  ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT: 'Truncation error: Second sequence not provided',
+  ERR_TOKENLANE_TRUNCATION_TOO_SHORT: 'Truncation error: Sequence to truncate too short to respect the provided max_length',
+}
+
+/** An error of truncation with the message that the users of Hugging Face's library know. */
+function inTheirWords(cause) {
+  const message = MESSAGES[cause.code]
+  return message === undefined ? cause : Object.assign(new Error(message, { cause }), { code: cause.code })
+}
+
+const capital = (word) => word[0].toUpperCase() + word.slice(1)
+
+/** As a tokenizer.json writes them; `undefined` leaves what the file has. */
+function truncationJson(value) {
+  if (!value) return value === false ? null : undefined
+  const { maxLength, stride, strategy, direction } = value
+  const [name] = Object.entries(STRATEGIES).find(([, ours]) => ours === strategy)
+  return { direction: capital(direction), max_length: maxLength, strategy: name, stride }
+}
+
+function paddingJson(value) {
+  if (!value) return value === false ? null : undefined
+  const { to, multipleOf, direction, padId, padTypeId, padToken } = value
+  return {
+    strategy: to === 'longest' ? 'BatchLongest' : { Fixed: to },
+    direction: capital(direction),
+    pad_to_multiple_of: multipleOf > 1 ? multipleOf : null,
+    pad_id: padId,
+    pad_type_id: padTypeId,
+    pad_token: padToken,
+  }
+}
+
+module.exports = {
+  TruncationStrategy,
+  TruncationDirection,
+  PaddingDirection,
+  directionOf,
+  inTheirWords,
+  truncation,
+  padding,
+  truncationJson,
+  paddingJson,
+}

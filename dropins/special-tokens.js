@@ -1,0 +1,25 @@
+'use strict'
+
+// Which of some special tokens stands first in a text.
+
+const expressions = new Map()
+
+function firstOf(text, tokens) {
+  if (tokens.length === 0) return undefined
+  // Most texts have none, and most tokens start alike.
+  if (tokens.every((token) => token.startsWith('<|')) && !text.includes('<|')) return undefined
+  return text.match(anyOf(tokens))?.[0]
+}
+
+function anyOf(tokens) {
+  const key = tokens.join('\n')
+  let expression = expressions.get(key)
+  if (expression === undefined) {
+    expression = new RegExp(tokens.map((token) => token.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|'))
+    if (expressions.size > 100) expressions.clear()
+    expressions.set(key, expression)
+  }
+  return expression
+}
+
+module.exports = { firstOf }

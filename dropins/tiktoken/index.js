@@ -1,0 +1,146 @@
+'use strict'
+
+// The API of the npm package tiktoken 1.0 over tokenlane.
+
+const { definition, ranksOf, withSpecialTokens } = require('../bundled.js')
+const { error, typeError } = require('../errors.js')
+const { firstOf } = require('../special-tokens.js')
+const models = require('./models.json')
+const { RankTable, plainRanks } = require('./ranks.js')
+const { completions, stableLength } = require('./unstable.js')
+const { Tokenizer } = require('../../lib/tokenizer.js')
+
+const ENCODINGS = ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base']
+const encodingOfModel = new Map(Object.entries(models).flatMap(([encoding, names]) => names.map((name) => [name, encoding])))
+
+// Only get_encoding makes encoders that know their name.
+const NAMED = Symbol('named')
+
+class Tiktoken {
+  #tokenizer
+  #name
+  #specialTokens
+  #ranks
+
+  constructor(tiktoken_bfe, special_tokens, pat_str) {
+    if (tiktoken_bfe === NAMED) {
+      const name = special_tokens
+      this.#name = name
+      this.#specialTokens = new Map(Object.entries({ ...definition(name).specialTokens, ...pat_str }))
+      this.#tokenizer = withSpecialTokens(name, Object.fromEntries(this.#specialTokens))
+      this.#ranks = new RankTable(() => ranksOf(name))
+      return
+    }
+    if (typeof tiktoken_bfe !== 'string') throw typeError('tiktoken_bfe must be the ranks, as a string')
+    if (typeof pat_str !== 'string') throw typeError('pat_str must be a regular expression, as a string')
+    const ranks = plainRanks(tiktoken_bfe)
+    this.#specialTokens = new Map(Object.entries(special_tokens ?? {}))
+    const specialTokens = Object.fromEntries(this.#specialTokens)
+    this.#tokenizer = Tokenizer.fromBufferSync(Buffer.from(ranks), { pattern: pat_str, specialTokens })
+    this.#ranks = new RankTable(() => ranks)
+  }
+
+  get name() {
+    this.#alive()
+    return this.#name
+  }
+
+  encode(text, allowed_special, disallowed_special) {
+    return this.#encode(text, allowed_special, disallowed_special).ids
+  }
+
+  encode_ordinary(text) {
+    return this.#alive().encode(checkText(text), { specialTokens: 'text' }).ids
+  }
+
+  encode_with_unstable(text, allowed_special, disallowed_special) {
+    const { ids, wordIds } = this.#encode(text, allowed_special, disallowed_special)
+    const isSpecial = ids.length === 0 || [...this.#specialTokens.values()].includes(ids.at(-1))
+    const stable = isSpecial ? ids.length : stableLength(ids, wordIds, this.#ranks)
+    const encode = (rest) => this.#tokenizer.encode(rest, { specialTokens: 'text' }).ids
+    return [Array.from(ids.subarray(0, stable)), completions(ids.subarray(stable), this.#ranks, encode)]
+  }
+
+  encode_single_token(bytes) {
+    this.#alive()
+    const key = typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const id = this.#ranks.id(key.latin1Slice()) ?? this.#specialTokens.get(key.utf8Slice())
+    if (id === undefined) throw error('NO_SUCH_TOKEN', `there is no token of these bytes: ${[...key].join(' ')}`)
+    return id
+  }
+
+  decode(tokens) {
+    return this.#alive().decodeBytes(tokens instanceof Uint32Array ? tokens : Uint32Array.from(tokens))
+  }
+
+  decode_single_token_bytes(token) {
+    return this.#alive().decodeBytes([token])
+  }
+
+  token_byte_values() {
+    this.#alive()
+    return this.#ranks.sorted.map((token) => [...Buffer.from(token, 'latin1')])
+  }
+
+  free() {
+    this.#tokenizer = undefined
+    this.#ranks = undefined
+  }
+
+  #alive() {
+    if (this.#tokenizer === undefined) throw error('DISPOSED', 'the encoder was freed')
+    return this.#tokenizer
+  }
+
+  #encode(text, allowed_special, disallowed_special) {
+    const tokenizer = this.#alive()
+    checkText(text)
+    const allowed = this.#choice('allowed_special', allowed_special ?? [])
+    const disallowed =
+      (disallowed_special ?? 'all') === 'all'
+        ? [...this.#specialTokens.keys()].filter((token) => !allowed.has(token))
+        : [...this.#choice('disallowed_special', disallowed_special)]
+    const found = firstOf(text, disallowed)
+    if (found !== undefined) {
+      throw error('SPECIAL_TOKEN', `The text contains a special token that is not allowed: ${found}`)
+    }
+    const parsed = [...allowed].filter((token) => this.#specialTokens.has(token))
+    return tokenizer.encode(text, { specialTokens: parsed.length > 0 ? parsed : 'text', offsets: false })
+  }
+
+  /** The tokens that 'all' or an array stands for. */
+  #choice(name, value) {
+    if (value === 'all') return new Set(this.#specialTokens.keys())
+    if (!Array.isArray(value)) {
+      throw Object.assign(new Error(`Invalid value for ${name}`), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+    }
+    return new Set(value)
+  }
+}
+
+if (Symbol.dispose !== undefined) Tiktoken.prototype[Symbol.dispose] = Tiktoken.prototype.free
+
+function checkText(text) {
+  if (typeof text !== 'string') throw typeError('text must be a string')
+  return text
+}
+
+function get_encoding(encoding, extend_special_tokens) {
+  if (!ENCODINGS.includes(encoding)) throw error('UNKNOWN_ENCODING', 'Invalid encoding')
+  return new Tiktoken(NAMED, encoding, extend_special_tokens)
+}
+
+function get_encoding_name_for_model(model) {
+  const encoding = encodingOfModel.get(model)
+  if (encoding === undefined) throw error('UNKNOWN_MODEL', `Invalid model: ${model}`)
+  return encoding
+}
+
+function encoding_for_model(model, extend_special_tokens) {
+  return get_encoding(get_encoding_name_for_model(model), extend_special_tokens)
+}
+
+exports.get_encoding = get_encoding
+exports.encoding_for_model = encoding_for_model
+exports.get_encoding_name_for_model = get_encoding_name_for_model
+exports.Tiktoken = Tiktoken

@@ -1,0 +1,1 @@
+export { Tiktoken } from './index.js'

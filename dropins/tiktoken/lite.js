@@ -1,0 +1,3 @@
+'use strict'
+
+exports.Tiktoken = require('./index.js').Tiktoken

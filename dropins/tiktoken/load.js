@@ -1,0 +1,47 @@
+'use strict'
+
+// `load` of the package tiktoken: a registry's entry with the files that it names, as the constructor of Tiktoken takes it.
+
+const { error } = require('../errors.js')
+
+async function load(registry, customFetch = fetchText) {
+  const { explicit_n_vocab, pat_str, special_tokens } = registry
+  const bpe_ranks =
+    'data_gym_to_mergeable_bpe_ranks' in registry
+      ? await fromDataGym(registry.data_gym_to_mergeable_bpe_ranks, customFetch)
+      : await customFetch(registry.load_tiktoken_bpe)
+  return { explicit_n_vocab, pat_str, special_tokens, bpe_ranks }
+}
+
+async function fetchText(url) {
+  const response = await fetch(url)
+  if (!response.ok) throw error('DOWNLOAD', `${url} answered ${response.status} ${response.statusText}`)
+  return response.text()
+}
+
+/** The ranks of GPT-2's two files: the merges in their order, and the ids, which must be the same. */
+async function fromDataGym({ vocab_bpe_file, encoder_json_file }, fetchFile) {
+  const [merges, encoder] = await Promise.all([vocab_bpe_file, encoder_json_file].map((file) => fetchFile(file)))
+  const ids = new Map(Object.entries(JSON.parse(encoder)))
+  const letters = printableBytes()
+  const singles = [...letters.keys()]
+  const joined = merges.split('\n').slice(1).filter((line) => line !== '').map((line) => line.replace(' ', ''))
+  const tokens = [...singles, ...joined]
+  const wrong = tokens.findIndex((token, rank) => ids.get(token) !== rank)
+  if (wrong !== -1) throw error('DUPLICATE_ID', `the two files disagree about the token ${JSON.stringify(tokens[wrong])}`)
+  const bytes = (token) => Buffer.from(Array.from(token, (letter) => letters.get(letter)))
+  return tokens.map((token, rank) => `${bytes(token).toString('base64')} ${rank}\n`).join('')
+}
+
+/** The printable character of each byte, those that stand for themselves first. */
+function printableBytes() {
+  const all = Array.from({ length: 256 }, (_, byte) => byte)
+  const printable = (byte) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173)
+  const others = all.filter((byte) => !printable(byte))
+  return new Map([
+    ...all.filter(printable).map((byte) => [String.fromCharCode(byte), byte]),
+    ...others.map((byte, index) => [String.fromCharCode(256 + index), byte]),
+  ])
+}
+
+exports.load = load

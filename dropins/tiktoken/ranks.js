@@ -1,0 +1,85 @@
+'use strict'
+
+// Ranks as the package tiktoken carries them, and a table of them. Tokens are strings of one character a byte.
+
+/** Lines of base64 and rank. The package's own files are shorter: `! RANK TOKEN TOKEN …`, the ranks going up by one. */
+function plainRanks(text) {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      if (!line.startsWith('! ')) return line
+      const [, first, ...tokens] = line.split(' ')
+      return tokens.map((token, index) => `${token} ${Number(first) + index}`).join('\n')
+    })
+    .join('\n')
+}
+
+/** The tokens of a rank file, read when they are first asked for. */
+class RankTable {
+  #read
+  #ids
+  #sorted
+  #tokens
+
+  constructor(read) {
+    this.#read = read
+  }
+
+  #all() {
+    if (this.#ids === undefined) {
+      const lines = this.#read().split('\n').filter((line) => line !== '')
+      this.#ids = new Map(
+        lines.map((line) => {
+          const [token, rank] = line.split(' ')
+          return [Buffer.from(token, 'base64').latin1Slice(), Number(rank)]
+        }),
+      )
+    }
+    return this.#ids
+  }
+
+  id(token) {
+    return this.#all().get(token)
+  }
+
+  token(id) {
+    this.#tokens ??= new Map([...this.#all()].map(([token, rank]) => [rank, token]))
+    return this.#tokens.get(id)
+  }
+
+  /** All tokens, in the order of their bytes. */
+  get sorted() {
+    this.#sorted ??= [...this.#all().keys()].sort()
+    return this.#sorted
+  }
+
+  /** The tokens that start with some bytes. */
+  *startingWith(start) {
+    const { sorted } = this
+    let [low, high] = [0, sorted.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (sorted[middle] < start) low = middle + 1
+      else high = middle
+    }
+    for (; low < sorted.length && sorted[low].startsWith(start); low++) yield sorted[low]
+  }
+
+  /** Merges bytes that need not be text: the pair of the lowest rank first, the leftmost of these. */
+  merge(bytes) {
+    if (this.id(bytes) !== undefined) return [this.id(bytes)]
+    const parts = [...bytes]
+    for (;;) {
+      let [best, at] = [Infinity, -1]
+      for (let index = 0; index + 1 < parts.length; index++) {
+        const rank = this.id(parts[index] + parts[index + 1])
+        if (rank !== undefined && rank < best) [best, at] = [rank, index]
+      }
+      if (at === -1) return parts.map((part) => this.id(part))
+      parts.splice(at, 2, parts[at] + parts[at + 1])
+    }
+  }
+}
+
+module.exports = { RankTable, plainRanks }

@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+// Writes the entries of tokenlane/gpt-tokenizer, one for each encoding and for each model that gpt-tokenizer knows. npm runs
+// this after an install in a clone and before a pack.
+
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+const require = createRequire(import.meta.url)
+const folder = fileURLToPath(new URL('../dropins/gpt-tokenizer/', import.meta.url))
+const { encodingNames, functionCallingModels, modelNames } = require(`${folder}mapping.js`)
+
+function write(kind, name, more = '') {
+  fs.mkdirSync(`${folder}${kind}`, { recursive: true })
+  const code = `'use strict'
+
+module.exports = require('../entry.js').${kind}('${name}')
+
+// For Node, which looks for the names of exports without running a file.
+0 && (module.exports = { ...require('../names.js')${more} })
+`
+  fs.writeFileSync(`${folder}${kind}/${name}.js`, code)
+}
+
+for (const name of encodingNames) write('encoding', name)
+for (const name of modelNames) write('model', name, functionCallingModels.has(name) ? ', countChatCompletionTokens' : '')

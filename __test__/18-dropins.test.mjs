@@ -180,7 +180,7 @@ test('huggingface: a file, its calls and its columns', async () => {
   assert.equal(tokenizer.getVocab()['</s>'], 15)
   assert.equal(await code(() => tokenizer.encode(3)), 'ERR_TOKENLANE_ARGUMENT_TYPE')
   assert.equal(await code(() => hf.Tokenizer.fromString('{')), 'ERR_TOKENLANE_JSON')
-  assert.equal(await code(() => hf.Tokenizer.fromFile('/no/such/file')), 'ERR_TOKENLANE_FILE')
+  assert.equal(await code(() => hf.Tokenizer.fromFile('/no/such/file')), 'ERR_TOKENLANE_FILE_NOT_FOUND')
 })
 
 test('huggingface: a batch gives what the calls give, padded to the longest', async () => {

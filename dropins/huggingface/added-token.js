@@ -19,13 +19,12 @@ class AddedToken {
     return this.#content
   }
 
-  /** A token as a tokenizer.json writes it. */
-  static json(token, id) {
+  /** What is said of a token, as tokenlane takes it. */
+  static settings(token) {
     const { singleWord, leftStrip, rightStrip, normalized } = token.#options
     return {
-      id,
       content: token.#content,
-      single_word: singleWord ?? false,
+      singleWord: singleWord ?? false,
       lstrip: leftStrip ?? false,
       rstrip: rightStrip ?? false,
       normalized: normalized ?? !token.#isSpecial,

@@ -1,6 +1,6 @@
 'use strict'
 
-// Truncation and padding: as setTruncation and setPadding take them, as a tokenizer.json has them, as tokenlane takes them.
+// Truncation and padding: from what setTruncation and setPadding take to what tokenlane takes.
 
 const { error } = require('../errors.js')
 
@@ -47,29 +47,6 @@ function inTheirWords(cause) {
   return message === undefined ? cause : Object.assign(new Error(message, { cause }), { code: cause.code })
 }
 
-const capital = (word) => word[0].toUpperCase() + word.slice(1)
-
-/** As a tokenizer.json writes them; `undefined` leaves what the file has. */
-function truncationJson(value) {
-  if (!value) return value === false ? null : undefined
-  const { maxLength, stride, strategy, direction } = value
-  const [name] = Object.entries(STRATEGIES).find(([, ours]) => ours === strategy)
-  return { direction: capital(direction), max_length: maxLength, strategy: name, stride }
-}
-
-function paddingJson(value) {
-  if (!value) return value === false ? null : undefined
-  const { to, multipleOf, direction, padId, padTypeId, padToken } = value
-  return {
-    strategy: to === 'longest' ? 'BatchLongest' : { Fixed: to },
-    direction: capital(direction),
-    pad_to_multiple_of: multipleOf > 1 ? multipleOf : null,
-    pad_id: padId,
-    pad_type_id: padTypeId,
-    pad_token: padToken,
-  }
-}
-
 module.exports = {
   TruncationStrategy,
   TruncationDirection,
@@ -78,6 +55,4 @@ module.exports = {
   inTheirWords,
   truncation,
   padding,
-  truncationJson,
-  paddingJson,
 }

@@ -1,11 +1,11 @@
 'use strict'
 
-// Tokenizer of the npm package tokenizers. It holds a tokenizer.json; whatever changes a part of it has the tokenizer made
-// anew when it is next needed. Truncation and padding are options of the calls: to set them costs nothing.
+// Tokenizer of the npm package tokenizers. It can be changed and tokenlane's cannot, so that every change takes another one in
+// its place, which shares the vocabulary. Truncation and padding are options of the calls.
 
 const fs = require('node:fs')
 
-const { error, notCovered, typeError } = require('../errors.js')
+const { notCovered, typeError } = require('../errors.js')
 const { AddedToken } = require('./added-token.js')
 const { Decoder, Normalizer, PreTokenizer, Processor } = require('./components.js')
 const { Encoding } = require('./encoding.js')
@@ -15,51 +15,49 @@ const settings = require('./settings.js')
 const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
 
 class Tokenizer {
-  #engine
-  /** The file as it was read, until something asks for its parts. */
-  #bytes
+  #tokenizer
+  /** The same as a tokenizer.json, once something asked for its parts. */
   #json
   #truncation
   #padding
   #running = 0
 
   constructor(model) {
-    if (model instanceof Buffer) {
-      this.#bytes = model
-      this.#engine = Engine.fromBufferSync(model)
+    if (model instanceof Engine) {
+      this.#tokenizer = model
       return
     }
     if (!(model instanceof Model)) throw typeError('model must be a Model')
-    const parts = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null }
-    this.#json = { version: '1.0', truncation: null, padding: null, added_tokens: [], ...parts, model: model.json }
+    this.#load({ version: '1.0', added_tokens: [], model: model.json })
   }
 
   static fromString(s) {
     if (typeof s !== 'string') throw typeError('s must be a string')
-    return new Tokenizer(Buffer.from(s))
+    return new Tokenizer(Engine.fromBufferSync(Buffer.from(s)))
   }
 
   static fromFile(file) {
     if (typeof file !== 'string') throw typeError('file must be a path, as a string')
-    return new Tokenizer(readFile(file))
+    return new Tokenizer(Engine.fromFileSync(file))
   }
 
-  get #tokenizer() {
-    this.#engine ??= Engine.fromBufferSync(Buffer.from(JSON.stringify(this.#json)))
-    return this.#engine
+  #load(json) {
+    this.#tokenizer = Engine.fromBufferSync(Buffer.from(JSON.stringify(json)))
+    this.#json = undefined
   }
 
   get #parts() {
-    this.#json ??= JSON.parse(this.#bytes.toString())
-    this.#bytes = undefined
-    return this.#json
+    return (this.#json ??= this.#tokenizer.toJSON())
   }
 
-  /** Changes a part of the file. */
+  #change(changes) {
+    this.#tokenizer = this.#tokenizer.with(changes)
+    this.#json = undefined
+  }
+
   #set(name, Kind, component) {
     if (!(component instanceof Kind)) throw typeError(`a ${Kind.name} is needed`)
-    this.#parts[name] = component.json
-    this.#engine = undefined
+    this.#change({ [name]: component.json })
   }
 
   #get(name, Kind) {
@@ -68,7 +66,7 @@ class Tokenizer {
   }
 
   setPreTokenizer(preTokenizer) {
-    this.#set('pre_tokenizer', PreTokenizer, preTokenizer)
+    this.#set('preTokenizer', PreTokenizer, preTokenizer)
   }
 
   setDecoder(decoder) {
@@ -76,11 +74,12 @@ class Tokenizer {
   }
 
   setModel(model) {
-    this.#set('model', Model, model)
+    if (!(model instanceof Model)) throw typeError('a Model is needed')
+    this.#load({ ...this.#parts, model: model.json })
   }
 
   setPostProcessor(postProcessor) {
-    this.#set('post_processor', Processor, postProcessor)
+    this.#set('postProcessor', Processor, postProcessor)
   }
 
   setNormalizer(normalizer) {
@@ -127,24 +126,19 @@ class Tokenizer {
     this.addAddedTokens(tokens.map((token) => new AddedToken(token, true)))
   }
 
-  /** As Hugging Face's library numbers them: by the model's own id where it has the token, else behind the last. */
   addAddedTokens(tokens) {
-    const { added_tokens: added, model } = this.#parts
-    const size = Object.keys(model.vocab).length
-    let count = 0
-    for (const token of tokens) {
-      const content = token.getContent()
-      const before = added.findIndex((other) => other.content === content)
-      const last = added.reduce((most, other) => Math.max(most, other.id), -1)
-      const next = last >= size || size === 0 ? last + 1 : size
-      const json = AddedToken.json(token, before === -1 ? (model.vocab[content] ?? next) : added[before].id)
-      if (content === '' || (before !== -1 && same(added[before], json))) continue
-      if (before === -1) added.push(json)
-      else added[before] = json
-      count += 1
+    const known = new Map(this.#parts.added_tokens.map((token) => [token.content, token]))
+    const added = []
+    for (const token of tokens.map(AddedToken.settings)) {
+      const { content, special, singleWord, lstrip, rstrip, normalized } = token
+      const json = { special, single_word: singleWord, lstrip, rstrip, normalized }
+      const before = known.get(content)
+      if (content === '' || (before && Object.keys(json).every((name) => before[name] === json[name]))) continue
+      known.set(content, json)
+      added.push(token)
     }
-    this.#engine = undefined
-    return count
+    if (added.length > 0) this.#change({ addedTokens: added })
+    return added.length
   }
 
   getVocab(withAddedTokens = true) {
@@ -246,12 +240,7 @@ class Tokenizer {
   }
 
   save(path, pretty) {
-    const truncation = settings.truncationJson(this.#truncation) ?? this.#parts.truncation
-    const padding = settings.paddingJson(this.#padding) ?? this.#parts.padding
-    const json = { ...this.#parts }
-    if (this.#truncation !== undefined) json.truncation = truncation
-    if (this.#padding !== undefined) json.padding = padding
-    fs.writeFileSync(path, JSON.stringify(json, null, pretty ? 2 : undefined))
+    fs.writeFileSync(path, JSON.stringify(this.#tokenizer.with(this.#limits()).toJSON(), null, pretty ? 2 : undefined))
   }
 
   train() {
@@ -265,18 +254,6 @@ function inTheirWords(call) {
   } catch (failure) {
     throw settings.inTheirWords(failure)
   }
-}
-
-function readFile(file) {
-  try {
-    return fs.readFileSync(file)
-  } catch (cause) {
-    throw error('FILE', `Error loading from file: ${cause.message}`, { cause })
-  }
-}
-
-function same(a, b) {
-  return Object.keys(b).every((name) => a[name] === b[name])
 }
 
 /** A text, or words where the caller says so. */

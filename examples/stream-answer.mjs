@@ -1,0 +1,19 @@
+// The answer of a model, written as its tokens come: never half a character, however the tokens cut it.
+
+import { setTimeout } from 'node:timers/promises'
+
+import { Tokenizer } from 'tokenlane'
+
+const tokenizer = await Tokenizer.fromEncoding('o200k_base')
+
+/** Stands for the model. */
+async function* answer() {
+  for (const id of tokenizer.encode('Naïve café 👩‍🚀🚀: 日本語のテキスト。').ids) {
+    await setTimeout(5)
+    yield id
+  }
+}
+
+const stream = tokenizer.decodeStream()
+for await (const id of answer()) process.stdout.write(stream.push(id))
+console.log(stream.end())

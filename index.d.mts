@@ -29,6 +29,7 @@ export {
   ThreadOptions,
   Tokenizer,
   TokenizerJson,
+  TokenizerStats,
   Truncation,
   encodings,
   limits,

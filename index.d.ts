@@ -242,6 +242,18 @@ export interface ModelChanges {
   ignoreMerges?: boolean | undefined
 }
 
+/** What {@link Tokenizer.stats} tells. All threads that have the tokenizer share it, and its figures. */
+export interface TokenizerStats {
+  /** Bytes of the vocabulary, the merges and the other tables, about. */
+  tableBytes: number
+  /** Bytes of the word caches, one for each worker that waits for work at the moment; of those at work nothing is told. */
+  cacheBytes: number
+  /** How many words these caches knew. */
+  cacheHits: number
+  /** How many they did not, so that the word was merged. */
+  cacheMisses: number
+}
+
 /**
  * A tokenizer. Made by its loaders, immutable, and shared: the same bytes loaded again, in any worker thread, are the same
  * tokenizer in memory.
@@ -362,6 +374,8 @@ export class Tokenizer {
   tokenToId(token: string): number | undefined
   /** The token of an id as the vocabulary writes it, or `undefined`. */
   idToToken(id: number): string | undefined
+  /** What it holds in memory, and how often a word was seen before. */
+  stats(): TokenizerStats
   /** How many tokens there are. `addedTokens: false` leaves out those beside the model's vocabulary. Default `true`. */
   vocabSize(options?: { addedTokens?: boolean | undefined }): number
 

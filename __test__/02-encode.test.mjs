@@ -115,3 +115,15 @@ test('tokens, ids and the size of the vocabulary', () => {
   assert.equal(small.vocabSize(), 16)
   assert.equal(small.vocabSize({ addedTokens: false }), 14)
 })
+
+test('stats tell what a tokenizer holds and how many words its caches knew', () => {
+  const own = Tokenizer.fromBufferSync(new TextEncoder().encode(`${JSON.stringify({ ...tiny(), version: '1.0' })} `))
+  const before = own.stats()
+  assert.deepEqual([before.cacheBytes, before.cacheHits, before.cacheMisses], [0, 0, 0])
+  assert.ok(before.tableBytes > 0)
+  for (let round = 0; round < 10; round++) own.encode('hello hello world')
+  const { tableBytes, cacheBytes, cacheHits, cacheMisses } = own.stats()
+  assert.equal(tableBytes, before.tableBytes)
+  assert.ok(cacheBytes > 0 && cacheBytes <= 64 << 20)
+  assert.deepEqual([cacheHits, cacheMisses], [27, 3])
+})

@@ -224,6 +224,11 @@ class Tokenizer {
     return native.idToToken(this.#handle, id) ?? undefined
   }
 
+  stats() {
+    const [tableBytes, cacheBytes, cacheHits, cacheMisses] = native.stats(this.#handle)
+    return { tableBytes, cacheBytes, cacheHits, cacheMisses }
+  }
+
   vocabSize(options) {
     return native.vocabSize(this.#handle, addedTokensFlag(options))
   }

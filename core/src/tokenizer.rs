@@ -345,6 +345,11 @@ impl Tokenizer {
         vocab + bpe + self.encoders.memory_bytes()
     }
 
+    /// Heap memory of the word caches of the encoders that wait for work, in bytes.
+    pub fn cache_bytes(&self) -> usize {
+        self.encoders.memory_bytes()
+    }
+
     /// Words found and not found in the caches of the encoders that wait for work.
     pub fn cache_counts(&self) -> (u64, u64) {
         self.encoders.cache_counts()

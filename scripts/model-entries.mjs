@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Writes the entries of tokenlane/gpt-tokenizer, one for each encoding and for each model that gpt-tokenizer knows. npm runs
-// this after an install in a clone and before a pack.
+// Writes the entries of tokenlane/gpt-tokenizer, one for each encoding and for each model that gpt-tokenizer knows. Whatever
+// builds the addon does this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'

@@ -54,6 +54,7 @@ export function install() {
 
 /** Builds the addon in release mode, unless one is there that is newer than every source. */
 export function build() {
+  run(process.execPath, ['scripts/model-entries.mjs'])
   const addons = fs.readdirSync(root).filter((name) => /^tokenlane\..*\.node$/.test(name))
   const built = Math.min(...['native.js', ...addons].map((name) => modified(path.join(root, name))))
   const sources = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'core/Cargo.toml', 'core/src']

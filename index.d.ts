@@ -334,7 +334,8 @@ export class Tokenizer {
   encodeInto(text: Text, ids: Uint32Array, options?: CountOptions): EncodedInto
   /**
    * The longest start of a text that has at most `maxTokens` ids when it is encoded by itself, special tokens included; it
-   * ends with a whole character. Of bytes: a view of their start.
+   * ends with a whole character. Where a start is one word of many thousand characters, one that is nearly the longest. Of
+   * bytes: a view of their start.
    *
    * A `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
    */

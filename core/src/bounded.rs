@@ -32,8 +32,11 @@ pub struct Prefix {
 /// How many tokens behind the last that is within a limit are looked at: a prefix that ends in one of them can have fewer
 /// tokens than the limit again, because its end merges differently.
 const TOKENS_BEYOND: usize = 4;
-/// How many characters there are tried at most.
+/// How many characters there are tried at most, and at least.
 const CHARACTERS_BEYOND: usize = 64;
+const FEWEST_BEYOND: usize = 4;
+/// All tries together look at about so many units of the text, so that one endless word does not cost the square of it.
+const UNITS_TRIED: usize = 4 << 20;
 
 impl Tokenizer {
     /// Whether a text has at most `limit` tokens, as [`Self::count`] counts them. The text is looked at only as far as
@@ -128,7 +131,8 @@ impl Tokenizer {
     /// The longest prefix of a text that has at most `limit` tokens by itself, special tokens included, and ends with a
     /// character. Nothing if the special tokens alone are more.
     ///
-    /// Prefixes are tried from the longest that can be expected, a few tokens beyond the limit, to shorter ones.
+    /// Prefixes are tried from the longest that can be expected, a few tokens beyond the limit, to shorter ones. (Beyond the
+    /// limit of a text that is one word of many thousand characters few are tried: there may then be a longer one.)
     pub fn longest_prefix(
         &self,
         text: Text<'_>,
@@ -164,9 +168,11 @@ impl Tokenizer {
             let spans = &made.offsets[..tokens.min(made.offsets.len())];
             spans.iter().map(|span| span[1]).max().unwrap_or(0) as usize
         };
-        let beyond = end_of(room + TOKENS_BEYOND).min(end_of(room) + CHARACTERS_BEYOND);
         let anchor = self.anchor(&made, room, text);
-        let mut length = text.floor(beyond);
+        let edge = end_of(room);
+        let a_try = edge - anchor.map_or(0, |(_, start)| start.min(edge));
+        let characters = (UNITS_TRIED / a_try.max(1)).clamp(FEWEST_BEYOND, CHARACTERS_BEYOND);
+        let mut length = text.floor(end_of(room + TOKENS_BEYOND).min(edge + characters));
         loop {
             // Words long before the end are as they are in the whole text: mostly only the last few have to be counted.
             let hopeless = match anchor {

@@ -7,10 +7,14 @@ For maintainers; not part of `npm test`. Needs a release build of the addon (`np
     .cache/differential/bin/pip install tokenizers==0.23.3 tiktoken==0.14.0 sentencepiece==0.2.3 protobuf
     .cache/differential/bin/python scripts/differential [--seed 1] [--tokenizers 50] [--texts 60]
         [--components byte-level|families|all|ranks] [--save .cache/differences]
+        [--reread here|there]
 
 `byte-level` makes files like those of GPT-2, Llama 3 and Qwen 2, `families` files made like those of some thirty published
 models, `all` has every component in any order, `ranks` makes rank files for tiktoken. Tokenizer number n of a run is that of
 seed SEED + n alone, so `--seed <the seed printed> --tokenizers 1` repeats it.
+
+With `--reread here` the package writes every tokenizer as a tokenizer.json and answers with what it reads again; with `there`
+the library answers with what the package wrote (not for ranks).
 
 A difference is made small, both its text and its tokenizer, printed, and saved with the tokenizer.json. What the package
 refuses to load is counted by reason; what the library itself cannot load is left out as unreadable. A tokenizer with which
@@ -52,11 +56,10 @@ class Run:
             self.counts["unreadable"] += 1
             return
         definition = made["made"]
-        loaded = self.library.ask({"load": definition, "format": self.form})
+        answer, loaded = sides.load_both(self.package, self.library, definition, self.form, self.arguments.reread)
         if "failed" in loaded:
             self.counts["unreadable"] += 1
             return
-        answer = sides.load_package(self.package, definition, self.form)
         if "failed" in answer:
             self.counts["refused"] += 1
             self.refusals[answer["failed"][:160]] += 1
@@ -106,7 +109,7 @@ class Run:
         return None
 
     def report(self, seed, case):
-        shrinker = Shrinker(self.package, self.library, self.form)
+        shrinker = Shrinker(self.package, self.library, self.form, self.arguments.reread)
         try:
             case = shrinker.shrunk(case) if self.arguments.shrink else case
             # Freshly loaded the two may agree, when one of them remembers what it was asked before.
@@ -145,8 +148,11 @@ def main():
     parser.add_argument("--components", choices=["byte-level", "families", "all", "ranks"], default="all")
     parser.add_argument("--seconds", type=int, default=20, help="the most that the library may take to answer")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false", help="save differences as they were found")
+    parser.add_argument("--reread", choices=["here", "there"], help="tokenizers are written by the package first")
     parser.add_argument("--save", type=pathlib.Path, default=pathlib.Path(".cache/differences"))
     arguments = parser.parse_args()
+    if arguments.reread == "there" and arguments.components == "ranks":
+        parser.error("what ranks are written as is no file of ranks: --reread there is for the other components")
 
     run, last_told = Run(arguments), time.monotonic()
     for seed in range(arguments.seed, arguments.seed + arguments.tokenizers):

@@ -19,14 +19,12 @@ LISTS = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers", "decoder
 
 
 class Shrinker:
-    def __init__(self, package, library, form):
-        self.package, self.library, self.form, self.calls = package, library, form, 0
+    def __init__(self, package, library, form, reread=None):
+        self.package, self.library, self.form, self.reread, self.calls = package, library, form, reread, 0
 
     def fresh_difference(self, case):
         """What differs when both sides load the tokenizer anew; None when one of them does not load it."""
-        if "failed" in self.library.ask({"load": case["tokenizer"], "format": self.form}):
-            return None
-        if "failed" in sides.load_package(self.package, case["tokenizer"], self.form):
+        if any("failed" in side for side in sides.load_both(self.package, self.library, case["tokenizer"], self.form, self.reread)):
             return None
         (want,) = self.library.ask({"all": [case["request"]]})
         (got,) = self.package.ask({"all": [case["request"]]})

@@ -1,7 +1,8 @@
 """The two sides of the differential run, each a process that answers JSON lines.
 
     {"make": seed, "components": …}    -> {"made": definition}; the library's side only
-    {"load": …, "format": …}           -> {…}
+    {"load": …, "format": …}           -> {…}; with "reread" the package answers what it writes, {"written": definition}, and
+                                          goes on with what it reads again if that is "here"
     {"all": [request, …]}              -> [answer, …], of these requests:
         {"encode": text or words, "options", "places", "also"}  -> the columns; offsets in code points
         {"batch": texts, "options"}                             -> {"rows": [columns, …]}
@@ -68,7 +69,7 @@ def library(seconds):
     return Side([sys.executable, str(FOLDER / "reference.py")], seconds)
 
 
-def load_package(side, definition, form):
+def load_package(side, definition, form, reread=None):
     """The package's answer to a definition; it reads files."""
     if form == "tiktoken-npm":  # the notation of the npm package tiktoken, which is what the adapter reads
         lines = [f"! {rank} {token}" for token, rank in definition["ranks"]]
@@ -76,7 +77,17 @@ def load_package(side, definition, form):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(definition, file)
         file.flush()
-        answer = side.ask({"load": file.name, "format": form})
+        answer = side.ask({"load": file.name, "format": form} | ({"reread": reread} if reread else {}))
     if "failed" in answer:
         answer["failed"] = answer["failed"].replace(f"{file.name}: ", "")
     return answer
+
+
+def load_both(package, library, definition, form, reread=None):
+    """The answers of both sides. With `reread` "here" the package goes on with what it wrote and read again, with "there" the
+    library with what the package wrote."""
+    there = library.ask({"load": definition, "format": form})
+    here = {} if "failed" in there else load_package(package, definition, form, reread)
+    if reread == "there" and "written" in here:
+        there = library.ask({"load": here["written"], "format": "hf"})
+    return here, there

@@ -5,16 +5,19 @@
 import { Buffer } from 'node:buffer'
 import { createInterface } from 'node:readline'
 
-import { columns, load } from '../../__test__/conformance/adapter.mjs'
+import { columns, load, reread } from '../../__test__/conformance/adapter.mjs'
 
 const BATCH_COLUMNS = columns.filter((name) => name !== 'offsets' && name !== 'overflowing')
 
 let subject
 
-async function loaded({ load: path, format }) {
+async function loaded({ load: path, format, reread: where }) {
   try {
     subject = await load(path, { format })
-    return {}
+    if (where === undefined) return {}
+    const written = Buffer.from(subject.tokenizer.toBuffer()).toString()
+    if (where === 'here') subject = await reread(subject)
+    return { written: JSON.parse(written) }
   } catch (error) {
     return { failed: error.message }
   }

@@ -5,7 +5,7 @@
 
 mod oniguruma;
 
-use fancy_regex::{Regex, RegexBuilder};
+use fancy_regex::{Regex, RegexBuilder, RegexInput};
 use memchr::memmem::Finder;
 
 use crate::error::{DecodeError, EncodeError, LoadError};
@@ -119,9 +119,18 @@ impl Pattern {
         // As the reference steps through a text, which \G in a pattern can tell: behind an empty match that does not
         // count the search starts anew, one character on. In an empty text nothing is found.
         let (mut at, mut last_end) = (0, None);
+        // Patterns that cut into words mostly match where the last match ended. There it is cheaper to ask for that alone, as
+        // where a match starts need not be found out. No other match comes before one that starts here.
+        let mut was_here = false;
         while at <= text.len() && !text.is_empty() {
-            let matched = regex.find_from_pos(text, at).map_err(|error| self.gave_up(at, &error))?;
+            let find = |here| {
+                let input = RegexInput::new(text).from_pos(at).anchored(here);
+                regex.find_input(input).map_err(|error| self.gave_up(at, &error))
+            };
+            let here = if was_here { find(true)? } else { None };
+            let matched = if here.is_some() { here } else { find(false)? };
             let Some(matched) = matched else { break };
+            was_here = matched.start() == at;
             if matched.start() == matched.end() && last_end == Some(matched.end()) {
                 at += text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
@@ -135,5 +144,48 @@ impl Pattern {
 
     fn gave_up(&self, byte: usize, error: &fancy_regex::Error) -> PatternError {
         PatternError { pattern: self.source.clone(), byte, message: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The matches by searches alone.
+    fn by_searches(pattern: &str, text: &str) -> Vec<Span> {
+        let regex = Regex::new(pattern).expect("it compiles");
+        let (mut at, mut last_end, mut found) = (0, None, vec![]);
+        while let Some(matched) = regex.find_from_pos(text, at).expect("it is easy") {
+            let is_empty = matched.start() == matched.end();
+            if is_empty && last_end == Some(matched.end()) {
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
+                if at > text.len() {
+                    break;
+                }
+                continue;
+            }
+            at = matched.end();
+            last_end = Some(at);
+            found.push(Span::new(matched.start(), matched.end()));
+        }
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+        #[test]
+        fn asking_first_whether_a_match_starts_here_changes_no_match(text in "[ab1é ]{1,24}") {
+            let patterns = [
+                "a+|b", "[ab]+|1{1,2}", "a|", "", "b*", r"\Ga", r"\G[ab]|1+", "^a|b", "(?m)a$|b+", r"\ba|b\b", "(?<=a)b|a",
+                "(?<!b)a|b+?", "a(?!b)|b(?=a)", r"(a|b)\1|1", "(?>a+)b|a", r"\s+(?!\S)|\s+|[^\s]+", r"a\Kb|b", "é+?|[^é]",
+            ];
+            for pattern in patterns {
+                let mut found = vec![];
+                let compiled = Pattern::new(pattern, Dialect::FancyRegex, "test").expect("it compiles");
+                compiled.for_each_match(&text, |span| found.push(span)).expect("it is easy");
+                prop_assert_eq!(found, by_searches(pattern, &text), "{} in {:?}", pattern, text);
+            }
+        }
     }
 }

@@ -294,10 +294,13 @@ pub(super) fn fill(
             }
             classifier.push_places(found, at as u32, ends);
             at += 63 - found.leading_zeros() as usize;
-        } else {
-            at = family.word(scan, at);
-            ends.push(at as u32);
+            // Behind the last start of the last window there is mostly one word, so no other window is asked.
+            if rest.len() > BLOCK {
+                continue;
+            }
         }
+        at = family.word(scan, at);
+        ends.push(at as u32);
     }
     at
 }

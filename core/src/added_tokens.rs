@@ -113,7 +113,11 @@ impl AddedTokens {
                 made.normalized_forms.insert(token.id, form.clone());
             }
             let place = *made.by_content.entry(token.content.clone()).or_insert(made.tokens.len());
-            made.by_id.insert(token.id, place);
+            // Of two with the same id the later one counts in a tokenizer.json, and the first in a rank file.
+            let by_id = made.by_id.entry(token.id).or_insert(place);
+            if !looks_within {
+                *by_id = place;
+            }
             if let Some(earlier) = made.tokens.get_mut(place) {
                 // Of two with the same content the later one counts, but what was special, or is decoded in its normalized
                 // form, stays so.
@@ -127,8 +131,9 @@ impl AddedTokens {
         }
         let mut sought: [(Vec<String>, Vec<usize>); 2] = Default::default();
         for (place, (token, form)) in made.tokens.iter().zip(forms).enumerate() {
-            // A token whose id went to a later one is not looked for any more.
-            if made.by_id[&token.id] != place {
+            // A token whose id went to a later one is not looked for any more in a tokenizer.json; in a rank file two may
+            // share one.
+            if !looks_within && made.by_id[&token.id] != place {
                 continue;
             }
             let (forms, places) = &mut sought[usize::from(token.normalized)];
@@ -324,6 +329,7 @@ mod tests {
     }
 
     fn made(tokens: Vec<AddedToken>, looks_within: bool) -> AddedTokens {
+        let tokens = tokens.into_iter().zip(0..).map(|(token, id)| AddedToken { id, ..token }).collect();
         AddedTokens::new(tokens, looks_within, str::to_owned).expect("the tokens are fine")
     }
 
@@ -359,6 +365,7 @@ mod tests {
     #[test]
     fn a_token_whose_normalized_form_is_empty_cuts_between_all_characters() {
         let mut tokens = vec![token("\n\n", |t| t.normalized = true), token("ab", |t| t.normalized = true)];
+        tokens[1].id = 1;
         let all = |tokens: &[AddedToken], text: &str| {
             let made = AddedTokens::new(tokens.to_vec(), false, |content| content.trim().to_owned());
             let mut cut = vec![];

@@ -213,7 +213,7 @@ export type Component = Readonly<Record<string, unknown>>
 
 /** What {@link Tokenizer.with} makes different. What is not named stays. */
 export interface Changes {
-  /** Tokens to add; a string is its content. One that is there already takes what is said of it here. */
+  /** Tokens to add; a string is its content. One that is there already takes what is said of it here; special it stays. */
   addedTokens?: readonly (string | AddedToken)[] | undefined
   /** `null` takes it away; so it is with the next three. */
   normalizer?: Component | null | undefined

@@ -22,7 +22,7 @@ test('nothing changes in the tokenizer that a changed one was made from', () => 
   assert.deepEqual(ids(tokenizer.with({}), 'hello wow'), ids(tokenizer, 'hello wow'))
 })
 
-test('added tokens: strings and objects, and what they are by default', () => {
+test('added tokens: strings and objects, what they are by default, and that what is special stays so', () => {
   const plain = { addSpecialTokens: false }
   const changed = tokenizer.with({
     addedTokens: ['lo', { content: ' ', special: true, id: 17 }, { content: 'h', singleWord: true }, { content: '<s>', rstrip: true }],
@@ -31,7 +31,7 @@ test('added tokens: strings and objects, and what they are by default', () => {
   const flags = ({ content, id, special, normalized, rstrip }) => [content, id, special, normalized, rstrip]
   assert.deepEqual(added.map(flags), [
     ['h', 0, false, true, false],
-    ['<s>', 14, false, true, true],
+    ['<s>', 14, true, true, true],
     ['</s>', 15, true, false, false],
     ['lo', 16, false, true, false],
     [' ', 17, true, false, false],

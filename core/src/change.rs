@@ -18,7 +18,7 @@ use crate::truncation::Truncation;
 /// everything stays as it is.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Changes {
-    /// Tokens in addition to those that are there. One that is there already takes what is said of it here.
+    /// Tokens in addition to those that are there. One that is there already takes what is said of it here; special it stays, as in Hugging Face's library.
     pub added_tokens: Vec<NewToken>,
     /// The normalizer.
     pub normalizer: Option<String>,

@@ -17,6 +17,9 @@ export {
   Input,
   Limits,
   LoadOptions,
+  MemoryOptions,
+  MemoryStats,
+  MemoryStep,
   ModelChanges,
   OffsetUnit,
   Padding,
@@ -33,4 +36,5 @@ export {
   Truncation,
   encodings,
   limits,
+  memory,
 } from './index.js'

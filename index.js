@@ -2,6 +2,7 @@
 
 const { Batch } = require('./lib/batch.js')
 const { Encoding } = require('./lib/encoding.js')
+const { memory } = require('./lib/memory.js')
 const { DecodeStream } = require('./lib/stream.js')
 const { limits } = require('./lib/limits.js')
 const { Tokenizer, encodings } = require('./lib/tokenizer.js')
@@ -12,3 +13,4 @@ exports.Encoding = Encoding
 exports.DecodeStream = DecodeStream
 exports.encodings = encodings
 exports.limits = limits
+exports.memory = memory

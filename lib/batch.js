@@ -2,6 +2,7 @@
 
 const native = require('./native.js')
 const { error, wrongType, wrongValue } = require('./errors.js')
+const { collectIfWanted } = require('./memory.js')
 
 // Node 20 knows the symbol by this name before V8 does.
 const DISPOSE = Symbol.dispose ?? Symbol.for('nodejs.dispose')
@@ -27,6 +28,7 @@ class Batch {
   #columns = {}
 
   constructor(slab, rows, rowTexts, ...columns) {
+    collectIfWanted()
     this.#slab = slab
     this.#rows = rows
     this.#rowOffsets = new Uint32Array(slab, 0, rows + 1)

@@ -12,7 +12,7 @@ use crate::encoding;
 use crate::error::{Class, Failure, caught};
 use crate::line::Turn;
 use crate::load::Handle;
-use crate::memory::Slab;
+use crate::memory::Words;
 use crate::node_api::{self, Blocks, JsText};
 use crate::options::{self, COLUMNS, Extra};
 use crate::task::{Job, Work};
@@ -35,14 +35,17 @@ impl Work for EncodeWork {
         let (tokenizer, options) = (&*self.tokenizer, &self.options);
         let run = Run { threads: self.threads, cancel: self.cancel.as_deref() };
         let encoded = self.inputs.with(
-            |texts| batch::encode_batch_columns(tokenizer, texts, options, &run),
-            |inputs| batch::encode_batch_inputs(tokenizer, inputs, options, &run),
+            |texts| batch::encode_texts_apart(tokenizer, texts, options, &run),
+            |inputs| batch::encode_inputs_apart(tokenizer, inputs, options, &run),
         )?;
+        // The memory of the texts serves for the result.
+        self.inputs = Inputs::default();
+        let encoded = encoded.gather()?;
         let rows = encoded.len() as u32;
         let (slab, mut columns, row_texts) = encoded.into_parts();
         let take = |&column: &Columns| options.columns.contains(column).then(|| encoding::take(&mut columns, column));
         let columns = COLUMNS.iter().map(take).collect();
-        Ok(Blocks { ids: Slab(slab), rows, row_texts: row_texts.map(Slab), columns })
+        Ok(Blocks { ids: Words::Pooled(slab), rows, row_texts: row_texts.map(Words::from), columns })
     }
 
     fn deliver(&mut self, _env: Env, blocks: Blocks) -> napi::Result<Blocks> {
@@ -54,17 +57,17 @@ impl Work for EncodeWork {
 pub struct CountWork(EncodeWork);
 
 impl Work for CountWork {
-    type Output = Slab;
-    type Js = Slab;
+    type Output = Words;
+    type Js = Words;
 
-    fn run(&mut self) -> Result<Slab, Failure> {
+    fn run(&mut self) -> Result<Words, Failure> {
         let Self(work) = self;
         let run = Run { threads: work.threads, cancel: work.cancel.as_deref() };
         let count = |texts: &[Text<'_>]| batch::count_batch(&work.tokenizer, texts, &work.options, &run);
-        Ok(Slab(work.inputs.with(count, |_| Ok(vec![]))?))
+        Ok(Words::from(work.inputs.with(count, |_| Ok(vec![]))?))
     }
 
-    fn deliver(&mut self, _env: Env, counts: Slab) -> napi::Result<Slab> {
+    fn deliver(&mut self, _env: Env, counts: Words) -> napi::Result<Words> {
         Ok(counts)
     }
 }

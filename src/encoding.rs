@@ -7,20 +7,20 @@ use tokenlane_core::{Columns, Encoding};
 
 use crate::error::{Class, Failure, caught};
 use crate::load::Handle;
-use crate::memory::{Bytes, Slab};
+use crate::memory::{Bytes, Words};
 use crate::node_api::{self, JsText};
 use crate::options::{self, COLUMNS, Extra};
 use crate::text;
 
 /// A column on its way to JS.
-pub type Column = Either3<Slab, Bytes, Vec<JsText>>;
+pub type Column = Either3<Words, Bytes, Vec<JsText>>;
 
 /// A column taken out of an encoding or a batch.
 pub fn take(from: &mut Encoding, column: Columns) -> Column {
     match column {
         Columns::TOKENS => Either3::C(from.take_tokens().into_iter().map(JsText::from).collect()),
         Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => Either3::B(Bytes(from.take_mask(column))),
-        _ => Either3::A(Slab(from.take_words(column))),
+        _ => Either3::A(from.take_words(column).into()),
     }
 }
 
@@ -54,17 +54,17 @@ pub fn column(
         text::with_input(&value, &pair, options::has_words(flags), |input| {
             let mut encoding = handle.tokenizer.encode_input(input, &options)?;
             if which == ids {
-                return Ok(Either3::A(Slab(rows(&encoding))));
+                return Ok(Either3::A(rows(&encoding).into()));
             }
             if which == ranges {
                 let all = std::iter::once(&encoding).chain(encoding.overflowing());
-                return Ok(Either3::A(Slab(all.flat_map(ranges_of).collect())));
+                return Ok(Either3::A(all.flat_map(ranges_of).collect::<Vec<_>>().into()));
             }
             let parts = encoding.take_overflowing();
             let mut taken = take(&mut encoding, column);
             for mut part in parts {
                 match (&mut taken, take(&mut part, column)) {
-                    (Either3::A(all), Either3::A(part)) => all.0.extend(part.0),
+                    (Either3::A(all), Either3::A(part)) => all.extend(&part),
                     (Either3::B(all), Either3::B(part)) => all.0.extend(part.0),
                     (Either3::C(all), Either3::C(part)) => all.extend(part),
                     _ => unreachable!("all parts have the same column"),

@@ -1,14 +1,24 @@
-//! Whose memory the ids lie in.
+//! Whose memory results lie in.
 //!
-//! The core gathers a batch into one block of words. JS gets that block itself, as the memory of an ArrayBuffer, and Node
-//! calls a finalizer when V8 has let go of it. Finalizers run between turns of the event loop: a loop that never yields
-//! would let blocks pile up. Therefore what is outstanding is counted, and past [`MOST_OUTSTANDING`] bytes, or where a
-//! runtime allows no external memory (Electron), the words are copied into memory that V8 itself collects.
+//! The core gathers a batch into one slab of its pool. JS gets the slab itself, as the memory of an ArrayBuffer, and Node
+//! calls a finalizer between turns of the event loop once V8 has let go of it; only then it goes back to the pool. A loop
+//! that never yields would let slabs pile up. Therefore what is outstanding is counted, and past half of the pool's cap, or
+//! where a runtime allows no external memory (Electron), the words are copied into memory that V8 itself collects.
+//!
+//! V8 counts such memory, but sees no reason to collect before there is a lot of it. So the JS thread asks for a collection
+//! itself now and then; [`Pressure`] says when.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::RefCell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-/// The most bytes that may wait for a finalizer, in the whole process: 256 MiB.
-const MOST_OUTSTANDING: usize = 256 << 20;
+use napi::Env;
+use napi_derive::napi;
+use tokenlane_core::memory::{self, Advice, Collection, Collector, Kind, Settings, Slab, Step, Taken};
+
+use crate::error::{Class, Failure};
+use crate::node_api;
 
 /// Up to this many bytes a copy costs less than a finalizer: 16 KiB.
 const SMALL: usize = 16 << 10;
@@ -16,50 +26,317 @@ const SMALL: usize = 16 << 10;
 /// Bytes lent to V8 and not yet given back: `lent == sum of the bytes of all live loans`.
 static LENT: AtomicUsize = AtomicUsize::new(0);
 
+/// The most bytes that may wait for a finalizer, in the whole process: half of the pool's cap. The other half is for
+/// texts and ids on their way.
+fn most_lent() -> usize {
+    memory::settings().cap / 2
+}
+
 /// Words on their way to JS, where they become an ArrayBuffer of 32-bit words in this machine's byte order.
 #[derive(Debug)]
-pub struct Slab(pub Vec<u32>);
+pub enum Words {
+    /// They are lent to V8, if that can be.
+    Pooled(Slab<u32>),
+    /// They are copied.
+    Plain(Vec<u32>),
+}
+
+impl From<&[u32]> for Words {
+    /// Done by the thread that made them: many words move into the pool, so that JS gets them without another copy.
+    fn from(words: &[u32]) -> Self {
+        if size_of_val(words) <= SMALL { Self::Plain(words.to_vec()) } else { Self::Pooled(Slab::from(words)) }
+    }
+}
+
+impl From<Vec<u32>> for Words {
+    fn from(words: Vec<u32>) -> Self {
+        if size_of_val(&words[..]) <= SMALL { Self::Plain(words) } else { Self::from(&words[..]) }
+    }
+}
+
+impl AsRef<[u32]> for Words {
+    fn as_ref(&self) -> &[u32] {
+        match self {
+            Self::Pooled(slab) => slab,
+            Self::Plain(words) => words,
+        }
+    }
+}
+
+impl Words {
+    /// Appends words.
+    pub fn extend(&mut self, more: &Self) {
+        match self {
+            Self::Pooled(slab) => slab.extend_from_slice(more.as_ref()),
+            Self::Plain(words) => words.extend_from_slice(more.as_ref()),
+        }
+    }
+}
 
 /// Bytes on their way to JS, where they become a Uint8Array.
 #[derive(Debug)]
 pub struct Bytes(pub Vec<u8>);
 
-/// Words that V8 looks at. Dropping it gives them back.
+/// A slab that V8 looks at. Dropping it gives it back to the pool.
 #[derive(Debug)]
 pub struct Loan {
-    words: Vec<u32>,
+    slab: Slab<u32>,
+    bytes: usize,
 }
 
 impl Loan {
-    /// Registers the words as lent, or gives them back where they had better be copied.
-    pub fn take(words: Vec<u32>) -> Result<Self, Vec<u32>> {
-        let bytes = words.len() * size_of::<u32>();
+    /// Registers the words as lent, or gives them back where they had better be copied. On the JS thread.
+    pub fn take(words: Words) -> Result<Self, Words> {
+        let bytes = size_of_val(words.as_ref());
         if bytes <= SMALL {
             return Err(words);
         }
+        PRESSURE.with_borrow_mut(|pressure| pressure.hand(bytes));
+        let slab = match words {
+            Words::Pooled(slab) if slab.is_pooled() => slab,
+            other => return Err(other),
+        };
         // Relaxed: the count guards no memory, it only has to add up.
         let before = LENT.fetch_add(bytes, Ordering::Relaxed);
-        let loan = Self { words };
-        if before + bytes > MOST_OUTSTANDING { Err(loan.into_words()) } else { Ok(loan) }
+        let loan = Self { slab, bytes };
+        if before + bytes > most_lent() { Err(loan.into_words()) } else { Ok(loan) }
     }
 
     /// The words, for V8 to look at. They stay where they are until the loan is dropped.
     pub fn words_mut(&mut self) -> &mut [u32] {
-        &mut self.words
+        &mut self.slab
     }
 
     /// Takes the words back.
-    pub fn into_words(mut self) -> Vec<u32> {
-        LENT.fetch_sub(self.words.len() * size_of::<u32>(), Ordering::Relaxed);
-        std::mem::take(&mut self.words)
+    pub fn into_words(mut self) -> Words {
+        Words::Pooled(std::mem::take(&mut self.slab))
     }
 }
 
 impl Drop for Loan {
-    /// The block goes back to the core, which keeps it warm for the next batch.
     fn drop(&mut self) {
-        LENT.fetch_sub(self.words.len() * size_of::<u32>(), Ordering::Relaxed);
-        tokenlane_core::memory::give_back(std::mem::take(&mut self.words));
+        LENT.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// A JS thread asks for a collection when it was handed so many bytes since the last one: 12 MiB. So much is garbage
+/// between two collections.
+const LEAST_HANDED: usize = 12 << 20;
+/// And where collections are of no use, because the results are kept, it waits for more and more, up to 512 MiB.
+const MOST_HANDED: usize = 512 << 20;
+/// Between two collections this many times what the last one took goes by, at least.
+const REST: u32 = 10;
+
+/// When one JS thread should collect.
+///
+/// A quick collection frees what is young: most results. When one did not free half of what had been handed out, the next
+/// is a full one; when that did not either, the results are still in use, and twice as many are handed out before the
+/// next try.
+#[derive(Debug)]
+pub struct Pressure {
+    /// Bytes handed to this thread since the last collection.
+    handed: usize,
+    /// Bytes handed that make it worth to collect.
+    enough: usize,
+    last: Option<Last>,
+    not_before: Option<Instant>,
+}
+
+/// A collection, and how things were just before it.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    how: Collection,
+    /// Bytes outside of V8's heap that V8 knew of.
+    external: i64,
+    /// Bytes handed since the collection before.
+    handed: usize,
+}
+
+impl Default for Pressure {
+    fn default() -> Self {
+        Self { handed: 0, enough: LEAST_HANDED, last: None, not_before: None }
+    }
+}
+
+thread_local! {
+    static PRESSURE: RefCell<Pressure> = RefCell::default();
+}
+
+impl Pressure {
+    /// Notes bytes that are handed to JS.
+    fn hand(&mut self, bytes: usize) {
+        self.handed = self.handed.saturating_add(bytes);
+    }
+
+    /// The collection to do now, if any. `external` are the bytes outside of V8's heap that V8 knows of; `asked` is what
+    /// the pool asked for at its cap.
+    fn next(&mut self, asked: Option<Collection>, now: Instant, external: impl FnOnce() -> i64) -> Option<Collection> {
+        let is_time = self.not_before.is_none_or(|time| now >= time);
+        if !is_time || self.handed < self.enough && asked.is_none() {
+            return None;
+        }
+        let external = external();
+        let mut how = asked.unwrap_or(Collection::Quick);
+        if let Some(last) = self.last {
+            let freed = last.external + self.handed as i64 - external;
+            let helped = freed >= last.handed as i64 / 2;
+            match (last.how, helped) {
+                (how, true) => {
+                    self.enough = LEAST_HANDED.max(self.enough / 2);
+                    memory::note_collection(how, Taken { helped: 1, ..Taken::default() });
+                }
+                (Collection::Quick, false) => how = Collection::Full,
+                (Collection::Full, false) => self.enough = MOST_HANDED.min(self.enough * 2),
+            }
+        }
+        self.last = Some(Last { how, external, handed: std::mem::take(&mut self.handed) });
+        Some(how)
+    }
+
+    /// Notes how long that collection took.
+    fn took(&mut self, took: Duration, now: Instant) {
+        self.not_before = Some(now + took * REST);
+    }
+}
+
+/// Whether collections are asked for at all.
+static COLLECTS: AtomicBool = AtomicBool::new(true);
+
+/// What the pool asked for at its cap: 0 nothing, 1 a quick collection, 2 a full one.
+static ASKED: AtomicU8 = AtomicU8::new(0);
+
+/// Allocations run on workers, collections on JS threads: the wish is noted for the next result that is delivered, and
+/// nobody waits, for a JS thread may be waiting for the very batch that wants memory.
+struct LaterOnTheJsThread;
+
+impl Collector for LaterOnTheJsThread {
+    fn ask(&self, how: Collection) -> bool {
+        ASKED.fetch_max(number(how), Ordering::Relaxed);
+        false
+    }
+}
+
+fn number(how: Collection) -> u8 {
+    match how {
+        Collection::Quick => 1,
+        Collection::Full => 2,
+    }
+}
+
+/// Which collection the JS thread should do now: 0 none, 1 a quick one, 2 a full one.
+#[napi]
+pub fn next_collection(env: Env) -> u8 {
+    if !COLLECTS.load(Ordering::Relaxed) {
+        return 0;
+    }
+    let asked = match ASKED.swap(0, Ordering::Relaxed) {
+        0 => None,
+        1 => Some(Collection::Quick),
+        _ => Some(Collection::Full),
+    };
+    let external = || node_api::external_memory(env);
+    PRESSURE.with_borrow_mut(|pressure| pressure.next(asked, Instant::now(), external)).map_or(0, number)
+}
+
+/// Notes that the collection that [`next_collection`] named is done, and how many milliseconds it took.
+#[napi]
+pub fn collected(full: bool, milliseconds: f64) {
+    let time = Duration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default();
+    let how = if full { Collection::Full } else { Collection::Quick };
+    PRESSURE.with_borrow_mut(|pressure| pressure.took(time, Instant::now()));
+    // Whether it helped is seen when the next one is due.
+    memory::note_collection(how, Taken { count: 1, helped: 0, time });
+}
+
+/// What `memory.configure` was told; what is missing stays as it is.
+#[napi(object)]
+pub struct MemoryOptions {
+    /// The pool's name.
+    pub pool: Option<String>,
+    /// Its cap in bytes. JS has checked that it is a whole number of some size.
+    pub cap: Option<f64>,
+    /// The advice's name.
+    pub madvise: Option<String>,
+    /// Whether to collect.
+    pub collect: Option<bool>,
+}
+
+/// Sets the pool, and whether collections are asked for.
+#[napi]
+pub fn configure_memory(env: Env, options: MemoryOptions) -> napi::Result<()> {
+    let configured = (|| {
+        let mut settings = memory::settings();
+        if let Some(name) = options.pool {
+            settings.kind = Kind::named("pool", &name).map_err(unknown)?;
+        }
+        if let Some(name) = options.madvise {
+            settings.advice = Advice::named("madvise", &name).map_err(unknown)?;
+        }
+        if let Some(cap) = options.cap {
+            settings.cap = cap as usize;
+        }
+        if let Some(collects) = options.collect {
+            COLLECTS.store(collects, Ordering::Relaxed);
+        }
+        memory::configure(settings);
+        Ok(())
+    })();
+    configured.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+fn unknown(error: memory::UnknownName) -> Failure {
+    Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", error.to_string())
+}
+
+/// Sets the pool as the environment says, once in a process, and makes it ask for collections.
+#[napi]
+pub fn prepare_memory(env: Env) -> napi::Result<()> {
+    static PREPARED: OnceLock<Result<(), Failure>> = OnceLock::new();
+    let prepared = PREPARED.get_or_init(|| {
+        memory::set_collector(&LaterOnTheJsThread);
+        memory::configure(Settings::from_env().map_err(unknown)?);
+        Ok(())
+    });
+    prepared.as_ref().map_err(|failure| node_api::js_error(env, failure)).copied()
+}
+
+/// Gives back to the system whatever of the pool is not lent.
+#[napi]
+pub fn trim_memory() {
+    memory::trim();
+}
+
+/// What the pool is, has and did.
+#[napi(object)]
+pub struct MemoryStats {
+    /// The pool's name.
+    pub pool: String,
+    /// The advice's name.
+    pub madvise: String,
+    /// Whether collections are asked for.
+    pub collect: bool,
+    /// Bytes in the order of [`memory::Stats`], and what is lent to V8.
+    pub bytes: Vec<f64>,
+    /// Count, helped and milliseconds of each step.
+    pub steps: Vec<f64>,
+}
+
+/// What the pool is, has and did.
+#[napi]
+pub fn memory_stats() -> MemoryStats {
+    let (settings, stats, steps) = (memory::settings(), memory::stats(), memory::steps());
+    let lent = LENT.load(Ordering::Relaxed);
+    let bytes = [stats.mapped, stats.lent, stats.free, stats.cached, stats.warm, stats.most_lent, stats.cap, lent];
+    let of_step = |step| {
+        let taken = steps.of(step);
+        [taken.count as f64, taken.helped as f64, taken.time.as_secs_f64() * 1e3]
+    };
+    MemoryStats {
+        pool: settings.kind.name().into(),
+        madvise: settings.advice.name().into(),
+        collect: COLLECTS.load(Ordering::Relaxed),
+        bytes: bytes.map(|bytes| bytes as f64).to_vec(),
+        steps: Step::ALL.into_iter().flat_map(of_step).collect(),
     }
 }
 
@@ -67,16 +344,52 @@ impl Drop for Loan {
 mod tests {
     use super::*;
 
+    /// One test, because all of it is about one count.
     #[test]
     fn loans_add_up_and_are_capped() {
-        assert_eq!(Loan::take(vec![7; 4]).err(), Some(vec![7; 4]), "small blocks are copied");
-        let block = MOST_OUTSTANDING / size_of::<u32>() / 2;
-        let first = Loan::take(vec![0; block]).expect("half of the cap");
-        let second = Loan::take(vec![0; block]).expect("the other half");
-        assert!(Loan::take(vec![0; 1 << 20]).is_err(), "nothing is left");
+        let pooled = |words: usize| {
+            let mut slab = Slab::with_capacity(words);
+            slab.resize(words, 7);
+            Words::Pooled(slab)
+        };
+        assert!(Loan::take(vec![7; 4].into()).is_err(), "few words are copied");
+        assert!(Loan::take(Words::Plain(vec![7; 1 << 20])).is_err(), "words that are not the pool's are copied");
+        let half = most_lent() / size_of::<u32>() / 2;
+        let first = Loan::take(pooled(half)).expect("half of what may be lent");
+        let second = Loan::take(pooled(half)).expect("the other half");
+        assert!(Loan::take(pooled(1 << 20)).is_err(), "nothing is left");
         drop(first);
-        let third = Loan::take(vec![0; 1 << 20]).expect("there is room again");
-        assert_eq!(second.into_words().len() + third.into_words().len(), block + (1 << 20));
+        let third = Loan::take(pooled(1 << 20)).expect("there is room again");
+        assert_eq!(second.into_words().as_ref().len() + third.into_words().as_ref().len(), half + (1 << 20));
         assert_eq!(LENT.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_collection_that_does_not_help_is_followed_by_a_full_one_and_then_by_patience() {
+        let (now, mut pressure) = (Instant::now(), Pressure::default());
+        assert_eq!(pressure.next(None, now, || 0), None, "nothing was handed out");
+        let mut external = 0;
+        let mut hand = |pressure: &mut Pressure, kept: bool| {
+            pressure.hand(LEAST_HANDED);
+            external += if kept { LEAST_HANDED as i64 } else { 0 };
+            pressure.next(None, now, || external)
+        };
+        assert_eq!(hand(&mut pressure, true), Some(Collection::Quick));
+        assert_eq!(hand(&mut pressure, false), Some(Collection::Quick), "the first one helped");
+        assert_eq!(hand(&mut pressure, true), Some(Collection::Full), "the second one did not");
+        assert_eq!(hand(&mut pressure, true), Some(Collection::Quick));
+        assert_eq!(pressure.enough, 2 * LEAST_HANDED, "the results are kept");
+        assert_eq!(hand(&mut pressure, true), None);
+        assert_eq!(hand(&mut pressure, true), Some(Collection::Full));
+    }
+
+    #[test]
+    fn collections_rest_and_the_pool_may_ask() {
+        let (now, mut pressure) = (Instant::now(), Pressure::default());
+        assert_eq!(pressure.next(Some(Collection::Full), now, || 0), Some(Collection::Full));
+        pressure.took(Duration::from_millis(3), now);
+        pressure.hand(MOST_HANDED);
+        assert_eq!(pressure.next(Some(Collection::Full), now + Duration::from_millis(29), || 0), None);
+        assert!(pressure.next(None, now + Duration::from_millis(30), || 0).is_some());
     }
 }

@@ -7,15 +7,17 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::slice;
 
 use napi::bindgen_prelude::{External, ToNapiValue, TypeName, Unknown};
 use napi::{Env, JsValue, Status, ValueType, sys};
+use tokenlane_core::memory::{Plain, Slab};
 
 use crate::encoding::Column;
 use crate::error::{Class, Failure};
-use crate::memory::{Bytes, Loan, Slab};
+use crate::memory::{Bytes, Loan, Words};
 
 /// How many elements of an array share one handle scope.
 const ELEMENTS_PER_SCOPE: u32 = 1024;
@@ -59,17 +61,57 @@ pub enum Fit {
     /// It fitted; this many units were appended.
     Appended(usize),
     /// It is longer than the room, or just as long.
-    TooLong,
+    TooLong {
+        /// Whether what would have fitted is ASCII.
+        starts_as_ascii: bool,
+    },
     /// The value is no string.
     NoString,
 }
 
-/// Appends a string's UTF-16 units to `units` if they fit into its spare capacity with one unit to spare.
-pub fn append_utf16(value: &Unknown<'_>, units: &mut Vec<u16>) -> Fit {
+/// A list that has room behind its last value.
+pub trait Room<T> {
+    /// The room.
+    fn room(&mut self) -> &mut [MaybeUninit<T>];
+
+    /// Says that so many values more have been written.
+    ///
+    /// # Safety
+    /// They were, at the start of the room.
+    unsafe fn added(&mut self, count: usize);
+}
+
+impl<T> Room<T> for Vec<T> {
+    fn room(&mut self) -> &mut [MaybeUninit<T>] {
+        self.spare_capacity_mut()
+    }
+
+    unsafe fn added(&mut self, count: usize) {
+        // SAFETY: as the caller says.
+        unsafe { self.set_len(self.len() + count) };
+    }
+}
+
+impl<T: Plain> Room<T> for Slab<T> {
+    fn room(&mut self) -> &mut [MaybeUninit<T>] {
+        self.spare_capacity_mut()
+    }
+
+    unsafe fn added(&mut self, count: usize) {
+        // SAFETY: as the caller says.
+        unsafe { self.set_len(self.len() + count) };
+    }
+}
+
+/// Appends a string's UTF-16 units to `units` if they fit into its spare capacity, of which `most` units are looked at,
+/// with one unit to spare.
+pub fn append_utf16(value: &Unknown<'_>, units: &mut impl Room<u16>, most: usize) -> Fit {
     let (env, raw) = parts(value);
-    let room = units.spare_capacity_mut();
+    let room = units.room();
+    let length = room.len().min(most);
+    let room = &mut room[..length];
     if room.len() < 2 {
-        return if utf16_length(value).is_some() { Fit::TooLong } else { Fit::NoString };
+        return if utf16_length(value).is_some() { Fit::TooLong { starts_as_ascii: false } } else { Fit::NoString };
     }
     let mut written = 0;
     // SAFETY: `room` is writable for `room.len()` units, and Node writes no more than that, a final zero included.
@@ -80,11 +122,39 @@ pub fn append_utf16(value: &Unknown<'_>, units: &mut Vec<u16>) -> Fit {
     }
     // A string that fills all the room up to the final zero may have been cut.
     if written + 1 >= room.len() {
-        return Fit::TooLong;
+        // SAFETY: Node wrote that many units at the start of the room.
+        let start = unsafe { slice::from_raw_parts(room.as_ptr().cast::<u16>(), written) };
+        return Fit::TooLong { starts_as_ascii: start.iter().fold(0, |all, unit| all | unit) < 0x80 };
     }
-    // SAFETY: Node initialised that many units behind the old length.
-    unsafe { units.set_len(units.len() + written) };
+    // SAFETY: Node wrote that many units at the start of the room.
+    unsafe { units.added(written) };
     Fit::Appended(written)
+}
+
+/// Whether a string of so many UTF-16 units is ASCII: then, and only then, it has as many bytes as UTF-8.
+pub fn is_ascii(value: &Unknown<'_>, length: usize) -> bool {
+    let (env, raw) = parts(value);
+    let mut bytes = 0;
+    // SAFETY: without a buffer Node only writes the length.
+    let status = unsafe { sys::napi_get_value_string_utf8(env, raw, ptr::null_mut(), 0, &mut bytes) };
+    status == sys::Status::napi_ok && bytes == length
+}
+
+/// Appends a string that [is ASCII](is_ascii) to `bytes`; false if it does not fit into its spare capacity with one byte to
+/// spare.
+pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Room<u8>) -> bool {
+    let (env, raw) = parts(value);
+    let room = bytes.room();
+    let mut written = 0;
+    // SAFETY: `room` is writable for `room.len()` bytes, and Node writes no more than that, a final zero included.
+    let status =
+        unsafe { sys::napi_get_value_string_latin1(env, raw, room.as_mut_ptr().cast(), room.len(), &mut written) };
+    if status != sys::Status::napi_ok || written + 1 > room.len() {
+        return false;
+    }
+    // SAFETY: Node wrote that many bytes at the start of the room.
+    unsafe { bytes.added(written) };
+    true
 }
 
 /// The length of a string in UTF-16 units; `None` if the value is no string.
@@ -352,21 +422,22 @@ fn as_bytes(words: &[u32]) -> &[u8] {
 
 /// Called by Node on the JS thread once V8 has let go of a loan's memory.
 unsafe extern "C" fn end_loan(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
-    // SAFETY: `hint` is the box that `Slab::to_napi_value` leaked; Node calls a finalizer once.
+    // SAFETY: `hint` is the box that `Words::to_napi_value` leaked; Node calls a finalizer once.
     drop(unsafe { Box::from_raw(hint.cast::<Loan>()) });
 }
 
-impl ToNapiValue for Slab {
-    unsafe fn to_napi_value(env: sys::napi_env, slab: Self) -> napi::Result<sys::napi_value> {
+impl ToNapiValue for Words {
+    unsafe fn to_napi_value(env: sys::napi_env, words: Self) -> napi::Result<sys::napi_value> {
         // More than an ArrayBuffer holds: Node would end the call with an exception of its own.
-        if slab.0.len() > (u32::MAX / 4) as usize {
-            let message = format!("{} ids are more than one ArrayBuffer holds; use smaller batches", slab.0.len());
+        if words.as_ref().len() > (u32::MAX / 4) as usize {
+            let message =
+                format!("{} ids are more than one ArrayBuffer holds; use smaller batches", words.as_ref().len());
             let failure = Failure::new(Class::Range, "ERR_TOKENLANE_BATCH_TOO_LARGE", message);
             return Err(js_error(Env::from_raw(env), &failure));
         }
-        let mut loan = match Loan::take(slab.0) {
+        let mut loan = match Loan::take(words) {
             Ok(loan) => Box::new(loan),
-            Err(words) => return copied_buffer(env, as_bytes(&words)),
+            Err(words) => return copied_buffer(env, as_bytes(words.as_ref())),
         };
         let (data, bytes) = (loan.words_mut().as_mut_ptr().cast::<c_void>(), size_of_val(loan.words_mut()));
         let hint = Box::into_raw(loan);
@@ -379,7 +450,7 @@ impl ToNapiValue for Slab {
         if status == sys::Status::napi_no_external_buffers_allowed {
             // SAFETY: Node refused before it took anything, so the box is still this function's alone.
             let words = unsafe { Box::from_raw(hint) }.into_words();
-            return copied_buffer(env, as_bytes(&words));
+            return copied_buffer(env, as_bytes(words.as_ref()));
         }
         // On any other failure Node has called the finalizer already, or will.
         check(status, "make an ArrayBuffer")?;
@@ -408,15 +479,23 @@ pub fn detach(buffer: &Unknown<'_>) {
     unsafe { sys::napi_detach_arraybuffer(env, raw) };
 }
 
+/// The bytes outside of V8's heap that V8 knows of and counts when it decides to collect.
+pub fn external_memory(env: Env) -> i64 {
+    let mut bytes = 0;
+    // SAFETY: `env` is the running call's, and the result is a valid place. Nothing is added, so the sum stays what it is.
+    unsafe { sys::napi_adjust_external_memory(env.raw(), 0, &mut bytes) };
+    bytes
+}
+
 /// What comes out of a batch. In JS: an array of the block of ids, the number of rows, the block of the rows' texts, and the
 /// columns; what was not asked for is null.
 pub struct Blocks {
     /// Row offsets, then the ids of all rows.
-    pub ids: Slab,
+    pub ids: Words,
     /// How many rows there are.
     pub rows: u32,
     /// The text of each row.
-    pub row_texts: Option<Slab>,
+    pub row_texts: Option<Words>,
     /// In the order of [`crate::options::COLUMNS`].
     pub columns: Vec<Option<Column>>,
 }
@@ -426,7 +505,7 @@ impl ToNapiValue for Blocks {
         // SAFETY: the caller gives the running call's `env`, and the elements are made for it.
         unsafe {
             let mut elements = vec![
-                Slab::to_napi_value(env, blocks.ids)?,
+                Words::to_napi_value(env, blocks.ids)?,
                 ToNapiValue::to_napi_value(env, blocks.rows)?,
                 ToNapiValue::to_napi_value(env, blocks.row_texts)?,
             ];
@@ -477,4 +556,4 @@ macro_rules! named {
     )+};
 }
 
-named!(Slab => "ArrayBuffer", Bytes => "Uint8Array", JsText => "string", Blocks => "[ArrayBuffer, number, ...]");
+named!(Words => "ArrayBuffer", Bytes => "Uint8Array", JsText => "string", Blocks => "[ArrayBuffer, number, ...]");

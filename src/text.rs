@@ -1,19 +1,29 @@
 //! Text coming in: copied once, on the JS thread, in the form in which V8 hands it out fastest.
 //!
-//! A string is copied as UTF-16; whoever encodes it, on whatever thread, transcodes it there. Bytes are copied too: JS
-//! could write to them, transfer them or shrink them while a worker reads.
+//! A string is copied as UTF-16; whoever encodes it, on whatever thread, transcodes it there. A long string of a batch that
+//! is ASCII is copied as such. Bytes are copied too: JS could write to them, transfer them or shrink them while a worker
+//! reads.
 
 use std::cell::RefCell;
 
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
+use tokenlane_core::memory::{Plain, Slab};
 use tokenlane_core::{Input, Sequence, Text};
 
 use crate::error::{Class, Failure};
 use crate::node_api::{self, Fit, Refused};
 
-/// The size of a new chunk of the arena, in UTF-16 units; a longer text gets one of its own.
+/// The first chunk of an arena has this size in bytes, each further one is as large as all before it together, up to
+/// the largest; a longer text gets one of its own.
 const CHUNK: usize = 1 << 20;
+const LARGEST_CHUNK: usize = 16 << 20;
+
+/// Strings of this many units and more are looked at twice: as ASCII they take half of the room and of the work.
+const LONG: usize = 512;
+
+/// So many units may be measured in vain, in a batch, before no more strings are: text that is not ASCII is slow to measure.
+const VAIN: usize = 64 << 10;
 
 /// The least room there is in the scratch of one thread, in UTF-16 units: most single texts are shorter.
 const SCRATCH: usize = 8 << 10;
@@ -25,13 +35,49 @@ const MOST_KEPT: usize = 1 << 20;
 #[derive(Debug, Clone, Copy)]
 enum Row {
     Utf16 { chunk: usize, start: usize, end: usize },
+    Ascii { chunk: usize, start: usize, end: usize },
     Bytes { start: usize, end: usize },
 }
 
-/// The texts of one batch. A chunk of units never grows past the room it was made with, so no string is copied twice.
+/// Lists of one batch that are filled one after the other. None grows past the room it was made with, so nothing is
+/// copied twice.
+#[derive(Debug)]
+struct Chunks<T: Plain> {
+    all: Vec<Slab<T>>,
+    bytes: usize,
+}
+
+impl<T: Plain> Default for Chunks<T> {
+    fn default() -> Self {
+        Self { all: vec![], bytes: 0 }
+    }
+}
+
+impl<T: Plain> Chunks<T> {
+    /// The last chunk, or a new one, with room for so many more.
+    fn with_room(&mut self, count: usize) -> &mut Slab<T> {
+        if self.all.last().is_none_or(|last| last.capacity() - last.len() < count) {
+            let bytes = (count * size_of::<T>()).max(self.bytes.clamp(CHUNK, LARGEST_CHUNK));
+            self.bytes += bytes;
+            self.all.push(Slab::with_capacity(bytes / size_of::<T>()));
+        }
+        self.all.last_mut().expect("there is one now")
+    }
+
+    /// Where the last `length` values lie: the chunk, and from where to where.
+    fn latest(&self, length: usize) -> (usize, usize, usize) {
+        let chunk = self.all.len() - 1;
+        (chunk, self.all[chunk].len() - length, self.all[chunk].len())
+    }
+}
+
+/// The texts of one batch.
 #[derive(Debug, Default)]
 pub struct Arena {
-    units: Vec<Vec<u16>>,
+    units: Chunks<u16>,
+    ascii: Chunks<u8>,
+    /// Units of strings that were measured and are no ASCII.
+    vain: usize,
     bytes: Vec<u8>,
     rows: Vec<Row>,
 }
@@ -68,29 +114,37 @@ impl Arena {
     }
 
     fn push(&mut self, value: &Unknown<'_>) -> Result<(), Refused> {
-        let fit = match self.units.last_mut() {
-            Some(chunk) => node_api::append_utf16(value, chunk),
-            None => node_api::utf16_length(value).map_or(Fit::NoString, |_| Fit::TooLong),
-        };
-        let length = match fit {
-            Fit::Appended(length) => length,
-            Fit::TooLong => {
-                let length = node_api::utf16_length(value).ok_or(Refused::NotThatKind)?;
-                let mut chunk = Vec::with_capacity(CHUNK.max(length + 2));
-                node_api::append_utf16(value, &mut chunk);
-                self.units.push(chunk);
-                length
+        match node_api::append_utf16(value, self.units.with_room(LONG), LONG) {
+            Fit::Appended(length) => {
+                let (chunk, start, end) = self.units.latest(length);
+                self.rows.push(Row::Utf16 { chunk, start, end });
             }
+            Fit::TooLong { starts_as_ascii } => self.push_long(value, starts_as_ascii)?,
             Fit::NoString => {
                 let start = self.bytes.len();
                 let length = node_api::append_bytes(value, &mut self.bytes)?;
                 self.rows.push(Row::Bytes { start, end: start + length });
+            }
+        }
+        Ok(())
+    }
+
+    fn push_long(&mut self, value: &Unknown<'_>, starts_as_ascii: bool) -> Result<(), Refused> {
+        let length = node_api::utf16_length(value).ok_or(Refused::NotThatKind)?;
+        if starts_as_ascii && self.vain < VAIN {
+            // Node writes a final zero, which needs room too.
+            if node_api::is_ascii(value, length) && node_api::append_ascii(value, self.ascii.with_room(length + 1)) {
+                let (chunk, start, end) = self.ascii.latest(length);
+                self.rows.push(Row::Ascii { chunk, start, end });
                 return Ok(());
             }
+            self.vain += length;
+        }
+        let Fit::Appended(length) = node_api::append_utf16(value, self.units.with_room(length + 2), usize::MAX) else {
+            return Err(Refused::NotThatKind);
         };
-        let chunk = self.units.len() - 1;
-        let end = self.units[chunk].len();
-        self.rows.push(Row::Utf16 { chunk, start: end - length, end });
+        let (chunk, start, end) = self.units.latest(length);
+        self.rows.push(Row::Utf16 { chunk, start, end });
         Ok(())
     }
 
@@ -104,7 +158,8 @@ impl Arena {
         self.rows
             .iter()
             .map(|row| match *row {
-                Row::Utf16 { chunk, start, end } => Text::Utf16(&self.units[chunk][start..end]),
+                Row::Utf16 { chunk, start, end } => Text::Utf16(&self.units.all[chunk][start..end]),
+                Row::Ascii { chunk, start, end } => Text::Bytes(&self.ascii.all[chunk][start..end]),
                 Row::Bytes { start, end } => Text::Bytes(&self.bytes[start..end]),
             })
             .collect()
@@ -169,6 +224,12 @@ impl Texts {
                 starts.zip(ends).map(|(&start, &end)| Sequence::Words(&texts[start..end])).collect()
             }
         }
+    }
+}
+
+impl Default for Inputs {
+    fn default() -> Self {
+        Self::Texts(Arena::default())
     }
 }
 
@@ -262,10 +323,10 @@ pub fn with_text<T>(
         let Scratch { units, bytes } = scratch;
         units.clear();
         units.reserve(SCRATCH);
-        let mut fit = node_api::append_utf16(value, units);
-        if fit == Fit::TooLong {
+        let mut fit = node_api::append_utf16(value, units, usize::MAX);
+        if let Fit::TooLong { .. } = fit {
             units.reserve(node_api::utf16_length(value).unwrap_or(0) + 2);
-            fit = node_api::append_utf16(value, units);
+            fit = node_api::append_utf16(value, units, usize::MAX);
         }
         let result = if let Fit::Appended(_) = fit {
             work(Text::Utf16(units))

@@ -9,7 +9,7 @@ use tokenlane_core::{Columns, Input, Sequence};
 
 use crate::error::caught;
 use crate::load::Handle;
-use crate::memory::{Bytes, Slab};
+use crate::memory::{Bytes, Words};
 use crate::node_api::{self, JsText};
 use crate::options::{self, Extra};
 use crate::text;
@@ -33,7 +33,7 @@ pub fn encode(
     flags: u32,
     extra: Option<Extra>,
     scratch: Unknown<'_>,
-) -> napi::Result<Either<u32, Slab>> {
+) -> napi::Result<Either<u32, Words>> {
     let options = options::encode_options(flags, extra, Columns::NONE);
     let result = caught(|| {
         IDS.with_borrow_mut(|ids| {
@@ -50,7 +50,11 @@ pub fn encode(
             if node_api::fill_words(&scratch, ids) {
                 return Ok(Either::A(ids.len() as u32));
             }
-            Ok(Either::B(Slab(if ids.capacity() > MOST_KEPT { std::mem::take(ids) } else { ids.clone() })))
+            let words = Words::from(&ids[..]);
+            if ids.capacity() > MOST_KEPT {
+                *ids = Vec::new();
+            }
+            Ok(Either::B(words))
         })
     });
     result.map_err(|failure| node_api::js_error(env, &failure))

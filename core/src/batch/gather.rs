@@ -6,33 +6,117 @@ use super::{Batch, BatchError};
 use crate::encoder::Plan;
 use crate::encoding::{Columns, Encoding, MOST_PADDED, NO_ID};
 use crate::error::EncodeError;
-use crate::memory;
+use crate::memory::Slab;
 use crate::padding::Padding;
 use crate::truncation::Direction;
 
+/// Ids that a worker has written are put away when there are so many: as long as they are in the processor's cache.
+const PUT_AWAY: usize = 8 << 10;
+/// Ids that one piece of a window has room for: 256 KiB. All have the same size, so that every batch finds those of the
+/// one before.
+const PIECE: usize = 64 << 10;
+
 /// What a worker made of a window of rows.
 pub(super) struct Window {
+    /// The ids that are not put away yet, and all columns.
     pub(super) out: Encoding,
+    /// The ids before those of `out`.
+    ids: PutAway,
     /// Where each row ends, counted from the window's first id.
     ends: Vec<usize>,
-    /// Entries of `out.ids` before the first id.
-    head: usize,
     /// The text of each row, when there may be several rows of one.
     row_texts: Vec<u32>,
     /// The sequence id of each row's padding, when both are wanted.
     pad_sequences: Vec<u32>,
 }
 
+/// Where a window's ids are put away.
+enum PutAway {
+    /// Nowhere: whoever fills columns or pads needs them together.
+    Never,
+    /// In pieces; so many ids together.
+    Pieces(Vec<Slab<u32>>, usize),
+    /// In the slab of the batch, behind so many places for row offsets: the window is the whole batch.
+    Slab(Slab<u32>, usize),
+}
+
+impl PutAway {
+    fn count(&self) -> usize {
+        match self {
+            Self::Never => 0,
+            Self::Pieces(_, count) => *count,
+            Self::Slab(slab, head) => slab.len() - head,
+        }
+    }
+
+    fn push(&mut self, mut ids: &[u32]) {
+        match self {
+            Self::Never => {}
+            Self::Pieces(pieces, count) => {
+                *count += ids.len();
+                while !ids.is_empty() {
+                    if pieces.last().is_none_or(|piece| piece.len() == PIECE) {
+                        pieces.push(Slab::with_capacity(PIECE));
+                    }
+                    let piece = pieces.last_mut().expect("there is one now");
+                    let (fitting, rest) = ids.split_at(ids.len().min(PIECE - piece.len()));
+                    piece.extend_from_slice(fitting);
+                    ids = rest;
+                }
+            }
+            Self::Slab(slab, _) => slab.extend_from_slice(ids),
+        }
+    }
+}
+
+/// How the ids of a window are to be kept.
+pub(super) enum Keep {
+    /// With the columns.
+    Together,
+    /// By themselves.
+    Apart,
+    /// By themselves, as the ids of the whole batch, which has so many rows and about so many ids.
+    AsBatch {
+        /// Rows.
+        rows: usize,
+        /// Ids, about.
+        ids: usize,
+    },
+}
+
 impl Window {
-    pub(super) fn new(head: usize, ids: usize, rows: usize) -> Self {
-        let mut out = Encoding { ids: memory::take(ids), ..Encoding::default() };
-        out.ids.resize(head, 0);
-        Self { out, ends: Vec::with_capacity(rows), head, row_texts: vec![], pad_sequences: vec![] }
+    pub(super) fn new(keep: &Keep, rows: usize) -> Self {
+        let ids = match *keep {
+            Keep::Together => PutAway::Never,
+            Keep::Apart => PutAway::Pieces(vec![], 0),
+            Keep::AsBatch { rows, ids } => {
+                let mut slab = Slab::with_capacity(rows + 1 + ids);
+                slab.resize(rows + 1, 0);
+                PutAway::Slab(slab, rows + 1)
+            }
+        };
+        let out = Encoding::default();
+        Self { out, ids, ends: Vec::with_capacity(rows), row_texts: vec![], pad_sequences: vec![] }
+    }
+
+    fn put_away(&mut self) {
+        if !matches!(self.ids, PutAway::Never) {
+            self.ids.push(&self.out.ids);
+            self.out.ids.clear();
+        }
+    }
+
+    /// How many ids there are.
+    fn count(&self) -> usize {
+        self.ids.count() + self.out.ids.len()
     }
 
     /// The tokens since the last end are a row of a text.
     pub(super) fn end_row(&mut self, text: usize, plan: &Plan) {
-        self.ends.push(self.out.ids.len() - self.head);
+        self.ends.push(self.count());
+        if self.out.ids.len() >= PUT_AWAY {
+            self.put_away();
+        }
         if plan.overflow {
             self.row_texts.push(text as u32);
         }
@@ -58,7 +142,7 @@ impl Window {
         Padded { ends: &self.ends, target, direction: padding.direction }
     }
 
-    /// Fills the rows up to `target` tokens, column by column. The window has no head.
+    /// Fills the rows up to `target` tokens, column by column. The ids are together with them.
     fn pad(&mut self, target: usize, padding: &Padding, columns: Columns) {
         let mut out = std::mem::take(&mut self.out);
         let padded = self.padded(target, padding);
@@ -90,11 +174,12 @@ pub(super) fn gather(mut windows: Vec<Window>, plan: &Plan) -> Result<Batch, Bat
         check_total(windows.iter().map(padded).sum())?;
         windows.iter_mut().for_each(|window| window.pad(target, padding, plan.columns));
     }
-    let total: usize = windows.iter().map(|window| window.out.ids.len() - window.head).sum();
+    let total: usize = windows.iter().map(Window::count).sum();
     check_total(total)?;
+    windows.iter_mut().for_each(Window::put_away);
     let mut slab = match &mut windows[..] {
-        [all] if all.head > 0 => std::mem::take(&mut all.out.ids),
-        _ => memory::take(rows + 1 + total),
+        [Window { ids: PutAway::Slab(slab, _), .. }] => std::mem::take(slab),
+        _ => Slab::with_capacity(rows + 1 + total),
     };
     slab.resize(slab.len().max(rows + 1), 0);
     let (mut row, mut first) = (0, 0);
@@ -105,11 +190,13 @@ pub(super) fn gather(mut windows: Vec<Window>, plan: &Plan) -> Result<Batch, Bat
             slab[row] = (first + end) as u32;
         }
         first += window.ends.last().copied().unwrap_or(0);
-        slab.extend_from_slice(window.out.ids.get(window.head..).unwrap_or_default());
-        let mut out = window.out;
-        memory::give_back(std::mem::take(&mut out.ids));
-        columns.append_columns(out);
+        if let PutAway::Pieces(pieces, _) = window.ids {
+            pieces.iter().for_each(|piece| slab.extend_from_slice(piece));
+        }
+        slab.extend_from_slice(&window.out.ids);
+        columns.append_columns(window.out);
     }
+    slab.shrink_to_fit();
     Ok(Batch { slab, rows, columns, row_texts })
 }
 

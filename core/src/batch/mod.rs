@@ -13,13 +13,14 @@ mod windows;
 use std::any::Any;
 use thiserror::Error;
 
+use crate::encoder::Plan;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError};
-use crate::memory;
+use crate::memory::Slab;
 use crate::text::{Input, Text};
 use crate::tokenizer::{DecodeOptions, EncodeOptions, Tokenizer};
 pub use cancel::Cancel;
-use gather::{Window, gather};
+use gather::{Keep, Window, gather};
 pub use parallelism::{MOST_THREADS, parallelism_was_used, set_threads, threads};
 
 /// How a batch is to be run.
@@ -95,7 +96,7 @@ impl BatchError {
 /// ids. A column that was asked for is a list over all ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    slab: Vec<u32>,
+    slab: Slab<u32>,
     rows: usize,
     columns: Encoding,
     row_texts: Option<Vec<u32>>,
@@ -147,21 +148,26 @@ impl Batch {
     }
 
     /// Row offsets and ids in one piece, as described above.
-    ///
-    /// Whoever takes the slab may hand it to [`memory::give_back`] when it is of no more use.
-    pub fn into_slab(mut self) -> Vec<u32> {
-        std::mem::take(&mut self.slab)
+    pub fn into_slab(self) -> Slab<u32> {
+        self.slab
     }
 
     /// The slab as [`Self::into_slab`], the columns, and the texts of the rows.
-    pub fn into_parts(mut self) -> (Vec<u32>, Encoding, Option<Vec<u32>>) {
-        (std::mem::take(&mut self.slab), std::mem::take(&mut self.columns), self.row_texts.take())
+    pub fn into_parts(self) -> (Slab<u32>, Encoding, Option<Vec<u32>>) {
+        (self.slab, self.columns, self.row_texts)
     }
 }
 
-impl Drop for Batch {
-    fn drop(&mut self) {
-        memory::give_back(std::mem::take(&mut self.slab));
+/// A batch whose rows are encoded, but not put together yet. The texts are not needed any more.
+pub struct Encoded {
+    windows: Vec<Window>,
+    plan: Plan,
+}
+
+impl Encoded {
+    /// Puts the rows together.
+    pub fn gather(self) -> Result<Batch, BatchError> {
+        gather(self.windows, &self.plan)
     }
 }
 
@@ -213,6 +219,16 @@ pub fn encode_batch_columns(
     options: &EncodeOptions,
     run: &Run<'_>,
 ) -> Result<Batch, BatchError> {
+    encode_texts_apart(tokenizer, rows, options, run)?.gather()
+}
+
+/// As [`encode_batch_columns`], but the rows are put together when the caller says so.
+pub fn encode_texts_apart(
+    tokenizer: &Tokenizer,
+    rows: &[Text<'_>],
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Encoded, BatchError> {
     encode_rows(tokenizer, rows, |&text| Input::from(text), options, run)
 }
 
@@ -223,6 +239,16 @@ pub fn encode_batch_inputs(
     options: &EncodeOptions,
     run: &Run<'_>,
 ) -> Result<Batch, BatchError> {
+    encode_inputs_apart(tokenizer, inputs, options, run)?.gather()
+}
+
+/// As [`encode_batch_inputs`], but the rows are put together when the caller says so.
+pub fn encode_inputs_apart(
+    tokenizer: &Tokenizer,
+    inputs: &[Input<'_>],
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Encoded, BatchError> {
     encode_rows(tokenizer, inputs, |&input| input, options, run)
 }
 
@@ -232,17 +258,22 @@ fn encode_rows<'a, T: Sync>(
     input: impl Fn(&'a T) -> Input<'a> + Sync,
     options: &EncodeOptions,
     run: &Run<'_>,
-) -> Result<Batch, BatchError> {
+) -> Result<Encoded, BatchError> {
     let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
-    let is_plain = plan.padding.is_none() && !plan.overflow;
+    let is_plain = plan.padding.is_none() && !plan.overflow && plan.columns == Columns::NONE;
     let weights: Vec<usize> = rows.iter().map(|row| input(row).weight()).collect();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         let range = window.range();
-        // When one window is the whole batch its ids are the slab: the row offsets have their place before them.
-        let head = if is_plain && range.len() == rows.len() { rows.len() + 1 } else { 0 };
-        let expected: usize = weights[range.clone()].iter().sum::<usize>() / 4;
-        let mut made = Window::new(head, head + expected + range.len(), range.len());
+        let keep = match is_plain {
+            false => Keep::Together,
+            // When one window is the whole batch its ids are the slab: the row offsets have their place before them.
+            true if range.len() == rows.len() => {
+                Keep::AsBatch { rows: rows.len(), ids: weights.iter().sum::<usize>() / 4 + range.len() }
+            }
+            true => Keep::Apart,
+        };
+        let mut made = Window::new(&keep, range.len());
         tokenizer.with_encoder(|encoder| {
             while let Some(row) = window.next() {
                 let overflowing = encoder.encode(tokenizer, &input(&rows[row]), &plan, &mut made.out);
@@ -256,7 +287,7 @@ fn encode_rows<'a, T: Sync>(
             Ok(made)
         })
     })?;
-    gather(windows, &plan)
+    Ok(Encoded { windows, plan })
 }
 
 /// How many tokens each row has.

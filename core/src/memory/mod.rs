@@ -1,5 +1,239 @@
-//! Memory for what is large and comes again and again: the ids of batches.
+//! Memory for what is large and comes again and again: the texts and the ids of batches.
+//!
+//! - [`Slab`]: a list whose memory is of the pool.
+//! - [`pool`]: keeps blocks of memory, in one of three ways.
+//! - `shared`: a pool that threads share, and the steps of an allocation.
+//! - [`pages`]: pages from the kernel.
+//!
+//! There is one pool in the process. It is made when it is first used, and [`configure`] puts another in its place; blocks
+//! of the old one go back there, and it lives until the last has.
+#![allow(unsafe_code)]
 
-mod slabs;
+mod pages;
+mod pool;
+mod shared;
+mod slab;
+mod steps;
 
-pub use slabs::{WarmMemory, give_back, take, trim, warm};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock, Weak};
+
+use thiserror::Error;
+
+pub use pages::Advice;
+pub use pool::Kind;
+use shared::{Bounds, Shared, Std};
+pub use shared::{Collection, Collector, Lent};
+pub use slab::{Plain, Slab};
+pub use steps::{Step, Steps, Taken};
+
+/// What the pool has from the system, at most, unless it is told otherwise: 256 MiB.
+pub const DEFAULT_CAP: usize = 256 << 20;
+
+/// Free blocks keep their pages up to so many bytes: 48 MiB.
+const WARM: usize = 48 << 20;
+
+/// What the pool is and keeps to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Which pool. Default [`Kind::Split`].
+    pub kind: Kind,
+    /// Bytes that it has from the system, at most. Default [`DEFAULT_CAP`]. Past it memory comes from the allocator.
+    pub cap: usize,
+    /// What becomes of pages of free blocks that are not kept warm. Default [`Advice::Free`].
+    pub advice: Advice,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { kind: Kind::default(), cap: DEFAULT_CAP, advice: Advice::default() }
+    }
+}
+
+/// A name that no pool, or no advice, has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{what} must be {expected}, but it is {name:?}")]
+pub struct UnknownName {
+    /// What was named.
+    pub what: String,
+    /// The names that there are.
+    pub expected: &'static str,
+    /// The name that was given.
+    pub name: String,
+}
+
+impl Kind {
+    /// The kind of this name: `split`, `binned` or `off`. `what` is told in the error.
+    pub fn named(what: &str, name: &str) -> Result<Self, UnknownName> {
+        match name {
+            "split" => Ok(Self::Split),
+            "binned" => Ok(Self::Binned),
+            "off" => Ok(Self::Off),
+            _ => Err(UnknownName { what: what.into(), expected: "split, binned or off", name: name.into() }),
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Split => "split",
+            Self::Binned => "binned",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl Advice {
+    /// The advice of this name: `free`, `dontneed` or `off`. `what` is told in the error.
+    pub fn named(what: &str, name: &str) -> Result<Self, UnknownName> {
+        match name {
+            "free" => Ok(Self::Free),
+            "dontneed" => Ok(Self::DontNeed),
+            "off" => Ok(Self::Off),
+            _ => Err(UnknownName { what: what.into(), expected: "free, dontneed or off", name: name.into() }),
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::DontNeed => "dontneed",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl Settings {
+    /// The defaults, but what the environment variables `TOKENLANE_POOL` (`split`, `binned`, `off`) and
+    /// `TOKENLANE_MADVISE` (`free`, `dontneed`, `off`) say. One that is empty says nothing.
+    pub fn from_env() -> Result<Self, UnknownName> {
+        let mut settings = Self::default();
+        let said = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        if let Some(name) = said("TOKENLANE_POOL") {
+            settings.kind = Kind::named("TOKENLANE_POOL", &name)?;
+        }
+        if let Some(name) = said("TOKENLANE_MADVISE") {
+            settings.advice = Advice::named("TOKENLANE_MADVISE", &name)?;
+        }
+        Ok(settings)
+    }
+}
+
+/// What the pool has at the moment, in bytes: `free + lent + cached == mapped`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// What it has from the system.
+    pub mapped: usize,
+    /// What is in use.
+    pub lent: usize,
+    /// What was handed back and not taken in yet.
+    pub free: usize,
+    /// What can be lent again.
+    pub cached: usize,
+    /// What of that keeps its pages, blocks of less than 64 KiB left aside.
+    pub warm: usize,
+    /// The most that was in use, or handed back and not taken in, at any time since the pool was made.
+    pub most_lent: usize,
+    /// What it may have from the system.
+    pub cap: usize,
+}
+
+/// The pool in use, and those that were, as long as a block of theirs is lent.
+struct Current {
+    pool: Arc<Shared<Std>>,
+    settings: Settings,
+    former: Vec<Weak<Shared<Std>>>,
+}
+
+static CURRENT: LazyLock<RwLock<Current>> = LazyLock::new(|| RwLock::new(Current::new(Settings::default())));
+
+static COLLECTOR: OnceLock<&'static dyn Collector> = OnceLock::new();
+
+impl Current {
+    fn new(settings: Settings) -> Self {
+        let pool = Arc::new(Shared::new(settings.kind.pool(), bounds(&settings)));
+        Self { pool, settings, former: vec![] }
+    }
+}
+
+fn bounds(settings: &Settings) -> Bounds {
+    Bounds { cap: settings.cap, warm: WARM, advice: settings.advice }
+}
+
+/// A panic under the lock leaves what was there.
+fn read() -> std::sync::RwLockReadGuard<'static, Current> {
+    CURRENT.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A block of the pool of at least so many bytes, or nothing when the pool is at its cap. [`Slab`] is the way to use it.
+pub fn lend(bytes: usize) -> Option<Lent> {
+    let pool = Arc::clone(&read().pool);
+    let block = pool.allocate(bytes, COLLECTOR.get().copied())?;
+    Some(Lent::new(block, pool))
+}
+
+/// How the pool is set.
+pub fn settings() -> Settings {
+    read().settings
+}
+
+/// Sets the pool. What is lent stays where it is: another kind of pool starts empty, and the old one goes when its last
+/// block comes back; a lower cap is reached as blocks come back.
+pub fn configure(settings: Settings) {
+    let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
+    if settings.kind == current.settings.kind {
+        current.pool.set_bounds(bounds(&settings));
+        current.settings = settings;
+        return;
+    }
+    let next = Current::new(settings);
+    let former = std::mem::replace(&mut *current, next);
+    former.pool.trim();
+    current.former = former.former.into_iter().filter(|pool| pool.strong_count() > 0).collect();
+    current.former.push(Arc::downgrade(&former.pool));
+}
+
+/// Lets a collector be asked when the pool is at its cap. The first one stays; false if there was one.
+pub fn set_collector(collector: &'static dyn Collector) -> bool {
+    COLLECTOR.set(collector).is_ok()
+}
+
+/// Notes collections that were done on another thread than those that asked for memory.
+pub fn note_collection(how: Collection, taken: Taken) {
+    read().pool.note(how.step(), taken);
+}
+
+/// Gives back to the system whatever is not lent.
+pub fn trim() {
+    let current = read();
+    current.pool.trim();
+    current.former.iter().filter_map(Weak::upgrade).for_each(|pool| pool.trim());
+}
+
+/// What the pool has at the moment; what is lent of former ones counts too.
+pub fn stats() -> Stats {
+    let current = read();
+    let books = current.pool.books();
+    let mut stats = Stats {
+        mapped: books.mapped,
+        lent: books.lent,
+        free: books.free,
+        cached: books.cached,
+        warm: books.warm,
+        most_lent: books.most_lent,
+        cap: current.settings.cap,
+    };
+    for books in current.former.iter().filter_map(Weak::upgrade).map(|pool| pool.books()) {
+        stats.mapped += books.mapped;
+        stats.lent += books.lent;
+        stats.free += books.free;
+        stats.cached += books.cached;
+        stats.warm += books.warm;
+    }
+    stats
+}
+
+/// What the steps of allocations have taken since the pool was made.
+pub fn steps() -> Steps {
+    read().pool.steps()
+}

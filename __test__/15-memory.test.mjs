@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { setImmediate as turn } from 'node:timers/promises'
+
+import { Tokenizer, memory } from '../index.mjs'
+import { texts } from './support/texts.mjs'
+
+const gpt = Tokenizer.fromEncodingSync('r50k_base')
+const rows = texts(400, 3000)
+const expected = gpt.encodeBatchSync(rows).ids.slice()
+
+function balanced(stats) {
+  assert.equal(stats.free + stats.lent + stats.cached, stats.mapped)
+  assert.ok(stats.warm <= stats.cached && stats.mapped <= Math.max(stats.cap, stats.mostLent))
+}
+
+/** Runs a script of support/ in a process of its own. */
+function script(name, args = [], options = {}) {
+  const file = fileURLToPath(new URL(`support/${name}`, import.meta.url))
+  return spawnSync(process.execPath, [file, ...args], { encoding: 'utf8', timeout: 300_000, ...options })
+}
+
+test('the books balance, and a result that is disposed of comes back', async () => {
+  const before = memory.stats()
+  balanced(before)
+  const batch = await gpt.encodeBatch(rows)
+  const during = memory.stats()
+  balanced(during)
+  assert.ok(during.external >= before.external + batch.ids.byteLength, 'the result lies in the pool')
+  batch.dispose()
+  await turn()
+  await turn()
+  assert.ok(memory.stats().external <= before.external)
+  balanced(memory.stats())
+})
+
+test('every pool and every advice gives the same ids', async () => {
+  const { pool, madvise } = memory.stats()
+  try {
+    for (const pool of ['binned', 'off', 'split']) {
+      for (const madvise of ['dontneed', 'off', 'free']) {
+        memory.configure({ pool, madvise })
+        for (let i = 0; i < 4; i++) {
+          const batch = await gpt.encodeBatch(rows)
+          assert.deepEqual(batch.ids, expected, `${pool} ${madvise}`)
+          batch.dispose()
+          if (i % 2) memory.trim()
+          await turn()
+        }
+        balanced(memory.stats())
+        assert.equal(memory.stats().pool, pool)
+        assert.equal(memory.stats().madvise, madvise)
+      }
+    }
+  } finally {
+    memory.configure({ pool, madvise })
+  }
+})
+
+test('what is held stays as it is when the pool changes under it', async () => {
+  const { pool } = memory.stats()
+  const held = []
+  for (const next of ['binned', 'split', 'off', 'split']) {
+    const running = gpt.encodeBatch(rows)
+    memory.configure({ pool: next })
+    held.push(await running, await gpt.encodeBatch(rows))
+    memory.trim()
+  }
+  for (const batch of held) assert.deepEqual(batch.ids, expected)
+  memory.configure({ pool })
+  for (const batch of held) batch.dispose()
+  await turn()
+  balanced(memory.stats())
+})
+
+test('past the cap results are copied, and nothing fails', async () => {
+  const { cap } = memory.stats()
+  memory.configure({ cap: 1 << 20 })
+  try {
+    const copies = memory.stats().steps.copy.count
+    const held = []
+    for (let i = 0; i < 20; i++) held.push(i % 2 ? await gpt.encodeBatch(rows) : gpt.encodeBatchSync(rows))
+    for (const batch of held) assert.deepEqual(batch.ids, expected)
+    assert.ok(memory.stats().steps.copy.count > copies)
+    for (const batch of held) batch.dispose()
+  } finally {
+    memory.configure({ cap })
+  }
+})
+
+test('collections happen, and can be turned off', async () => {
+  const taken = () => {
+    const { quickCollection, fullCollection } = memory.stats().steps
+    return quickCollection.count + fullCollection.count
+  }
+  const batches = async () => {
+    for (let i = 0; i < 60; i++) await gpt.encodeBatch(rows)
+    await turn()
+  }
+  const { collect } = memory.stats()
+  try {
+    memory.configure({ collect: false })
+    const before = taken()
+    await batches()
+    assert.equal(taken(), before)
+    memory.configure({ collect: true })
+    await batches()
+    assert.ok(taken() > before)
+    assert.equal(typeof globalThis.gc, 'undefined', 'nobody else sees the function')
+  } finally {
+    memory.configure({ collect })
+  }
+})
+
+test('trim gives back what is not in use', async () => {
+  ;(await gpt.encodeBatch(rows)).dispose()
+  await turn()
+  await turn()
+  memory.trim()
+  const { lent, mapped, cached, free } = memory.stats()
+  assert.equal(free, 0)
+  // What other tests left to the collector is lent; beside it only parts of their mappings are left.
+  assert.equal(mapped, lent + cached)
+  assert.ok(lent > 0 || cached === 0)
+})
+
+test('bad settings are refused by name', () => {
+  const before = memory.stats()
+  const wrong = [
+    [undefined, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    [null, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    ['split', TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    [{ pools: 'split' }, TypeError, 'ERR_TOKENLANE_UNKNOWN_OPTION'],
+    [{ pool: 'best' }, RangeError, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ pool: 1 }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    [{ madvise: 'never' }, RangeError, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ collect: 1 }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    [{ cap: '1' }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    [{ cap: 10n }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    ...[0, -1, NaN, Infinity, 1.5, 2 ** 60, 1000].map((cap) => [{ cap }, RangeError, 'ERR_TOKENLANE_ARGUMENT_VALUE']),
+  ]
+  for (const [options, kind, code] of wrong) {
+    assert.throws(
+      () => memory.configure(options),
+      (error) => error instanceof kind && error.code === code,
+      JSON.stringify(options, (_, value) => (typeof value === 'bigint' ? `${value}n` : value)),
+    )
+  }
+  memory.configure({ pool: undefined, cap: undefined })
+  for (const name of ['pool', 'madvise', 'cap', 'collect']) assert.equal(memory.stats()[name], before[name])
+})
+
+test('the environment chooses, and a wrong name there is told', () => {
+  const run = (env) =>
+    spawnSync(
+      process.execPath,
+      ['-p', "const { pool, madvise } = require('./index.js').memory.stats(); pool + ' ' + madvise"],
+      { cwd: fileURLToPath(new URL('..', import.meta.url)), encoding: 'utf8', env: { ...process.env, ...env } },
+    )
+  assert.equal(run({ TOKENLANE_POOL: 'binned', TOKENLANE_MADVISE: 'dontneed' }).stdout.trim(), 'binned dontneed')
+  assert.equal(run({ TOKENLANE_POOL: '', TOKENLANE_MADVISE: '' }).stdout.trim(), 'split free')
+  const wrong = run({ TOKENLANE_POOL: 'splitt' })
+  assert.notEqual(wrong.status, 0)
+  assert.match(wrong.stderr, /TOKENLANE_POOL must be split, binned or off.*splitt/s)
+  assert.match(wrong.stderr, /ERR_TOKENLANE_ARGUMENT_VALUE/)
+})
+
+test('workers that are gone leave nothing lent', () => {
+  const result = script('memory-workers.cjs')
+  assert.equal(result.status, 0, result.stderr)
+  const { before, after } = JSON.parse(result.stdout)
+  assert.ok(after.lent <= before.lent && after.external <= before.external, result.stdout)
+})
+
+test('pages that are not warm are free for the kernel, and what is encoded afterwards is right', (context) => {
+  if (process.platform !== 'linux') return context.skip('smaps is Linux')
+  const result = script('lazy-free.cjs')
+  assert.equal(result.status, 0, result.stderr)
+  const { lazy, afterTrim, same } = JSON.parse(result.stdout)
+  assert.ok(lazy > 8 << 20, `LazyFree is ${lazy} bytes`)
+  assert.equal(afterTrim, 0)
+  assert.equal(same, true)
+})

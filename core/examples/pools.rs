@@ -1,0 +1,179 @@
+//! The pools beside each other, on traces of allocations. Prints a line of JSON for each pool.
+//!
+//! usage: pools TRACE CAP_PERCENT
+//!
+//! TRACE is `batches` (what batches of 6.5 MB of text allocate: the texts, pieces of ids, the result, of which three are
+//! kept), `many` (a million blocks of 512 bytes to 64 KiB, of which up to 2,000 are kept), or `decades` (20,000 blocks of
+//! 100 bytes to 100 MB, of which up to 40 are kept). CAP_PERCENT is the pool's cap as a part of the most that is in use;
+//! 0 for none. A block that the pool refuses for the cap is taken from the allocator, as a slab does it. Every page of a block is
+//! written. `hitNs` is the median time of an allocation that a free block served; `fragmentation` is the most that was mapped
+//! beside the most that was lent.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::mem::MaybeUninit;
+use std::time::Instant;
+
+use tokenlane_core::memory::{self, Kind, Lent, Settings, Step};
+
+/// What is done: a block of so many bytes is taken, or one that is kept goes back, counted from the oldest.
+enum Act {
+    Take(usize),
+    GiveBack(usize),
+}
+
+/// Whose a block is.
+enum Held {
+    Pool(#[allow(dead_code, reason = "held to be dropped")] Lent),
+    Allocator(#[allow(dead_code, reason = "held to be dropped")] Vec<u8>),
+}
+
+/// A generator that needs no crate: SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        (self.next() % most as u64) as usize
+    }
+
+    /// A size between two powers of ten, each decade as likely as the others.
+    fn size(&mut self, from: f64, to: f64) -> usize {
+        let part = self.next() as f64 / u64::MAX as f64;
+        10f64.powf(from + (to - from) * part) as usize
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [trace, percent] = &args[..] else { return Err("usage: pools TRACE CAP_PERCENT".into()) };
+    let acts = match trace.as_str() {
+        "batches" => batches(),
+        "many" => random(1_000_000, 2_000, (512f64.log10(), 65_536f64.log10())),
+        "decades" => random(20_000, 40, (2.0, 8.0)),
+        other => return Err(format!("there is no trace {other}: batches, many, decades").into()),
+    };
+    let percent: usize = percent.parse()?;
+    let most = most_in_use(&acts);
+    let cap = if percent == 0 { usize::MAX / 4 } else { most / 100 * percent };
+    for kind in [Kind::Split, Kind::Binned, Kind::Off] {
+        // A pool of the other kind first, so that each starts empty.
+        memory::configure(Settings {
+            kind: if kind == Kind::Off { Kind::Split } else { Kind::Off },
+            ..Settings::default()
+        });
+        memory::configure(Settings { kind, cap, ..Settings::default() });
+        run(kind, &acts, trace, percent);
+    }
+    Ok(())
+}
+
+fn run(kind: Kind, acts: &[Act], trace: &str, percent: usize) {
+    let mut held: VecDeque<Held> = VecDeque::new();
+    let (mut hits, mut refused, mut most_mapped) = (vec![], 0, 0);
+    let started = Instant::now();
+    for act in acts {
+        match *act {
+            Act::Take(bytes) => {
+                let before = Instant::now();
+                let lent = memory::lend(bytes);
+                let nanos = before.elapsed().as_nanos() as u32;
+                match lent {
+                    Some(mut lent) => {
+                        hits.push(nanos);
+                        touch(&mut lent.bytes_mut()[..bytes]);
+                        held.push_back(Held::Pool(lent));
+                    }
+                    None => {
+                        refused += 1;
+                        let mut room = Vec::with_capacity(bytes);
+                        touch(&mut room.spare_capacity_mut()[..bytes]);
+                        held.push_back(Held::Allocator(room));
+                    }
+                }
+                if bytes >= 1 << 20 {
+                    most_mapped = most_mapped.max(memory::stats().mapped);
+                }
+            }
+            Act::GiveBack(at) => drop(held.swap_remove_back(at)),
+        }
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let (stats, steps) = (memory::stats(), memory::steps());
+    drop(held);
+    hits.sort_unstable();
+    println!(
+        "{{\"trace\":\"{trace}\",\"capPercent\":{percent},\"pool\":\"{}\",\"seconds\":{seconds:.4},\"hitNs\":{},\"fragmentation\":{:.3},\"refused\":{refused},\"mappings\":{},\"scans\":{},\"maps\":{},\"reclaims\":{}}}",
+        kind.name(),
+        hits.get(hits.len() / 2).copied().unwrap_or(0),
+        most_mapped.max(stats.mapped) as f64 / stats.most_lent.max(1) as f64,
+        steps.of(Step::Map).helped,
+        steps.of(Step::Scan).count,
+        steps.of(Step::Map).count,
+        steps.of(Step::Reclaim).count,
+    );
+}
+
+/// Writes a byte of each page.
+fn touch(bytes: &mut [MaybeUninit<u8>]) {
+    bytes.iter_mut().step_by(4096).for_each(|byte| *byte = MaybeUninit::new(1));
+}
+
+fn batches() -> Vec<Act> {
+    let mut random = Random(1);
+    let mut acts = vec![];
+    for batch in 0..300 {
+        let part = |random: &mut Random, bytes: usize| bytes - random.below(bytes / 8);
+        let texts = [1 << 20, 1 << 20, 2 << 20, 4 << 20];
+        let pieces = 26;
+        acts.extend(texts.map(Act::Take));
+        acts.extend((0..pieces).map(|_| Act::Take(256 << 10)));
+        // Behind the results that are kept stand the texts, then the pieces.
+        let kept = batch.min(3);
+        acts.extend(texts.map(|_| Act::GiveBack(kept)));
+        acts.push(Act::Take(part(&mut random, 6 << 20)));
+        acts.extend((0..pieces).map(|_| Act::GiveBack(kept)));
+        if kept == 3 {
+            acts.push(Act::GiveBack(0));
+        }
+    }
+    acts
+}
+
+fn random(count: usize, kept: usize, decades: (f64, f64)) -> Vec<Act> {
+    let mut random = Random(2);
+    let (mut acts, mut held) = (vec![], 0);
+    for _ in 0..count {
+        acts.push(Act::Take(random.size(decades.0, decades.1)));
+        held += 1;
+        // Now many are kept, now few.
+        while held > 1 + random.below(kept) {
+            acts.push(Act::GiveBack(random.below(held)));
+            held -= 1;
+        }
+    }
+    acts
+}
+
+fn most_in_use(acts: &[Act]) -> usize {
+    let mut held: VecDeque<usize> = VecDeque::new();
+    let (mut sum, mut most) = (0, 0);
+    for act in acts {
+        match *act {
+            Act::Take(bytes) => {
+                held.push_back(bytes);
+                sum += bytes;
+                most = most.max(sum);
+            }
+            Act::GiveBack(at) => sum -= held.swap_remove_back(at).unwrap_or(0),
+        }
+    }
+    most
+}

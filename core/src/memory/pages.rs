@@ -1,0 +1,216 @@
+//! Pages from the kernel: mapped, advised, given back.
+//!
+//! A page that was written stays in memory until the kernel is told that its bytes do not matter any more. There are two ways
+//! to say so. *Free* lets the kernel take the page when memory is short, and costs nothing if it is written again before; it
+//! counts as resident until then. *Don't need* gives it back now, and the next write has to wait for a cleared one. On
+//! macOS the first is a pair of calls, one when the pages are free and one before they are used again. Systems with
+//! neither keep the pages.
+#![allow(unsafe_code)]
+
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// What becomes of the pages of memory that is not lent and not kept warm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Advice {
+    /// The kernel may take them when memory is short.
+    #[default]
+    Free,
+    /// The kernel gets them at once.
+    DontNeed,
+    /// They stay, as memory profilers like it.
+    Off,
+}
+
+/// Pages that this process has for itself, mapped until they are dropped.
+#[derive(Debug)]
+pub struct Mapping {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a mapping owns its pages as a box owns its bytes; no thread has a part in them.
+unsafe impl Send for Mapping {}
+
+/// A mapping of this size or more is one that huge pages are asked for, before its first touch: 32 MiB.
+const LEAST_HUGE: usize = 32 << 20;
+
+impl Mapping {
+    /// Cleared pages for so many bytes, more than none; `None` when the system has none to give.
+    pub fn new(bytes: usize) -> Option<Self> {
+        let bytes = bytes.checked_next_multiple_of(page_size())?;
+        let mapping = Self { start: system::map(bytes)?, bytes };
+        if bytes >= LEAST_HUGE {
+            system::advise_huge(mapping.start, bytes);
+        }
+        Some(mapping)
+    }
+
+    /// Where it starts.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// How long it is, whole pages.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Tells the kernel that the bytes of a range do not matter. Only the pages that lie inside as a whole are spoken of.
+    ///
+    /// # Safety
+    /// Nobody relies on what the bytes of the range are, until they are written again.
+    pub unsafe fn discard(&self, range: Range<usize>, advice: Advice) {
+        let page = page_size();
+        let (start, end) = (range.start.next_multiple_of(page), range.end.min(self.bytes) / page * page);
+        if start < end && advice != Advice::Off {
+            // SAFETY: the pages from `start` to `end` lie in this mapping, and the caller has said that their bytes may change.
+            unsafe { system::discard(self.start.add(start), end - start, advice == Advice::Free) };
+        }
+    }
+
+    /// Tells the kernel that discarded bytes are about to be written again.
+    pub fn reuse(&self, range: Range<usize>) {
+        let page = page_size();
+        let (start, end) = (range.start / page * page, range.end.next_multiple_of(page).min(self.bytes));
+        // SAFETY: the place lies in this mapping, or just behind it.
+        system::reuse(unsafe { self.start.add(start.min(end)) }, end.saturating_sub(start));
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: these are the pages that `system::map` gave, and whoever had them lent has handed them back.
+        unsafe { system::unmap(self.start, self.bytes) };
+    }
+}
+
+/// The size of a page, in bytes.
+pub fn page_size() -> usize {
+    system::page_size()
+}
+
+#[cfg(all(unix, not(miri)))]
+mod system {
+    use std::ffi::c_void;
+    use std::ptr::{self, NonNull};
+
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+    pub(super) fn page_size() -> usize {
+        rustix::param::page_size()
+    }
+
+    pub(super) fn map(bytes: usize) -> Option<NonNull<u8>> {
+        // SAFETY: the system chooses the place, so no memory that is in use is replaced.
+        let start =
+            unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
+        NonNull::new(start.ok()?.cast())
+    }
+
+    /// # Safety
+    /// The pages came from [`map`], and nobody uses them.
+    pub(super) unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
+        // SAFETY: as the caller says. The only failure is that the system has no memory left to split its own table of
+        // mappings; then they stay, as a leak.
+        let _ = unsafe { munmap(start.as_ptr().cast::<c_void>(), bytes) };
+    }
+
+    #[cfg(target_os = "linux")]
+    mod advice {
+        use rustix::mm::{Advice, madvise};
+
+        use super::{NonNull, c_void};
+
+        /// # Safety
+        /// The pages are mapped, and their bytes do not matter.
+        pub(in super::super) unsafe fn discard(start: NonNull<u8>, bytes: usize, lazily: bool) {
+            let start = start.as_ptr().cast::<c_void>();
+            // SAFETY: as the caller says. A kernel that does not know the lazy way gets the other.
+            unsafe {
+                if !lazily || madvise(start, bytes, Advice::LinuxFree).is_err() {
+                    let _ = madvise(start, bytes, Advice::LinuxDontNeed);
+                }
+            }
+        }
+
+        pub(in super::super) fn reuse(_start: NonNull<u8>, _bytes: usize) {}
+
+        pub(in super::super) fn advise_huge(start: NonNull<u8>, bytes: usize) {
+            // SAFETY: it changes how pages are mapped, not what they hold. A kernel without huge pages refuses.
+            let _ = unsafe { madvise(start.as_ptr().cast::<c_void>(), bytes, Advice::LinuxHugepage) };
+        }
+    }
+
+    #[cfg(target_vendor = "apple")]
+    mod advice {
+        use super::{NonNull, c_void};
+
+        /// # Safety
+        /// The pages are mapped, and their bytes do not matter.
+        pub(in super::super) unsafe fn discard(start: NonNull<u8>, bytes: usize, _lazily: bool) {
+            // Either way: pages that are reusable do not count as the process's any more.
+            // SAFETY: as the caller says.
+            unsafe { libc::madvise(start.as_ptr().cast::<c_void>(), bytes, libc::MADV_FREE_REUSABLE) };
+        }
+
+        pub(in super::super) fn reuse(start: NonNull<u8>, bytes: usize) {
+            // SAFETY: it changes how pages are counted, not what they hold.
+            unsafe { libc::madvise(start.as_ptr().cast::<c_void>(), bytes, libc::MADV_FREE_REUSE) };
+        }
+
+        pub(in super::super) fn advise_huge(_start: NonNull<u8>, _bytes: usize) {}
+    }
+
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    mod advice {
+        use super::NonNull;
+
+        /// # Safety
+        /// None is needed: nothing is done.
+        pub(in super::super) unsafe fn discard(_start: NonNull<u8>, _bytes: usize, _lazily: bool) {}
+
+        pub(in super::super) fn reuse(_start: NonNull<u8>, _bytes: usize) {}
+
+        pub(in super::super) fn advise_huge(_start: NonNull<u8>, _bytes: usize) {}
+    }
+
+    pub(super) use advice::{advise_huge, discard, reuse};
+}
+
+/// Systems that are not Unix, and Miri, which knows no such calls: memory of the allocator, and nothing to advise.
+#[cfg(not(all(unix, not(miri))))]
+mod system {
+    use std::alloc::{Layout, alloc_zeroed, dealloc};
+    use std::ptr::NonNull;
+
+    pub(super) fn page_size() -> usize {
+        4096
+    }
+
+    fn layout(bytes: usize) -> Option<Layout> {
+        Layout::from_size_align(bytes, page_size()).ok()
+    }
+
+    pub(super) fn map(bytes: usize) -> Option<NonNull<u8>> {
+        // SAFETY: more than no bytes.
+        NonNull::new(unsafe { alloc_zeroed(layout(bytes).filter(|layout| layout.size() > 0)?) })
+    }
+
+    /// # Safety
+    /// The memory came from [`map`], and nobody uses it.
+    pub(super) unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
+        if let Some(layout) = layout(bytes) {
+            // SAFETY: as the caller says; the layout is the one it was allocated with.
+            unsafe { dealloc(start.as_ptr(), layout) };
+        }
+    }
+
+    /// # Safety
+    /// None is needed: nothing is done.
+    pub(super) unsafe fn discard(_start: NonNull<u8>, _bytes: usize, _lazily: bool) {}
+
+    pub(super) fn reuse(_start: NonNull<u8>, _bytes: usize) {}
+
+    pub(super) fn advise_huge(_start: NonNull<u8>, _bytes: usize) {}
+}

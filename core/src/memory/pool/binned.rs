@@ -1,0 +1,241 @@
+//! The binned pool: blocks of powers of two, never split or merged.
+//!
+//! A block that comes back goes on the stack of its size, and who asks for that size next gets it. Blocks of less than a
+//! mebibyte are cut from mappings of that size, larger ones are mappings of their own. Simple and quick; up to half of a
+//! block is not asked for, and what one size has is of no use to another until its mapping is reclaimed.
+
+use super::mappings::Mappings;
+use super::warm::Warm;
+use super::{Block, Books, Pages, Pool};
+use crate::memory::pages::{Advice, page_size};
+
+/// The smallest block.
+const LEAST: usize = 512;
+
+/// Blocks of this size and more are mappings of their own, smaller ones are cut from mappings of this size: 1 MiB.
+const WHOLE: usize = 1 << 20;
+
+/// A block as the pool knows it.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    bytes: usize,
+    offset: usize,
+    mapping: u32,
+    /// While it is warm: what `Warm` knows it by. Else 0.
+    stamp: u32,
+    is_free: bool,
+    is_discarded: bool,
+}
+
+/// What is known of a mapping: its blocks are the `count` from `first` on.
+#[derive(Debug, Clone, Default)]
+struct Cut {
+    ids: Vec<u32>,
+    free: usize,
+}
+
+/// See the module.
+///
+/// Invariants: each free block is on the stack of its size; `out + cached == mappings.bytes()`.
+#[derive(Debug)]
+pub struct Binned<P> {
+    mappings: Mappings<P>,
+    cuts: Vec<Cut>,
+    nodes: Vec<Node>,
+    vacant: Vec<u32>,
+    /// The free blocks of `LEAST << n` bytes, the latest last.
+    stacks: Vec<Vec<u32>>,
+    warm: Warm,
+    out: usize,
+    cached: usize,
+}
+
+impl<P> Default for Binned<P> {
+    fn default() -> Self {
+        Self {
+            mappings: Mappings::default(),
+            cuts: vec![],
+            nodes: vec![],
+            vacant: vec![],
+            stacks: vec![],
+            warm: Warm::default(),
+            out: 0,
+            cached: 0,
+        }
+    }
+}
+
+fn size_of_block(bytes: usize) -> Option<usize> {
+    bytes.checked_next_power_of_two().map(|bytes| bytes.max(LEAST))
+}
+
+fn stack_of(bytes: usize) -> usize {
+    (bytes / LEAST).trailing_zeros() as usize
+}
+
+impl<P: Pages> Binned<P> {
+    fn stack(&mut self, bytes: usize) -> &mut Vec<u32> {
+        let at = stack_of(bytes);
+        if at >= self.stacks.len() {
+            self.stacks.resize(at + 1, vec![]);
+        }
+        &mut self.stacks[at]
+    }
+
+    fn add_free(&mut self, id: u32, was_written: bool) {
+        let bytes = self.nodes[id as usize].bytes;
+        self.stack(bytes).push(id);
+        self.cached += bytes;
+        let nodes = &self.nodes;
+        let stamp = match was_written {
+            true => self.warm.add(id, bytes, |id, stamp| nodes[id as usize].stamp == stamp),
+            false => 0,
+        };
+        let node = &mut self.nodes[id as usize];
+        (node.is_free, node.stamp) = (true, stamp);
+        self.cuts[node.mapping as usize].free += 1;
+    }
+
+    /// Takes a block that is off its stack away from the free ones.
+    fn remove_free(&mut self, id: u32) {
+        let node = &mut self.nodes[id as usize];
+        node.is_free = false;
+        self.warm.remove(std::mem::take(&mut node.stamp), node.bytes);
+        self.cached -= node.bytes;
+        self.cuts[node.mapping as usize].free -= 1;
+    }
+
+    fn lend(&mut self, id: u32) -> Block {
+        self.remove_free(id);
+        let node = &mut self.nodes[id as usize];
+        if std::mem::take(&mut node.is_discarded) {
+            self.mappings.get(node.mapping).reuse(node.offset..node.offset + node.bytes);
+        }
+        self.out += node.bytes;
+        let block = Block { start: self.mappings.place(node.mapping, node.offset), bytes: node.bytes, id };
+        self.check();
+        block
+    }
+
+    fn discard(&mut self, id: u32, advice: Advice) {
+        let node = &mut self.nodes[id as usize];
+        debug_assert!(node.is_free);
+        // SAFETY: the block is free, so nobody reads it before it is lent and written again.
+        unsafe { self.mappings.get(node.mapping).discard(node.offset..node.offset + node.bytes, advice) };
+        node.is_discarded = true;
+        self.warm.remove(std::mem::take(&mut node.stamp), node.bytes);
+    }
+
+    fn check(&self) {
+        debug_assert_eq!(self.out + self.cached, self.mappings.bytes());
+        debug_assert!(self.warm.bytes() <= self.cached);
+    }
+}
+
+impl<P: Pages> Pool for Binned<P> {
+    fn scan(&mut self, bytes: usize) -> Option<Block> {
+        let bytes = size_of_block(bytes)?;
+        let id = self.stack(bytes).pop()?;
+        Some(self.lend(id))
+    }
+
+    fn needed(&self, bytes: usize) -> usize {
+        size_of_block(bytes).map_or(usize::MAX, |bytes| bytes.max(WHOLE)).max(page_size())
+    }
+
+    fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
+        let needed = Some(self.needed(bytes)).filter(|&needed| needed <= room)?;
+        let bytes = size_of_block(bytes)?;
+        let mapping = self.mappings.add(needed)?;
+        if self.cuts.len() <= mapping as usize {
+            self.cuts.resize(mapping as usize + 1, Cut::default());
+        }
+        self.cuts[mapping as usize] = Cut::default();
+        // From the last to the first, so that the first is on top.
+        for offset in (0..self.mappings.get(mapping).bytes() / bytes).rev().map(|at| at * bytes) {
+            let node = Node { bytes, offset, mapping, stamp: 0, is_free: false, is_discarded: false };
+            let id = self.vacant.pop().unwrap_or(self.nodes.len() as u32);
+            match self.nodes.get_mut(id as usize) {
+                Some(vacant) => *vacant = node,
+                None => self.nodes.push(node),
+            }
+            self.cuts[mapping as usize].ids.push(id);
+            self.add_free(id, false);
+        }
+        self.scan(bytes)
+    }
+
+    fn put_back(&mut self, block: Block) {
+        debug_assert!(!self.nodes[block.id as usize].is_free);
+        self.out -= block.bytes;
+        self.add_free(block.id, true);
+        self.check();
+    }
+
+    fn shorten(&mut self, _block: &mut Block, _bytes: usize) {}
+
+    fn reclaim(&mut self, bytes: usize) -> usize {
+        let mut whole: Vec<u32> = (0..self.cuts.len() as u32)
+            .filter(|&mapping| self.mappings.has(mapping))
+            .filter(|&mapping| self.cuts[mapping as usize].free == self.cuts[mapping as usize].ids.len())
+            .collect();
+        whole.sort_by_key(|&mapping| std::cmp::Reverse(self.mappings.get(mapping).bytes()));
+        let mut gone = 0;
+        let mut stacks_hit = vec![];
+        for mapping in whole {
+            if gone >= bytes {
+                break;
+            }
+            for id in std::mem::take(&mut self.cuts[mapping as usize].ids) {
+                // `free` of the cut goes to 0 with its blocks.
+                self.remove_free(id);
+                stacks_hit.push(stack_of(self.nodes[id as usize].bytes));
+                self.vacant.push(id);
+            }
+            gone += self.mappings.remove(mapping);
+        }
+        stacks_hit.sort_unstable();
+        stacks_hit.dedup();
+        for at in stacks_hit {
+            let nodes = &self.nodes;
+            self.stacks[at].retain(|&id| nodes[id as usize].is_free);
+        }
+        self.check();
+        gone
+    }
+
+    fn settle(&mut self, warm: usize, advice: Advice) {
+        while advice != Advice::Off && self.warm.bytes() > warm {
+            let nodes = &self.nodes;
+            let Some(entry) = self.warm.coldest(|id, stamp| nodes[id as usize].stamp == stamp) else { break };
+            self.discard(entry.id, advice);
+        }
+        self.check();
+    }
+
+    fn trim(&mut self) {
+        self.reclaim(usize::MAX);
+        let free: Vec<u32> = self.stacks.iter().flatten().copied().collect();
+        free.into_iter().for_each(|id| self.discard(id, Advice::DontNeed));
+        self.check();
+    }
+
+    fn books(&self) -> Books {
+        Books { mapped: self.mappings.bytes(), out: self.out, cached: self.cached, warm: self.warm.bytes() }
+    }
+}
+
+#[cfg(test)]
+impl<P: Pages> super::tests::Checked for Binned<P> {
+    fn check_all(&self) {
+        let is_there = |id: &u32| !self.vacant.contains(id);
+        let all: Vec<Node> = (0..self.nodes.len() as u32).filter(is_there).map(|id| self.nodes[id as usize]).collect();
+        let sum = |free: bool| all.iter().filter(|node| node.is_free == free).map(|node| node.bytes).sum::<usize>();
+        assert_eq!((sum(false), sum(true)), (self.out, self.cached));
+        let on_stacks: usize = self.stacks.iter().map(Vec::len).sum();
+        assert_eq!(on_stacks, all.iter().filter(|node| node.is_free).count(), "each free block is on one stack");
+        for (at, stack) in self.stacks.iter().enumerate() {
+            assert!(stack.iter().all(|&id| self.nodes[id as usize].bytes == LEAST << at));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The mappings that a pool has, by number.
+
+use std::ptr::NonNull;
+
+use super::Pages;
+
+/// Mappings with numbers that are used again. Invariant: `bytes` is the sum of their sizes.
+#[derive(Debug)]
+pub struct Mappings<P> {
+    slots: Vec<Option<P>>,
+    empty: Vec<u32>,
+    bytes: usize,
+}
+
+impl<P> Default for Mappings<P> {
+    fn default() -> Self {
+        Self { slots: vec![], empty: vec![], bytes: 0 }
+    }
+}
+
+impl<P: Pages> Mappings<P> {
+    /// A new one, and its number.
+    pub fn add(&mut self, bytes: usize) -> Option<u32> {
+        let pages = P::new(bytes)?;
+        self.bytes += pages.bytes();
+        let number = self.empty.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            (self.slots.len() - 1) as u32
+        });
+        self.slots[number as usize] = Some(pages);
+        Some(number)
+    }
+
+    /// Unmaps one and says how many bytes it had.
+    pub fn remove(&mut self, number: u32) -> usize {
+        let bytes = self.slots[number as usize].take().map_or(0, |pages| pages.bytes());
+        self.empty.push(number);
+        self.bytes -= bytes;
+        bytes
+    }
+
+    /// One of them.
+    ///
+    /// # Panics
+    /// When there is none of that number.
+    pub fn get(&self, number: u32) -> &P {
+        self.slots[number as usize].as_ref().expect("blocks name mappings that are there")
+    }
+
+    /// A place inside one.
+    pub fn place(&self, number: u32, offset: usize) -> NonNull<u8> {
+        let pages = self.get(number);
+        debug_assert!(offset < pages.bytes());
+        NonNull::new(pages.start().as_ptr().wrapping_add(offset)).expect("a place inside a mapping is not null")
+    }
+
+    /// Bytes of all.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Room for numbers: all of them are below this.
+    #[cfg(test)]
+    pub fn most(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Whether there is one of that number.
+    pub fn has(&self, number: u32) -> bool {
+        self.slots.get(number as usize).is_some_and(Option::is_some)
+    }
+}

@@ -1,0 +1,57 @@
+//! No pool: every block is a mapping of its own, and unmapped when it comes back. What a pool is worth is seen beside it.
+
+use super::mappings::Mappings;
+use super::{Block, Books, Pages, Pool};
+use crate::memory::pages::{Advice, page_size};
+
+/// See the module. Invariant: all that is mapped is out.
+#[derive(Debug)]
+pub struct Off<P> {
+    mappings: Mappings<P>,
+}
+
+impl<P> Default for Off<P> {
+    fn default() -> Self {
+        Self { mappings: Mappings::default() }
+    }
+}
+
+impl<P: Pages> Pool for Off<P> {
+    fn scan(&mut self, _bytes: usize) -> Option<Block> {
+        None
+    }
+
+    fn needed(&self, bytes: usize) -> usize {
+        bytes.max(1).checked_next_multiple_of(page_size()).unwrap_or(usize::MAX)
+    }
+
+    fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
+        let bytes = Some(self.needed(bytes)).filter(|&needed| needed <= room)?;
+        let id = self.mappings.add(bytes)?;
+        Some(Block { start: self.mappings.place(id, 0), bytes: self.mappings.get(id).bytes(), id })
+    }
+
+    fn put_back(&mut self, block: Block) {
+        let bytes = self.mappings.remove(block.id);
+        debug_assert_eq!(bytes, block.bytes);
+    }
+
+    fn shorten(&mut self, _block: &mut Block, _bytes: usize) {}
+
+    fn reclaim(&mut self, _bytes: usize) -> usize {
+        0
+    }
+
+    fn settle(&mut self, _warm: usize, _advice: Advice) {}
+
+    fn trim(&mut self) {}
+
+    fn books(&self) -> Books {
+        Books { mapped: self.mappings.bytes(), out: self.mappings.bytes(), cached: 0, warm: 0 }
+    }
+}
+
+#[cfg(test)]
+impl<P: Pages> super::tests::Checked for Off<P> {
+    fn check_all(&self) {}
+}

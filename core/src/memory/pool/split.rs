@@ -1,0 +1,485 @@
+//! The split pool: blocks in three classes of size, best fit, split and merged.
+//!
+//! What is asked for is rounded up, and its class says how. Each mapping belongs to one class and is cut into blocks that
+//! tile it; each block knows the one before and the one behind. A free block stands in its class's list of blocks of just
+//! that size, so that the best fit is the first list from the size on that is not empty, and a bitmap finds it. A larger
+//! block is split, and the rest stays in the class. A block that comes back is merged with neighbours that are free: no
+//! two free blocks ever touch, and a mapping of which nothing is out is one block.
+//!
+//! The idea and the three classes are those of the split pool of CuArrays.
+
+use std::collections::VecDeque;
+
+use super::mappings::Mappings;
+use super::warm::Warm;
+use super::{Block, Books, NONE, Pages, Pool};
+use crate::memory::pages::{Advice, page_size};
+
+mod free_lists;
+use free_lists::FreeLists;
+
+/// How blocks of one class are cut.
+#[derive(Debug, Clone, Copy)]
+struct Class {
+    /// What is asked for is of this class up to so many bytes.
+    most: usize,
+    /// Sizes are multiples of this.
+    rounding: usize,
+    /// A rest of at least so many bytes stays as a block; a smaller one goes with the block that is lent.
+    least_rest: usize,
+    /// A mapping has so many bytes at least, and [`GROWTH`] of what the class has already, and at most.
+    mapping: (usize, usize),
+}
+
+const SMALL: usize = 0;
+const LARGE: usize = 1;
+const HUGE: usize = 2;
+
+/// Small blocks are cut from mappings of their own size and more, large and huge ones from mappings just as long as they
+/// were when they came; huge ones are never split.
+const CLASSES: [Class; 3] = [
+    Class { most: 1 << 20, rounding: 512, least_rest: 512, mapping: (1 << 20, 8 << 20) },
+    Class { most: 32 << 20, rounding: 128 << 10, least_rest: 128 << 10, mapping: (0, 0) },
+    Class { most: usize::MAX, rounding: 1 << 20, least_rest: usize::MAX, mapping: (0, 0) },
+];
+
+/// A new mapping of small blocks is this part of the class's mappings together: 1/8. So little of them is ever unused.
+const GROWTH: usize = 8;
+
+/// A huge block may be lent to who asked for this part less: 1/8. More would be wasted, for it is not split.
+const HUGE_WASTE: usize = 8;
+
+/// A whole mapping that nobody wanted for so many rounds of settling is unmapped, unless it is warm.
+const UNWANTED: u64 = 64;
+
+/// So many whole mappings of a class are looked at in one round.
+const LOOKS: usize = 4;
+
+/// What a node's block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It can be lent.
+    Free,
+    /// It is lent.
+    Out,
+    /// There is no such block; the node waits to be used again.
+    Vacant,
+}
+
+/// What is known of a free block's pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Touch {
+    /// Nobody wrote them since they were mapped.
+    Never,
+    /// They were discarded.
+    Discarded,
+    /// Some of them were written.
+    Written,
+}
+
+/// A block as the pool knows it.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    bytes: usize,
+    /// Where in its mapping it starts.
+    offset: usize,
+    mapping: u32,
+    /// The neighbours in the mapping.
+    before: u32,
+    behind: u32,
+    /// The neighbours in the list of free blocks of this size.
+    previous: u32,
+    next: u32,
+    /// While it is warm: what `Warm` knows it by. Else 0.
+    stamp: u32,
+    state: State,
+    touch: Touch,
+}
+
+const _: () = assert!(size_of::<Node>() <= 48);
+
+/// What is known of a mapping beside its pages.
+#[derive(Debug, Clone, Copy, Default)]
+struct Whole {
+    class: usize,
+    /// Its first block, which stays the first whatever is cut or joined.
+    first: u32,
+    /// Whether it stands in the class's queue of whole mappings.
+    is_queued: bool,
+    /// The round of settling in which it last became whole.
+    round: u64,
+}
+
+/// A class's blocks that are free.
+#[derive(Debug, Default)]
+struct Room {
+    lists: FreeLists,
+    /// Mappings that were one free block when they were noted, the oldest first. All that are one are here, none twice.
+    whole: VecDeque<u32>,
+    /// Bytes of all mappings of the class.
+    mapped: usize,
+}
+
+/// See the module.
+///
+/// Invariants: the blocks of a mapping tile it; of two neighbours one is out; `out + cached == mappings.bytes()`.
+#[derive(Debug)]
+pub struct Split<P> {
+    mappings: Mappings<P>,
+    wholes: Vec<Whole>,
+    nodes: Vec<Node>,
+    vacant: Vec<u32>,
+    rooms: [Room; 3],
+    warm: Warm,
+    out: usize,
+    cached: usize,
+    round: u64,
+}
+
+impl<P> Default for Split<P> {
+    fn default() -> Self {
+        Self {
+            mappings: Mappings::default(),
+            wholes: vec![],
+            nodes: vec![],
+            vacant: vec![],
+            rooms: Default::default(),
+            warm: Warm::default(),
+            out: 0,
+            cached: 0,
+            round: 0,
+        }
+    }
+}
+
+fn class_of(bytes: usize) -> usize {
+    CLASSES.iter().position(|class| bytes <= class.most).unwrap_or(HUGE)
+}
+
+fn rounded(bytes: usize) -> Option<usize> {
+    bytes.max(1).checked_next_multiple_of(CLASSES[class_of(bytes)].rounding)
+}
+
+impl<P: Pages> Split<P> {
+    fn node(&mut self, node: Node) -> u32 {
+        match self.vacant.pop() {
+            Some(id) => {
+                self.nodes[id as usize] = node;
+                id
+            }
+            None => {
+                self.nodes.push(node);
+                (self.nodes.len() - 1) as u32
+            }
+        }
+    }
+
+    fn class(&self, id: u32) -> usize {
+        self.wholes[self.nodes[id as usize].mapping as usize].class
+    }
+
+    fn is_whole(&self, id: u32) -> bool {
+        let node = &self.nodes[id as usize];
+        node.before == NONE && node.behind == NONE
+    }
+
+    /// Puts a block among the free ones.
+    fn add_free(&mut self, id: u32) {
+        let class = self.class(id);
+        let node = &mut self.nodes[id as usize];
+        node.state = State::Free;
+        self.cached += node.bytes;
+        let bytes = node.bytes;
+        if node.touch == Touch::Written {
+            let nodes = &self.nodes;
+            let stamp = self.warm.add(id, bytes, |id, stamp| nodes[id as usize].stamp == stamp);
+            self.nodes[id as usize].stamp = stamp;
+        }
+        let first = self.rooms[class].lists.push(bytes / CLASSES[class].rounding, id);
+        let node = &mut self.nodes[id as usize];
+        (node.previous, node.next) = (NONE, first);
+        if first != NONE {
+            self.nodes[first as usize].previous = id;
+        }
+        if self.is_whole(id) {
+            let whole = &mut self.wholes[self.nodes[id as usize].mapping as usize];
+            whole.round = self.round;
+            if !std::mem::replace(&mut whole.is_queued, true) {
+                self.rooms[class].whole.push_back(self.nodes[id as usize].mapping);
+            }
+        }
+    }
+
+    /// Takes a block away from the free ones.
+    fn remove_free(&mut self, id: u32) {
+        let class = self.class(id);
+        let node = &mut self.nodes[id as usize];
+        debug_assert_eq!(node.state, State::Free);
+        let Node { bytes, previous, next, .. } = *node;
+        self.warm.remove(std::mem::take(&mut node.stamp), bytes);
+        self.cached -= bytes;
+        if previous == NONE {
+            self.rooms[class].lists.replace_first(bytes / CLASSES[class].rounding, next);
+        } else {
+            self.nodes[previous as usize].next = next;
+        }
+        if next != NONE {
+            self.nodes[next as usize].previous = previous;
+        }
+    }
+
+    /// Cuts a block that is in no list after so many bytes, and says which block the rest is.
+    fn cut(&mut self, id: u32, bytes: usize) -> u32 {
+        let node = self.nodes[id as usize];
+        let rest = Node { bytes: node.bytes - bytes, offset: node.offset + bytes, before: id, ..node };
+        let rest = self.node(rest);
+        if node.behind != NONE {
+            self.nodes[node.behind as usize].before = rest;
+        }
+        let node = &mut self.nodes[id as usize];
+        (node.bytes, node.behind) = (bytes, rest);
+        rest
+    }
+
+    /// Makes one block of two neighbours that are in no list: the first.
+    fn join(&mut self, first: u32, second: u32) {
+        let Node { bytes, behind, touch, .. } = self.nodes[second as usize];
+        let node = &mut self.nodes[first as usize];
+        node.bytes += bytes;
+        node.behind = behind;
+        node.touch = node.touch.max(touch);
+        if behind != NONE {
+            self.nodes[behind as usize].before = first;
+        }
+        self.nodes[second as usize].state = State::Vacant;
+        self.vacant.push(second);
+    }
+
+    fn is_free(&self, id: u32) -> bool {
+        id != NONE && self.nodes[id as usize].state == State::Free
+    }
+
+    /// A block that is in no list becomes free, together with its neighbours.
+    fn release(&mut self, mut id: u32) {
+        let Node { before, behind, .. } = self.nodes[id as usize];
+        if self.is_free(behind) {
+            self.remove_free(behind);
+            self.join(id, behind);
+        }
+        if self.is_free(before) {
+            self.remove_free(before);
+            self.join(before, id);
+            id = before;
+        }
+        self.add_free(id);
+    }
+
+    /// Lends a block that is in no list; what is too much of it becomes free.
+    fn lend(&mut self, id: u32, bytes: usize) -> Block {
+        let class = self.class(id);
+        if self.nodes[id as usize].bytes - bytes >= CLASSES[class].least_rest {
+            let rest = self.cut(id, bytes);
+            self.add_free(rest);
+        }
+        let node = &mut self.nodes[id as usize];
+        if node.touch == Touch::Discarded {
+            self.mappings.get(node.mapping).reuse(node.offset..node.offset + node.bytes);
+        }
+        node.state = State::Out;
+        node.touch = Touch::Written;
+        self.out += node.bytes;
+        let block = Block { start: self.mappings.place(node.mapping, node.offset), bytes: node.bytes, id };
+        self.check();
+        block
+    }
+
+    /// Unmaps a mapping that is one free block.
+    fn unmap(&mut self, id: u32) -> usize {
+        let (class, mapping) = (self.class(id), self.nodes[id as usize].mapping);
+        self.remove_free(id);
+        self.nodes[id as usize].state = State::Vacant;
+        self.vacant.push(id);
+        let bytes = self.mappings.remove(mapping);
+        self.rooms[class].mapped -= bytes;
+        self.check();
+        bytes
+    }
+
+    /// The next mapping of a class that is one free block and suits `wanted`, among so many of the queue.
+    fn whole(&mut self, class: usize, looks: usize, wanted: impl Fn(&Whole, &Node) -> bool) -> Option<u32> {
+        for _ in 0..looks.min(self.rooms[class].whole.len()) {
+            let mapping = self.rooms[class].whole.pop_front()?;
+            let whole = &mut self.wholes[mapping as usize];
+            let (id, node) = (whole.first, &self.nodes[whole.first as usize]);
+            let is_whole = node.state == State::Free && node.behind == NONE;
+            whole.is_queued = is_whole && !wanted(whole, node);
+            if whole.is_queued {
+                self.rooms[class].whole.push_back(mapping);
+            } else if is_whole {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    fn discard(&mut self, id: u32, advice: Advice) {
+        let node = &mut self.nodes[id as usize];
+        debug_assert_eq!(node.state, State::Free);
+        // SAFETY: the block is free, so nobody reads it before it is lent and written again.
+        unsafe { self.mappings.get(node.mapping).discard(node.offset..node.offset + node.bytes, advice) };
+        node.touch = Touch::Discarded;
+        self.warm.remove(std::mem::take(&mut node.stamp), node.bytes);
+    }
+
+    fn check(&self) {
+        debug_assert_eq!(self.out + self.cached, self.mappings.bytes());
+        debug_assert!(self.warm.bytes() <= self.cached);
+    }
+}
+
+impl<P: Pages> Pool for Split<P> {
+    fn scan(&mut self, bytes: usize) -> Option<Block> {
+        let (class, bytes) = (class_of(bytes), rounded(bytes)?);
+        let id = self.rooms[class].lists.best(bytes / CLASSES[class].rounding);
+        if id == NONE || class == HUGE && self.nodes[id as usize].bytes - bytes > bytes / HUGE_WASTE {
+            return None;
+        }
+        self.remove_free(id);
+        Some(self.lend(id, bytes))
+    }
+
+    fn needed(&self, bytes: usize) -> usize {
+        rounded(bytes).and_then(|bytes| bytes.checked_next_multiple_of(page_size())).unwrap_or(usize::MAX)
+    }
+
+    fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
+        let (class, needed) = (class_of(bytes), self.needed(bytes));
+        if needed > room {
+            return None;
+        }
+        let (least, most) = CLASSES[class].mapping;
+        let grown = (self.rooms[class].mapped / GROWTH).clamp(least, most) / page_size() * page_size();
+        let mapping = self.mappings.add(needed.max(grown).min(room / page_size() * page_size()))?;
+        let mapped = self.mappings.get(mapping).bytes();
+        self.rooms[class].mapped += mapped;
+        // What is lent is a multiple of the class's rounding; a page too many at the end of a small mapping is its own.
+        let first = self.node(Node {
+            bytes: mapped,
+            offset: 0,
+            mapping,
+            before: NONE,
+            behind: NONE,
+            previous: NONE,
+            next: NONE,
+            stamp: 0,
+            state: State::Out,
+            touch: Touch::Never,
+        });
+        if self.wholes.len() <= mapping as usize {
+            self.wholes.resize(mapping as usize + 1, Whole::default());
+        }
+        self.wholes[mapping as usize] = Whole { class, first, is_queued: false, round: self.round };
+        Some(self.lend(first, rounded(bytes)?))
+    }
+
+    fn put_back(&mut self, block: Block) {
+        debug_assert_eq!(self.nodes[block.id as usize].state, State::Out);
+        debug_assert_eq!(self.nodes[block.id as usize].bytes, block.bytes);
+        self.out -= block.bytes;
+        self.release(block.id);
+        self.check();
+    }
+
+    fn shorten(&mut self, block: &mut Block, bytes: usize) {
+        let class = self.class(block.id);
+        let Some(kept) = bytes.max(1).checked_next_multiple_of(CLASSES[class].rounding) else { return };
+        if block.bytes.saturating_sub(kept) >= CLASSES[class].least_rest {
+            let rest = self.cut(block.id, kept);
+            self.out -= block.bytes - kept;
+            block.bytes = kept;
+            self.release(rest);
+            self.check();
+        }
+    }
+
+    fn reclaim(&mut self, bytes: usize) -> usize {
+        let mut gone = 0;
+        for class in [HUGE, LARGE, SMALL] {
+            while gone < bytes
+                && let Some(id) = self.whole(class, usize::MAX, |_, _| true)
+            {
+                gone += self.unmap(id);
+            }
+        }
+        gone
+    }
+
+    fn settle(&mut self, warm: usize, advice: Advice) {
+        self.round += 1;
+        while advice != Advice::Off && self.warm.bytes() > warm {
+            let nodes = &self.nodes;
+            let Some(entry) = self.warm.coldest(|id, stamp| nodes[id as usize].stamp == stamp) else { break };
+            self.discard(entry.id, advice);
+        }
+        let before = self.round.saturating_sub(UNWANTED);
+        for class in [HUGE, LARGE, SMALL] {
+            let is_unwanted = |whole: &Whole, node: &Node| whole.round < before && node.stamp == 0;
+            if let Some(id) = self.whole(class, LOOKS, is_unwanted) {
+                self.unmap(id);
+            }
+        }
+        self.check();
+    }
+
+    fn trim(&mut self) {
+        self.reclaim(usize::MAX);
+        let is_cached = |id: &u32| {
+            let node = &self.nodes[*id as usize];
+            node.state == State::Free && node.touch != Touch::Never
+        };
+        let cached: Vec<u32> = (0..self.nodes.len() as u32).filter(is_cached).collect();
+        cached.into_iter().for_each(|id| self.discard(id, Advice::DontNeed));
+        self.check();
+    }
+
+    fn books(&self) -> Books {
+        Books { mapped: self.mappings.bytes(), out: self.out, cached: self.cached, warm: self.warm.bytes() }
+    }
+}
+
+#[cfg(test)]
+impl<P: Pages> super::tests::Checked for Split<P> {
+    /// Walks all mappings: blocks tile them, no two free ones touch, lists and books hold what is there.
+    fn check_all(&self) {
+        let (mut out, mut cached, mut warm, mut seen) = (0, 0, 0, 0);
+        for mapping in (0..self.mappings.most()).filter(|&mapping| self.mappings.has(mapping)) {
+            let (mut id, mut before, mut offset, mut was_free) = (self.wholes[mapping as usize].first, NONE, 0, false);
+            while id != NONE {
+                let node = &self.nodes[id as usize];
+                assert_eq!((node.mapping, node.offset, node.before), (mapping, offset, before));
+                assert_ne!(node.state, State::Vacant);
+                let is_free = node.state == State::Free;
+                assert!(!(is_free && was_free), "two free blocks touch");
+                *(if is_free { &mut cached } else { &mut out }) += node.bytes;
+                warm += if node.stamp != 0 { node.bytes } else { 0 };
+                assert!(node.stamp == 0 || is_free && node.touch == Touch::Written);
+                (before, offset, was_free, seen) = (id, offset + node.bytes, is_free, seen + 1);
+                id = node.behind;
+            }
+            assert_eq!(offset, self.mappings.get(mapping).bytes(), "the blocks tile the mapping");
+        }
+        assert_eq!(seen + self.vacant.len(), self.nodes.len(), "no node is lost");
+        assert_eq!((out, cached, warm), (self.out, self.cached, self.warm.bytes()));
+        let in_rooms: usize = self.rooms.iter().map(|room| room.mapped).sum();
+        assert_eq!(in_rooms, self.mappings.bytes());
+    }
+}
+
+#[cfg(test)]
+impl<P: Pages> Split<P> {
+    /// The sizes of the free blocks of the class that so many bytes are of.
+    pub(super) fn free_sizes(&self, bytes: usize) -> Vec<usize> {
+        let free = |id: &u32| self.nodes[*id as usize].state == State::Free && self.class(*id) == class_of(bytes);
+        (0..self.nodes.len() as u32).filter(free).map(|id| self.nodes[id as usize].bytes).collect()
+    }
+}

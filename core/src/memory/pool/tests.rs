@@ -1,0 +1,255 @@
+//! Each pool driven by random traces beside a naive model, over addresses that nobody ever writes.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::*;
+
+/// A pool that can be looked through as a whole.
+pub trait Checked: Pool {
+    /// Every invariant, by walking all there is.
+    fn check_all(&self);
+}
+
+/// Addresses that no other fake mapping has. They are never read or written.
+#[derive(Debug)]
+pub struct Addresses {
+    start: usize,
+    bytes: usize,
+}
+
+impl Pages for Addresses {
+    fn new(bytes: usize) -> Option<Self> {
+        static NEXT: AtomicUsize = AtomicUsize::new(1 << 20);
+        let bytes = bytes.next_multiple_of(4096);
+        Some(Self { start: NEXT.fetch_add(bytes, Ordering::Relaxed), bytes })
+    }
+
+    fn start(&self) -> NonNull<u8> {
+        NonNull::new(std::ptr::without_provenance_mut(self.start)).expect("not null")
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    unsafe fn discard(&self, range: Range<usize>, _advice: Advice) {
+        assert!(range.start < range.end && range.end <= self.bytes);
+    }
+
+    fn reuse(&self, range: Range<usize>) {
+        assert!(range.start < range.end && range.end <= self.bytes);
+    }
+}
+
+/// What is done to a pool.
+#[derive(Debug, Clone)]
+enum Act {
+    Allocate(usize),
+    /// Any of those that are lent.
+    PutBack(Index),
+    /// Any of those that are lent, to a part of what was asked for.
+    Shorten(Index, f64),
+    Reclaim(usize),
+    Settle {
+        warm: usize,
+        off: bool,
+    },
+    Trim,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    // Sizes over six decades, and some just at the edges of classes and of rounding.
+    let size = prop_oneof![
+        (6f64..26.5).prop_map(|power| power.exp2() as usize),
+        prop::sample::select(vec![1, 511, 512, 513, 1 << 20, (1 << 20) + 1, 32 << 20, (32 << 20) + 1]),
+    ];
+    let act = prop_oneof![
+        10 => size.prop_map(Act::Allocate),
+        9 => any::<Index>().prop_map(Act::PutBack),
+        1 => (any::<Index>(), 0.0..1.0).prop_map(|(which, part)| Act::Shorten(which, part)),
+        1 => (0usize..64 << 20).prop_map(Act::Reclaim),
+        1 => (0usize..64 << 20, any::<bool>()).prop_map(|(warm, off)| Act::Settle { warm, off }),
+        1 => Just(Act::Trim),
+    ];
+    prop::collection::vec(act, 1..300)
+}
+
+/// What is lent, by address: its end, and what was asked for.
+#[derive(Debug, Default)]
+struct Model {
+    lent: BTreeMap<usize, (usize, usize, Block)>,
+}
+
+impl Model {
+    fn add(&mut self, asked: usize, block: Block) {
+        let start = block.start.as_ptr().addr();
+        let end = start + block.bytes;
+        assert!(block.bytes >= asked && start.is_multiple_of(512), "{block:?} for {asked} bytes");
+        let before = self.lent.range(..end).next_back();
+        assert!(before.is_none_or(|(_, (before_end, ..))| *before_end <= start), "{block:?} was lent already");
+        self.lent.insert(start, (end, asked, block));
+    }
+
+    fn take(&mut self, which: Index) -> Option<(usize, Block)> {
+        let start = *self.lent.keys().nth(which.index(self.lent.len().max(1)))?;
+        self.lent.remove(&start).map(|(_, asked, block)| (asked, block))
+    }
+
+    fn take_first(&mut self) -> Option<Block> {
+        self.lent.pop_first().map(|(_, (.., block))| block)
+    }
+
+    fn bytes(&self) -> usize {
+        self.lent.values().map(|(.., block)| block.bytes).sum()
+    }
+}
+
+fn drive(mut pool: impl Checked, acts: Vec<Act>, cap: usize) {
+    let mut model = Model::default();
+    for act in acts {
+        match act {
+            Act::Allocate(bytes) => {
+                let room = cap - pool.books().mapped;
+                let block = pool.scan(bytes).or_else(|| pool.map(bytes, room));
+                match block {
+                    Some(block) => model.add(bytes, block),
+                    None => assert!(pool.needed(bytes) > room, "there was room"),
+                }
+            }
+            Act::PutBack(which) => {
+                if let Some((_, block)) = model.take(which) {
+                    pool.put_back(block);
+                }
+            }
+            Act::Shorten(which, part) => {
+                if let Some((asked, mut block)) = model.take(which) {
+                    let asked = (asked as f64 * part) as usize;
+                    pool.shorten(&mut block, asked);
+                    model.add(asked, block);
+                }
+            }
+            Act::Reclaim(bytes) => {
+                let before = pool.books();
+                let gone = pool.reclaim(bytes);
+                assert_eq!(pool.books().mapped, before.mapped - gone);
+            }
+            Act::Settle { warm, off } => {
+                pool.settle(warm, if off { Advice::Off } else { Advice::Free });
+                assert!(off || pool.books().warm <= warm);
+            }
+            Act::Trim => {
+                pool.trim();
+                assert_eq!(pool.books().warm, 0);
+            }
+        }
+        let books = pool.books();
+        assert_eq!(books.out, model.bytes(), "no byte is lost");
+        assert_eq!(books.out + books.cached, books.mapped);
+        assert!(books.mapped <= cap, "the cap is kept");
+        pool.check_all();
+    }
+    while let Some(block) = model.take_first() {
+        pool.put_back(block);
+    }
+    pool.check_all();
+    pool.reclaim(usize::MAX);
+    assert_eq!(pool.books(), Books::default(), "what is all free can all be given back");
+}
+
+proptest! {
+    #[test]
+    fn split_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
+        drive(Split::<Addresses>::default(), acts, cap);
+    }
+
+    #[test]
+    fn binned_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
+        drive(Binned::<Addresses>::default(), acts, cap);
+    }
+
+    #[test]
+    fn off_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
+        drive(Off::<Addresses>::default(), acts, cap);
+    }
+
+    /// Best fit: no free block that is large enough is smaller than the one that is lent.
+    #[test]
+    fn split_lends_the_block_that_fits_best(sizes in prop::collection::vec(1usize..40 << 20, 1..30), wanted in 1usize..40 << 20) {
+        let mut pool = Split::<Addresses>::default();
+        // Two of each, so that the free ones have a lent one between them.
+        let room = usize::MAX / 2;
+        let pairs: Vec<_> = sizes.iter().map(|&size| [size, size].map(|size| pool.map(size, room).expect("there is room"))).collect();
+        let mut kept = vec![];
+        for [first, second] in pairs {
+            kept.push(second);
+            pool.put_back(first);
+        }
+        let mut free = pool.free_sizes(wanted);
+        free.sort_unstable();
+        let best = free.into_iter().find(|&size| size >= wanted);
+        let before = pool.books().cached;
+        match pool.scan(wanted) {
+            Some(block) => prop_assert!(best.is_some_and(|best| before - pool.books().cached <= best && block.bytes <= best)),
+            None => prop_assert!(best.is_none_or(|best| wanted > 32 << 20 && best > wanted + wanted / 8)),
+        }
+    }
+}
+
+#[test]
+fn split_merges_what_comes_back() {
+    let mut pool = Split::<Addresses>::default();
+    let whole = pool.map(30 << 20, usize::MAX).expect("there is room");
+    let start = whole.start;
+    pool.put_back(whole);
+    let parts: Vec<_> = (0..15).map(|_| pool.scan(2 << 20).expect("a part of the block")).collect();
+    assert!(pool.scan(2 << 20).is_none(), "all of it is lent");
+    assert_eq!(pool.books().mapped, 30 << 20);
+    for part in parts {
+        pool.put_back(part);
+    }
+    let again = pool.scan(30 << 20).expect("the parts are one block again");
+    assert_eq!(again.start, start);
+}
+
+#[test]
+fn huge_blocks_are_not_split_and_not_wasted() {
+    let mut pool = Split::<Addresses>::default();
+    let huge = pool.map(80 << 20, usize::MAX).expect("there is room");
+    pool.put_back(huge);
+    assert!(pool.scan(40 << 20).is_none(), "half of the block would be wasted");
+    let most = pool.scan(75 << 20).expect("close enough");
+    assert_eq!(most.bytes, 80 << 20);
+}
+
+#[test]
+fn whole_blocks_are_reclaimed_from_huge_to_small() {
+    let mut pool = Split::<Addresses>::default();
+    let sizes = [100 << 10, 5 << 20, 50 << 20];
+    let blocks = sizes.map(|bytes| pool.map(bytes, usize::MAX).expect("there is room"));
+    blocks.into_iter().for_each(|block| pool.put_back(block));
+    assert_eq!(pool.books().mapped, (1 << 20) + (5 << 20) + (50 << 20));
+    assert_eq!(pool.reclaim(1), 50 << 20);
+    assert_eq!(pool.reclaim(1), 5 << 20);
+    assert_eq!(pool.reclaim(1), 1 << 20);
+    assert_eq!(pool.reclaim(1), 0);
+}
+
+#[test]
+fn the_largest_recent_blocks_stay_warm_and_unwanted_ones_go() {
+    let mut pool = Split::<Addresses>::default();
+    let blocks = [3 << 20, 6 << 20, 4 << 20].map(|bytes| pool.map(bytes, usize::MAX).expect("there is room"));
+    blocks.into_iter().for_each(|block| pool.put_back(block));
+    assert_eq!(pool.books().warm, 13 << 20);
+    pool.settle(10 << 20, Advice::Off);
+    assert_eq!(pool.books().warm, 13 << 20, "nothing is discarded when that is off");
+    pool.settle(10 << 20, Advice::Free);
+    assert_eq!(pool.books().warm, 10 << 20, "the smallest one was discarded");
+    for _ in 0..200 {
+        pool.settle(10 << 20, Advice::Free);
+    }
+    assert_eq!(pool.books(), Books { mapped: 10 << 20, out: 0, cached: 10 << 20, warm: 10 << 20 });
+}

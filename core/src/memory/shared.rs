@@ -1,0 +1,463 @@
+//! A pool that threads share: the steps of an allocation, and the way back.
+//!
+//! Blocks come back from any thread, finalizers among them, and must not wait there for somebody who maps memory. So they
+//! go on a list with a lock of its own, held for a push, and the next allocation that does not find what it wants at once
+//! takes the list in. The order of locks is: pool, then list; who hands back takes the list's alone.
+//!
+//! An allocation goes, until it has a block: scan; merge what was handed back, scan again (large ones merge first, so that
+//! no block is cut for them while a better one waits); map; reclaim whole mappings, map;
+//! ask for a quick collection and do it all again; ask for a full one, and again. At the end there is none: the pool is
+//! at its cap, and whoever asked takes memory from elsewhere.
+
+use std::mem::MaybeUninit;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use super::pages::Advice;
+use super::pool::{Block, Books, Pool};
+use super::steps::{Step, Steps, Taken};
+
+/// A lock; a trait so that a model checker can put its own in.
+pub(super) trait Lock<T>: Send + Sync {
+    fn new(value: T) -> Self;
+    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R;
+}
+
+impl<T: Send> Lock<T> for Mutex<T> {
+    fn new(value: T) -> Self {
+        Self::new(value)
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        // A panic under the lock is a defect of the pool's own; its books are still the best there are.
+        work(&mut self.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The two locks of a shared pool.
+pub(super) trait Locks {
+    type Of<T: Send>: Lock<T>;
+}
+
+/// Those of the standard library.
+#[derive(Debug)]
+pub(super) struct Std;
+
+impl Locks for Std {
+    type Of<T: Send> = Mutex<T>;
+}
+
+/// Whoever holds blocks and can be made to let go of some that nobody looks at any more.
+pub trait Collector: Send + Sync {
+    /// Asks for a collection and says whether it is worth looking again now. It must neither wait for another thread nor
+    /// allocate from the pool.
+    fn ask(&self, how: Collection) -> bool;
+}
+
+/// How thorough a collection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collection {
+    /// Of what is young.
+    Quick,
+    /// Of everything.
+    Full,
+}
+
+impl Collection {
+    /// The step of an allocation that asks for it.
+    pub fn step(self) -> Step {
+        match self {
+            Self::Quick => Step::QuickCollection,
+            Self::Full => Step::FullCollection,
+        }
+    }
+}
+
+/// An allocation of this size or more merges what was handed back before it scans: 64 KiB. For smaller ones that would be
+/// most of the work.
+const EAGER: usize = 64 << 10;
+
+/// What a pool is to keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bounds {
+    /// Bytes mapped, at most.
+    pub(super) cap: usize,
+    /// Bytes of cached blocks that keep their pages, at most.
+    pub(super) warm: usize,
+    pub(super) advice: Advice,
+}
+
+struct State {
+    pool: Box<dyn Pool>,
+    bounds: Bounds,
+    steps: Steps,
+    most_out: usize,
+}
+
+/// Blocks that were handed back and not taken in yet. Invariant: `bytes` is the sum of theirs.
+#[derive(Default)]
+struct Returned {
+    blocks: Vec<Block>,
+    bytes: usize,
+}
+
+/// See the module.
+pub(super) struct Shared<L: Locks> {
+    state: L::Of<State>,
+    returned: L::Of<Returned>,
+}
+
+/// Books of a shared pool, in bytes: `free + lent + cached == mapped`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct SharedBooks {
+    pub(super) mapped: usize,
+    pub(super) lent: usize,
+    pub(super) free: usize,
+    pub(super) cached: usize,
+    pub(super) warm: usize,
+    pub(super) most_lent: usize,
+}
+
+impl<L: Locks> Shared<L> {
+    pub(super) fn new(pool: Box<dyn Pool>, bounds: Bounds) -> Self {
+        let state = State { pool, bounds, steps: Steps::default(), most_out: 0 };
+        Self { state: L::Of::new(state), returned: L::Of::new(Returned::default()) }
+    }
+
+    /// Lends a block of at least so many bytes, or none.
+    pub(super) fn allocate(&self, bytes: usize, collector: Option<&dyn Collector>) -> Option<Block> {
+        let found = self.state.with(|state| {
+            let mut since = Instant::now();
+            let mut found = self.look(state, bytes, &mut since);
+            for how in [Collection::Quick, Collection::Full] {
+                if found.is_some() || !collector.is_some_and(|collector| collector.ask(how)) {
+                    continue;
+                }
+                found = self.look(state, bytes, &mut since);
+            }
+            match &found {
+                Some(_) => state.most_out = state.most_out.max(state.pool.books().out),
+                None => state.steps.note(Step::Copy, true, &mut since),
+            }
+            found
+        });
+        found
+    }
+
+    /// All steps but those that ask others.
+    fn look(&self, state: &mut State, bytes: usize, since: &mut Instant) -> Option<Block> {
+        let State { pool, bounds, steps, .. } = state;
+        if bytes >= EAGER && self.take_in(pool.as_mut(), bounds) {
+            steps.note(Step::Merge, false, since);
+        }
+        let found = pool.scan(bytes);
+        steps.note(Step::Scan, found.is_some(), since);
+        if found.is_some() {
+            return found;
+        }
+        if self.take_in(pool.as_mut(), bounds) {
+            let found = pool.scan(bytes);
+            steps.note(Step::Merge, found.is_some(), since);
+            if found.is_some() {
+                return found;
+            }
+        }
+        let room = bounds.cap.saturating_sub(pool.books().mapped);
+        let found = pool.map(bytes, room);
+        steps.note(Step::Map, found.is_some(), since);
+        if found.is_some() {
+            return found;
+        }
+        let missing = pool.needed(bytes).saturating_sub(room);
+        if missing == 0 || missing > pool.books().cached {
+            return None;
+        }
+        let gone = pool.reclaim(missing);
+        steps.note(Step::Reclaim, gone >= missing, since);
+        if gone < missing {
+            return None;
+        }
+        let found = pool.map(bytes, bounds.cap.saturating_sub(pool.books().mapped));
+        steps.note(Step::Map, found.is_some(), since);
+        found
+    }
+
+    /// Takes in what was handed back; false if there was nothing.
+    fn take_in(&self, pool: &mut dyn Pool, bounds: &Bounds) -> bool {
+        let blocks = self.returned.with(std::mem::take).blocks;
+        let is_any = !blocks.is_empty();
+        blocks.into_iter().for_each(|block| pool.put_back(block));
+        if is_any {
+            // A cap that was lowered is reached as blocks come back.
+            pool.reclaim(pool.books().mapped.saturating_sub(bounds.cap));
+            pool.settle(bounds.warm, bounds.advice);
+        }
+        is_any
+    }
+
+    /// Hands a block back.
+    pub(super) fn hand_back(&self, block: Block) {
+        self.returned.with(|returned| {
+            returned.bytes += block.bytes;
+            returned.blocks.push(block);
+        });
+    }
+
+    /// Gives up the end of a block.
+    pub(super) fn shorten(&self, block: &mut Block, bytes: usize) {
+        self.state.with(|state| state.pool.shorten(block, bytes));
+    }
+
+    /// Unmaps what is not lent.
+    pub(super) fn trim(&self) {
+        self.state.with(|state| {
+            self.take_in(state.pool.as_mut(), &state.bounds);
+            state.pool.trim();
+        });
+    }
+
+    /// Keeps to other bounds from now on. What is mapped beyond a new cap goes as soon as it is not lent any more.
+    pub(super) fn set_bounds(&self, bounds: Bounds) {
+        self.state.with(|state| {
+            state.bounds = bounds;
+            self.take_in(state.pool.as_mut(), &state.bounds);
+            let excess = state.pool.books().mapped.saturating_sub(bounds.cap);
+            state.pool.reclaim(excess);
+        });
+    }
+
+    /// Notes a collection that was asked for and done, on whatever thread.
+    pub(super) fn note(&self, step: Step, taken: Taken) {
+        self.state.with(|state| state.steps.add(step, taken));
+    }
+
+    pub(super) fn steps(&self) -> Steps {
+        self.state.with(|state| state.steps)
+    }
+
+    pub(super) fn books(&self) -> SharedBooks {
+        self.state.with(|state| {
+            let Books { mapped, out, cached, warm } = state.pool.books();
+            let free = self.returned.with(|returned| returned.bytes);
+            let books = SharedBooks { mapped, lent: out - free, free, cached, warm, most_lent: state.most_out };
+            debug_assert_eq!(books.free + books.lent + books.cached, books.mapped);
+            books
+        })
+    }
+}
+
+/// A block that is lent, and the pool that it goes back to when it is dropped, which lives as long.
+pub struct Lent {
+    block: Option<Block>,
+    pool: Arc<Shared<Std>>,
+}
+
+impl Lent {
+    pub(super) fn new(block: Block, pool: Arc<Shared<Std>>) -> Self {
+        Self { block: Some(block), pool }
+    }
+
+    pub(super) fn block(&self) -> &Block {
+        self.block.as_ref().expect("there until it is dropped")
+    }
+
+    /// Its bytes: what was asked for, rounded up. They may be anything.
+    pub fn bytes_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        let block = self.block();
+        // SAFETY: the block is this one's alone for as long as it is lent, and bytes need not be written to be there.
+        unsafe { std::slice::from_raw_parts_mut(block.start.as_ptr().cast(), block.bytes) }
+    }
+
+    /// Gives up what lies behind the first `bytes` bytes.
+    pub(super) fn shorten(&mut self, bytes: usize) {
+        if let Some(block) = &mut self.block {
+            self.pool.shorten(block, bytes);
+        }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(block) = self.block.take() {
+            self.pool.hand_back(block);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::super::pool::{Kind, Split, tests::Addresses};
+    use super::*;
+
+    impl<T: Send> Lock<T> for loom::sync::Mutex<T> {
+        fn new(value: T) -> Self {
+            Self::new(value)
+        }
+
+        fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+            work(&mut self.lock().expect("no panic under the lock"))
+        }
+    }
+
+    /// Locks whose every interleaving is tried.
+    struct Loom;
+
+    impl Locks for Loom {
+        type Of<T: Send> = loom::sync::Mutex<T>;
+    }
+
+    const MIB: usize = 1 << 20;
+
+    fn bounds(cap: usize) -> Bounds {
+        Bounds { cap, warm: MIB, advice: Advice::Free }
+    }
+
+    /// Two finalizers hand back while a worker allocates: whatever comes first, no block is lent twice and none is lost.
+    #[test]
+    fn blocks_are_handed_back_in_every_interleaving() {
+        loom::model(|| {
+            let pool = Box::new(Split::<Addresses>::default());
+            let shared = loom::sync::Arc::new(Shared::<Loom>::new(pool, bounds(4 * MIB)));
+            let [first, second] = [2 * MIB, 2 * MIB].map(|bytes| shared.allocate(bytes, None).expect("there is room"));
+            let places = BTreeSet::from([first.start, second.start].map(|start| start.as_ptr().addr()));
+            let finalizers = [first, second].map(|block| {
+                let shared = loom::sync::Arc::clone(&shared);
+                loom::thread::spawn(move || shared.hand_back(block))
+            });
+            let early = shared.allocate(2 * MIB, None);
+            for finalizer in finalizers {
+                finalizer.join().expect("no panic");
+            }
+            let late = shared.allocate(2 * MIB, None);
+            let lent: Vec<usize> =
+                [&early, &late].into_iter().flatten().map(|block| block.start.as_ptr().addr()).collect();
+            assert!(late.is_some(), "at least one of two is there after both came back");
+            assert_eq!(lent.iter().collect::<BTreeSet<_>>().len(), lent.len(), "no block is lent twice");
+            assert!(lent.iter().all(|place| places.contains(place)), "the cap leaves room for no others");
+            let books = shared.books();
+            assert_eq!((books.lent, books.mapped), (lent.len() * 2 * MIB, 4 * MIB));
+            for block in [early, late].into_iter().flatten() {
+                shared.hand_back(block);
+            }
+            shared.trim();
+            assert_eq!(shared.books().mapped, 0, "no byte is lost");
+        });
+    }
+
+    fn shared(kind: Kind, cap: usize) -> Shared<Std> {
+        Shared::new(kind.pool(), bounds(cap))
+    }
+
+    #[test]
+    fn an_allocation_goes_through_the_steps_in_order() {
+        let shared = shared(Kind::Split, 8 * MIB);
+        let helped = |step| shared.steps().of(step).helped;
+        let allocate = |bytes| shared.allocate(bytes, None);
+        let first = allocate(4 * MIB).expect("mapped");
+        assert_eq!(helped(Step::Map), 1);
+        shared.hand_back(first);
+        let again = allocate(4 * MIB).expect("merged and found");
+        assert_eq!((helped(Step::Map), helped(Step::Scan)), (1, 1));
+        shared.hand_back(again);
+        let half = allocate(2 * MIB).expect("merged and split");
+        let other = allocate(2 * MIB).expect("the other half");
+        assert_eq!((shared.steps().of(Step::Merge).count, helped(Step::Scan)), (2, 3));
+        [half, other].into_iter().for_each(|block| shared.hand_back(block));
+        let large = allocate(6 * MIB).expect("after the block of 4 MiB was unmapped");
+        assert_eq!((helped(Step::Reclaim), helped(Step::Map)), (1, 2));
+        assert!(allocate(6 * MIB).is_none());
+        assert_eq!(helped(Step::Copy), 1);
+        assert_eq!(shared.books().mapped, 6 * MIB);
+        shared.hand_back(large);
+    }
+
+    #[test]
+    fn small_allocations_merge_only_when_they_find_nothing() {
+        let shared = shared(Kind::Split, 8 * MIB);
+        let first = shared.allocate(MIB, None).expect("mapped: the whole mapping");
+        shared.hand_back(first);
+        let small = shared.allocate(1000, None).expect("merged, and cut from that");
+        assert_eq!(shared.steps().of(Step::Merge), Taken { helped: 1, count: 1, ..shared.steps().of(Step::Merge) });
+        shared.hand_back(small);
+        let next = shared.allocate(1000, None).expect("cut from what is there");
+        assert_eq!(shared.steps().of(Step::Merge).count, 1);
+        assert_eq!(shared.books().free, 1024);
+        shared.hand_back(next);
+    }
+
+    /// At the cap the collector is asked, first quickly, and the search goes on when it says so.
+    #[test]
+    fn a_collector_is_asked_at_the_cap() {
+        struct LetsGo<'a> {
+            shared: &'a Shared<Std>,
+            held: Mutex<Vec<Block>>,
+            asked: Mutex<Vec<Collection>>,
+        }
+        impl Collector for LetsGo<'_> {
+            fn ask(&self, how: Collection) -> bool {
+                self.asked.with(|asked| asked.push(how));
+                // The quick one finds nothing.
+                let found = if how == Collection::Full { self.held.with(std::mem::take) } else { vec![] };
+                found.into_iter().for_each(|block| self.shared.hand_back(block));
+                true
+            }
+        }
+        let shared = shared(Kind::Split, 8 * MIB);
+        let held = vec![shared.allocate(8 * MIB, None).expect("there is room")];
+        let collector = LetsGo { shared: &shared, held: Mutex::new(held), asked: Mutex::default() };
+        let block = shared.allocate(3 * MIB, Some(&collector)).expect("after the full collection");
+        assert_eq!(collector.asked.with(std::mem::take), [Collection::Quick, Collection::Full]);
+        shared.hand_back(block);
+    }
+
+    #[test]
+    fn a_lower_cap_is_reached_as_blocks_come_back() {
+        let shared = shared(Kind::Split, 64 * MIB);
+        let blocks: Vec<Block> = (0..8).map(|_| shared.allocate(2 * MIB, None).expect("there is room")).collect();
+        shared.set_bounds(bounds(4 * MIB));
+        assert_eq!(shared.books().mapped, 16 * MIB, "what is lent stays");
+        assert!(shared.allocate(2 * MIB, None).is_none());
+        blocks.into_iter().for_each(|block| shared.hand_back(block));
+        let block = shared.allocate(2 * MIB, None).expect("there is room below the new cap");
+        assert!(shared.books().mapped <= 4 * MIB);
+        shared.hand_back(block);
+    }
+
+    /// Threads allocate, write, look and hand back, each others' blocks too; every byte stays as its owner wrote it.
+    #[test]
+    fn threads_share_a_pool() {
+        let rounds = if cfg!(miri) { 3 } else { 400 };
+        for kind in [Kind::Split, Kind::Binned, Kind::Off] {
+            let shared = Arc::new(shared(kind, 256 * MIB));
+            let seed = AtomicUsize::new(1);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        let own = seed.fetch_add(1, Ordering::Relaxed) as u8;
+                        let mut lent = std::collections::VecDeque::new();
+                        for round in 0..rounds {
+                            let bytes = 100 << (round * 7 % 13);
+                            let block = shared.allocate(bytes, None).expect("there is room");
+                            let mut block = Lent::new(block, Arc::clone(&shared));
+                            block.bytes_mut().fill(MaybeUninit::new(own));
+                            lent.push_back(block);
+                            if lent.len() > 3 {
+                                let mut first = lent.pop_front().expect("there are three");
+                                // SAFETY: this thread wrote all of it.
+                                let same = |byte: &MaybeUninit<u8>| unsafe { byte.assume_init() } == own;
+                                assert!(first.bytes_mut().iter().all(same), "somebody else wrote here");
+                            }
+                        }
+                    });
+                }
+            });
+            let books = shared.books();
+            assert_eq!(books.lent, 0, "{kind:?}");
+            shared.trim();
+            assert_eq!(shared.books().mapped, 0, "{kind:?}");
+        }
+    }
+}

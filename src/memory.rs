@@ -10,7 +10,7 @@
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use napi::Env;
@@ -122,6 +122,8 @@ impl Drop for Loan {
 /// A JS thread asks for a collection when it was handed so many bytes since the last one: 12 MiB. So much is garbage
 /// between two collections.
 const LEAST_HANDED: usize = 12 << 20;
+/// When the pool is at its cap: 3 MiB.
+const LEAST_ASKED: usize = 3 << 20;
 /// And where collections are of no use, because the results are kept, it waits for more and more, up to 512 MiB.
 const MOST_HANDED: usize = 512 << 20;
 /// Between two collections this many times what the last one took goes by, at least.
@@ -168,15 +170,15 @@ impl Pressure {
         self.handed = self.handed.saturating_add(bytes);
     }
 
-    /// The collection to do now, if any. `external` are the bytes outside of V8's heap that V8 knows of; `asked` is what
-    /// the pool asked for at its cap.
-    fn next(&mut self, asked: Option<Collection>, now: Instant, external: impl FnOnce() -> i64) -> Option<Collection> {
+    /// The collection to do now, if any. `external` are the bytes outside of V8's heap that V8 knows of; `asked` is whether
+    /// the pool asked for one at its cap: then less is enough.
+    fn next(&mut self, asked: bool, now: Instant, external: impl FnOnce() -> i64) -> Option<Collection> {
         let is_time = self.not_before.is_none_or(|time| now >= time);
-        if !is_time || self.handed < self.enough && asked.is_none() {
+        if !is_time || self.handed < if asked { LEAST_ASKED } else { self.enough } {
             return None;
         }
         let external = external();
-        let mut how = asked.unwrap_or(Collection::Quick);
+        let mut how = Collection::Quick;
         if let Some(last) = self.last {
             let freed = last.external + self.handed as i64 - external;
             let helped = freed >= last.handed as i64 / 2;
@@ -186,6 +188,8 @@ impl Pressure {
                     memory::note_collection(how, Taken { helped: 1, ..Taken::default() });
                 }
                 (Collection::Quick, false) => how = Collection::Full,
+                // Of little that was handed out since, little could be freed.
+                (Collection::Full, false) if last.handed < self.enough => {}
                 (Collection::Full, false) => self.enough = MOST_HANDED.min(self.enough * 2),
             }
         }
@@ -202,24 +206,17 @@ impl Pressure {
 /// Whether collections are asked for at all.
 static COLLECTS: AtomicBool = AtomicBool::new(true);
 
-/// What the pool asked for at its cap: 0 nothing, 1 a quick collection, 2 a full one.
-static ASKED: AtomicU8 = AtomicU8::new(0);
+/// Whether the pool asked for a collection at its cap.
+static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Allocations run on workers, collections on JS threads: the wish is noted for the next result that is delivered, and
 /// nobody waits, for a JS thread may be waiting for the very batch that wants memory.
 struct LaterOnTheJsThread;
 
 impl Collector for LaterOnTheJsThread {
-    fn ask(&self, how: Collection) -> bool {
-        ASKED.fetch_max(number(how), Ordering::Relaxed);
+    fn ask(&self, _how: Collection) -> bool {
+        ASKED.store(true, Ordering::Relaxed);
         false
-    }
-}
-
-fn number(how: Collection) -> u8 {
-    match how {
-        Collection::Quick => 1,
-        Collection::Full => 2,
     }
 }
 
@@ -229,13 +226,12 @@ pub fn next_collection(env: Env) -> u8 {
     if !COLLECTS.load(Ordering::Relaxed) {
         return 0;
     }
-    let asked = match ASKED.swap(0, Ordering::Relaxed) {
-        0 => None,
-        1 => Some(Collection::Quick),
-        _ => Some(Collection::Full),
-    };
+    let asked = ASKED.swap(false, Ordering::Relaxed);
     let external = || node_api::external_memory(env);
-    PRESSURE.with_borrow_mut(|pressure| pressure.next(asked, Instant::now(), external)).map_or(0, number)
+    PRESSURE.with_borrow_mut(|pressure| pressure.next(asked, Instant::now(), external)).map_or(0, |how| match how {
+        Collection::Quick => 1,
+        Collection::Full => 2,
+    })
 }
 
 /// Notes that the collection that [`next_collection`] named is done, and how many milliseconds it took.
@@ -367,12 +363,12 @@ mod tests {
     #[test]
     fn a_collection_that_does_not_help_is_followed_by_a_full_one_and_then_by_patience() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        assert_eq!(pressure.next(None, now, || 0), None, "nothing was handed out");
+        assert_eq!(pressure.next(false, now, || 0), None, "nothing was handed out");
         let mut external = 0;
         let mut hand = |pressure: &mut Pressure, kept: bool| {
             pressure.hand(LEAST_HANDED);
             external += if kept { LEAST_HANDED as i64 } else { 0 };
-            pressure.next(None, now, || external)
+            pressure.next(false, now, || external)
         };
         assert_eq!(hand(&mut pressure, true), Some(Collection::Quick));
         assert_eq!(hand(&mut pressure, false), Some(Collection::Quick), "the first one helped");
@@ -386,10 +382,13 @@ mod tests {
     #[test]
     fn collections_rest_and_the_pool_may_ask() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        assert_eq!(pressure.next(Some(Collection::Full), now, || 0), Some(Collection::Full));
+        assert_eq!(pressure.next(true, now, || 0), None, "nothing was handed out");
+        pressure.hand(LEAST_ASKED);
+        assert_eq!(pressure.next(false, now, || 0), None, "too little");
+        assert_eq!(pressure.next(true, now, || 0), Some(Collection::Quick));
         pressure.took(Duration::from_millis(3), now);
         pressure.hand(MOST_HANDED);
-        assert_eq!(pressure.next(Some(Collection::Full), now + Duration::from_millis(29), || 0), None);
-        assert!(pressure.next(None, now + Duration::from_millis(30), || 0).is_some());
+        assert_eq!(pressure.next(true, now + Duration::from_millis(29), || 0), None);
+        assert!(pressure.next(false, now + Duration::from_millis(30), || 0).is_some());
     }
 }

@@ -1,13 +1,13 @@
 //! The pools beside each other, on traces of allocations. Prints a line of JSON for each pool.
 //!
-//! usage: pools TRACE CAP_PERCENT
+//! usage: pools TRACE CAP_PERCENT POOL…
 //!
 //! TRACE is `batches` (what batches of 6.5 MB of text allocate: the texts, pieces of ids, the result, of which three are
 //! kept), `many` (a million blocks of 512 bytes to 64 KiB, of which up to 2,000 are kept), or `decades` (20,000 blocks of
 //! 100 bytes to 100 MB, of which up to 40 are kept). CAP_PERCENT is the pool's cap as a part of the most that is in use;
 //! 0 for none. A block that the pool refuses for the cap is taken from the allocator, as a slab does it. Every page of a block is
-//! written. `hitNs` is the median time of an allocation that a free block served; `fragmentation` is the most that was mapped
-//! beside the most that was lent.
+//! written. `seconds` is processor time; `hitNs` the median time of an allocation; `fragmentation` the most that was mapped
+//! beside the most that was asked for and in use.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -53,7 +53,7 @@ impl Random {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [trace, percent] = &args[..] else { return Err("usage: pools TRACE CAP_PERCENT".into()) };
+    let [trace, percent, pools @ ..] = &args[..] else { return Err("usage: pools TRACE CAP_PERCENT POOL…".into()) };
     let acts = match trace.as_str() {
         "batches" => batches(),
         "many" => random(1_000_000, 2_000, (512f64.log10(), 65_536f64.log10())),
@@ -63,22 +63,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let percent: usize = percent.parse()?;
     let most = most_in_use(&acts);
     let cap = if percent == 0 { usize::MAX / 4 } else { most / 100 * percent };
-    for kind in [Kind::Split, Kind::Binned, Kind::Off] {
+    for pool in pools {
+        let kind = Kind::named("POOL", pool)?;
         // A pool of the other kind first, so that each starts empty.
         memory::configure(Settings {
             kind: if kind == Kind::Off { Kind::Split } else { Kind::Off },
             ..Settings::default()
         });
         memory::configure(Settings { kind, cap, ..Settings::default() });
-        run(kind, &acts, trace, percent);
+        run(kind, &acts, trace, percent, most)?;
     }
     Ok(())
 }
 
-fn run(kind: Kind, acts: &[Act], trace: &str, percent: usize) {
+fn run(kind: Kind, acts: &[Act], trace: &str, percent: usize, most: usize) -> Result<(), Box<dyn Error>> {
     let mut held: VecDeque<Held> = VecDeque::new();
     let (mut hits, mut refused, mut most_mapped) = (vec![], 0, 0);
-    let started = Instant::now();
+    let started = cpu_seconds()?;
     for act in acts {
         match *act {
             Act::Take(bytes) => {
@@ -105,7 +106,7 @@ fn run(kind: Kind, acts: &[Act], trace: &str, percent: usize) {
             Act::GiveBack(at) => drop(held.swap_remove_back(at)),
         }
     }
-    let seconds = started.elapsed().as_secs_f64();
+    let seconds = cpu_seconds()? - started;
     let (stats, steps) = (memory::stats(), memory::steps());
     drop(held);
     hits.sort_unstable();
@@ -113,12 +114,26 @@ fn run(kind: Kind, acts: &[Act], trace: &str, percent: usize) {
         "{{\"trace\":\"{trace}\",\"capPercent\":{percent},\"pool\":\"{}\",\"seconds\":{seconds:.4},\"hitNs\":{},\"fragmentation\":{:.3},\"refused\":{refused},\"mappings\":{},\"scans\":{},\"maps\":{},\"reclaims\":{}}}",
         kind.name(),
         hits.get(hits.len() / 2).copied().unwrap_or(0),
-        most_mapped.max(stats.mapped) as f64 / stats.most_lent.max(1) as f64,
+        most_mapped.max(stats.mapped) as f64 / most as f64,
         steps.of(Step::Map).helped,
         steps.of(Step::Scan).count,
         steps.of(Step::Map).count,
         steps.of(Step::Reclaim).count,
     );
+    Ok(())
+}
+
+/// Processor time of this process so far: what others do on the machine does not count.
+#[cfg(unix)]
+fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Ok(time.tv_sec as f64 + time.tv_nsec as f64 / 1e9)
+}
+
+/// The clock of the wall, where the other is not to be had.
+#[cfg(not(unix))]
+fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
+    Ok(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs_f64())
 }
 
 /// Writes a byte of each page.

@@ -13,9 +13,12 @@ use std::time::Instant;
 use tokenlane_core::batch::{Batch, Run, encode_batch_fast};
 use tokenlane_core::{EncodeOptions, SpecialTokens, Text, Tokenizer};
 
-#[cfg(any(
-    all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")),
-    all(target_os = "macos", target_arch = "aarch64")
+#[cfg(all(
+    not(feature = "system-allocator"),
+    any(
+        all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")),
+        all(target_os = "macos", target_arch = "aarch64")
+    )
 ))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

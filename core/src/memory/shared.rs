@@ -4,6 +4,9 @@
 //! go on a list with a lock of its own, held for a push, and the next allocation that does not find what it wants at once
 //! takes the list in. The order of locks is: pool, then list; who hands back takes the list's alone.
 //!
+//! What is mapped stays below the cap, and below five quarters of the most that was ever lent: whole mappings that are free
+//! go before new ones come.
+//!
 //! An allocation goes, until it has a block: scan; merge what was handed back, scan again (large ones merge first, so that
 //! no block is cut for them while a better one waits); map; reclaim whole mappings, map;
 //! ask for a quick collection and do it all again; ask for a full one, and again. At the end there is none: the pool is
@@ -92,7 +95,15 @@ struct State {
     bounds: Bounds,
     steps: Steps,
     most_out: usize,
+    /// The most that was out of late: it follows `most_out` up at once, and down by a part of it with each round.
+    lately_out: usize,
 }
+
+/// Each time that blocks are taken in, this part less is expected to be wanted again: 1/256.
+const DECAY: usize = 256;
+
+/// This part of what was out of late may stay warm when it is more than the bound for that: 1/2.
+const WARM_PART: usize = 2;
 
 /// Blocks that were handed back and not taken in yet. Invariant: `bytes` is the sum of theirs.
 #[derive(Default)]
@@ -120,13 +131,13 @@ pub(super) struct SharedBooks {
 
 impl<L: Locks> Shared<L> {
     pub(super) fn new(pool: Box<dyn Pool>, bounds: Bounds) -> Self {
-        let state = State { pool, bounds, steps: Steps::default(), most_out: 0 };
+        let state = State { pool, bounds, steps: Steps::default(), most_out: 0, lately_out: 0 };
         Self { state: L::Of::new(state), returned: L::Of::new(Returned::default()) }
     }
 
     /// Lends a block of at least so many bytes, or none.
     pub(super) fn allocate(&self, bytes: usize, collector: Option<&dyn Collector>) -> Option<Block> {
-        let found = self.state.with(|state| {
+        self.state.with(|state| {
             let mut since = Instant::now();
             let mut found = self.look(state, bytes, &mut since);
             for how in [Collection::Quick, Collection::Full] {
@@ -135,64 +146,67 @@ impl<L: Locks> Shared<L> {
                 }
                 found = self.look(state, bytes, &mut since);
             }
-            match &found {
-                Some(_) => state.most_out = state.most_out.max(state.pool.books().out),
-                None => state.steps.note(Step::Copy, true, &mut since),
+            if found.is_none() {
+                state.steps.note(Step::Copy, true, &mut since);
             }
             found
-        });
-        found
+        })
     }
 
     /// All steps but those that ask others.
     fn look(&self, state: &mut State, bytes: usize, since: &mut Instant) -> Option<Block> {
-        let State { pool, bounds, steps, .. } = state;
-        if bytes >= EAGER && self.take_in(pool.as_mut(), bounds) {
-            steps.note(Step::Merge, false, since);
+        if bytes >= EAGER && self.take_in(state) {
+            state.steps.note(Step::Merge, false, since);
         }
+        let State { pool, steps, most_out, .. } = state;
         let found = pool.scan(bytes);
         steps.note(Step::Scan, found.is_some(), since);
         if found.is_some() {
+            if bytes >= EAGER {
+                *most_out = pool.books().out.max(*most_out);
+            }
             return found;
         }
-        if self.take_in(pool.as_mut(), bounds) {
+        if self.take_in(state) {
+            let State { pool, steps, .. } = state;
             let found = pool.scan(bytes);
             steps.note(Step::Merge, found.is_some(), since);
             if found.is_some() {
                 return found;
             }
         }
-        let room = bounds.cap.saturating_sub(pool.books().mapped);
-        let found = pool.map(bytes, room);
-        steps.note(Step::Map, found.is_some(), since);
-        if found.is_some() {
-            return found;
+        // All that was handed back is in: what is out is lent.
+        let State { pool, bounds, steps, most_out, .. } = state;
+        let (Books { mapped, out, cached, .. }, needed) = (pool.books(), pool.needed(bytes));
+        *most_out = (*most_out).max(out.saturating_add(needed.min(bounds.cap)));
+        let excess = |bound: usize| mapped.saturating_add(needed).saturating_sub(bound).min(cached);
+        if excess(bounds.cap) == 0 && excess(*most_out / 4 * 5) == 0 {
+            let found = pool.map(bytes, bounds.cap.saturating_sub(mapped));
+            steps.note(Step::Map, found.is_some(), since);
+            if found.is_some() {
+                return found;
+            }
         }
-        let missing = pool.needed(bytes).saturating_sub(room);
-        if missing == 0 || missing > pool.books().cached {
-            return None;
-        }
-        let gone = pool.reclaim(missing);
-        steps.note(Step::Reclaim, gone >= missing, since);
-        if gone < missing {
-            return None;
-        }
+        let gone = pool.reclaim(excess(bounds.cap.min(*most_out / 4 * 5)));
+        steps.note(Step::Reclaim, gone > 0, since);
         let found = pool.map(bytes, bounds.cap.saturating_sub(pool.books().mapped));
         steps.note(Step::Map, found.is_some(), since);
         found
     }
 
     /// Takes in what was handed back; false if there was nothing.
-    fn take_in(&self, pool: &mut dyn Pool, bounds: &Bounds) -> bool {
+    fn take_in(&self, state: &mut State) -> bool {
+        let State { pool, bounds, lately_out, .. } = state;
         let blocks = self.returned.with(std::mem::take).blocks;
-        let is_any = !blocks.is_empty();
-        blocks.into_iter().for_each(|block| pool.put_back(block));
-        if is_any {
-            // A cap that was lowered is reached as blocks come back.
-            pool.reclaim(pool.books().mapped.saturating_sub(bounds.cap));
-            pool.settle(bounds.warm, bounds.advice);
+        if blocks.is_empty() {
+            return false;
         }
-        is_any
+        *lately_out = pool.books().out.max(*lately_out - *lately_out / DECAY);
+        blocks.into_iter().for_each(|block| pool.put_back(block));
+        // A cap that was lowered is reached as blocks come back.
+        pool.reclaim(pool.books().mapped.saturating_sub(bounds.cap));
+        pool.settle(bounds.warm.max(*lately_out / WARM_PART), bounds.advice);
+        true
     }
 
     /// Hands a block back.
@@ -211,7 +225,7 @@ impl<L: Locks> Shared<L> {
     /// Unmaps what is not lent.
     pub(super) fn trim(&self) {
         self.state.with(|state| {
-            self.take_in(state.pool.as_mut(), &state.bounds);
+            self.take_in(state);
             state.pool.trim();
         });
     }
@@ -220,7 +234,7 @@ impl<L: Locks> Shared<L> {
     pub(super) fn set_bounds(&self, bounds: Bounds) {
         self.state.with(|state| {
             state.bounds = bounds;
-            self.take_in(state.pool.as_mut(), &state.bounds);
+            self.take_in(state);
             let excess = state.pool.books().mapped.saturating_sub(bounds.cap);
             state.pool.reclaim(excess);
         });

@@ -205,6 +205,7 @@ impl<P: Pages> Pool for Binned<P> {
     }
 
     fn settle(&mut self, warm: usize, advice: Advice) {
+        self.warm.next_round();
         while advice != Advice::Off && self.warm.bytes() > warm {
             let nodes = &self.nodes;
             let Some(entry) = self.warm.coldest(|id, stamp| nodes[id as usize].stamp == stamp) else { break };

@@ -94,8 +94,8 @@ pub trait Pool: Send {
     /// small. Says how many bytes that were.
     fn reclaim(&mut self, bytes: usize) -> usize;
 
-    /// Discards the pages of what is cached beyond `warm` bytes, the largest recent blocks left aside; and unmaps what has
-    /// not been wanted for long.
+    /// Discards the pages of what is cached beyond `warm` bytes, the largest recent blocks left aside, and only of blocks that
+    /// were not wanted for some rounds of this; and unmaps what has not been wanted for long.
     fn settle(&mut self, warm: usize, advice: Advice);
 
     /// Unmaps or discards the pages of all that is cached.

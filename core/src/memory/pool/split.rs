@@ -35,22 +35,19 @@ const SMALL: usize = 0;
 const LARGE: usize = 1;
 const HUGE: usize = 2;
 
-/// Small blocks are cut from mappings of their own size and more, large and huge ones from mappings just as long as they
-/// were when they came; huge ones are never split.
+/// Small and large blocks are cut from mappings that grow with what the class has; huge ones have a mapping each and are
+/// never split.
 const CLASSES: [Class; 3] = [
     Class { most: 1 << 20, rounding: 512, least_rest: 512, mapping: (1 << 20, 8 << 20) },
-    Class { most: 32 << 20, rounding: 128 << 10, least_rest: 128 << 10, mapping: (0, 0) },
+    Class { most: 32 << 20, rounding: 128 << 10, least_rest: 128 << 10, mapping: (0, 32 << 20) },
     Class { most: usize::MAX, rounding: 1 << 20, least_rest: usize::MAX, mapping: (0, 0) },
 ];
 
-/// A new mapping of small blocks is this part of the class's mappings together: 1/8. So little of them is ever unused.
+/// A new mapping is this part of the class's mappings together: 1/8. So little of them is unused, and they are few.
 const GROWTH: usize = 8;
 
-/// A huge block may be lent to who asked for this part less: 1/8. More would be wasted, for it is not split.
-const HUGE_WASTE: usize = 8;
-
 /// A whole mapping that nobody wanted for so many rounds of settling is unmapped, unless it is warm.
-const UNWANTED: u64 = 64;
+const UNWANTED: u64 = 512;
 
 /// So many whole mappings of a class are looked at in one round.
 const LOOKS: usize = 4;
@@ -341,7 +338,8 @@ impl<P: Pages> Pool for Split<P> {
     fn scan(&mut self, bytes: usize) -> Option<Block> {
         let (class, bytes) = (class_of(bytes), rounded(bytes)?);
         let id = self.rooms[class].lists.best(bytes / CLASSES[class].rounding);
-        if id == NONE || class == HUGE && self.nodes[id as usize].bytes - bytes > bytes / HUGE_WASTE {
+        // A huge block is not split: whoever gets it asked for half of it at least.
+        if id == NONE || class == HUGE && self.nodes[id as usize].bytes / 2 > bytes {
             return None;
         }
         self.remove_free(id);
@@ -358,8 +356,9 @@ impl<P: Pages> Pool for Split<P> {
             return None;
         }
         let (least, most) = CLASSES[class].mapping;
-        let grown = (self.rooms[class].mapped / GROWTH).clamp(least, most) / page_size() * page_size();
-        let mapping = self.mappings.add(needed.max(grown).min(room / page_size() * page_size()))?;
+        let grown = (self.rooms[class].mapped / GROWTH).clamp(least, most).min(room);
+        let step = CLASSES[class].rounding.max(page_size());
+        let mapping = self.mappings.add(needed.max(grown / step * step))?;
         let mapped = self.mappings.get(mapping).bytes();
         self.rooms[class].mapped += mapped;
         // What is lent is a multiple of the class's rounding; a page too many at the end of a small mapping is its own.
@@ -415,6 +414,7 @@ impl<P: Pages> Pool for Split<P> {
     }
 
     fn settle(&mut self, warm: usize, advice: Advice) {
+        self.warm.next_round();
         self.round += 1;
         while advice != Advice::Off && self.warm.bytes() > warm {
             let nodes = &self.nodes;

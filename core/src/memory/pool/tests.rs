@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use super::warm::PATIENCE;
 use super::*;
 
 /// A pool that can be looked through as a whole.
@@ -138,7 +139,9 @@ fn drive(mut pool: impl Checked, acts: Vec<Act>, cap: usize) {
                 assert_eq!(pool.books().mapped, before.mapped - gone);
             }
             Act::Settle { warm, off } => {
-                pool.settle(warm, if off { Advice::Off } else { Advice::Free });
+                for _ in 0..=PATIENCE {
+                    pool.settle(warm, if off { Advice::Off } else { Advice::Free });
+                }
                 assert!(off || pool.books().warm <= warm);
             }
             Act::Trim => {
@@ -194,7 +197,7 @@ proptest! {
         let before = pool.books().cached;
         match pool.scan(wanted) {
             Some(block) => prop_assert!(best.is_some_and(|best| before - pool.books().cached <= best && block.bytes <= best)),
-            None => prop_assert!(best.is_none_or(|best| wanted > 32 << 20 && best > wanted + wanted / 8)),
+            None => prop_assert!(best.is_none_or(|best| wanted > 32 << 20 && best > 2 * wanted)),
         }
     }
 }
@@ -220,8 +223,8 @@ fn huge_blocks_are_not_split_and_not_wasted() {
     let mut pool = Split::<Addresses>::default();
     let huge = pool.map(80 << 20, usize::MAX).expect("there is room");
     pool.put_back(huge);
-    assert!(pool.scan(40 << 20).is_none(), "half of the block would be wasted");
-    let most = pool.scan(75 << 20).expect("close enough");
+    assert!(pool.scan(39 << 20).is_none(), "more than half of the block would be wasted");
+    let most = pool.scan(40 << 20).expect("close enough");
     assert_eq!(most.bytes, 80 << 20);
 }
 
@@ -244,11 +247,15 @@ fn the_largest_recent_blocks_stay_warm_and_unwanted_ones_go() {
     let blocks = [3 << 20, 6 << 20, 4 << 20].map(|bytes| pool.map(bytes, usize::MAX).expect("there is room"));
     blocks.into_iter().for_each(|block| pool.put_back(block));
     assert_eq!(pool.books().warm, 13 << 20);
+    for _ in 1..PATIENCE {
+        pool.settle(10 << 20, Advice::Free);
+    }
+    assert_eq!(pool.books().warm, 13 << 20, "all of it may still be wanted");
     pool.settle(10 << 20, Advice::Off);
     assert_eq!(pool.books().warm, 13 << 20, "nothing is discarded when that is off");
     pool.settle(10 << 20, Advice::Free);
     assert_eq!(pool.books().warm, 10 << 20, "the smallest one was discarded");
-    for _ in 0..200 {
+    for _ in 0..2000 {
         pool.settle(10 << 20, Advice::Free);
     }
     assert_eq!(pool.books(), Books { mapped: 10 << 20, out: 0, cached: 10 << 20, warm: 10 << 20 });

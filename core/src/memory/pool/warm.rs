@@ -8,6 +8,10 @@ pub const LEAST: usize = 64 << 10;
 /// Among so many of the oldest blocks the smallest gives up its pages first.
 const OLDEST: usize = 8;
 
+/// So many rounds of settling a block stays warm whatever the bound is: what comes and goes all the time is not worth a
+/// call each time.
+pub const PATIENCE: u64 = 64;
+
 /// Cached blocks whose pages have been written, the oldest first. An entry whose stamp is not its block's any more is about
 /// a block that was lent, merged or discarded since.
 #[derive(Debug, Default)]
@@ -16,6 +20,7 @@ pub struct Warm {
     live: usize,
     bytes: usize,
     last_stamp: u32,
+    round: u64,
 }
 
 /// A warm block: its number, its size, and when it became warm.
@@ -26,6 +31,7 @@ pub struct Entry {
     /// Its size in bytes.
     pub bytes: usize,
     stamp: u32,
+    round: u64,
 }
 
 impl Warm {
@@ -35,7 +41,7 @@ impl Warm {
             return 0;
         }
         self.last_stamp = self.last_stamp.checked_add(1).unwrap_or(1);
-        self.queue.push_back(Entry { id, bytes, stamp: self.last_stamp });
+        self.queue.push_back(Entry { id, bytes, stamp: self.last_stamp, round: self.round });
         self.live += 1;
         self.bytes += bytes;
         if self.queue.len() > 2 * self.live + 64 {
@@ -52,19 +58,28 @@ impl Warm {
         }
     }
 
+    /// Begins another round.
+    pub fn next_round(&mut self) {
+        self.round += 1;
+    }
+
     /// Bytes of all warm blocks.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The block to discard next: the smallest of the oldest ones. It stays noted until it is [removed](Self::remove).
+    /// The block to discard next: the smallest of the oldest ones, if it has been warm for long enough. It stays noted until it
+    /// is [removed](Self::remove).
     pub fn coldest(&mut self, is_current: impl Fn(u32, u32) -> bool) -> Option<Entry> {
         let mut at = 0;
         while at < self.queue.len().min(OLDEST) {
-            if is_current(self.queue[at].id, self.queue[at].stamp) {
+            let entry = self.queue[at];
+            if !is_current(entry.id, entry.stamp) {
+                self.queue.remove(at);
+            } else if entry.round + PATIENCE <= self.round {
                 at += 1;
             } else {
-                self.queue.remove(at);
+                break;
             }
         }
         let smallest = (0..at).min_by_key(|&at| self.queue[at].bytes)?;

@@ -1,0 +1,172 @@
+#!/usr/bin/env node
+// npm run bench:memory -- [--corpus file] [--tokenizer tokenizer.json] [--batches 50]
+//
+// What memory costs and gives: builds the addon with and without mimalloc, measures both from JS and from Rust, prints
+// the steps of the pool, and writes docs/memory.md and docs/memory.svg. Without a corpus the sample of `npm start` is
+// repeated to some megabytes; its figures then say little of the word cache, and the same of memory.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { checkCompilers, checkNode, install, root, stop } from '../setup.mjs'
+import { barChart } from './chart.mjs'
+
+const SAMPLE = 6 << 20
+const ALLOCATORS = { mimalloc: [], system: ['--no-default-features'] }
+const POOLS = ['split', 'binned', 'off']
+const LIBRARY = { linux: 'libtokenlane.so', darwin: 'libtokenlane.dylib', win32: 'tokenlane.dll' }[process.platform]
+
+const { values } = parseArgs({
+  options: { corpus: { type: 'string' }, tokenizer: { type: 'string' }, batches: { type: 'string', default: '50' } },
+})
+const batches = Number(values.batches)
+if (!(Number.isInteger(batches) && batches > 1)) stop('--batches must be a whole number, 2 or more')
+
+checkNode()
+checkCompilers()
+install()
+const folder = path.join(root, 'target', 'bench-memory')
+fs.mkdirSync(folder, { recursive: true })
+const corpus = values.corpus === undefined ? sample() : path.resolve(values.corpus)
+const tokenizer = values.tokenizer === undefined ? undefined : path.resolve(values.tokenizer)
+const target = JSON.parse(output('cargo', ['metadata', '--no-deps', '--format-version', '1'])).target_directory
+
+const lines = []
+const chart = []
+say(`# What memory costs and gives`, '')
+say('Written by `npm run bench:memory`; one run on one machine, so read the figures as sizes, not as constants.')
+say(`${os.cpus()[0]?.model.trim() ?? 'unknown processor'}, ${os.cpus().length} processors, ${process.platform} ${process.arch}, Node ${process.versions.node};`)
+say(`${(fs.statSync(corpus).size / 2 ** 20).toFixed(1)} MiB of text a batch, ${batches} batches.`, '')
+
+const addons = Object.fromEntries(Object.keys(ALLOCATORS).map((name) => [name, addon(name)]))
+allocators()
+pools()
+steps()
+extremes()
+say('![RSS after the batches](memory.svg)')
+fs.mkdirSync(path.join(root, 'docs'), { recursive: true })
+fs.writeFileSync(path.join(root, 'docs', 'memory.md'), `${lines.join('\n')}\n`)
+fs.writeFileSync(path.join(root, 'docs', 'memory.svg'), barChart(`RSS after ${batches} batches`, 'MiB', chart))
+
+/** With and without mimalloc, on one and two threads, from JS and from Rust. */
+function allocators() {
+  say('## The allocator', '')
+  say('Throughput is of the second half of the batches, per second of the wall and of the processors. The seed of this project paid')
+  say('x2.97 of RSS for mimalloc, and x1.37 (1 thread) and x1.26 (2 threads) was what it gained.', '')
+  const rows = []
+  for (const threads of [1, 2]) {
+    for (const name of Object.keys(ALLOCATORS)) {
+      const got = measure({ threads, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons[name] })
+      rows.push([`JS, ${name}`, threads, got.wall.toFixed(0), got.cpu.toFixed(0), got.rss.toFixed(0), got.peak.toFixed(0), got.faults, `${(fs.statSync(addons[name]).size / 2 ** 20).toFixed(1)}`])
+      chart.push({ label: `${name}, ${threads} thread${threads > 1 ? 's' : ''}`, value: got.rss })
+    }
+    chart.push(null)
+  }
+  if (tokenizer !== undefined) {
+    for (const name of Object.keys(ALLOCATORS)) {
+      const features = name === 'mimalloc' ? [] : ['--features', 'system-allocator']
+      output('cargo', ['build', '--release', '-p', 'tokenlane-core', '--example', 'throughput', ...features])
+      for (const threads of [1, 2]) {
+        const args = [tokenizer, corpus, String(threads), 'warm']
+        const got = JSON.parse(output(path.join(target, 'release', 'examples', 'throughput'), args))
+        rows.push([`Rust, ${name}`, threads, got.mib_per_s.toFixed(0), got.mib_per_cpu_s.toFixed(0), '', got.peak_mib.toFixed(0), '', ''])
+      }
+    }
+  }
+  table(['', 'threads', 'MiB/s', 'MiB/CPU s', 'RSS, MiB', 'peak, MiB', 'faults a batch', '.node, MiB'], rows)
+}
+
+/** The pools from JS, and on traces of allocations. */
+function pools() {
+  say('## The pools', '')
+  const rows = POOLS.map((pool) => {
+    const got = measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc, TOKENLANE_POOL: pool })
+    chart.push({ label: `pool ${pool}`, value: got.rss })
+    return [pool, got.wall.toFixed(0), got.cpu.toFixed(0), got.rss.toFixed(0), got.lastTen.toFixed(1), got.faults]
+  })
+  table(['pool', 'MiB/s', 'MiB/CPU s', 'RSS, MiB', 'the last ten add', 'faults a batch'], rows)
+  say('Traces of allocations (`core/examples/pools.rs`): processor time in ms; the median of an allocation in ns, two readings of the clock')
+  say('included; the most that was mapped beside the most that was asked for; allocations that the cap refused.', '')
+  output('cargo', ['build', '--release', '-p', 'tokenlane-core', '--example', 'pools'])
+  const traces = []
+  for (const trace of ['batches', 'many', 'decades']) {
+    for (const cap of ['0', '120']) {
+      const printed = output(path.join(target, 'release', 'examples', 'pools'), [trace, cap, 'split', 'binned'])
+      for (const got of printed.trim().split('\n').map((line) => JSON.parse(line))) {
+        traces.push([trace, cap === '0' ? 'none' : `${cap} %`, got.pool, (got.seconds * 1e3).toFixed(0), got.hitNs, got.fragmentation.toFixed(2), got.refused])
+      }
+    }
+  }
+  table(['trace', 'cap', 'pool', 'ms', 'ns', 'mapped / asked', 'refused'], traces)
+}
+
+/** The steps of allocations, as the seed of the pool printed them. */
+function steps() {
+  say('## The steps of allocations', '')
+  const got = measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc })
+  const rows = Object.entries(got.memory.steps).map(([name, { count, helped, ms }]) => [name, count, helped, ms.toFixed(2)])
+  table(['step', 'taken', 'helped', 'ms'], rows)
+  const { mapped, lent, free, cached, warm, mostLent } = got.memory
+  table(
+    ['MiB', 'mapped', 'lent', 'free', 'cached', 'warm', 'most lent'],
+    [['at the end', ...[mapped, lent, free, cached, warm, mostLent].map((bytes) => (bytes / 2 ** 20).toFixed(1))]],
+  )
+}
+
+/** A loop that never yields, and workers that come and go. */
+function extremes() {
+  say('## Extremes', '')
+  const env = { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc }
+  const sync = measure({ threads: 2, mode: 'sync', batches: 300 }, env)
+  const workers = measure({ threads: 2, mode: 'workers', batches: 100 }, env)
+  table(
+    ['case', 'MiB'],
+    [
+      ['300 synchronous batches, results dropped: peak RSS', sync.peak.toFixed(0)],
+      ['the cap of the pool', (sync.memory.cap / 2 ** 20).toFixed(0)],
+      ['eight workers of 100 batches each: RSS before', workers.before.toFixed(0)],
+      ['RSS when they are gone', workers.after.toFixed(0)],
+      ['of the pool still lent', (workers.lent / 2 ** 20).toFixed(1)],
+    ],
+  )
+}
+
+function measure(task, env) {
+  const child = path.join(root, 'scripts', 'bench-memory', 'child.cjs')
+  const all = { corpus, tokenizer, batches, ...task }
+  return JSON.parse(output(process.execPath, [child, JSON.stringify(all)], { env: { ...process.env, ...env } }))
+}
+
+function addon(name) {
+  output('cargo', ['build', '--release', '-p', 'tokenlane', ...ALLOCATORS[name]])
+  const place = path.join(folder, `${name}.node`)
+  fs.copyFileSync(path.join(target, 'release', LIBRARY), place)
+  return place
+}
+
+function sample() {
+  const texts = path.join(root, 'scripts', 'sample')
+  const once = fs.readdirSync(texts).filter((name) => name.endsWith('.txt')).map((name) => fs.readFileSync(path.join(texts, name), 'utf8')).join('\n')
+  const place = path.join(folder, 'sample.txt')
+  fs.writeFileSync(place, once.repeat(Math.ceil(SAMPLE / Buffer.byteLength(once))))
+  return place
+}
+
+function output(command, args, options = {}) {
+  const { status, stdout, error } = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'], ...options })
+  if (status !== 0) stop(`${command} ${args[0]} failed${error ? `: ${error.message}` : ''}`)
+  return stdout
+}
+
+function say(...text) {
+  lines.push(...text)
+  console.log(text.join('\n'))
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`
+  say(line(head), line(head.map(() => '---')), ...rows.map(line), '')
+}

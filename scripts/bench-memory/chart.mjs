@@ -1,0 +1,34 @@
+// A bar chart as SVG: groups of bars, a figure at the end of each.
+
+const WIDTH = 760
+const LABEL = 250
+const BAR = 18
+const COLOURS = ['#3b6ea8', '#c46a2f', '#5b8c5a', '#8a6fb0']
+
+const escape = (text) => text.replace(/[&<>]/g, (letter) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[letter])
+
+/** `bars` are `{ label, value }`, or `null` for a gap; all are drawn to one scale. */
+export function barChart(title, unit, bars) {
+  const most = Math.max(...bars.map((bar) => bar?.value ?? 0), 1)
+  const height = 44 + bars.length * (BAR + 6)
+  let colour = 0
+  const drawn = bars.map((bar, i) => {
+    if (bar === null) {
+      colour = 0
+      return ''
+    }
+    const y = 36 + i * (BAR + 6)
+    const width = Math.max(1, Math.round((bar.value / most) * (WIDTH - LABEL - 90)))
+    const fill = COLOURS[colour++ % COLOURS.length]
+    return (
+      `<text x="${LABEL - 8}" y="${y + 13}" text-anchor="end">${escape(bar.label)}</text>` +
+      `<rect x="${LABEL}" y="${y}" width="${width}" height="${BAR}" fill="${fill}"/>` +
+      `<text x="${LABEL + width + 6}" y="${y + 13}">${bar.value.toFixed(0)} ${escape(unit)}</text>`
+    )
+  })
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" font-family="sans-serif" font-size="12">` +
+    `<rect width="100%" height="100%" fill="#ffffff"/><text x="12" y="22" font-size="14">${escape(title)}</text>` +
+    `${drawn.filter(Boolean).join('\n')}</svg>\n`
+  )
+}

@@ -5,11 +5,13 @@
 //! `AddedVocabulary`; what the text may hold is decided by a [`Policy`].
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::error::{EncodeError, LoadError};
 use crate::span::Span;
+
+/// By ids and contents that a file gives, one lookup a token when decoding.
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// A token beside the model's vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -345,23 +345,55 @@ impl<'a> UnitCursor<'a> {
     }
 
     /// `byte` lies between two characters.
+    #[inline(always)]
     pub(crate) fn convert(&mut self, byte: usize) -> u32 {
-        if byte >= self.byte {
-            self.units += self.count(&self.text[self.byte..byte]);
-        } else {
-            self.units -= self.count(&self.text[byte..self.byte]);
+        if byte > self.byte {
+            self.units += self.count(self.byte, byte);
+        } else if byte < self.byte {
+            self.units -= self.count(byte, self.byte);
         }
         self.byte = byte;
         self.units as u32
     }
 
-    fn count(&self, text: &str) -> usize {
-        let characters = text.bytes().filter(|byte| byte & 0xC0 != 0x80).count();
+    /// Units from one byte to another.
+    #[inline(always)]
+    fn count(&self, start: usize, end: usize) -> usize {
+        match end - start {
+            // Most tokens are so short.
+            bytes @ 1..=8 => self.units(start, bytes),
+            _ => self.count_long(start, end),
+        }
+    }
+
+    fn count_long(&self, start: usize, end: usize) -> usize {
+        (start..end).step_by(8).map(|at| self.units(at, (end - at).min(8))).sum()
+    }
+
+    /// Units of so many bytes, one to eight, from `at` on.
+    #[inline(always)]
+    fn units(&self, at: usize, bytes: usize) -> usize {
+        const LOWEST: u64 = u64::MAX / 0xFF;
+        let eight = self.eight(at) & u64::MAX >> (64 - 8 * bytes);
+        // One in each byte that goes on with a character (10xxxxxx), or starts one of four bytes (1111xxxx).
+        let goes_on = eight >> 7 & !(eight >> 6) & LOWEST;
+        let is_four = eight >> 7 & eight >> 6 & eight >> 5 & eight >> 4 & LOWEST;
+        let sum = |ones: u64| (ones.wrapping_mul(LOWEST) >> 56) as usize;
         match self.unit {
-            OffsetUnit::Byte => text.len(),
-            OffsetUnit::CodePoint => characters,
+            OffsetUnit::Byte => bytes,
+            OffsetUnit::CodePoint => bytes - sum(goes_on),
             // Four bytes of UTF-8 are two units, all else is one.
-            OffsetUnit::Utf16 => characters + text.bytes().filter(|&byte| byte >= 0xF0).count(),
+            OffsetUnit::Utf16 => bytes - sum(goes_on) + sum(is_four),
+        }
+    }
+
+    /// The bytes from `at` on, zeros behind the end of the text.
+    #[inline(always)]
+    fn eight(&self, at: usize) -> u64 {
+        let rest = &self.text.as_bytes()[at..];
+        match rest.first_chunk() {
+            Some(eight) => u64::from_le_bytes(*eight),
+            None => rest.iter().rev().fold(0, |eight, &byte| eight << 8 | u64::from(byte)),
         }
     }
 }
@@ -369,6 +401,24 @@ impl<'a> UnitCursor<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn units_are_counted_as_characters_are(
+            text in "([a-z]{0,20}|\\PC|é|中|😀){0,20}",
+            places in prop::collection::vec(any::<prop::sample::Index>(), 1..9),
+        ) {
+            let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            for unit in [OffsetUnit::CodePoint, OffsetUnit::Utf16] {
+                let Some(mut cursor) = UnitCursor::new(&text, unit) else { continue };
+                for at in places.iter().map(|place| *place.get(&ends)) {
+                    let units = |c: char| if unit == OffsetUnit::CodePoint { 1 } else { c.len_utf16() };
+                    prop_assert_eq!(cursor.convert(at) as usize, text[..at].chars().map(units).sum::<usize>());
+                }
+            }
+        }
+    }
 
     #[test]
     fn offsets_convert_forwards_and_back() {

@@ -51,6 +51,7 @@ mod span;
 #[cfg(test)]
 mod testdata;
 pub mod text;
+mod token_lens;
 mod tokenizer;
 mod truncation;
 mod vocab;

@@ -19,6 +19,7 @@ use crate::pretokenizer::PreTokenizer;
 use crate::pretokenizer::scanner::Scanner;
 use crate::save;
 use crate::text::{Input, Sequence, Text};
+use crate::token_lens::TokenLens;
 use crate::truncation::Truncation;
 use crate::vocab::Vocab;
 
@@ -42,6 +43,7 @@ use crate::vocab::Vocab;
 pub struct Tokenizer {
     pub(crate) vocab: Arc<Vocab>,
     pub(crate) token_form: TokenForm,
+    token_lens: TokenLens,
     pub(crate) added_tokens: AddedTokens,
     pub(crate) normalizer: Option<Normalizer>,
     pub(crate) pretokenizer: PreTokenizer,
@@ -175,6 +177,7 @@ impl Tokenizer {
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             encoders: Encoders::default(),
             token_reach: OnceLock::new(),
+            token_lens: TokenLens::new(&vocab, token_form, spaces),
             vocab,
             token_form,
             added_tokens,
@@ -342,7 +345,7 @@ impl Tokenizer {
     pub fn memory_bytes(&self) -> usize {
         let vocab = if Arc::strong_count(&self.vocab) == 1 { self.vocab.memory_bytes() } else { 0 };
         let bpe = if Arc::strong_count(&self.bpe) == 1 { self.bpe.memory_bytes() } else { 0 };
-        vocab + bpe + self.encoders.memory_bytes()
+        vocab + bpe + self.token_lens.memory_bytes() + self.encoders.memory_bytes()
     }
 
     /// Heap memory of the word caches of the encoders that wait for work, in bytes.
@@ -365,14 +368,9 @@ impl Tokenizer {
     }
 
     /// How many bytes of what the model sees a token covers, if nothing about the word makes it vary.
+    #[inline]
     pub(crate) fn token_len(&self, id: u32) -> u32 {
-        let token = self.vocab.token(id).unwrap_or_default();
-        match self.token_form {
-            TokenForm::Text | TokenForm::Ranks => {
-                self.spaces.map_or(token.len(), |spaces| spaces.len_in_text(token)) as u32
-            }
-            TokenForm::Printable => token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32,
-        }
+        self.token_lens.get(&self.vocab, id)
     }
 
     pub(crate) fn plan(&self, options: &EncodeOptions) -> Result<Plan, EncodeError> {

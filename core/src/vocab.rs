@@ -79,6 +79,14 @@ impl Vocab {
         self.ids.iter().copied().max()
     }
 
+    /// One more than the largest id, where ids are dense enough for a table; else zero.
+    pub(crate) fn dense_ids(&self) -> usize {
+        match &self.by_id {
+            ById::Dense(places) => places.len(),
+            ById::Sparse(_) => 0,
+        }
+    }
+
     /// Heap memory held, in bytes.
     pub fn memory_bytes(&self) -> usize {
         let by_id = match &self.by_id {

@@ -76,15 +76,11 @@ impl Alphabet {
         }
     }
 
+    /// Whether a word may have symbols that are not as long as their tokens, or bytes that are in none.
     pub(crate) fn lengths_vary(&self) -> bool {
         match self {
-            Self::Bytes { .. } => false,
-            Self::Characters(c) => {
-                c.unknown.is_some()
-                    || c.byte_fallback.is_some()
-                    || !c.continuing_subword_prefix.is_empty()
-                    || !c.end_of_word_suffix.is_empty()
-            }
+            Self::Bytes { ids, .. } => ids.iter().any(Option::is_none),
+            Self::Characters(_) => true,
         }
     }
 

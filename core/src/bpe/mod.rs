@@ -106,7 +106,8 @@ impl Bpe {
         Ok(())
     }
 
-    /// Whether a symbol's length can differ from its token's own: then offsets cannot be told from ids alone.
+    /// Whether a symbol's length can differ from its token's own, or something of a word be in no symbol: then offsets cannot
+    /// be told from ids alone.
     pub(crate) fn lengths_vary(&self) -> bool {
         self.alphabet.lengths_vary() || self.reads_spaces
     }

@@ -4,6 +4,8 @@
 //! - [`row`]: what is known of the tokens beside their ids.
 //! - [`compose`]: what becomes of the tokens of a text or two, whole or cut by truncation.
 
+#[cfg(test)]
+mod columns_tests;
 mod compose;
 mod row;
 #[cfg(test)]

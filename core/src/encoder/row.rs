@@ -7,7 +7,7 @@ use crate::bpe::Symbol;
 use crate::encoding::{Columns, Encoding, OffsetUnit, UnitCursor};
 use crate::post_processor::draft::Margins;
 use crate::span::Span;
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{TokenForm, Tokenizer};
 
 /// Where a row's tokens go and what is wanted of them.
 pub(super) struct Row<'a> {
@@ -61,6 +61,17 @@ pub(super) enum WordNumbers {
 }
 
 impl WordNumbers {
+    /// The number of the next word, which is then no more the next one.
+    fn take(&mut self) -> u32 {
+        match self {
+            Self::Given(number) => *number,
+            Self::Next(next) => {
+                *next += 1;
+                *next - 1
+            }
+        }
+    }
+
     /// The next tokens are of the same word as the last ones.
     pub(super) fn go_on(&mut self) {
         if let Self::Next(next) = self {
@@ -124,14 +135,62 @@ impl Row<'_> {
         self.end_word(symbols.len());
     }
 
-    fn end_word(&mut self, tokens: usize) {
-        let number = match &mut self.words {
-            WordNumbers::Given(number) => *number,
-            WordNumbers::Next(next) => {
-                *next += 1;
-                *next - 1
-            }
+    /// The columns of adjacent words whose ids, from `first` on, were just pushed. The words start at `start` and end at
+    /// `ends`, and are covered by their tokens, whose lengths are those of the ids.
+    pub(super) fn push_words(
+        &mut self,
+        source: &Source<'_>,
+        start: u32,
+        ends: &[u32],
+        first: usize,
+        starts_word: &impl Fn(usize) -> bool,
+        tokenizer: &Tokenizer,
+    ) {
+        let Some(&end) = ends.last() else { return };
+        let Encoding { ids, offsets, tokens, word_ids, .. } = &mut *self.out;
+        let ids = &ids[first..];
+        let token = |id: u32| tokenizer.model_token(id).unwrap_or_default();
+        let places = || {
+            ids.iter().scan(start as usize, |at, &id| {
+                let start = *at;
+                *at += tokenizer.token_len(id) as usize;
+                Some((start, *at))
+            })
         };
+        if self.columns.contains(Columns::TOKENS) {
+            tokens.extend(ids.iter().map(|&id| token(id).into_owned()));
+        }
+        if self.columns.contains(Columns::OFFSETS) {
+            let all = Span { start, end };
+            offsets.reserve(ids.len());
+            offsets.extend(places().map(|(start, end)| source.origin(all, start, end, self.original)));
+        }
+        if let Some(margins) = &mut self.margins {
+            let text = source.text.as_bytes();
+            match tokenizer.token_form {
+                TokenForm::Printable => {
+                    margins.extend(places().map(|(start, end)| Margins::of_bytes(&text[start..end])))
+                }
+                TokenForm::Text | TokenForm::Ranks => margins.extend(ids.iter().map(|&id| Margins::of(&token(id)))),
+            }
+        }
+        if self.columns.contains(Columns::WORD_IDS) {
+            let (mut number, mut ends, mut word_end) = (0, ends.iter(), start as usize);
+            word_ids.extend(places().map(|(start, _)| {
+                if start == word_end {
+                    word_end = ends.next().map_or(0, |&end| end as usize);
+                    if !starts_word(start) {
+                        self.words.go_on();
+                    }
+                    number = self.words.take();
+                }
+                number
+            }));
+        }
+    }
+
+    fn end_word(&mut self, tokens: usize) {
+        let number = self.words.take();
         if self.columns.contains(Columns::WORD_IDS) {
             self.out.word_ids.extend(repeat_n(number, tokens));
         }

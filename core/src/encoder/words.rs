@@ -90,30 +90,72 @@ impl Words {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let mut ends = std::mem::take(&mut self.ends);
-        let ids_only = row.columns == Columns::NONE && self.cache.is_on() && tokenizer.bpe.dropout.is_none();
+        let together = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
+        let ids_only = row.columns == Columns::NONE;
         let mut at = at;
         let mut result = Ok(());
         while at < source.text.len() && result.is_ok() && row.wants_more() {
             let start = at as u32;
             ends.clear();
             at = next(at, &mut ends);
-            result = if ids_only {
-                self.push_ids(tokenizer, source.text.as_bytes(), start, &ends, &mut row.out.ids)
-            } else {
-                let starts = std::iter::once(&start).chain(&ends);
-                starts.zip(&ends).try_for_each(|(&start, &end)| {
-                    if !starts_word(start as usize) {
-                        row.words.go_on();
-                    }
-                    self.word(tokenizer, source, Span { start, end }, row)
-                })
+            result = match (together, ids_only) {
+                (true, true) => {
+                    self.push_ids(tokenizer, source.text.as_bytes(), start, &ends, &mut row.out.ids).map(|_| ())
+                }
+                (true, false) => self.push_tokens(tokenizer, source, start, &ends, &starts_word, row),
+                (false, _) => self.one_by_one(tokenizer, source, start, &ends, &starts_word, row),
             };
         }
         self.ends = ends;
         result
     }
 
-    /// The ids of adjacent words, the first of which starts at `start`.
+    /// Adjacent words, the first of which starts at `start`, with the columns of their tokens.
+    #[inline(always)]
+    fn push_tokens(
+        &mut self,
+        tokenizer: &Tokenizer,
+        source: &Source<'_>,
+        start: u32,
+        ends: &[u32],
+        starts_word: &impl Fn(usize) -> bool,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let mut start = start;
+        for ends in ends.chunks(TOGETHER) {
+            let first = row.out.ids.len();
+            if self.push_ids(tokenizer, source.text.as_bytes(), start, ends, &mut row.out.ids)? {
+                row.push_words(source, start, ends, first, starts_word, tokenizer);
+            } else {
+                row.out.ids.truncate(first);
+                self.one_by_one(tokenizer, source, start, ends, starts_word, row)?;
+            }
+            start = ends[ends.len() - 1];
+        }
+        Ok(())
+    }
+
+    /// The same, slower: what [`Self::push_tokens`] does where ids alone do not tell the places of tokens.
+    fn one_by_one(
+        &mut self,
+        tokenizer: &Tokenizer,
+        source: &Source<'_>,
+        start: u32,
+        ends: &[u32],
+        starts_word: &impl Fn(usize) -> bool,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let starts = std::iter::once(&start).chain(ends);
+        starts.zip(ends).try_for_each(|(&start, &end)| {
+            if !starts_word(start as usize) {
+                row.words.go_on();
+            }
+            self.word(tokenizer, source, Span { start, end }, row)
+        })
+    }
+
+    /// The ids of adjacent words, the first of which starts at `start`. The answer is whether the ids alone tell how long
+    /// each token is.
     ///
     /// Two passes: the first makes the keys and asks for their cache lines, so that the second, which reads them, does
     /// not wait for one line after the other.
@@ -125,8 +167,8 @@ impl Words {
         start: u32,
         ends: &[u32],
         ids: &mut Vec<u32>,
-    ) -> Result<(), EncodeError> {
-        let mut start = start;
+    ) -> Result<bool, EncodeError> {
+        let (mut start, mut lengths_vary) = (start, false);
         for ends in ends.chunks(TOGETHER) {
             let mut places = [Place::default(); TOGETHER];
             let mut word_start = start as usize;
@@ -141,22 +183,23 @@ impl Words {
                 let room =
                     self.made[count..].first_chunk_mut().expect("there is room for the longest word, for each of them");
                 if place.key != LONG
-                    && let Some((more, _)) = self.cache.write_short(place, room)
+                    && let Some((more, hit)) = self.cache.write_short(place, room)
                 {
                     count += more;
+                    lengths_vary |= hit.lengths_vary;
                 } else {
                     ids.extend_from_slice(&self.made[..count]);
                     count = 0;
-                    self.push_unknown(tokenizer, text, Span { start, end }, place.key, ids)?;
+                    lengths_vary |= self.push_unknown(tokenizer, text, Span { start, end }, place.key, ids)?;
                 }
                 start = end;
             }
             ids.extend_from_slice(&self.made[..count]);
         }
-        Ok(())
+        Ok(!lengths_vary)
     }
 
-    /// The ids of a word that is long, or not in the cache.
+    /// The ids of a word that is long, or not in the cache. The answer is whether lengths vary in it.
     #[cold]
     fn push_unknown(
         &mut self,
@@ -165,9 +208,11 @@ impl Words {
         span: Span,
         key: Key,
         ids: &mut Vec<u32>,
-    ) -> Result<(), EncodeError> {
-        if key == LONG && self.cache.push_long(&text[span.range()], ids).is_some() {
-            return Ok(());
+    ) -> Result<bool, EncodeError> {
+        if key == LONG
+            && let Some(hit) = self.cache.push_long(&text[span.range()], ids)
+        {
+            return Ok(hit.lengths_vary);
         }
         self.symbols.clear();
         self.miss(tokenizer, text, span, Some((key != LONG).then_some(key)), ids)
@@ -220,6 +265,7 @@ impl Words {
         Ok(true)
     }
 
+    /// Merges a word and appends its ids; the answer is whether lengths vary in it.
     fn miss(
         &mut self,
         tokenizer: &Tokenizer,
@@ -227,15 +273,24 @@ impl Words {
         span: Span,
         remember_as: Option<Option<u128>>,
         ids: &mut Vec<u32>,
-    ) -> Result<(), EncodeError> {
+    ) -> Result<bool, EncodeError> {
         let word = &text[span.range()];
         tokenizer.bpe.tokenize(word, &mut self.scratch, &mut self.symbols)?;
         ids.extend(self.symbols.iter().map(|symbol| symbol.id));
+        let lengths_vary = tokenizer.bpe.lengths_vary() && self.lengths_vary(tokenizer, word);
         if let Some(key) = remember_as {
-            let varies = |symbol: &Symbol| tokenizer.token_len(symbol.id) != symbol.len;
-            let lengths_vary = tokenizer.bpe.lengths_vary() && self.symbols.iter().any(varies);
             self.cache.insert(word, key, &self.symbols, lengths_vary);
         }
-        Ok(())
+        Ok(lengths_vary)
+    }
+
+    /// Whether the symbols of a word are of other lengths than their tokens, or are not all of the word.
+    fn lengths_vary(&self, tokenizer: &Tokenizer, word: &[u8]) -> bool {
+        let mut covered = 0;
+        let varies = self.symbols.iter().any(|symbol| {
+            covered += symbol.len as usize;
+            tokenizer.token_len(symbol.id) != symbol.len
+        });
+        varies || covered != word.len()
     }
 }

@@ -66,6 +66,13 @@ impl Margins {
         let leading = token.chars().take_while(is_space).count() as u32;
         Self { leading, trailing: token.chars().rev().take_while(is_space).count() as u32 }
     }
+
+    /// Of a byte-level token that stands for `bytes`: of all that bytes are written as, only `Ġ` counts as white space.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        let is_space = |byte: &&u8| **byte == b' ';
+        let leading = bytes.iter().take_while(is_space).count() as u32;
+        Self { leading, trailing: bytes.iter().rev().take_while(is_space).count() as u32 }
+    }
 }
 
 impl Trim {

@@ -1,0 +1,97 @@
+//! Words by the cache, many together, against words one by one by the model: the same in every column.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+use super::Encoder;
+use crate::byte_level::CHARACTERS;
+use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::text::Text;
+use crate::tokenizer::{EncodeOptions, Tokenizer};
+
+/// Byte-level, with tokens that are white space, that have it before or behind them, and that end within a character.
+fn byte_level(post_processor: Value) -> Value {
+    let printable = |text: &[u8]| text.iter().map(|&byte| CHARACTERS[usize::from(byte)]).collect::<String>();
+    let merges: [(&[u8], &[u8]); 14] = [
+        (b" ", b" "),
+        (b"  ", b"  "),
+        (b" ", b"t"),
+        (b"h", b"e"),
+        (b" t", b"he"),
+        (b"a", b"b"),
+        (b"ab", b"ab"),
+        (b" ", b"\xF0"),
+        (b" \xF0", b"\x9F"),
+        (b"\x98", b"\x80"),
+        (b"\xC3", b"\xA9"),
+        (b"\xA9", b"\xC3"),
+        (b"\xE4", b"\xB8"),
+        (b"\n", b" "),
+    ];
+    let mut vocab: Map<String, Value> =
+        CHARACTERS.iter().enumerate().map(|(byte, c)| (c.to_string(), byte.into())).collect();
+    for (left, right) in merges {
+        vocab.insert(printable(&[left, right].concat()), vocab.len().into());
+    }
+    let merges: Vec<_> = merges.iter().map(|(left, right)| [printable(left), printable(right)]).collect();
+    json!({
+        "model": { "type": "BPE", "vocab": vocab, "merges": merges },
+        "pre_tokenizer": { "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true },
+        "post_processor": post_processor,
+        "added_tokens": [{
+            "id": 400, "content": "<a> ", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false,
+            "special": true,
+        }],
+    })
+}
+
+/// Without a pre-tokenizer, and with bytes for the characters that are no tokens.
+fn byte_fallback() -> Value {
+    let letters = ["<unk>", "▁", "t", "h", "e", "a", "b", "é", "▁t", "he", "▁the", "ab", "▁▁", "▁ab", "e▁"];
+    let bytes = (0..256).map(|byte| format!("<0x{byte:02X}>"));
+    let tokens = letters.into_iter().map(String::from).chain(bytes);
+    let vocab: Map<String, Value> = tokens.enumerate().map(|(id, token)| (token, id.into())).collect();
+    let merges = [["▁", "t"], ["h", "e"], ["▁t", "he"], ["a", "b"], ["▁", "▁"], ["▁", "ab"], ["e", "▁"]];
+    let replace = json!({ "type": "Replace", "pattern": { "String": " " }, "content": "▁" });
+    let prepend = json!({ "type": "Prepend", "prepend": "▁" });
+    json!({
+        "normalizer": { "type": "Sequence", "normalizers": [prepend, replace] },
+        "model": {
+            "type": "BPE", "vocab": vocab, "merges": merges, "byte_fallback": true, "unk_token": "<unk>", "fuse_unk": true,
+        },
+    })
+}
+
+static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| {
+    let trims = json!({ "type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true });
+    [byte_level(Value::Null), byte_level(trims), byte_fallback()].map(|file| {
+        let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound");
+        assert!(tokenizer.scanner.is_some() || tokenizer.spaces.is_some());
+        tokenizer
+    })
+});
+
+proptest! {
+    #[test]
+    fn words_together_are_words_one_by_one(
+        texts in prop::collection::vec("( {0,5}(the|abab|é|😀|中文|<a> |▁|\n|[a-c0-9]{1,40}|\\PC)){0,80}", 1..4),
+        columns in 1..=Columns::ALL.bits(),
+    ) {
+        for tokenizer in &*TOKENIZERS {
+            for offset_unit in [OffsetUnit::Byte, OffsetUnit::CodePoint, OffsetUnit::Utf16] {
+                let columns = Columns::from_bits(columns);
+                let options = EncodeOptions { columns, offset_unit, ..EncodeOptions::default() };
+                let plan = tokenizer.plan(&options).expect("the options are sound");
+                let (mut together, mut one_by_one) = (Encoder::new(1 << 20, 0), Encoder::new(0, 0));
+                for text in texts.iter().chain(&texts) {
+                    let made = [&mut together, &mut one_by_one].map(|encoder| {
+                        let mut made = Encoding::default();
+                        encoder.encode(tokenizer, &Text::from(text).into(), &plan, &mut made).map(|_| made)
+                    });
+                    prop_assert_eq!(&made[0], &made[1], "{:?} {:?}", text, options);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! How long tokens are, in bytes of what the model sees: what offsets are made of.
+
+use crate::bpe::Spaces;
+use crate::tokenizer::TokenForm;
+use crate::vocab::Vocab;
+
+/// The length of every token, as far as nothing about the word makes it vary.
+#[derive(Debug)]
+pub(crate) struct TokenLens {
+    form: TokenForm,
+    /// Set when a token's marks are spaces in the text.
+    spaces: Option<Spaces>,
+    /// By id, zero in gaps; a byte each, so that those of common tokens stay in the nearest cache. Empty where ids lie far
+    /// apart.
+    lens: Vec<u8>,
+}
+
+/// A token of so many bytes or more: the vocabulary is asked.
+const LONG: u8 = u8::MAX;
+
+impl TokenLens {
+    pub(crate) fn new(vocab: &Vocab, form: TokenForm, spaces: Option<Spaces>) -> Self {
+        let mut all = Self { form, spaces, lens: vec![0; vocab.dense_ids()] };
+        for (token, id) in vocab.iter() {
+            let len = all.len_of(token).min(LONG.into()) as u8;
+            if let Some(place) = all.lens.get_mut(id as usize) {
+                *place = len;
+            }
+        }
+        all
+    }
+
+    /// The length of a token of `vocab`; zero where there is none with that id.
+    #[inline]
+    pub(crate) fn get(&self, vocab: &Vocab, id: u32) -> u32 {
+        match self.lens.get(id as usize) {
+            Some(&len) if len != LONG => len.into(),
+            _ => self.len_of(vocab.token(id).unwrap_or_default()),
+        }
+    }
+
+    fn len_of(&self, token: &[u8]) -> u32 {
+        match (self.form, self.spaces) {
+            (TokenForm::Printable, _) => token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32,
+            (TokenForm::Text, Some(spaces)) => spaces.len_in_text(token) as u32,
+            (TokenForm::Text | TokenForm::Ranks, _) => token.len() as u32,
+        }
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.lens.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_tokens_gaps_and_far_ids_have_their_lengths() {
+        for far in [9, 4_000_000_000] {
+            let tokens: [(&[u8], u32); 4] = [(b"a", 0), ("Ġb".as_bytes(), 2), (&[b'c'; 255], 3), (&[b'd'; 300], far)];
+            let mut builder = Vocab::builder(4, 600);
+            tokens.iter().for_each(|&(token, id)| builder.push(token, id).expect("there is room"));
+            let vocab = builder.finish().expect("no two share an id");
+            let marks = Some(Spaces { mark: 'Ġ', start_words: false });
+            let forms = [
+                (TokenForm::Printable, None, 2),
+                (TokenForm::Text, None, 3),
+                (TokenForm::Text, marks, 2),
+                (TokenForm::Ranks, None, 3),
+            ];
+            for (form, spaces, spaced) in forms {
+                let lens = TokenLens::new(&vocab, form, spaces);
+                let got = [0, 1, 2, 3, far, 77].map(|id| lens.get(&vocab, id));
+                assert_eq!(got, [1, 0, spaced, 255, 300, 0], "{form:?}");
+            }
+        }
+    }
+}

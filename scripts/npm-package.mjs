@@ -22,8 +22,8 @@ export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex'
  *
  * @param {string} specifier
  * @param {string} integrity the registry's `dist.integrity`, `sha512-<base64>`
- * @param {string[]} files paths inside the package, without the leading `package/`
- * @returns {Promise<Map<string, Buffer>>} one entry a wanted file
+ * @param {string[] | RegExp} files paths inside the package, without the leading `package/`, or what they match
+ * @returns {Promise<Map<string, Buffer>>} one entry a wanted file, in the order of the archive
  * @throws {Error} after four failed downloads, when the checksum differs, or when a file is not in the package
  */
 export async function npmPackageFiles(specifier, integrity, files) {
@@ -31,12 +31,13 @@ export async function npmPackageFiles(specifier, integrity, files) {
   const got = `sha512-${createHash('sha512').update(archive).digest('base64')}`
   if (got !== integrity) throw new Error(`${specifier} has the checksum ${got}, but ${integrity} was expected`)
 
+  const isWanted = (inside) => (files instanceof RegExp ? files.test(inside) : files.includes(inside))
   const found = new Map()
   for (const [name, bytes] of tarEntries(gunzipSync(archive))) {
     const inside = name.slice(name.indexOf('/') + 1) // npm puts all files below one folder
-    if (files.includes(inside)) found.set(inside, bytes)
+    if (isWanted(inside)) found.set(inside, bytes)
   }
-  for (const file of files) {
+  for (const file of files instanceof RegExp ? [] : files) {
     if (!found.has(file)) throw new Error(`${specifier} holds no file ${file}`)
   }
   return found

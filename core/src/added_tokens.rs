@@ -311,7 +311,9 @@ mod tests {
     use super::*;
 
     fn token(content: &str, change: impl Fn(&mut AddedToken)) -> AddedToken {
-        let mut token = AddedToken { content: content.into(), special: true, ..Default::default() };
+        // Each has an id of its own: of two that share one only the later is looked for.
+        let id = content.bytes().fold(0, |id: u32, byte| id.wrapping_mul(257).wrapping_add(byte.into()));
+        let mut token = AddedToken { content: content.into(), id, special: true, ..Default::default() };
         change(&mut token);
         token
     }

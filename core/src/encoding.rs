@@ -302,15 +302,34 @@ impl Encoding {
         range_of(&self.ranges, sequence, self.len())
     }
 
+    /// Makes room for so many tokens in the columns of numbers that are wanted.
+    pub(crate) fn reserve_columns(&mut self, tokens: usize, columns: Columns) {
+        let wanted = |column| if columns.contains(column) { tokens } else { 0 };
+        self.offsets.reserve(wanted(Columns::OFFSETS));
+        self.special_tokens_mask.reserve(wanted(Columns::SPECIAL_TOKENS_MASK));
+        self.type_ids.reserve(wanted(Columns::TYPE_IDS));
+        self.attention_mask.reserve(wanted(Columns::ATTENTION_MASK));
+        self.word_ids.reserve(wanted(Columns::WORD_IDS));
+        self.sequence_ids.reserve(wanted(Columns::SEQUENCE_IDS));
+    }
+
     /// Appends all columns of `other`, but not its ids.
-    pub(crate) fn append_columns(&mut self, mut other: Self) {
-        self.offsets.append(&mut other.offsets);
-        self.tokens.append(&mut other.tokens);
-        self.special_tokens_mask.append(&mut other.special_tokens_mask);
-        self.type_ids.append(&mut other.type_ids);
-        self.attention_mask.append(&mut other.attention_mask);
-        self.word_ids.append(&mut other.word_ids);
-        self.sequence_ids.append(&mut other.sequence_ids);
+    pub(crate) fn append_columns(&mut self, other: Self) {
+        /// What comes first is not copied.
+        fn append<T>(column: &mut Vec<T>, mut more: Vec<T>) {
+            if column.is_empty() {
+                *column = more;
+            } else {
+                column.append(&mut more);
+            }
+        }
+        append(&mut self.offsets, other.offsets);
+        append(&mut self.tokens, other.tokens);
+        append(&mut self.special_tokens_mask, other.special_tokens_mask);
+        append(&mut self.type_ids, other.type_ids);
+        append(&mut self.attention_mask, other.attention_mask);
+        append(&mut self.word_ids, other.word_ids);
+        append(&mut self.sequence_ids, other.sequence_ids);
     }
 
     pub(crate) fn clear(&mut self) {

@@ -29,6 +29,8 @@
 mod added_tokens;
 mod aligned;
 pub mod batch;
+#[doc(hidden)]
+pub mod bench_support;
 mod bounded;
 pub mod bpe;
 mod byte_level;

@@ -71,8 +71,13 @@ impl PutAway {
 
 /// How the ids of a window are to be kept.
 pub(super) enum Keep {
-    /// With the columns.
-    Together,
+    /// With the columns that are wanted, for about so many ids.
+    Together {
+        /// Ids, about.
+        ids: usize,
+        /// What is wanted beside them.
+        columns: Columns,
+    },
     /// By themselves.
     Apart,
     /// By themselves, as the ids of the whole batch, which has so many rows and about so many ids.
@@ -87,7 +92,7 @@ pub(super) enum Keep {
 impl Window {
     pub(super) fn new(keep: &Keep, rows: usize) -> Self {
         let ids = match *keep {
-            Keep::Together => PutAway::Never,
+            Keep::Together { .. } => PutAway::Never,
             Keep::Apart => PutAway::Pieces(vec![], 0),
             Keep::AsBatch { rows, ids } => {
                 let mut slab = Slab::with_capacity(rows + 1 + ids);
@@ -95,7 +100,11 @@ impl Window {
                 PutAway::Slab(slab, rows + 1)
             }
         };
-        let out = Encoding::default();
+        let mut out = Encoding::default();
+        if let Keep::Together { ids, columns } = *keep {
+            out.ids.reserve(ids);
+            out.reserve_columns(ids, columns);
+        }
         Self { out, ids, ends: Vec::with_capacity(rows), row_texts: vec![], pad_sequences: vec![] }
     }
 

@@ -265,12 +265,11 @@ fn encode_rows<'a, T: Sync>(
     let weights: Vec<usize> = rows.iter().map(|row| input(row).weight()).collect();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         let range = window.range();
+        let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
         let keep = match is_plain {
-            false => Keep::Together,
+            false => Keep::Together { ids: expected, columns: plan.columns },
             // When one window is the whole batch its ids are the slab: the row offsets have their place before them.
-            true if range.len() == rows.len() => {
-                Keep::AsBatch { rows: rows.len(), ids: weights.iter().sum::<usize>() / 4 + range.len() }
-            }
+            true if range.len() == rows.len() => Keep::AsBatch { rows: rows.len(), ids: expected },
             true => Keep::Apart,
         };
         let mut made = Window::new(&keep, range.len());

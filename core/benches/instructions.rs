@@ -1,0 +1,63 @@
+//! Work of fixed size, for an instruction count: `scripts/check-instructions.mjs` runs it under valgrind's callgrind and
+//! reads what lies between two calls of [`mark`]. The system's allocator is used, so that counts are those of this crate.
+//!
+//! usage: instructions ENCODING     prints the instruction set that scanners use
+//!
+//! In this order: `load`; `cold`, when no word is known but those that came before in the same texts; `warm`, when all are;
+//! `offsets`, the same with offsets in UTF-16 units; `decode`.
+
+mod common;
+
+use std::hint::black_box;
+
+use tokenlane_core::bench_support::{Worker, instruction_set};
+use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, OffsetUnit, Text, Tokenizer};
+
+use common::{Outcome, encoding, options, texts};
+
+/// The word cache of each worker, in bytes.
+const CACHE: usize = 8 << 20;
+
+/// Where callgrind starts to count anew.
+#[inline(never)]
+fn mark() {
+    black_box(());
+}
+
+/// What stands between two marks.
+fn between_marks<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    mark();
+    let result = black_box(work()?);
+    mark();
+    Ok(result)
+}
+
+fn main() -> Outcome<()> {
+    let name = std::env::args().nth(1).ok_or("usage: instructions ENCODING")?;
+    let (_, ranks) = encoding(&name)?;
+    let texts = texts()?;
+    let encode = |worker: &mut Worker<'_>| {
+        texts.iter().try_for_each(|(_, text)| {
+            black_box(worker.encode(text)?);
+            Ok(())
+        })
+    };
+    let tokenizer = between_marks(|| Ok(Tokenizer::from_encoding(&name, &ranks)?))?;
+
+    let mut worker = Worker::new(&tokenizer, &options(), CACHE)?;
+    between_marks(|| encode(&mut worker))?;
+    between_marks(|| encode(&mut worker))?;
+
+    let with_offsets = EncodeOptions { columns: Columns::OFFSETS, offset_unit: OffsetUnit::Utf16, ..options() };
+    let mut worker = Worker::new(&tokenizer, &with_offsets, CACHE)?;
+    encode(&mut worker)?;
+    between_marks(|| encode(&mut worker))?;
+
+    let mut ids = vec![];
+    for (_, text) in &texts {
+        tokenizer.encode_ids(Text::Utf8(text), &options(), &mut ids)?;
+    }
+    between_marks(|| Ok(tokenizer.decode(&ids, &DecodeOptions::default())?))?;
+    println!("{}", instruction_set());
+    Ok(())
+}

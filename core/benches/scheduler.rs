@@ -1,0 +1,105 @@
+//! Three ways to share the rows of a batch among threads, in one run, on small, equal and very unequal rows.
+//!
+//! usage: scheduler [REPETITIONS]
+//!
+//! Prints a line of JSON for each kind of rows: milliseconds of the clock of each repetition, by way. All three use the same
+//! encoders, warm: the first gives every row to rayon as a task of its own, the second sets `with_min_len`, the third is
+//! the crate's own batch.
+
+mod common;
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use std::hint::black_box;
+use std::time::Instant;
+
+use tokenlane_core::batch::{Run, encode_batch_fast};
+use tokenlane_core::{EncodeError, Text, Tokenizer};
+
+use common::{Outcome, encoding, options, texts};
+
+#[cfg(any(
+    all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")),
+    all(target_os = "macos", target_arch = "aarch64")
+))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Bytes of all rows of a kind together.
+const TOTAL: usize = 6 << 20;
+
+/// From rows to the number of their tokens.
+type Way<'a> = &'a dyn Fn(&[&str]) -> Outcome<usize>;
+
+fn main() -> Outcome<()> {
+    let repetitions = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(5);
+    let threads = std::thread::available_parallelism()?.get();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let (tokenizer, _) = encoding("r50k_base")?;
+    let text = texts()?.map(|(_, text)| text).concat();
+    let text = text.repeat(2 * TOTAL / text.len());
+
+    let ways: [(&str, Way<'_>); 3] = [
+        ("per_row", &|rows| Ok(pool.install(|| each(&tokenizer, rows, 1))?)),
+        ("min_len", &|rows| {
+            let least = rows.len().div_ceil(threads * 4).clamp(1, 8);
+            Ok(pool.install(|| each(&tokenizer, rows, least))?)
+        }),
+        ("windows", &|rows| {
+            let texts: Vec<Text<'_>> = rows.iter().map(|&row| Text::Utf8(row)).collect();
+            let run = Run { threads: Some(threads), cancel: None };
+            Ok(encode_batch_fast(&tokenizer, &texts, &options(), &run)?.ids().len())
+        }),
+    ];
+    let kinds = [
+        ("small: 60 bytes each", rows(&text, |_| 60)),
+        ("equal: 6.5 KB each", rows(&text, |_| 6500)),
+        ("very unequal: 60 bytes to 1.5 MB", rows(&text, unequal)),
+    ];
+    for (kind, rows) in kinds {
+        let tokens = ways.iter().map(|(_, way)| way(&rows)).collect::<Outcome<Vec<_>>>()?;
+        assert!(tokens.iter().all(|&count| count == tokens[0]), "{kind}: {tokens:?} tokens");
+        let mut times = [const { vec![] }; 3];
+        for repetition in 0..repetitions {
+            for turn in 0..ways.len() {
+                let at = (repetition + turn) % ways.len();
+                let start = Instant::now();
+                black_box(ways[at].1(black_box(&rows))?);
+                times[at].push(start.elapsed().as_secs_f64() * 1e3);
+            }
+        }
+        let columns = ways.iter().zip(&times).map(|((name, _), times)| format!(r#""{name}":{times:?}"#));
+        println!(r#"{{"rows":"{kind}","threads":{threads},{}}}"#, columns.collect::<Vec<_>>().join(","));
+    }
+    Ok(())
+}
+
+/// A rayon task for so many rows at least.
+fn each(tokenizer: &Tokenizer, rows: &[&str], least: usize) -> Result<usize, EncodeError> {
+    let one = |row: &&str| {
+        let mut ids = vec![];
+        tokenizer.encode_ids(Text::Utf8(row), &options(), &mut ids).map(|()| ids)
+    };
+    let all: Vec<Vec<u32>> = rows.par_iter().with_min_len(least).map(one).collect::<Result<_, _>>()?;
+    Ok(all.iter().map(Vec::len).sum())
+}
+
+/// Rows of about so many bytes, by their number, until there are enough of them.
+fn rows(text: &str, bytes: impl Fn(usize) -> usize) -> Vec<&str> {
+    let (mut rows, mut total, mut at) = (vec![], 0, 0);
+    while total < TOTAL {
+        let end = text.ceil_char_boundary((at + bytes(rows.len())).min(text.len()));
+        rows.push(&text[at..end]);
+        total += end - at;
+        at = end;
+    }
+    rows
+}
+
+/// Mostly short rows, and in between some that weigh as much as thousands of them; the heaviest come late.
+fn unequal(row: usize) -> usize {
+    match row {
+        _ if row % 4999 == 4998 => 1_500_000,
+        _ if row % 97 == 96 => 40_000,
+        _ => 60,
+    }
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env node
+// npm run bench: how fast tokenlane is on this machine, from JavaScript. What is missing is fetched and built first.
+//
+//   usage: npm run bench -- [--encoding NAME …] [--tokenizer FILE …] [--corpus FILE …] [--reps N] [--out FOLDER]
+//
+// Writes benchmarks.md, with tables, and benchmarks.svg, a chart of them, into docs/ or FOLDER. Each figure is a process of
+// its own; repetitions go round all figures, so that a busy minute of the machine does not hit one of them alone.
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { execFile, spawnSync } from 'node:child_process'
+
+import { chart } from './bench/chart.mjs'
+import { corpus, corpusNames } from './bench/corpora.mjs'
+import { figures, key } from './bench/figures.mjs'
+import { markdown } from './bench/report.mjs'
+import { build, checkCompilers, checkNode, install, root, stop } from './setup.mjs'
+
+const ENCODINGS = ['r50k_base', 'cl100k_base', 'o200k_base']
+const run = promisify(execFile)
+
+const options = commandLine()
+checkNode()
+checkCompilers()
+install()
+build()
+
+const tokenizers = [
+  ...options.encoding.map((name) => ({ name, source: { encoding: name } })),
+  ...options.tokenizer.map((file) => ({ name: nameOf(file), source: { file: path.resolve(file) } })),
+]
+const corpora = options.corpus.length > 0 ? options.corpus.map(ownCorpus) : await fetched()
+const jobs = figures(tokenizers, corpora)
+const samples = await measure(jobs)
+const scheduler = schedulerBench()
+const results = { tokenizers, corpora, samples, scheduler, reps: options.reps, command: command() }
+
+fs.mkdirSync(options.out, { recursive: true })
+fs.writeFileSync(path.join(options.out, 'benchmarks.md'), markdown(results))
+fs.writeFileSync(path.join(options.out, 'benchmarks.svg'), chart(results))
+console.log(`Written: ${path.relative('.', options.out) || '.'}/benchmarks.md and benchmarks.svg`)
+
+function commandLine() {
+  const usage =
+    'usage: npm run bench -- [--encoding NAME …] [--tokenizer FILE …] [--corpus FILE …] [--reps N] [--out FOLDER]'
+  const many = { type: 'string', multiple: true }
+  try {
+    const { values } = parseArgs({
+      options: {
+        encoding: many,
+        tokenizer: many,
+        corpus: many,
+        reps: { type: 'string', default: '5' },
+        out: { type: 'string', default: path.join(root, 'docs') },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+    if (values.help) {
+      console.log(usage)
+      process.exit(0)
+    }
+    const reps = Number(values.reps)
+    if (!Number.isInteger(reps) || reps < 1) stop(`--reps wants a whole number from 1 on, not ${values.reps}`)
+    const { tokenizer = [], corpus = [] } = values
+    for (const file of [...tokenizer, ...corpus]) if (!fs.existsSync(file)) stop(`there is no file ${file}`)
+    const encoding = values.encoding ?? (tokenizer.length > 0 ? [] : ENCODINGS)
+    return { encoding, tokenizer, corpus, reps, out: path.resolve(values.out) }
+  } catch (error) {
+    return stop(`${error.message}\n${usage}`)
+  }
+}
+
+/** A file as tables call it: tokenizer.json files are told apart by their folders. */
+function nameOf(file) {
+  const { dir, base, name } = path.parse(path.resolve(file))
+  return base === 'tokenizer.json' ? path.basename(dir) : name
+}
+
+function ownCorpus(file) {
+  return { name: path.parse(file).name, about: path.basename(file), file: path.resolve(file) }
+}
+
+async function fetched() {
+  try {
+    return await Promise.all(corpusNames.map(corpus))
+  } catch (error) {
+    return stop(`${error.message}\nWith --corpus FILE nothing is fetched.`)
+  }
+}
+
+/** Every job so many times: from its key to what each run printed. */
+async function measure(jobs) {
+  const samples = new Map(jobs.map((job) => [key(job), []]))
+  const worker = path.join(root, 'scripts', 'bench', 'worker.mjs')
+  for (let rep = 0; rep < options.reps; rep++) {
+    for (const [at, job] of jobs.entries()) {
+      progress(`${rep * jobs.length + at + 1} of ${options.reps * jobs.length}: ${key(job)}`)
+      try {
+        const { stdout } = await run(process.execPath, [worker, JSON.stringify(job)], { cwd: root })
+        samples.get(key(job)).push(JSON.parse(stdout))
+      } catch (error) {
+        stop(`\n${key(job)} failed: ${(error.stderr || error.message).trim()}`)
+      }
+    }
+  }
+  progress('')
+  return samples
+}
+
+/** One line that is written over, where someone watches. */
+function progress(text) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}
+
+/** The lines of the core's comparison of schedulers, as objects. */
+function schedulerBench() {
+  console.log('Comparing schedulers; building that takes a minute or two …')
+  const args = ['bench', '--package', 'tokenlane-core', '--bench', 'scheduler', '--', String(options.reps)]
+  const { status, stdout } = spawnSync('cargo', args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (status !== 0) stop('the comparison of schedulers failed; its words are above')
+  return stdout.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+}
+
+function command() {
+  const given = process.argv.slice(2).join(' ')
+  return given === '' ? 'npm run bench' : `npm run bench -- ${given}`
+}

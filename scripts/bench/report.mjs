@@ -1,0 +1,126 @@
+// benchmarks.md: what was measured, as tables.
+
+import os from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+
+import { reader, row, singles, spread } from './figures.mjs'
+
+const { version } = createRequire(import.meta.url)('../../package.json')
+
+/** The whole file. */
+export function markdown(results) {
+  const { tokenizers, corpora, samples, scheduler, reps } = results
+  const read = reader(samples)
+  const rows = tokenizers.flatMap((tokenizer) =>
+    corpora.map((corpus) => ({ name: [tokenizer.name, corpus.name], ...row(read, tokenizer, corpus) })),
+  )
+  return `# Benchmarks
+
+Made by \`${results.command}\`; do not edit.
+
+${table(['', ''], facts())}
+
+![MiB per second of processor time, by encoding and corpus](benchmarks.svg)
+
+Texts are documents of at least 6,500 bytes cut after a line. Each figure is the median of ${reps} ${reps === 1 ? 'run' : 'runs'}, in brackets the
+least and the most; each run is a process of its own. Throughput is that of fresh text: the process has encoded the first half of the
+corpus and is timed on the second half, from the call to the result in JavaScript.
+
+${table(['corpus', 'text'], corpora.map(({ name, about }) => [name, about]))}
+
+## Batches on one thread: MiB per second of processor time
+
+In offsets' columns also the ratio to ids only.
+
+${table(
+  ['encoding', 'corpus', 'ids only', 'offsets utf16', 'codepoint', 'byte', 'count', 'decode'],
+  rows.map(({ name, ids, offsets, count, decode }) => [
+    ...name,
+    cell(ids),
+    ...offsets.map((unit) => `${cell(unit)} × ${(unit.median / ids.median).toFixed(2)}`),
+    cell(count),
+    cell(decode),
+  ]),
+)}
+
+## Threads and the event loop
+
+MiB per second of the clock, ids only; and for how long, at most, the event loop stood still while a batch of 6.5 MB was encoded
+on as many threads as there are processors and every row was looked at.
+
+${table(
+  ['encoding', 'corpus', '1 thread', '2 threads', 'ratio', 'longest stop, ms'],
+  rows.map(({ name, oneThread, twoThreads, stop }) => [
+    ...name,
+    cell(oneThread),
+    cell(twoThreads),
+    (twoThreads.median / oneThread.median).toFixed(2),
+    cell(stop, 1),
+  ]),
+)}
+
+## One text at a time: thousands of calls per second
+
+\`encode(text).ids\` and \`count(text)\` of pieces of ${corpora[0].name}: fresh ones, each once, and one text again and again.
+
+${table(
+  ['encoding', 'call', 'fresh', 'again'],
+  tokenizers.flatMap((tokenizer) =>
+    singles(read, tokenizer, corpora[0]).map(({ what, fresh, again }) => [
+      tokenizer.name,
+      what,
+      cell(thousands(fresh)),
+      cell(thousands(again)),
+    ]),
+  ),
+)}
+
+## Loading: milliseconds
+
+The file is read, and the tokenizer made; then the first short text.
+
+${table(
+  ['encoding', 'load', 'first text'],
+  tokenizers.map(({ name }) => {
+    const job = { name, kind: 'load' }
+    return [name, cell(read(job, 'load'), 1), cell(read(job, 'first'), 2)]
+  }),
+)}
+
+## Schedulers
+
+Milliseconds of the clock for one batch of ids (r50k_base, warm) on ${scheduler[0].threads} threads, in one run, by the same encoders:
+one rayon task a row; rayon with \`with_min_len(ceil(rows / (threads * 4)).clamp(1, 8))\`; and windows, as tokenlane does it.
+
+${table(
+  ['rows', 'rayon, a task a row', 'rayon, with_min_len', 'windows'],
+  scheduler.map(({ rows, per_row, min_len, windows }) => [rows, ...[per_row, min_len, windows].map((ms) => cell(spread(ms), 2))]),
+)}
+`
+}
+
+function facts() {
+  const [first] = os.cpus()
+  const said = (command) => spawnSync(command, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? 'unknown'
+  return [
+    ['date', new Date().toISOString().slice(0, 10)],
+    ['machine', `${first?.model ?? 'unknown'}, ${os.cpus().length} processors, ${os.type()} ${os.arch()}`],
+    ['versions', `tokenlane ${version}, Node ${process.version}, ${said('rustc')}`],
+    ['load average at the end', os.loadavg().map((load) => load.toFixed(1)).join(', ')],
+  ]
+}
+
+function cell({ median, least, most }, digits) {
+  const number = (value) => value.toLocaleString('en', { maximumFractionDigits: digits ?? (median < 10 ? 1 : 0) })
+  return `${number(median)} (${number(least)}–${number(most)})`
+}
+
+function thousands({ median, least, most }) {
+  return { median: median / 1e3, least: least / 1e3, most: most / 1e3 }
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}

@@ -72,8 +72,8 @@ fn a_second_batch_allocates_no_more_for_more_rows() {
     };
     let columns = Columns::OFFSETS | Columns::WORD_IDS | Columns::ATTENTION_MASK;
     let options = [
-        (with(Columns::NONE, OffsetUnit::Byte), 10),
-        (with(Columns::OFFSETS, OffsetUnit::Byte), 24),
+        (with(Columns::NONE, OffsetUnit::Byte), 40),
+        (with(Columns::OFFSETS, OffsetUnit::Byte), 40),
         (with(columns, OffsetUnit::Utf16), 60),
     ];
     for count in [100, 1000] {
@@ -88,7 +88,7 @@ fn a_second_batch_allocates_no_more_for_more_rows() {
             let run = Run { threads: Some(threads), cancel: None };
             for (form, second) in &seconds {
                 for (options, limit) in &options {
-                    // Each window has a few lists of its own, and there are a few windows more for each thread.
+                    // The pool keeps books of its blocks. Each window has a few lists of its own, and there are a few windows more for each thread.
                     let limit = if threads == 1 { *limit } else { 12 * limit };
                     let encode = |rows: &[Text<'_>]| encode_batch_columns(&tokenizer, rows, options, &run);
                     drop(encode(&first).expect("the rows are sound"));

@@ -268,8 +268,9 @@ fn encode_rows<'a, T: Sync>(
         let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
         let keep = match is_plain {
             false => Keep::Together { ids: expected, columns: plan.columns },
-            // When one window is the whole batch its ids are the slab: the row offsets have their place before them.
-            true if range.len() == rows.len() => Keep::AsBatch { rows: rows.len(), ids: expected },
+            // When one window is the whole batch its ids are the slab: the row offsets have their place before them. Room
+            // that is not needed goes back untouched, and growing would be a copy to fresh pages.
+            true if range.len() == rows.len() => Keep::AsBatch { rows: rows.len(), ids: 2 * expected },
             true => Keep::Apart,
         };
         let mut made = Window::new(&keep, range.len());

@@ -187,6 +187,40 @@ export interface LoadOptions {
   specialTokens?: Readonly<Record<string, number>> | undefined
 }
 
+/** How far a download is. */
+export interface DownloadProgress {
+  /** The path of the file in its repository. */
+  file: string
+  /** Bytes that are here, those of an earlier attempt included. */
+  loaded: number
+  /** Bytes that it has. */
+  total: number
+}
+
+/** Which files of the Hugging Face Hub {@link Tokenizer.fromPretrained} takes, and how. */
+export interface PretrainedOptions extends LoadOptions {
+  /** A branch, a tag or a commit. Default `'main'`. */
+  revision?: string | undefined
+  /** The path of the tokenizer in the repository. Default `'tokenizer.json'`, and where there is none `'tekken.json'`. */
+  file?: string | undefined
+  /**
+   * An access token of the hub, or `false` to send none. Default: the environment variable `HF_TOKEN`, else what `hf auth login`
+   * saved (`HF_TOKEN_PATH`, or `token` in `HF_HOME`).
+   */
+  token?: string | false | undefined
+  /**
+   * The folder of cached repositories, a path or a `file:` URL. Default: the environment variable `HF_HUB_CACHE`, else `hub` in
+   * `HF_HOME`, else `huggingface/hub` in `XDG_CACHE_HOME`, else `~/.cache/huggingface/hub`.
+   */
+  cacheDir?: string | URL | undefined
+  /** Take what the cache has and ask nobody. Default `false`, with the environment variable `HF_HUB_OFFLINE=1` `true`. */
+  localFilesOnly?: boolean | undefined
+  /** Stops it: the promise is rejected with `signal.reason`. What came so far is kept for the next call. */
+  signal?: AbortSignal | undefined
+  /** Called while files are downloaded, at the start, after each piece and at the end; never for what is cached. */
+  onProgress?: ((progress: DownloadProgress) => void) | undefined
+}
+
 /** A token that a tokenizer gets in addition to its own. */
 export interface AddedToken {
   /** Its text. One without text is left out, as in Hugging Face's library. */
@@ -277,6 +311,28 @@ export class Tokenizer {
   static fromFile(file: string | URL, options?: LoadOptions): Promise<Tokenizer>
   /** As {@link fromFile}, on this thread. */
   static fromFileSync(file: string | URL, options?: LoadOptions): Tokenizer
+
+  /**
+   * Loads a tokenizer of the Hugging Face Hub, or of the hub that the environment variable `HF_ENDPOINT` names, by the name of
+   * its repository. The package `@huggingface/hub` has to be installed (`npm install @huggingface/hub`), else it rejects with
+   * `ERR_TOKENLANE_PACKAGE_MISSING`.
+   *
+   * Files are kept in the cache that Python's `huggingface_hub` has too. A branch or a tag is looked up at every call, with one
+   * request; a commit that the cache has needs none. Where the hub is out of reach, the cache is used. Downloads that are cut
+   * go on where they were, now and in the next call; calls at the same time share one.
+   *
+   * Rejects with `ERR_TOKENLANE_HUB_REPO_NOT_FOUND` (or a private one, without the right token), `…_HUB_REVISION_NOT_FOUND`,
+   * `…_HUB_FILE_NOT_FOUND`, `…_HUB_GATED`, `…_HUB_ACCESS`, `…_HUB_RATE_LIMIT` (`retryAfter` has the seconds to wait, if the hub
+   * said so), `…_HUB_SERVER` (`status`), `…_HUB_NETWORK`, `…_HUB_CORRUPT`, `…_HUB_NOT_CACHED`, `…_HUB_CACHE`, and as
+   * {@link fromFile} does.
+   *
+   * ```js
+   * const tokenizer = await Tokenizer.fromPretrained('Qwen/Qwen2.5-7B-Instruct', { revision: 'main' })
+   * ```
+   *
+   * @param repo `'organization/name'`
+   */
+  static fromPretrained(repo: string, options?: PretrainedOptions): Promise<Tokenizer>
 
   /**
    * Loads an encoding that ships with this package; {@link encodings} lists them.

@@ -57,6 +57,12 @@ test('packed, installed and used without a compiler', { skip: windows && 'the PA
   const dropins = `console.log(['tiktoken', 'gpt-tokenizer/model/gpt-4o', 'huggingface'].map((name) => typeof require('tokenlane/' + name)).join())`
   assert.equal(node(['--input-type=commonjs', '-e', dropins], env), 'object,object,object')
 
+  const missing = `Tokenizer.fromPretrained('org/name').catch((error) => console.log(error.code, error.message))`
+  assert.match(
+    node(['--input-type=module', '-e', `import { Tokenizer } from 'tokenlane'; await ${missing}`], env),
+    /^ERR_TOKENLANE_PACKAGE_MISSING .*run "npm install @huggingface\/hub"/,
+  )
+
   for (const extension of ['mts', 'cts']) {
     const code = `import { Tokenizer } from 'tokenlane'\nexport const ids = async (): Promise<Uint32Array> => (await (await Tokenizer.fromEncoding('o200k_base')).encodeBatch(['a'])).ids\n`
     fs.writeFileSync(path.join(app, `use.${extension}`), code)

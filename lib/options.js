@@ -203,6 +203,11 @@ function runOptions(options) {
   if (options?.threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {
     throw wrongValue('threads', `an integer from 1 to ${MOST_THREADS}`, threads)
   }
+  return { threads, signal: signalOption(signal) }
+}
+
+/** An AbortSignal, also one of another realm or package. */
+function signalOption(signal) {
   const isSignal =
     typeof signal === 'object' &&
     signal !== null &&
@@ -210,7 +215,7 @@ function runOptions(options) {
     typeof signal.addEventListener === 'function' &&
     typeof signal.removeEventListener === 'function'
   if (signal !== undefined && !isSignal) throw wrongType('signal', 'an AbortSignal', signal)
-  return { threads, signal }
+  return signal
 }
 
 /** `skipSpecialTokens` of a decode call. */
@@ -289,6 +294,7 @@ module.exports = {
   hasWords,
   withOverflow,
   runOptions,
+  signalOption,
   decodeFlag,
   addedTokensFlag,
   loadOptions,

@@ -7,6 +7,8 @@ const { Batch } = require('./batch.js')
 const { changesOf } = require('./changes.js')
 const { Encoding, Source } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType } = require('./errors.js')
+const { pretrainedOptions } = require('./hub/options.js')
+const { pretrainedFiles } = require('./hub/pretrained.js')
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { inLine } = require('./line.js')
@@ -49,7 +51,7 @@ class Tokenizer {
 
   constructor(handle, loader) {
     if (loader !== LOADER) {
-      const message = 'a Tokenizer is made by Tokenizer.fromFile, Tokenizer.fromEncoding or Tokenizer.fromBuffer'
+      const message = 'a Tokenizer is made by Tokenizer.fromFile, fromPretrained, fromEncoding or fromBuffer'
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
     }
     this.#handle = handle
@@ -63,6 +65,12 @@ class Tokenizer {
 
   static fromFileSync(file, options) {
     return new Tokenizer(native.loadFileSync(filePath(file), loadOptions(options)), LOADER)
+  }
+
+  static async fromPretrained(repo, options) {
+    const { request, loading } = pretrainedOptions(repo, options)
+    const { tokenizer } = await pretrainedFiles(request)
+    return Tokenizer.fromFile(tokenizer, loading)
   }
 
   static async fromEncoding(name) {

@@ -4,6 +4,7 @@ import type {
   Changes,
   CountOptions,
   DecodeOptions,
+  DownloadProgress,
   EncodeBatchOptions,
   EncodeOneOptions,
   EncodeOptions,
@@ -13,6 +14,7 @@ import type {
   OffsetUnit,
   Padding,
   Piece,
+  PretrainedOptions,
   RunOptions,
   SpecialTokens,
   SplitOptions,
@@ -45,6 +47,20 @@ const others = [
   Tokenizer.fromBufferSync(new Uint8Array()),
   Tokenizer.fromEncodingSync('o200k_base'),
 ]
+
+const wanted: PretrainedOptions = {
+  revision: 'main',
+  token: false,
+  cacheDir: new URL('file:///cache/'),
+  localFilesOnly: true,
+  signal: AbortSignal.timeout(1000),
+  onProgress: ({ file, loaded, total }: DownloadProgress) => console.log(file, loaded / total),
+}
+const pretrained: Tokenizer = await Tokenizer.fromPretrained('org/name', wanted)
+// @ts-expect-error a repository has a name
+await Tokenizer.fromPretrained()
+// @ts-expect-error there is no such option
+await Tokenizer.fromPretrained('org/name', { revison: 'main' })
 
 const changes: Changes = {
   addedTokens: ['<a>', { content: '<b>', special: true, id: 7 }],

@@ -1,0 +1,109 @@
+// A hub on loopback that speaks the routes of huggingface.co: resolve, which redirects to another place or answers itself, and
+// the listing of a folder; with refusals, cuts and other trouble on demand. Its headers are those of the real one.
+
+import { createHash } from 'node:crypto'
+import http from 'node:http'
+
+export const COMMIT = 'c0ffee'.padEnd(40, '0')
+
+/** A file as Git names it, or as Git LFS does. */
+const gitHash = (bytes) => createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
+
+/**
+ * `repos`: { 'org/name': { files: { path: Buffer }, lfs: [path], etags, commit, tags, token, gated } }. `trouble` is asked for each
+ * request, with { kind: 'resolve' | 'cdn' | 'tree', path, isProbe, count }, and may answer with one of
+ * - { status, headers }: this and nothing else; { hangs }: nothing ever; { drops }: the connection
+ * - { cut }: so many bytes, and the connection (with `holds` silence); { sends }: other bytes; { says }: another length;
+ *   { whole }: all of it, whatever part is asked for
+ */
+export async function startHub(repos, trouble = () => undefined) {
+  const requests = []
+  const sent = []
+  const server = http.createServer((request, response) => answer(request, response))
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const cdn = http.createServer((request, response) => sendFile(request, response))
+  await new Promise((resolve) => cdn.listen(0, '127.0.0.1', resolve))
+  const at = (one) => `http://127.0.0.1:${one.address().port}`
+
+  function answer(request, response) {
+    const url = new URL(request.url, at(server))
+    const resolve = url.pathname.match(/^\/(.+)\/resolve\/([^/]+)\/(.+)$/)
+    const tree = url.pathname.match(/^\/api\/models\/(.+)\/tree\/([^/]+)\/(.+)$/)
+    const [, name, revision, path] = (resolve ?? tree ?? []).map(decodeURIComponent)
+    const repo = repos[name]
+    const deny = (status, code, message) =>
+      response.writeHead(status, { ...(code && { 'x-error-code': code }), 'x-error-message': message ?? code ?? '' }).end()
+    const kind = resolve ? 'resolve' : 'tree'
+    if (note(request, response, kind, path)) return
+    const known = request.headers.authorization === `Bearer ${repo?.token}`
+    if (request.headers.authorization === 'Bearer wrong') return deny(401, undefined, 'Invalid credentials in Authorization header')
+    if (repo === undefined || (repo.token && !repo.gated && !known)) return deny(known ? 404 : 401, 'RepoNotFound', 'Repository not found')
+    if (repo.gated && !known) return deny(403, 'GatedRepo', `Access to model ${name} is restricted`)
+    const commit = repo.commit ?? COMMIT
+    if (!['main', commit, ...(repo.tags ?? [])].includes(revision)) return deny(404, 'RevisionNotFound', `Invalid rev id: ${revision}`)
+    if (!resolve) return list(repo, path, response, deny)
+    response.setHeader('x-repo-commit', commit)
+    const bytes = repo.files[path]
+    if (bytes === undefined) return deny(404, 'EntryNotFound')
+    const isLfs = repo.lfs?.includes(path)
+    const place = `/${encodeURIComponent(name)}/${path}`
+    response.setHeader('x-linked-size', bytes.length)
+    response.setHeader('x-linked-etag', `"${repo.etags?.[path] ?? (isLfs ? sha256(bytes) : gitHash(bytes))}"`)
+    if (isLfs) return response.writeHead(302, { location: `${at(cdn)}${place}` }).end()
+    sendFile(request, response, bytes)
+  }
+
+  function list(repo, folder, response, deny) {
+    const paths = Object.keys(repo.files).filter((path) => path.startsWith(`${folder}/`))
+    if (paths.length === 0) return deny(404, 'EntryNotFound')
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(paths.map((path) => ({ type: 'file', path, size: 1 }))))
+  }
+
+  function note(request, response, kind, path) {
+    const isProbe = request.headers.range === 'bytes=0-0'
+    const count = requests.filter((one) => one.path === path && one.kind === kind && one.isProbe === isProbe).length + 1
+    const entry = { kind, path, isProbe, count, authorization: request.headers.authorization }
+    requests.push(entry)
+    response.path = path
+    response.trouble = trouble(entry)
+    const { status, headers, hangs, drops } = response.trouble ?? {}
+    if (drops) request.socket.destroy()
+    if (status !== undefined) response.writeHead(status, headers).end('trouble')
+    return status !== undefined || hangs || drops
+  }
+
+  /** The bytes, or the part of them that is asked for. */
+  function sendFile(request, response, bytes) {
+    if (bytes === undefined) {
+      const [, name, ...path] = decodeURIComponent(request.url).match(/^\/([^/]+\/[^/]+)\/(.+)$/)
+      bytes = repos[name].files[path.join('/')]
+      response.setHeader('etag', '"the CDN has its own"')
+      if (note(request, response, 'cdn', path.join('/'))) return
+    }
+    const { cut, holds, whole, says, sends = bytes } = response.trouble ?? {}
+    const range = whole ? undefined : request.headers.range?.match(/bytes=(\d+)-(\d*)/)
+    const start = Number(range?.[1] ?? 0)
+    const part = sends.subarray(start, range?.[2] ? Number(range[2]) + 1 : undefined)
+    const headers = { 'content-length': says ?? part.length, 'content-type': 'text/plain; charset=utf-8' }
+    if (request.headers.range !== 'bytes=0-0') sent.push({ path: response.path, start })
+    if (range) headers['content-range'] = `bytes ${start}-${start + part.length - 1}/${sends.length}`
+    if (says === null) delete headers['content-length']
+    response.writeHead(range ? 206 : 200, headers)
+    if (cut === undefined) return response.end(part)
+    response.write(part.subarray(0, cut), () => holds || setTimeout(() => request.socket.destroy(), 20))
+  }
+
+  return {
+    url: at(server),
+    requests,
+    /** The places from which a file was sent, one for each time. */
+    sent: (path) => sent.filter((one) => one.path === path).map(({ start }) => start),
+    close() {
+      for (const one of [server, cdn]) {
+        one.closeAllConnections()
+        one.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,114 @@
+'use strict'
+
+// What can go wrong on the way to the hub, each with a code and with what to do about it.
+
+const { error } = require('../errors.js')
+
+const OFFLINE_HINT = 'turn off localFilesOnly and HF_HUB_OFFLINE to download it'
+const TOKEN_HINT = 'pass a token (option token, HF_TOKEN, or "hf auth login")'
+
+/** An answer that is no file, in the words of the one who asked. `from` is { repo, revision, path, endpoint, hasToken }. */
+function refused(response, from) {
+  const { status, headers } = response
+  const { repo, revision, path, endpoint, hasToken } = from
+  switch (headers.get('x-error-code')) {
+    case 'RepoNotFound':
+      return error('ERR_TOKENLANE_HUB_REPO_NOT_FOUND', noRepo(repo, endpoint, hasToken))
+    case 'RevisionNotFound':
+      return error(
+        'ERR_TOKENLANE_HUB_REVISION_NOT_FOUND',
+        `the repository '${repo}' has no revision '${revision}': give one of its branches, tags or commits`,
+      )
+    case 'EntryNotFound':
+      return noFile(path, from)
+    case 'GatedRepo':
+      return error(
+        'ERR_TOKENLANE_HUB_GATED',
+        `'${repo}' is only for those who asked for access: do so on ${endpoint}/${repo}, and then ${TOKEN_HINT}`,
+      )
+  }
+  const said = (headers.get('x-error-message') ?? '').slice(0, 200)
+  const words = said === '' ? '' : ` (${said})`
+  if (status === 401 || status === 403) {
+    const what = hasToken ? 'the token is not valid or may not read it; pass another one' : TOKEN_HINT
+    return error('ERR_TOKENLANE_HUB_ACCESS', `${endpoint} does not give out '${repo}' (status ${status})${words}: ${what}`)
+  }
+  if (status === 404) return noFile(path, from)
+  if (status === 429) return rateLimited(headers.get('retry-after'), endpoint, hasToken)
+  const later = status >= 500 ? 'try again later' : 'check HF_ENDPOINT'
+  const failure = error('ERR_TOKENLANE_HUB_SERVER', `${endpoint} answered with status ${status}${words}: ${later}`)
+  return Object.assign(failure, { status })
+}
+
+function noRepo(repo, endpoint, hasToken) {
+  const hint = hasToken ? 'check the name, and what the token may read' : `check the name, or ${TOKEN_HINT}`
+  return `there is no repository '${repo}' on ${endpoint}, or it is private: ${hint}`
+}
+
+function noFile(path, { repo, revision, endpoint }) {
+  return error(
+    'ERR_TOKENLANE_HUB_FILE_NOT_FOUND',
+    `there is no ${path} in '${repo}' at '${revision}' on ${endpoint}: look which files it has on ${endpoint}/${repo}/tree/${revision}, ` +
+      'and name one with the option file',
+  )
+}
+
+function rateLimited(header, endpoint, hasToken) {
+  const retryAfter = secondsOf(header)
+  const when = retryAfter === undefined ? 'later' : `in ${retryAfter} s`
+  const hint = hasToken ? '' : `, or ${TOKEN_HINT}, which gives more`
+  const failure = error('ERR_TOKENLANE_HUB_RATE_LIMIT', `${endpoint} has had too many requests: try again ${when}${hint}`)
+  return Object.assign(failure, { status: 429, retryAfter })
+}
+
+/** What a Retry-After header says, which is a number of seconds or a date. */
+function secondsOf(header) {
+  if (/^\d+$/.test(header ?? '')) return Number(header)
+  const date = Date.parse(header ?? '')
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1e3))
+}
+
+/** The connection could not be made, was cut, or nothing came for too long. */
+function network(cause, origin) {
+  const reason = cause?.cause?.code ?? cause?.cause?.message ?? cause?.message ?? String(cause)
+  const message = `the connection to ${origin} failed (${reason}): check the network and HF_ENDPOINT, and try again`
+  return error('ERR_TOKENLANE_HUB_NETWORK', message, { cause })
+}
+
+const stalled = (origin, ms) =>
+  error('ERR_TOKENLANE_HUB_NETWORK', `nothing came from ${origin} for ${ms / 1e3} s: check the network, and try again`)
+
+/** An answer that no hub gives. */
+function strange(what, endpoint, cause) {
+  const message = `${endpoint} does not answer as a Hugging Face hub does (${what}): check HF_ENDPOINT`
+  return error('ERR_TOKENLANE_HUB_SERVER', message, { cause })
+}
+
+/** A download that is not what the hub said it would be; nothing of it stays. */
+function corrupt(path, what) {
+  return error('ERR_TOKENLANE_HUB_CORRUPT', `${path} did not come as the hub has it: ${what}. It was thrown away; try again`)
+}
+
+function notCached(path, { repo, revision, cache }) {
+  return error(
+    'ERR_TOKENLANE_HUB_NOT_CACHED',
+    `${path} of '${repo}' at '${revision}' is not in the cache ${cache}, and nothing may be downloaded: ${OFFLINE_HINT}`,
+  )
+}
+
+/** The folder cannot be written. */
+function cacheFailed(cause, folder) {
+  const message = `the cache ${folder} cannot be used (${cause.code ?? cause.message}): give another folder with cacheDir or HF_HOME`
+  return error('ERR_TOKENLANE_HUB_CACHE', message, { cause })
+}
+
+/** Whether the same request may do better in a moment. */
+function isPassing({ code, status, retryAfter = 0 }) {
+  if (code === 'ERR_TOKENLANE_HUB_NETWORK' || code === 'ERR_TOKENLANE_HUB_RATE_LIMIT') return retryAfter <= 10
+  return code === 'ERR_TOKENLANE_HUB_SERVER' && status >= 500
+}
+
+/** Whether the hub is out of reach, which says nothing about what is asked for. */
+const isOutOfReach = ({ code, status }) => isPassing({ code, status })
+
+module.exports = { refused, noFile, network, stalled, strange, corrupt, notCached, cacheFailed, isPassing, isOutOfReach }

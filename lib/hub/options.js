@@ -1,0 +1,61 @@
+'use strict'
+
+// Checks what fromPretrained is told.
+
+const { fileURLToPath } = require('node:url')
+
+const { wrongType, wrongValue } = require('../errors.js')
+const { KNOWN, boolean, checkKnown, loadOptions, signalOption } = require('../options.js')
+
+const OWN = ['revision', 'file', 'token', 'cacheDir', 'localFilesOnly', 'signal', 'onProgress']
+const PART = /^(?!.*(?:--|\.\.))\w(?:[\w.-]{0,94}\w)?$/
+
+/** What to find, and what to tell the loader of it. */
+function pretrainedOptions(repo, options = {}) {
+  checkKnown(options, [...OWN, ...KNOWN.load])
+  const { revision = 'main', file, token, cacheDir, localFilesOnly, signal, onProgress, ...loading } = options
+  checkRepo(repo)
+  checkPath('revision', revision, 'the name of a branch or a tag, or a commit')
+  if (file !== undefined) checkPath('file', file, 'the path of a file in the repository')
+  if (token !== undefined && token !== false && typeof token !== 'string') throw wrongType('token', 'a string or false', token)
+  if (onProgress !== undefined && typeof onProgress !== 'function') throw wrongType('onProgress', 'a function', onProgress)
+  const request = {
+    repo,
+    revision,
+    file,
+    token,
+    cacheDir: folder(cacheDir),
+    localFilesOnly: boolean('localFilesOnly', localFilesOnly, false),
+    signal: signalOption(signal),
+    onProgress,
+  }
+  return { request, loading: Object.keys(loading).length === 0 ? undefined : checked(loading) }
+}
+
+function checked(loading) {
+  loadOptions(loading)
+  return loading
+}
+
+function checkRepo(repo) {
+  const expected = "the name of a repository, such as 'Qwen/Qwen2.5-7B' (a file on this machine is loaded by Tokenizer.fromFile)"
+  if (typeof repo !== 'string') throw wrongType('repo', expected, repo)
+  const parts = repo.split('/')
+  if (parts.length > 2 || !parts.every((part) => PART.test(part))) throw wrongValue('repo', expected, repo)
+}
+
+/** Parts of a path become parts of paths on this machine, and must not lead out of the cache. */
+function checkPath(name, value, expected) {
+  if (typeof value !== 'string') throw wrongType(name, expected, value)
+  const isSafe = value.split('/').every((part) => /^[^\0-\x1f\\:*?"<>|#%]{1,200}$/.test(part) && part !== '.' && part !== '..')
+  if (!isSafe || value.length > 400) throw wrongValue(name, expected, value)
+}
+
+function folder(value) {
+  if (value instanceof URL) return fileURLToPath(value)
+  if (value !== undefined && typeof value !== 'string') throw wrongType('cacheDir', 'a path (a string) or a file: URL', value)
+  if (value === '') throw wrongValue('cacheDir', 'a path', value)
+  return value
+}
+
+module.exports = { pretrainedOptions }

@@ -1,0 +1,230 @@
+'use strict'
+
+// The files of a tokenizer by the name of its repository: from the cache where they are up to date, else from the hub.
+
+const { optional } = require('../optional.js')
+const { COMMIT, RepoCache } = require('./cache.js')
+const { download } = require('./download.js')
+const { isOutOfReach, noFile, notCached, strange } = require('./errors.js')
+const { retry } = require('./retry.js')
+const { settings } = require('./settings.js')
+const { shared } = require('./shared.js')
+const { Transport } = require('./transport.js')
+
+const ATTEMPTS = 3
+const TOKENIZERS = ['tokenizer.json', 'tekken.json']
+const CONFIG = 'tokenizer_config.json'
+const TEMPLATE = 'chat_template.jinja'
+const MORE_TEMPLATES = 'additional_chat_templates'
+
+/**
+ * The places of the files: { tokenizer, config, templates: { name: place } }. `request` is { repo, revision, file, token,
+ * cacheDir, localFilesOnly, signal, onProgress }.
+ */
+async function pretrainedFiles({ signal, onProgress, ...request }) {
+  const told = { ...request, ...(await settings(request)) }
+  const key = JSON.stringify(['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline'].map((name) => told[name] ?? null))
+  return shared(key, { signal, onProgress }, (run) => new Search(told, run).files())
+}
+
+class Search {
+  #told
+  #run
+  #cache
+  #hub
+  /** The names to try for the tokenizer itself, and the folder in the repository that it is in. */
+  #names
+  #folder
+
+  constructor(told, run) {
+    this.#told = told
+    this.#run = run
+    this.#cache = new RepoCache(told.cache, told.repo)
+    this.#names = told.file === undefined ? TOKENIZERS : [told.file]
+    this.#folder = this.#names[0].slice(0, this.#names[0].lastIndexOf('/') + 1)
+  }
+
+  async files() {
+    const { revision, offline } = this.#told
+    const known = await this.#cache.commitOf(revision)
+    const isFixed = COMMIT.test(revision)
+    const cached = known && (await this.#cached(known))
+    if (cached && (offline || (isFixed && (await this.#isComplete(known))))) return cached
+    if (offline) throw notCached(this.#names.join(' or '), this.#told)
+    this.#hub = await optional(() => import('@huggingface/hub'), '@huggingface/hub', 'Tokenizer.fromPretrained')
+    return this.#current(cached)
+  }
+
+  /** The files as the hub has them now; those of the cache where it is out of reach. */
+  async #current(cached) {
+    const { revision } = this.#told
+    let first
+    try {
+      first = await this.#probe(this.#names[0], revision, cached ? 1 : ATTEMPTS)
+    } catch (failure) {
+      if (cached && isOutOfReach(failure)) return cached
+      throw failure
+    }
+    const commit = first.commit ?? (COMMIT.test(revision) ? revision : undefined)
+    if (!COMMIT.test(commit ?? '')) {
+      if (first.missing) throw noFile(this.#names.join(' or '), this.#told)
+      throw strange('it does not say which commit a file is of', this.#told.endpoint)
+    }
+    await this.#fetchAll(commit, first)
+    await this.#cache.noteRevision(revision, commit)
+    return this.#cached(commit)
+  }
+
+  /** Gets what is not there yet; the tokenizer itself comes last, so that where it is, the rest is too. */
+  async #fetchAll(commit, first) {
+    if ((await this.#cached(commit)) && (await this.#isComplete(commit))) return
+    const main = await this.#findMain(commit, first)
+    const templates = await this.#templateNames(commit)
+    const rest = [this.#folder + CONFIG, this.#folder + TEMPLATE, ...templates]
+    const mainDone = this.#download(main)
+    await settle([mainDone, ...rest.map((file) => this.#get(commit, file))])
+    await this.#cache.noteListed(commit, this.#folder + MORE_TEMPLATES)
+    await this.#cache.link(commit, main.file, main.etag)
+  }
+
+  async #findMain(commit, first) {
+    let found = first
+    for (const name of this.#names.slice(1)) {
+      if (!found.missing) break
+      await this.#cache.noteAbsent(commit, found.file)
+      found = await this.#probe(name, commit, ATTEMPTS)
+    }
+    if (found.missing) throw noFile(this.#names.join(' or '), this.#told)
+    return found
+  }
+
+  /** A file that a repository may have or not. */
+  async #get(commit, file) {
+    if ((await this.#cache.find(commit, file)) || (await this.#cache.isAbsent(commit, file))) return
+    const found = await this.#probe(file, commit, ATTEMPTS)
+    if (found.missing) return this.#cache.noteAbsent(commit, file)
+    await this.#download(found)
+    await this.#cache.link(commit, file, found.etag)
+  }
+
+  /** What the hub says of a file: { file, revision, missing, commit, etag, size, linked, info }. */
+  #probe(file, revision, attempts) {
+    const { repo, endpoint } = this.#told
+    const { signal } = this.#run
+    return retry(() => this.#with(file, revision, async (transport) => {
+      const info = await this.#hub.fileDownloadInfo({ repo, path: file, revision, hubUrl: endpoint, fetch: transport.probe })
+      const commit = transport.said['x-repo-commit']
+      if (info === null) return { file, revision, missing: true, commit }
+      const etag = info.etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
+      // It becomes the name of a file.
+      if (!/^[\w-][\w.-]{0,199}$/.test(etag)) throw strange('it gives a file an ETag that is no name', endpoint)
+      return { file, revision, commit, etag, size: info.size, linked: transport.said['x-linked-etag'] !== undefined, info }
+    }), attempts, signal)
+  }
+
+  async #download(found) {
+    const { file: name, etag, size, linked } = found
+    const source = { name, etag, size, linked, read: (start) => this.#read(found, start) }
+    await download(source, this.#cache.blob(etag), this.#run)
+  }
+
+  /** The bytes of a file from a place on, or `undefined` and all of them. */
+  async *#read({ file, revision, size, etag, info }, start) {
+    const { repo, endpoint, stallTimeout } = this.#told
+    const transport = this.#transport(file, revision)
+    let part = true
+    const get = async (url, init) => {
+      const response = await transport.fetch(url, init)
+      part = response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${start}-`)
+      return response
+    }
+    try {
+      const downloadInfo = { url: info.url, size, etag }
+      const blob = await this.#hub.downloadFile({ repo, path: file, revision, hubUrl: endpoint, fetch: get, xet: false, downloadInfo })
+      const reader = (start > 0 ? blob.slice(start, size) : blob).stream().getReader()
+      try {
+        for (let first = true; ; first = false) {
+          const { done, value } = await reader.read()
+          if (first && start > 0 && !part) yield undefined
+          if (done) return
+          transport.expect(stallTimeout)
+          yield value
+        }
+      } finally {
+        reader.cancel().catch(() => {})
+      }
+    } catch (failure) {
+      throw transport.failure ?? transport.explain(failure)
+    } finally {
+      transport.close()
+    }
+  }
+
+  /** Templates that have files of their own. Servers that cannot list a folder are taken to have none. */
+  async #templateNames(commit) {
+    const { repo, endpoint } = this.#told
+    const folder = this.#folder + MORE_TEMPLATES
+    if (await this.#cache.isAbsent(commit, folder)) return []
+    const list = () => this.#with(folder, commit, async (transport) => {
+      const names = []
+      const entries = this.#hub.listFiles({ repo, path: folder, revision: commit, hubUrl: endpoint, fetch: transport.fetch })
+      for await (const { path } of entries) names.push(path)
+      return names
+    })
+    const refusedIsNone = (failure) => {
+      if (failure.code === 'ERR_TOKENLANE_HUB_FILE_NOT_FOUND' || failure.status < 500) return []
+      throw failure
+    }
+    const names = await retry(list, ATTEMPTS, this.#run.signal).catch(refusedIsNone)
+    return names.filter((name) => typeof name === 'string' && name.startsWith(`${folder}/`) && templateName(name.slice(folder.length + 1)))
+  }
+
+  #transport(path, revision) {
+    return new Transport(this.#told, { repo: this.#told.repo, revision, path }, this.#run.signal)
+  }
+
+  /** Calls `ask` with a fetch; what @huggingface/hub does not understand is a strange answer. */
+  async #with(path, revision, ask) {
+    const transport = this.#transport(path, revision)
+    try {
+      return await ask(transport)
+    } catch (failure) {
+      if (transport.failure !== undefined) throw transport.failure
+      if (failure.code !== undefined) throw failure
+      throw strange(failure.message, this.#told.endpoint, failure)
+    } finally {
+      transport.close()
+    }
+  }
+
+  /** The files of a commit in the cache, if the tokenizer is among them. */
+  async #cached(commit) {
+    const find = (file) => this.#cache.find(commit, file)
+    const tokenizer = (await find(this.#names[0])) ?? (this.#names[1] && (await find(this.#names[1])))
+    if (tokenizer === undefined) return undefined
+    const folder = this.#folder + MORE_TEMPLATES
+    const names = (await this.#cache.list(commit, folder)).filter(templateName)
+    const templates = Object.fromEntries(await Promise.all(names.map(async (name) => [templateName(name), await find(`${folder}/${name}`)])))
+    const template = await find(this.#folder + TEMPLATE)
+    return { tokenizer, config: await find(this.#folder + CONFIG), templates: template ? { ...templates, default: template } : templates }
+  }
+
+  /** Whether the cache knows of every file of a commit where it is, or that it is not. */
+  async #isComplete(commit) {
+    const isKnown = async (file) => (await this.#cache.find(commit, file)) !== undefined || this.#cache.isAbsent(commit, file)
+    const known = [isKnown(this.#folder + CONFIG), isKnown(this.#folder + TEMPLATE), this.#cache.isAbsent(commit, this.#folder + MORE_TEMPLATES)]
+    return (await Promise.all(known)).every(Boolean)
+  }
+}
+
+/** The name of the template that a file holds, if it is one. */
+const templateName = (file) => file.match(/^([\w-][\w.-]*)\.jinja$/)?.[1]
+
+/** Waits for all, so that nothing goes on behind an error, and then throws the first. */
+async function settle(promises) {
+  const results = await Promise.allSettled(promises)
+  const failed = results.find(({ status }) => status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}
+
+module.exports = { pretrainedFiles }

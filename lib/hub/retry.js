@@ -1,0 +1,31 @@
+'use strict'
+
+// Tries again what may do better in a moment.
+
+const timers = require('node:timers/promises')
+
+const { isPassing } = require('./errors.js')
+
+/** Waits before another attempt: as long as the hub wants, else 0.2 s, 0.6 s, 1.8 s. Rejects with the signal's reason. */
+async function delay(failures, { retryAfter }, signal) {
+  const ms = retryAfter === undefined ? 200 * 3 ** (failures - 1) : retryAfter * 1e3
+  try {
+    await timers.setTimeout(ms, undefined, { signal })
+  } catch {
+    throw signal.reason
+  }
+}
+
+/** What `work` gives, in so many attempts at most. */
+async function retry(work, attempts, signal) {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await work()
+    } catch (failure) {
+      if (failures >= attempts || signal?.aborted || !isPassing(failure)) throw failure
+      await delay(failures, failure, signal)
+    }
+  }
+}
+
+module.exports = { delay, retry }

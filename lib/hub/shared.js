@@ -1,0 +1,57 @@
+'use strict'
+
+// Work that several callers want at the same time is done once.
+
+const running = new Map()
+
+/**
+ * Joins the work of this key, or starts it with `start({ signal, onProgress })`. Each caller can leave by its own signal; the
+ * work stops when nobody is left.
+ */
+function shared(key, { signal, onProgress }, start) {
+  if (signal?.aborted) return Promise.reject(signal.reason)
+  let work = running.get(key)
+  if (work === undefined) {
+    work = begin(start, () => running.get(key) === work && running.delete(key))
+    running.set(key, work)
+  }
+  return join(work, signal, onProgress)
+}
+
+function begin(start, end) {
+  const controller = new AbortController()
+  const listeners = new Set()
+  const onProgress = (progress) => listeners.forEach((listener) => listener(progress))
+  const promise = start({ signal: controller.signal, onProgress }).finally(end)
+  // Everybody may have left.
+  promise.catch(() => {})
+  return { controller, listeners, promise, end }
+}
+
+function join({ controller, listeners, promise, end }, signal, onProgress) {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      signal?.removeEventListener('abort', stop)
+      if (!listeners.delete(listener) || listeners.size > 0) return
+      end()
+      controller.abort(new Error('nobody waits for it any more'))
+    }
+    const fail = (reason) => {
+      reject(reason)
+      leave()
+    }
+    const stop = () => fail(signal.reason)
+    const listener = (progress) => {
+      try {
+        onProgress?.({ ...progress })
+      } catch (thrown) {
+        fail(thrown)
+      }
+    }
+    listeners.add(listener)
+    signal?.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject).finally(leave)
+  })
+}
+
+module.exports = { shared }

@@ -63,6 +63,11 @@ test('packed, installed and used without a compiler', { skip: windows && 'the PA
     /^ERR_TOKENLANE_PACKAGE_MISSING .*run "npm install @huggingface\/hub"/,
   )
 
+  // The command line tool works without the packages that it can do without, which could not come from anywhere here.
+  assert.ok(!fs.existsSync(path.join(app, 'node_modules', 'fzstd')))
+  const tool = path.join(app, 'node_modules', '.bin', 'tokenlane')
+  assert.equal(node([tool, 'encode', '-x', 'Hello, world!'], env), ids.replaceAll(',', ' '))
+
   for (const extension of ['mts', 'cts']) {
     const code = `import { Tokenizer } from 'tokenlane'\nexport const ids = async (): Promise<Uint32Array> => (await (await Tokenizer.fromEncoding('o200k_base')).encodeBatch(['a'])).ids\n`
     fs.writeFileSync(path.join(app, `use.${extension}`), code)

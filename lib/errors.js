@@ -32,14 +32,20 @@ const inputTooLarge = (message) => withCode(new RangeError(message), 'ERR_TOKENL
 
 /** An option that does not exist, with the one that was probably meant. */
 function unknownOption(name, known, within) {
-  const nearest = [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]
+  const nearest = nearestOf(name, known)
   const hint =
-    nearest !== undefined && distance(name, nearest) <= Math.max(2, name.length / 3)
+    nearest !== undefined
       ? `; did you mean '${nearest}'?`
       : known.length > 0
         ? `; the options are ${known.join(', ')}`
         : '; this call takes no options'
   return typeError('ERR_TOKENLANE_UNKNOWN_OPTION', `there is no option '${within === undefined ? name : `${within}.${name}`}'${hint}`)
+}
+
+/** Which of the known names was probably meant; nothing if none is like it. */
+function nearestOf(name, known) {
+  const nearest = [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]
+  return nearest !== undefined && distance(name, nearest) <= Math.max(2, name.length / 3) ? nearest : undefined
 }
 
 /** A value in the words of a message, short. */
@@ -76,4 +82,4 @@ function distance(a, b) {
   return row[b.length]
 }
 
-module.exports = { error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, unknownOption }
+module.exports = { error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, nearestOf, unknownOption }

@@ -1,0 +1,246 @@
+// npx tokenlane: encode, decode, count, what they read, and how they end.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { Readable, pipeline } from 'node:stream'
+import { test } from 'node:test'
+import zlib from 'node:zlib'
+
+import { Tokenizer } from '../index.mjs'
+import { folderWithTokenizer, runIn, startIn } from './support/cli.mjs'
+import { texts } from './support/texts.mjs'
+
+const folder = folderWithTokenizer()
+const run = runIn(folder)
+const write = (name, content) => {
+  fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+  fs.writeFileSync(path.join(folder, name), content)
+}
+const read = (name) => fs.readFileSync(path.join(folder, name))
+
+function output(args, options) {
+  const { status, stdout, stderr } = run(args, options)
+  assert.equal(status, 0, `${args.join(' ')}: ${stderr}`)
+  assert.equal(stderr, '')
+  return stdout
+}
+
+/** One line, no stack, the exit code. */
+function refused(args, status, message, options) {
+  const result = run(args, options)
+  assert.match(result.stderr, message)
+  assert.match(result.stderr, /^tokenlane: [^\n]+ \(ERR_TOKENLANE_[A-Z_0-9]+\)\n$/)
+  assert.equal(result.status, status, result.stderr)
+  return result
+}
+
+test('rows are lines; their ends belong to none of them', () => {
+  const rows = 'hello\r\n\nhello hello\nhe'
+  const ids = '14 11 15\n14 15\n14 11 4 11 15\n14 8 15\n'
+  assert.equal(output(['encode', '-t', 'tiny.json'], { input: rows }), ids)
+  assert.equal(output(['encode', '-t', 'tiny.json', '-'], { input: `${rows}\n` }), ids)
+  assert.equal(output(['encode', '-t', 'tiny.json', '--no-add-special-tokens'], { input: rows }), '11\n\n11 4 11\n8\n')
+})
+
+test('a file, a text, an encoding and a model', async () => {
+  const cl100k = await Tokenizer.fromEncoding('cl100k_base')
+  const all = texts(20, 3000)
+  write('texts.jsonl', all.map((text) => `${JSON.stringify({ doc: { body: [text] } })}\n`).join('\n'))
+  const expected = [...cl100k.encodeBatchSync(all)].map((ids) => `${ids.join(' ')}\n`).join('')
+  for (const name of ['cl100k_base', 'gpt-4', 'gpt-4-0613', 'ft:gpt-3.5-turbo:someone::1']) {
+    assert.equal(output(['encode', '-t', name, '--field', 'doc.body.0', 'texts.jsonl']), expected)
+  }
+  assert.equal(output(['encode', '-x', 'Hello, world!']), '13225 11 2375 0\n')
+  assert.equal(output(['encode', '-x', 'a\nb', '-f', 'jsonl', '--tokens', '--offsets', 'byte']), '{"ids":[64,198,65],"tokens":["a","\\n","b"],"offsets":[[0,1],[1,2],[2,3]]}\n')
+})
+
+test('special tokens in a text are text for an encoding, tokens for a tokenizer.json, and what one says', () => {
+  const input = '<|endoftext|>'
+  assert.equal(output(['encode', '-t', 'gpt2'], { input }), '27 91 437 1659 5239 91 29\n')
+  assert.equal(output(['encode', '-t', 'gpt2', '--special-tokens', 'parse'], { input }), '50256\n')
+  refused(['encode', '-t', 'gpt2', '--special-tokens', 'throw'], 1, /standard input, line 2: .*"<\|endoftext\|>"/, { input: `a\n${input}` })
+  assert.equal(output(['encode', '-t', 'tiny.json', '--no-add-special-tokens'], { input: 'he</s>' }), '8 15\n')
+})
+
+test('rows are not padded or truncated because a file says so', () => {
+  const json = JSON.parse(read('tiny.json'))
+  json.truncation = { direction: 'Right', max_length: 3, strategy: 'LongestFirst', stride: 0 }
+  json.padding = { strategy: 'BatchLongest', direction: 'Right', pad_to_multiple_of: null, pad_id: 0, pad_type_id: 0, pad_token: 'h' }
+  write('cut.json', JSON.stringify(json))
+  const input = 'hello hello\nhe\n'
+  assert.equal(output(['encode', '-t', 'cut.json'], { input }), '14 11 4 11 15\n14 8 15\n')
+  assert.equal(output(['encode', '-t', 'cut.json', '--max-length', '4'], { input }), '14 11 4 15\n14 8 15\n')
+})
+
+test('files, folders and patterns, in order', () => {
+  for (const name of ['d/b.txt', 'd/a.txt', 'd/sub/c.md', 'd/sub/.hidden/x.md', 'd/.git/y.txt', 'd/z[1].txt']) write(name, 'hello\n')
+  const names = (...args) => output(['count', '-t', 'tiny.json', '-f', 'jsonl', ...args]).split('\n').filter(Boolean).map((line) => JSON.parse(line).file)
+  assert.deepEqual(names('d'), ['d/a.txt', 'd/b.txt', 'd/sub/c.md', 'd/z[1].txt'])
+  assert.deepEqual(names('d/b.txt', 'd/a.txt'), ['d/b.txt', 'd/a.txt'])
+  assert.deepEqual(names('d/*.txt'), ['d/a.txt', 'd/b.txt', 'd/z[1].txt'])
+  assert.deepEqual(names('d/**/*.{md,txt}'), ['d/a.txt', 'd/b.txt', 'd/sub/c.md', 'd/z[1].txt'])
+  assert.deepEqual(names('**/c.md', './d/[ab].t?t'), ['d/sub/c.md', './d/a.txt', './d/b.txt'])
+  assert.deepEqual(names('d/[!a].txt'), ['d/b.txt'])
+  assert.deepEqual(names('d/z[1].txt'), ['d/z[1].txt'], 'a file that is there is no pattern')
+  assert.deepEqual(names(path.join(folder, 'd', 's*', '*.md')), [path.join(folder, 'd/sub/c.md')])
+  refused(['count', 'd/*.rs'], 1, /d\/\*\.rs: no file matches/)
+  refused(['count', 'nowhere.txt'], 1, /nowhere\.txt: there is no such file .*FILE_NOT_FOUND/)
+})
+
+test('count is like wc', () => {
+  write('one.txt', 'hello')
+  assert.equal(output(['count', '-t', 'tiny.json', 'one.txt']), '         3  one.txt\n')
+  assert.equal(output(['count', '-t', 'tiny.json', 'one.txt', 'one.txt']), '         3  one.txt\n         3  one.txt\n         6  total\n')
+  assert.equal(output(['count', '-t', 'tiny.json'], { input: 'hello' }), '3\n')
+  assert.equal(output(['count', '-t', 'tiny.json', '--rows', 'lines'], { input: 'hello\nhello hello\n' }), '3\n5\n')
+  assert.equal(output(['count', '-t', 'tiny.json', '--rows', 'lines', '--total'], { input: 'hello\nhello hello\n' }), '8\n')
+  assert.equal(output(['count', '-x', 'Hello, world!', '-t', 'gpt-4o']), '4\n')
+  assert.equal(output(['count', '-t', 'tiny.json', '-f', 'jsonl', '--rows', 'lines', 'one.txt']), '{"file":"one.txt","line":1,"tokens":3}\n')
+})
+
+/** A Zstandard frame whose blocks are not compressed. */
+function stored(bytes) {
+  const parts = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x38])]
+  for (let from = 0; from < bytes.length; from += 100_000) {
+    const block = bytes.subarray(from, from + 100_000)
+    const header = Buffer.alloc(3)
+    header.writeUIntLE((block.length << 3) | Number(from + block.length === bytes.length), 0, 3)
+    parts.push(header, block)
+  }
+  return Buffer.concat(parts)
+}
+
+test('gzip and Zstandard are told by what they hold', () => {
+  const plain = Buffer.from(texts(60, 4000).join('\n'))
+  const expected = output(['encode', '-t', 'r50k_base'], { input: plain })
+  const half = plain.length >> 1
+  const skipped = Buffer.concat([Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0]), Buffer.from('abc')])
+  const forms = {
+    gzip: zlib.gzipSync(plain),
+    'gzip of two members': Buffer.concat([plain.subarray(0, half), plain.subarray(half)].map((part) => zlib.gzipSync(part))),
+    zstd: stored(plain),
+    'zstd of two frames and one that is skipped': Buffer.concat([stored(plain.subarray(0, half)), skipped, stored(plain.subarray(half))]),
+  }
+  for (const [form, bytes] of Object.entries(forms)) {
+    write('text.txt', bytes)
+    assert.equal(output(['encode', '-t', 'r50k_base', 'text.txt']), expected, form)
+    assert.equal(output(['encode', '-t', 'r50k_base'], { input: bytes }), expected, `${form} over standard input`)
+    write('cut.txt', bytes.subarray(0, bytes.length - 40))
+    refused(['encode', '-t', 'r50k_base', 'cut.txt'], 1, /cut\.txt: its (gzip|Zstandard) data is damaged/)
+  }
+  // Made by zstd 1.5 with -19: 2,000 lines "hello <number>".
+  const compressed = fs.readFileSync(new URL('testdata/lines.zst', import.meta.url))
+  const lines = Array.from({ length: 2000 }, (_, index) => `hello ${index}\n`).join('')
+  write('lines', compressed)
+  assert.equal(output(['encode', 'lines']), output(['encode'], { input: lines }))
+  for (const short of ['', '\x1f', '(']) assert.equal(run(['count', '-t', 'gpt2'], { input: short }).status, 0)
+})
+
+test('there and back', () => {
+  const plain = `${texts(30, 500).join('\n')}\n`
+  const ids = output(['encode', '-t', 'p50k_base'], { input: plain })
+  assert.equal(output(['decode', '-t', 'p50k_base'], { input: ids }), plain)
+  assert.equal(output(['decode', '-x', '13225, 11 2375,0']), 'Hello, world!\n')
+  const objects = output(['encode', '-t', 'p50k_base', '-f', 'jsonl'], { input: plain })
+  assert.equal(output(['decode', '-t', 'p50k_base', '--from', 'jsonl'], { input: objects }), plain)
+  assert.equal(output(['decode', '-t', 'tiny.json', '--from', 'jsonl', '-f', 'jsonl', '--field', 'a.b'], { input: '[11]\n\n{"a":{"b":[14,8]}}' }), '{"text":"hello"}\n{"text":"<s>he"}\n')
+  assert.equal(output(['decode', '-t', 'tiny.json', '--skip-special-tokens'], { input: '14 8 15' }), 'he\n')
+})
+
+test('what is wrong is said in one line, with the file and the line', () => {
+  write('bad.txt', Buffer.from('hello\nhe\xffllo\n', 'latin1'))
+  refused(['encode', 'bad.txt'], 1, /bad\.txt, line 2: .*not valid UTF-8.*INVALID_UTF8/)
+  refused(['count', 'bad.txt'], 1, /bad\.txt: .*not valid UTF-8/)
+  refused(['count', '--field', 'a'], 1, /standard input, line 2: it is no JSON/, { input: '{"a":"b"}\n{a' })
+  refused(['count', '--field', 'a.b'], 1, /line 3: the field 'a\.b' must be a string, and it is of the type number .*FIELD/, { input: '{"a":{"b":"x"}}\n\n{"a":{"b":1}}' })
+  refused(['count', '--field', '__proto__'], 1, /there is no such field/, { input: '{}' })
+  refused(['decode', '-x', '1 x'], 1, /'x' is no id/)
+  refused(['decode', '-x', '99999999'], 1, /line 1: there is no token with the id 99999999 .*UNKNOWN_ID/)
+  refused(['decode', '--from', 'jsonl'], 1, /-1 is no id/, { input: '[-1]' })
+  refused(['encode', '-t', 'gpt-17x', '-x', 'a'], 1, /no tokenizer 'gpt-17x'.*o200k_base.*UNKNOWN_TOKENIZER/)
+  refused(['encode', '-t', 'bad.txt', '-x', 'a'], 1, /bad\.txt.*UNKNOWN_FORMAT/)
+  const ranks = path.resolve('encodings/r50k_base.tiktoken')
+  refused(['encode', '-t', ranks, '-x', 'a'], 1, /'--encoding'.*PATTERN_MISSING/)
+  assert.equal(output(['encode', '-t', ranks, '--encoding', 'r50k_base', '-x', 'a']), '64\n')
+})
+
+test('a command line that says nothing is exit code 2', () => {
+  const wrong = [
+    [['frobnicate'], /no command 'frobnicate'; the commands are encode, decode, count/],
+    [['encode', '--fromat', 'x'], /no option '--fromat'; did you mean '--format'/],
+    [['encode', '-Z'], /no option '-Z'/],
+    [['encode', '--format', 'xml'], /'--format' is one of text, jsonl, npy, bin, not 'xml'/],
+    [['encode', '--format'], /'--format' needs a value/],
+    [['encode', '--quiet=yes'], /'--quiet' takes no value/],
+    [['encode', '--threads', '0', '-x', 'a'], /'--threads' is a whole number from 1 to 256, not '0'/],
+    [['encode', '-t', 'gpt2', '-t', 'gpt2'], /'-t' is given twice/],
+    [['encode', '-x', 'a', 'b.txt'], /files or '--text', not both/],
+    [['encode', '--rows', 'files', '--field', 'a'], /'--rows' says files/],
+    [['encode', '--tokens', '-x', 'a'], /'--format jsonl'/],
+    [['encode', '-f', 'npy', '-x', 'a'], /two files: name the first with '--output'/],
+    [['encode', '-o', 'd', '-x', 'a'], /the output d is a folder/],
+    [['encode', '-t', 'gpt2', '--encoding', 'gpt2', '-x', 'a'], /'--encoding' is for rank files/],
+  ]
+  for (const [args, message] of wrong) refused(args, 2, message)
+  const nothing = run([])
+  assert.equal(nothing.status, 2)
+  assert.match(nothing.stderr, /Usage:\n {2}tokenlane COMMAND/)
+})
+
+test('help has every option and examples that say what they do', () => {
+  const overview = output(['--help'])
+  const commands = [...overview.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name)
+  assert.ok(commands.length >= 3)
+  for (const name of commands) {
+    assert.match(output([name, '--help']), /Usage:[^]*Options:[^]*--help[^]*Examples:\n {2}# [^]*tokenlane /)
+    assert.equal(output(['help', name]), output([name, '-h']))
+    for (const line of output([name, '-h']).split('\n')) assert.ok(line.length <= 100 || line.includes('tokenlane '), line)
+  }
+  assert.match(output(['--version']), /^\d+\.\d+\.\d+\n$/)
+})
+
+test('the output has its name when it is complete', () => {
+  write('out.txt', 'old')
+  refused(['encode', 'bad.txt', '-o', 'out.txt'], 1, /bad\.txt/)
+  assert.equal(read('out.txt').toString(), 'old')
+  assert.equal(output(['encode', '-x', 'a', '-o', 'out.txt']), '')
+  assert.equal(read('out.txt').toString(), '64\n')
+  fs.symlinkSync('out.txt', path.join(folder, 'link.txt'))
+  output(['encode', '-x', 'aa', '-o', 'link.txt'])
+  assert.ok(fs.lstatSync(path.join(folder, 'link.txt')).isSymbolicLink())
+  assert.equal(read('out.txt').toString(), '3545\n')
+  output(['encode', 'out.txt', '-o', 'out.txt'])
+  assert.notEqual(read('out.txt').toString(), '3545\n')
+  refused(['encode', '-x', 'a', '-o', 'nowhere/out.txt'], 1, /nowhere\/out\.txt: there is no such f/)
+  assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.part')), [])
+})
+
+function* endless(text) {
+  for (;;) yield text
+}
+
+test('Ctrl-C leaves nothing half written', { skip: process.platform === 'win32' && 'there are no such signals' }, async () => {
+  write('kept.txt', 'old')
+  for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]]) {
+    const { child, ended } = startIn(folder, ['encode', '-t', 'gpt2', '-o', 'kept.txt'])
+    const isThere = () => fs.readdirSync(folder).find((name) => name.endsWith('.part') && fs.statSync(path.join(folder, name)).size > 0)
+    // Endless input, so that it is in the middle of its work whenever the signal comes.
+    const lines = Readable.from(endless('the quick brown fox\n'.repeat(10_000)))
+    pipeline(lines, child.stdin, () => {})
+    while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 20))
+    child.kill(signal)
+    assert.equal((await ended).status, status)
+    assert.equal(read('kept.txt').toString(), 'old')
+    assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.part')), [])
+  }
+})
+
+test('a reader that has seen enough is no error', { skip: process.platform === 'win32' && 'there is no such pipe' }, async () => {
+  write('many.txt', 'the quick brown fox\n'.repeat(300_000))
+  const { child, ended, written } = startIn(folder, ['encode', '-t', 'gpt2', 'many.txt'])
+  child.stdout.once('data', () => child.stdout.destroy())
+  const { status } = await ended
+  assert.equal(written.stderr, '')
+  assert.equal(status, 0)
+})

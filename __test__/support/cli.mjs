@@ -1,0 +1,35 @@
+// The command line tool of this working copy, as a process of its own.
+
+import { spawn, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+import { bytesOf, tiny } from './tiny.mjs'
+
+export const main = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
+
+/** A folder that is gone after the tests, with a small tokenizer in it. */
+export function folderWithTokenizer() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-cli-'))
+  fs.writeFileSync(path.join(folder, 'tiny.json'), bytesOf(tiny()))
+  test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Runs it in a folder; `input` is what comes over standard input. */
+export const runIn =
+  (folder) =>
+  (args, { input = '', env = {}, encoding = 'utf8' } = {}) =>
+    spawnSync(process.execPath, [main, ...args], { cwd: folder, input, encoding, env: { ...process.env, NO_COLOR: '', ...env }, maxBuffer: 1 << 28 })
+
+/** Starts it; what it writes is gathered in `written`, and `ended` tells how it ended. */
+export function startIn(folder, args, env = {}) {
+  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { ...process.env, ...env } })
+  const written = { stdout: '', stderr: '' }
+  for (const name of Object.keys(written)) child[name].setEncoding('utf8').on('data', (text) => (written[name] += text))
+  const ended = new Promise((resolve) => child.on('close', (status, signal) => resolve({ status, signal, ...written })))
+  return { child, written, ended }
+}

@@ -1,0 +1,109 @@
+// Command lines: what the options of a command are, what was given, and the help that lists them. Node's own parser cuts the
+// arguments apart; what is unknown or wrong is said in this tool's words.
+
+import { createRequire } from 'node:module'
+import { parseArgs } from 'node:util'
+
+import { UsageError } from './failure.mjs'
+
+const { nearestOf } = createRequire(import.meta.url)('../lib/errors.js')
+
+const HELP = { type: 'boolean', short: 'h', help: 'show this help' }
+
+/**
+ * Reads the arguments of a command.
+ *
+ * @param {object} command `options`: for each name `{ type, short, value, help, choices, number, default, multiple }`, where `number` is
+ *   the least and the most that a whole number may be
+ * @param {string[]} args
+ * @returns {{ values: object, positionals: string[] }} values by the options' names; `help` is true if it was asked for
+ * @throws {UsageError}
+ */
+export function readArguments(command, args) {
+  const known = { ...command.options, help: HELP }
+  const config = Object.fromEntries(Object.entries(known).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]))
+  const { tokens } = parseArgs({ args, options: config, strict: false, tokens: true })
+  const values = {}
+  const positionals = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind === 'option') take(values, known, token)
+  }
+  for (const [name, { default: byDefault }] of Object.entries(known)) values[name] ??= byDefault
+  return { values, positionals }
+}
+
+function take(values, known, { name, rawName, value }) {
+  const option = Object.hasOwn(known, name) ? known[name] : undefined
+  if (option === undefined) {
+    const near = rawName.startsWith('--') ? nearestOf(name, Object.keys(known)) : undefined
+    throw new UsageError(`there is no option '${rawName}'${near === undefined ? '' : `; did you mean '--${near}'?`}`)
+  }
+  if (option.type === 'boolean') {
+    if (value !== undefined) throw new UsageError(`'${rawName}' takes no value`)
+    values[name] = true
+    return
+  }
+  if (value === undefined) throw new UsageError(`'${rawName}' needs a value: ${option.choices?.join(' or ') ?? option.value}`)
+  const checked = check(rawName, option, value)
+  if (option.multiple) values[name] = [...(values[name] ?? []), checked]
+  else if (values[name] !== undefined) throw new UsageError(`'${rawName}' is given twice`)
+  else values[name] = checked
+}
+
+function check(rawName, { choices, number }, value) {
+  if (choices !== undefined && !choices.includes(value)) {
+    throw new UsageError(`'${rawName}' is one of ${choices.join(', ')}, not '${value}'`)
+  }
+  if (number === undefined) return value
+  const [least, most] = number
+  if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
+    const range = most === Infinity ? `from ${least} on` : `from ${least} to ${most}`
+    throw new UsageError(`'${rawName}' is a whole number ${range}, not '${value}'`)
+  }
+  return Number(value)
+}
+
+const WIDTH = 100
+
+/** The help of a command. */
+export function helpOf(name, command) {
+  const options = Object.entries({ ...command.options, help: HELP }).map(([option, { short, value, help, choices, default: byDefault }]) => {
+    const given = choices ? choices.join('|') : value
+    const left = `${short ? `-${short}, ` : '    '}--${option}${given ? ` ${given}` : ''}`
+    const standard = byDefault === undefined || Array.isArray(byDefault) ? '' : ` (default: ${byDefault})`
+    return [left, `${help}${standard}`]
+  })
+  const usages = command.usage.map((usage) => `  tokenlane ${name} ${usage}`)
+  return [
+    `${command.summary}\n`,
+    `Usage:\n${usages.join('\n')}\n`,
+    ...(command.about ? [`${command.about.map((paragraph) => wrap(paragraph, WIDTH)).join('\n\n')}\n`] : []),
+    `Options:\n${table(options)}\n`,
+    `Examples:\n${examples(command.examples)}`,
+  ].join('\n')
+}
+
+/** Commands that can be tried, each below what it does. */
+export const examples = (list) => list.map(([line, what]) => `  # ${what}\n  ${line}`).join('\n')
+
+/** Two columns, the second one wrapped. */
+export function table(rows) {
+  const left = Math.max(...rows.map(([name]) => name.length)) + 4
+  return rows
+    .map(([name, text]) => {
+      const [first, ...rest] = wrap(text, WIDTH - left).split('\n')
+      return [`  ${name.padEnd(left - 2)}${first}`, ...rest.map((line) => ' '.repeat(left) + line)].join('\n')
+    })
+    .join('\n')
+}
+
+function wrap(text, width) {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    if (line !== '' && line.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,74 @@
+import { sourcesOf } from '../input/files.mjs'
+import { ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { openOutput } from '../output/file.mjs'
+import { formatOf } from '../output/ids.mjs'
+import { inOrder } from '../pipeline.mjs'
+import { progressOf } from '../progress.mjs'
+import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, THREADS, batchOptions } from './options.mjs'
+
+const WIDTH = 10
+
+export const count = {
+  summary: 'How many tokens texts have.',
+  usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
+  about: [
+    'A row is a whole file, as for wc; with --rows lines each line is counted, without its end, and with --field a field of each line of JSON. Lines are read as they come: files larger than memory want --rows lines or --field.',
+    'Formats: text has a number and the name of the file, and a last line with the sum; for rows that are lines just the number. jsonl has {"file", "line", "tokens"}.',
+  ],
+  options: {
+    ...TOKENIZER_OPTIONS,
+    ...ROW_OPTIONS,
+    rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: files)' },
+    total: { type: 'boolean', help: 'only the sum of all rows' },
+    format: { ...FORMAT, choices: ['text', 'jsonl'] },
+    output: OUTPUT,
+    ...ENCODE_OPTIONS,
+    threads: THREADS,
+    quiet: QUIET,
+  },
+  examples: [
+    ['tokenlane count README.md', 'tokens of a file'],
+    ["tokenlane count -t gpt-4o --total 'src/**/*.{js,ts}'", 'what a project costs as a prompt'],
+    ['cat prompt.txt | tokenlane count', 'tokens of what comes in'],
+    ['tokenlane count --field messages.0.content chats.jsonl.gz', 'tokens of a field, for each line'],
+  ],
+
+  async run({ values, positionals }) {
+    const unit = unitOf(values, 'files')
+    const sources = sourcesOf(positionals, values.text)
+    const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
+    const file = openOutput(values.output)
+    const progress = progressOf(sources, values)
+    const write = values.total ? () => '' : formatOf(values, ['text', 'jsonl']) === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
+    const options = batchOptions(tokenizer, values)
+    const countRows = async (rows) => {
+      try {
+        return await tokenizer.countBatch(rows.map(({ text }) => text), options)
+      } catch (error) {
+        throw atRow(rows, error)
+      }
+    }
+    let sum = 0
+    const rows = batchesOf(sources, { unit, field: values.field, onRead: (bytes) => progress.read(bytes) })
+    for await (const { batch, result } of inOrder(rows, countRows)) {
+      let text = ''
+      result.forEach((tokens, row) => {
+        sum += tokens
+        text += write(batch[row], tokens)
+      })
+      await file.write(text)
+    }
+    if (values.total) await file.write(`${sum}\n`)
+    else if (write === fileLine && sources.length > 1) await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
+    await file.commit()
+    progress.stop()
+  },
+}
+
+const numberLine = (row, tokens) => `${tokens}\n`
+
+/** As wc: what has no name is a number alone. */
+const fileLine = ({ source }, tokens) => (source.file === undefined ? `${tokens}\n` : `${String(tokens).padStart(WIDTH)}  ${source.name}\n`)
+
+const jsonLine = ({ source, line }, tokens) => `${JSON.stringify({ file: source.name, line, tokens })}\n`

@@ -1,0 +1,61 @@
+import { sourcesOf } from '../input/files.mjs'
+import { idBatches } from '../input/ids.mjs'
+import { atRow } from '../input/rows.mjs'
+import { openOutput } from '../output/file.mjs'
+import { ID_FORMATS, formatOf } from '../output/ids.mjs'
+import { inOrder } from '../pipeline.mjs'
+import { progressOf } from '../progress.mjs'
+import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { typeFor } from './encode.mjs'
+import { FORMAT, OUTPUT, QUIET, THREADS } from './options.mjs'
+
+export const decode = {
+  summary: 'The text of token ids.',
+  usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
+  about: [
+    'Reads what tokenlane encode writes. In text a row is a line of numbers, with spaces or commas between them; in jsonl a list, or an object with a field that is one. Rows of npy and bin are those of the file beside it (FILE.rows.npy, FILE.rows.bin) or of a table; without either the file is one row.',
+    'Formats: text has the text of a row and an end of line behind it, so that rows that have ends of lines themselves run together; jsonl has {"text"}.',
+  ],
+  options: {
+    ...TOKENIZER_OPTIONS,
+    ids: { type: 'string', short: 'x', value: 'IDS', help: 'decode these ids instead of files' },
+    from: { type: 'string', choices: ID_FORMATS, help: 'how ids are written (default: as the name of the file ends, else text)' },
+    field: { type: 'string', value: 'PATH', default: 'ids', help: 'where the ids are in a line of JSON' },
+    type: { type: 'string', choices: ['u16', 'u32'], help: 'the numbers of a bin file (default: u16 if the vocabulary fits)' },
+    'skip-special-tokens': { type: 'boolean', help: 'leave special tokens out' },
+    format: { ...FORMAT, choices: ['text', 'jsonl'] },
+    output: OUTPUT,
+    threads: THREADS,
+    quiet: QUIET,
+  },
+  examples: [
+    ["tokenlane decode -x '13225, 11, 2375, 0'", 'text of ids'],
+    ['tokenlane encode notes.txt | tokenlane decode', 'there and back'],
+    ['tokenlane decode -t tokenizer.json -f jsonl train.npy', 'rows of an array, each in an object'],
+  ],
+
+  async run({ values, positionals }) {
+    const sources = sourcesOf(positionals, values.ids)
+    const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
+    const file = openOutput(values.output)
+    const progress = progressOf(sources, values)
+    const lineOf = formatOf(values, ['text', 'jsonl']) === 'jsonl' ? (text) => `${JSON.stringify({ text })}\n` : (text) => `${text}\n`
+    const options = { skipSpecialTokens: values['skip-special-tokens'] ?? false, ...(values.threads && { threads: values.threads }) }
+    const decodeRows = async (rows) => {
+      try {
+        return await tokenizer.decodeBatch(rows.map(({ ids }) => ids), options)
+      } catch (error) {
+        throw atRow(rows, error)
+      }
+    }
+    const type = values.type ?? typeFor(tokenizer)
+    const rows = idBatches(sources, { from: values.from, field: values.field, type, onRead: (bytes) => progress.read(bytes) })
+    for await (const { result } of inOrder(rows, decodeRows)) {
+      let text = ''
+      for (const row of result) text += lineOf(row)
+      await file.write(text)
+    }
+    await file.commit()
+    progress.stop()
+  },
+}

@@ -1,0 +1,72 @@
+import { UsageError } from '../failure.mjs'
+import { sourcesOf } from '../input/files.mjs'
+import { ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { ID_FORMATS, formatOf, idWriter } from '../output/ids.mjs'
+import { inOrder } from '../pipeline.mjs'
+import { progressOf } from '../progress.mjs'
+import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, THREADS, batchOptions } from './options.mjs'
+
+export const encode = {
+  summary: 'The token ids of texts.',
+  usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
+  about: [
+    'A row is a line, without its end; with --rows files it is a whole file. Input that is compressed with gzip or Zstandard is decompressed, whatever it is called.',
+    'Formats: text has the ids of a row in a line; jsonl an object a row. npy and bin are two files: the ids of all rows end to end (u16 or u32, little endian), and OUTPUT.rows.npy or .rows.bin, where rows start and the last one ends (rows + 1 numbers, u64).',
+    'Rows are neither truncated nor padded, whatever the tokenizer says; --max-length truncates.',
+  ],
+  options: {
+    ...TOKENIZER_OPTIONS,
+    ...ROW_OPTIONS,
+    rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: lines)' },
+    format: { ...FORMAT, choices: ID_FORMATS },
+    output: OUTPUT,
+    type: { type: 'string', choices: ['u16', 'u32'], help: 'the numbers of npy and bin (default: u16 if the vocabulary fits)' },
+    tokens: { type: 'boolean', help: 'tokens as well as ids (jsonl)' },
+    offsets: { type: 'string', choices: ['utf16', 'codepoint', 'byte'], help: 'where each token stands in its row (jsonl)' },
+    'max-length': { type: 'string', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most ids of a row' },
+    ...ENCODE_OPTIONS,
+    threads: THREADS,
+    quiet: QUIET,
+  },
+  examples: [
+    ["tokenlane encode -x 'Hello, world!'", 'ids of a text'],
+    ['tokenlane encode -t gpt-4o corpus.txt > ids.txt', 'a line of ids for each line of text'],
+    ['tokenlane encode -t tokenizer.json --field text data/*.jsonl.zst -o train.npy', 'compressed JSON Lines to an array that NumPy maps'],
+    ['tokenlane encode --rows files --tokens --offsets utf16 -f jsonl docs/', 'each file of a folder, with tokens and offsets'],
+  ],
+
+  async run({ values, positionals }) {
+    const unit = unitOf(values, 'lines')
+    const format = formatOf(values, ID_FORMATS)
+    if (format !== 'jsonl' && (values.tokens || values.offsets)) throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
+    const sources = sourcesOf(positionals, values.text)
+    const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
+    const writer = idWriter(format, { output: values.output, type: values.type ?? typeFor(tokenizer), unit })
+    const progress = progressOf(sources, values)
+    const options = {
+      ...batchOptions(tokenizer, values),
+      padding: false,
+      truncation: values['max-length'] ? { maxLength: values['max-length'] } : false,
+      ...(values.tokens && { columns: ['tokens'] }),
+      ...(values.offsets && { offsets: values.offsets }),
+    }
+    const encodeRows = async (rows) => {
+      try {
+        return await tokenizer.encodeBatch(rows.map(({ text }) => text), options)
+      } catch (error) {
+        throw atRow(rows, error)
+      }
+    }
+    const rows = batchesOf(sources, { unit, field: values.field, onRead: (bytes) => progress.read(bytes) })
+    for await (const { batch, result } of inOrder(rows, encodeRows)) {
+      await writer.write(result, batch)
+      result.dispose()
+    }
+    await writer.commit()
+    progress.stop()
+  },
+}
+
+/** The narrowest type of numbers that a vocabulary's ids fit into. */
+export const typeFor = (tokenizer) => (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')

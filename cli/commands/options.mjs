@@ -1,0 +1,37 @@
+// Options that several commands have, and what they become in calls of the library.
+
+export const ENCODE_OPTIONS = {
+  'special-tokens': {
+    type: 'string',
+    choices: ['parse', 'text', 'throw'],
+    help: "special tokens that a text spells out; by default 'parse' for a tokenizer.json, as Hugging Face's library does, and 'text' for ranks",
+  },
+  'no-add-special-tokens': { type: 'boolean', help: 'leave out what the tokenizer puts around a text' },
+}
+
+export const THREADS = { type: 'string', value: 'N', number: [1, 256], help: 'the most threads (default: as many as there are processors)' }
+export const OUTPUT = { type: 'string', short: 'o', value: 'FILE', help: 'write here instead of standard output; the file appears when it is complete' }
+export const QUIET = { type: 'boolean', short: 'q', help: 'no progress bar' }
+export const FORMAT = { type: 'string', short: 'f', help: 'how results are written; by default as the name of the output ends, else text' }
+
+/** The options of a call that counts or encodes. Of ranks the library refuses special tokens; a file that has one is no mistake. */
+export const countOptions = (tokenizer, values) => ({
+  specialTokens: values['special-tokens'] ?? (isOfRanks(tokenizer) ? 'text' : 'parse'),
+  addSpecialTokens: !values['no-add-special-tokens'],
+})
+
+/** The same with threads. */
+export const batchOptions = (tokenizer, values) => ({
+  ...countOptions(tokenizer, values),
+  ...(values.threads && { threads: values.threads }),
+})
+
+/** Ranks have no normalizer that could be taken away. */
+function isOfRanks(tokenizer) {
+  try {
+    tokenizer.with({ normalizer: null })
+    return false
+  } catch {
+    return true
+  }
+}

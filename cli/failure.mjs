@@ -1,0 +1,51 @@
+// What goes wrong in the command line tool itself. Errors of the library have codes of their own and pass through.
+
+/** Something that the user can mend: said in one line, without a stack. */
+export class Failure extends Error {
+  /**
+   * @param {string} code without `ERR_TOKENLANE_`
+   * @param {string} message
+   */
+  constructor(code, message, options) {
+    super(message, options)
+    this.code = `ERR_TOKENLANE_${code}`
+  }
+}
+
+/** A command line that says nothing that can be done. */
+export class UsageError extends Failure {
+  constructor(message) {
+    super('USAGE', message)
+  }
+}
+
+/** The same error with the place in front of its message: which file, and which line of it. */
+export function at(place, error) {
+  if (!(error instanceof Error)) return error
+  // The number that the library gives a row of a batch says nothing to who reads of files and lines.
+  const message = error.row === undefined ? error.message : error.message.replace(/^(row|text) \d+: /, '')
+  const code = error.code?.startsWith?.('ERR_TOKENLANE_') ? error.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
+  return new Failure(code, `${place}: ${message}`, { cause: error })
+}
+
+const REASONS = {
+  ENOENT: ['FILE_NOT_FOUND', 'there is no such file'],
+  EISDIR: ['NOT_A_FILE', 'it is a folder'],
+  EACCES: ['FILE', 'permission denied'],
+  EPERM: ['FILE', 'permission denied'],
+  ENOSPC: ['FILE', 'no space is left on the disk'],
+  ENOTDIR: ['FILE_NOT_FOUND', 'a part of its path is no folder'],
+}
+
+/** An error of the file system in plain words. */
+export function fileFailure(name, error) {
+  if (error instanceof Failure) return error
+  const [code, reason] = REASONS[error.code] ?? ['FILE', error.message]
+  return new Failure(code, `${name}: ${reason}`, { cause: error })
+}
+
+/** The one line that is printed of an error. */
+export function lineOf(error) {
+  const code = typeof error?.code === 'string' ? ` (${error.code})` : ''
+  return `tokenlane: ${String(error?.message ?? error).replace(/\s*\n\s*/g, ' ')}${code}`
+}

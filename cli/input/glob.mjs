@@ -1,0 +1,60 @@
+// Patterns of file names, for shells that hand them on: `*` and `?` within a name, `**` over folders, `[a-z]`, `{md,txt}`. As in
+// a shell, names that start with a dot match only what writes the dot.
+
+import fs from 'node:fs'
+import path from 'node:path'
+
+export const isGlob = (pattern) => /[*?[{]/.test(pattern)
+
+/** The files that match, in the order of their names. */
+export function glob(pattern) {
+  const found = alternatives(pattern.replaceAll('\\', path.sep === '\\' ? '/' : '\\')).flatMap((one) => {
+    const parts = one.split('/')
+    const start = one.startsWith('/') ? parts.splice(0, 1) && '/' : ''
+    return within(start, parts)
+  })
+  return [...new Set(found)].sort()
+}
+
+/** `a{b,c}d` as `abd` and `acd`. */
+function alternatives(pattern) {
+  const braces = /\{([^{}]*,[^{}]*)\}/.exec(pattern)
+  if (braces === null) return [pattern]
+  const [before, after] = [pattern.slice(0, braces.index), pattern.slice(braces.index + braces[0].length)]
+  return braces[1].split(',').flatMap((choice) => alternatives(before + choice + after))
+}
+
+/** The files below a folder ('' for the one where we are) that match the rest of a pattern. */
+function within(folder, [part, ...rest]) {
+  if (part === '' || part === '.' || part === '..') return rest.length > 0 ? within(joined(folder, part || '.'), rest) : []
+  const here = entries(folder)
+  const folders = here.filter((entry) => entry.isDirectory())
+  if (part === '**') {
+    const deeper = folders.filter(({ name }) => !name.startsWith('.')).flatMap(({ name }) => within(joined(folder, name), [part, ...rest]))
+    return [...within(folder, rest.length > 0 ? rest : ['*']), ...deeper]
+  }
+  const matches = matcher(part)
+  if (rest.length > 0) return folders.filter(({ name }) => matches.test(name)).flatMap(({ name }) => within(joined(folder, name), rest))
+  return here.filter((entry) => !entry.isDirectory() && matches.test(entry.name)).map(({ name }) => joined(folder, name))
+}
+
+const joined = (folder, name) => (folder === '' || folder.endsWith('/') ? folder + name : `${folder}/${name}`)
+
+function entries(folder) {
+  try {
+    return fs.readdirSync(folder || '.', { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+/** A pattern of one name as a regular expression. A bracket that is not closed stands for itself. */
+function matcher(part) {
+  const source = part.replace(/\[(!?)([^\]]+)\]|[*?]|[^*?[]+|\[/g, (found, not, set) => {
+    if (found === '*') return '[^]*'
+    if (found === '?') return '[^]'
+    if (set === undefined) return found.replace(/[\\^$.|+(){}[\]]/g, '\\$&')
+    return `[${not ? '^' : ''}${set.replace(/[\\^[\]]/g, '\\$&')}]`
+  })
+  return new RegExp(`^${part.startsWith('.') ? '' : '(?!\\.)'}${source}$`, 'u')
+}

@@ -1,0 +1,139 @@
+// Rows of text: the lines of files, whole files, or a field of each line of JSON. They come in batches of a few megabytes, so
+// that a file of any size is never in memory as a whole.
+
+import { Failure, UsageError, at } from '../failure.mjs'
+
+const BATCH_BYTES = 4 << 20
+const BATCH_ROWS = 1 << 14
+/** The most bytes of one text, as in the core. */
+const MOST = 2 ** 32 - 1
+const NEWLINE = 10
+const RETURN = 13
+
+export const ROW_OPTIONS = {
+  text: { type: 'string', short: 'x', value: 'TEXT', help: 'read this text instead of files' },
+  rows: { type: 'string', choices: ['lines', 'files'], help: 'what a row is' },
+  field: { type: 'string', value: 'PATH', help: 'the files are JSON Lines, and the text of a row is this field, such as text or messages.0.content' },
+}
+
+/**
+ * A text and where it stands.
+ *
+ * @typedef {object} Row
+ * @property {Buffer | string} text
+ * @property {import('./files.mjs').Source} source
+ * @property {number} [line] counted from 1; nothing where the row is a file
+ */
+
+/** What the options say a row is: `'lines'`, `'files'` or `'fields'`. */
+export function unitOf({ rows, field, text }, byDefault) {
+  if (field === undefined) return rows ?? (text === undefined ? byDefault : 'files')
+  if (rows === 'files') throw new UsageError("with '--field' rows are lines, and '--rows' says files")
+  return 'fields'
+}
+
+/**
+ * The rows of all sources, in order, in batches.
+ *
+ * @param {import('./files.mjs').Source[]} sources
+ * @param {{ unit: string, field?: string, onRead?: (bytes: number) => void }} options
+ * @returns {AsyncGenerator<Row[]>}
+ */
+export async function* batchesOf(sources, { unit, field, onRead }) {
+  let batch = []
+  let bytes = 0
+  for (const source of sources) {
+    for await (const rows of unit === 'files' ? wholeFile(source, onRead) : lines(source, onRead)) {
+      for (const row of unit === 'fields' ? fields(rows, field) : rows) {
+        batch.push(row)
+        bytes += row.text.length
+        if (bytes < BATCH_BYTES && batch.length < BATCH_ROWS) continue
+        yield batch
+        batch = []
+        bytes = 0
+      }
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Where a row stands, for messages. */
+export const placeOf = ({ source, line }) => (line === undefined ? source.name : `${source.name}, line ${line}`)
+
+/** An error of a call on these rows, with the place of the row that it is about. */
+export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
+
+async function* wholeFile(source, onRead) {
+  yield [{ text: await wholeText(source, onRead), source }]
+}
+
+/** All bytes of a source. */
+export async function wholeText(source, onRead) {
+  const chunks = []
+  let length = 0
+  for await (const chunk of source.chunks(onRead)) {
+    length += chunks.push(chunk) && chunk.length
+    if (length > MOST) throw new Failure('TEXT_TOO_LONG', `${source.name}: one text has less than 4 GiB; '--rows lines' cuts it at lines`)
+  }
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+}
+
+/** The lines of a source, those of each chunk together: without their ends, which are \n or \r\n; there is none behind the last. */
+async function* lines(source, onRead) {
+  let line = 0
+  let start = []
+  let length = 0
+  const row = (text) => {
+    line += 1
+    return { text: text[text.length - 1] === RETURN ? text.subarray(0, -1) : text, source, line }
+  }
+  for await (const chunk of source.chunks(onRead)) {
+    const rows = []
+    let from = 0
+    for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from)) {
+      const rest = chunk.subarray(from, to)
+      rows.push(row(start.length > 0 ? Buffer.concat([...start, rest]) : rest))
+      start = []
+      length = 0
+    }
+    if (from < chunk.length) length += start.push(chunk.subarray(from)) && chunk.length - from
+    if (length > MOST) throw new Failure('TEXT_TOO_LONG', `${source.name}, line ${line + 1}: one text has less than 4 GiB`)
+    if (rows.length > 0) yield rows
+  }
+  if (length > 0) yield [{ text: Buffer.concat(start), source, line: line + 1 }]
+}
+
+/** A field of each line; empty lines are none. */
+function fields(rows, path) {
+  return rows.filter(({ text }) => !isBlank(text)).map((row) => ({ ...row, text: fieldOf(row, path) }))
+}
+
+const isBlank = (bytes) => bytes.every((byte) => byte === 32 || byte === 9 || byte === RETURN)
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** A line of JSON as a value. */
+export function jsonOf(row) {
+  try {
+    return JSON.parse(utf8.decode(row.text))
+  } catch (error) {
+    throw new Failure('JSON', `${placeOf(row)}: it is no JSON: ${error.message}`, { cause: error })
+  }
+}
+
+function fieldOf(row, path) {
+  const value = valueAt(jsonOf(row), path)
+  if (typeof value === 'string') return value
+  const found = value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
+  throw new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
+}
+
+/** The value at a dotted path. A name that has dots itself goes before a path. */
+export function valueAt(value, path) {
+  if (value === null || typeof value !== 'object') return undefined
+  if (Object.hasOwn(value, path)) return value[path]
+  const parts = path.split('.')
+  const cut = parts.findIndex((_, index) => index > 0 && Object.hasOwn(value, parts.slice(0, index).join('.')))
+  if (cut === -1) return undefined
+  return valueAt(value[parts.slice(0, cut).join('.')], parts.slice(cut).join('.'))
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env node
+// The command `tokenlane`: what it can do, and how it ends. 0: done; 1: it failed; 2: the command line says nothing that can be
+// done; 130: Ctrl-C.
+
+import { createRequire } from 'node:module'
+
+import { examples, helpOf, readArguments, table } from './arguments.mjs'
+import { UsageError, lineOf } from './failure.mjs'
+
+const COMMANDS = {
+  encode: async () => (await import('./commands/encode.mjs')).encode,
+  decode: async () => (await import('./commands/decode.mjs')).decode,
+  count: async () => (await import('./commands/count.mjs')).count,
+}
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+
+// A reader that has seen enough, such as head, is no failure.
+process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : fail(error)))
+// What was begun is taken away as the process ends (output/file.mjs), with whatever ends it.
+for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => process.exit(status))
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  process.exit(fail(error))
+}
+
+async function main([name, ...args]) {
+  if (name === undefined) {
+    process.stderr.write(await overview())
+    process.exitCode = 2
+    return
+  }
+  if (name === '--version' || name === '-v') return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
+  if (name === '--help' || name === '-h') return print(await overview())
+  if (name === 'help') return args.length > 0 ? main([args[0], '--help']) : print(await overview())
+  if (!Object.hasOwn(COMMANDS, name)) {
+    throw new UsageError(`there is no command '${name}'; the commands are ${Object.keys(COMMANDS).join(', ')}`)
+  }
+  const command = await COMMANDS[name]()
+  const told = readArguments(command, args)
+  if (told.values.help) return print(helpOf(name, command))
+  await command.run(told)
+}
+
+async function overview() {
+  const commands = await Promise.all(Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]))
+  return `Text to token ids and back, exactly, for any BPE tokenizer.
+
+Usage:
+  tokenlane COMMAND [options] [files…]
+
+Commands:
+${table(commands)}
+
+tokenlane COMMAND --help has the options of a command, and examples. Without files, standard input is read.
+
+Examples:
+${examples([
+  ['tokenlane count README.md', 'tokens of a file'],
+  ["tokenlane encode -t gpt-4o -x 'Hello, world!'", 'ids of a text'],
+])}
+`
+}
+
+function print(text) {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+/** Says what was wrong; gives the exit code. */
+function fail(error) {
+  process.stderr.write(`${lineOf(error)}\n`)
+  return error?.code === 'ERR_TOKENLANE_USAGE' ? 2 : 1
+}

@@ -1,0 +1,71 @@
+// A bar with the rate and the time left, on a terminal that shows nothing else. In a pipe, or where the package of the bar is not
+// installed, there is none.
+
+const MIB = 2 ** 20
+/** What takes no longer than this needs no bar. */
+const PATIENCE = 400
+
+/**
+ * What hears of bytes that were read, and shows them.
+ *
+ * @param {import('./input/files.mjs').Source[]} sources
+ * @param {{ output?: string, quiet?: boolean }} options
+ */
+export function progressOf(sources, { output, quiet }) {
+  const isSeen = process.stderr.isTTY && !quiet && (!process.stdout.isTTY || (output !== undefined && output !== '-'))
+  if (!isSeen) return { read() {}, stop() {} }
+  const sizes = sources.map(({ size }) => size)
+  return new Progress(sizes.includes(undefined) ? undefined : sizes.reduce((sum, size) => sum + size, 0))
+}
+
+class Progress {
+  #total
+  #read = 0
+  #start = performance.now()
+  #bar
+  #timer
+
+  constructor(total) {
+    this.#total = total
+    this.#timer = setTimeout(() => this.#show(), PATIENCE)
+    this.#timer.unref()
+    // However the process ends, the cursor comes back.
+    process.on('exit', () => this.stop())
+  }
+
+  read(bytes) {
+    this.#read += bytes
+    this.#bar?.update(this.#total === undefined ? 0 : this.#read, this.#words())
+  }
+
+  stop() {
+    clearTimeout(this.#timer)
+    this.#bar?.stop()
+    this.#bar = undefined
+  }
+
+  async #show() {
+    const cli = await import('cli-progress').catch(() => undefined)
+    if (cli === undefined) return
+    const known = '{bar} {percentage}% · {done} of {all} MiB · {rate} MiB/s · {left} left'
+    const format = this.#total === undefined ? '{done} MiB · {rate} MiB/s' : known
+    this.#bar = new cli.default.SingleBar({ format, clearOnComplete: true, hideCursor: true, stream: process.stderr }, cli.default.Presets.shades_classic)
+    this.#bar.start(this.#total ?? 1, this.#total === undefined ? 0 : this.#read, this.#words())
+  }
+
+  #words() {
+    const seconds = (performance.now() - this.#start) / 1e3
+    const mib = (bytes) => (bytes / MIB).toFixed(1)
+    const left = ((this.#total - this.#read) / this.#read) * seconds
+    return { done: mib(this.#read), all: mib(this.#total ?? 0), rate: mib(this.#read / seconds), left: duration(left) }
+  }
+}
+
+/** Seconds as people say them. */
+export function duration(seconds) {
+  if (!Number.isFinite(seconds)) return '?'
+  const whole = Math.max(0, Math.round(seconds))
+  if (whole < 60) return `${whole} s`
+  const [minutes, rest] = [Math.floor(whole / 60), whole % 60]
+  return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

@@ -1,0 +1,73 @@
+// The tokenizer that a command line names: a file, a bundled encoding, a model of OpenAI, or a repository of the Hugging Face Hub.
+
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+
+import { Tokenizer, encodings } from '../index.mjs'
+import { Failure } from './failure.mjs'
+
+const require = createRequire(import.meta.url)
+
+/** Which encoding each model of OpenAI uses; gpt-oss is in the second list only. */
+const MODELS = new Map(
+  [require('../dropins/gpt-tokenizer/models.json').encodings, require('../dropins/tiktoken/models.json')].flatMap((list) =>
+    Object.entries(list).flatMap(([encoding, names]) => names.map((name) => [name, encoding === 'gpt2' ? 'r50k_base' : encoding])),
+  ),
+)
+
+/** `owner/name` on the hub, with a branch, a tag or a commit behind an @. */
+const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
+
+/** The options that say which tokenizer. */
+export const TOKENIZER_OPTIONS = {
+  tokenizer: {
+    type: 'string',
+    short: 't',
+    value: 'NAME',
+    default: 'o200k_base',
+    help: 'a tokenizer.json, tekken.json or rank file, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+  },
+  encoding: { type: 'string', value: 'NAME', help: 'which bundled encoding a rank file is read as' },
+}
+
+/**
+ * Loads a tokenizer by what a user calls it.
+ *
+ * @param {string} name
+ * @param {string} [encoding] for a rank file
+ * @returns {Promise<Tokenizer>}
+ */
+export async function loadTokenizer(name, encoding) {
+  const isFile = fs.existsSync(name)
+  if (encoding !== undefined && !isFile) throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
+  if (isFile) return loadFile(name, encoding)
+  const bundled = encodingOf(name)
+  if (bundled !== undefined) return Tokenizer.fromEncoding(bundled)
+  const [, repository, revision] = REPOSITORY.exec(name) ?? []
+  if (repository !== undefined) return Tokenizer.fromPretrained(repository, { revision })
+  const known = `the encodings are ${encodings().join(', ')}`
+  throw new Failure('UNKNOWN_TOKENIZER', `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`)
+}
+
+/** The name of a tokenizer where there is little room. */
+export const shortName = (name) => (fs.existsSync(name) ? [path.basename(path.dirname(path.resolve(name))), path.basename(name)].join('/') : name)
+
+async function loadFile(name, encoding) {
+  try {
+    return await Tokenizer.fromFile(name, encoding === undefined ? undefined : { encoding })
+  } catch (error) {
+    if (error.code !== 'ERR_TOKENLANE_PATTERN_MISSING') throw error
+    const message = `${name}: this is a rank file, which does not say how text is split: name its encoding with '--encoding'`
+    throw new Failure('PATTERN_MISSING', message, { cause: error })
+  }
+}
+
+/** The bundled encoding of a name; also of a model, of a dated version of it, and of one that was fine-tuned. */
+export function encodingOf(name) {
+  if (encodings().includes(name)) return name
+  const model = name.startsWith('ft:') ? name.split(':')[1] : name
+  if (MODELS.has(model)) return MODELS.get(model)
+  const shorter = [...MODELS.keys()].filter((known) => model.startsWith(`${known}-`))
+  return MODELS.get(shorter.sort((a, b) => b.length - a.length)[0])
+}

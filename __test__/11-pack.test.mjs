@@ -1,7 +1,8 @@
 // The packages as npm would publish them, installed into an empty folder where no compiler can be found.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -28,7 +29,19 @@ function node(args, env) {
   return result.stdout.trim()
 }
 
-test('packed, installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, () => {
+/** The page comes, with its files. */
+async function page(child) {
+  try {
+    const [line] = await once(child.stdout, 'data')
+    const url = String(line).trim()
+    const html = await (await fetch(url)).text()
+    for (const [, name] of html.matchAll(/(?:src|href)="([\w.]+)"/g)) assert.equal((await fetch(`${url}/${name}`)).status, 200, name)
+  } finally {
+    child.kill()
+  }
+}
+
+test('packed, installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, async () => {
   const staged = path.join(folder, 'platform')
   fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
   fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
@@ -67,6 +80,12 @@ test('packed, installed and used without a compiler', { skip: windows && 'the PA
   assert.ok(!fs.existsSync(path.join(app, 'node_modules', 'fzstd')))
   const tool = path.join(app, 'node_modules', '.bin', 'tokenlane')
   assert.equal(node([tool, 'encode', '-x', 'Hello, world!'], env), ids.replaceAll(',', ' '))
+  assert.equal(node([tool, 'decode', '-x', ids], env), 'Hello, world!')
+  assert.equal(node([tool, 'count', '-t', 'gpt-4', '-x', 'Hello, world!'], env), '4')
+  assert.match(node([tool, 'split', '-n', '2', '-x', 'Hello, world!'], env), /"text":"Hello,"/)
+  assert.match(node([tool, 'inspect', '-x', 'Hello, world!'], env), /^o200k_base: 4 tokens/)
+  assert.match(node([tool, 'bench', '--passes', '1', 'package.json'], env), /MiB\/s/)
+  await page(spawn(process.execPath, [tool, 'inspect', '--web'], { cwd: app, env }))
 
   for (const extension of ['mts', 'cts']) {
     const code = `import { Tokenizer } from 'tokenlane'\nexport const ids = async (): Promise<Uint32Array> => (await (await Tokenizer.fromEncoding('o200k_base')).encodeBatch(['a'])).ids\n`

@@ -11,6 +11,9 @@ const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,
   decode: async () => (await import('./commands/decode.mjs')).decode,
   count: async () => (await import('./commands/count.mjs')).count,
+  split: async () => (await import('./commands/split.mjs')).split,
+  inspect: async () => (await import('./commands/inspect.mjs')).inspect,
+  bench: async () => (await import('./commands/bench.mjs')).bench,
 }
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }

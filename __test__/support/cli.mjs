@@ -33,3 +33,13 @@ export function startIn(folder, args, env = {}) {
   const ended = new Promise((resolve) => child.on('close', (status, signal) => resolve({ status, signal, ...written })))
   return { child, written, ended }
 }
+
+/** Starts the page; `url` is where it is. */
+export async function servePage(folder, args = []) {
+  const { child, written, ended } = startIn(folder, ['inspect', '--web', ...args])
+  while (!written.stdout.includes('\n')) {
+    if (child.exitCode !== null) throw new Error(written.stderr)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return { child, ended, url: written.stdout.trim() }
+}

@@ -1,0 +1,108 @@
+// npx tokenlane: split, inspect, bench, and what a terminal sees.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import { Tokenizer } from '../index.mjs'
+import { folderWithTokenizer, main, runIn } from './support/cli.mjs'
+import { text, texts } from './support/texts.mjs'
+
+const folder = folderWithTokenizer()
+const run = runIn(folder)
+const write = (name, content) => fs.writeFileSync(path.join(folder, name), content)
+
+function output(args, options) {
+  const { status, stdout, stderr } = run(args, options)
+  assert.equal(status, 0, `${args.join(' ')}: ${stderr}`)
+  return stdout
+}
+const objects = (...call) => output(...call).split('\n').filter(Boolean).map((line) => JSON.parse(line))
+
+test('split: the pieces of the library, of files, lines and fields', () => {
+  const tokenizer = Tokenizer.fromEncodingSync('cl100k_base')
+  const whole = text(30_000)
+  write('whole.txt', whole)
+  const options = { maxTokens: 100, overlap: 10, boundary: 'sentence' }
+  const pieces = (text) => tokenizer.split(text, { ...options, specialTokens: 'text' }).map(({ text, start, end, count }) => ({ start, end, tokens: count, text }))
+  const args = ['split', '-t', 'cl100k_base', '-n', '100', '--overlap', '10', '--boundary', 'sentence']
+  assert.deepEqual(objects([...args, 'whole.txt']), pieces(whole).map((piece) => ({ file: 'whole.txt', ...piece })))
+  const lines = texts(5, 900).map((line) => line.replaceAll('\n', ' '))
+  const expected = lines.flatMap((line, index) => pieces(line).map((piece) => ({ file: 'standard input', line: index + 1, ...piece })))
+  assert.deepEqual(objects([...args, '--rows', 'lines'], { input: lines.join('\n') }), expected)
+  assert.deepEqual(objects([...args, '--field', 't'], { input: lines.map((t) => JSON.stringify({ t })).join('\n') }), expected)
+  assert.equal(output(['split', '-t', 'tiny.json', '-n', '3', '-f', 'text', '-x', 'hellohe']), '── --text, 0–5: 3 tokens ──\nhello\n── --text, 5–7: 3 tokens ──\nhe\n')
+})
+
+test('split: what is refused', () => {
+  const wrong = [
+    [[], 2, /say how many tokens a piece has at most/],
+    [['-n', '10', '--overlap', '10'], 2, /'--overlap' must be less/],
+    [['-n', '1', '-t', 'tiny.json', '-x', 'a'], 1, /--text: .*LIMIT_TOO_SMALL/],
+    [['-n', '9', '--rows', 'lines', 'bad.txt'], 1, /bad\.txt, line 2: it is not valid UTF-8/],
+    [['-n', '9', 'bad.txt'], 1, /bad\.txt: it is not valid UTF-8 .*INVALID_UTF8/],
+  ]
+  write('bad.txt', Buffer.from('a\n\xff', 'latin1'))
+  for (const [args, status, message] of wrong) {
+    const result = run(['split', ...args])
+    assert.match(result.stderr, message)
+    assert.equal(result.status, status)
+  }
+})
+
+test('inspect: each token with its id, place, bytes and text', () => {
+  const shown = output(['inspect', '-t', 'gpt2', '-x', 'é 🚀\n\x1b[31m'])
+  assert.match(shown, /^gpt2: \d+ tokens, 9 characters, 13 bytes\n\né│‹20 f0 9f›│‹9a›│‹80›│⏎\n‹001b›│/)
+  assert.match(shown, /^ *1 +12520 +1–4 +20 f0 9f +‹20 f0 9f› part of ·🚀$/m)
+  assert.ok(!shown.includes('\x1b'), 'neither colours nor what the text tries')
+  assert.match(output(['inspect', '-t', 'tiny.json', '-x', 'he</s>']), /<s>│he│<\/s>│<\/s>\n[^]*–.*<s> added\n.*0–2.*he\n.*2–6.*<\/s> special\n/)
+  assert.match(output(['inspect', '--limit', '1', '-x', 'Hello, world!']), /… and 3 tokens more; '--limit 4' shows all/)
+  const [token] = objects(['inspect', '-f', 'jsonl', '-x', ' naïve'])
+  assert.deepEqual(token, { index: 0, id: 153475, token: ' naï', kind: 'text', start: 0, end: 4, text: ' naï', bytes: '20 6e 61 c3 af' })
+  assert.equal(output(['inspect', '-t', 'gpt2', '-t', 'gpt-4o', '-x', 'a']).match(/1 token, 1 character, 1 byte$/gm).length, 2)
+  assert.match(run(['inspect', '--port', '1']).stderr, /'--port' is for the page/)
+})
+
+test('colours are for a terminal, and for who asks', () => {
+  const colours = (args, env) => output(['inspect', '-x', 'hello hello', '-t', 'tiny.json', ...args], { env }).includes('\x1b[')
+  assert.equal(colours([], {}), false)
+  assert.equal(colours(['--color', 'always'], {}), true)
+  assert.equal(colours(['--color', 'never'], { FORCE_COLOR: '1' }), false)
+  assert.equal(colours([], { FORCE_COLOR: '1' }), true)
+  assert.equal(colours([], { FORCE_COLOR: '1', NO_COLOR: '1' }), false)
+})
+
+/** Runs it on a terminal of its own. */
+function onTerminal(command, env = {}) {
+  const script = `${process.execPath} ${main} ${command}`
+  const { stdout } = spawnSync('script', ['-qec', script, '/dev/null'], { cwd: folder, input: '', encoding: 'utf8', env: { ...process.env, TERM: 'xterm-256color', NO_COLOR: '', FORCE_COLOR: undefined, ...env } })
+  return stdout
+}
+const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status !== 0 && 'there is no program `script` that makes a terminal'
+
+test('on a terminal: colours, and a bar with the rate and the time left', { skip: noTerminal }, () => {
+  assert.ok(onTerminal("inspect -x 'hello hello' -t tiny.json").includes('\x1b[38;5;16;48;5;'))
+  assert.ok(!onTerminal("inspect -x 'hello hello' -t tiny.json", { NO_COLOR: '1' }).includes('\x1b['))
+  write('large.txt', `${text(100_000).replaceAll('\n', ' ')}\n`.repeat(150))
+  const large = 'encode -t r50k_base --tokens large.txt -o ids.jsonl'
+  const seen = onTerminal(large)
+  assert.match(seen, /█.* \d+% · [\d.]+ of [\d.]+ MiB · [\d.]+ MiB\/s · \S+ s left/)
+  assert.ok(seen.includes('\x1b[?25h'), 'the cursor is back')
+  assert.ok(!onTerminal(`${large} -q`).includes('MiB'))
+  const piped = run(large.split(' '))
+  assert.equal(piped.stdout + piped.stderr, '')
+  const typed = onTerminal('encode')
+  assert.match(typed, /there is nothing to read/)
+})
+
+test('bench: throughput and how long the loop stood still', () => {
+  write('some.txt', texts(20).join('\n'))
+  const [gpt2, tiny] = objects(['bench', '-f', 'jsonl', '--passes', '2', '-t', 'gpt2', '-t', 'r50k_base', 'some.txt'])
+  assert.equal(gpt2.bytes, Buffer.byteLength(texts(20).join('\n').replaceAll('\n', '')))
+  assert.equal(gpt2.tokens, tiny.tokens)
+  for (const name of ['loadMs', 'tokens', 'bytesPerToken', 'firstMibPerSecond', 'mibPerSecond', 'tokensPerSecond', 'loopDelayMs']) assert.ok(gpt2[name] > 0, name)
+  assert.match(output(['bench', '--passes', '1', 'some.txt']), /^[\d,]+ rows, [\d.]+ MiB\n\ntokenizer .*first +again +tokens\/s +loop delay\no200k_base .* MiB\/s/)
+  assert.equal(run(['bench'], { input: '\n' }).status, 2)
+})

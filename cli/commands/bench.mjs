@@ -1,0 +1,121 @@
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+
+import { Failure } from '../failure.mjs'
+import { sourcesOf } from '../input/files.mjs'
+import { ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { formatOf } from '../output/ids.mjs'
+import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { ENCODE_OPTIONS, FORMAT, THREADS, batchOptions } from './options.mjs'
+
+const MIB = 2 ** 20
+
+export const bench = {
+  summary: 'How fast a tokenizer is with your texts, from JavaScript.',
+  usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
+  about: [
+    'The texts are read into memory first, up to --mib, and encoded in batches of a few megabytes. "first" is the first pass of this process, of text that was not seen; "again" the median of the passes after it. The loop delay is for how long, at most, the event loop stood still meanwhile.',
+    'Other programs on this machine change the figures; run it more than once.',
+  ],
+  options: {
+    ...TOKENIZER_OPTIONS,
+    tokenizer: { ...TOKENIZER_OPTIONS.tokenizer, multiple: true, default: ['o200k_base'], help: `${TOKENIZER_OPTIONS.tokenizer.help}; may be given more than once (default: o200k_base)` },
+    ...ROW_OPTIONS,
+    rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: lines)' },
+    passes: { type: 'string', value: 'N', number: [1, 1000], default: 5, help: 'how often, after the first pass' },
+    mib: { type: 'string', value: 'N', number: [1, 4096], default: 64, help: 'how much text is read, in MiB' },
+    format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each tokenizer' },
+    ...ENCODE_OPTIONS,
+    threads: THREADS,
+  },
+  examples: [
+    ['tokenlane bench corpus.txt', 'a tokenizer on a file'],
+    ['tokenlane bench -t gpt-4o -t tokenizer.json --threads 1 docs/', 'two of them, on one thread'],
+  ],
+
+  async run({ values, positionals }) {
+    const batches = await readUpTo(values.mib * MIB, sourcesOf(positionals, values.text), { unit: unitOf(values, 'lines'), field: values.field })
+    const rows = batches.reduce((sum, batch) => sum + batch.length, 0)
+    const bytes = batches.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+    if (bytes === 0) throw new Failure('USAGE', 'there is no text to measure with')
+    const results = []
+    for (const name of values.tokenizer) results.push({ tokenizer: name, rows, bytes, ...(await measure(name, batches, bytes, values)) })
+    const write = formatOf({ format: values.format }, ['text', 'jsonl']) === 'jsonl' ? (all) => all.map((one) => `${JSON.stringify(one)}\n`).join('') : table
+    process.stdout.write(write(results))
+  },
+}
+
+async function readUpTo(most, sources, options) {
+  const batches = []
+  let bytes = 0
+  for await (const batch of batchesOf(sources, options)) {
+    batches.push(batch)
+    bytes += batch.reduce((sum, { text }) => sum + text.length, 0)
+    if (bytes >= most) break
+  }
+  return batches
+}
+
+async function measure(name, batches, bytes, values) {
+  const start = performance.now()
+  const tokenizer = await loadTokenizer(name, values.encoding)
+  const loadMs = performance.now() - start
+  const options = { ...batchOptions(tokenizer, values), padding: false, truncation: false }
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  // The sampler needs a turn before its figures count.
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  delay.reset()
+  delay.enable()
+  const passes = []
+  let tokens = 0
+  for (let pass = 0; pass <= values.passes; pass++) {
+    const begin = performance.now()
+    tokens = await onePass(tokenizer, batches, options)
+    passes.push((performance.now() - begin) / 1e3)
+  }
+  delay.disable()
+  const [first, ...others] = passes
+  const again = others.sort((a, b) => a - b)[others.length >> 1]
+  const round = (value) => Number(value.toPrecision(4))
+  return {
+    loadMs: round(loadMs),
+    tokens,
+    bytesPerToken: round(bytes / tokens),
+    firstMibPerSecond: round(bytes / MIB / first),
+    mibPerSecond: round(bytes / MIB / again),
+    tokensPerSecond: Math.round(tokens / again),
+    loopDelayMs: round(delay.max / 1e6),
+  }
+}
+
+async function onePass(tokenizer, batches, options) {
+  let tokens = 0
+  for (const rows of batches) {
+    try {
+      const batch = await tokenizer.encodeBatch(rows.map(({ text }) => text), options)
+      tokens += batch.ids.length
+      batch.dispose()
+    } catch (error) {
+      throw atRow(rows, error)
+    }
+  }
+  return tokens
+}
+
+function table(results) {
+  const number = (value, digits = 0) => value.toLocaleString('en', { maximumFractionDigits: digits })
+  const [{ rows, bytes }] = results
+  const columns = [
+    ['tokenizer', ({ tokenizer }) => tokenizer],
+    ['load', ({ loadMs }) => `${number(loadMs)} ms`],
+    ['tokens', ({ tokens }) => number(tokens)],
+    ['bytes/token', ({ bytesPerToken }) => bytesPerToken.toFixed(2)],
+    ['first', ({ firstMibPerSecond }) => `${number(firstMibPerSecond, 1)} MiB/s`],
+    ['again', ({ mibPerSecond }) => `${number(mibPerSecond, 1)} MiB/s`],
+    ['tokens/s', ({ tokensPerSecond }) => number(tokensPerSecond)],
+    ['loop delay', ({ loopDelayMs }) => `${number(loopDelayMs, 1)} ms`],
+  ]
+  const cells = [columns.map(([heading]) => heading), ...results.map((result) => columns.map(([, cell]) => cell(result)))]
+  const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column].length)))
+  const line = (row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('  ')
+  return `${number(rows)} rows, ${number(bytes / MIB, 2)} MiB\n\n${cells.map(line).join('\n')}\n`
+}

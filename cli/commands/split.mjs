@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream'
+
+import { Failure, UsageError, at } from '../failure.mjs'
+import { sourcesOf } from '../input/files.mjs'
+import { ROW_OPTIONS, batchesOf, placeOf, unitOf } from '../input/rows.mjs'
+import { openOutput } from '../output/file.mjs'
+import { formatOf } from '../output/ids.mjs'
+import { progressOf } from '../progress.mjs'
+import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, countOptions } from './options.mjs'
+
+export const split = {
+  summary: 'Pieces of texts, with so many tokens at most.',
+  usage: ['--max-tokens N [options] [FILE | FOLDER | PATTERN | -]…'],
+  about: [
+    'A row is a whole file, which is read as a stream, or with --rows lines a line, or with --field a field of each line of JSON.',
+    'Formats: jsonl has {"file", "line", "start", "end", "tokens", "text"}, with places in UTF-16 units of the row; text has the pieces, each below a line that says where it stands.',
+  ],
+  options: {
+    ...TOKENIZER_OPTIONS,
+    ...ROW_OPTIONS,
+    rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: files)' },
+    'max-tokens': { type: 'string', short: 'n', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most tokens of a piece, those included that the tokenizer adds' },
+    overlap: { type: 'string', value: 'N', number: [0, 2 ** 32 - 1], default: 0, help: 'how many tokens at the end of a piece start the next one, at most' },
+    boundary: { type: 'string', choices: ['token', 'sentence', 'line'], default: 'token', help: 'where pieces end' },
+    format: { ...FORMAT, choices: ['jsonl', 'text'], help: 'how pieces are written; by default as the name of the output ends, else jsonl' },
+    output: OUTPUT,
+    ...ENCODE_OPTIONS,
+    quiet: QUIET,
+  },
+  examples: [
+    ['tokenlane split -n 512 book.txt', 'pieces of a book'],
+    ['tokenlane split -n 256 --overlap 32 --boundary sentence docs/ -o chunks.jsonl', 'whole sentences for retrieval'],
+    ['tokenlane split -n 100 --boundary line -f text notes.md', 'pieces to read'],
+  ],
+
+  async run({ values, positionals }) {
+    const maxTokens = values['max-tokens']
+    if (maxTokens === undefined) throw new UsageError("say how many tokens a piece has at most: '--max-tokens N'")
+    if (values.overlap >= maxTokens) throw new UsageError("'--overlap' must be less than '--max-tokens'")
+    const unit = unitOf(values, 'files')
+    const sources = sourcesOf(positionals, values.text)
+    const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
+    const file = openOutput(values.output)
+    const progress = progressOf(sources, values)
+    const onRead = (bytes) => progress.read(bytes)
+    const options = { maxTokens, overlap: values.overlap, boundary: values.boundary, ...countOptions(tokenizer, values) }
+    const write = formatOf(values, ['text', 'jsonl'], 'jsonl') === 'jsonl' ? jsonLine : readable
+    const pieces = unit === 'files' ? streamed(tokenizer, sources, options, onRead) : splitRows(tokenizer, batchesOf(sources, { unit, field: values.field, onRead }), options)
+    for await (const piece of pieces) await file.write(write(piece))
+    await file.commit()
+    progress.stop()
+  },
+}
+
+/** Pieces of whole files, which are never in memory as a whole. */
+async function* streamed(tokenizer, sources, options, onRead) {
+  for (const source of sources) {
+    const texts = Readable.toWeb(Readable.from(decoded(source, onRead)))
+    try {
+      for await (const piece of texts.pipeThrough(tokenizer.splitStream(options))) yield { source, piece }
+    } catch (error) {
+      throw error instanceof Failure ? error : at(source.name, error)
+    }
+  }
+}
+
+async function* decoded(source, onRead) {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  try {
+    for await (const chunk of source.chunks(onRead)) yield decoder.decode(chunk, { stream: true })
+    yield decoder.decode()
+  } catch (error) {
+    throw error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? new Failure('INVALID_UTF8', `${source.name}: it is not valid UTF-8`, { cause: error }) : error
+  }
+}
+
+async function* splitRows(tokenizer, batches, options) {
+  for await (const rows of batches) {
+    for (const row of rows) {
+      for (const piece of splitRow(tokenizer, row, options)) yield { ...row, piece }
+    }
+  }
+}
+
+function splitRow(tokenizer, row, options) {
+  try {
+    const text = typeof row.text === 'string' ? row.text : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(row.text)
+    return tokenizer.split(text, options)
+  } catch (error) {
+    if (error.code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw at(placeOf(row), error)
+    throw new Failure('INVALID_UTF8', `${placeOf(row)}: it is not valid UTF-8`, { cause: error })
+  }
+}
+
+const jsonLine = ({ source, line, piece: { start, end, count, text } }) => `${JSON.stringify({ file: source.name, line, start, end, tokens: count, text })}\n`
+
+const readable = ({ source, line, piece: { start, end, count, text } }) => `── ${placeOf({ source, line })}, ${start}–${end}: ${count} ${count === 1 ? 'token' : 'tokens'} ──\n${text}${text.endsWith('\n') ? '' : '\n'}`

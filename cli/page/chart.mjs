@@ -1,0 +1,56 @@
+// Tokens of each line, for both tokenizers, as bars. What cannot be seen is said: every bar is an option with words.
+
+import { listbox } from './listbox.mjs'
+import { number, plural } from './visible.mjs'
+
+export class Chart {
+  #box = document.querySelector('.bars')
+  #note = document.getElementById('lines-note')
+  #list
+  #about = ''
+
+  /** @param {(line: number) => void} onChoose hears of the line, counted from 0, whose bar was chosen */
+  constructor(onChoose) {
+    this.#list = listbox(this.#box, {
+      onShow: (option) => (this.#note.textContent = option ? option.getAttribute('aria-label') : this.#about),
+      onChoose: (option) => onChoose(Number(option.dataset.line)),
+    })
+  }
+
+  /** Shows the `lines` of the answers, and which tokenizers these are of. */
+  show(names, lines) {
+    const [{ total, per, counts }] = lines
+    const most = Math.max(1, ...lines.flatMap((one) => one.counts))
+    document.querySelector('.legend').replaceChildren(...names.map(legend))
+    document.querySelector('.scale').textContent = number(most)
+    this.#about = per === 1 ? `${plural(total, 'line')}.` : `${plural(total, 'line')}; each bar stands for ${per} of them.`
+    this.#box.replaceChildren(...counts.map((_, bar) => this.#bar(bar, per, total, names, lines, most)))
+    this.#list.renew()
+  }
+
+  #bar(bar, per, total, names, lines, most) {
+    const option = document.createElement('div')
+    option.id = `line${bar}`
+    option.dataset.line = bar * per
+    option.setAttribute('role', 'option')
+    const [first, last] = [bar * per + 1, Math.min(total, (bar + 1) * per)]
+    const counts = lines.map((one, index) => `${plural(one.counts[bar], 'token')} in ${names[index]}`)
+    option.setAttribute('aria-label', `${first === last ? `Line ${number(first)}` : `Lines ${number(first)} to ${number(last)}`}: ${counts.join(', ')}`)
+    option.append(
+      ...lines.map((one, index) => {
+        const part = document.createElement('span')
+        part.className = `bar b${index}`
+        part.style.setProperty('--height', one.counts[bar] / most)
+        return part
+      }),
+    )
+    return option
+  }
+}
+
+function legend(name, index) {
+  const item = document.createElement('span')
+  item.className = `b${index}`
+  item.textContent = name
+  return item
+}

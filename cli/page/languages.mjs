@@ -1,0 +1,49 @@
+// What the same sentence costs in each language, for both tokenizers.
+
+import { number } from './visible.mjs'
+
+const COLUMNS = [
+  ['tokens', ({ tokens }) => number(tokens)],
+  ['per character', ({ perCharacter }) => number(perCharacter, 2)],
+  ['per word', ({ perWord }) => number(perWord, 2)],
+  ['× English', ({ timesEnglish }) => number(timesEnglish, 1)],
+]
+
+/**
+ * @param {string[]} names of the tokenizers
+ * @param {object[][]} costs for each tokenizer those of each language
+ * @param {(text: string) => void} onChoose hears of the sentence that was chosen
+ */
+export function showLanguages(names, costs, onChoose) {
+  const table = document.getElementById('languages')
+  const most = Math.max(...costs.flat().map(({ timesEnglish }) => timesEnglish))
+  const head = element('thead', {}, [
+    element('tr', {}, [element('th', { scope: 'col', rowSpan: 2 }, ['Language']), ...names.map((name, index) => element('th', { scope: 'colgroup', colSpan: COLUMNS.length, className: `b${index}` }, [name]))]),
+    element('tr', {}, names.flatMap(() => COLUMNS.map(([title]) => element('th', { scope: 'col' }, [title])))),
+  ])
+  const body = element('tbody', {}, costs[0].map((_, row) => languageRow(costs.map((list) => list[row]), most, onChoose)))
+  table.replaceChildren(head, body)
+}
+
+function languageRow(costs, most, onChoose) {
+  const [{ language, code, text }] = costs
+  const button = element('button', { type: 'button', title: text, lang: code, ariaLabel: `${language}: show the tokens of the sentence` }, [language])
+  button.addEventListener('click', () => onChoose(text))
+  const cells = costs.flatMap((cost) =>
+    COLUMNS.map(([, cell], column) => {
+      const td = element('td', {}, [cell(cost)])
+      if (column === COLUMNS.length - 1) {
+        td.className = 'times'
+        td.style.setProperty('--part', cost.timesEnglish / most)
+      }
+      return td
+    }),
+  )
+  return element('tr', {}, [element('th', { scope: 'row' }, [button]), ...cells])
+}
+
+function element(name, properties, children) {
+  const made = Object.assign(document.createElement(name), properties)
+  made.append(...children)
+  return made
+}

@@ -1,0 +1,154 @@
+// One tokenizer: its counts, the tokens of the part of the text that is shown, and what is known of the one that is looked at.
+
+import { listbox } from './listbox.mjs'
+import { number, partsOf, plural, signed, spoken } from './visible.mjs'
+
+const KINDS = {
+  text: '',
+  special: 'special token, spelt out in the text',
+  added: 'special token, put here by the tokenizer',
+  half: 'part of a character',
+}
+
+export class Pane {
+  /** Hears of the part of the text that a token of this pane stands for; nothing where none is looked at. */
+  onLook = () => {}
+  #element
+  #tokens = []
+  #text = ''
+  #list
+  #id
+
+  constructor(index, names, name, onChange) {
+    const { content } = document.getElementById('pane')
+    this.#element = content.cloneNode(true).firstElementChild
+    this.#id = `pane${index}`
+    this.#select.id = this.#id
+    this.#select.append(...names.map((one) => new Option(one, one)))
+    this.#select.value = name
+    this.#select.addEventListener('change', onChange)
+    this.#list = listbox(this.#box, { onShow: (option) => this.#look(option) })
+    document.querySelector('.panes').append(this.#element)
+    this.#name()
+  }
+
+  get tokenizer() {
+    return this.#select.value
+  }
+
+  get #select() {
+    return this.#element.querySelector('select')
+  }
+
+  get #box() {
+    return this.#element.querySelector('.tokens')
+  }
+
+  #name() {
+    this.#select.setAttribute('aria-label', 'Tokenizer')
+    this.#box.setAttribute('aria-label', `Tokens of ${this.tokenizer}`)
+  }
+
+  wait() {
+    this.#element.setAttribute('aria-busy', 'true')
+  }
+
+  /** Shows an answer of the server. */
+  show(text, { count, characters, bytes, tokens }) {
+    this.#name()
+    this.#element.removeAttribute('aria-busy')
+    this.#element.classList.remove('failed')
+    this.#text = text
+    this.#tokens = tokens
+    const [total, about] = this.#element.querySelectorAll('.counts > *')
+    total.textContent = plural(count, 'token')
+    about.textContent = count === 0 ? '' : `${number(characters / count, 2)} characters and ${number(bytes / count, 2)} bytes each`
+    this.#box.replaceChildren(...tokens.map((token) => this.#draw(token)))
+    this.#list.renew()
+  }
+
+  fail(message) {
+    this.#name()
+    this.#element.removeAttribute('aria-busy')
+    this.#element.classList.add('failed')
+    this.#tokens = []
+    const [total, about] = this.#element.querySelectorAll('.counts > *')
+    total.textContent = '–'
+    about.textContent = ''
+    this.#box.replaceChildren(message)
+    this.#list.renew()
+  }
+
+  /** Marks the tokens that have to do with a part of the text. */
+  mark(part) {
+    const options = this.#box.children
+    this.#tokens.forEach(({ kind, start, end }, index) => {
+      const has = part !== undefined && kind !== 'added' && start < part.end && end > part.start
+      options[index].classList.toggle('same', has)
+    })
+  }
+
+  #textOf({ kind, token, start, end }) {
+    return kind === 'added' ? token : this.#text.slice(start, end)
+  }
+
+  #draw(token) {
+    const { index, id, kind, bytes, start, end } = token
+    const option = document.createElement('span')
+    option.id = `${this.#id}-${index}`
+    const text = this.#textOf(token)
+    option.className = `token c${index % 4} ${kind}${text.endsWith('\n') ? ' end' : ''}`
+    option.setAttribute('role', 'option')
+    const what = kind === 'half' ? `bytes ${bytes}, part of ${spoken(text)}` : spoken(text)
+    const place = kind === 'added' ? '' : `, characters ${start} to ${end}`
+    option.setAttribute('aria-label', `${what}, id ${id}${place}${kind === 'special' || kind === 'added' ? ', special token' : ''}`)
+    if (kind === 'half') option.append(bytes)
+    else option.append(...drawn(text))
+    return option
+  }
+
+  #look(option) {
+    const token = option && this.#tokens[[...this.#box.children].indexOf(option)]
+    this.#element.querySelector('.detail').replaceChildren(...(token ? this.#detail(token) : hint()))
+    this.onLook(token && token.kind !== 'added' ? { start: token.start, end: token.end } : undefined)
+  }
+
+  #detail(token) {
+    const { index, id, kind, start, end, bytes } = token
+    const text = this.#textOf(token)
+    const rows = [
+      ['token', `${number(index + 1)}${KINDS[kind] ? `, ${KINDS[kind]}` : ''}`],
+      ['id', String(id)],
+      ['place', kind === 'added' ? 'none' : `${number(start)} to ${number(end)}`],
+      ['bytes', bytes.length > 95 ? `${bytes.slice(0, 95)} …` : bytes],
+      ['text', signed(text).slice(0, 80)],
+      ['in the vocabulary', token.token.slice(0, 80)],
+    ]
+    return rows.map(([term, value]) => {
+      const row = document.createElement('div')
+      const [name, content] = [document.createElement('dt'), document.createElement('dd')]
+      name.textContent = term
+      content.textContent = value
+      row.append(name, content)
+      return row
+    })
+  }
+}
+
+function drawn(text) {
+  return partsOf(text).flatMap((part) => {
+    if (typeof part === 'string') return [part]
+    const sign = document.createElement('i')
+    sign.textContent = part.sign
+    return part.end ? [sign, document.createElement('br')] : [sign]
+  })
+}
+
+function hint() {
+  const row = document.createElement('div')
+  row.className = 'hint'
+  const content = document.createElement('dd')
+  content.textContent = 'Point at a token, or press Tab and the arrow keys.'
+  row.append(content)
+  return [row]
+}

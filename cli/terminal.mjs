@@ -1,0 +1,26 @@
+// Text on a terminal: colours where they are wanted, and nothing that would move the cursor or turn text around.
+
+/** Neighbours differ: dark letters on four pale grounds. */
+const GROUNDS = [153, 186, 217, 151]
+
+export const COLOUR_OPTION = { type: 'string', choices: ['auto', 'always', 'never'], default: 'auto', help: 'whether to use colours; auto means on a terminal, and not with NO_COLOR' }
+
+/** Whether to write colours to standard output. */
+export function hasColours(wish) {
+  if (wish !== 'auto') return wish === 'always'
+  // An empty NO_COLOR is none (no-color.org), which Node sees otherwise.
+  const { NO_COLOR, FORCE_COLOR, ...rest } = process.env
+  if (NO_COLOR) return false
+  if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0'
+  return process.stdout.isTTY === true && process.stdout.getColorDepth(rest) >= 8
+}
+
+export const onGround = (text, index) => `\x1b[38;5;16;48;5;${GROUNDS[index % GROUNDS.length]}m${text}\x1b[0m`
+export const marked = (text) => `\x1b[1;38;5;231;48;5;96m${text}\x1b[0m`
+export const broken = (text) => `\x1b[38;5;231;48;5;130m${text}\x1b[0m`
+export const dim = (text) => `\x1b[2m${text}\x1b[0m`
+
+const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }
+
+/** White space as signs, and what has no picture, or changes how others are drawn, as its number. */
+export const visible = (text) => text.replace(/[\s\p{C}\p{Zl}\p{Zp}]/gu, (found) => SIGNS[found] ?? `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`)

@@ -1,0 +1,84 @@
+// Tokens as people look at them: where each stands in the text, what it spells, and what cannot be seen made visible.
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** What a text becomes when it is looked at: special tokens count as such, and nothing is cut off or filled up. */
+export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: false, padding: false }
+
+/**
+ * @typedef {object} Token
+ * @property {number} index its place among the tokens
+ * @property {number} id
+ * @property {string} token as the vocabulary writes it
+ * @property {'text' | 'special' | 'added' | 'half'} kind `special` stands in the text, `added` was put around it, and `half` holds
+ *   a part of a character
+ * @property {number} start where it stands in the text, in UTF-16 units
+ * @property {number} end of a half: that of the whole character
+ * @property {string} text the text from start to end; of an added token its own
+ * @property {number[]} bytes of that text in UTF-8; of a half its own
+ */
+
+/**
+ * Some of the tokens of a text.
+ *
+ * @param {import('..').Tokenizer} tokenizer
+ * @param {string} text
+ * @param {{ ids: Uint32Array, offsets: Uint32Array, specialTokensMask: Uint8Array }} encoding of the text, with LOOK
+ * @param {number} from
+ * @param {number} to
+ * @returns {Token[]}
+ */
+export function describe(tokenizer, text, { ids, offsets, specialTokensMask }, from = 0, to = ids.length) {
+  return Array.from(ids.subarray(from, to), (id, place) => {
+    const index = from + place
+    const [start, end] = [offsets[2 * index], offsets[2 * index + 1]]
+    const own = Buffer.from(tokenizer.decodeBytes([id]))
+    const kind = specialTokensMask[index] === 1 ? 'added' : isText(own) ? (isSpecial(tokenizer, id) ? 'special' : 'text') : 'half'
+    const token = tokenizer.idToToken(id) ?? own.toString()
+    const shown = kind === 'added' ? token : text.slice(start, end)
+    return { index, id, token, kind, start, end, text: shown, bytes: [...(kind === 'half' ? own : Buffer.from(shown))] }
+  })
+}
+
+function isText(bytes) {
+  try {
+    utf8.decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isSpecial = (tokenizer, id) => tokenizer.decode([id], { skipSpecialTokens: true }) === '' && tokenizer.decode([id]) !== ''
+
+/** How many tokens start in each line of a text; those that were added stand in none. */
+export function tokensPerLine(text, { ids, offsets, specialTokensMask }) {
+  const counts = []
+  let token = 0
+  for (let start = 0; ; ) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? Infinity : newline + 1
+    let count = 0
+    for (; token < ids.length && (specialTokensMask[token] === 1 || offsets[2 * token] < end); token++) count += 1 - specialTokensMask[token]
+    counts.push(count)
+    if (newline === -1) return counts
+    start = end
+  }
+}
+
+/**
+ * Which tokens start in a part of a text, from `start` to `end`: those that were added are with its first and its last.
+ *
+ * @returns {[from: number, to: number]}
+ */
+export function tokensWithin({ ids, offsets, specialTokensMask }, start, end) {
+  const firstAt = (place, from) => {
+    let token = from
+    while (token < ids.length && (specialTokensMask[token] === 1 || offsets[2 * token] < place)) token += 1
+    return token
+  }
+  const from = start === 0 ? 0 : firstAt(start, 0)
+  return [from, end === Infinity ? ids.length : firstAt(end, from)]
+}
+
+export const hex = (bytes) => bytes.map((byte) => byte.toString(16).padStart(2, '0')).join(' ')

@@ -1,0 +1,160 @@
+// The page and what it asks: a server for one person on this machine. It listens on loopback only, answers only when it is
+// addressed by a name of loopback (a page elsewhere can have its own name point here), and takes nothing but its own page's requests.
+
+import fs from 'node:fs'
+import http from 'node:http'
+
+import { LOOK, describe, hex, tokensPerLine, tokensWithin } from '../tokens.mjs'
+import { costs } from './languages.mjs'
+
+const PAGE = new URL('../page/', import.meta.url)
+const TYPES = { html: 'text/html; charset=utf-8', css: 'text/css; charset=utf-8', mjs: 'text/javascript; charset=utf-8', svg: 'image/svg+xml' }
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** The most of a text that is taken, in bytes of JSON; the page says so before. */
+const MOST_BODY = 20 << 20
+/** How much of a text is drawn at once, in UTF-16 units. */
+const WINDOW = 3000
+/** The most bars of the chart; more lines share bars. */
+const BARS = 120
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+}
+
+/** An answer that is no success. */
+class Refusal extends Error {
+  constructor(status, message) {
+    super(message)
+    this.status = status
+  }
+}
+
+/**
+ * A server that is not listening yet.
+ *
+ * @param {object} choice
+ * @param {string[]} choice.names of the tokenizers that the page offers; the first two are shown at first
+ * @param {(name: string) => Promise<import('../..').Tokenizer>} choice.load
+ * @param {string} [choice.text] what stands on the page at first
+ * @returns {http.Server}
+ */
+export function pageServer({ names, load, text }) {
+  const files = pageFiles()
+  const loaded = new Map()
+  const tokenizerOf = (name) => {
+    if (!names.includes(name)) throw new Refusal(404, 'there is no such tokenizer')
+    if (!loaded.has(name)) {
+      const loading = load(name)
+      loaded.set(name, loading)
+      // What failed is tried again the next time: a file may have come, or the network.
+      loading.catch(() => loaded.delete(name))
+    }
+    return loaded.get(name)
+  }
+  const routes = {
+    'GET /api/tokenizers': () => ({ names, shown: [names[0], names[1] ?? names[0]], text }),
+    'POST /api/tokens': async (body) => tokens(await tokenizerOf(body.tokenizer), body),
+    'POST /api/languages': async (body) => costs(await tokenizerOf(body.tokenizer)),
+  }
+  const server = http.createServer((request, response) => {
+    answer(request, server.address().port, files, routes).then(
+      ({ status = 200, type, body }) => response.writeHead(status, { ...HEADERS, 'content-type': type }).end(body),
+      ({ status = 500, message, code }) => {
+        response.writeHead(status, { ...HEADERS, 'content-type': JSON_TYPE }).end(JSON.stringify({ message, code }))
+      },
+    )
+  })
+  return server
+}
+
+
+/** All files of the page, by their paths. There is nothing else to ask for. */
+function pageFiles() {
+  const files = fs.readdirSync(PAGE).map((name) => [`/${name}`, { type: TYPES[name.split('.').pop()], body: fs.readFileSync(new URL(name, PAGE)) }])
+  return new Map([...files, ['/', files.find(([path]) => path === '/index.html')[1]]])
+}
+
+async function answer(request, port, files, routes) {
+  const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`)
+  const { host, origin } = request.headers
+  // Browsers leave out the port 80.
+  if (!hosts.includes(port === 80 ? `${host}:80` : host)) throw new Refusal(403, 'this server answers on this machine only')
+  const { method } = request
+  const path = request.url.split('?')[0]
+  const file = files.get(path)
+  if (file !== undefined) {
+    if (method !== 'GET' && method !== 'HEAD') throw new Refusal(405, `${method} is not for files`)
+    return file
+  }
+  const route = routes[`${method} ${path}`]
+  if (route === undefined) throw new Refusal(404, 'there is nothing here')
+  if (origin !== undefined && origin !== `http://${host}`) throw new Refusal(403, 'only its own page may ask this')
+  const body = method === 'POST' ? await json(request) : undefined
+  return { type: JSON_TYPE, body: JSON.stringify(await route(body)) }
+}
+
+/** The body of a request. A page elsewhere cannot send this type without being asked for leave first, which it does not get. */
+async function json(request) {
+  if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) throw new Refusal(415, 'this takes application/json')
+  const chunks = []
+  let bytes = 0
+  // What is too much is read and dropped: a browser hears an answer only when it has said everything.
+  for await (const chunk of request) {
+    bytes += chunk.length
+    if (bytes <= MOST_BODY) chunks.push(chunk)
+  }
+  if (bytes > MOST_BODY) throw new Refusal(413, 'the text is too long for this page')
+  try {
+    const body = JSON.parse(Buffer.concat(chunks).toString())
+    if (body !== null && typeof body === 'object') return body
+  } catch {
+    // Said below.
+  }
+  throw new Refusal(400, 'this is no JSON object')
+}
+
+/** Counts of a whole text, and the tokens of the part that is drawn. */
+async function tokens(tokenizer, { text, at = 0 }) {
+  if (typeof text !== 'string' || !Number.isSafeInteger(at) || at < 0) throw new Refusal(400, 'text must be a string, and at a place in it')
+  const batch = await tokenizer.encodeBatch([text], { ...LOOK, columns: ['specialTokensMask'] })
+  const start = at < text.length ? at : 0
+  const end = start + WINDOW < text.length ? start + WINDOW : Infinity
+  const shown = describe(tokenizer, text, batch, ...tokensWithin(batch, start, end))
+  const answer = {
+    count: batch.ids.length,
+    characters: charactersOf(text),
+    bytes: Buffer.byteLength(text),
+    start,
+    end: Math.min(end, text.length),
+    step: WINDOW,
+    // The page has the text itself.
+    tokens: shown.map(({ text: _, bytes, ...token }) => ({ ...token, bytes: hex(bytes) })),
+    lines: bars(tokensPerLine(text, batch)),
+  }
+  batch.dispose()
+  return answer
+}
+
+/** Code points, counted without making them. */
+function charactersOf(text) {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
+/** So many lines together that there are not too many bars. */
+function bars(counts) {
+  const per = Math.ceil(counts.length / BARS)
+  const sums = Array.from({ length: Math.ceil(counts.length / per) }, (_, bar) =>
+    counts.slice(bar * per, (bar + 1) * per).reduce((sum, count) => sum + count, 0),
+  )
+  return { total: counts.length, per, counts: sums }
+}

@@ -515,8 +515,8 @@ export class DecodeStream {
 }
 
 /**
- * What one text became. `ids` is there at once; every other column is computed when it is first asked for, and holds one
- * entry an id.
+ * What one text became. `ids` is there at once. Every other column holds one entry an id and is computed when it is first
+ * asked for, from the text, which is encoded again; with the second one come all columns of numbers.
  */
 export class Encoding {
   private constructor()

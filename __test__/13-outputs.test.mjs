@@ -54,6 +54,26 @@ test('truncation keeps one part and tells the others', () => {
   assert.deepEqual(left.tokens, ['<s>', 'l', 'd', '</s>'])
 })
 
+test('columns are the same in whatever order they are asked for, and memory of their own', () => {
+  const names = ['offsets', 'typeIds', 'wordIds', 'sequenceIds', 'specialTokensMask', 'attentionMask', 'sequenceRanges', 'tokens']
+  const texts = [['', {}], ['hello', { pair: 'world o' }], ['hello', { offsets: false }], ['hello world hello', { truncation: { maxLength: 5, stride: 1 }, padding: { to: 7 } }]]
+  for (const [text, options] of texts) {
+    const encoded = () => {
+      const encoding = small.encode(text, options)
+      return [encoding, ...encoding.overflowing]
+    }
+    // Asked for first, each column is computed alone.
+    const alone = names.map((name) => encoded().map((row) => row[name]))
+    for (let first = 0; first < names.length; first++) {
+      const rows = encoded()
+      const order = [...names.slice(first), ...names.slice(0, first)]
+      for (const name of order) assert.deepEqual(rows.map((row) => row[name]), alone[names.indexOf(name)], `${name} after ${names[first]}`)
+      const buffers = rows.flatMap((row) => names.map((name) => row[name])).filter(ArrayBuffer.isView).map(({ buffer }) => buffer)
+      assert.equal(new Set(buffers).size, buffers.length)
+    }
+  }
+})
+
 test('padding fills up one text or a batch', async () => {
   const padding = { to: 6, padId: 9, padTypeId: 2, padToken: '<pad>', direction: 'left' }
   const encoding = small.encode('hello', { padding })

@@ -40,6 +40,42 @@ test('the books balance, and a result that is disposed of comes back', async () 
   balanced(memory.stats())
 })
 
+test('columns lie in the pool, are counted there and come back with the ids', async () => {
+  const columns = ['specialTokensMask', 'typeIds', 'attentionMask', 'wordIds', 'sequenceIds']
+  const views = (batch) => ['ids', 'offsets', ...columns].map((name) => batch[name])
+  await turn()
+  await turn()
+  const before = memory.stats()
+  let kept
+  for (const threads of [1, 2]) {
+    for (const padding of [undefined, { to: 'longest' }]) {
+      const options = { offsets: 'utf16', columns, threads, padding }
+      const batch = await gpt.encodeBatch(rows, options)
+      const values = views(batch).map((view) => view.slice())
+      const bytes = values.reduce((sum, view) => sum + view.byteLength, 0)
+      const during = memory.stats()
+      balanced(during)
+      assert.ok(during.external >= before.external + bytes, `${during.external - before.external} of ${bytes}`)
+      if (padding === undefined) kept ??= values
+      batch.dispose()
+      for (const view of views(batch)) assert.equal(view.length, 0)
+      await turn()
+      await turn()
+      assert.ok(memory.stats().external <= before.external)
+      balanced(memory.stats())
+      if (padding === undefined) assert.deepEqual(values, kept)
+    }
+  }
+  const { cap } = before
+  memory.configure({ cap: 1 << 20 })
+  try {
+    const copied = await gpt.encodeBatch(rows, { offsets: 'utf16', columns })
+    assert.deepEqual(views(copied), kept, 'past the cap they are copied')
+  } finally {
+    memory.configure({ cap })
+  }
+})
+
 test('every pool and every advice gives the same ids', async () => {
   const { pool, madvise } = memory.stats()
   try {

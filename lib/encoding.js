@@ -14,6 +14,23 @@ const SEQUENCE_IDS = 6
 const ROWS = 7
 const RANGES = 8
 
+const asIs = (column) => column
+const asUint32 = (buffer) => new Uint32Array(buffer)
+// The core's mark for "none", the largest word, reads as -1.
+const asInt32 = (buffer) => new Int32Array(buffer)
+const VIEWS = [asUint32, asIs, asIs, asUint32, asIs, asInt32, asInt32, asUint32, asUint32]
+
+// How src/encoding.rs packs the columns of numbers, and how many numbers of each there are for a token. Behind them, from a
+// whole word on, come the ranges.
+const PACKED = [
+  [OFFSETS, Uint32Array, 2],
+  [TYPE_IDS, Uint32Array, 1],
+  [WORD_IDS, Int32Array, 1],
+  [SEQUENCE_IDS, Int32Array, 1],
+  [SPECIAL_TOKENS_MASK, Uint8Array, 1],
+  [ATTENTION_MASK, Uint8Array, 1],
+]
+
 /** An input and how it was encoded: whatever was not asked for at once is computed from it. */
 class Source {
   #handle
@@ -21,7 +38,8 @@ class Source {
   #pair
   #flags
   #extra
-  #columns = []
+  #columns
+  #packed
 
   constructor(handle, text, pair, flags, extra) {
     this.#handle = handle
@@ -40,12 +58,35 @@ class Source {
     return new Source(this.#handle, this.#text, this.#pair, withOverflow(this.#flags), this.#extra)
   }
 
-  /** A column over all rows. */
-  column(which, view) {
-    this.#columns[which] ??= view(
-      native.column(this.#handle, this.#text, this.#pair, this.#flags, this.#extra, which),
-    )
+  /**
+   * A column over all rows. The first one that is asked for is computed alone; to get the second, the input is encoded once
+   * more, to all numbers, because that costs more than they do.
+   */
+  column(which) {
+    if (this.#columns?.[which] === undefined) {
+      const isAlone = this.#columns === undefined || which === TOKENS || which === ROWS
+      const column = isAlone ? VIEWS[which](this.#ask(native.column, which)) : this.#numbers(which)
+      this.#columns ??= []
+      this.#columns[which] = column
+    }
     return this.#columns[which]
+  }
+
+  #ask(call, which) {
+    return call(this.#handle, this.#text, this.#pair, this.#flags, this.#extra, which)
+  }
+
+  /** A column out of the block that has all of them, in memory of its own. */
+  #numbers(which) {
+    this.#packed ??= this.#ask(native.numbers)
+    const [tokens] = new Uint32Array(this.#packed, 0, 1)
+    let at = 4
+    for (const [number, View, width] of PACKED) {
+      const length = number === OFFSETS && !this.hasOffsets ? 0 : tokens * width
+      if (number === which) return new View(this.#packed, at, length).slice()
+      at += length * View.BYTES_PER_ELEMENT
+    }
+    return new Uint32Array(this.#packed, Math.ceil(at / 4) * 4)
   }
 }
 
@@ -58,7 +99,7 @@ class Encoding {
   #source
   #row
   #start
-  #columns = []
+  #columns
   #ranges
   #overflow
   #overflowing
@@ -80,31 +121,31 @@ class Encoding {
   }
 
   get offsets() {
-    return this.#source.hasOffsets ? this.#column(OFFSETS, asUint32, 2) : undefined
+    return this.#source.hasOffsets ? this.#column(OFFSETS, 2) : undefined
   }
 
   get tokens() {
-    return this.#column(TOKENS, asIs)
+    return this.#column(TOKENS)
   }
 
   get specialTokensMask() {
-    return this.#column(SPECIAL_TOKENS_MASK, asIs)
+    return this.#column(SPECIAL_TOKENS_MASK)
   }
 
   get typeIds() {
-    return this.#column(TYPE_IDS, asUint32)
+    return this.#column(TYPE_IDS)
   }
 
   get attentionMask() {
-    return this.#column(ATTENTION_MASK, asIs)
+    return this.#column(ATTENTION_MASK)
   }
 
   get wordIds() {
-    return this.#column(WORD_IDS, asInt32)
+    return this.#column(WORD_IDS)
   }
 
   get sequenceIds() {
-    return this.#column(SEQUENCE_IDS, asInt32)
+    return this.#column(SEQUENCE_IDS)
   }
 
   get overflowing() {
@@ -115,7 +156,7 @@ class Encoding {
   /** What truncation cut off. The overflow of a part is parts of the same list. */
   #parts() {
     const source = this.#source.withOverflow()
-    const words = source.column(ROWS, asUint32)
+    const words = source.column(ROWS)
     const ends = words.subarray(1, 1 + words[0])
     let at = 1 + words[0]
     const places = Array.from(ends, () => {
@@ -133,7 +174,7 @@ class Encoding {
 
   get sequenceRanges() {
     if (this.#ranges === undefined) {
-      const words = this.#source.column(RANGES, asUint32)
+      const words = this.#source.column(RANGES)
       let at = 0
       for (let row = 0; row < this.#row; row++) at += 1 + words[at] * 3
       this.#ranges = Array.from({ length: words[at] }, (_, index) => {
@@ -203,19 +244,15 @@ class Encoding {
     return found === undefined ? [0, this.length] : [found.start, found.end]
   }
 
-  #column(which, view, width = 1) {
+  #column(which, width = 1) {
+    this.#columns ??= []
     if (this.#columns[which] === undefined) {
-      const whole = this.#source.column(which, view)
+      const whole = this.#source.column(which)
       const [start, end] = [this.#start * width, (this.#start + this.length) * width]
       this.#columns[which] = whole.length === end - start ? whole : whole.slice(start, end)
     }
     return this.#columns[which]
   }
 }
-
-const asIs = (column) => column
-const asUint32 = (buffer) => new Uint32Array(buffer)
-// The core's mark for "none", the largest word, reads as -1.
-const asInt32 = (buffer) => new Int32Array(buffer)
 
 module.exports = { Encoding, Source }

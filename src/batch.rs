@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use napi::Env;
-use napi::bindgen_prelude::{AsyncTask, External, Unknown};
+use napi::bindgen_prelude::{AsyncTask, Either3, External, Unknown};
 use napi_derive::napi;
-use tokenlane_core::batch::{self, Cancel, Run};
+use tokenlane_core::batch::{self, BatchColumns, Cancel, Run};
 use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, Text, Tokenizer};
 
-use crate::encoding;
+use crate::encoding::Column;
 use crate::error::{Class, Failure, caught};
 use crate::line::Turn;
 use crate::load::Handle;
-use crate::memory::Words;
+use crate::memory::{Bytes, Words};
 use crate::node_api::{self, Blocks, JsText};
 use crate::options::{self, COLUMNS, Extra};
 use crate::task::{Job, Work};
@@ -43,13 +43,22 @@ impl Work for EncodeWork {
         let encoded = encoded.gather()?;
         let rows = encoded.len() as u32;
         let (slab, mut columns, row_texts) = encoded.into_parts();
-        let take = |&column: &Columns| options.columns.contains(column).then(|| encoding::take(&mut columns, column));
+        let take = |&column: &Columns| options.columns.contains(column).then(|| taken(&mut columns, column));
         let columns = COLUMNS.iter().map(take).collect();
         Ok(Blocks { ids: Words::Pooled(slab), rows, row_texts: row_texts.map(Words::from), columns })
     }
 
     fn deliver(&mut self, _env: Env, blocks: Blocks) -> napi::Result<Blocks> {
         Ok(blocks)
+    }
+}
+
+/// A column taken out of a batch: numbers are lent to JS, as the ids are.
+fn taken(columns: &mut BatchColumns, column: Columns) -> Column {
+    match column {
+        Columns::TOKENS => Either3::C(columns.take_tokens().into_iter().map(JsText::from).collect()),
+        Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => Either3::B(Bytes::Pooled(columns.take_mask(column))),
+        _ => Either3::A(Words::Pooled(columns.take_words(column))),
     }
 }
 

@@ -78,5 +78,5 @@ pub fn change(env: Env, handle: &External<Handle>, changes: ChangeOptions) -> na
 /// The bytes of a tokenizer.json.
 #[napi]
 pub fn to_buffer(env: Env, handle: &External<Handle>) -> napi::Result<Bytes> {
-    caught(|| Ok(Bytes(handle.tokenizer.to_json()?))).map_err(|failure| node_api::js_error(env, &failure))
+    caught(|| Ok(Bytes::Plain(handle.tokenizer.to_json()?))).map_err(|failure| node_api::js_error(env, &failure))
 }

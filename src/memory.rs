@@ -1,9 +1,9 @@
 //! Whose memory results lie in.
 //!
-//! The core gathers a batch into one slab of its pool. JS gets the slab itself, as the memory of an ArrayBuffer, and Node
+//! The core gathers a batch into slabs of its pool, one of ids and one a column. JS gets a slab itself, as the memory of an ArrayBuffer, and Node
 //! calls a finalizer between turns of the event loop once V8 has let go of it; only then it goes back to the pool. A loop
 //! that never yields would let slabs pile up. Therefore what is outstanding is counted, and past half of the pool's cap, or
-//! where a runtime allows no external memory (Electron), the words are copied into memory that V8 itself collects.
+//! where a runtime allows no external memory (Electron), the values are copied into memory that V8 itself collects.
 //!
 //! V8 counts such memory, but sees no reason to collect before there is a lot of it. So the JS thread asks for a collection
 //! itself now and then; [`Pressure`] says when.
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use napi::Env;
 use napi_derive::napi;
-use tokenlane_core::memory::{self, Advice, Collection, Collector, Kind, Settings, Slab, Step, Taken};
+use tokenlane_core::memory::{self, Advice, Collection, Collector, Kind, Plain, Settings, Slab, Step, Taken};
 
 use crate::error::{Class, Failure};
 use crate::node_api;
@@ -32,88 +32,80 @@ fn most_lent() -> usize {
     memory::settings().cap / 2
 }
 
-/// Words on their way to JS, where they become an ArrayBuffer of 32-bit words in this machine's byte order.
+/// Numbers on their way to JS, in this machine's byte order.
 #[derive(Debug)]
-pub enum Words {
+pub enum Values<T: Plain> {
     /// They are lent to V8, if that can be.
-    Pooled(Slab<u32>),
+    Pooled(Slab<T>),
     /// They are copied.
-    Plain(Vec<u32>),
+    Plain(Vec<T>),
 }
 
-impl From<&[u32]> for Words {
-    /// Done by the thread that made them: many words move into the pool, so that JS gets them without another copy.
-    fn from(words: &[u32]) -> Self {
-        if size_of_val(words) <= SMALL { Self::Plain(words.to_vec()) } else { Self::Pooled(Slab::from(words)) }
+/// They become an ArrayBuffer of 32-bit words.
+pub type Words = Values<u32>;
+
+/// They become a Uint8Array.
+pub type Bytes = Values<u8>;
+
+impl<T: Plain> From<&[T]> for Values<T> {
+    /// Done by the thread that made them: many values move into the pool, so that JS gets them without another copy.
+    fn from(values: &[T]) -> Self {
+        if size_of_val(values) <= SMALL { Self::Plain(values.to_vec()) } else { Self::Pooled(Slab::from(values)) }
     }
 }
 
-impl From<Vec<u32>> for Words {
-    fn from(words: Vec<u32>) -> Self {
-        if size_of_val(&words[..]) <= SMALL { Self::Plain(words) } else { Self::from(&words[..]) }
+impl<T: Plain> From<Vec<T>> for Values<T> {
+    fn from(values: Vec<T>) -> Self {
+        if size_of_val(&values[..]) <= SMALL { Self::Plain(values) } else { Self::from(&values[..]) }
     }
 }
 
-impl AsRef<[u32]> for Words {
-    fn as_ref(&self) -> &[u32] {
+impl<T: Plain> AsRef<[T]> for Values<T> {
+    fn as_ref(&self) -> &[T] {
         match self {
             Self::Pooled(slab) => slab,
-            Self::Plain(words) => words,
+            Self::Plain(values) => values,
         }
     }
 }
-
-impl Words {
-    /// Appends words.
-    pub fn extend(&mut self, more: &Self) {
-        match self {
-            Self::Pooled(slab) => slab.extend_from_slice(more.as_ref()),
-            Self::Plain(words) => words.extend_from_slice(more.as_ref()),
-        }
-    }
-}
-
-/// Bytes on their way to JS, where they become a Uint8Array.
-#[derive(Debug)]
-pub struct Bytes(pub Vec<u8>);
 
 /// A slab that V8 looks at. Dropping it gives it back to the pool.
 #[derive(Debug)]
-pub struct Loan {
-    slab: Slab<u32>,
+pub struct Loan<T: Plain> {
+    slab: Slab<T>,
     bytes: usize,
 }
 
-impl Loan {
-    /// Registers the words as lent, or gives them back where they had better be copied. On the JS thread.
-    pub fn take(words: Words) -> Result<Self, Words> {
-        let bytes = size_of_val(words.as_ref());
+impl<T: Plain> Loan<T> {
+    /// Registers the values as lent, or gives them back where they had better be copied. On the JS thread.
+    pub fn take(values: Values<T>) -> Result<Self, Values<T>> {
+        let bytes = size_of_val(values.as_ref());
         if bytes <= SMALL {
-            return Err(words);
+            return Err(values);
         }
         PRESSURE.with_borrow_mut(|pressure| pressure.hand(bytes));
-        let slab = match words {
-            Words::Pooled(slab) if slab.is_pooled() => slab,
+        let slab = match values {
+            Values::Pooled(slab) if slab.is_pooled() => slab,
             other => return Err(other),
         };
         // Relaxed: the count guards no memory, it only has to add up.
         let before = LENT.fetch_add(bytes, Ordering::Relaxed);
         let loan = Self { slab, bytes };
-        if before + bytes > most_lent() { Err(loan.into_words()) } else { Ok(loan) }
+        if before + bytes > most_lent() { Err(loan.into_values()) } else { Ok(loan) }
     }
 
-    /// The words, for V8 to look at. They stay where they are until the loan is dropped.
-    pub fn words_mut(&mut self) -> &mut [u32] {
+    /// The values, for V8 to look at. They stay where they are until the loan is dropped.
+    pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.slab
     }
 
-    /// Takes the words back.
-    pub fn into_words(mut self) -> Words {
-        Words::Pooled(std::mem::take(&mut self.slab))
+    /// Takes the values back.
+    pub fn into_values(mut self) -> Values<T> {
+        Values::Pooled(std::mem::take(&mut self.slab))
     }
 }
 
-impl Drop for Loan {
+impl<T: Plain> Drop for Loan<T> {
     fn drop(&mut self) {
         LENT.fetch_sub(self.bytes, Ordering::Relaxed);
     }
@@ -348,7 +340,7 @@ mod tests {
             slab.resize(words, 7);
             Words::Pooled(slab)
         };
-        assert!(Loan::take(vec![7; 4].into()).is_err(), "few words are copied");
+        assert!(Loan::take(Words::from(vec![7; 4])).is_err(), "few words are copied");
         assert!(Loan::take(Words::Plain(vec![7; 1 << 20])).is_err(), "words that are not the pool's are copied");
         let half = most_lent() / size_of::<u32>() / 2;
         let first = Loan::take(pooled(half)).expect("half of what may be lent");
@@ -356,7 +348,7 @@ mod tests {
         assert!(Loan::take(pooled(1 << 20)).is_err(), "nothing is left");
         drop(first);
         let third = Loan::take(pooled(1 << 20)).expect("there is room again");
-        assert_eq!(second.into_words().as_ref().len() + third.into_words().as_ref().len(), half + (1 << 20));
+        assert_eq!(second.into_values().as_ref().len() + third.into_values().as_ref().len(), half + (1 << 20));
         assert_eq!(LENT.load(Ordering::Relaxed), 0);
     }
 

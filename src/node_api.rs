@@ -17,7 +17,7 @@ use tokenlane_core::memory::{Plain, Slab};
 
 use crate::encoding::Column;
 use crate::error::{Class, Failure};
-use crate::memory::{Bytes, Loan, Words};
+use crate::memory::{Bytes, Loan, Values, Words};
 
 /// How many elements of an array share one handle scope.
 const ELEMENTS_PER_SCOPE: u32 = 1024;
@@ -415,57 +415,66 @@ fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_val
     Ok(buffer)
 }
 
-fn as_bytes(words: &[u32]) -> &[u8] {
-    // SAFETY: any initialised word is four initialised bytes, and bytes need no alignment.
-    unsafe { slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: plain values are initialised bytes, and bytes need no alignment.
+    unsafe { slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// Called by Node on the JS thread once V8 has let go of a loan's memory.
-unsafe extern "C" fn end_loan(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
-    // SAFETY: `hint` is the box that `Words::to_napi_value` leaked; Node calls a finalizer once.
-    drop(unsafe { Box::from_raw(hint.cast::<Loan>()) });
+unsafe extern "C" fn end_loan<T: Plain>(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
+    // SAFETY: `hint` is the box of a loan of `T` that `buffer_of` leaked; Node calls a finalizer once.
+    drop(unsafe { Box::from_raw(hint.cast::<Loan<T>>()) });
+}
+
+/// Values as the memory of an ArrayBuffer.
+///
+/// # Safety
+/// `env` is that of the call that is running.
+unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Result<sys::napi_value> {
+    // More than an ArrayBuffer holds: Node would end the call with an exception of its own.
+    if size_of_val(values.as_ref()) > u32::MAX as usize {
+        let message = format!("{} ids are more than one ArrayBuffer holds; use smaller batches", values.as_ref().len());
+        let failure = Failure::new(Class::Range, "ERR_TOKENLANE_BATCH_TOO_LARGE", message);
+        return Err(js_error(Env::from_raw(env), &failure));
+    }
+    let mut loan = match Loan::take(values) {
+        Ok(loan) => Box::new(loan),
+        Err(values) => return copied_buffer(env, as_bytes(values.as_ref())),
+    };
+    let (data, bytes) = (loan.values_mut().as_mut_ptr().cast::<c_void>(), size_of_val(loan.values_mut()));
+    let hint = Box::into_raw(loan);
+    let mut buffer = ptr::null_mut();
+    // SAFETY: `data` is valid for `bytes` bytes until the box behind `hint` is dropped, which only `end_loan` does, for
+    // loans of the same type; from here on Rust does not touch the values, so JS may write them.
+    let status = unsafe {
+        sys::napi_create_external_arraybuffer(env, data, bytes, Some(end_loan::<T>), hint.cast(), &mut buffer)
+    };
+    if status == sys::Status::napi_no_external_buffers_allowed {
+        // SAFETY: Node refused before it took anything, so the box is still this function's alone.
+        let values = unsafe { Box::from_raw(hint) }.into_values();
+        return copied_buffer(env, as_bytes(values.as_ref()));
+    }
+    // On any other failure Node has called the finalizer already, or will.
+    check(status, "make an ArrayBuffer")?;
+    Ok(buffer)
 }
 
 impl ToNapiValue for Words {
     unsafe fn to_napi_value(env: sys::napi_env, words: Self) -> napi::Result<sys::napi_value> {
-        // More than an ArrayBuffer holds: Node would end the call with an exception of its own.
-        if words.as_ref().len() > (u32::MAX / 4) as usize {
-            let message =
-                format!("{} ids are more than one ArrayBuffer holds; use smaller batches", words.as_ref().len());
-            let failure = Failure::new(Class::Range, "ERR_TOKENLANE_BATCH_TOO_LARGE", message);
-            return Err(js_error(Env::from_raw(env), &failure));
-        }
-        let mut loan = match Loan::take(words) {
-            Ok(loan) => Box::new(loan),
-            Err(words) => return copied_buffer(env, as_bytes(words.as_ref())),
-        };
-        let (data, bytes) = (loan.words_mut().as_mut_ptr().cast::<c_void>(), size_of_val(loan.words_mut()));
-        let hint = Box::into_raw(loan);
-        let mut buffer = ptr::null_mut();
-        // SAFETY: `data` is valid for `bytes` bytes until the box behind `hint` is dropped, which only `end_loan` does;
-        // from here on Rust does not touch the words, so JS may write them.
-        let status = unsafe {
-            sys::napi_create_external_arraybuffer(env, data, bytes, Some(end_loan), hint.cast(), &mut buffer)
-        };
-        if status == sys::Status::napi_no_external_buffers_allowed {
-            // SAFETY: Node refused before it took anything, so the box is still this function's alone.
-            let words = unsafe { Box::from_raw(hint) }.into_words();
-            return copied_buffer(env, as_bytes(words.as_ref()));
-        }
-        // On any other failure Node has called the finalizer already, or will.
-        check(status, "make an ArrayBuffer")?;
-        Ok(buffer)
+        // SAFETY: the caller gives the running call's `env`.
+        unsafe { buffer_of(env, words) }
     }
 }
 
 impl ToNapiValue for Bytes {
     unsafe fn to_napi_value(env: sys::napi_env, bytes: Self) -> napi::Result<sys::napi_value> {
-        let buffer = copied_buffer(env, &bytes.0)?;
+        let length = bytes.as_ref().len();
+        // SAFETY: the caller gives the running call's `env`.
+        let buffer = unsafe { buffer_of(env, bytes) }?;
         let mut view = ptr::null_mut();
         // SAFETY: Node just made `buffer` with that many bytes.
-        let status = unsafe {
-            sys::napi_create_typedarray(env, sys::TypedarrayType::uint8_array, bytes.0.len(), buffer, 0, &mut view)
-        };
+        let status =
+            unsafe { sys::napi_create_typedarray(env, sys::TypedarrayType::uint8_array, length, buffer, 0, &mut view) };
         check(status, "make a Uint8Array")?;
         Ok(view)
     }

@@ -115,6 +115,11 @@ fn offset_unit(flags: u32) -> Option<OffsetUnit> {
     }
 }
 
+/// Whether offsets are asked for.
+pub fn has_offsets(flags: u32) -> bool {
+    offset_unit(flags).is_some()
+}
+
 /// What a call says of truncation or padding.
 pub fn setting<T>(off: bool, value: Option<T>) -> Setting<T> {
     match value {

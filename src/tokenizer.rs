@@ -101,7 +101,7 @@ pub fn decode_bytes(
     let options = options::decode_options(skip_special_tokens);
     let result = caught(|| {
         let ids = text::copy_ids("ids", &ids)?;
-        Ok(Bytes(handle.tokenizer.decode_bytes(&ids, &options)?))
+        Ok(Bytes::Plain(handle.tokenizer.decode_bytes(&ids, &options)?))
     });
     result.map_err(|failure| node_api::js_error(env, &failure))
 }

@@ -313,151 +313,42 @@ impl Encoding {
         self.sequence_ids.reserve(wanted(Columns::SEQUENCE_IDS));
     }
 
-    /// Appends all columns of `other`, but not its ids.
-    pub(crate) fn append_columns(&mut self, other: Self) {
-        /// What comes first is not copied.
-        fn append<T>(column: &mut Vec<T>, mut more: Vec<T>) {
-            if column.is_empty() {
-                *column = more;
-            } else {
-                column.append(&mut more);
-            }
+    /// A column of numbers as [`Self::take_words`] has it.
+    pub(crate) fn words(&self, column: Columns) -> &[u32] {
+        match column {
+            Columns::OFFSETS => self.offsets.as_flattened(),
+            Columns::TYPE_IDS => &self.type_ids,
+            Columns::WORD_IDS => &self.word_ids,
+            Columns::SEQUENCE_IDS => &self.sequence_ids,
+            _ => &[],
         }
-        append(&mut self.offsets, other.offsets);
-        append(&mut self.tokens, other.tokens);
-        append(&mut self.special_tokens_mask, other.special_tokens_mask);
-        append(&mut self.type_ids, other.type_ids);
-        append(&mut self.attention_mask, other.attention_mask);
-        append(&mut self.word_ids, other.word_ids);
-        append(&mut self.sequence_ids, other.sequence_ids);
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// A mask as [`Self::take_mask`] has it.
+    pub(crate) fn mask(&self, column: Columns) -> &[u8] {
+        match column {
+            Columns::SPECIAL_TOKENS_MASK => &self.special_tokens_mask,
+            Columns::ATTENTION_MASK => &self.attention_mask,
+            _ => &[],
+        }
+    }
+
+    /// Clears the ids and the columns of numbers.
+    pub(crate) fn clear_numbers(&mut self) {
         self.ids.clear();
         self.offsets.clear();
-        self.tokens.clear();
         self.special_tokens_mask.clear();
         self.type_ids.clear();
         self.attention_mask.clear();
         self.word_ids.clear();
         self.sequence_ids.clear();
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.clear_numbers();
+        self.tokens.clear();
         self.ranges.clear();
         self.overflowing.clear();
         self.own_overflow.clear();
-    }
-}
-
-/// Turns the byte offsets of tokens, which hardly ever go back, into another unit without a table of the whole text.
-#[derive(Debug)]
-pub(crate) struct UnitCursor<'a> {
-    text: &'a str,
-    unit: OffsetUnit,
-    byte: usize,
-    units: usize,
-}
-
-impl<'a> UnitCursor<'a> {
-    /// Nothing where bytes are the unit, or are as good as the unit because the text is ASCII.
-    pub(crate) fn new(text: &'a str, unit: OffsetUnit) -> Option<Self> {
-        let needed = unit != OffsetUnit::Byte && !text.is_ascii();
-        needed.then_some(Self { text, unit, byte: 0, units: 0 })
-    }
-
-    /// `byte` lies between two characters.
-    #[inline(always)]
-    pub(crate) fn convert(&mut self, byte: usize) -> u32 {
-        if byte > self.byte {
-            self.units += self.count(self.byte, byte);
-        } else if byte < self.byte {
-            self.units -= self.count(byte, self.byte);
-        }
-        self.byte = byte;
-        self.units as u32
-    }
-
-    /// Units from one byte to another.
-    #[inline(always)]
-    fn count(&self, start: usize, end: usize) -> usize {
-        match end - start {
-            // Most tokens are so short.
-            bytes @ 1..=8 => self.units(start, bytes),
-            _ => self.count_long(start, end),
-        }
-    }
-
-    fn count_long(&self, start: usize, end: usize) -> usize {
-        (start..end).step_by(8).map(|at| self.units(at, (end - at).min(8))).sum()
-    }
-
-    /// Units of so many bytes, one to eight, from `at` on.
-    #[inline(always)]
-    fn units(&self, at: usize, bytes: usize) -> usize {
-        const LOWEST: u64 = u64::MAX / 0xFF;
-        let eight = self.eight(at) & u64::MAX >> (64 - 8 * bytes);
-        // One in each byte that goes on with a character (10xxxxxx), or starts one of four bytes (1111xxxx).
-        let goes_on = eight >> 7 & !(eight >> 6) & LOWEST;
-        let is_four = eight >> 7 & eight >> 6 & eight >> 5 & eight >> 4 & LOWEST;
-        let sum = |ones: u64| (ones.wrapping_mul(LOWEST) >> 56) as usize;
-        match self.unit {
-            OffsetUnit::Byte => bytes,
-            OffsetUnit::CodePoint => bytes - sum(goes_on),
-            // Four bytes of UTF-8 are two units, all else is one.
-            OffsetUnit::Utf16 => bytes - sum(goes_on) + sum(is_four),
-        }
-    }
-
-    /// The bytes from `at` on, zeros behind the end of the text.
-    #[inline(always)]
-    fn eight(&self, at: usize) -> u64 {
-        let rest = &self.text.as_bytes()[at..];
-        match rest.first_chunk() {
-            Some(eight) => u64::from_le_bytes(*eight),
-            None => rest.iter().rev().fold(0, |eight, &byte| eight << 8 | u64::from(byte)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn units_are_counted_as_characters_are(
-            text in "([a-z]{0,20}|\\PC|é|中|😀){0,20}",
-            places in prop::collection::vec(any::<prop::sample::Index>(), 1..9),
-        ) {
-            let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-            for unit in [OffsetUnit::CodePoint, OffsetUnit::Utf16] {
-                let Some(mut cursor) = UnitCursor::new(&text, unit) else { continue };
-                for at in places.iter().map(|place| *place.get(&ends)) {
-                    let units = |c: char| if unit == OffsetUnit::CodePoint { 1 } else { c.len_utf16() };
-                    prop_assert_eq!(cursor.convert(at) as usize, text[..at].chars().map(units).sum::<usize>());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn offsets_convert_forwards_and_back() {
-        let text = "aé中😀\u{301}z";
-        for unit in [OffsetUnit::CodePoint, OffsetUnit::Utf16] {
-            let mut cursor = UnitCursor::new(text, unit).expect("the text is not ASCII");
-            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-            for &from in &places {
-                for &to in &places {
-                    for at in [from, to] {
-                        let expected = match unit {
-                            OffsetUnit::CodePoint => text[..at].chars().count(),
-                            _ => text[..at].encode_utf16().count(),
-                        };
-                        assert_eq!(cursor.convert(at), expected as u32);
-                    }
-                }
-            }
-        }
-        assert!(UnitCursor::new("ascii", OffsetUnit::Utf16).is_none());
-        assert!(UnitCursor::new(text, OffsetUnit::Byte).is_none());
     }
 }

@@ -1,27 +1,26 @@
-//! What the workers made becomes one batch: one slab of ids and one list a column, padded where that is wanted.
+//! What the workers made becomes one batch: one slab of ids and one a column, padded where that is wanted.
 
-use std::iter::repeat_n;
+use std::iter::once;
 
+use super::columns::{BatchColumns, Kept, KeptColumns, MASKS, Step, WORDS, width};
 use super::{Batch, BatchError};
 use crate::encoder::Plan;
 use crate::encoding::{Columns, Encoding, MOST_PADDED, NO_ID};
 use crate::error::EncodeError;
-use crate::memory::Slab;
 use crate::padding::Padding;
 use crate::truncation::Direction;
 
-/// Ids that a worker has written are put away when there are so many: as long as they are in the processor's cache.
+/// Tokens that a worker has written are put away when there are so many: as long as they are in the processor's cache.
 const PUT_AWAY: usize = 8 << 10;
-/// Ids that one piece of a window has room for: 256 KiB. All have the same size, so that every batch finds those of the
-/// one before.
-const PIECE: usize = 64 << 10;
 
 /// What a worker made of a window of rows.
 pub(super) struct Window {
-    /// The ids that are not put away yet, and all columns.
+    /// What is not put away yet, and all tokens as strings.
     pub(super) out: Encoding,
-    /// The ids before those of `out`.
-    ids: PutAway,
+    ids: Kept<u32>,
+    columns: KeptColumns,
+    /// How many ids were put away.
+    put_away: usize,
     /// Where each row ends, counted from the window's first id.
     ends: Vec<usize>,
     /// The text of each row, when there may be several rows of one.
@@ -30,101 +29,31 @@ pub(super) struct Window {
     pad_sequences: Vec<u32>,
 }
 
-/// Where a window's ids are put away.
-enum PutAway {
-    /// Nowhere: whoever fills columns or pads needs them together.
-    Never,
-    /// In pieces; so many ids together.
-    Pieces(Vec<Slab<u32>>, usize),
-    /// In the slab of the batch, behind so many places for row offsets: the window is the whole batch.
-    Slab(Slab<u32>, usize),
-}
-
-impl PutAway {
-    fn count(&self) -> usize {
-        match self {
-            Self::Never => 0,
-            Self::Pieces(_, count) => *count,
-            Self::Slab(slab, head) => slab.len() - head,
-        }
-    }
-
-    fn push(&mut self, mut ids: &[u32]) {
-        match self {
-            Self::Never => {}
-            Self::Pieces(pieces, count) => {
-                *count += ids.len();
-                while !ids.is_empty() {
-                    if pieces.last().is_none_or(|piece| piece.len() == PIECE) {
-                        pieces.push(Slab::with_capacity(PIECE));
-                    }
-                    let piece = pieces.last_mut().expect("there is one now");
-                    let (fitting, rest) = ids.split_at(ids.len().min(PIECE - piece.len()));
-                    piece.extend_from_slice(fitting);
-                    ids = rest;
-                }
-            }
-            Self::Slab(slab, _) => slab.extend_from_slice(ids),
-        }
-    }
-}
-
-/// How the ids of a window are to be kept.
-pub(super) enum Keep {
-    /// With the columns that are wanted, for about so many ids.
-    Together {
-        /// Ids, about.
-        ids: usize,
-        /// What is wanted beside them.
-        columns: Columns,
-    },
-    /// By themselves.
-    Apart,
-    /// By themselves, as the ids of the whole batch, which has so many rows and about so many ids.
-    AsBatch {
-        /// Rows.
-        rows: usize,
-        /// Ids, about.
-        ids: usize,
-    },
-}
-
 impl Window {
-    pub(super) fn new(keep: &Keep, rows: usize) -> Self {
-        let ids = match *keep {
-            Keep::Together { .. } => PutAway::Never,
-            Keep::Apart => PutAway::Pieces(vec![], 0),
-            Keep::AsBatch { rows, ids } => {
-                let mut slab = Slab::with_capacity(rows + 1 + ids);
-                slab.resize(rows + 1, 0);
-                PutAway::Slab(slab, rows + 1)
-            }
-        };
+    /// Of so many rows with about so many tokens, and these columns. One that is the whole batch puts its tokens away right
+    /// where the batch has them.
+    pub(super) fn new(rows: usize, tokens: usize, columns: Columns, is_whole: bool) -> Self {
         let mut out = Encoding::default();
-        if let Keep::Together { ids, columns } = *keep {
-            out.ids.reserve(ids);
-            out.reserve_columns(ids, columns);
-        }
-        Self { out, ids, ends: Vec::with_capacity(rows), row_texts: vec![], pad_sequences: vec![] }
-    }
-
-    fn put_away(&mut self) {
-        if !matches!(self.ids, PutAway::Never) {
-            self.ids.push(&self.out.ids);
-            self.out.ids.clear();
-        }
-    }
-
-    /// How many ids there are.
-    fn count(&self) -> usize {
-        self.ids.count() + self.out.ids.len()
+        let room = tokens.min(PUT_AWAY + PUT_AWAY / 2);
+        out.ids.reserve(room);
+        out.reserve_columns(room, columns);
+        let (ids, columns) = match is_whole {
+            // Room that is not needed goes back untouched, and growing would be a copy to fresh pages.
+            true => (Kept::whole(rows + 1, 2 * tokens), KeptColumns::whole(2 * tokens, columns)),
+            false => Default::default(),
+        };
+        let ends = Vec::with_capacity(rows);
+        Self { out, ids, columns, put_away: 0, ends, row_texts: vec![], pad_sequences: vec![] }
     }
 
     /// The tokens since the last end are a row of a text.
     pub(super) fn end_row(&mut self, text: usize, plan: &Plan) {
-        self.ends.push(self.count());
+        self.ends.push(self.put_away + self.out.ids.len());
         if self.out.ids.len() >= PUT_AWAY {
-            self.put_away();
+            self.put_away += self.out.ids.len();
+            self.ids.push(&self.out.ids);
+            self.columns.push(&self.out);
+            self.out.clear_numbers();
         }
         if plan.overflow {
             self.row_texts.push(text as u32);
@@ -138,125 +67,137 @@ impl Window {
         }
     }
 
+    /// No more rows come.
+    pub(super) fn end(&mut self) {
+        self.ids.end(std::mem::take(&mut self.out.ids));
+        self.columns.end(&mut self.out);
+    }
+
     /// The length of the longest row; of several rows of one text only the first counts.
     fn longest(&self) -> usize {
-        let starts = std::iter::once(&0).chain(&self.ends);
+        let starts = once(&0).chain(&self.ends);
         let lengths = self.ends.iter().zip(starts).map(|(end, start)| end - start);
         let counts =
             |row: usize| row == 0 || self.row_texts.is_empty() || self.row_texts[row] != self.row_texts[row - 1];
         lengths.enumerate().filter(|&(row, _)| counts(row)).map(|(_, length)| length).max().unwrap_or(0)
     }
-
-    fn padded(&self, target: usize, padding: &Padding) -> Padded<'_> {
-        Padded { ends: &self.ends, target, direction: padding.direction }
-    }
-
-    /// Fills the rows up to `target` tokens, column by column. The ids are together with them.
-    fn pad(&mut self, target: usize, padding: &Padding, columns: Columns) {
-        let mut out = std::mem::take(&mut self.out);
-        let padded = self.padded(target, padding);
-        let wanted = |column| columns.contains(column);
-        padded.fill(true, &mut out.ids, |_| padding.id);
-        padded.fill(wanted(Columns::OFFSETS), &mut out.offsets, |_| [0, 0]);
-        padded.fill(wanted(Columns::TOKENS), &mut out.tokens, |_| padding.token.clone());
-        padded.fill(wanted(Columns::SPECIAL_TOKENS_MASK), &mut out.special_tokens_mask, |_| 1);
-        padded.fill(wanted(Columns::TYPE_IDS), &mut out.type_ids, |_| padding.type_id);
-        padded.fill(wanted(Columns::ATTENTION_MASK), &mut out.attention_mask, |_| 0);
-        padded.fill(wanted(Columns::WORD_IDS), &mut out.word_ids, |_| NO_ID);
-        padded.fill(wanted(Columns::SEQUENCE_IDS), &mut out.sequence_ids, |row| self.pad_sequences[row]);
-        self.ends = padded.ends();
-        self.out = out;
-    }
 }
 
 /// One batch of all windows.
 pub(super) fn gather(mut windows: Vec<Window>, plan: &Plan) -> Result<Batch, BatchError> {
-    let rows = windows.iter().map(|window| window.ends.len()).sum();
+    let longest = windows.iter().map(Window::longest).max().unwrap_or(0);
+    let layout = Layout::new(windows.iter().map(|window| &window.ends[..]), plan.padding.as_ref(), longest)?;
     let row_texts = plan.overflow.then(|| windows.iter().flat_map(|window| &window.row_texts).copied().collect());
-    if let Some(padding) = &plan.padding {
-        let target = padding.target(windows.iter().map(Window::longest).max().unwrap_or(0));
-        if rows > 0 && target > MOST_PADDED {
-            let error = EncodeError::PaddingTooLong { length: target, limit: MOST_PADDED };
-            return Err(BatchError::Options(error));
-        }
-        let padded = |window: &Window| window.padded(target, padding).ends().last().copied().unwrap_or(0);
-        check_total(windows.iter().map(padded).sum())?;
-        windows.iter_mut().for_each(|window| window.pad(target, padding, plan.columns));
+    let pad_sequences: Vec<u32> = windows.iter().flat_map(|window| &window.pad_sequences).copied().collect();
+    let padding = plan.padding.clone().unwrap_or_default();
+    let (rows, total) = (layout.ends.len(), layout.total());
+
+    let ids = windows.iter_mut().map(|window| std::mem::take(&mut window.ids)).collect();
+    let mut slab = Kept::join(ids, rows + 1, total, layout.steps(1, |_| padding.id));
+    slab[1..].iter_mut().zip(layout.padded_ends()).for_each(|(place, end)| *place = end as u32);
+
+    let mut columns = BatchColumns::default();
+    for (place, &column) in WORDS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
+        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.words[place])).collect();
+        let value = |row: usize| match column {
+            Columns::TYPE_IDS => padding.type_id,
+            Columns::WORD_IDS => NO_ID,
+            Columns::SEQUENCE_IDS => pad_sequences[row],
+            _ => 0,
+        };
+        let width = width(column);
+        columns.words[place] = Kept::join(all, 0, total * width, layout.steps(width, value));
     }
-    let total: usize = windows.iter().map(Window::count).sum();
-    check_total(total)?;
-    windows.iter_mut().for_each(Window::put_away);
-    let mut slab = match &mut windows[..] {
-        [Window { ids: PutAway::Slab(slab, _), .. }] => std::mem::take(slab),
-        _ => Slab::with_capacity(rows + 1 + total),
-    };
-    slab.resize(slab.len().max(rows + 1), 0);
-    let (mut row, mut first) = (0, 0);
-    let mut columns = Encoding::default();
-    for window in windows {
-        for end in &window.ends {
-            row += 1;
-            slab[row] = (first + end) as u32;
-        }
-        first += window.ends.last().copied().unwrap_or(0);
-        if let PutAway::Pieces(pieces, _) = window.ids {
-            pieces.iter().for_each(|piece| slab.extend_from_slice(piece));
-        }
-        slab.extend_from_slice(&window.out.ids);
-        columns.append_columns(window.out);
+    for (place, &column) in MASKS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
+        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.masks[place])).collect();
+        let value = u8::from(column == Columns::SPECIAL_TOKENS_MASK);
+        columns.masks[place] = Kept::join(all, 0, total, layout.steps(1, |_| value));
     }
-    slab.shrink_to_fit();
+    if plan.columns.contains(Columns::TOKENS) {
+        columns.tokens = layout.tokens(windows.into_iter().flat_map(|window| window.out.tokens), &padding.token);
+    }
     Ok(Batch { slab, rows, columns, row_texts })
 }
 
-fn check_total(ids: usize) -> Result<(), BatchError> {
-    match u32::try_from(ids) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(BatchError::Options(EncodeError::BatchTooLarge { limit: u32::MAX as usize })),
-    }
-}
-
-/// How rows that end at `ends` are filled up.
-struct Padded<'a> {
-    ends: &'a [usize],
+/// Where the tokens of all rows and the padding stand.
+struct Layout {
+    /// Where the rows end without padding.
+    ends: Vec<usize>,
+    /// The least length of a row.
     target: usize,
     direction: Direction,
 }
 
-impl Padded<'_> {
-    /// Where the rows end afterwards.
-    fn ends(&self) -> Vec<usize> {
-        let (mut start, mut padded_end) = (0, 0);
-        let end = |&end: &usize| {
-            padded_end += (end - start).max(self.target);
-            start = end;
-            padded_end
-        };
-        self.ends.iter().map(end).collect()
+impl Layout {
+    /// `ends` are those of each window.
+    fn new<'a>(
+        ends: impl Iterator<Item = &'a [usize]>,
+        padding: Option<&Padding>,
+        longest: usize,
+    ) -> Result<Self, BatchError> {
+        let mut first = 0;
+        let shifted = ends.flat_map(|ends| {
+            let start = first;
+            first += ends.last().copied().unwrap_or(0);
+            ends.iter().map(move |end| start + end)
+        });
+        let ends: Vec<usize> = shifted.collect();
+        let target = padding.map_or(0, |padding| padding.target(longest));
+        if !ends.is_empty() && target > MOST_PADDED {
+            let error = EncodeError::PaddingTooLong { length: target, limit: MOST_PADDED };
+            return Err(BatchError::Options(error));
+        }
+        let layout = Self { ends, target, direction: padding.map(|padding| padding.direction).unwrap_or_default() };
+        match u32::try_from(layout.total()) {
+            Ok(_) => Ok(layout),
+            Err(_) => Err(BatchError::Options(EncodeError::BatchTooLarge { limit: u32::MAX as usize })),
+        }
     }
 
-    fn fill<T: Clone>(&self, wanted: bool, column: &mut Vec<T>, value: impl Fn(usize) -> T) {
-        if !wanted {
-            return;
-        }
-        let old = std::mem::take(column);
-        column.reserve(self.ends().last().copied().unwrap_or(0));
-        let mut values = old.into_iter();
-        let mut start = 0;
-        for (row, &end) in self.ends.iter().enumerate() {
-            let padding = repeat_n(value(row), self.target.saturating_sub(end - start));
-            match self.direction {
-                Direction::Right => {
-                    column.extend(values.by_ref().take(end - start));
-                    column.extend(padding);
+    /// How long the rows are without padding.
+    fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.ends.iter().zip(once(&0).chain(&self.ends)).map(|(end, start)| end - start)
+    }
+
+    /// Where they end with it.
+    fn padded_ends(&self) -> impl Iterator<Item = usize> {
+        self.lengths().scan(0, |end, length| {
+            *end += length.max(self.target);
+            Some(*end)
+        })
+    }
+
+    /// How many tokens there are, padding included.
+    fn total(&self) -> usize {
+        self.padded_ends().last().unwrap_or(0)
+    }
+
+    /// How a column of so many values a token is put together; `value` is that of a row's padding.
+    fn steps<T>(&self, width: usize, value: impl Fn(usize) -> T) -> impl Iterator<Item = Step<T>> {
+        let is_padded = self.target > 0;
+        let rows =
+            self.lengths().take(if is_padded { usize::MAX } else { 0 }).enumerate().flat_map(move |(row, length)| {
+                let values = Step::Values(length * width);
+                let padding = Step::Padding(self.target.saturating_sub(length) * width, value(row));
+                match self.direction {
+                    Direction::Right => [values, padding],
+                    Direction::Left => [padding, values],
                 }
-                Direction::Left => {
-                    column.extend(padding);
-                    column.extend(values.by_ref().take(end - start));
-                }
+            });
+        let all = (!is_padded).then(|| Step::Values(self.total() * width));
+        all.into_iter().chain(rows)
+    }
+
+    /// Strings are put together like all else, but moved.
+    fn tokens(&self, mut tokens: impl Iterator<Item = String>, padding: &str) -> Vec<String> {
+        let mut all = Vec::with_capacity(self.total());
+        for step in self.steps(1, |_| ()) {
+            match step {
+                Step::Values(count) => all.extend(tokens.by_ref().take(count)),
+                Step::Padding(count, ()) => all.extend(std::iter::repeat_n(padding, count).map(str::to_owned)),
             }
-            start = end;
         }
+        all
     }
 }
 
@@ -267,24 +208,64 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_are_padded_one_by_one(
-            rows in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..9),
-            target in 0usize..12,
+        fn rows_are_put_together_one_by_one(
+            windows in prop::collection::vec((prop::collection::vec(0usize..9, 0..9), 0usize..9), 0..5),
+            target in prop_oneof![Just(None), (0usize..12).prop_map(Some)],
             left: bool,
+            width in 1usize..3,
         ) {
-            let naive: Vec<Vec<u8>> = rows.iter().map(|row| {
-                let padding = vec![0; target.saturating_sub(row.len())];
+            let mut values = 1..;
+            let windows: Vec<(Vec<Vec<u32>>, usize)> = windows.into_iter().map(|(lengths, put_away)| {
+                (lengths.into_iter().map(|length| values.by_ref().take(length * width).collect()).collect(), put_away)
+            }).collect();
+            let rows: Vec<Vec<u32>> = windows.iter().flat_map(|(rows, _)| rows).cloned().collect();
+            let naive: Vec<Vec<u32>> = rows.iter().enumerate().map(|(at, row)| {
+                let padding = vec![1000 + at as u32; (target.unwrap_or(0) * width).saturating_sub(row.len())];
                 if left { [padding, row.clone()].concat() } else { [row.clone(), padding].concat() }
             }).collect();
-            let mut ends = vec![];
-            rows.iter().for_each(|row| ends.push(ends.last().unwrap_or(&0) + row.len()));
-            let direction = if left { Direction::Left } else { Direction::Right };
-            let padded = Padded { ends: &ends, target, direction };
-            let mut column = rows.concat();
-            padded.fill(true, &mut column, |_| 0);
-            let starts = std::iter::once(0).chain(padded.ends());
-            let got: Vec<Vec<u8>> = starts.zip(padded.ends()).map(|(start, end)| column[start..end].to_vec()).collect();
-            prop_assert_eq!(got, naive);
+
+            let ends: Vec<Vec<usize>> = windows.iter().map(|(rows, _)| {
+                rows.iter().scan(0, |end, row| { *end += row.len() / width; Some(*end) }).collect()
+            }).collect();
+            let padding = target.map(|target| Padding {
+                to: crate::PadTo::Length(target),
+                direction: if left { Direction::Left } else { Direction::Right },
+                ..Padding::default()
+            });
+            let layout = Layout::new(ends.iter().map(|ends| &ends[..]), padding.as_ref(), 0).expect("they are short");
+            let joined = |is_whole: bool| {
+                let kept = windows.iter().map(|(rows, put_away)| {
+                    let mut kept = if is_whole { Kept::whole(3, 7) } else { Kept::default() };
+                    let (first, rest) = rows.split_at(rows.len().min(*put_away));
+                    first.iter().for_each(|row| kept.push(row));
+                    kept.end(rest.concat());
+                    kept
+                }).collect();
+                Kept::join(kept, 3, layout.total() * width, layout.steps(width, |row| 1000 + row as u32))
+            };
+            let expected = [vec![0; 3], naive.concat()].concat();
+            prop_assert_eq!(&*joined(false), &expected[..]);
+            if windows.len() == 1 && target.is_none() {
+                prop_assert_eq!(&*joined(true), &expected[..]);
+            }
+            let lengths = naive.iter().map(|row| row.len() / width);
+            let ends: Vec<usize> = lengths.scan(0, |end, length| { *end += length; Some(*end) }).collect();
+            prop_assert!(layout.padded_ends().eq(ends));
+            if width == 1 {
+                let tokens = layout.tokens(rows.concat().into_iter().map(|value| value.to_string()), "1000");
+                let expected = naive.concat().into_iter().map(|value| value.min(1000).to_string());
+                prop_assert!(expected.eq(tokens));
+            }
         }
+    }
+
+    #[test]
+    fn what_is_put_away_in_pieces_comes_back_in_order() {
+        let values: Vec<u32> = (0..300_000).collect();
+        let mut kept = Kept::default();
+        values.chunks(70_001).for_each(|some| kept.push(some));
+        kept.end(vec![300_000, 300_001]);
+        let joined = Kept::join(vec![kept], 0, values.len() + 2, once(Step::Values(values.len() + 2)));
+        assert!(joined.iter().copied().eq(0..300_002));
     }
 }

@@ -1,11 +1,13 @@
 //! Many texts at once, on several threads, with the results in order.
 //!
 //! - [`windows`]: who works on which rows.
+//! - [`columns`]: where the rows are put until all are there, and what the batch has beside their ids.
 //! - [`gather`]: what the workers made becomes one batch, padded where that is wanted.
 //! - [`parallelism`]: how many threads there are, and what a forked child does.
 //! - [`cancel`]: how a batch is stopped.
 
 mod cancel;
+mod columns;
 mod gather;
 mod parallelism;
 mod windows;
@@ -14,14 +16,19 @@ use std::any::Any;
 use thiserror::Error;
 
 use crate::encoder::Plan;
-use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::encoding::{Columns, OffsetUnit};
 use crate::error::{DecodeError, EncodeError};
-use crate::memory::Slab;
+use crate::memory::{self, Slab};
 use crate::text::{Input, Text};
 use crate::tokenizer::{DecodeOptions, EncodeOptions, Tokenizer};
 pub use cancel::Cancel;
-use gather::{Keep, Window, gather};
+pub use columns::BatchColumns;
+use columns::bytes_per_token;
+use gather::{Window, gather};
 pub use parallelism::{MOST_THREADS, parallelism_was_used, set_threads, threads};
+
+/// A batch on one thread gets memory for all its tokens at once if that is this part of the pool's cap, or less.
+const MOST_AT_ONCE: usize = 4;
 
 /// How a batch is to be run.
 #[derive(Debug, Clone, Copy, Default)]
@@ -98,7 +105,7 @@ impl BatchError {
 pub struct Batch {
     slab: Slab<u32>,
     rows: usize,
-    columns: Encoding,
+    columns: BatchColumns,
     row_texts: Option<Vec<u32>>,
 }
 
@@ -139,11 +146,11 @@ impl Batch {
 
     /// Start and end of each token in its own row's text; empty when they were not asked for.
     pub fn offsets(&self) -> &[[u32; 2]] {
-        &self.columns.offsets
+        self.columns.offsets()
     }
 
-    /// The columns beside the ids, each over all rows; [`Encoding::ids`] is empty here.
-    pub fn columns(&self) -> &Encoding {
+    /// The columns beside the ids, each over all rows.
+    pub fn columns(&self) -> &BatchColumns {
         &self.columns
     }
 
@@ -153,7 +160,7 @@ impl Batch {
     }
 
     /// The slab as [`Self::into_slab`], the columns, and the texts of the rows.
-    pub fn into_parts(self) -> (Slab<u32>, Encoding, Option<Vec<u32>>) {
+    pub fn into_parts(self) -> (Slab<u32>, BatchColumns, Option<Vec<u32>>) {
         (self.slab, self.columns, self.row_texts)
     }
 }
@@ -261,19 +268,17 @@ fn encode_rows<'a, T: Sync>(
 ) -> Result<Encoded, BatchError> {
     let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
-    let is_plain = plan.padding.is_none() && !plan.overflow && plan.columns == Columns::NONE;
+    let per_token = bytes_per_token(plan.columns);
     let weights: Vec<usize> = rows.iter().map(|row| input(row).weight()).collect();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         let range = window.range();
         let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
-        let keep = match is_plain {
-            false => Keep::Together { ids: expected, columns: plan.columns },
-            // When one window is the whole batch its ids are the slab: the row offsets have their place before them. Room
-            // that is not needed goes back untouched, and growing would be a copy to fresh pages.
-            true if range.len() == rows.len() => Keep::AsBatch { rows: rows.len(), ids: 2 * expected },
-            true => Keep::Apart,
-        };
-        let mut made = Window::new(&keep, range.len());
+        // How long padded rows are is not known before all are there, nor how many rows come of texts that are cut.
+        let is_whole = range.len() == rows.len()
+            && plan.padding.is_none()
+            && !plan.overflow
+            && 2 * expected * per_token <= memory::settings().cap / MOST_AT_ONCE;
+        let mut made = Window::new(range.len(), expected, plan.columns, is_whole);
         tokenizer.with_encoder(|encoder| {
             while let Some(row) = window.next() {
                 let overflowing = encoder.encode(tokenizer, &input(&rows[row]), &plan, &mut made.out);
@@ -284,6 +289,7 @@ fn encode_rows<'a, T: Sync>(
                     made.end_row(row, &plan);
                 }
             }
+            made.end();
             Ok(made)
         })
     })?;

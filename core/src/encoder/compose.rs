@@ -5,7 +5,8 @@
 
 use std::iter::repeat_n;
 
-use super::row::{Quota, Row, WordNumbers, convert_offsets};
+use super::row::{Quota, Row, WordNumbers};
+use super::ruler::Ruler;
 use super::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 use crate::error::EncodeError;
@@ -48,9 +49,8 @@ impl Trimming {
         self.margins.capacity() + self.units.capacity()
     }
 
-    /// Offsets of the tokens since the last call become code points of `text`.
-    fn end_text(&mut self, text: &str, unit: OffsetUnit, offsets: &mut [[u32; 2]]) {
-        convert_offsets(text, OffsetUnit::CodePoint, offsets);
+    /// The tokens since the last call are of `text`, and their offsets are in code points.
+    fn end_text(&mut self, text: &str, unit: OffsetUnit) {
         let mut base = AS_IT_IS;
         if unit != OffsetUnit::CodePoint && !text.is_ascii() {
             base = self.units.len() as u32;
@@ -305,16 +305,15 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         let mut buffer = std::mem::take(&mut self.utf8);
         let result = text.to_utf8(&mut buffer).and_then(|text| {
-            let first = out.offsets.len();
             let columns = plan.columns.and(Columns::PER_TOKEN);
+            let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
+            let ruler = columns.contains(Columns::OFFSETS).then(|| Ruler::new(text, unit));
             let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
-            let mut row = Row { out, columns, original: text, words, margins, quota: self.quota };
+            let mut row = Row { out, columns, original: text, ruler, words, margins, quota: self.quota };
             self.sequence(tokenizer, &plan.policy, &mut row)?;
             self.quota = row.quota;
-            let offsets = &mut out.offsets[first..];
-            match trimming {
-                Some(trimming) => trimming.end_text(text, plan.offset_unit, offsets),
-                None => convert_offsets(text, plan.offset_unit, offsets),
+            if let Some(trimming) = trimming {
+                trimming.end_text(text, plan.offset_unit);
             }
             Ok(())
         });

@@ -2,12 +2,14 @@
 //!
 //! - [`words`]: the model's part, words to ids.
 //! - [`row`]: what is known of the tokens beside their ids.
+//! - [`ruler`]: bytes of a text become the unit of the offsets.
 //! - [`compose`]: what becomes of the tokens of a text or two, whole or cut by truncation.
 
 #[cfg(test)]
 mod columns_tests;
 mod compose;
 mod row;
+mod ruler;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::iter::repeat_n;
 
+use super::ruler::Ruler;
 use crate::bpe::Symbol;
-use crate::encoding::{Columns, Encoding, OffsetUnit, UnitCursor};
+use crate::encoding::{Columns, Encoding};
 use crate::post_processor::draft::Margins;
 use crate::span::Span;
 use crate::tokenizer::{TokenForm, Tokenizer};
@@ -16,6 +17,8 @@ pub(super) struct Row<'a> {
     pub(super) columns: Columns,
     /// The whole text of the row: where spans of unchanged text are widened to whole characters.
     pub(super) original: &'a str,
+    /// Of that text, when offsets are wanted.
+    pub(super) ruler: Option<Ruler<'a>>,
     pub(super) words: WordNumbers,
     /// Where the white space at the edges of each token is noted, when offsets are to be trimmed.
     pub(super) margins: Option<&'a mut Vec<Margins>>,
@@ -91,7 +94,7 @@ pub(super) struct Source<'a> {
 
 impl Row<'_> {
     pub(super) fn needs_positions(&self) -> bool {
-        self.columns.contains(Columns::OFFSETS)
+        self.ruler.is_some()
     }
 
     /// Asked between words: whether there is any need to go on.
@@ -106,8 +109,8 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.push(content.to_owned());
         }
-        if self.columns.contains(Columns::OFFSETS) {
-            self.out.offsets.push([span.start, span.end]);
+        if let Some(ruler) = &mut self.ruler {
+            self.out.offsets.push(ruler.convert([span.start, span.end]));
         }
         if let Some(margins) = &mut self.margins {
             margins.push(Margins::of(content));
@@ -121,11 +124,11 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.extend(symbols.iter().map(token).map(Cow::into_owned));
         }
-        if self.columns.contains(Columns::OFFSETS) {
+        if let Some(ruler) = &mut self.ruler {
             let mut start = word.start as usize;
             for symbol in symbols {
                 let end = start + symbol.len as usize;
-                self.out.offsets.push(source.origin(word, start, end, self.original));
+                self.out.offsets.push(ruler.convert(source.origin(word, start, end, self.original)));
                 start = end;
             }
         }
@@ -150,20 +153,29 @@ impl Row<'_> {
         let Encoding { ids, offsets, tokens, word_ids, .. } = &mut *self.out;
         let ids = &ids[first..];
         let token = |id: u32| tokenizer.model_token(id).unwrap_or_default();
+        // Iterators that know their length, so that lists make room once and not for every token.
+        let lens = || ids.iter().map(|&id| tokenizer.token_len(id));
         let places = || {
-            ids.iter().scan(start as usize, |at, &id| {
-                let start = *at;
-                *at += tokenizer.token_len(id) as usize;
-                Some((start, *at))
+            let mut end = start as usize;
+            lens().map(move |len| {
+                let start = end;
+                end += len as usize;
+                (start, end)
             })
         };
         if self.columns.contains(Columns::TOKENS) {
             tokens.extend(ids.iter().map(|&id| token(id).into_owned()));
         }
-        if self.columns.contains(Columns::OFFSETS) {
-            let all = Span { start, end };
-            offsets.reserve(ids.len());
-            offsets.extend(places().map(|(start, end)| source.origin(all, start, end, self.original)));
+        match &mut self.ruler {
+            Some(ruler) if source.origins.is_none() => {
+                ruler.extend(offsets, source.base + start as usize, source.base + end as usize, lens());
+            }
+            Some(ruler) => {
+                let all = Span { start, end };
+                let origin = |(start, end)| ruler.convert(source.origin(all, start, end, self.original));
+                offsets.extend(places().map(origin));
+            }
+            None => {}
         }
         if let Some(margins) = &mut self.margins {
             let text = source.text.as_bytes();
@@ -211,31 +223,6 @@ impl Source<'_> {
                 let floor = original.floor_char_boundary(self.base + start);
                 [floor as u32, original.ceil_char_boundary(self.base + end) as u32]
             }
-        }
-    }
-}
-
-pub(super) fn convert_offsets(text: &str, unit: OffsetUnit, offsets: &mut [[u32; 2]]) {
-    if offsets.is_empty() {
-        return;
-    }
-    // Places beyond the text come from prefixes and suffixes that were written as bytes (see `Source::origin`). The
-    // reference leaves them as they are, but for a span that starts within the text: that one ends two characters on.
-    let beyond = |end: u32| end as usize > text.len();
-    let Some(mut cursor) = UnitCursor::new(text, unit) else {
-        if unit != OffsetUnit::Byte {
-            let crossing = offsets.iter_mut().filter(|[start, end]| beyond(*end) && (*start as usize) < text.len());
-            crossing.for_each(|[start, end]| *end = *start + 2);
-        }
-        return;
-    };
-    for [start, end] in offsets {
-        if !beyond(*end) {
-            *start = cursor.convert(text.floor_char_boundary(*start as usize));
-            *end = cursor.convert(text.floor_char_boundary(*end as usize));
-        } else if (*start as usize) < text.len() {
-            *start = cursor.convert(text.floor_char_boundary(*start as usize));
-            *end = *start + 2;
         }
     }
 }

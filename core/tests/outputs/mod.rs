@@ -127,19 +127,12 @@ struct Row<'a> {
     sequence_ids: &'a [u32],
 }
 
-impl<'a> Row<'a> {
-    fn of(encoding: &'a Encoding) -> Self {
-        Self::cut(encoding.ids(), encoding, 0..encoding.len())
-    }
-
-    fn of_batch(batch: &'a Batch, row: usize) -> Self {
-        let ends = batch.row_offsets();
-        Self::cut(batch.row(row), batch.columns(), ends[row] as usize..ends[row + 1] as usize)
-    }
-
-    fn cut(ids: &'a [u32], columns: &'a Encoding, range: std::ops::Range<usize>) -> Self {
-        Self {
-            ids,
+/// The columns of an encoding and of a batch have the same names.
+macro_rules! cut_row {
+    ($ids:expr, $columns:expr, $range:expr) => {{
+        let (columns, range) = ($columns, $range);
+        Row {
+            ids: $ids,
             offsets: &columns.offsets()[range.clone()],
             tokens: &columns.tokens()[range.clone()],
             special_tokens_mask: &columns.special_tokens_mask()[range.clone()],
@@ -148,6 +141,17 @@ impl<'a> Row<'a> {
             word_ids: &columns.word_ids()[range.clone()],
             sequence_ids: &columns.sequence_ids()[range],
         }
+    }};
+}
+
+impl<'a> Row<'a> {
+    fn of(encoding: &'a Encoding) -> Self {
+        cut_row!(encoding.ids(), encoding, 0..encoding.len())
+    }
+
+    fn of_batch(batch: &'a Batch, row: usize) -> Self {
+        let ends = batch.row_offsets();
+        cut_row!(batch.row(row), batch.columns(), ends[row] as usize..ends[row + 1] as usize)
     }
 }
 

@@ -1,0 +1,299 @@
+//! Places in a text: bytes become the unit that offsets are wanted in, while the tokens come.
+
+use crate::encoding::OffsetUnit;
+
+/// One in the lowest bit of each byte.
+const LOWEST: u64 = u64::MAX / 0xFF;
+
+/// Measures a text in bytes, code points or UTF-16 units. Tokens hardly ever go back, so it counts on from the place that it was
+/// asked for last, without a table of the whole text.
+#[derive(Debug)]
+pub(super) struct Ruler<'a> {
+    text: &'a str,
+    unit: OffsetUnit,
+    is_ascii: bool,
+    /// A place between two characters,
+    byte: usize,
+    /// and what it is in the unit.
+    units: u32,
+}
+
+impl<'a> Ruler<'a> {
+    pub(super) fn new(text: &'a str, unit: OffsetUnit) -> Self {
+        Self { text, unit, is_ascii: text.is_ascii(), byte: 0, units: 0 }
+    }
+
+    /// A token's offsets, from bytes to the unit. The ends of a character are those of each token that it is split over.
+    ///
+    /// Places beyond the text come from prefixes and suffixes that were written as bytes (see `Source::origin`). The
+    /// reference leaves them as they are, but for a span that starts within the text: that one ends two characters on.
+    pub(super) fn convert(&mut self, [start, end]: [u32; 2]) -> [u32; 2] {
+        if self.unit == OffsetUnit::Byte {
+            return [start, end];
+        }
+        if end as usize <= self.text.len() {
+            return [self.place(start), self.place(end)];
+        }
+        if (start as usize) < self.text.len() {
+            let start = self.place(start);
+            return [start, start + 2];
+        }
+        [start, end]
+    }
+
+    /// Appends the offsets of adjacent tokens of the given lengths, in bytes, that together are `start..end` of the text. Both
+    /// lie between two characters.
+    pub(super) fn extend(
+        &mut self,
+        offsets: &mut Vec<[u32; 2]>,
+        start: usize,
+        end: usize,
+        lens: impl Iterator<Item = u32>,
+    ) {
+        let text = &self.text.as_bytes()[..end];
+        if self.is_ascii || text[start..].is_ascii() {
+            let first = self.place(start as u32);
+            let mut at = first;
+            offsets.extend(lens.map(|len| {
+                let start = at;
+                at += len;
+                [start, at]
+            }));
+            debug_assert_eq!((at - first) as usize, end - start, "the tokens are all of it");
+            (self.byte, self.units) = (end, at);
+            return;
+        }
+        let first = self.place(start as u32);
+        let units = match self.unit {
+            OffsetUnit::Byte => extend_by::<Bytes>(text, start, first, offsets, lens),
+            OffsetUnit::CodePoint => extend_by::<CodePoints>(text, start, first, offsets, lens),
+            OffsetUnit::Utf16 => extend_by::<Utf16>(text, start, first, offsets, lens),
+        };
+        (self.byte, self.units) = (end, units);
+    }
+
+    /// The start of the character that a byte is of, in the unit.
+    #[inline(always)]
+    fn place(&mut self, byte: u32) -> u32 {
+        if self.is_ascii || self.unit == OffsetUnit::Byte {
+            return byte;
+        }
+        let byte = self.text.floor_char_boundary(byte as usize);
+        if byte > self.byte {
+            self.units += self.count(self.byte, byte);
+        } else if byte < self.byte {
+            self.units -= self.count(byte, self.byte);
+        }
+        self.byte = byte;
+        self.units
+    }
+
+    /// Units between two places.
+    #[inline(always)]
+    fn count(&self, start: usize, end: usize) -> u32 {
+        let text = self.text.as_bytes();
+        match self.unit {
+            OffsetUnit::Byte => (end - start) as u32,
+            OffsetUnit::CodePoint => CodePoints::begun(text, start, end, 0),
+            OffsetUnit::Utf16 => Utf16::begun(text, start, end, 0),
+        }
+    }
+}
+
+/// What places are counted in.
+trait Unit {
+    /// The units of all characters that begin before byte `end`; `before` are those of the ones that begin before `start`.
+    fn begun(text: &[u8], start: usize, end: usize, before: u32) -> u32;
+
+    /// The units of a character that begins with this byte.
+    fn of(first: u8) -> u32;
+}
+
+struct Bytes;
+struct CodePoints;
+struct Utf16;
+
+impl Unit for Bytes {
+    #[inline(always)]
+    fn begun(text: &[u8], _start: usize, end: usize, _before: u32) -> u32 {
+        let mut end = end;
+        while text.get(end).is_some_and(|&byte| goes_on(byte)) {
+            end += 1;
+        }
+        end as u32
+    }
+
+    fn of(first: u8) -> u32 {
+        first.leading_ones()
+    }
+}
+
+impl Unit for CodePoints {
+    #[inline(always)]
+    fn begun(text: &[u8], start: usize, end: usize, before: u32) -> u32 {
+        by_eight(text, start, end, before, |eight| LOWEST & !continuations(eight))
+    }
+
+    fn of(_first: u8) -> u32 {
+        1
+    }
+}
+
+impl Unit for Utf16 {
+    #[inline(always)]
+    fn begun(text: &[u8], start: usize, end: usize, before: u32) -> u32 {
+        // Four bytes of UTF-8 (the first is 1111xxxx) are two units, all else is one.
+        let fours = |eight: u64| eight >> 7 & eight >> 6 & eight >> 5 & eight >> 4 & LOWEST;
+        by_eight(text, start, end, before, |eight| (LOWEST & !continuations(eight)) + fours(eight))
+    }
+
+    fn of(first: u8) -> u32 {
+        if first >= 0xF0 { 2 } else { 1 }
+    }
+}
+
+/// Whether a byte goes on with a character (10xxxxxx).
+#[inline(always)]
+fn goes_on(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// One in each such byte of eight.
+#[inline(always)]
+fn continuations(eight: u64) -> u64 {
+    eight >> 7 & !(eight >> 6) & LOWEST
+}
+
+/// Adds to `sum` what `count` says in each byte of `start..end`: two at most.
+#[inline(always)]
+fn by_eight(text: &[u8], start: usize, end: usize, sum: u32, count: impl Fn(u64) -> u64) -> u32 {
+    let some = |at: usize, bytes: usize| {
+        let counts = count(eight(text, at)) & u64::MAX >> (64 - 8 * bytes);
+        (counts.wrapping_mul(LOWEST) >> 56) as u32
+    };
+    match end - start {
+        0 => sum,
+        // Most tokens are so short.
+        bytes @ 1..=8 => sum + some(start, bytes),
+        _ => sum + (start..end).step_by(8).map(|at| some(at, (end - at).min(8))).sum::<u32>(),
+    }
+}
+
+/// The bytes from `at` on, zeros behind the end of the text.
+#[inline(always)]
+fn eight(text: &[u8], at: usize) -> u64 {
+    let rest = &text[at..];
+    match rest.first_chunk() {
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => rest.iter().rev().fold(0, |eight, &byte| eight << 8 | u64::from(byte)),
+    }
+}
+
+/// As [`Ruler::extend`], of any text; `first` is the place of byte `start`. The answer is the place of the last end.
+#[inline(always)]
+fn extend_by<U: Unit>(
+    text: &[u8],
+    start: usize,
+    first: u32,
+    offsets: &mut Vec<[u32; 2]>,
+    lens: impl Iterator<Item = u32>,
+) -> u32 {
+    let (mut at, mut units) = (start, first);
+    offsets.extend(lens.map(|len| {
+        let mut from = units;
+        if text.get(at).is_some_and(|&byte| goes_on(byte)) {
+            // The token goes on with a character: it is from that character's start on.
+            from -= U::of(first_of(text, at));
+        }
+        let end = at + len as usize;
+        units = U::begun(text, at, end, units);
+        at = end;
+        [from, units]
+    }));
+    debug_assert_eq!(at, text.len(), "the tokens are all of it");
+    units
+}
+
+/// The first byte of the character that the byte before `at` is of.
+#[cold]
+fn first_of(text: &[u8], at: usize) -> u8 {
+    text[..at].iter().rev().copied().find(|&byte| !goes_on(byte)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const UNITS: [OffsetUnit; 3] = [OffsetUnit::Byte, OffsetUnit::CodePoint, OffsetUnit::Utf16];
+
+    /// The place of a byte, counted character by character.
+    fn naive(text: &str, byte: usize, unit: OffsetUnit) -> u32 {
+        let units = match unit {
+            OffsetUnit::Byte => byte,
+            OffsetUnit::CodePoint => text[..byte].chars().count(),
+            OffsetUnit::Utf16 => text[..byte].encode_utf16().count(),
+        };
+        units as u32
+    }
+
+    proptest! {
+        #[test]
+        fn places_are_counted_as_characters_are(
+            text in "([a-z]{0,20}|\\PC|é|中|😀){0,20}",
+            places in prop::collection::vec(any::<prop::sample::Index>(), 1..9),
+        ) {
+            let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            for unit in UNITS {
+                let mut ruler = Ruler::new(&text, unit);
+                for pair in places.windows(2) {
+                    let [start, end] = [0, 1].map(|i| *pair[i].get(&ends));
+                    let expected = [start, end].map(|at| naive(&text, at, unit));
+                    prop_assert_eq!(ruler.convert([start as u32, end as u32]), expected);
+                }
+            }
+        }
+
+        #[test]
+        fn tokens_together_are_tokens_one_by_one(
+            text in "([a-z]{0,20}|\\PC|é|中|😀){0,20}",
+            cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..30),
+        ) {
+            // Tokens end anywhere, the runs of tokens that are measured together between two characters.
+            let mut ends: Vec<usize> = cuts.iter().map(|(cut, _)| cut.index(text.len() + 1)).collect();
+            let whole = |(cut, is_whole): &(prop::sample::Index, bool)| is_whole.then(|| text.floor_char_boundary(cut.index(text.len() + 1)));
+            let mut runs: Vec<usize> = cuts.iter().filter_map(whole).chain([0, text.len()]).collect();
+            ends.extend(&runs);
+            for list in [&mut ends, &mut runs] {
+                list.sort_unstable();
+                list.dedup();
+            }
+            for unit in UNITS {
+                let (mut ruler, mut offsets, mut expected) = (Ruler::new(&text, unit), vec![], vec![]);
+                for run in runs.windows(2) {
+                    let inside: Vec<usize> = ends.iter().copied().filter(|end| (run[0]..=run[1]).contains(end)).collect();
+                    let lens: Vec<u32> = inside.windows(2).map(|token| (token[1] - token[0]) as u32).collect();
+                    ruler.extend(&mut offsets, run[0], run[1], lens.into_iter());
+                    expected.extend(inside.windows(2).map(|token| {
+                        let places = [text.floor_char_boundary(token[0]), text.ceil_char_boundary(token[1])];
+                        places.map(|at| naive(&text, at, unit))
+                    }));
+                }
+                prop_assert_eq!(offsets, expected, "{:?} {:?}", &text, unit);
+            }
+        }
+    }
+
+    #[test]
+    fn places_beyond_the_text_stay_as_they_are() {
+        for (text, expected) in [("abc", [[3, 5], [2, 4]]), ("aé", [[3, 5], [1, 3]])] {
+            for unit in UNITS {
+                let mut ruler = Ruler::new(text, unit);
+                let crossing = if unit == OffsetUnit::Byte { [2, 5] } else { expected[1] };
+                let start = if text.is_ascii() { 2 } else { 1 };
+                assert_eq!(ruler.convert([3, 5]), expected[0]);
+                assert_eq!(ruler.convert([if unit == OffsetUnit::Byte { 2 } else { start }, 5]), crossing);
+            }
+        }
+    }
+}

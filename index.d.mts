@@ -2,6 +2,8 @@ export {
   AddedToken,
   Batch,
   Changes,
+  ChatMessage,
+  ChatOptions,
   Column,
   Component,
   CountOptions,

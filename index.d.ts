@@ -177,7 +177,7 @@ export interface Piece {
   count: number
 }
 
-/** What a rank file (`*.tiktoken`) does not say itself. Not needed for a tokenizer.json. */
+/** What a file does not say itself: of a rank file (`*.tiktoken`) how texts are cut, of any how chats go. */
 export interface LoadOptions {
   /** Read the file as the bundled encoding of this name. Default: the file says what it is. */
   encoding?: string | undefined
@@ -185,6 +185,46 @@ export interface LoadOptions {
   pattern?: string | undefined
   /** Special tokens and their ids. Only beside `pattern`. Default none. */
   specialTokens?: Readonly<Record<string, number>> | undefined
+  /**
+   * A chat template in Jinja, or several by their names. Default: what lies beside the file, as in a folder of the hub:
+   * `chat_template.jinja` and `additional_chat_templates/`, else the `chat_template` of `tokenizer_config.json`. Of bytes: none.
+   */
+  chatTemplate?: string | Readonly<Record<string, string>> | undefined
+  /**
+   * What a tokenizer_config.json holds, for the tokens that templates use (`bos_token` and its like), and for its templates.
+   * Nothing beside the file is read then. Default: the one that lies beside the file. Of bytes: none.
+   */
+  config?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** One message of a conversation. Fields that are `null` are as if they were not there; templates may use others. */
+export interface ChatMessage {
+  /** Mostly `'system'`, `'user'`, `'assistant'` or `'tool'`. */
+  role: string
+  content?: string | readonly Readonly<Record<string, unknown>>[] | Readonly<Record<string, unknown>> | null | undefined
+  [field: string]: unknown
+}
+
+/** What a template gets beside the messages. */
+export interface ChatOptions {
+  /** Functions that a model may call, as JSON Schema. Default none. */
+  tools?: readonly Readonly<Record<string, unknown>>[] | null | undefined
+  /** Documents that a model may use. Default none. */
+  documents?: readonly Readonly<Record<string, unknown>>[] | null | undefined
+  /**
+   * A template in Jinja, or the name of one where the tokenizer has several. Default: the one it has; of several, `tool_use`
+   * if there are tools, else `default`.
+   */
+  chatTemplate?: string | undefined
+  /** End with what an answer begins with. Default `false`. */
+  addGenerationPrompt?: boolean | undefined
+  /**
+   * End within the last message, so that a model goes on with it; or within another field of it than `content`. Excludes
+   * `addGenerationPrompt`. Default `false`.
+   */
+  continueFinalMessage?: boolean | string | undefined
+  /** More variables for the template, such as `enable_thinking`; a function is one that the template can call. */
+  variables?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** How far a download is. */
@@ -414,6 +454,30 @@ export class Tokenizer {
   countBatch(texts: readonly Text[], options?: CountOptions & RunOptions): Promise<Uint32Array>
 
   /**
+   * The ids of a conversation, as transformers' `apply_chat_template` gives them: a template in Jinja makes a text of it, in which
+   * special tokens are parsed and to which nothing is added. Where what users write must not become special tokens, look for
+   * them before.
+   *
+   * Throws an `Error`: `ERR_TOKENLANE_CHAT_TEMPLATE_MISSING` without a template, of encodings of OpenAI always;
+   * `ERR_TOKENLANE_CHAT_REFUSED` for what the template refuses or a last message that cannot be continued;
+   * `ERR_TOKENLANE_CHAT_TEMPLATE` for a template that is wrong, uses what is not supported, or does not end.
+   *
+   * ```js
+   * const { ids } = tokenizer.applyChatTemplate([{ role: 'user', content: 'Hello!' }], { addGenerationPrompt: true })
+   * ```
+   */
+  applyChatTemplate(messages: readonly ChatMessage[], options?: ChatOptions & { tokenize?: true | undefined }): Encoding
+  /** As above, but the text and not its ids. */
+  applyChatTemplate(messages: readonly ChatMessage[], options: ChatOptions & { tokenize: false }): string
+  /**
+   * How many ids {@link applyChatTemplate} gives; throws as it does. Of `cl100k_base` and `o200k_base`: how many tokens OpenAI's
+   * chat completions count for messages of text, an answer's first three included, by the rule that OpenAI documents. It is
+   * for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4.1; there are no options then, and what is no text is a `TypeError`
+   * (`ERR_TOKENLANE_ARGUMENT_TYPE`).
+   */
+  countChat(messages: readonly ChatMessage[], options?: ChatOptions): number
+
+  /**
    * The text of ids. Bytes that are no UTF-8, such as half a character, become U+FFFD.
    *
    * Throws a `RangeError` for what can be no id (`ERR_TOKENLANE_ARGUMENT_VALUE`). An id that the vocabulary does not have is a
@@ -438,7 +502,7 @@ export class Tokenizer {
 
   /**
    * A tokenizer like this one with some things changed; this one stays as it is. Quick, and small: vocabulary and merges are
-   * shared between the two.
+   * shared between the two, and so are chat templates.
    *
    * Throws what loading a tokenizer.json with these components would. Of a tokenizer of ranks only added tokens, the
    * post-processor, truncation and padding can be changed (`ERR_TOKENLANE_UNSUPPORTED`); load what {@link toBuffer} gives to
@@ -453,7 +517,7 @@ export class Tokenizer {
   /**
    * The bytes of a tokenizer.json that loads again, here and in Hugging Face's library, to the same behaviour:
    * `fs.writeFile('tokenizer.json', tokenizer.toBuffer())`. The same tokenizer gives the same bytes. This thread writes them;
-   * 200,000 tokens take some tenths of a second at most.
+   * 200,000 tokens take some tenths of a second at most. Chat templates are not part of it.
    *
    * What was loaded from a tokenizer.json can always be written. Ranks (an encoding, a rank file, a tekken.json) become
    * merges that give the same ids for every text. The format cannot say the rest: read back, special tokens are parsed unless

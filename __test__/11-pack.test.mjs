@@ -45,7 +45,9 @@ test('packed, installed and used without a compiler', { skip: windows && 'the PA
   const staged = path.join(folder, 'platform')
   fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
   fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
-  const tarballs = [root, staged].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder])))
+  // What npm would fetch: nothing may be asked of a registry here.
+  const jinja = path.join(root, 'node_modules', '@huggingface', 'jinja')
+  const tarballs = [root, staged, jinja].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder])))
 
   // A PATH with nothing but node and npm.
   const bin = path.join(folder, 'bin')
@@ -86,6 +88,11 @@ test('packed, installed and used without a compiler', { skip: windows && 'the PA
   assert.match(node([tool, 'inspect', '-x', 'Hello, world!'], env), /^o200k_base: 4 tokens/)
   assert.match(node([tool, 'bench', '--passes', '1', 'package.json'], env), /MiB\/s/)
   await page(spawn(process.execPath, [tool, 'inspect', '--web'], { cwd: app, env }))
+
+  const chat = `t.applyChatTemplate([{ role: 'user', content: 'hi' }], { tokenize: false })`
+  const file = JSON.stringify(path.join(root, '__test__', 'testdata', 'chat', 'tokenizer.json'))
+  const load = `const t = Tokenizer.fromFileSync(${file}, { chatTemplate: '{{ messages[0].content }}!' })`
+  assert.equal(node(['--input-type=commonjs', '-e', `const { Tokenizer } = require('tokenlane'); ${load}; console.log(${chat})`], env), 'hi!')
 
   for (const extension of ['mts', 'cts']) {
     const code = `import { Tokenizer } from 'tokenlane'\nexport const ids = async (): Promise<Uint32Array> => (await (await Tokenizer.fromEncoding('o200k_base')).encodeBatch(['a'])).ids\n`

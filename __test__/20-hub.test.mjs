@@ -368,6 +368,25 @@ test('other files: tekken.json, one by name, one in a folder, a rank file', asyn
   assert.equal((await load({ file: 'r.tiktoken', encoding: 'r50k_base' })).count('hello world'), 2)
 })
 
+test('chat templates come with a tokenizer', async () => {
+  const files = {
+    'tokenizer.json': FILE,
+    'tokenizer_config.json': Buffer.from('{"bos_token": "<s>", "chat_template": "old"}'),
+    'chat_template.jinja': Buffer.from('{{ bos_token }}{{ messages[0].content }}'),
+    'additional_chat_templates/tool_use.jinja': Buffer.from('{{ tools | length }}'),
+    'additional_chat_templates/..jinja': Buffer.from('not a name'),
+  }
+  const { load, cacheDir } = await fresh({ files })
+  for (const localFilesOnly of [false, true]) {
+    const tokenizer = await load({ localFilesOnly })
+    const chat = [{ role: 'user', content: 'hello' }]
+    assert.deepEqual([...tokenizer.applyChatTemplate(chat).ids], [14, 11])
+    assert.equal(tokenizer.applyChatTemplate(chat, { tools: [{}], tokenize: false }), '1')
+  }
+  assert.ok(!tree(cacheDir).some((name) => name.endsWith('..jinja')))
+  assert.equal((await load({ chatTemplate: 'mine' })).applyChatTemplate([{ role: 'user' }], { tokenize: false }), 'mine')
+})
+
 test('a server that says less than the hub is enough', async () => {
   // No error codes, an ETag that is no hash of Git's, and no other headers than any server sends.
   const { hub, load, inRepo } = await fresh({ lfs: [], etags: { 'tokenizer.json': 'plain-1', 'tokenizer_config.json': 'f'.repeat(40) } }, ({ path, kind }) =>

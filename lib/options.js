@@ -51,7 +51,7 @@ const KNOWN = {
   decode: ['skipSpecialTokens'],
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
   vocabSize: ['addedTokens'],
-  load: ['encoding', 'pattern', 'specialTokens'],
+  load: ['encoding', 'pattern', 'specialTokens', 'chatTemplate', 'config'],
   truncation: ['maxLength', 'stride', 'strategy', 'direction'],
   padding: ['to', 'multipleOf', 'direction', 'padId', 'padTypeId', 'padToken'],
 }

@@ -5,10 +5,13 @@ const { fileURLToPath } = require('node:url')
 
 const { Batch } = require('./batch.js')
 const { changesOf } = require('./changes.js')
+const { chatBeside, chatBesideSync } = require('./chat/beside.js')
+const { CHAT_OPTIONS, chatOf, chatOption } = require('./chat/chat.js')
+const { OpenAiChat } = require('./chat/openai.js')
 const { Encoding, Source } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType } = require('./errors.js')
 const { pretrainedOptions } = require('./hub/options.js')
-const { pretrainedFiles } = require('./hub/pretrained.js')
+const { pretrainedFile } = require('./hub/pretrained.js')
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { inLine } = require('./line.js')
@@ -26,6 +29,8 @@ const {
   decodeFlag,
   addedTokensFlag,
   loadOptions,
+  boolean,
+  checkKnown,
   bare,
   splitOptions,
   checkCount,
@@ -46,52 +51,66 @@ const LONG = 4096
 // Only the loaders below make tokenizers.
 const LOADER = Symbol('loader')
 
+// A rendered conversation has all its special tokens in it.
+const CHAT_TEXT = { addSpecialTokens: false, specialTokens: 'parse' }
+const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
+
 class Tokenizer {
   #handle
+  #chat
 
-  constructor(handle, loader) {
+  constructor(handle, loader, chat) {
     if (loader !== LOADER) {
       const message = 'a Tokenizer is made by Tokenizer.fromFile, fromPretrained, fromEncoding or fromBuffer'
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
     }
     this.#handle = handle
+    this.#chat = chat
   }
 
   static async fromFile(file, options) {
     const name = filePath(file)
     const told = loadOptions(options)
-    return new Tokenizer(await inLine((turn) => native.loadFile(turn, name, told)), LOADER)
+    const chat = chatTold(options)
+    const handle = inLine((turn) => native.loadFile(turn, name, told))
+    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? chatBeside(name)])))
   }
 
   static fromFileSync(file, options) {
-    return new Tokenizer(native.loadFileSync(filePath(file), loadOptions(options)), LOADER)
+    const name = filePath(file)
+    const told = loadOptions(options)
+    const chat = chatTold(options)
+    return new Tokenizer(native.loadFileSync(name, told), LOADER, chat ?? chatBesideSync(name))
   }
 
   static async fromPretrained(repo, options) {
     const { request, loading } = pretrainedOptions(repo, options)
-    const { tokenizer } = await pretrainedFiles(request)
-    return Tokenizer.fromFile(tokenizer, loading)
+    return Tokenizer.fromFile(await pretrainedFile(request), loading)
   }
 
   static async fromEncoding(name) {
     const file = encodingPath(name)
-    return new Tokenizer(await inLine((turn) => native.loadFile(turn, file, { encoding: name })), LOADER)
+    const handle = await inLine((turn) => native.loadFile(turn, file, { encoding: name }))
+    return new Tokenizer(handle, LOADER, new OpenAiChat(name))
   }
 
   static fromEncodingSync(name) {
-    return new Tokenizer(native.loadFileSync(encodingPath(name), { encoding: name }), LOADER)
+    return new Tokenizer(native.loadFileSync(encodingPath(name), { encoding: name }), LOADER, new OpenAiChat(name))
   }
 
   static async fromBuffer(bytes, options) {
     const told = loadOptions(options)
+    const chat = chatTold(options) ?? chatOf()
     let source = bytes
     const start = (turn) => native.loadBytes(turn, source, told)
     const onWait = () => (source = copyOfBytes(bytes))
-    return new Tokenizer(await inLine(start, { onWait }), LOADER)
+    return new Tokenizer(await inLine(start, { onWait }), LOADER, chat)
   }
 
   static fromBufferSync(bytes, options) {
-    return new Tokenizer(native.loadBytesSync(bytes, loadOptions(options)), LOADER)
+    const told = loadOptions(options)
+    const chat = chatTold(options) ?? chatOf()
+    return new Tokenizer(native.loadBytesSync(bytes, told), LOADER, chat)
   }
 
   encode(text, options) {
@@ -200,6 +219,19 @@ class Tokenizer {
     )
   }
 
+  applyChatTemplate(messages, options = {}) {
+    checkKnown(options, [...CHAT_OPTIONS, 'tokenize'])
+    const { tokenize, ...rest } = options
+    const isTokenized = boolean('tokenize', tokenize, true)
+    const text = this.#chat.render(messages, rest)
+    return isTokenized ? this.encode(text, CHAT_IDS) : text
+  }
+
+  countChat(messages, options = {}) {
+    if (this.#chat instanceof OpenAiChat) return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
+    return this.count(this.#chat.render(messages, options), CHAT_TEXT)
+  }
+
   decode(ids, options) {
     return native.decode(this.#handle, toIds('ids', ids), decodeFlag(options, KNOWN.decode))
   }
@@ -242,7 +274,7 @@ class Tokenizer {
   }
 
   with(changes) {
-    return new Tokenizer(native.change(this.#handle, changesOf(changes)), LOADER)
+    return new Tokenizer(native.change(this.#handle, changesOf(changes)), LOADER, this.#chat)
   }
 
   toBuffer() {
@@ -262,6 +294,12 @@ function filePath(file) {
   if (typeof file === 'string') return file
   if (file instanceof URL) return fileURLToPath(file)
   throw wrongType('file', 'a path (a string) or a file: URL', file)
+}
+
+/** How chats go by what a loader is told; undefined where that is for the files beside the tokenizer to say. */
+function chatTold(options) {
+  if (options?.encoding === undefined) return chatOption(options)
+  return chatOption(options) ?? new OpenAiChat(options.encoding)
 }
 
 function encodingPath(name) {

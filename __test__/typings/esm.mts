@@ -2,6 +2,8 @@
 import { Batch, Encoding, Tokenizer, encodings, limits as serviceLimits } from 'tokenlane'
 import type {
   Changes,
+  ChatMessage,
+  ChatOptions,
   CountOptions,
   DecodeOptions,
   DownloadProgress,
@@ -61,6 +63,21 @@ const pretrained: Tokenizer = await Tokenizer.fromPretrained('org/name', wanted)
 await Tokenizer.fromPretrained()
 // @ts-expect-error there is no such option
 await Tokenizer.fromPretrained('org/name', { revison: 'main' })
+
+const messages: ChatMessage[] = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: [{ type: 'text', text: 'Hello!' }], name: 'ann' },
+  { role: 'assistant', content: null, tool_calls: [{ id: 'a' }] },
+]
+const chat: ChatOptions = { tools: [{ type: 'function' }], documents: null, addGenerationPrompt: true, variables: { enable_thinking: false } }
+const chatIds: Uint32Array = tokenizer.applyChatTemplate(messages, { ...chat, tokenize: true }).ids
+const chatText: string = tokenizer.applyChatTemplate(messages, { continueFinalMessage: 'content', tokenize: false })
+const chatCount: number = tokenizer.countChat(messages, { chatTemplate: 'default' })
+Tokenizer.fromFileSync('tokenizer.json', { chatTemplate: { default: '', rag: '' }, config: { bos_token: '<s>' } })
+// @ts-expect-error a message has a role
+tokenizer.countChat([{ content: 'x' }])
+// @ts-expect-error variables are given as such
+tokenizer.countChat(messages, { enable_thinking: false })
 
 const changes: Changes = {
   addedTokens: ['<a>', { content: '<b>', special: true, id: 7 }],

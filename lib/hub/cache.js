@@ -48,11 +48,6 @@ class RepoCache {
     return (await isThere(place)) ? place : undefined
   }
 
-  /** The names in a folder of a commit. */
-  async list(commit, folder) {
-    return fs.readdir(this.#inSnapshot(commit, folder)).catch(() => [])
-  }
-
   /** Whether a commit is known not to have a file. */
   isAbsent(commit, file) {
     return isThere(this.#absent(commit, file))

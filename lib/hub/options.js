@@ -4,6 +4,7 @@
 
 const { fileURLToPath } = require('node:url')
 
+const { chatOption } = require('../chat/chat.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { KNOWN, boolean, checkKnown, loadOptions, signalOption } = require('../options.js')
 
@@ -29,12 +30,10 @@ function pretrainedOptions(repo, options = {}) {
     signal: signalOption(signal),
     onProgress,
   }
-  return { request, loading: Object.keys(loading).length === 0 ? undefined : checked(loading) }
-}
-
-function checked(loading) {
+  // What the loader would refuse is refused before anything is downloaded.
   loadOptions(loading)
-  return loading
+  chatOption(loading)
+  return { request, loading }
 }
 
 function checkRepo(repo) {

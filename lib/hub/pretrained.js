@@ -16,15 +16,17 @@ const TOKENIZERS = ['tokenizer.json', 'tekken.json']
 const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
 const MORE_TEMPLATES = 'additional_chat_templates'
+// They become names in the cache.
+const TEMPLATE_NAME = /^[\w-][\w.-]*\.jinja$/
 
 /**
- * The places of the files: { tokenizer, config, templates: { name: place } }. `request` is { repo, revision, file, token,
- * cacheDir, localFilesOnly, signal, onProgress }.
+ * The place of the tokenizer in the cache, with its config and its templates beside it. `request` is { repo, revision, file,
+ * token, cacheDir, localFilesOnly, signal, onProgress }.
  */
-async function pretrainedFiles({ signal, onProgress, ...request }) {
+async function pretrainedFile({ signal, onProgress, ...request }) {
   const told = { ...request, ...(await settings(request)) }
   const key = JSON.stringify(['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline'].map((name) => told[name] ?? null))
-  return shared(key, { signal, onProgress }, (run) => new Search(told, run).files())
+  return shared(key, { signal, onProgress }, (run) => new Search(told, run).file())
 }
 
 class Search {
@@ -44,7 +46,7 @@ class Search {
     this.#folder = this.#names[0].slice(0, this.#names[0].lastIndexOf('/') + 1)
   }
 
-  async files() {
+  async file() {
     const { revision, offline } = this.#told
     const known = await this.#cache.commitOf(revision)
     const isFixed = COMMIT.test(revision)
@@ -55,7 +57,7 @@ class Search {
     return this.#current(cached)
   }
 
-  /** The files as the hub has them now; those of the cache where it is out of reach. */
+  /** The file as the hub has it now; that of the cache where it is out of reach. */
   async #current(cached) {
     const { revision } = this.#told
     let first
@@ -176,7 +178,7 @@ class Search {
       throw failure
     }
     const names = await retry(list, ATTEMPTS, this.#run.signal).catch(refusedIsNone)
-    return names.filter((name) => typeof name === 'string' && name.startsWith(`${folder}/`) && templateName(name.slice(folder.length + 1)))
+    return names.filter((name) => typeof name === 'string' && name.startsWith(`${folder}/`) && TEMPLATE_NAME.test(name.slice(folder.length + 1)))
   }
 
   #transport(path, revision) {
@@ -197,16 +199,10 @@ class Search {
     }
   }
 
-  /** The files of a commit in the cache, if the tokenizer is among them. */
+  /** The tokenizer of a commit, if the cache has it. */
   async #cached(commit) {
-    const find = (file) => this.#cache.find(commit, file)
-    const tokenizer = (await find(this.#names[0])) ?? (this.#names[1] && (await find(this.#names[1])))
-    if (tokenizer === undefined) return undefined
-    const folder = this.#folder + MORE_TEMPLATES
-    const names = (await this.#cache.list(commit, folder)).filter(templateName)
-    const templates = Object.fromEntries(await Promise.all(names.map(async (name) => [templateName(name), await find(`${folder}/${name}`)])))
-    const template = await find(this.#folder + TEMPLATE)
-    return { tokenizer, config: await find(this.#folder + CONFIG), templates: template ? { ...templates, default: template } : templates }
+    const places = await Promise.all(this.#names.map((name) => this.#cache.find(commit, name)))
+    return places.find((place) => place !== undefined)
   }
 
   /** Whether the cache knows of every file of a commit where it is, or that it is not. */
@@ -217,9 +213,6 @@ class Search {
   }
 }
 
-/** The name of the template that a file holds, if it is one. */
-const templateName = (file) => file.match(/^([\w-][\w.-]*)\.jinja$/)?.[1]
-
 /** Waits for all, so that nothing goes on behind an error, and then throws the first. */
 async function settle(promises) {
   const results = await Promise.allSettled(promises)
@@ -227,4 +220,4 @@ async function settle(promises) {
   if (failed !== undefined) throw failed.reason
 }
 
-module.exports = { pretrainedFiles }
+module.exports = { pretrainedFile }

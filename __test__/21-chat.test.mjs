@@ -1,0 +1,230 @@
+// Conversations: every case that scripts/make_chat_cases.py asked transformers and jinja2 about, and what is ours alone.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import { Tokenizer } from '../index.mjs'
+
+const DATA = new URL('./testdata/chat/', import.meta.url)
+const read = (name) => JSON.parse(fs.readFileSync(new URL(name, DATA), 'utf8'))
+const file = new URL('tokenizer.json', DATA)
+const { styles, chats, cases } = read('chats.json')
+
+const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-chat-'))
+test.after(() => fs.rmSync(root, { recursive: true, force: true }))
+
+/** A folder as a model has it. */
+function folderOf(files) {
+  const folder = fs.mkdtempSync(path.join(root, 'model-'))
+  fs.copyFileSync(file, path.join(folder, 'tokenizer.json'))
+  for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+    fs.writeFileSync(path.join(folder, name), text)
+  }
+  return path.join(folder, 'tokenizer.json')
+}
+
+const REFUSED = /^ERR_TOKENLANE_(CHAT_(REFUSED|TEMPLATE|TEMPLATE_MISSING)|ARGUMENT_VALUE)$/
+
+for (const [style, config] of Object.entries(styles)) {
+  test(`chats in the style of ${style} are those of transformers`, async () => {
+    const tokenizer = await Tokenizer.fromFile(folderOf({ 'tokenizer_config.json': JSON.stringify(config) }))
+    const own = cases.filter((one) => one.style === style)
+    assert.ok(own.some(({ ids }) => ids) && own.some(({ error }) => error))
+    for (const { chat, options, text, ids, error } of own) {
+      const name = `${chat} ${JSON.stringify(options)}`
+      const messages = chats[chat]
+      const before = JSON.stringify(messages)
+      if (error !== undefined) {
+        assert.throws(() => tokenizer.applyChatTemplate(messages, options), { code: REFUSED }, name)
+        assert.throws(() => tokenizer.countChat(messages, options), { code: REFUSED }, name)
+      } else {
+        assert.equal(tokenizer.applyChatTemplate(messages, { ...options, tokenize: false }), text, name)
+        assert.deepEqual([...tokenizer.applyChatTemplate(messages, options).ids], ids, name)
+        assert.equal(tokenizer.countChat(messages, options), ids.length, name)
+      }
+      assert.equal(JSON.stringify(messages), before, 'the messages stay as they are')
+    }
+  })
+}
+
+test('templates mean what they mean in jinja2', () => {
+  const { variables, messages, cases } = read('templates.json')
+  const tokenizer = Tokenizer.fromFileSync(file)
+  const wrong = []
+  for (const [chatTemplate, text] of cases) {
+    let found = null
+    try {
+      found = tokenizer.applyChatTemplate(messages, { chatTemplate, variables, tokenize: false })
+    } catch (error) {
+      if (!REFUSED.test(error.code)) throw error
+    }
+    if (found !== text) wrong.push([chatTemplate, text, found])
+  }
+  assert.ok(cases.length > 3000)
+  assert.deepEqual(wrong, [])
+})
+
+const CHAT = [{ role: 'user', content: 'Hello!' }]
+const text = (tokenizer, options) => tokenizer.applyChatTemplate(CHAT, { tokenize: false, ...options })
+
+test('templates lie beside a tokenizer, in its config or in files of their own, or are given', async () => {
+  const config = JSON.stringify({ chat_template: 'config {{ bos_token }}', bos_token: '<s>' })
+  const files = { 'tokenizer_config.json': config }
+  assert.equal(text(Tokenizer.fromFileSync(folderOf(files))), 'config <s>')
+  files['chat_template.jinja'] = 'file {{ bos_token }}\n'
+  assert.equal(text(await Tokenizer.fromFile(folderOf(files))), 'file <s>')
+  files['additional_chat_templates/tool_use.jinja'] = 'tools'
+  for (const tokenizer of [Tokenizer.fromFileSync(folderOf(files)), await Tokenizer.fromFile(folderOf(files))]) {
+    assert.equal(text(tokenizer), 'file <s>')
+    assert.equal(text(tokenizer, { tools: [] }), 'tools')
+    assert.equal(text(tokenizer, { tools: [{}], chatTemplate: 'default' }), 'file <s>')
+    assert.equal(text(tokenizer, { chatTemplate: 'mine {{ bos_token }}' }), 'mine <s>')
+  }
+  const told = { chatTemplate: 'told {{ eos_token }}', config: { eos_token: { content: '</s>' }, chat_template: 'no' } }
+  const bytes = fs.readFileSync(file)
+  for (const tokenizer of [Tokenizer.fromFileSync(folderOf(files), told), await Tokenizer.fromBuffer(bytes, told), Tokenizer.fromBufferSync(bytes, told)]) {
+    assert.equal(text(tokenizer), 'told </s>')
+  }
+  assert.equal(text(Tokenizer.fromBufferSync(bytes, { chatTemplate: { a: 'A', default: 'D' } }), { chatTemplate: 'a' }), 'A')
+  const noDefault = Tokenizer.fromBufferSync(bytes, { chatTemplate: { a: 'A', b: 'B' } })
+  assert.throws(() => text(noDefault), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /a, b/ })
+  assert.throws(() => text(Tokenizer.fromFileSync(file)), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /chat_template\.jinja/ })
+})
+
+test('what is wrong beside a tokenizer is wrong for chats only', async () => {
+  const wrong = ['{', '[1]', '"x"', '{"chat_template": 7}', '{"chat_template": [{"name": "a"}]}']
+  for (const config of wrong) {
+    const tokenizer = await Tokenizer.fromFile(folderOf({ 'tokenizer_config.json': config }))
+    assert.ok(tokenizer.count('hello') > 0)
+    assert.throws(() => text(tokenizer), { code: /ERR_TOKENLANE_CHAT_TEMPLATE(_MISSING)?$/ }, config)
+  }
+})
+
+test('a changed tokenizer has the same chats, with its own tokens', () => {
+  const tokenizer = Tokenizer.fromFileSync(folderOf({ 'tokenizer_config.json': JSON.stringify({ chat_template: '<new>{{ messages[0].content }}' }) }))
+  const changed = tokenizer.with({ addedTokens: [{ content: '<new>', special: true }] })
+  assert.equal(text(changed), '<new>Hello!')
+  assert.equal(changed.applyChatTemplate(CHAT).ids[0], changed.tokenToId('<new>'))
+  assert.ok(changed.countChat(CHAT) < tokenizer.countChat(CHAT))
+  const limited = tokenizer.with({ truncation: { maxLength: 2 }, padding: { to: 100 } })
+  assert.deepEqual(limited.applyChatTemplate(CHAT).ids, tokenizer.applyChatTemplate(CHAT).ids)
+})
+
+test("chats of OpenAI's encodings are counted by its rule", async () => {
+  const chat = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', name: 'ann', content: [{ type: 'text', text: 'How far is ' }, { type: 'text', text: 'the moon?' }] },
+    { role: 'assistant', content: null },
+  ]
+  for (const name of ['cl100k_base', 'o200k_base']) {
+    const tokenizer = await Tokenizer.fromEncoding(name)
+    const count = (...texts) => texts.reduce((sum, one) => sum + tokenizer.count(one), 0)
+    const words = count('system', 'Be brief.', 'user', 'ann', 'How far is the moon?', 'assistant')
+    assert.equal(tokenizer.countChat(chat), words + 3 * 3 + 1 + 3)
+    // A special token that somebody writes is text.
+    assert.equal(tokenizer.countChat([{ role: 'user', content: '<|endoftext|>' }]), 3 + 1 + tokenizer.count('<|endoftext|>', { specialTokens: 'text' }) + 3)
+    const refused = (message, error) => assert.throws(() => tokenizer.countChat([message]), error)
+    refused({ role: 'user', content: [{ type: 'image_url', image_url: {} }] }, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE', message: /text only/ })
+    refused({ role: 'assistant', tool_calls: [{}] }, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+    refused({ content: 'x' }, { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+    assert.throws(() => tokenizer.countChat(chat, { tools: [] }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+    assert.throws(() => tokenizer.applyChatTemplate(chat), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /countChat/ })
+  }
+  for (const name of ['r50k_base', 'o200k_harmony']) {
+    assert.throws(() => Tokenizer.fromEncodingSync(name).countChat(chat), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /no rule/ })
+  }
+})
+
+const any = Tokenizer.fromFileSync(file)
+const render = (chatTemplate, variables) => any.applyChatTemplate(CHAT, { chatTemplate, variables, tokenize: false })
+
+test('values of JavaScript', () => {
+  class Row {
+    x = 1
+  }
+  const variables = {
+    row: new Row(),
+    map: new Map([['k', undefined], ['l', null]]),
+    date: new Date(0),
+    big: 12345678901234567890n,
+    float: 1e21,
+    minus: -0,
+    bytes: new Uint8Array(3),
+    inner: { f: () => 1, u: undefined },
+    strftime_now: (format) => `[${format}]`,
+    twice: (value) => ({ value: [value, value] }),
+  }
+  const written = '{{ row }} {{ map }} {{ date }} {{ big }} {{ float }} {{ minus }} {{ bytes }} {{ inner }} {{ strftime_now("%d") }} {{ twice(1.5).value }}'
+  const wanted = "{'x': 1} {'l': None} 1970-01-01T00:00:00.000Z 12345678901234567890 1e+21 -0.0 <Uint8Array> {'f': '<function>'} [%d] [1.5, 1.5]"
+  assert.equal(render(written, variables), wanted)
+  const loop = {}
+  loop.loop = loop
+  assert.throws(() => render('', { loop }), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' })
+})
+
+test('a template can write the date', () => {
+  const before = new Date()
+  const [date, month, rest] = render("{{ strftime_now('%d %b %Y|%B|%A %a %H %I %p %j %y %-d %e %F %q') }}").split('|')
+  const after = new Date()
+  const pad = (number) => String(number).padStart(2, '0')
+  const expected = (day) => `${pad(day.getDate())} ${day.toLocaleString('en-US', { month: 'short' })} ${day.getFullYear()}`
+  assert.ok([before, after].map(expected).includes(date))
+  assert.ok([before, after].map((day) => day.toLocaleString('en-US', { month: 'long' })).includes(month))
+  assert.match(rest, /^\w+day \w{3} \d\d \d\d [AP]M \d{3} \d\d \d{1,2} [ \d]\d \d{4}-\d\d-\d\d %q$/)
+})
+
+test('a template of a stranger can neither get out nor go on for ever', () => {
+  const stopped = [
+    '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}',
+    '{% for a in range(9999) %}{% for b in range(9999) %}{{ a }}{% endfor %}{% endfor %}',
+    "{% set ns = namespace(x='x') %}{% for a in range(99) %}{% set ns.x = ns.x * 9 %}{% endfor %}",
+    "{{ 'x' * 10 ** 12 }}",
+    '{{ range(10 ** 9) }}',
+    '{{ 9 ** 9999 }}',
+    `{{ 1${' is eq(1'.repeat(20_000)} }}`,
+    `{{ ${'('.repeat(20_000)}1${')'.repeat(20_000)} }}`,
+  ]
+  for (const template of stopped) assert.throws(() => render(template), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' }, template.slice(0, 60))
+  for (const name of ['constructor', '__proto__', 'prototype', 'toString', '__class__', 'valueOf']) {
+    for (const owner of ["''", '[]', '{}', '1', 'messages', 'range', 'namespace()', 'd']) {
+      assert.equal(render(`{{ ${owner}.${name} }}{{ ${owner}['${name}'] }}{{ ${name} }}`, { d: {} }), '', `${owner}.${name}`)
+    }
+  }
+  assert.equal(render("{{ {'__proto__': {'x': 1}}['__proto__'].x }}{{ {}.x }}"), '1')
+})
+
+test('what @huggingface/jinja cannot read, and what jinja2 has and this has not, is refused', () => {
+  const templates = ["{% for m in messages recursive %}{% endfor %}", '{{ 1e5 }}', '{{ 12345678901234567890 }}', "{% include 'x' %}", "{{ 'x'|urlize }}", "{{ 'x'.swapcase() }}"]
+  for (const template of templates) assert.throws(() => render(template), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' }, template)
+  assert.throws(() => render("{{ raise_exception('never ' ~ 1) }}"), { code: 'ERR_TOKENLANE_CHAT_REFUSED', message: /never 1$/ })
+})
+
+test('what the calls do not take', () => {
+  const wrong = (messages, options, error) => {
+    for (const call of ['applyChatTemplate', 'countChat']) assert.throws(() => any[call](messages, { chatTemplate: 'x', ...options }), error, JSON.stringify(options))
+  }
+  const type = { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
+  const value = { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' }
+  for (const messages of [undefined, 'x', {}, [1], ['x'], [null], [[]]]) wrong(messages, {}, type)
+  wrong([], {}, value)
+  wrong(CHAT, { tools: {} }, type)
+  wrong(CHAT, { tools: [1] }, type)
+  wrong(CHAT, { documents: ['x'] }, type)
+  wrong(CHAT, { chatTemplate: 7 }, type)
+  wrong(CHAT, { addGenerationPrompt: 1 }, type)
+  wrong(CHAT, { continueFinalMessage: 1 }, type)
+  wrong(CHAT, { continueFinalMessage: true, addGenerationPrompt: true }, value)
+  wrong(CHAT, { variables: 1 }, type)
+  wrong(CHAT, { variables: { messages: [] } }, value)
+  wrong(CHAT, { addGenerationPromt: true }, { code: 'ERR_TOKENLANE_UNKNOWN_OPTION', message: /'addGenerationPrompt'/ })
+  assert.throws(() => any.applyChatTemplate(CHAT, { tokenize: 1 }), type)
+  assert.throws(() => any.countChat(CHAT, { tokenize: true }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+  assert.throws(() => any.applyChatTemplate(CHAT, null), type)
+  for (const options of [{ chatTemplate: 7 }, { chatTemplate: { a: 7 } }, { config: 'x' }, { config: { chat_template: 7 } }]) {
+    assert.throws(() => Tokenizer.fromFileSync(file, options), type)
+  }
+})

@@ -1,0 +1,175 @@
+'use strict'
+
+// How a tokenizer makes a text of a conversation: with a template, as transformers' apply_chat_template does.
+
+const { error, wrongType, wrongValue } = require('../errors.js')
+const { boolean, checkKnown, checkObject } = require('../options.js')
+const { render } = require('./template.js')
+const { strip } = require('./text.js')
+
+/** The options of a call that makes text of a conversation. */
+const CHAT_OPTIONS = ['tools', 'documents', 'chatTemplate', 'addGenerationPrompt', 'continueFinalMessage', 'variables']
+const GIVEN = ['messages', 'tools', 'documents', 'add_generation_prompt']
+// The names by which templates have called what a model thinks before it answers; the first is today's.
+const REASONING = ['reasoning_content', 'thinking', 'reasoning']
+const TAG = 'CONTINUE_FINAL_MESSAGE_TAG '
+
+/** Templates by name, and the variables that a tokenizer_config.json gives them. */
+class TemplateChat {
+  #templates
+  #tokens
+
+  constructor(templates, tokens) {
+    this.#templates = templates
+    this.#tokens = tokens
+  }
+
+  /** The text of a conversation. */
+  render(messages, options = {}) {
+    const conversation = checkMessages(messages).map(withReasoning)
+    const { tools, documents, chatTemplate, addGenerationPrompt, continueFinalMessage, variables } = checkOptions(options)
+    const source = this.#choose(chatTemplate, tools)
+    const tail = continueFinalMessage === false ? undefined : openEnd(conversation, continueFinalMessage, source)
+    const given = { messages: conversation, tools: tools ?? null, documents: documents ?? null, add_generation_prompt: addGenerationPrompt }
+    const text = render(source, { ...this.#tokens, ...variables, ...given })
+    return tail === undefined ? text : cutAtTag(text, tail)
+  }
+
+  /** The template that is asked for; where tools are given and there is one for them, that one. */
+  #choose(wanted, tools) {
+    const names = Object.keys(this.#templates)
+    if (wanted !== undefined) return Object.hasOwn(this.#templates, wanted) && names.length > 1 ? this.#templates[wanted] : wanted
+    if (names.length > 1 && tools !== undefined && names.includes('tool_use')) return this.#templates.tool_use
+    if (names.includes('default')) return this.#templates.default
+    if (names.length > 0) {
+      throw missing(`the tokenizer has the chat templates ${names.join(', ')}, and none by default: name one with the option chatTemplate`)
+    }
+    throw missing(
+      'the tokenizer has no chat template: load it from a folder with a tokenizer_config.json or a chat_template.jinja, or give one ' +
+        'with the option chatTemplate',
+    )
+  }
+}
+
+const missing = (message) => error('ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message)
+
+/** What stands for a chat where what was to say how it goes could not be read. */
+class BrokenChat {
+  #failure
+
+  constructor(failure) {
+    this.#failure = failure
+  }
+
+  render() {
+    const { message } = this.#failure
+    throw error('ERR_TOKENLANE_CHAT_TEMPLATE', `the files beside the tokenizer do not say how a chat goes: ${message}`, { cause: this.#failure })
+  }
+}
+
+function checkOptions(options) {
+  checkKnown(options, CHAT_OPTIONS)
+  const { tools, documents, chatTemplate, variables = {} } = options
+  checkList('tools', tools)
+  checkList('documents', documents)
+  if (chatTemplate !== undefined && typeof chatTemplate !== 'string') throw wrongType('chatTemplate', 'a template or the name of one (a string)', chatTemplate)
+  checkObject(variables, 'variables')
+  const taken = GIVEN.find((name) => variables[name] !== undefined)
+  if (taken !== undefined) throw wrongValue('variables', `without ${taken}, which is given otherwise`, taken)
+  const addGenerationPrompt = boolean('addGenerationPrompt', options.addGenerationPrompt, false)
+  const continueFinalMessage = options.continueFinalMessage ?? false
+  if (!['boolean', 'string'].includes(typeof continueFinalMessage)) {
+    throw wrongType('continueFinalMessage', 'a boolean or the name of a field (a string)', continueFinalMessage)
+  }
+  if (addGenerationPrompt && continueFinalMessage !== false) {
+    throw wrongValue('continueFinalMessage', 'false beside addGenerationPrompt: a message is continued, or a new one begins', continueFinalMessage)
+  }
+  return { tools: tools ?? undefined, documents: documents ?? undefined, chatTemplate, addGenerationPrompt, continueFinalMessage, variables }
+}
+
+function checkList(name, list) {
+  if (list === undefined || list === null) return
+  if (!Array.isArray(list)) throw wrongType(name, 'an array of objects', list)
+  list.forEach((one, i) => checkObject(one, `${name}[${i}]`))
+}
+
+/** The messages without fields that are null: other programs write such where there is nothing. */
+function checkMessages(messages) {
+  if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
+  if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
+  return messages.map((message, i) => {
+    checkObject(message, `messages[${i}]`)
+    return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null && value !== undefined))
+  })
+}
+
+/** A message with what was thought under all names for it. */
+function withReasoning(message) {
+  const name = REASONING.find((one) => message[one] !== undefined)
+  return name === undefined ? message : { thinking: message[name], ...message, reasoning_content: message[name] }
+}
+
+/** Marks the end of what the last message says, and gives that. */
+function openEnd(messages, field, source) {
+  const name = field === true ? 'content' : field
+  const last = messages.at(-1)
+  const said = last[name]
+  const refuse = (why) => error('ERR_TOKENLANE_CHAT_REFUSED', `the last message cannot be continued: ${why}`)
+  if (said === undefined) throw refuse(`it has no ${name}`)
+  const fields = REASONING.includes(name) ? REASONING.filter((one) => last[one] === said) : [name]
+  if (!fields.some((one) => source.includes(one))) throw refuse(`the template does not use ${name}`)
+  if (typeof said === 'string') {
+    for (const one of fields) last[one] = said + TAG
+    return said
+  }
+  const at = Array.isArray(said) ? said.findLastIndex((part) => typeof part?.text === 'string') : -1
+  if (at === -1) throw refuse('there is no text in it')
+  last[name] = said.with(at, { ...said[at], text: said[at].text + TAG })
+  return said[at].text
+}
+
+/** The text up to where the last message ends; where the template took the space behind it, without that. */
+function cutAtTag(text, said) {
+  const at = text.lastIndexOf(TAG.trim())
+  if (at === -1 || !text.includes(strip(said, null, true, true))) {
+    throw error('ERR_TOKENLANE_CHAT_REFUSED', 'the last message cannot be continued: the template does not write it as it is')
+  }
+  return text.startsWith(TAG, at) ? text.slice(0, at) : strip(text.slice(0, at), null, false, true)
+}
+
+/**
+ * A chat of the contents of a tokenizer_config.json and of templates by name, which count for more. Without templates it says
+ * that there are none when it is asked.
+ */
+function chatOf(config = {}, templates = undefined) {
+  return new TemplateChat(templates ?? templatesOf(config.chat_template), tokensOf(config))
+}
+
+function templatesOf(value) {
+  if (value === undefined || value === null) return {}
+  if (typeof value === 'string') return { default: value }
+  const expected = 'a template, or templates by their names'
+  if (typeof value !== 'object') throw wrongType('chatTemplate', expected, value)
+  const entries = Array.isArray(value) ? value.map((one) => [one?.name, one?.template]) : Object.entries(value)
+  const isNamed = ([name, template]) => typeof name === 'string' && typeof template === 'string'
+  if (!entries.every(isNamed)) throw wrongType('chatTemplate', expected, value)
+  return Object.fromEntries(entries)
+}
+
+/** bos_token and its like: those of the config that are tokens. */
+function tokensOf(config) {
+  const more = config.extra_special_tokens
+  const named = typeof more === 'object' && more !== null && !Array.isArray(more) ? Object.entries(more) : []
+  const own = Object.entries(config).filter(([name]) => name.endsWith('_token'))
+  const tokens = [...own, ...named].map(([name, token]) => [name, typeof token === 'string' ? token : token?.content])
+  return Object.fromEntries(tokens.filter(([, token]) => typeof token === 'string'))
+}
+
+/** What a loader is told of chats, checked: undefined where it is told nothing. */
+function chatOption({ chatTemplate, config } = {}) {
+  if (chatTemplate === undefined && config === undefined) return undefined
+  if (config !== undefined) checkObject(config, 'config', 'what a tokenizer_config.json holds (an object)')
+  return chatOf(config, chatTemplate === undefined ? undefined : templatesOf(chatTemplate))
+}
+
+module.exports = { BrokenChat, CHAT_OPTIONS, chatOf, chatOption, checkMessages }

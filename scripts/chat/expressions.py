@@ -1,0 +1,111 @@
+"""Templates of one expression each, and of blocks in all kinds of white space."""
+
+from itertools import product
+
+VARIABLES = {
+    "s": " Hello\n wörld 😀\n\n",
+    "n": None,
+    "t": True,
+    "i": 7,
+    "neg": -3,
+    "fl": 2.5,
+    "l": [3, 1, 2],
+    "ls": ["b", "A", "c", "a"],
+    "d": {"b": 1, "a": {"x": [1, 2]}, "items": 3},
+    "ld": [{"k": "x", "v": 1}, {"k": "Y", "v": None}, {"k": "a"}],
+    "u": "a\u0085b \ufeff",
+    "ctrl": "it's \"q\"\t\u0000\u007f\u200b é",
+}
+
+OPERANDS = [*VARIABLES, "missing", "[]", "(1, 2)", "d.a.x", "d['items']"]
+FILTERS = """abs capitalize trim upper lower title length first last list string tojson int float sort join(',') default('D') default('D',true)
+tojson(indent=2) tojson(ensure_ascii=true) tojson(sort_keys=true) tojson(separators=(',',':')) indent indent(2,true) indent('>>',blank=true)
+replace('l','L',1) round round(1) items|list dictsort max min sum map('upper')|list map(attribute='k')|list map(attribute='v',default='z')|list
+selectattr('v')|list selectattr('k','equalto','x')|list rejectattr('v','none')|list select('string')|list reject('none')|list unique|list
+sort(reverse=true) sort(case_sensitive=true) batch(2)|list wordcount center(20) e reverse|list tojson(indent=0) trim('x ') attr('k')""".split()
+TESTS = """defined undefined none string number integer float boolean mapping sequence iterable odd even divisibleby(3) lower upper true false""".split()
+TESTS += ["eq 7", "ne(1)", "gt 2", "in [1, 7]", "not in l", "sameas none", "not none", "not divisibleby 2"]
+METHODS = r""".strip() .strip('\n') .lstrip() .rstrip('\n ') .split() .split('l',1) .split(None,1) .rsplit('l',1) .splitlines() .upper() .title()
+.startswith((' H','x')) .endswith('\n') .replace('','-') .find('o') .count('l') .partition('l') .rpartition('l') .removeprefix(' H') .isspace()
+.zfill(12) .ljust(20,'.') .center(21) .keys() .items() .get('b') .get('zz','D') .index(1) [1:] [:-1] [::-1] [5:1:-2] .foo .foo.bar ['foo'] .0
+[0] [99] [-1] .append(1) .update({}) ()""".split()
+OPERATORS = "+ - * / // % ** ~ == != < >= in and or".split()
+
+EXPRESSIONS = [
+    *OPERANDS,
+    *(f"{a}|{f}" for a, f in product(OPERANDS, FILTERS)),
+    *(f"{a} is {t}" for a, t in product(OPERANDS, TESTS)),
+    *(a + m for a, m in product(OPERANDS, METHODS)),
+    *(f"{a} {o} {b}" for a, o, b in product(["s", "n", "t", "i", "neg", "fl", "l", "d", "missing", "(1, 2)"], OPERATORS, ["s", "i", "neg", "l", "d", "missing"])),
+    "d.items()", "d.items is callable", "d.items is defined", "{}", "{}|length", "1 < i <= 7 > 3", "(1 < 2) == true", "1 < 2 == true", "(1,)", "(1, 2,)|length", "((1))",
+    "i if t else 'no'", "i if n", "'a' 'b'", "1 + 2 * 3 - 4", "-i|abs", "not t and n", "t or n and n", "'%s and %d' % ('x', 3)", "range(5, 0, -2)|list",
+    "dict(a=1, b=2)", "dict(d, z=1)|length", "namespace(a=1).a", "loop is defined", "s|length", "s[15]", "d == {'b': 1, 'a': {'x': [1, 2]}, 'items': 3}",
+    "1 == true", "1 == 1.0", "n == missing", "'1' == 1", "100000000000000000.0", "0.00001", "[1.0, '1e5'|float]",
+    "{1: 2}|tojson", "{'é': '\\n'}|tojson", "missing.x|default('q')", "missing.x is defined", "'a' < 'B'", "[1, 2] < [1, 3]", "n < 1", "'\\u00e9\\x41'",
+    "'hello-world foo(bar'|title", "'ß'.upper()", "['a', 'A', 'b']|unique|list", "raise_exception('no')", "strftime_now('%%')", "(ld|selectattr('zz')) is defined",
+    "'yes' if ld|selectattr('zz') else 'no'", "ld|map(attribute='k')|join('-')", "messages|length", "messages[0].content|trim", "[i, *l]", "999999999999999 * 999999999999999",
+]
+
+TEMPLATES = [
+    "{% for x in l %}{{ loop.index }}{{ loop.index0 }}{{ loop.first }}{{ loop.last }}{{ loop.length }}{{ loop.revindex }}{{ x }},{% endfor %}",
+    "{% for x in l if x > 1 %}{{ loop.index }}:{{ x }}{% if not loop.last %}, {% endif %}{% endfor %}",
+    "{% for x in [] %}a{% else %}none{% endfor %}",
+    "{% for k, v in d.items() %}{{ k }}={{ v }};{% endfor %}",
+    "{% for k in d %}{{ k }}{% endfor %}",
+    "{% for x in l %}{% if x == 1 %}{% continue %}{% endif %}{{ x }}{% endfor %}",
+    "{% for x in l %}a{{ x }}{% if x == 1 %}{% break %}{% endif %}b{% endfor %}",
+    "{% for x in l %}{{ loop.previtem }}<{{ loop.nextitem }}|{{ loop.cycle('a', 'b') }}{{ loop.changed(x > 1) }}{% endfor %}",
+    "{% set x = 1 %}{% for y in l %}{{ x }}{% set x = y %}{% endfor %}{{ x }}",
+    "{% set ns = namespace(x=1) %}{% for y in l %}{{ ns.x }}{% set ns.x = y %}{% endfor %}{{ ns.x }}",
+    "{% set a, b = 1, 2 %}{{ a }}{{ b }}{% set c = 1, 2 %}{{ c }}",
+    "{% set x %}hi {{ i }}{% set y = 1 %}{% endset %}{{ x|upper }}{{ y }}",
+    "{% macro m(a, b='B') %}[{{ a }}|{{ b }}]{% endmacro %}{{ m(1) }}{{ m(1, 2) }}{{ m(b=3, a=4) }}{{ m() }}",
+    "{% macro m() %}{{ varargs }}{{ kwargs }}{% endmacro %}{{ m(1, 2, x=3) }}",
+    "{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}",
+    "{% macro m(a) %}{% if a > 0 %}{{ a }}{{ m(a - 1) }}{% endif %}{% endmacro %}{{ m(3) }}",
+    "{% macro m() %}<{{ caller(1) }}>{% endmacro %}{% call(z) m() %}x{{ z }}{% endcall %}",
+    "{% set y = 5 %}{% macro m() %}{{ y }}{% endmacro %}{% set y = 6 %}{{ m() }}",
+    "{% filter indent(2) %}a\nb{% endfilter %}",
+    "{%- generation -%} x {%- endgeneration -%}",
+    "a {% generation %} x {% endgeneration %} b",
+    "{% if zz is not defined %}{% set zz = 3 %}{% endif %}{{ zz }}",
+    "{% for a in l %}{% for b in l %}{{ loop.index }}{% endfor %}{{ loop.index }}{% endfor %}",
+    "{% for x in 'ab😀' %}{{ x }},{% endfor %}",
+    "{% for a, b in [[1, 2, 3]] %}{% endfor %}",
+    "{% for x in n %}{% endfor %}",
+    "{% for x in missing %}{% else %}e{% endfor %}",
+    "{% set x = ld|map(attribute='k') %}{{ x|list }}{{ x|list }}",
+    "{% set _ = l.append(3) %}",
+    "{%+ if t %}a{% endif %}",
+    "  {%+ if t %}a{% endif +%}\nb",
+    "{% raw %}\n{{ x }}{% if %}'\\{% endraw %}\nb",
+    "x {%- raw -%} {{ x }} {%- endraw -%} b",
+    "\r\na\r\nb\r\n",
+    "{{ '{% if %}' }}{{ \"#}\" }}\n{{ {'a': {'b': '}}'}}['a']['b'] }}\n",
+    "{% unknown %}",
+    "{{ 1 +",
+    "{% if t %}",
+]
+
+
+def layouts(random, count):
+    """Blocks, comments and text in all kinds of white space."""
+    text = [" ", "  ", "\n", "\t", "a", "b.", "\n\n", "-", "}", "{ ", "#"]
+    written = ["{{ i }}", "{{- i }}", "{{ i -}}", "{{- 'x\n' -}}", "{# c #}", "{#- c #}", "{# c -#}", "{% set z = 1 %}", "{%- set z = 1 -%}", "{% set z = 2 -%}"]
+    opened = ["{% if t %}", "{%- if t %}", "{% if t -%}", "{%- if n -%}", "{% for x in l %}", "{%- for x in l -%}", "{%+ if t +%}"]
+    closed = ["{% %s %}", "{%- %s %}", "{% %s -%}", "{%- %s -%}"]
+    for _ in range(count):
+        parts, open_blocks = [], []
+        for _ in range(random.randint(2, 14)):
+            kind = random.random()
+            if kind < 0.35:
+                parts.append("".join(random.choices(text, k=random.randint(1, 4))))
+            elif kind < 0.6:
+                parts.append(random.choice(written))
+            elif kind < 0.8 or not open_blocks:
+                parts.append(random.choice(opened))
+                open_blocks.append("endif" if " if" in parts[-1] else "endfor")
+            else:
+                parts.append(random.choice(closed).replace("%s", open_blocks.pop()))
+        parts += [random.choice(closed).replace("%s", block) for block in reversed(open_blocks)]
+        yield "".join(parts) + random.choice(["", "\n", "\n\n"])

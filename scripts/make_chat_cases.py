@@ -1,0 +1,93 @@
+"""Makes __test__/testdata/chat: what transformers makes of conversations, and what jinja2 makes of expressions and white space.
+
+For maintainers; not part of `npm test`. transformers itself loads each style from a folder and applies its template, so that the
+cases say what it does with a tokenizer_config.json as well as with a template.
+
+    python3 -m venv .cache/chat
+    .cache/chat/bin/pip install transformers==5.23.0 jinja2==3.1.6 tokenizers==0.23.3
+    .cache/chat/bin/python scripts/make_chat_cases.py
+"""
+
+import json
+import random
+import tempfile
+from pathlib import Path
+
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
+from transformers.utils.chat_template_utils import render_jinja_template
+
+from chat.conversations import CHATS, OPTIONS
+from chat.expressions import EXPRESSIONS, TEMPLATES, VARIABLES, layouts
+from chat.templates import SPECIAL_TOKENS, STYLES
+
+FOLDER = Path(__file__).parent.parent / "__test__" / "testdata" / "chat"
+
+
+def make_tokenizer():
+    """Byte-level, with a few merges, and begin and end tokens that a chat must not get twice."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    texts = [json.dumps(chat, ensure_ascii=False) for chat in CHATS.values()]
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=400, initial_alphabet=alphabet, show_progress=False))
+    tokenizer.add_special_tokens([AddedToken(token, normalized=False) for token in SPECIAL_TOKENS])
+    tokenizer.add_tokens(["<think>", "</think>", "<tool_call>"])
+    ends = [(token, tokenizer.token_to_id(token)) for token in ("<s>", "</s>")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A $B </s>", special_tokens=ends)
+    return tokenizer
+
+
+def names_of_python(options):
+    names = {"addGenerationPrompt": "add_generation_prompt", "continueFinalMessage": "continue_final_message", "chatTemplate": "chat_template"}
+    return {names.get(name, name): value for name, value in options.items() if name != "variables"} | options.get("variables", {})
+
+
+def chat_cases(tokenizer):
+    for style, config in STYLES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            tokenizer.save(f"{folder}/tokenizer.json")
+            Path(folder, "tokenizer_config.json").write_text(json.dumps(config))
+            loaded = PreTrainedTokenizerFast.from_pretrained(folder)
+        for chat, messages in CHATS.items():
+            for options in OPTIONS:
+                if options.get("chatTemplate") == "rag" and style != "command":
+                    continue
+                case = {"style": style, "chat": chat, "options": options}
+                try:
+                    arguments = names_of_python(options)
+                    case["text"] = loaded.apply_chat_template(messages, tokenize=False, **arguments)
+                    case["ids"] = loaded.apply_chat_template(messages, return_dict=False, **arguments)
+                except Exception as error:
+                    case["error"] = type(error).__name__
+                yield case
+
+
+def template_cases():
+    sources = ["{{ " + expression + " }}" for expression in EXPRESSIONS] + TEMPLATES + list(layouts(random.Random(7), 250))
+    for source in dict.fromkeys(sources):
+        try:
+            yield [source, render_jinja_template([CHATS["turns"]], chat_template=source, **VARIABLES)[0][0]]
+        except Exception:
+            yield [source, None]
+
+
+def write(name, value):
+    (FOLDER / name).write_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def main():
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    tokenizer = make_tokenizer()
+    tokenizer.save(str(FOLDER / "tokenizer.json"), pretty=False)
+    cases = list(chat_cases(tokenizer))
+    write("chats.json", {"styles": STYLES, "chats": CHATS, "cases": cases})
+    templates = [case for case in template_cases() if case[1] is None or " object at 0x" not in case[1]]
+    write("templates.json", {"variables": VARIABLES, "messages": CHATS["turns"], "cases": templates})
+    failed = [case for case in cases if "error" in case]
+    print(f"{len(cases)} chats, {len(failed)} of them refused; {len(templates)} templates")
+
+
+if __name__ == "__main__":
+    main()

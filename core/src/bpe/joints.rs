@@ -157,6 +157,14 @@ impl Joints {
         ((hash >> 38) as usize & (self.others.len() - 1), 1 << (hash >> 32 & 63))
     }
 
+    /// The characters that are tokens, where it has to be asked which are none.
+    fn to_be_asked<'a>(&self, alphabet: &'a Alphabet) -> Option<&'a Characters> {
+        match alphabet {
+            Alphabet::Characters(characters) if self.strangers_join => Some(characters),
+            _ => None,
+        }
+    }
+
     /// Whether a piece starts at `at`, which is neither the start nor the end of the text.
     #[inline]
     fn is_cut(&self, characters: Option<&Characters>, text: &str, at: usize) -> bool {
@@ -184,10 +192,7 @@ impl Joints {
     #[inline(always)]
     pub(crate) fn cut(&self, alphabet: &Alphabet, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         let classifier = Classifier::best();
-        let characters = match alphabet {
-            Alphabet::Characters(characters) if self.strangers_join => Some(&**characters),
-            _ => None,
-        };
+        let characters = self.to_be_asked(alphabet);
         let bytes = text.as_bytes();
         // Bit 0 of a window is the byte before the first place that is judged in it.
         let mut first = at;
@@ -237,10 +242,7 @@ impl Joints {
 
     /// Where the first piece of `text` ends.
     pub(crate) fn first_end(&self, alphabet: &Alphabet, text: &str) -> usize {
-        let characters = match alphabet {
-            Alphabet::Characters(characters) if self.strangers_join => Some(&**characters),
-            _ => None,
-        };
+        let characters = self.to_be_asked(alphabet);
         (1..text.len()).find(|&at| self.is_cut(characters, text, at)).unwrap_or(text.len())
     }
 

@@ -50,7 +50,17 @@ impl Words {
         let text = source.text;
         simd::vectorize(
             #[inline(always)]
-            || self.cut(tokenizer, source, 0, |at, ends| scanner.scan(text, at, ends), |_| true, row),
+            || {
+                self.cut(
+                    tokenizer,
+                    source,
+                    0,
+                    #[inline(always)]
+                    |at, ends| scanner.scan(text, at, ends),
+                    |_| true,
+                    row,
+                )
+            },
         )
     }
 
@@ -73,7 +83,17 @@ impl Words {
         let alphabet = &tokenizer.bpe.alphabet;
         simd::vectorize(
             #[inline(always)]
-            || self.cut(tokenizer, source, at, |at, ends| joints.cut(alphabet, text, at, ends), starts_word, row),
+            || {
+                self.cut(
+                    tokenizer,
+                    source,
+                    at,
+                    #[inline(always)]
+                    |at, ends| joints.cut(alphabet, text, at, ends),
+                    starts_word,
+                    row,
+                )
+            },
         )
     }
 

@@ -39,7 +39,6 @@ struct Link {
 }
 
 const END: u32 = u32::MAX;
-const NOTHING: Merge = Merge { rank: Merges::NO_RANK, id: 0 };
 
 /// The symbols of a word, each knowing its neighbours and what it becomes with the right one.
 struct Chain<'a> {
@@ -58,7 +57,7 @@ impl<'a> Chain<'a> {
         links: &'a mut Vec<Link>,
     ) -> Self {
         let count = symbols.len();
-        pairs.resize(count, NOTHING);
+        pairs.resize(count, Merge::NONE);
         links.clear();
         links.extend((0..count).map(|at| Link {
             before: at.checked_sub(1).map_or(END, |before| before as u32),
@@ -81,7 +80,7 @@ impl<'a> Chain<'a> {
         let Link { after, .. } = self.links[right];
         self.symbols[left] = Symbol { id: self.pairs[left].id, len: self.symbols[left].len + self.symbols[right].len };
         self.symbols[right].len = 0; // marks it as gone
-        self.pairs[right] = NOTHING;
+        self.pairs[right] = Merge::NONE;
         self.links[left].after = after;
         if after != END {
             self.links[after as usize].before = at;
@@ -92,7 +91,7 @@ impl<'a> Chain<'a> {
             }
             let pair = match self.symbols.get(other as usize) {
                 Some(other) => self.merges.get(self.symbols[one as usize].id, other.id),
-                None => NOTHING,
+                None => Merge::NONE,
             };
             self.pairs[one as usize] = pair;
             if pair.rank != Merges::NO_RANK {

@@ -2,12 +2,18 @@
 //! none is left. Two ways to the same result: short words by looking at every pair each time, which costs least when
 //! there are few; long words by an order of pairs that is kept up to date ([`super::long`]), n log n whatever the text.
 
+use std::ops::Range;
+
 use super::long::{self, LongScratch};
+use super::merges::Merge;
 use super::{Merges, Symbol};
 use crate::simd;
 
-/// Up to this many symbols the scan of all pairs is the faster way.
-pub(crate) const SHORT: usize = 48;
+/// Up to this many symbols the scan of all pairs is the faster way. With the two at the edges they fill [`VECTORS`].
+pub(crate) const SHORT: usize = VECTORS * LANES - 2;
+/// Numbers that are compared together.
+const LANES: usize = 16;
+const VECTORS: usize = 3;
 
 /// What the loops need beside the tables; one per worker, reused from word to word.
 #[derive(Debug, Default)]
@@ -15,7 +21,7 @@ pub(crate) struct MergeScratch {
     /// The symbols of the word: before the loop its letters, after it its tokens.
     pub(crate) symbols: Vec<Symbol>,
     /// For each symbol but the last, what it becomes with its right neighbour.
-    pub(crate) pairs: Vec<super::merges::Merge>,
+    pub(crate) pairs: Vec<Merge>,
     long: LongScratch,
 }
 
@@ -41,10 +47,14 @@ impl MergeScratch {
 
 /// Merges `scratch.symbols`, whose pairs were looked up, until no pair joins.
 pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
-    if scratch.symbols.len() <= SHORT {
+    if is_short(merges, scratch.symbols.len()) {
         simd::vectorize(
             #[inline(always)]
-            || merge_by_scan(merges, scratch),
+            || match (scratch.symbols.len() + 2).div_ceil(LANES) {
+                1 => merge_by_scan::<1>(merges, scratch),
+                2 => merge_by_scan::<2>(merges, scratch),
+                _ => merge_by_scan::<VECTORS>(merges, scratch),
+            },
         );
     } else {
         long::by_runs(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long);
@@ -57,125 +67,160 @@ pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, pr
     long::by_heap(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, Some(probability));
 }
 
-/// The symbols stay in their places; a bit for each tells whether it is still there, so that finding a neighbour is
-/// counting zeros, and a join moves nothing.
+/// Whether a word of so many symbols is merged by scan.
+pub(crate) fn is_short(merges: &Merges, count: usize) -> bool {
+    count <= SHORT && merges.highest_rank() < Order::LIMIT && !merges.has_last_id()
+}
+
 #[inline(always)]
-fn merge_by_scan(merges: &Merges, scratch: &mut MergeScratch) {
+fn merge_by_scan<const V: usize>(merges: &Merges, scratch: &mut MergeScratch) {
     let MergeScratch { symbols, pairs, .. } = scratch;
-    debug_assert!(symbols.len() <= SHORT);
-    let mut word = ShortWord::default();
-    for (at, symbol) in symbols.iter().enumerate() {
-        word.ids[at] = symbol.id;
-    }
-    for (at, pair) in pairs.iter().enumerate() {
-        word.set(at, *pair);
-    }
-    let there = word.merge(merges, symbols.len());
-    // Each symbol that is left has the length of all that were joined to it.
+    let mut word = ShortWord::<V>::new(symbols.len(), |at| symbols[at].id, |at| pairs[at]);
+    word.merge(merges);
     let mut made = 0;
-    for at in 0..symbols.len() {
-        if there >> at & 1 == 1 {
-            symbols[made] = Symbol { id: word.ids[at], len: symbols[at].len };
-            made += 1;
-        } else {
-            symbols[made - 1].len += symbols[at].len;
-        }
+    for (range, id) in word.tokens() {
+        // Each token has the length of all that were joined; those are not yet written over, as tokens are no more than symbols.
+        symbols[made] = Symbol { id, len: symbols[range].iter().map(|symbol| symbol.len).sum() };
+        made += 1;
     }
     symbols.truncate(made);
 }
 
-/// Appends the tokens of a short word of bytes: as [`merge`], but from the bytes at once. `ids` has the token of each
-/// byte, `pairs` what each two of them become.
-pub(crate) fn merge_bytes(
-    merges: &Merges,
-    bytes: &[u8],
-    ids: &[u32; 256],
-    pairs: &super::BytePairs,
-    out: &mut Vec<Symbol>,
-) {
+/// Appends the tokens of a short word of bytes: as [`merge`], but from the bytes at once. `pairs` has the token of each byte
+/// and what each two of them become.
+pub(crate) fn merge_bytes(merges: &Merges, bytes: &[u8], pairs: &super::BytePairs, out: &mut Vec<Symbol>) {
     simd::vectorize(
         #[inline(always)]
-        || {
-            let mut word = ShortWord::default();
-            for (at, &byte) in bytes.iter().take(SHORT).enumerate() {
-                word.ids[at] = ids[usize::from(byte)];
-            }
-            for (at, pair) in bytes.windows(2).take(SHORT).enumerate() {
-                word.set(at, pairs.get(pair[0], pair[1]));
-            }
-            let mut there = word.merge(merges, bytes.len());
-            while there != 0 {
-                let at = there.trailing_zeros() as usize;
-                there &= there - 1;
-                let next = if there == 0 { bytes.len() } else { there.trailing_zeros() as usize };
-                out.push(Symbol { id: word.ids[at], len: (next - at) as u32 });
-            }
+        || match (bytes.len() + 2).div_ceil(LANES) {
+            1 => merge_bytes_in::<1>(merges, bytes, pairs, out),
+            2 => merge_bytes_in::<2>(merges, bytes, pairs, out),
+            _ => merge_bytes_in::<VECTORS>(merges, bytes, pairs, out),
         },
     );
 }
 
-/// Up to [`SHORT`] symbols in fixed places.
-struct ShortWord {
-    ids: [u32; SHORT],
+#[inline(always)]
+fn merge_bytes_in<const V: usize>(merges: &Merges, bytes: &[u8], pairs: &super::BytePairs, out: &mut Vec<Symbol>) {
+    let pair = |at: usize| pairs.get(bytes[at], bytes[at + 1]);
+    let mut word = ShortWord::<V>::new(bytes.len(), |at| pairs.ids[usize::from(bytes[at])], pair);
+    word.merge(merges);
+    out.extend(word.tokens().map(|(range, id)| Symbol { id, len: range.len() as u32 }));
+}
+
+/// A pair's rank and, for those of equal rank, its place: the least of them is the next to be joined.
+struct Order;
+
+impl Order {
+    const PLACE_BITS: u32 = 6;
+    /// Ranks from here on do not fit, [`Merges::NO_RANK`] among them.
+    const LIMIT: u32 = u32::MAX >> Self::PLACE_BITS;
+    /// From here on an order is of a pair that does not join.
+    const NONE: u32 = Self::LIMIT << Self::PLACE_BITS;
+
+    #[inline(always)]
+    fn of(rank: u32, at: usize) -> u32 {
+        rank << Self::PLACE_BITS | at as u32
+    }
+
+    #[inline(always)]
+    fn place(order: u32) -> usize {
+        (order & ((1 << Self::PLACE_BITS) - 1)) as usize
+    }
+}
+
+/// The symbols of a word in fixed places, from the second on; a bit for each tells whether it is still there, so that
+/// finding a neighbour is counting zeros, and a join moves nothing. At both edges is one more that joins with none: the
+/// loop need not ask whether a neighbour exists, which could not be foretold.
+struct ShortWord<const V: usize> {
+    ids: [[u32; LANES]; V],
     /// Of each symbol with its right neighbour.
-    ranks: [u32; SHORT],
-    into: [u32; SHORT],
+    orders: [[u32; LANES]; V],
+    into: [[u32; LANES]; V],
+    there: u64,
 }
 
-impl Default for ShortWord {
+impl<const V: usize> ShortWord<V> {
     #[inline(always)]
-    fn default() -> Self {
-        Self { ids: [0; SHORT], ranks: [Merges::NO_RANK; SHORT], into: [0; SHORT] }
+    fn new(count: usize, id: impl Fn(usize) -> u32, pair: impl Fn(usize) -> Merge) -> Self {
+        let mut word =
+            Self { ids: [[NOTHING; LANES]; V], orders: [[u32::MAX; LANES]; V], into: [[0; LANES]; V], there: 0 };
+        // So much is known to the compiler, and then need not be checked for every place.
+        let count = count.min(V * LANES - 2);
+        let ids = &mut word.ids.as_flattened_mut()[1..][..count];
+        ids.iter_mut().enumerate().for_each(|(at, place)| *place = id(at));
+        for at in 0..count.saturating_sub(1) {
+            word.set(at + 1, pair(at));
+        }
+        word.there = (1 << (count + 2)) - 1;
+        word
     }
-}
 
-impl ShortWord {
     #[inline(always)]
-    fn set(&mut self, at: usize, pair: super::merges::Merge) {
-        (self.ranks[at], self.into[at]) = (pair.rank, pair.id);
+    fn set(&mut self, at: usize, pair: Merge) {
+        self.orders.as_flattened_mut()[at] = Order::of(pair.rank, at);
+        self.into.as_flattened_mut()[at] = pair.id;
     }
 
-    /// Joins until no pair can be; returns a bit for each symbol that is left.
     #[inline(always)]
-    fn merge(&mut self, merges: &Merges, count: usize) -> u64 {
-        let mut there: u64 = (1 << count) - 1;
+    fn lowest(&self) -> u32 {
+        let least = |low: [u32; LANES], all: &[u32; LANES]| std::array::from_fn(|lane| low[lane].min(all[lane]));
+        self.orders.iter().fold([u32::MAX; LANES], least).into_iter().fold(u32::MAX, u32::min)
+    }
+
+    /// Joins until no pair can be.
+    #[inline(always)]
+    fn merge(&mut self, merges: &Merges) {
         loop {
-            // In whole vectors of eight; behind the last symbol no rank is set.
-            let (vectors, _) = self.ranks[..count.next_multiple_of(8)].as_chunks::<8>();
-            let least = |low: [u32; 8], all: &[u32; 8]| std::array::from_fn(|lane| low[lane].min(all[lane]));
-            let lowest = vectors.iter().fold([Merges::NO_RANK; 8], least).into_iter().fold(Merges::NO_RANK, u32::min);
-            if lowest == Merges::NO_RANK {
-                return there;
+            let lowest = self.lowest();
+            if lowest >= Order::NONE {
+                return;
             }
-            let at = self.ranks.iter().position(|&rank| rank == lowest).expect("the lowest is one of them");
-            let right = first_after(there, at);
-            there &= !(1 << right);
-            self.ranks[right] = Merges::NO_RANK;
-            self.ids[at] = self.into[at];
-            let after = first_after(there, at);
-            let pair = if after < count { merges.get(self.ids[at], self.ids[after]) } else { NOTHING };
-            self.set(at, pair);
-            let before = there & ((1 << at) - 1);
-            if before != 0 {
-                let before = before.ilog2() as usize;
-                self.set(before, merges.get(self.ids[before], self.ids[at]));
-            }
+            let at = Order::place(lowest);
+            let right = first_after(self.there, at);
+            self.there &= !(1 << right);
+            self.orders.as_flattened_mut()[right] = u32::MAX;
+            let (before, after) = (last_before(self.there, at), first_after(self.there, at));
+            let id = self.into.as_flattened()[at];
+            let ids = self.ids.as_flattened_mut();
+            ids[at] = id;
+            let (first, second) = (merges.get(ids[before], id), merges.get(id, ids[after]));
+            self.set(before, first);
+            self.set(at, second);
         }
     }
+
+    /// What is left: which symbols were joined, counted from zero, and what they are now.
+    #[inline(always)]
+    fn tokens(&self) -> impl Iterator<Item = (Range<usize>, u32)> {
+        let mut left = self.there & !1;
+        std::iter::from_fn(move || {
+            let at = left.trailing_zeros() as usize;
+            left &= left - 1;
+            // The last one is the one at the edge.
+            let end = left.trailing_zeros() as usize;
+            (left != 0).then(|| (at - 1..end - 1, self.ids.as_flattened()[at]))
+        })
+    }
 }
 
-/// The first place behind `at` whose bit is set; 64 if there is none.
-#[inline]
+/// In place of an id at the edges of a word: where words are short it joins with none.
+const NOTHING: u32 = Merges::LAST_ID;
+
+/// The first place behind `at` whose bit is set.
+#[inline(always)]
 fn first_after(there: u64, at: usize) -> usize {
     (there & (!1 << at)).trailing_zeros() as usize
 }
 
-const NOTHING: super::merges::Merge = super::merges::Merge { rank: Merges::NO_RANK, id: 0 };
+/// The last place before `at` whose bit is set; there is one.
+#[inline(always)]
+fn last_before(there: u64, at: usize) -> usize {
+    (there & ((1 << at) - 1)).ilog2() as usize
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bpe::merges::Merge;
     use crate::bpe::naive;
     use proptest::prelude::*;
 
@@ -214,7 +259,7 @@ mod tests {
             };
             if letters.len() <= SHORT {
                 start(&mut scratch);
-                merge_by_scan(&table, &mut scratch);
+                merge(&table, &mut scratch);
                 prop_assert_eq!(&scratch.symbols, &expected);
             }
             start(&mut scratch);

@@ -51,6 +51,8 @@ pub(crate) struct Bpe {
     byte_pairs: Option<BytePairs>,
     /// Where long words can be cut; absent where that is not known.
     pub(crate) joints: Option<Joints>,
+    /// Of the alphabet: asked for every word, and found out once.
+    alphabet_varies: bool,
     /// Whether a space in a text stands for another character, which has another length.
     pub(crate) reads_spaces: bool,
     /// Set when a word that is itself a token is not merged at all.
@@ -67,7 +69,8 @@ impl Bpe {
         dropout: Option<f32>,
     ) -> Self {
         let byte_pairs = BytePairs::new(&alphabet, &merges);
-        Self { alphabet, merges, byte_pairs, joints: None, reads_spaces: false, whole_words, dropout }
+        let alphabet_varies = alphabet.lengths_vary();
+        Self { alphabet, merges, byte_pairs, joints: None, alphabet_varies, reads_spaces: false, whole_words, dropout }
     }
 
     /// The tokens of one word, appended to `out`.
@@ -87,10 +90,10 @@ impl Bpe {
             return Ok(());
         }
         if let Some(table) = &self.byte_pairs
-            && word.len() <= merge::SHORT
+            && merge::is_short(&self.merges, word.len())
             && self.dropout.is_none()
         {
-            merge::merge_bytes(&self.merges, word, &table.ids, table, out);
+            merge::merge_bytes(&self.merges, word, table, out);
             return Ok(());
         }
         self.alphabet.symbols(word, &mut scratch.symbols)?;
@@ -109,7 +112,7 @@ impl Bpe {
     /// Whether a symbol's length can differ from its token's own, or something of a word be in no symbol: then offsets cannot
     /// be told from ids alone.
     pub(crate) fn lengths_vary(&self) -> bool {
-        self.alphabet.lengths_vary() || self.reads_spaces
+        self.alphabet_varies || self.reads_spaces
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

@@ -133,6 +133,20 @@ impl Classifier {
         }
     }
 
+    /// The numbers that are `wanted` once their lower `shift` bits, fewer than 64, are gone: a bit for each.
+    #[inline(always)]
+    pub(crate) fn upper_bits_are(self, numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
+        match self.0 {
+            // SAFETY: as in `masks`.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx2 { .. } => unsafe { x86_64::upper_bits_are_avx2(numbers, shift, wanted) },
+            // SAFETY: as in `masks`.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx512 => unsafe { x86_64::upper_bits_are_avx512(numbers, shift, wanted) },
+            _ => scalar::upper_bits_are(numbers, shift, wanted),
+        }
+    }
+
     /// Whether [`Self::squeeze`] is one step.
     #[inline(always)]
     pub(crate) fn squeezes_fast(self) -> bool {
@@ -264,6 +278,24 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn every_way_compares_upper_bits(
+            mut numbers in any::<[u64; 8]>(),
+            same in prop::collection::vec((0usize..8, any::<u64>()), 0..4),
+            shift in 0u32..64,
+            wanted in any::<u64>(),
+        ) {
+            let wanted = wanted >> shift;
+            for (at, lower) in same {
+                numbers[at] = wanted << shift | lower & ((1 << shift) - 1);
+            }
+            for classifier in Classifier::all() {
+                let found = classifier.upper_bits_are(&numbers, shift, wanted);
+                let places = (0..8).filter(|&at| numbers[at] >> shift == wanted);
+                prop_assert_eq!(found, places.map(|at| 1 << at).sum::<u32>(), "{:?}", classifier);
+            }
+        }
+
         #[test]
         fn every_way_squeezes_and_stretches_bit_by_bit(mask in any::<u64>(), kept in any::<u64>(), more in any::<u64>()) {
             for kept in [kept, kept & more, kept | more, 0, u64::MAX] {

@@ -11,6 +11,10 @@ pub(super) fn any_bit(block: &[u8; BLOCK], wanted: u8) -> u64 {
     mask(block, |byte| byte & wanted != 0)
 }
 
+pub(super) fn upper_bits_are(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
+    numbers.iter().rev().fold(0, |mask, &number| mask << 1 | u32::from(number >> shift == wanted))
+}
+
 pub(super) fn masks(block: &[u8; BLOCK]) -> Masks {
     let mask = |is: fn(u8) -> bool| mask(block, is);
     Masks {

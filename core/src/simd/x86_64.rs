@@ -109,6 +109,34 @@ pub(super) unsafe fn masks_avx512(block: &[u8; BLOCK]) -> Masks {
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
 #[inline]
+pub(super) unsafe fn upper_bits_are_avx2(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
+    let (fours, _) = numbers.as_chunks::<4>();
+    let shift = _mm_cvtsi32_si128(shift as i32);
+    let wanted = _mm256_set1_epi64x(wanted as i64);
+    let mask = |four: &[u64; 4]| {
+        // SAFETY: reads 32 bytes, which is what four numbers have; the load needs no alignment.
+        let four = unsafe { _mm256_loadu_si256(four.as_ptr().cast()) };
+        let same = _mm256_cmpeq_epi64(_mm256_srl_epi64(four, shift), wanted);
+        _mm256_movemask_pd(_mm256_castsi256_pd(same)) as u32
+    };
+    mask(&fours[0]) | mask(&fours[1]) << 4
+}
+
+/// # Safety
+/// The processor has AVX-512 F.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(super) unsafe fn upper_bits_are_avx512(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
+    // SAFETY: reads 64 bytes, which is what `numbers` has; the load needs no alignment.
+    let numbers = unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) };
+    let upper = _mm512_srl_epi64(numbers, _mm_cvtsi32_si128(shift as i32));
+    _mm512_cmpeq_epi64_mask(upper, _mm512_set1_epi64(wanted as i64)).into()
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+#[inline]
 pub(super) unsafe fn any_bit_avx2(block: &[u8; BLOCK], wanted: u8) -> u64 {
     let wanted = _mm256_set1_epi8(wanted as i8);
     let [low, high] = halves(block)

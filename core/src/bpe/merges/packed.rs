@@ -1,0 +1,191 @@
+//! A merge in eight bytes: where the table keeps a pair tells most of the pair, so a slot needs only the rest of it.
+//!
+//! A pair of ids is a number of `pair_bits`. Multiplied by an odd number, modulo a power of two, every pair becomes
+//! another number, none the same. The upper part of that says which bucket the pair belongs to, the lower part, its tag,
+//! which of the pairs of that bucket it is. A bucket is a cache line of eight slots, filled from the front, all of which
+//! are looked at together; a pair whose bucket is full is in one of the next, and its tag says how far it went.
+
+use super::Merge;
+use crate::simd::Classifier;
+
+/// Slots in a cache line.
+const SLOTS: usize = 8;
+/// Pairs for each bucket, on average: half of what fits, so that hardly a bucket overflows.
+const LOAD: usize = 4;
+/// How many buckets a pair may be in, one after the other.
+const REACH: u64 = 1 << REACH_BITS;
+/// Bits of the filter for each pair, at least.
+const FILTER_BITS: usize = 8;
+const REACH_BITS: u32 = 3;
+/// No merge: one bit of every slot that holds one is not set.
+const EMPTY: u64 = u64::MAX;
+
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Bucket([u64; SLOTS]);
+
+const _: () = assert!(size_of::<Bucket>() == 64);
+
+/// See the module. A slot is, from above: the pair's tag, how far from its own bucket it is, its rank, its id.
+#[derive(Debug)]
+pub(super) struct Packed {
+    buckets: Vec<Bucket>,
+    /// A bit for each pair, by the upper bits of its number: most pairs that are asked for do not join, and this tells
+    /// nearly all of them from a table that is small enough to stay near.
+    filter: Vec<u64>,
+    /// The bits of a pair's number that are not of its place in the filter.
+    filter_shift: u32,
+    multiplier: u64,
+    id_bits: u32,
+    rank_bits: u32,
+    tag_bits: u32,
+    classifier: Classifier,
+}
+
+fn bits(number: u32) -> u32 {
+    u32::BITS - number.leading_zeros()
+}
+
+impl Packed {
+    /// A table of `pairs`; nothing when their numbers are too large for a slot, or they crowd one place.
+    pub(super) fn new(pairs: &[(u32, u32, Merge)], multiplier: u64) -> Option<Self> {
+        let highest = pairs.iter().map(|&(left, right, merge)| left | right | merge.id).fold(0, |all, ids| all | ids);
+        let id_bits = bits(highest).max(1);
+        let rank_bits = bits(pairs.iter().map(|(_, _, merge)| merge.rank).max().unwrap_or(0)).max(1);
+        let pair_bits = 2 * id_bits;
+        // The place of a pair is computed in 64 bits.
+        let count = pairs.len().div_ceil(LOAD).max(1);
+        if pair_bits + bits(u32::try_from(count).ok()?) > u64::BITS {
+            return None;
+        }
+        // As many neighbours as share a bucket have to differ in their tags.
+        let sharing = (1u64 << pair_bits).div_ceil(count as u64);
+        let tag_bits = sharing.next_power_of_two().trailing_zeros();
+        if tag_bits + REACH_BITS + rank_bits + id_bits >= u64::BITS {
+            return None;
+        }
+        let buckets = vec![Bucket([EMPTY; SLOTS]); count];
+        let filter_bits = (pairs.len() * FILTER_BITS).next_power_of_two().trailing_zeros().clamp(6, pair_bits.max(6));
+        let mut table = Self {
+            buckets,
+            filter: vec![0; 1 << (filter_bits - 6)],
+            filter_shift: pair_bits.saturating_sub(filter_bits),
+            multiplier,
+            id_bits,
+            rank_bits,
+            tag_bits,
+            classifier: Classifier::best(),
+        };
+        pairs.iter().all(|&(left, right, merge)| table.insert(left, right, merge)).then_some(table)
+    }
+
+    /// The answer is whether there was room.
+    fn insert(&mut self, left: u32, right: u32, merge: Merge) -> bool {
+        let mixed = self.mixed(left, right);
+        let (home, tag) = self.place(mixed);
+        let bit = mixed >> self.filter_shift;
+        self.filter[(bit / 64) as usize] |= 1 << (bit % 64);
+        let payload = u64::from(merge.rank) << self.id_bits | u64::from(merge.id);
+        let payload_bits = self.payload_bits();
+        for far in 0..REACH {
+            let count = self.buckets.len();
+            let bucket = &mut self.buckets[(home + far as usize) % count];
+            let ours = |slot: &&mut u64| **slot == EMPTY || **slot >> payload_bits == tag | far;
+            if let Some(slot) = bucket.0.iter_mut().find(ours) {
+                *slot = (tag | far) << payload_bits | payload;
+                return true;
+            }
+        }
+        false
+    }
+
+    fn payload_bits(&self) -> u32 {
+        self.rank_bits + self.id_bits
+    }
+
+    /// The number that the pair becomes.
+    #[inline(always)]
+    fn mixed(&self, left: u32, right: u32) -> u64 {
+        let pair = u64::from(left) << self.id_bits | u64::from(right);
+        pair.wrapping_mul(self.multiplier) & ((1 << (2 * self.id_bits)) - 1)
+    }
+
+    /// The pair's own bucket, and its tag above a distance of none.
+    #[inline(always)]
+    fn place(&self, mixed: u64) -> (usize, u64) {
+        let bucket = (mixed * self.buckets.len() as u64) >> (2 * self.id_bits);
+        (bucket as usize, (mixed & ((1 << self.tag_bits) - 1)) << REACH_BITS)
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, left: u32, right: u32) -> Merge {
+        let mixed = self.mixed(left, right);
+        let bit = mixed >> self.filter_shift;
+        if self.filter[(bit / 64) as usize] >> (bit % 64) & 1 == 0 || (left | right) >> self.id_bits != 0 {
+            return Merge::NONE;
+        }
+        let (home, tag) = self.place(mixed);
+        let slots = &self.buckets[home].0;
+        let found = self.find(slots, tag);
+        if found == 0 {
+            return if slots[SLOTS - 1] == EMPTY { Merge::NONE } else { self.get_further(home, tag) };
+        }
+        self.unpack(slots[found.trailing_zeros() as usize % SLOTS])
+    }
+
+    #[cold]
+    fn get_further(&self, home: usize, tag: u64) -> Merge {
+        for far in 1..REACH {
+            let slots = &self.buckets[(home + far as usize) % self.buckets.len()].0;
+            let found = self.find(slots, tag | far);
+            if found != 0 {
+                return self.unpack(slots[found.trailing_zeros() as usize]);
+            }
+        }
+        Merge::NONE
+    }
+
+    /// A bit for each slot with this tag and distance; there is one such at most.
+    #[inline(always)]
+    fn find(&self, slots: &[u64; SLOTS], tag: u64) -> u32 {
+        self.classifier.upper_bits_are(slots, self.payload_bits(), tag)
+    }
+
+    #[inline(always)]
+    fn unpack(&self, slot: u64) -> Merge {
+        let rank = slot >> self.id_bits & ((1 << self.rank_bits) - 1);
+        Merge { rank: rank as u32, id: (slot & ((1 << self.id_bits) - 1)) as u32 }
+    }
+
+    /// Every pair with what it becomes, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32, Merge)> {
+        let slots =
+            self.buckets.iter().enumerate().flat_map(|(at, bucket)| bucket.0.iter().map(move |&slot| (at, slot)));
+        slots.filter(|&(_, slot)| slot != EMPTY).map(|(at, slot)| {
+            let (left, right) = self.pair_at(at, slot >> self.payload_bits());
+            (left, right, self.unpack(slot))
+        })
+    }
+
+    /// [`Self::place`] backwards.
+    fn pair_at(&self, at: usize, tag: u64) -> (u32, u32) {
+        let (pair_bits, count) = (2 * self.id_bits, self.buckets.len());
+        let home = (at + count * REACH as usize - (tag % REACH) as usize) % count;
+        // Of the numbers with that tag the first that is not below the bucket's own.
+        let least = ((home as u64) << pair_bits).div_ceil(count as u64);
+        let tag = tag >> REACH_BITS;
+        let mixed = least + (tag.wrapping_sub(least) & ((1 << self.tag_bits) - 1));
+        let pair = mixed.wrapping_mul(inverse(self.multiplier)) & ((1 << pair_bits) - 1);
+        ((pair >> self.id_bits) as u32, (pair & ((1 << self.id_bits) - 1)) as u32)
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.buckets.capacity() * size_of::<Bucket>() + self.filter.capacity() * 8
+    }
+}
+
+/// What an odd number has to be multiplied by to give one, modulo two to the 64; every round doubles the bits that are
+/// right, beginning with three.
+fn inverse(odd: u64) -> u64 {
+    (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse))))
+}

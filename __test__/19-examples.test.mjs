@@ -3,8 +3,13 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+
+import { startHub } from './support/hub.mjs'
+import { bytesOf, tiny } from './support/tiny.mjs'
 
 const folder = fileURLToPath(new URL('../examples/', import.meta.url))
 
@@ -12,6 +17,22 @@ function output(name, ...args) {
   const result = spawnSync(process.execPath, [folder + name, ...args], { encoding: 'utf8' })
   assert.equal(result.status, 0, result.stdout + result.stderr)
   return result.stdout
+}
+
+/** Starts an example that is a service, and calls `tries` with its address when it has printed that. */
+async function whileServing(name, tries) {
+  const service = spawn(process.execPath, [folder + name, '0'])
+  try {
+    const printed = await new Promise((resolve) => service.stdout.once('data', (data) => resolve(String(data))))
+    await tries(printed.match(/http:\S+/)[0])
+  } finally {
+    service.kill()
+  }
+}
+
+async function post(address, body) {
+  const response = await fetch(address, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  return [response.status, await response.json()]
 }
 
 const TESTED = {
@@ -29,22 +50,69 @@ const TESTED = {
   },
   'stream-answer.mjs': () => assert.equal(output('stream-answer.mjs'), 'Naïve café 👩‍🚀🚀: 日本語のテキスト。\n'),
   'workers.mjs': () => assert.match(output('workers.mjs'), /^\d{4,5} tokens in 1000 texts\n$/),
-  'count-service.mjs': async () => {
-    const service = spawn(process.execPath, [`${folder}count-service.mjs`, '0'])
-    try {
-      const [line] = await new Promise((resolve) => service.stdout.once('data', (data) => resolve(String(data).split('\n'))))
-      const post = async (body) => {
-        const response = await fetch(line.match(/http:\S+/)[0], { method: 'POST', body })
-        return [response.status, await response.json()]
-      }
-      assert.deepEqual(await post('"Hello, world!"'), [200, { tokens: 4 }])
-      assert.deepEqual(await post('["Hello, world!", "<|endoftext|>"]'), [200, { tokens: 11, counts: [4, 7] }])
-      assert.equal((await post('nonsense'))[0], 400)
-      const [status, { code }] = await post(JSON.stringify('x'.repeat(5 << 20)))
-      assert.deepEqual([status, code], [413, 'ERR_TOKENLANE_INPUT_TOO_LARGE'])
-    } finally {
-      service.kill()
+  'count-service.mjs': () => whileServing('count-service.mjs', async (address) => {
+    assert.deepEqual(await post(address, '"Hello, world!"'), [200, { tokens: 4 }])
+    assert.deepEqual(await post(address, '["Hello, world!", "<|endoftext|>"]'), [200, { tokens: 11, counts: [4, 7] }])
+    assert.equal((await post(address, 'nonsense'))[0], 400)
+    const [status, { code }] = await post(address, JSON.stringify('x'.repeat(5 << 20)))
+    assert.deepEqual([status, code], [413, 'ERR_TOKENLANE_INPUT_TOO_LARGE'])
+  }),
+  'fastify.mjs': () => whileServing('fastify.mjs', async (address) => {
+    assert.deepEqual(await post(`${address}/count`, '["Hello, world!", "<|endoftext|>"]'), [200, { counts: [4, 7] }])
+    assert.deepEqual(await post(`${address}/chat`, '[{"role": "user", "content": "Hello, world!"}]'), [200, { tokens: 11 }])
+    assert.equal((await post(`${address}/chat`, '[{"content": "x"}]'))[0], 400)
+    assert.equal((await post(`${address}/chat`, '[{"role": "user", "content": 7}]'))[1].code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
+    const [status, { code }] = await post(`${address}/count`, JSON.stringify(['x'.repeat(5 << 20)]))
+    assert.deepEqual([status, code], [413, 'ERR_TOKENLANE_INPUT_TOO_LARGE'])
+  }),
+  'next-route.mjs': async () => {
+    const { POST, runtime } = await import('../examples/next-route.mjs')
+    assert.equal(runtime, 'nodejs')
+    const ask = async (body) => {
+      const response = await POST(new Request('http://localhost/api/tokens', { method: 'POST', body }))
+      return [response.status, await response.json()]
     }
+    assert.deepEqual(await ask('[{"role": "user", "content": "Hello, world!"}]'), [200, { tokens: 11, fits: true }])
+    assert.equal((await ask('[]'))[1].code, 'ERR_TOKENLANE_ARGUMENT_VALUE')
+    assert.equal((await ask('nonsense'))[0], 400)
+  },
+  'chat-budget.mjs': () => {
+    const [before, after] = output('chat-budget.mjs').trim().split('\n')
+    assert.match(before, /^42 messages, \d{3} tokens$/)
+    const [, messages, tokens] = after.match(/^(\d+) messages, (\d+) tokens, the first turn: This is what was said in turn \d+\.$/)
+    assert.ok(Number(messages) > 5 && Number(messages) < 42 && Number(tokens) <= 200)
+  },
+  'pretrained.mjs': async () => {
+    const template = '<s>{{ messages[0].content }}{{ " <wait>" if add_generation_prompt }}'
+    const config = Buffer.from(JSON.stringify({ chat_template: template }))
+    const hub = await startHub({ 'org/name': { files: { 'tokenizer.json': Buffer.from(bytesOf(tiny())), 'tokenizer_config.json': config } } })
+    const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-example-'))
+    // The hub is in this process, which must not wait for the other.
+    const run = (repo) => new Promise((resolve) => {
+      const child = spawn(process.execPath, [`${folder}pretrained.mjs`, repo], { env: { ...process.env, HF_ENDPOINT: hub.url, HF_HOME: home, HF_HUB_CACHE: '', HF_TOKEN: '' } })
+      const printed = { out: '', err: '' }
+      child.stdout.on('data', (data) => (printed.out += data))
+      child.stderr.on('data', (data) => (printed.err += data))
+      child.on('close', (status) => resolve({ status, ...printed }))
+    })
+    try {
+      const { status, out, err } = await run('org/name')
+      assert.deepEqual([status, out], [0, '<s>Why is the sky blue? <wait>\n11 tokens\n'], err)
+      assert.match(err, /tokenizer\.json: \d+ bytes/)
+      assert.match((await run('org/none')).err, /there is no repository 'org\/none'/)
+    } finally {
+      hub.close()
+      fs.rmSync(home, { recursive: true })
+    }
+  },
+  'embeddings.mjs': () => {
+    const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-example-')), 'tokenizer.json')
+    fs.writeFileSync(file, bytesOf(tiny()))
+    const model = fileURLToPath(new URL('./testdata/mean-embedding.onnx', import.meta.url))
+    const lines = output('embeddings.mjs', model, file, 'hello world', 'hello world', 'o').trimEnd().split('\n')
+    fs.rmSync(path.dirname(file), { recursive: true })
+    assert.deepEqual(lines.map((line) => line.slice(0, 11)), [' 1.00  1.00', ' 1.00  1.00', lines[2].slice(0, 11)])
+    assert.ok(lines.every((line) => /^( -?\d\.\d\d ?){3} /.test(line)) && lines[2].endsWith(' 1.00  o'))
   },
 }
 

@@ -182,9 +182,12 @@ test('a template of a stranger can neither get out nor go on for ever', () => {
     '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}',
     '{% for a in range(9999) %}{% for b in range(9999) %}{{ a }}{% endfor %}{% endfor %}',
     "{% set ns = namespace(x='x') %}{% for a in range(99) %}{% set ns.x = ns.x * 9 %}{% endfor %}",
+    "{% set ns = namespace(x=[1]) %}{% for a in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+    "{% set ns = namespace(x='ab') %}{% for a in range(24) %}{% set ns.x = ns.x + ns.x %}{% endfor %}{% for a in range(99999) %}{% set y = ns.x | upper %}{% endfor %}",
     "{{ 'x' * 10 ** 12 }}",
     '{{ range(10 ** 9) }}',
     '{{ 9 ** 9999 }}',
+    '{% set ns = namespace(x=9) %}{% for a in range(99) %}{% set ns.x = ns.x * ns.x %}{% endfor %}',
     `{{ 1${' is eq(1'.repeat(20_000)} }}`,
     `{{ ${'('.repeat(20_000)}1${')'.repeat(20_000)} }}`,
   ]
@@ -195,6 +198,12 @@ test('a template of a stranger can neither get out nor go on for ever', () => {
     }
   }
   assert.equal(render("{{ {'__proto__': {'x': 1}}['__proto__'].x }}{{ {}.x }}"), '1')
+})
+
+test('a long conversation is no endless one', () => {
+  const long = [{ role: 'user', content: 'word '.repeat(4_000_000) }]
+  const template = '{% for m in messages %}{% set c = m.content | trim %}{% if c is string and c + "" %}{{ c ~ "." }}{% endif %}{% endfor %}'
+  assert.equal(any.applyChatTemplate(long, { chatTemplate: template, tokenize: false }).length, 20_000_000)
 })
 
 test('what @huggingface/jinja cannot read, and what jinja2 has and this has not, is refused', () => {

@@ -1,5 +1,5 @@
 // A service that counts tokens: POST a text, get their number. It takes so much text and no more, and goes on answering while a long
-// list is counted, because that happens on other threads. With fastify the handler is the same: `reply.send(await countOf(body))`.
+// list is counted, because that happens on other threads. fastify.mjs is the same with fastify.
 
 import http from 'node:http'
 

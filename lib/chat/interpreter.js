@@ -11,7 +11,9 @@ const { Float, Namespace, TemplateError, Tuple, Undefined, compare, contains, eq
 
 // A template comes from strangers, and could otherwise go on for ever.
 const MOST_STEPS = 5_000_000
+const TEXT_IN_A_STEP = 32
 const MOST_LENGTH = 1 << 28
+const MOST_BITS = 1 << 14
 
 const BREAK = Symbol('break')
 const CONTINUE = Symbol('continue')
@@ -37,14 +39,23 @@ class Scope {
 }
 
 class Interpreter {
-  #steps = 0
+  /** How many steps are left; more for long conversations, which templates look at several times. */
+  #steps = MOST_STEPS
   #length = 0
 
   /** The text of a tree, with these values by name. */
   run(program, globals) {
     const scope = new Scope()
-    for (const [name, value] of globals) scope.set(name, value)
+    for (const [name, value] of globals) {
+      scope.set(name, value)
+      this.#steps += sizeOf(value) / 2
+    }
     return this.#text(program.body, new Scope(scope))
+  }
+
+  #take(steps) {
+    this.#steps -= steps
+    if (this.#steps < 0) throw new TemplateError('it takes too many steps')
   }
 
   /** What statements write. */
@@ -64,7 +75,7 @@ class Interpreter {
 
   /** Runs one statement, and says if a loop is to be left by it. */
   #statement(node, scope, out) {
-    if (++this.#steps > MOST_STEPS) throw new TemplateError('it takes too many steps')
+    this.#take(1)
     switch (node.type) {
       case 'Comment':
         return undefined
@@ -141,7 +152,7 @@ class Interpreter {
   /** A function that gives the text of a body. It sees what is around its definition, as that is when it is called. */
   #macro(what, parameters, body, around) {
     return (args, kwargs) => {
-      if (++this.#steps > MOST_STEPS) throw new TemplateError('it takes too many steps')
+      this.#take(1)
       const scope = new Scope(around)
       const rest = new Map(kwargs)
       const late = []
@@ -171,8 +182,15 @@ class Interpreter {
     return this.#call(this.#value(call.callee, scope), args, new Map([...kwargs, ['caller', caller]]))
   }
 
+  /** The value of an expression. Large ones take as many steps as they are large. */
   #value(node, scope) {
-    if (++this.#steps > MOST_STEPS) throw new TemplateError('it takes too many steps')
+    const value = this.#evaluate(node, scope)
+    const size = typeof value === 'string' ? value.length / TEXT_IN_A_STEP : Array.isArray(value) ? value.length : 0
+    this.#take(1 + size)
+    return value
+  }
+
+  #evaluate(node, scope) {
     switch (node.type) {
       case 'StringLiteral':
         return node.value
@@ -341,6 +359,13 @@ class Loop {
   }
 }
 
+/** How much text there is in a value. */
+function sizeOf(value) {
+  if (typeof value === 'string') return value.length
+  const parts = Array.isArray(value) ? value : value instanceof Map ? [...value.values()] : []
+  return parts.reduce((sum, part) => sum + sizeOf(part), 0)
+}
+
 function unary(operator, value) {
   if (operator === 'not') return !isTrue(value)
   if (value instanceof Undefined) value.refuse()
@@ -380,6 +405,7 @@ function number(operator, a, b) {
   const result = OPERATIONS[operator]?.(x, y)
   if (result === undefined) throw new TemplateError(`the operator '${operator}' is not supported`)
   if (floats && !Number.isFinite(result) && [x, y].every(Number.isFinite)) throw new TemplateError(`${x} ${operator} ${y} is no number`)
+  if (!floats && BigInt.asIntN(MOST_BITS, result) !== result) throw new TemplateError('such a number is too large')
   return floats ? new Float(result) : values.integer(result)
 }
 

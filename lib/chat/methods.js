@@ -36,8 +36,7 @@ const plain = (run) => method([], [], run)
 
 /** Whether a text starts or ends with one of some. */
 const edge = (is) => method(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
-  const part = text.slicePlaces(length(self), start, end, 1)
-  const within = start === null && end === null ? self : part.map((i) => Array.from(self)[i]).join('')
+  const within = text.slice(self, start, end)
   return (Array.isArray(wanted) ? wanted : [wanted]).some((one) => is(within, textOf(one)))
 })
 
@@ -134,7 +133,7 @@ function element(object, key) {
   if (object instanceof Map) return object.get(key)
   if ((typeof object !== 'string' && !Array.isArray(object)) || object instanceof View) return undefined
   if (!isInteger(key) && typeof key !== 'boolean') return undefined
-  return (typeof object === 'string' ? Array.from(object) : object).at(Number(key))
+  return (typeof object === 'string' ? text.points(object) : object).at(Number(key))
 }
 
 /** `object.name`: attributes come before elements. */
@@ -161,9 +160,8 @@ function getSlice(object, start, stop, step) {
   if (object instanceof Undefined) object.refuse()
   if ((typeof object !== 'string' && !Array.isArray(object)) || object instanceof View) throw new TemplateError(`${kind(object)} has no parts`)
   const whole = (value) => (value === null ? null : wholeOf(value))
-  const all = Array.from(object)
-  const part = text.slicePlaces(all.length, whole(start), whole(stop), whole(step) ?? 1).map((i) => all[i])
-  return typeof object === 'string' ? part.join('') : object instanceof Tuple ? Tuple.from(part) : part
+  const part = text.slice(object, whole(start), whole(stop), whole(step) ?? 1)
+  return object instanceof Tuple ? Tuple.from(part) : part
 }
 
 module.exports = { bind, getAttribute, getItem, getSlice, textOf, wholeOf }

@@ -48,10 +48,10 @@ function guarded(work, what) {
     if (failure instanceof Refusal) {
       throw error('ERR_TOKENLANE_CHAT_REFUSED', `the chat template does not take these messages: ${failure.message}`)
     }
-    const isDeep = failure instanceof RangeError && /call stack/.test(failure.message)
+    const isDeep = failure instanceof RangeError && failure.code === undefined
     const isOurs = failure instanceof TemplateError || failure instanceof SyntaxError || what === 'cannot be read'
     if (!isDeep && !isOurs) throw failure
-    const reason = isDeep ? 'it goes too deep' : failure.message
+    const reason = isDeep ? `it goes too far (${failure.message})` : failure.message
     throw error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${reason}`, { cause: failure })
   }
 }

@@ -100,15 +100,21 @@ const title = (text) => text.replace(/(\p{Cased}[\p{M}]*)((?:\p{Cased}|\p{M})*)/
 const isLower = (text) => /\p{Cased}/u.test(text) && text === text.toLowerCase()
 const isUpper = (text) => /\p{Cased}/u.test(text) && text === text.toUpperCase()
 
-/** Characters from one place to another by a step, as Python's slices. `size` is how many there are. */
-function slicePlaces(size, start, stop, step) {
+/** The characters of a text by their places: the text itself, where JS counts them as Python does. */
+const points = (text) => (/[\ud800-\udfff]/.test(text) ? Array.from(text) : text)
+
+/** Part of a text or of a list, as Python's slices; what is `null` was left out. */
+function slice(whole, start, stop, step = 1) {
   if (step === 0) throw new TemplateError('a slice cannot have a step of 0')
+  const all = typeof whole === 'string' ? points(whole) : whole
+  const size = all.length
   const [low, high] = step > 0 ? [0, size] : [-1, size - 1]
   const clamp = (place, byDefault) => (place === null ? byDefault : Math.min(Math.max(place < 0 ? place + size : place, low), high))
   const [from, to] = [clamp(start, step > 0 ? low : high), clamp(stop, step > 0 ? high : low)]
-  const places = []
-  for (let i = from; step > 0 ? i < to : i > to; i += step) places.push(i)
-  return places
+  if (step === 1 && typeof all === 'string') return all.slice(from, Math.max(from, to))
+  const part = []
+  for (let i = from; step > 0 ? i < to : i > to; i += step) part.push(all[i])
+  return typeof whole === 'string' ? part.join('') : part
 }
 
 /** Spaces or other characters on both sides, as str.center. */
@@ -119,4 +125,4 @@ function center(text, width, fill = ' ') {
   return fill.repeat(left) + text + fill.repeat(room - left)
 }
 
-module.exports = { WORD_START, capitalize, center, isLower, isUpper, replace, slicePlaces, split, splitLines, splitRight, strip, title }
+module.exports = { WORD_START, capitalize, center, isLower, isUpper, points, replace, slice, split, splitLines, splitRight, strip, title }

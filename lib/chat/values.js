@@ -223,7 +223,9 @@ function items(value) {
 
 function length(value) {
   if (value instanceof Map) return value.size
-  if (typeof value === 'string' || Array.isArray(value) || value instanceof Undefined) return items(value).length
+  if (value instanceof Undefined) return 0
+  if (Array.isArray(value)) return value.length
+  if (typeof value === 'string') return value.length - (value.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
   throw new TemplateError(`${kind(value)} has no length`)
 }
 

@@ -1,0 +1,39 @@
+// Embeddings with onnxruntime-node, and which texts are alike: `npm install tokenlane onnxruntime-node`,
+// `node embeddings.mjs model.onnx tokenizer.json "a text" "another text" …`. The model is one of those that take ids and masks.
+
+import ort from 'onnxruntime-node'
+import { Tokenizer } from 'tokenlane'
+
+const [model, file, ...texts] = process.argv.slice(2)
+const [session, tokenizer] = await Promise.all([ort.InferenceSession.create(model), Tokenizer.fromFile(file)])
+
+const COLUMNS = { input_ids: 'ids', attention_mask: 'attentionMask', token_type_ids: 'typeIds' }
+
+/** What the model wants of a batch, in the type that it wants. */
+function feeds(batch) {
+  return Object.fromEntries(session.inputMetadata.map(({ name, type: wanted }) => {
+    const { type, data, dims } = batch.tensor(wanted === 'int32' ? 'int32' : 'int64', COLUMNS[name])
+    return [name, new ort.Tensor(type, data, dims)]
+  }))
+}
+
+/** A vector for each text: what the model gives, or the mean over the tokens that are no padding. */
+async function embed(texts) {
+  const batch = await tokenizer.encodeBatch(texts, { padding: {}, truncation: { maxLength: 512 }, columns: ['typeIds'] })
+  const { dims, data } = Object.values(await session.run(feeds(batch)))[0]
+  const width = dims.at(-1)
+  const vectors = Array.from({ length: data.length / width }, (_, i) => data.subarray(i * width, (i + 1) * width))
+  if (dims.length === 2) return vectors
+  return Array.from(batch, (_, row) => {
+    const own = vectors.slice(row * dims[1], (row + 1) * dims[1]).filter((_, i) => batch.attentionMask[batch.rowOffsets[row] + i] === 1)
+    return own[0].map((_, at) => own.reduce((sum, vector) => sum + vector[at], 0) / own.length)
+  })
+}
+
+const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0)
+const alike = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
+
+const vectors = await embed(texts)
+for (const [i, text] of texts.entries()) {
+  console.log(vectors.map((other) => alike(vectors[i], other).toFixed(2).padStart(5)).join(' '), ` ${text}`)
+}

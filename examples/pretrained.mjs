@@ -1,0 +1,23 @@
+// A tokenizer by its name on the Hugging Face Hub, with the progress of its download, and what its chat template makes of a question:
+// `npm install tokenlane @huggingface/hub`, `node pretrained.mjs Qwen/Qwen2.5-7B-Instruct`.
+
+import { Tokenizer } from 'tokenlane'
+
+const [repo = 'Qwen/Qwen2.5-7B-Instruct'] = process.argv.slice(2)
+const advice = {
+  ERR_TOKENLANE_HUB_GATED: 'ask for access first',
+  ERR_TOKENLANE_HUB_NETWORK: 'you are offline, and the cache does not have it',
+}
+
+try {
+  const tokenizer = await Tokenizer.fromPretrained(repo, {
+    signal: AbortSignal.timeout(60_000),
+    onProgress: ({ file, loaded, total }) => loaded === total && console.error(`${file}: ${total} bytes`),
+  })
+  const messages = [{ role: 'user', content: 'Why is the sky blue?' }]
+  console.log(tokenizer.applyChatTemplate(messages, { addGenerationPrompt: true, tokenize: false }))
+  console.log(`${tokenizer.countChat(messages, { addGenerationPrompt: true })} tokens`)
+} catch (error) {
+  console.error(advice[error.code] ?? error.message)
+  process.exitCode = 1
+}

@@ -164,7 +164,10 @@ const JUDGES = {
   },
 
   t(record, court) {
-    const { input, texts, encode } = truncated(record, court)
+    const { input, texts, encode: encodeAnew } = truncated(record, court)
+    // A long text has hundreds of parts: all are looked at in one encoding for each unit.
+    const encodings = new Map()
+    const encode = (offsets) => encodings.get(offsets) ?? encodings.set(offsets, encodeAnew(offsets)).get(offsets)
     expectEncoding('truncation', record, court, input, sequenceText(record, texts), encode)
     if (!court.columns.includes('overflowing')) return
     court.expect('overflow', input, record.ov.length, () => encode().overflowing.length)

@@ -225,6 +225,12 @@ export interface ChatOptions {
   continueFinalMessage?: boolean | string | undefined
   /** More variables for the template, such as `enable_thinking`; a function is one that the template can call. */
   variables?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * What becomes of special tokens that messages, tools, documents and variables spell out, each string by itself: `'parse'`, they
+   * become the token, or `'throw'`, they are refused (`ERR_TOKENLANE_SPECIAL_TOKEN`, with their place). Default `'parse'`, as
+   * transformers does.
+   */
+  specialTokens?: 'parse' | 'throw' | undefined
 }
 
 /** How far a download is. */
@@ -455,8 +461,7 @@ export class Tokenizer {
 
   /**
    * The ids of a conversation, as transformers' `apply_chat_template` gives them: a template in Jinja makes a text of it, in which
-   * special tokens are parsed and to which nothing is added. Where what users write must not become special tokens, look for
-   * them before.
+   * special tokens are parsed and to which nothing is added. For what users write there is `specialTokens: 'throw'`.
    *
    * Throws an `Error`: `ERR_TOKENLANE_CHAT_TEMPLATE_MISSING` without a template, of encodings of OpenAI always;
    * `ERR_TOKENLANE_CHAT_REFUSED` for what the template refuses or a last message that cannot be continued;

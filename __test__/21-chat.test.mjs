@@ -212,6 +212,27 @@ test('what @huggingface/jinja cannot read, and what jinja2 has and this has not,
   assert.throws(() => render("{{ raise_exception('never ' ~ 1) }}"), { code: 'ERR_TOKENLANE_CHAT_REFUSED', message: /never 1$/ })
 })
 
+test('special tokens that somebody spells can be refused', () => {
+  const options = { chatTemplate: '<s>{{ messages[0].content }}{{ tools }}{{ documents }}{{ x }}</s>' }
+  const said = (message) => [{ role: 'user', content: message }]
+  assert.equal(any.countChat(said('hi'), { ...options, specialTokens: 'throw' }), any.countChat(said('hi'), options))
+  assert.equal(any.applyChatTemplate(said('<s>'), { ...options, specialTokens: 'parse' }).ids[1], any.tokenToId('<s>'))
+  const refused = (messages, more, place) => {
+    for (const call of ['applyChatTemplate', 'countChat']) {
+      const error = { code: 'ERR_TOKENLANE_SPECIAL_TOKEN', message: new RegExp(`^${place.replace(/[[\].]/g, '\\$&')}: `) }
+      assert.throws(() => any[call](messages, { ...options, ...more, specialTokens: 'throw' }), error, place)
+    }
+  }
+  refused(said('a <|im_start|> b'), {}, 'messages[0].content')
+  refused(said([{ type: 'text', text: 'x' }, { type: 'text', text: '</s>' }]), {}, 'messages[0].content[1].text')
+  refused(said('x'), { tools: [{ function: { name: '</s>' } }] }, 'tools[0].function.name')
+  refused(said('x'), { documents: [{ text: '<s>' }] }, 'documents[0].text')
+  refused(said('x'), { variables: { x: '<s>' } }, 'variables.x')
+  for (const [specialTokens, code] of [['text', 'ERR_TOKENLANE_ARGUMENT_VALUE'], [true, 'ERR_TOKENLANE_ARGUMENT_TYPE']]) {
+    assert.throws(() => any.countChat(said('x'), { ...options, specialTokens }), { code })
+  }
+})
+
 test('what the calls do not take', () => {
   const wrong = (messages, options, error) => {
     for (const call of ['applyChatTemplate', 'countChat']) assert.throws(() => any[call](messages, { chatTemplate: 'x', ...options }), error, JSON.stringify(options))

@@ -6,7 +6,7 @@ const { fileURLToPath } = require('node:url')
 const { Batch } = require('./batch.js')
 const { changesOf } = require('./changes.js')
 const { chatBeside, chatBesideSync } = require('./chat/beside.js')
-const { CHAT_OPTIONS, chatOf, chatOption } = require('./chat/chat.js')
+const { CHAT_OPTIONS, chatOf, chatOption, checkSpoken } = require('./chat/chat.js')
 const { OpenAiChat } = require('./chat/openai.js')
 const { Encoding, Source } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType } = require('./errors.js')
@@ -53,6 +53,7 @@ const LOADER = Symbol('loader')
 
 // A rendered conversation has all its special tokens in it.
 const CHAT_TEXT = { addSpecialTokens: false, specialTokens: 'parse' }
+const SPOKEN = { addSpecialTokens: false, specialTokens: 'throw' }
 const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
 
 class Tokenizer {
@@ -223,13 +224,19 @@ class Tokenizer {
     checkKnown(options, [...CHAT_OPTIONS, 'tokenize'])
     const { tokenize, ...rest } = options
     const isTokenized = boolean('tokenize', tokenize, true)
-    const text = this.#chat.render(messages, rest)
+    const text = this.#renderChat(messages, rest)
     return isTokenized ? this.encode(text, CHAT_IDS) : text
   }
 
   countChat(messages, options = {}) {
     if (this.#chat instanceof OpenAiChat) return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
-    return this.count(this.#chat.render(messages, options), CHAT_TEXT)
+    return this.count(this.#renderChat(messages, options), CHAT_TEXT)
+  }
+
+  #renderChat(messages, options) {
+    const text = this.#chat.render(messages, options)
+    if (options.specialTokens === 'throw') checkSpoken(messages, options, (said) => this.count(said, SPOKEN))
+    return text
   }
 
   decode(ids, options) {

@@ -11,8 +11,8 @@ const gitHash = (bytes) => createHash('sha1').update(`blob ${bytes.length}\0`).u
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * `repos`: { 'org/name': { files: { path: Buffer }, lfs: [path], etags, commit, tags, token, gated } }. `trouble` is asked for each
- * request, with { kind: 'resolve' | 'cdn' | 'tree', path, isProbe, count }, and may answer with one of
+ * `repos`: { 'org/name': { files: { path: Buffer }, lfs: [path], etags, commit, tags, token, gated, silent } }. `trouble` is asked for each
+ * request, with { kind: 'resolve' | 'cdn' | 'tree' | 'info', path, isProbe, count }, and may answer with one of
  * - { status, headers }: this and nothing else; { hangs }: nothing ever; { drops }: the connection
  * - { cut }: so many bytes, and the connection (with `holds` silence); { sends }: other bytes; { says }: another length;
  *   { whole }: all of it, whatever part is asked for
@@ -30,11 +30,12 @@ export async function startHub(repos, trouble = () => undefined) {
     const url = new URL(request.url, at(server))
     const resolve = url.pathname.match(/^\/(.+)\/resolve\/([^/]+)\/(.+)$/)
     const tree = url.pathname.match(/^\/api\/models\/(.+)\/tree\/([^/]+)\/(.+)$/)
-    const [, name, revision, path] = (resolve ?? tree ?? []).map(decodeURIComponent)
+    const info = url.pathname.match(/^\/api\/models\/(.+)\/revision\/([^/]+)$/)
+    const [, name, revision, path] = (resolve ?? tree ?? info ?? []).map(decodeURIComponent)
     const repo = repos[name]
     const deny = (status, code, message) =>
       response.writeHead(status, { ...(code && { 'x-error-code': code }), 'x-error-message': message ?? code ?? '' }).end()
-    const kind = resolve ? 'resolve' : 'tree'
+    const kind = resolve ? 'resolve' : info ? 'info' : 'tree'
     if (note(request, response, kind, path)) return
     const known = request.headers.authorization === `Bearer ${repo?.token}`
     if (request.headers.authorization === 'Bearer wrong') return deny(401, undefined, 'Invalid credentials in Authorization header')
@@ -42,8 +43,9 @@ export async function startHub(repos, trouble = () => undefined) {
     if (repo.gated && !known) return deny(403, 'GatedRepo', `Access to model ${name} is restricted`)
     const commit = repo.commit ?? COMMIT
     if (!['main', commit, ...(repo.tags ?? [])].includes(revision)) return deny(404, 'RevisionNotFound', `Invalid rev id: ${revision}`)
+    if (info) return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ _id: '0', id: name, sha: commit }))
     if (!resolve) return list(repo, path, response, deny)
-    response.setHeader('x-repo-commit', commit)
+    if (!repo.silent) response.setHeader('x-repo-commit', commit)
     const bytes = repo.files[path]
     if (bytes === undefined) return deny(404, 'EntryNotFound')
     const isLfs = repo.lfs?.includes(path)

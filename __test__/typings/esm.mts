@@ -69,7 +69,7 @@ const messages: ChatMessage[] = [
   { role: 'user', content: [{ type: 'text', text: 'Hello!' }], name: 'ann' },
   { role: 'assistant', content: null, tool_calls: [{ id: 'a' }] },
 ]
-const chat: ChatOptions = { tools: [{ type: 'function' }], documents: null, addGenerationPrompt: true, variables: { enable_thinking: false } }
+const chat: ChatOptions = { tools: [{ type: 'function' }], documents: null, addGenerationPrompt: true, variables: { enable_thinking: false }, specialTokens: 'throw' }
 const chatIds: Uint32Array = tokenizer.applyChatTemplate(messages, { ...chat, tokenize: true }).ids
 const chatText: string = tokenizer.applyChatTemplate(messages, { continueFinalMessage: 'content', tokenize: false })
 const chatCount: number = tokenizer.countChat(messages, { chatTemplate: 'default' })

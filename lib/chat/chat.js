@@ -8,7 +8,7 @@ const { render } = require('./template.js')
 const { strip } = require('./text.js')
 
 /** The options of a call that makes text of a conversation. */
-const CHAT_OPTIONS = ['tools', 'documents', 'chatTemplate', 'addGenerationPrompt', 'continueFinalMessage', 'variables']
+const CHAT_OPTIONS = ['tools', 'documents', 'chatTemplate', 'addGenerationPrompt', 'continueFinalMessage', 'variables', 'specialTokens']
 const GIVEN = ['messages', 'tools', 'documents', 'add_generation_prompt']
 // The names by which templates have called what a model thinks before it answers; the first is today's.
 const REASONING = ['reasoning_content', 'thinking', 'reasoning']
@@ -69,13 +69,16 @@ class BrokenChat {
 
 function checkOptions(options) {
   checkKnown(options, CHAT_OPTIONS)
-  const { tools, documents, chatTemplate, variables = {} } = options
+  const { tools, documents, chatTemplate, variables = {}, specialTokens } = options
   checkList('tools', tools)
   checkList('documents', documents)
   if (chatTemplate !== undefined && typeof chatTemplate !== 'string') throw wrongType('chatTemplate', 'a template or the name of one (a string)', chatTemplate)
   checkObject(variables, 'variables')
   const taken = GIVEN.find((name) => variables[name] !== undefined)
   if (taken !== undefined) throw wrongValue('variables', `without ${taken}, which is given otherwise`, taken)
+  const expected = "'parse' or 'throw'"
+  if (!['undefined', 'string'].includes(typeof specialTokens)) throw wrongType('specialTokens', expected, specialTokens)
+  if (specialTokens !== undefined && !['parse', 'throw'].includes(specialTokens)) throw wrongValue('specialTokens', expected, specialTokens)
   const addGenerationPrompt = boolean('addGenerationPrompt', options.addGenerationPrompt, false)
   const continueFinalMessage = options.continueFinalMessage ?? false
   if (!['boolean', 'string'].includes(typeof continueFinalMessage)) {
@@ -107,6 +110,27 @@ function checkMessages(messages) {
 function withReasoning(message) {
   const name = REASONING.find((one) => message[one] !== undefined)
   return name === undefined ? message : { thinking: message[name], ...message, reasoning_content: message[name] }
+}
+
+/** All strings in what a chat is made of, with their places: `messages[0].content`. */
+function* spoken(value, place) {
+  if (typeof value === 'string') yield [place, value]
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, part] of Object.entries(value)) yield* spoken(part, Array.isArray(value) ? `${place}[${key}]` : `${place}.${key}`)
+}
+
+/** Calls `check` with every string of a chat that its template did not write; an error gets to know where that is. */
+function checkSpoken(messages, { tools, documents, variables }, check) {
+  for (const [name, value] of Object.entries({ messages, tools, documents, variables })) {
+    for (const [place, text] of spoken(value, name)) {
+      try {
+        check(text)
+      } catch (failure) {
+        failure.message = `${place}: ${failure.message}`
+        throw failure
+      }
+    }
+  }
 }
 
 /** Marks the end of what the last message says, and gives that. */
@@ -172,4 +196,4 @@ function chatOption({ chatTemplate, config } = {}) {
   return chatOf(config, chatTemplate === undefined ? undefined : templatesOf(chatTemplate))
 }
 
-module.exports = { BrokenChat, CHAT_OPTIONS, chatOf, chatOption, checkMessages }
+module.exports = { BrokenChat, CHAT_OPTIONS, chatOf, chatOption, checkMessages, checkSpoken }

@@ -67,11 +67,8 @@ class Search {
       if (cached && isOutOfReach(failure)) return cached
       throw failure
     }
-    const commit = first.commit ?? (COMMIT.test(revision) ? revision : undefined)
-    if (!COMMIT.test(commit ?? '')) {
-      if (first.missing) throw noFile(this.#names.join(' or '), this.#told)
-      throw strange('it does not say which commit a file is of', this.#told.endpoint)
-    }
+    const commit = COMMIT.test(revision) ? revision : (first.commit ?? (await this.#commitOf(revision)))
+    if (typeof commit !== 'string' || !COMMIT.test(commit)) throw strange('it does not say which commit a file is of', this.#told.endpoint)
     await this.#fetchAll(commit, first)
     await this.#cache.noteRevision(revision, commit)
     return this.#cached(commit)
@@ -98,6 +95,16 @@ class Search {
     }
     if (found.missing) throw noFile(this.#names.join(' or '), this.#told)
     return found
+  }
+
+  /** The commit that a revision is, from mirrors that do not say it with a file. */
+  #commitOf(revision) {
+    const { repo, endpoint } = this.#told
+    const ask = async ({ fetch }) => {
+      const { sha } = await this.#hub.modelInfo({ name: repo, revision, additionalFields: ['sha'], hubUrl: endpoint, fetch })
+      return sha
+    }
+    return retry(() => this.#with(this.#names[0], revision, ask), ATTEMPTS, this.#run.signal)
   }
 
   /** A file that a repository may have or not. */

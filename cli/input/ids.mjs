@@ -28,7 +28,7 @@ const MOST = 2 ** 32 - 1
 export async function* idBatches(sources, options) {
   for (const source of sources) {
     const format = options.from ?? formatOf(source)
-    if (format === 'npy' || format === 'bin') yield* inBatches(binaryRows(source, format, options))
+    if (format === 'npy' || format === 'bin') yield* binaryRows(source, format, options)
     else yield* lineRows(source, format, options)
   }
 }
@@ -63,20 +63,6 @@ function jsonIds(row, field) {
   return ids
 }
 
-async function* inBatches(rows) {
-  let batch = []
-  let ids = 0
-  for await (const row of rows) {
-    batch.push(row)
-    ids += row.ids.length
-    if (ids < BATCH_IDS && batch.length < BATCH_ROWS) continue
-    yield batch
-    batch = []
-    ids = 0
-  }
-  if (batch.length > 0) yield batch
-}
-
 /** Bytes of a source, so many at a time. */
 export class ByteReader {
   #chunks
@@ -108,7 +94,8 @@ export class ByteReader {
 }
 
 const WIDTHS = { '<u2': 2, '<i2': 2, '<u4': 4, '<i4': 4, '<u8': 8, '<i8': 8, '|u1': 1 }
-const READ = 1 << 18
+/** How many row starts are read at once. */
+const STARTS = 1 << 15
 
 /** Rows of a binary file: as the file of row starts beside it says, or those of a table; otherwise the file is one row. */
 async function* binaryRows(source, format, { type, onRead }) {
@@ -118,15 +105,12 @@ async function* binaryRows(source, format, { type, onRead }) {
     if (WIDTHS[descr] === undefined || shape.length > 2) {
       throw new Failure('NPY', `${source.name}: ids are a list or a table of integers, not '${descr}' with ${shape.length} dimensions`)
     }
-    const next = (count) => numbers(reader, descr, count, source.name)
-    let row = 0
-    for await (const length of rowLengths(source, format, shape)) {
-      row += 1
-      const ids = await next(length)
-      if (length !== Infinity && ids.length < length) {
-        throw new Failure('ID', `${source.name}: it ends in row ${row}, which has ${length} ids`)
+    let line = 1
+    for await (const lengths of rowLengths(source, format, shape)) {
+      for (const some of inBatches(lengths)) {
+        yield await readRows(reader, descr, some, source, line)
+        line += some.length
       }
-      yield { ids, source, line: length === Infinity ? undefined : row }
     }
     if ((await reader.read(1)).length > 0) throw new Failure('ID', `${source.name}: there are more ids than in its rows`)
   } finally {
@@ -134,57 +118,71 @@ async function* binaryRows(source, format, { type, onRead }) {
   }
 }
 
-/** How many ids each row has; one row of all where nothing says so. */
+/** Lengths of rows that are read at once; a row that is long has its own batch. */
+function* inBatches(lengths) {
+  let from = 0
+  let ids = 0
+  for (let row = 0; row < lengths.length; row++) {
+    if (row > from && (ids + lengths[row] > BATCH_IDS || row - from === BATCH_ROWS)) {
+      yield lengths.slice(from, row)
+      from = row
+      ids = 0
+    }
+    ids += lengths[row]
+  }
+  if (from < lengths.length) yield lengths.slice(from)
+}
+
+/** The next rows, of these lengths; `Infinity` is the rest of the file, as one row. */
+async function readRows(reader, descr, lengths, source, line) {
+  const wanted = lengths.reduce((sum, length) => sum + length, 0)
+  const bytes = await reader.read(wanted * WIDTHS[descr])
+  if (bytes.length % WIDTHS[descr] !== 0) throw new Failure('ID', `${source.name}: its last id is cut off`)
+  const ids = idsOf(bytes, descr)
+  if (ids === undefined) throw new Failure('ID', `${source.name}: it holds a number that is no id`)
+  let at = 0
+  return lengths.map((length, index) => {
+    if (length === Infinity) return { ids, source }
+    if (at + length > ids.length) throw new Failure('ID', `${source.name}: it ends in row ${line + index}, which has ${length} ids`)
+    at += length
+    return { ids: ids.subarray(at - length, at), source, line: line + index }
+  })
+}
+
+/** How many ids each row has, in parts; one row of all where nothing says so. */
 async function* rowLengths(source, format, shape) {
   if (shape.length === 2) {
-    for (let row = 0; row < shape[0]; row++) yield shape[1]
+    for (let left = shape[0]; left > 0; left -= STARTS) yield new Array(Math.min(left, STARTS)).fill(shape[1])
     return
   }
   const file = source.file && rowsFileOf(source.file)
   if (file === undefined || !fs.existsSync(file)) {
-    yield shape[0] ?? Infinity
+    yield [shape[0] ?? Infinity]
     return
   }
   const reader = new ByteReader(fs.createReadStream(file))
   if (format === 'npy') await readHeader(reader, file)
   let before
-  for (let bytes = await reader.read(READ); bytes.length > 0; bytes = await reader.read(READ)) {
+  for (let bytes = await reader.read(STARTS * 8); bytes.length > 0; bytes = await reader.read(STARTS * 8)) {
     if (bytes.length % 8 !== 0) throw new Failure('ID', `${file}: it is no list of 64-bit numbers`)
-    for (let at = 0; at < bytes.length; at += 8) {
-      const end = Number(bytes.readBigUInt64LE(at))
-      if (before !== undefined && !(end >= before)) throw new Failure('ID', `${file}: rows end before they start`)
-      if (before !== undefined) yield end - before
-      before = end
-    }
+    const starts = Array.from(new BigUint64Array(alone(bytes)), Number)
+    if (before !== undefined) starts.unshift(before)
+    before = starts.at(-1)
+    const lengths = starts.slice(1).map((start, index) => start - starts[index])
+    if (lengths.some((length) => length < 0)) throw new Failure('ID', `${file}: rows end before they start`)
+    yield lengths
   }
 }
 
-/** The next numbers of a file, as ids. */
-async function numbers(reader, descr, count, name) {
-  const width = WIDTHS[descr]
-  const parts = []
-  let length = 0
-  while (length < count) {
-    const bytes = await reader.read(Math.min(READ, (count - length) * width))
-    if (bytes.length === 0) break
-    if (bytes.length % width !== 0) throw new Failure('ID', `${name}: its last id is cut off`)
-    const ids = idsOf(bytes, descr, width)
-    if (ids === undefined) throw new Failure('ID', `${name}: it holds a number that is no id`)
-    length += parts.push(ids) && ids.length
-  }
-  if (parts.length === 1) return parts[0]
-  const all = new Uint32Array(length)
-  parts.reduce((at, part) => all.set(part, at) ?? at + part.length, 0)
-  return all
-}
+/** Bytes in memory of their own, where they can be seen as numbers. */
+const alone = (bytes) => Uint8Array.from(bytes).buffer
 
-function idsOf(bytes, descr, width) {
-  const ids = new Uint32Array(bytes.length / width)
-  const signed = descr[1] === 'i'
-  for (let at = 0; at < ids.length; at++) {
-    const id = width === 8 ? Number(bytes.readBigInt64LE(at * 8)) : signed ? bytes.readIntLE(at * width, width) : bytes.readUIntLE(at * width, width)
-    if (id < 0 || id > MOST) return undefined
-    ids[at] = id
-  }
-  return ids
+const VIEWS = { '<u2': Uint16Array, '<i2': Int16Array, '<u4': Uint32Array, '<i4': Int32Array, '<u8': BigUint64Array, '<i8': BigInt64Array, '|u1': Uint8Array }
+
+/** Numbers as ids; nothing if one of them is none. */
+function idsOf(bytes, descr) {
+  const numbers = new VIEWS[descr](alone(bytes))
+  const isWrong = WIDTHS[descr] === 8 ? (id) => id < 0n || id > BigInt(MOST) : (id) => id < 0
+  if ((WIDTHS[descr] === 8 || descr[1] === 'i') && numbers.some(isWrong)) return undefined
+  return WIDTHS[descr] === 8 ? Uint32Array.from(numbers, Number) : new Uint32Array(numbers)
 }

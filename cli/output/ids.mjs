@@ -109,7 +109,7 @@ class BinaryWriter {
     const tooLarge = most < 2 ** 32 - 1 ? ids.find((id) => id > most) : undefined
     if (tooLarge !== undefined) throw new Failure('USAGE', `the id ${tooLarge} has more than 16 bits: say '--type u32'`)
     // A copy: the batch's memory is used again before a small write is on the disk.
-    await this.#ids.write(View.from(ids))
+    await this.#ids.write(new View(ids))
     const ends = BigUint64Array.from(batch.rowOffsets.subarray(1), (end) => this.#count + BigInt(end))
     this.#count += BigInt(ids.length)
     await this.#rows.write(ends)

@@ -87,6 +87,9 @@ test('packed, installed and used without a compiler', { skip: windows && 'the PA
   assert.match(node([tool, 'split', '-n', '2', '-x', 'Hello, world!'], env), /"text":"Hello,"/)
   assert.match(node([tool, 'inspect', '-x', 'Hello, world!'], env), /^o200k_base: 4 tokens/)
   assert.match(node([tool, 'bench', '--passes', '1', 'package.json'], env), /MiB\/s/)
+  const compressed = path.join(root, '__test__', 'testdata', 'lines.zst')
+  const refused = spawnSync(process.execPath, [tool, 'count', compressed], { cwd: app, env, encoding: 'utf8' })
+  assert.match(refused.stderr, /lines\.zst: .*npm install fzstd.*PACKAGE_MISSING/)
   await page(spawn(process.execPath, [tool, 'inspect', '--web'], { cwd: app, env }))
 
   const chat = `t.applyChatTemplate([{ role: 'user', content: 'hi' }], { tokenize: false })`

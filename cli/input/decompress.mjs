@@ -12,11 +12,9 @@ const isZstd = (head) => head.length >= 4 && (head.readUInt32LE(0) === 0xfd2fb52
 /** The bytes that chunks of bytes stand for. */
 export async function* decompressed(chunks) {
   const { head, all } = await peek(chunks[Symbol.asyncIterator](), 4)
-  if (isGzip(head)) yield* through(zlib.createGunzip({ chunkSize: 1 << 18 }), all, 'gzip')
-  else if (!isZstd(head)) yield* all
-  // Node has Zstandard since 22.15.
-  else if (zlib.createZstdDecompress) yield* through(zlib.createZstdDecompress({ chunkSize: 1 << 18 }), all, 'Zstandard')
-  else yield* unzstd(all)
+  if (isGzip(head)) yield* gunzip(all)
+  else if (isZstd(head)) yield* unzstd(all)
+  else yield* all
 }
 
 /** The first bytes, and all chunks, those included. */
@@ -36,26 +34,27 @@ async function peek(iterator, length) {
   return { head: Buffer.concat(first), all: all() }
 }
 
-async function* through(transform, chunks, format) {
-  const source = Readable.from(chunks, { objectMode: false })
+async function* gunzip(chunks) {
+  const stream = zlib.createGunzip({ chunkSize: 1 << 18 })
   // An error of one of the two ends the loop below.
-  pipeline(source, transform, () => {})
+  pipeline(Readable.from(chunks, { objectMode: false }), stream, () => {})
   try {
-    yield* transform
+    yield* stream
   } catch (error) {
-    throw damaged(format, error, /^(Z_|ERR_ZSTD|ZSTD_)/.test(error.code))
+    throw error.code?.startsWith('Z_') ? damaged('gzip', error) : error
   }
 }
 
+/** Node has a decompressor of its own since 22.15, but that one stops behind the first of several frames, without a word. */
 async function* unzstd(chunks) {
   const { Decompress } = await fzstd()
-  let made = []
+  const made = []
   const stream = new Decompress((chunk) => made.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)))
   const push = (chunk, isLast) => {
     try {
       stream.push(chunk, isLast)
     } catch (error) {
-      throw damaged('Zstandard', error, true)
+      throw damaged('Zstandard', error)
     }
     return made.splice(0)
   }
@@ -67,9 +66,9 @@ async function fzstd() {
   try {
     return await import('fzstd')
   } catch (error) {
-    const message = 'it is compressed with Zstandard, for which this Node needs a package that is not installed: run "npm install fzstd", or use Node 22.15 or newer'
+    const message = 'it is compressed with Zstandard, which needs the package fzstd, and that is not installed: run "npm install fzstd"'
     throw new Failure('PACKAGE_MISSING', message, { cause: error })
   }
 }
 
-const damaged = (format, error, isFormat) => (isFormat ? new Failure('DECOMPRESS', `its ${format} data is damaged: ${error.message}`, { cause: error }) : error)
+const damaged = (format, error) => new Failure('DECOMPRESS', `its ${format} data is damaged: ${error.message}`, { cause: error })

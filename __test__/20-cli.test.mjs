@@ -9,6 +9,7 @@ import zlib from 'node:zlib'
 
 import { Tokenizer } from '../index.mjs'
 import { folderWithTokenizer, runIn, startIn } from './support/cli.mjs'
+import { startHub } from './support/hub.mjs'
 import { texts } from './support/texts.mjs'
 
 const folder = folderWithTokenizer()
@@ -53,6 +54,18 @@ test('a file, a text, an encoding and a model', async () => {
   }
   assert.equal(output(['encode', '-x', 'Hello, world!']), '13225 11 2375 0\n')
   assert.equal(output(['encode', '-x', 'a\nb', '-f', 'jsonl', '--tokens', '--offsets', 'byte']), '{"ids":[64,198,65],"tokens":["a","\\n","b"],"offsets":[[0,1],[1,2],[2,3]]}\n')
+})
+
+test('a repository of the Hugging Face Hub', async () => {
+  const hub = await startHub({ 'org/name': { files: { 'tokenizer.json': read('tiny.json') } } })
+  const env = { HF_ENDPOINT: hub.url, HF_HUB_CACHE: path.join(folder, 'hub'), HF_TOKEN_PATH: path.join(folder, 'none'), HF_TOKEN: undefined, HF_HUB_OFFLINE: undefined }
+  const run = (...args) => startIn(folder, ['encode', '-x', 'hello', '-t', ...args], env).ended
+  try {
+    for (const name of ['org/name', 'org/name@main']) assert.deepEqual(await run(name), { status: 0, signal: null, stdout: '14 11 15\n', stderr: '' })
+    assert.match((await run('org/other')).stderr, /^tokenlane: .*org\/other.*HUB_REPO_NOT_FOUND\)\n$/)
+  } finally {
+    hub.close()
+  }
 })
 
 test('special tokens in a text are text for an encoding, tokens for a tokenizer.json, and what one says', () => {
@@ -133,7 +146,7 @@ test('gzip and Zstandard are told by what they hold', () => {
   const compressed = fs.readFileSync(new URL('testdata/lines.zst', import.meta.url))
   const lines = Array.from({ length: 2000 }, (_, index) => `hello ${index}\n`).join('')
   write('lines', compressed)
-  assert.equal(output(['encode', 'lines']), output(['encode'], { input: lines }))
+  assert.equal(output(['encode', '-t', 'gpt2', 'lines']), output(['encode', '-t', 'gpt2'], { input: lines }))
   for (const short of ['', '\x1f', '(']) assert.equal(run(['count', '-t', 'gpt2'], { input: short }).status, 0)
 })
 
@@ -150,14 +163,14 @@ test('there and back', () => {
 
 test('what is wrong is said in one line, with the file and the line', () => {
   write('bad.txt', Buffer.from('hello\nhe\xffllo\n', 'latin1'))
-  refused(['encode', 'bad.txt'], 1, /bad\.txt, line 2: .*not valid UTF-8.*INVALID_UTF8/)
-  refused(['count', 'bad.txt'], 1, /bad\.txt: .*not valid UTF-8/)
-  refused(['count', '--field', 'a'], 1, /standard input, line 2: it is no JSON/, { input: '{"a":"b"}\n{a' })
-  refused(['count', '--field', 'a.b'], 1, /line 3: the field 'a\.b' must be a string, and it is of the type number .*FIELD/, { input: '{"a":{"b":"x"}}\n\n{"a":{"b":1}}' })
-  refused(['count', '--field', '__proto__'], 1, /there is no such field/, { input: '{}' })
-  refused(['decode', '-x', '1 x'], 1, /'x' is no id/)
-  refused(['decode', '-x', '99999999'], 1, /line 1: there is no token with the id 99999999 .*UNKNOWN_ID/)
-  refused(['decode', '--from', 'jsonl'], 1, /-1 is no id/, { input: '[-1]' })
+  refused(['encode', '-t', 'tiny.json', 'bad.txt'], 1, /bad\.txt, line 2: .*not valid UTF-8.*INVALID_UTF8/)
+  refused(['count', '-t', 'tiny.json', 'bad.txt'], 1, /bad\.txt: .*not valid UTF-8/)
+  refused(['count', '-t', 'tiny.json', '--field', 'a'], 1, /standard input, line 2: it is no JSON/, { input: '{"a":"b"}\n{a' })
+  refused(['count', '-t', 'tiny.json', '--field', 'a.b'], 1, /line 3: the field 'a\.b' must be a string, and it is of the type number .*FIELD/, { input: '{"a":{"b":"x"}}\n\n{"a":{"b":1}}' })
+  refused(['count', '-t', 'tiny.json', '--field', '__proto__'], 1, /there is no such field/, { input: '{}' })
+  refused(['decode', '-t', 'tiny.json', '-x', '1 x'], 1, /'x' is no id/)
+  refused(['decode', '-t', 'gpt2', '-x', '99999999'], 1, /line 1: there is no token with the id 99999999 .*UNKNOWN_ID/)
+  refused(['decode', '-t', 'tiny.json', '--from', 'jsonl'], 1, /-1 is no id/, { input: '[-1]' })
   refused(['encode', '-t', 'gpt-17x', '-x', 'a'], 1, /no tokenizer 'gpt-17x'.*o200k_base.*UNKNOWN_TOKENIZER/)
   refused(['encode', '-t', 'bad.txt', '-x', 'a'], 1, /bad\.txt.*UNKNOWN_FORMAT/)
   const ranks = path.resolve('encodings/r50k_base.tiktoken')
@@ -193,26 +206,27 @@ test('help has every option and examples that say what they do', () => {
   const commands = [...overview.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name)
   assert.ok(commands.length >= 3)
   for (const name of commands) {
-    assert.match(output([name, '--help']), /Usage:[^]*Options:[^]*--help[^]*Examples:\n {2}# [^]*tokenlane /)
-    assert.equal(output(['help', name]), output([name, '-h']))
-    for (const line of output([name, '-h']).split('\n')) assert.ok(line.length <= 100 || line.includes('tokenlane '), line)
+    const help = output([name, '--help'])
+    assert.match(help, /Usage:[^]*Options:[^]*--help[^]*Examples:\n {2}# [^]*tokenlane /)
+    for (const line of help.split('\n')) assert.ok(line.length <= 100 || line.includes('tokenlane '), line)
   }
+  assert.equal(output(['help', 'encode']), output(['encode', '-h']))
   assert.match(output(['--version']), /^\d+\.\d+\.\d+\n$/)
 })
 
 test('the output has its name when it is complete', () => {
   write('out.txt', 'old')
-  refused(['encode', 'bad.txt', '-o', 'out.txt'], 1, /bad\.txt/)
+  refused(['encode', '-t', 'gpt2', 'bad.txt', '-o', 'out.txt'], 1, /bad\.txt/)
   assert.equal(read('out.txt').toString(), 'old')
-  assert.equal(output(['encode', '-x', 'a', '-o', 'out.txt']), '')
+  assert.equal(output(['encode', '-t', 'gpt2', '-x', 'a', '-o', 'out.txt']), '')
   assert.equal(read('out.txt').toString(), '64\n')
   fs.symlinkSync('out.txt', path.join(folder, 'link.txt'))
-  output(['encode', '-x', 'aa', '-o', 'link.txt'])
+  output(['encode', '-t', 'gpt2', '-x', 'aa', '-o', 'link.txt'])
   assert.ok(fs.lstatSync(path.join(folder, 'link.txt')).isSymbolicLink())
-  assert.equal(read('out.txt').toString(), '3545\n')
-  output(['encode', 'out.txt', '-o', 'out.txt'])
-  assert.notEqual(read('out.txt').toString(), '3545\n')
-  refused(['encode', '-x', 'a', '-o', 'nowhere/out.txt'], 1, /nowhere\/out\.txt: there is no such f/)
+  assert.equal(read('out.txt').toString(), '7252\n')
+  output(['encode', '-t', 'gpt2', 'out.txt', '-o', 'out.txt'])
+  assert.notEqual(read('out.txt').toString(), '7252\n')
+  refused(['encode', '-t', 'gpt2', '-x', 'a', '-o', 'nowhere/out.txt'], 1, /nowhere\/out\.txt: there is no such f/)
   assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.part')), [])
 })
 

@@ -161,6 +161,11 @@ test('values of JavaScript', () => {
   const written = '{{ row }} {{ map }} {{ date }} {{ big }} {{ float }} {{ minus }} {{ bytes }} {{ inner }} {{ strftime_now("%d") }} {{ twice(1.5).value }}'
   const wanted = "{'x': 1} {'l': None} 1970-01-01T00:00:00.000Z 12345678901234567890 1e+21 -0.0 <Uint8Array> {'f': '<function>'} [%d] [1.5, 1.5]"
   assert.equal(render(written, variables), wanted)
+  const thrown = new Error('of the caller')
+  const fails = () => {
+    throw thrown
+  }
+  assert.throws(() => render('{{ fails() }}', { fails }), (error) => error === thrown)
   const loop = {}
   loop.loop = loop
   assert.throws(() => render('', { loop }), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' })
@@ -207,7 +212,7 @@ test('a long conversation is no endless one', () => {
 })
 
 test('what @huggingface/jinja cannot read, and what jinja2 has and this has not, is refused', () => {
-  const templates = ["{% for m in messages recursive %}{% endfor %}", '{{ 1e5 }}', '{{ 12345678901234567890 }}', "{% include 'x' %}", "{{ 'x'|urlize }}", "{{ 'x'.swapcase() }}"]
+  const templates = ["{% for m in messages recursive %}{% endfor %}", '{{ 1e5 }}', '{{ 12345678901234567890 }}', "{% include 'x' %}", "{{ 'x'|urlize }}", "{{ 'x'.swapcase() }}", "{{ ls|join('k')[-1] }}", "{{ ls|first.x }}"]
   for (const template of templates) assert.throws(() => render(template), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' }, template)
   assert.throws(() => render("{{ raise_exception('never ' ~ 1) }}"), { code: 'ERR_TOKENLANE_CHAT_REFUSED', message: /never 1$/ })
 })

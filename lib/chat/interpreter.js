@@ -95,7 +95,7 @@ class Interpreter {
       case 'CallStatement':
         return this.#write(this.#callStatement(node, scope), out)
       case 'FilterStatement':
-        return this.#write(this.#filter(this.#text(node.body, new Scope(scope)), node.filter, scope), out)
+        return this.#capture(node.body, scope, (text) => this.#write(this.#filter(text, node.filter, scope), out))
       default:
         return this.#write(str(this.#value(node, scope)), out)
     }
@@ -108,12 +108,21 @@ class Interpreter {
     out.push(text)
   }
 
+  /** Hands over what a block writes; if a loop is left within it, that is lost. */
+  #capture(body, scope, use) {
+    const out = []
+    const left = this.#block(body, new Scope(scope), out)
+    if (left === undefined) use(out.join(''))
+    return left
+  }
+
   #set({ assignee, value, body }, scope) {
-    this.#assign(assignee, value ? this.#value(value, scope) : this.#text(body, new Scope(scope)), scope)
+    if (!value) return this.#capture(body, scope, (text) => this.#assign(assignee, text, scope))
+    return this.#assign(assignee, this.#value(value, scope), scope)
   }
 
   #assign(target, value, scope) {
-    if (target.type === 'Identifier') return scope.set(target.value, value)
+    if (target.type === 'Identifier') return void scope.set(target.value, value)
     if (target.type === 'TupleLiteral') {
       const parts = items(value)
       if (parts.length !== target.value.length) throw new TemplateError(`there are ${parts.length} values for ${target.value.length} names`)
@@ -121,7 +130,8 @@ class Interpreter {
     }
     const object = target.type === 'MemberExpression' ? this.#value(target.object, scope) : undefined
     if (!(object instanceof Namespace) || target.computed) throw new TemplateError('only names and attributes of a namespace can be set')
-    return object.attributes.set(target.property.value, value)
+    object.attributes.set(target.property.value, value)
+    return undefined
   }
 
   #for({ loopvar, iterable, body, defaultBlock }, scope, out) {
@@ -219,8 +229,6 @@ class Interpreter {
         return this.#binary(node, scope)
       case 'FilterExpression':
         return this.#filter(this.#value(node.operand, scope), node.filter, scope)
-      case 'TestExpression':
-        return tests(node.test.value)(this.#value(node.operand, scope), [], new Map()) !== node.negate
       case 'SelectExpression':
         return isTrue(this.#value(node.test, scope)) ? this.#value(node.lhs, scope) : new Undefined('an if without else gave nothing')
       case 'Ternary':
@@ -263,7 +271,9 @@ class Interpreter {
   }
 
   #filter(value, node, scope) {
-    const name = node.type === 'CallExpression' ? node.callee.value : node.value
+    const { type, value: name } = node.type === 'CallExpression' ? node.callee : node
+    // The parser takes what follows a filter for part of its name; jinja2 does not take it at all.
+    if (type !== 'Identifier') throw new TemplateError('a filter is followed by what no filter has: put it in parentheses')
     const [args, kwargs] = node.type === 'CallExpression' ? this.#arguments(node.args, scope) : [[], new Map()]
     if (name === GROUP) return value
     if (name === ONE_TUPLE) return Tuple.of(value)

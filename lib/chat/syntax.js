@@ -1,13 +1,13 @@
 'use strict'
 
 // A template's text to the tree that @huggingface/jinja makes of it. What its parser does not know is written as filters of names
-// that no template has: tests with an argument, and parentheses, of which the tree would not tell.
+// that no template has: tests, which can have an argument and filters behind them, and parentheses, of which the tree would not tell.
 
 const { parse, tokenize } = require('@huggingface/jinja')
 
 const { layOut } = require('./layout.js')
 
-/** Stands before the name of a test that is written as a filter. */
+/** Stands before the name of a test, which is written as a filter. */
 const TEST = 'is '
 const NO_TEST = 'is not '
 /** Gives back what stands in parentheses; the other makes a tuple of it. */
@@ -76,7 +76,7 @@ function groupFilter({ commas, compares }, last) {
   return compares ? GROUP : undefined
 }
 
-/** The tokens with `a is name(b)` and `a is name b` as `a | is_name(b)`. */
+/** The tokens with `a is name`, `a is name(b)` and `a is name b` as `a | is_name` and `a | is_name(b)`. */
 function withTests(tokens) {
   const ends = closings(tokens)
   const toClose = new Map()
@@ -87,13 +87,13 @@ function withTests(tokens) {
     const negated = isWord(tokens[i], 'is') && isWord(tokens[i + 1], 'not')
     const name = tokens[i + (negated ? 2 : 1)]
     const start = i + (negated ? 3 : 2)
-    const end = isWord(tokens[i], 'is') && name?.type === 'Identifier' ? argumentEnd(tokens, start, ends) : start
-    if (end === start) {
+    if (!isWord(tokens[i], 'is') || name?.type !== 'Identifier' || tokens[i - 1]?.type === 'Dot') {
       result.push(tokens[i])
       continue
     }
     result.push(token('|', 'Pipe'), token((negated ? NO_TEST : TEST) + name.value, 'Identifier'))
-    if (tokens[start].type !== 'OpenParen') {
+    const end = argumentEnd(tokens, start, ends)
+    if (end > start && tokens[start].type !== 'OpenParen') {
       result.push(token('(', 'OpenParen'))
       toClose.set(end, (toClose.get(end) ?? 0) + 1)
     }

@@ -15,6 +15,14 @@ const MOST_RANGE = 100_000
 /** What a template says of messages that it does not take. */
 class Refusal extends Error {}
 
+/** What a function of the caller's threw. */
+class Thrown extends Error {
+  constructor(value) {
+    super()
+    this.value = value
+  }
+}
+
 /** Trees by their source; a service has few templates, and uses them all the time. */
 const compiled = new Map()
 
@@ -35,24 +43,32 @@ function render(source, variables) {
     const globals = new Map(Object.entries(GLOBALS))
     for (const [name, value] of Object.entries(variables)) {
       if (value === undefined) continue
-      globals.set(name, typeof value === 'function' ? (args) => fromJs(value(...args.map(toJs))) : fromJs(value))
+      globals.set(name, typeof value === 'function' ? foreign(value) : fromJs(value))
     }
     return new Interpreter().run(program, globals)
   }, 'failed')
+}
+
+function foreign(run) {
+  return (args) => {
+    try {
+      return fromJs(run(...args.map(toJs)))
+    } catch (failure) {
+      throw failure instanceof TemplateError ? failure : new Thrown(failure)
+    }
+  }
 }
 
 function guarded(work, what) {
   try {
     return work()
   } catch (failure) {
+    if (failure instanceof Thrown) throw failure.value
     if (failure instanceof Refusal) {
       throw error('ERR_TOKENLANE_CHAT_REFUSED', `the chat template does not take these messages: ${failure.message}`)
     }
-    const isDeep = failure instanceof RangeError && failure.code === undefined
-    const isOurs = failure instanceof TemplateError || failure instanceof SyntaxError || what === 'cannot be read'
-    if (!isDeep && !isOurs) throw failure
-    const reason = isDeep ? `it goes too far (${failure.message})` : failure.message
-    throw error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${reason}`, { cause: failure })
+    // Whatever else a template brings about, too deep a recursion among it, is the template's failure.
+    throw error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${failure.message}`, { cause: failure })
   }
 }
 

@@ -88,6 +88,7 @@ test('on a terminal: colours, and a bar with the rate and the time left', { skip
   write('large.txt', `${text(100_000).replaceAll('\n', ' ')}\n`.repeat(100))
   const large = 'encode -t r50k_base --tokens large.txt -o ids.jsonl'
   const seen = onTerminal(large)
+  assert.ok(!onTerminal('encode -t r50k_base --tokens -f jsonl large.txt | wc -c').includes(' MiB · '), 'what reads a pipe has the terminal for itself')
   assert.match(seen, /█.* \d+% · [\d.]+ of [\d.]+ MiB · [\d.]+ MiB\/s · \S+ s left/)
   assert.ok(seen.includes('\x1b[?25h'), 'the cursor is back')
   assert.ok(!onTerminal(`${large} -q`).includes('MiB'))

@@ -13,7 +13,7 @@ if (whyNot) test('the page in Chromium', { skip: whyNot }, () => {})
 else await tests()
 
 async function tests() {
-  const { child, url } = await servePage(folderWithTokenizer())
+  const { child, ended, url } = await servePage(folderWithTokenizer())
   const browser = await launch()
   test.after(async () => {
     await browser.close()
@@ -170,6 +170,20 @@ async function tests() {
     await close()
   })
 
+  test('a file can be dropped', async () => {
+    const { page, wrong, close } = await open()
+    const dropped = await page.evaluateHandle(() => {
+      const transfer = new DataTransfer()
+      transfer.items.add(new File(['of a file'], 'notes.txt'))
+      return transfer
+    })
+    await page.getByRole('textbox', { name: 'Text' }).dispatchEvent('drop', { dataTransfer: dropped })
+    await has(page, 0, 3)
+    assert.equal(await page.getByRole('textbox', { name: 'Text' }).inputValue(), 'of a file')
+    assert.deepEqual(wrong, [])
+    await close()
+  })
+
   test('light and dark, as the system has it or as one chooses', async () => {
     const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const { page: light, close: closeLight } = await open({ colorScheme: 'light' })
@@ -217,6 +231,16 @@ async function tests() {
     await page.locator('.token').first().tap()
     assert.match(await detail(page, 0), /id\s+\d+/)
     assert.deepEqual(wrong, [])
+    await close()
+  })
+
+  // The last one: the server is gone afterwards.
+  test('a server that was ended is said', async () => {
+    const { page, close } = await open()
+    child.kill()
+    await ended
+    await type(page, 'anyone?')
+    await box(page, 'o200k_base').getByText('The server does not answer any more').waitFor()
     await close()
   })
 }

@@ -1,5 +1,7 @@
-// A bar with the rate and the time left, on a terminal that shows nothing else. In a pipe, or where the package of the bar is not
+// A bar with the rate and the time left, on a terminal, while results go to a file. In a pipe, or where the package of the bar is not
 // installed, there is none.
+
+import fs from 'node:fs'
 
 const MIB = 2 ** 20
 /** What takes no longer than this needs no bar. */
@@ -12,8 +14,9 @@ const PATIENCE = 400
  * @param {{ output?: string, quiet?: boolean }} options
  */
 export function progressOf(sources, { output, quiet }) {
-  const isSeen = process.stderr.isTTY && !quiet && (!process.stdout.isTTY || (output !== undefined && output !== '-'))
-  if (!isSeen) return { read() {}, stop() {} }
+  // What reads a pipe may draw on the terminal itself.
+  const isFile = output === undefined || output === '-' ? fs.fstatSync(1).isFile() : true
+  if (!process.stderr.isTTY || quiet || !isFile) return { read() {}, stop() {} }
   const sizes = sources.map(({ size }) => size)
   return new Progress(sizes.includes(undefined) ? undefined : sizes.reduce((sum, size) => sum + size, 0))
 }

@@ -45,7 +45,9 @@ await languages()
 /** A request to the server; what it refuses is an error with its words. */
 async function ask(method, what, body, signal) {
   const init = body === undefined ? { method } : { method, signal, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-  const response = await fetch(`/api/${what}`, init)
+  const response = await fetch(`/api/${what}`, init).catch((error) => {
+    throw signal?.aborted ? error : new Error('The server does not answer any more. Start it again: tokenlane inspect --web')
+  })
   const answer = await response.json()
   if (!response.ok) throw new Error(answer.message)
   return answer

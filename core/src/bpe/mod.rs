@@ -163,7 +163,8 @@ pub(crate) struct WholeWords {
 impl WholeWords {
     /// `words` may hold a word twice; the last one counts.
     pub(crate) fn new<'a>(words: impl Iterator<Item = (std::borrow::Cow<'a, [u8]>, u32)>) -> Self {
-        let mut made = Self { bytes: Vec::new(), entries: HashTable::new(), hasher: RandomState::default() };
+        let entries = HashTable::with_capacity(words.size_hint().0);
+        let mut made = Self { bytes: Vec::new(), entries, hasher: RandomState::default() };
         for (word, id) in words {
             made.insert(&word, id);
         }

@@ -23,7 +23,7 @@ use crate::vocab::Vocab;
 /// Whether the first line is one of a rank file.
 pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    parse_line(line).is_ok()
+    parse_line(line, &mut vec![]).is_ok()
 }
 
 pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
@@ -102,14 +102,14 @@ fn parse(bytes: &[u8]) -> Result<Vocab, LoadError> {
         return Err(LoadError::Empty);
     }
     let mut builder = Vocab::builder(bytes.len() / 16, bytes.len() / 2);
-    let mut tokens = 0;
+    let (mut tokens, mut token) = (0, vec![]);
     for (place, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
             continue;
         }
         let at_line = |message: String| LoadError::RankLine { line: place + 1, message };
-        let (token, rank) = parse_line(line).map_err(at_line)?;
+        let rank = parse_line(line, &mut token).map_err(at_line)?;
         if token.is_empty() {
             return Err(at_line("the token is empty".into()));
         }
@@ -123,18 +123,20 @@ fn parse(bytes: &[u8]) -> Result<Vocab, LoadError> {
     Ok(vocab)
 }
 
-fn parse_line(line: &[u8]) -> Result<(Vec<u8>, u32), String> {
+/// The rank; `token` is written over.
+fn parse_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
     let line = std::str::from_utf8(line).map_err(|_| "it is not text".to_owned())?;
     let mut parts = line.split_ascii_whitespace();
-    let (Some(token), Some(rank), None) = (parts.next(), parts.next(), parts.next()) else {
+    let (Some(base64), Some(rank), None) = (parts.next(), parts.next(), parts.next()) else {
         return Err("it is not a token in base64, a space and a rank".into());
     };
-    let token = STANDARD.decode(token).map_err(|error| format!("{token:?} is not base64: {error}"))?;
+    token.clear();
+    STANDARD.decode_vec(base64, token).map_err(|error| format!("{base64:?} is not base64: {error}"))?;
     let rank = rank.parse().map_err(|_| format!("{rank:?} is not a rank between 0 and 4294967294"))?;
     if rank == Merges::NO_RANK {
         return Err(format!("{rank} is not a rank between 0 and 4294967294"));
     }
-    Ok((token, rank))
+    Ok(rank)
 }
 
 /// Every way to make a token of two others. The format has no list of merges: two neighbours join when their bytes
@@ -144,7 +146,10 @@ fn merges(vocab: &Vocab) -> Vec<(u32, u32, Merge)> {
     for (token, rank) in vocab.iter() {
         for cut in 1..token.len() {
             let (left, right) = token.split_at(cut);
-            if let (Some(left), Some(right)) = (vocab.id(left), vocab.id(right)) {
+            // The end of a token is less often one than its start, so it is looked for first.
+            if let Some(right) = vocab.id(right)
+                && let Some(left) = vocab.id(left)
+            {
                 merges.push((left, right, Merge { rank, id: rank }));
             }
         }

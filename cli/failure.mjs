@@ -44,8 +44,9 @@ export function fileFailure(name, error) {
   return new Failure(code, `${name}: ${reason}`, { cause: error })
 }
 
-/** The one line that is printed of an error. */
+/** The one line that is printed of an error. What it quotes may be made to move a terminal's cursor, or to turn text around. */
 export function lineOf(error) {
   const code = typeof error?.code === 'string' ? ` (${error.code})` : ''
-  return `tokenlane: ${String(error?.message ?? error).replace(/\s*\n\s*/g, ' ')}${code}`
+  const message = String(error?.message ?? error).replace(/\s*\n\s*/g, ' ')
+  return `tokenlane: ${message.replace(/\p{C}/gu, (found) => `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`)}${code}`
 }

@@ -790,6 +790,9 @@ export const memory: {
    * `TypeError` for a value of the wrong kind (`ERR_TOKENLANE_ARGUMENT_TYPE`) or an option that there is not.
    */
   configure(options: MemoryOptions): void
-  /** Gives back to the system, at once, what is not in use. */
+  /**
+   * Gives back to the system, at once, what is not in use. It is done by itself when a worker thread ends that loaded the
+   * package.
+   */
   trim(): void
 }

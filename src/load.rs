@@ -88,13 +88,15 @@ pub enum Source {
 }
 
 fn load(source: &Source, definition: &Definition) -> Result<Arc<Tokenizer>, Failure> {
-    match source {
+    let loaded = match source {
         Source::Bytes(bytes) => registry::shared(bytes, definition),
-        Source::File(path) => {
-            let bytes = read(path)?;
+        Source::File(path) => read(path).and_then(|bytes| {
             registry::shared(&bytes, definition).map_err(|failure| failure.within(&path.display().to_string()))
-        }
-    }
+        }),
+    };
+    // Taking a file apart needs several times what the tokenizer keeps, and this thread may not allocate again soon.
+    node_api::release_free_memory();
+    loaded
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {

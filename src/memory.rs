@@ -285,13 +285,18 @@ pub fn prepare_memory(env: Env) -> napi::Result<()> {
         memory::configure(Settings::from_env().map_err(unknown)?);
         Ok(())
     });
-    prepared.as_ref().map_err(|failure| node_api::js_error(env, failure)).copied()
+    prepared.as_ref().map_err(|failure| node_api::js_error(env, failure)).copied()?;
+    env.add_env_cleanup_hook((), |()| trim_memory()).map(|_| ())
 }
 
-/// Gives back to the system whatever of the pool is not lent.
+/// Gives back to the system whatever of the pool is not lent, and what the allocator keeps of what was freed.
+///
+/// Also done when a JS thread ends: what it needed nobody may need again. Node runs hooks in the reverse order of their
+/// making, so this one, made when the addon is loaded, comes after the finalizers of the thread's results.
 #[napi]
 pub fn trim_memory() {
     memory::trim();
+    node_api::release_free_memory();
 }
 
 /// What the pool is, has and did.

@@ -496,6 +496,22 @@ pub fn external_memory(env: Env) -> i64 {
     bytes
 }
 
+/// Gives back to the system what this addon's allocator keeps of memory that this thread freed, and of that of threads
+/// that are gone.
+pub fn release_free_memory() {
+    #[cfg(all(
+        feature = "mimalloc",
+        any(
+            all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")),
+            all(target_os = "macos", target_arch = "aarch64")
+        )
+    ))]
+    // SAFETY: any thread may call it at any time.
+    unsafe {
+        libmimalloc_sys::mi_collect(true);
+    }
+}
+
 /// What comes out of a batch. In JS: an array of the block of ids, the number of rows, the block of the rows' texts, and the
 /// columns; what was not asked for is null.
 pub struct Blocks {

@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 use std::hash::BuildHasher;
 
 use super::Symbol;
+use crate::memory::{Table, Zeroed};
 use crate::simd;
 
 /// The longest word, in bytes, that is its own key.
@@ -57,6 +58,10 @@ struct Line([Slot; 2]);
 
 const _: () = assert!(size_of::<Line>() == 64);
 
+// SAFETY: numbers and bytes, of which zero is one; such a line is empty.
+#[allow(unsafe_code)]
+unsafe impl Zeroed for Line {}
+
 /// A word that is not short: both its ids and its bytes stand in the ring, the ids first.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
@@ -69,6 +74,10 @@ struct LongSlot {
 }
 
 const _: () = assert!(size_of::<LongSlot>() == 16);
+
+// SAFETY: numbers, of which zero is one; what it points to is empty.
+#[allow(unsafe_code)]
+unsafe impl Zeroed for LongSlot {}
 
 /// In a long slot's `len`: see [`VARIES`].
 const LONG_VARIES: u16 = 1 << 15;
@@ -94,8 +103,8 @@ pub(crate) struct Hit {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct WordCache {
-    lines: Vec<Line>,
-    long: Vec<LongSlot>,
+    lines: Table<Line>,
+    long: Table<LongSlot>,
     ring: Ring,
     hasher: RandomState,
     hits: u64,
@@ -111,8 +120,8 @@ impl WordCache {
         let lines = if is_on { largest(bytes / 2, size_of::<Line>()) } else { 0 };
         let long = if is_on { largest(bytes / 8, size_of::<LongSlot>()) } else { 0 };
         Self {
-            lines: vec![Line::default(); lines],
-            long: vec![LongSlot::default(); long],
+            lines: Table::zeroed(lines),
+            long: Table::zeroed(long),
             ring: Ring::new(if is_on { largest(bytes / 4, 4) } else { 0 }),
             hasher: RandomState::default(),
             hits: 0,
@@ -266,9 +275,7 @@ impl WordCache {
 
     /// Heap memory held, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.lines.capacity() * size_of::<Line>()
-            + self.long.capacity() * size_of::<LongSlot>()
-            + self.ring.words.capacity() * 4
+        self.lines.memory_bytes() + self.long.memory_bytes() + self.ring.words.memory_bytes()
     }
 
     /// The first of the two slots that a long word belongs to.
@@ -299,14 +306,14 @@ fn same_bytes(numbers: &[u32], word: &[u8]) -> bool {
 #[derive(Debug)]
 struct Ring {
     /// A power of two of them, or none.
-    words: Vec<u32>,
+    words: Table<u32>,
     /// How many were ever written, gaps counted in; the next one's place.
     head: u32,
 }
 
 impl Ring {
     fn new(len: usize) -> Self {
-        Self { words: vec![0; len], head: 0 }
+        Self { words: Table::zeroed(len), head: 0 }
     }
 
     /// Whether the next places could be numbers too large to write down.

@@ -1,6 +1,7 @@
 //! Memory for what is large and comes again and again: the texts and the ids of batches.
 //!
 //! - [`Slab`]: a list whose memory is of the pool.
+//! - [`Table`]: a table that lives long, with pages of its own.
 //! - [`pool`]: keeps blocks of memory, in one of three ways.
 //! - `shared`: a pool that threads share, and the steps of an allocation.
 //! - [`pages`]: pages from the kernel.
@@ -14,6 +15,7 @@ mod pool;
 mod shared;
 mod slab;
 mod steps;
+mod table;
 
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock, Weak};
 
@@ -25,6 +27,7 @@ use shared::{Bounds, Shared, Std};
 pub use shared::{Collection, Collector, Lent};
 pub use slab::{Plain, Slab};
 pub use steps::{Step, Steps, Taken};
+pub use table::{Table, Zeroed};
 
 /// What the pool has from the system, at most, unless it is told otherwise: 256 MiB.
 pub const DEFAULT_CAP: usize = 256 << 20;

@@ -35,12 +35,24 @@ unsafe impl Send for Mapping {}
 /// A mapping of this size or more is one that huge pages are asked for, before its first touch: 32 MiB.
 const LEAST_HUGE: usize = 32 << 20;
 
+/// The same, where all of it is read at random for as long as it lives: 2 MiB, as large as a huge page mostly is.
+const LEAST_HUGE_AT_RANDOM: usize = 2 << 20;
+
 impl Mapping {
     /// Cleared pages for so many bytes, more than none; `None` when the system has none to give.
     pub fn new(bytes: usize) -> Option<Self> {
+        Self::advised(bytes, LEAST_HUGE)
+    }
+
+    /// The same for what is read at random: fewer, larger pages are found sooner.
+    pub fn at_random(bytes: usize) -> Option<Self> {
+        Self::advised(bytes, LEAST_HUGE_AT_RANDOM)
+    }
+
+    fn advised(bytes: usize, least_huge: usize) -> Option<Self> {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
         let mapping = Self { start: system::map(bytes)?, bytes };
-        if bytes >= LEAST_HUGE {
+        if bytes >= least_huge {
             system::advise_huge(mapping.start, bytes);
         }
         Some(mapping)

@@ -1,0 +1,115 @@
+//! Lists of a fixed length that start as zeros and are looked up at random: hash tables and caches of some mebibytes.
+//!
+//! Large ones have pages of their own, huge ones where the system has them. They are there when they are first written, and
+//! gone when the table is, whatever thread made it and whatever thread drops it; an allocator keeps such memory with the
+//! thread that made it.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+use super::pages::Mapping;
+
+/// Values of which one is all zeros.
+///
+/// # Safety
+/// Bytes that are all zero are a value of the type.
+pub unsafe trait Zeroed: Copy + Send + Sync + 'static {}
+
+// SAFETY: zero is a number.
+unsafe impl Zeroed for u32 {}
+// SAFETY: as above.
+unsafe impl Zeroed for u64 {}
+
+/// Smaller tables, in bytes, are the allocator's: 256 KiB.
+const LEAST: usize = 256 << 10;
+
+/// Whose the memory is. It is only held to be given back.
+enum Owner<T> {
+    Pages(#[allow(dead_code, reason = "held to be dropped")] Mapping),
+    /// The list is neither read nor grown; its memory is used.
+    Allocator(#[allow(dead_code, reason = "held to be dropped")] Vec<T>),
+}
+
+/// A list of zeros at first, as long as it was made.
+///
+/// Invariant: `start` is the owner's memory, exclusively this table's, and holds `len` values.
+pub struct Table<T: Zeroed> {
+    start: NonNull<T>,
+    len: usize,
+    owner: Owner<T>,
+}
+
+// SAFETY: the memory is the table's alone, and so are the values, which may go to other threads.
+unsafe impl<T: Zeroed> Send for Table<T> {}
+// SAFETY: through a shared table the values can only be read.
+unsafe impl<T: Zeroed> Sync for Table<T> {}
+
+impl<T: Zeroed> Table<T> {
+    /// So many zeros.
+    ///
+    /// # Panics
+    /// When that is more than any memory, as `vec!`.
+    pub fn zeroed(len: usize) -> Self {
+        const { assert!(align_of::<T>() <= 4096, "no page is smaller") };
+        let bytes = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= LEAST);
+        if let Some(mapping) = bytes.and_then(Mapping::at_random) {
+            return Self { start: mapping.start().cast(), len, owner: Owner::Pages(mapping) };
+        }
+        // SAFETY: that zeros are a value is what the type promises.
+        let mut values = vec![unsafe { std::mem::zeroed::<T>() }; len];
+        // SAFETY: a vector's pointer is never null. It stays the same while the vector is neither grown nor dropped, and
+        // moving the vector does not move its memory.
+        let start = unsafe { NonNull::new_unchecked(values.as_mut_ptr()) };
+        Self { start, len, owner: Owner::Allocator(values) }
+    }
+
+    /// Bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        match &self.owner {
+            Owner::Pages(mapping) => mapping.bytes(),
+            Owner::Allocator(values) => values.capacity() * size_of::<T>(),
+        }
+    }
+}
+
+impl<T: Zeroed> Deref for Table<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: `len` values stand there, zeros or what was written, and nobody else writes them.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl<T: Zeroed> DerefMut for Table<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and nobody else looks at them.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl<T: Zeroed> fmt::Debug for Table<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a table of {}", self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_zeros_until_it_is_written() {
+        for len in [0, 1, 1000, LEAST / 8 - 1, LEAST / 8, 40_001] {
+            let mut table = Table::<u64>::zeroed(len);
+            assert_eq!((table.len(), matches!(table.owner, Owner::Pages(_))), (len, len * 8 >= LEAST));
+            assert!(table.iter().all(|&value| value == 0) && table.memory_bytes() >= len * 8);
+            table.iter_mut().enumerate().for_each(|(at, value)| *value = at as u64);
+            let moved = std::thread::spawn(move || table).join().expect("no panic");
+            assert!(moved.iter().enumerate().all(|(at, &value)| value == at as u64));
+        }
+    }
+}

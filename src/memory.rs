@@ -112,7 +112,7 @@ impl<T: Plain> Drop for Loan<T> {
 }
 
 /// A JS thread asks for a collection when it was handed so many bytes since the last one: 12 MiB. So much is garbage
-/// between two collections.
+/// between two collections; half of it where collections are quick.
 const LEAST_HANDED: usize = 12 << 20;
 /// When the pool is at its cap: 3 MiB.
 const LEAST_ASKED: usize = 3 << 20;
@@ -120,6 +120,8 @@ const LEAST_ASKED: usize = 3 << 20;
 const MOST_HANDED: usize = 512 << 20;
 /// Between two collections this many times what the last one took goes by, at least.
 const REST: u32 = 10;
+/// And this many times, where only half as much was handed out.
+const LONG_REST: u32 = 30;
 
 /// When one JS thread should collect.
 ///
@@ -133,7 +135,8 @@ pub struct Pressure {
     /// Bytes handed that make it worth to collect.
     enough: usize,
     last: Option<Last>,
-    not_before: Option<Instant>,
+    /// When the last one ended, and how long it took.
+    ended: Option<(Instant, Duration)>,
 }
 
 /// A collection, and how things were just before it.
@@ -148,7 +151,7 @@ struct Last {
 
 impl Default for Pressure {
     fn default() -> Self {
-        Self { handed: 0, enough: LEAST_HANDED, last: None, not_before: None }
+        Self { handed: 0, enough: LEAST_HANDED, last: None, ended: None }
     }
 }
 
@@ -165,8 +168,10 @@ impl Pressure {
     /// The collection to do now, if any. `external` are the bytes outside of V8's heap that V8 knows of; `asked` is whether
     /// the pool asked for one at its cap: then less is enough.
     fn next(&mut self, asked: bool, now: Instant, external: impl FnOnce() -> i64) -> Option<Collection> {
-        let is_time = self.not_before.is_none_or(|time| now >= time);
-        if !is_time || self.handed < if asked { LEAST_ASKED } else { self.enough } {
+        let has_rested = |times| self.ended.is_none_or(|(end, took)| now >= end + took * times);
+        let is_due = self.handed >= if asked { LEAST_ASKED } else { self.enough } && has_rested(REST)
+            || self.handed >= self.enough / 2 && has_rested(LONG_REST);
+        if !is_due {
             return None;
         }
         let external = external();
@@ -191,7 +196,7 @@ impl Pressure {
 
     /// Notes how long that collection took.
     fn took(&mut self, took: Duration, now: Instant) {
-        self.not_before = Some(now + took * REST);
+        self.ended = Some((now, took));
     }
 }
 
@@ -387,5 +392,9 @@ mod tests {
         pressure.hand(MOST_HANDED);
         assert_eq!(pressure.next(true, now + Duration::from_millis(29), || 0), None);
         assert!(pressure.next(false, now + Duration::from_millis(30), || 0).is_some());
+        pressure.took(Duration::from_millis(3), now);
+        pressure.hand(pressure.enough / 2);
+        assert_eq!(pressure.next(false, now + Duration::from_millis(89), || 0), None);
+        assert!(pressure.next(false, now + Duration::from_millis(90), || 0).is_some(), "half is worth a quick one");
     }
 }

@@ -22,11 +22,15 @@ pub enum Advice {
     Off,
 }
 
-/// Pages that this process has for itself, mapped until they are dropped.
+/// Pages that this process has for itself, mapped until they are dropped. Behind them addresses may be reserved, so that they
+/// can grow where they are.
+///
+/// Invariant: of the `reserved` bytes from `start` on, which are this mapping's alone, the first `bytes` can be used.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
+    reserved: usize,
 }
 
 // SAFETY: a mapping owns its pages as a box owns its bytes; no thread has a part in them.
@@ -39,6 +43,9 @@ const LEAST_HUGE: usize = 32 << 20;
 const LEAST_HUGE_AT_RANDOM: usize = 2 << 20;
 
 impl Mapping {
+    /// Whether one can grow beyond what is reserved.
+    pub const MOVE: bool = cfg!(all(target_os = "linux", not(miri)));
+
     /// Cleared pages for so many bytes, more than none; `None` when the system has none to give.
     pub fn new(bytes: usize) -> Option<Self> {
         Self::advised(bytes, LEAST_HUGE)
@@ -51,11 +58,69 @@ impl Mapping {
 
     fn advised(bytes: usize, least_huge: usize) -> Option<Self> {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
-        let mapping = Self { start: system::map(bytes)?, bytes };
+        let mapping = Self { start: system::map(bytes)?, bytes, reserved: bytes };
         if bytes >= least_huge {
             system::advise_huge(mapping.start, bytes);
         }
         Some(mapping)
+    }
+
+    /// As [`Self::new`], with so many bytes reserved where the system has them.
+    pub fn reserving(bytes: usize, reserved: usize) -> Option<Self> {
+        let bytes = bytes.checked_next_multiple_of(page_size())?;
+        let reserved = reserved.checked_next_multiple_of(page_size())?;
+        let start = if bytes < reserved { system::reserve(bytes, reserved) } else { None };
+        start.map(|start| Self { start, bytes, reserved }).or_else(|| Self::new(bytes))
+    }
+
+    /// How long it can become where it is.
+    pub fn reserved(&self) -> usize {
+        self.reserved
+    }
+
+    /// Makes it longer: where it is, or when not so much is reserved, elsewhere with the same content, if the system can do
+    /// that. False if it is as it was.
+    ///
+    /// # Safety
+    /// If it is longer than what is reserved, nobody uses the memory.
+    pub unsafe fn grow(&mut self, bytes: usize) -> bool {
+        let Some(bytes) = bytes.checked_next_multiple_of(page_size()) else { return false };
+        if bytes <= self.reserved {
+            // SAFETY: the pages lie in what is reserved, behind those in use.
+            let is_done =
+                bytes <= self.bytes || unsafe { system::commit(self.start.add(self.bytes), bytes - self.bytes) };
+            self.bytes = if is_done { bytes.max(self.bytes) } else { self.bytes };
+            return is_done;
+        }
+        // SAFETY: what is reserved is this mapping's, all of it in use, and as the caller says nobody looks at it.
+        let moved =
+            if self.bytes < self.reserved { None } else { unsafe { system::remap(self.start, self.bytes, bytes) } };
+        let Some(start) = moved else { return false };
+        (self.start, self.bytes, self.reserved) = (start, bytes, bytes);
+        true
+    }
+
+    /// Gives back the pages behind the first `bytes` bytes; false if it is as it was.
+    ///
+    /// # Safety
+    /// Nobody uses the memory there.
+    pub unsafe fn shrink(&mut self, bytes: usize) -> bool {
+        let Some(bytes) = bytes.checked_next_multiple_of(page_size()).filter(|&bytes| 0 < bytes && bytes < self.bytes)
+        else {
+            return false;
+        };
+        // SAFETY: the pages from `bytes` on are this mapping's, and as the caller says nobody uses them.
+        let is_done = unsafe {
+            match self.bytes < self.reserved {
+                true => system::decommit(self.start.add(bytes), self.bytes - bytes),
+                false => system::cut(self.start.add(bytes), self.bytes - bytes),
+            }
+        };
+        if is_done {
+            self.reserved = if self.bytes < self.reserved { self.reserved } else { bytes };
+            self.bytes = bytes;
+        }
+        is_done
     }
 
     /// Where it starts.
@@ -93,7 +158,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: these are the pages that `system::map` gave, and whoever had them lent has handed them back.
-        unsafe { system::unmap(self.start, self.bytes) };
+        unsafe { system::unmap(self.start, self.reserved) };
     }
 }
 
@@ -107,7 +172,7 @@ mod system {
     use std::ffi::c_void;
     use std::ptr::{self, NonNull};
 
-    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+    use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
     pub(super) fn page_size() -> usize {
         rustix::param::page_size()
@@ -120,8 +185,68 @@ mod system {
         NonNull::new(start.ok()?.cast())
     }
 
+    /// Addresses of which the first `bytes` can be used.
+    pub(super) fn reserve(bytes: usize, reserved: usize) -> Option<NonNull<u8>> {
+        // SAFETY: the system chooses the place, so no memory that is in use is replaced.
+        let start = unsafe { mmap_anonymous(ptr::null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE) };
+        let start = NonNull::new(start.ok()?.cast())?;
+        // SAFETY: nobody knows of the pages yet.
+        unsafe {
+            if commit(start, bytes) {
+                return Some(start);
+            }
+            unmap(start, reserved);
+        }
+        None
+    }
+
     /// # Safety
-    /// The pages came from [`map`], and nobody uses them.
+    /// The pages were reserved and are whoever calls'.
+    pub(super) unsafe fn commit(start: NonNull<u8>, bytes: usize) -> bool {
+        // SAFETY: as the caller says; pages that can be used can still be used.
+        unsafe { mprotect(start.as_ptr().cast(), bytes, MprotectFlags::READ | MprotectFlags::WRITE) }.is_ok()
+    }
+
+    /// Pages that were in use are only reserved again.
+    ///
+    /// # Safety
+    /// They are whoever calls', and nobody uses them.
+    pub(super) unsafe fn decommit(start: NonNull<u8>, bytes: usize) -> bool {
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+        // SAFETY: what is replaced is nobody else's, as the caller says.
+        unsafe { mmap_anonymous(start.as_ptr().cast(), bytes, ProtFlags::empty(), flags) }.is_ok()
+    }
+
+    /// Pages at the end of a mapping go.
+    ///
+    /// # Safety
+    /// They are whoever calls', and nobody uses them.
+    pub(super) unsafe fn cut(start: NonNull<u8>, bytes: usize) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { munmap(start.as_ptr().cast::<c_void>(), bytes) }.is_ok()
+    }
+
+    /// The same pages and more behind them, maybe at other addresses.
+    ///
+    /// # Safety
+    /// They came from [`map`], and nobody uses them.
+    #[cfg(target_os = "linux")]
+    pub(super) unsafe fn remap(start: NonNull<u8>, bytes: usize, grown: usize) -> Option<NonNull<u8>> {
+        use rustix::mm::{MremapFlags, mremap};
+        // SAFETY: as the caller says, nobody has an address in there.
+        let moved = unsafe { mremap(start.as_ptr().cast(), bytes, grown, MremapFlags::MAYMOVE) };
+        NonNull::new(moved.ok()?.cast())
+    }
+
+    /// # Safety
+    /// None is needed: nothing is done.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) unsafe fn remap(_start: NonNull<u8>, _bytes: usize, _grown: usize) -> Option<NonNull<u8>> {
+        None
+    }
+
+    /// # Safety
+    /// The pages came from [`map`] or [`reserve`], and nobody uses them.
     pub(super) unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
         // SAFETY: as the caller says. The only failure is that the system has no memory left to split its own table of
         // mappings; then they stay, as a leak.
@@ -207,6 +332,34 @@ mod system {
     pub(super) fn map(bytes: usize) -> Option<NonNull<u8>> {
         // SAFETY: more than no bytes.
         NonNull::new(unsafe { alloc_zeroed(layout(bytes).filter(|layout| layout.size() > 0)?) })
+    }
+
+    pub(super) fn reserve(_bytes: usize, _reserved: usize) -> Option<NonNull<u8>> {
+        None
+    }
+
+    /// # Safety
+    /// None is needed: nothing is done.
+    pub(super) unsafe fn commit(_start: NonNull<u8>, _bytes: usize) -> bool {
+        false
+    }
+
+    /// # Safety
+    /// None is needed: nothing is done.
+    pub(super) unsafe fn decommit(_start: NonNull<u8>, _bytes: usize) -> bool {
+        false
+    }
+
+    /// # Safety
+    /// None is needed: nothing is done.
+    pub(super) unsafe fn cut(_start: NonNull<u8>, _bytes: usize) -> bool {
+        false
+    }
+
+    /// # Safety
+    /// None is needed: nothing is done.
+    pub(super) unsafe fn remap(_start: NonNull<u8>, _bytes: usize, _grown: usize) -> Option<NonNull<u8>> {
+        None
     }
 
     /// # Safety

@@ -4,8 +4,8 @@
 //! go on a list with a lock of its own, held for a push, and the next allocation that does not find what it wants at once
 //! takes the list in. The order of locks is: pool, then list; who hands back takes the list's alone.
 //!
-//! What is mapped stays below the cap, and below five quarters of the most that was ever lent: whole mappings that are free
-//! go before new ones come.
+//! What is mapped stays below the cap, and below six fifths of the most that was ever lent: what is free goes before new
+//! memory comes. And as blocks come back it falls slowly to six fifths of the most that was lent of late.
 //!
 //! An allocation goes, until it has a block: scan; merge what was handed back, scan again (large ones merge first, so that
 //! no block is cut for them while a better one waits); map; reclaim whole mappings, map;
@@ -102,6 +102,17 @@ struct State {
 /// Each time that blocks are taken in, this part less is expected to be wanted again: 1/256.
 const DECAY: usize = 256;
 
+/// This part of the most that was ever out may be mapped beside it: 1/5.
+const SPARE: usize = 5;
+
+/// What may be mapped where so much was out.
+fn with_spare(out: usize) -> usize {
+    out.saturating_add(out / SPARE)
+}
+
+/// So much may always be mapped, if the cap allows it: 16 MiB.
+const LEAST_BOUND: usize = 16 << 20;
+
 /// This part of what was out of late may stay warm when it is more than the bound for that: 1/2.
 const WARM_PART: usize = 2;
 
@@ -177,18 +188,18 @@ impl<L: Locks> Shared<L> {
         }
         // All that was handed back is in: what is out is lent.
         let State { pool, bounds, steps, most_out, .. } = state;
-        let (Books { mapped, out, cached, .. }, needed) = (pool.books(), pool.needed(bytes));
-        *most_out = (*most_out).max(out.saturating_add(needed.min(bounds.cap)));
-        let excess = |bound: usize| mapped.saturating_add(needed).saturating_sub(bound).min(cached);
-        if excess(bounds.cap) == 0 && excess(*most_out / 4 * 5) == 0 {
-            let found = pool.map(bytes, bounds.cap.saturating_sub(mapped));
-            steps.note(Step::Map, found.is_some(), since);
-            if found.is_some() {
-                return found;
+        let wanted = pool.needed(bytes).max(bytes).min(bounds.cap);
+        *most_out = (*most_out).max(pool.books().out.saturating_add(wanted));
+        let bound = bounds.cap.min(with_spare(*most_out));
+        loop {
+            let Books { mapped, cached, .. } = pool.books();
+            let excess = mapped.saturating_add(pool.needed(bytes)).saturating_sub(bound).min(cached);
+            let gone = if excess > 0 { pool.reclaim(excess) } else { break };
+            steps.note(Step::Reclaim, gone > 0, since);
+            if gone == 0 {
+                break;
             }
         }
-        let gone = pool.reclaim(excess(bounds.cap.min(*most_out / 4 * 5)));
-        steps.note(Step::Reclaim, gone > 0, since);
         let found = pool.map(bytes, bounds.cap.saturating_sub(pool.books().mapped));
         steps.note(Step::Map, found.is_some(), since);
         found
@@ -203,8 +214,12 @@ impl<L: Locks> Shared<L> {
         }
         *lately_out = pool.books().out.max(*lately_out - *lately_out / DECAY);
         blocks.into_iter().for_each(|block| pool.put_back(block));
-        // A cap that was lowered is reached as blocks come back.
-        pool.reclaim(pool.books().mapped.saturating_sub(bounds.cap));
+        // A cap that was lowered is reached as blocks come back; and what was needed once is not kept for ever.
+        let bound = bounds.cap.min(with_spare(*lately_out).max(LEAST_BOUND));
+        let excess = pool.books().mapped.saturating_sub(bound);
+        if excess > 0 {
+            pool.reclaim(excess);
+        }
         pool.settle(bounds.warm.max(*lately_out / WARM_PART), bounds.advice);
         true
     }
@@ -380,12 +395,14 @@ mod tests {
         let other = allocate(2 * MIB).expect("the other half");
         assert_eq!((shared.steps().of(Step::Merge).count, helped(Step::Scan)), (2, 3));
         [half, other].into_iter().for_each(|block| shared.hand_back(block));
-        let large = allocate(6 * MIB).expect("after the block of 4 MiB was unmapped");
-        assert_eq!((helped(Step::Reclaim), helped(Step::Map)), (1, 2));
-        assert!(allocate(6 * MIB).is_none());
+        let large = allocate(6 * MIB).expect("the block of 4 MiB grew");
+        assert_eq!((helped(Step::Reclaim), helped(Step::Map), shared.books().mapped), (0, 2, 6 * MIB));
+        assert!(allocate(3 * MIB).is_none(), "two are left below the cap");
         assert_eq!(helped(Step::Copy), 1);
-        assert_eq!(shared.books().mapped, 6 * MIB);
         shared.hand_back(large);
+        let small = [(); 3].map(|()| allocate(MIB).expect("of another class"));
+        assert_eq!((helped(Step::Reclaim), shared.books().mapped), (1, 3 * MIB), "what was free made room");
+        small.into_iter().for_each(|block| shared.hand_back(block));
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl<P: Pages> Pool for Binned<P> {
     fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
         let needed = Some(self.needed(bytes)).filter(|&needed| needed <= room)?;
         let bytes = size_of_block(bytes)?;
-        let mapping = self.mappings.add(needed)?;
+        let mapping = self.mappings.add(needed, needed)?;
         if self.cuts.len() <= mapping as usize {
             self.cuts.resize(mapping as usize + 1, Cut::default());
         }

@@ -20,8 +20,8 @@ impl<P> Default for Mappings<P> {
 
 impl<P: Pages> Mappings<P> {
     /// A new one, and its number.
-    pub fn add(&mut self, bytes: usize) -> Option<u32> {
-        let pages = P::new(bytes)?;
+    pub fn add(&mut self, bytes: usize, reserved: usize) -> Option<u32> {
+        let pages = P::new(bytes, reserved)?;
         self.bytes += pages.bytes();
         let number = self.empty.pop().unwrap_or_else(|| {
             self.slots.push(None);
@@ -54,15 +54,40 @@ impl<P: Pages> Mappings<P> {
         NonNull::new(pages.start().as_ptr().wrapping_add(offset)).expect("a place inside a mapping is not null")
     }
 
+    /// Makes one so long, and says by how much it grew.
+    ///
+    /// # Safety
+    /// If that is longer than what is reserved, nobody uses it.
+    pub unsafe fn grow(&mut self, number: u32, bytes: usize) -> usize {
+        let Some(pages) = &mut self.slots[number as usize] else { return 0 };
+        let before = pages.bytes();
+        // SAFETY: as the caller says.
+        unsafe { pages.grow(bytes) };
+        self.bytes += pages.bytes() - before;
+        pages.bytes() - before
+    }
+
+    /// Gives back the end of one, and says how many bytes that were.
+    ///
+    /// # Safety
+    /// Nobody uses what is behind the first `bytes` bytes.
+    pub unsafe fn shrink(&mut self, number: u32, bytes: usize) -> usize {
+        let Some(pages) = &mut self.slots[number as usize] else { return 0 };
+        let before = pages.bytes();
+        // SAFETY: as the caller says.
+        unsafe { pages.shrink(bytes) };
+        self.bytes -= before - pages.bytes();
+        before - pages.bytes()
+    }
+
+    /// The numbers of those that there are.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'_, P> {
+        (0..self.slots.len() as u32).filter(|&number| self.has(number))
+    }
+
     /// Bytes of all.
     pub fn bytes(&self) -> usize {
         self.bytes
-    }
-
-    /// Room for numbers: all of them are below this.
-    #[cfg(test)]
-    pub fn most(&self) -> u32 {
-        self.slots.len() as u32
     }
 
     /// Whether there is one of that number.

@@ -91,7 +91,7 @@ pub trait Pool: Send {
     fn shorten(&mut self, block: &mut Block, bytes: usize);
 
     /// Unmaps whole mappings of which nothing is out until so many bytes are gone: huge ones first, then large, then
-    /// small. Says how many bytes that were.
+    /// small; then what is free at the end of others. Says how many bytes that were.
     fn reclaim(&mut self, bytes: usize) -> usize;
 
     /// Discards the pages of what is cached beyond `warm` bytes, the largest recent blocks left aside, and only of blocks that
@@ -107,12 +107,26 @@ pub trait Pool: Send {
 
 /// Memory that pools cut up: pages of the system, or in tests anything that has addresses.
 pub trait Pages: Sized + Send {
-    /// Pages for so many bytes.
-    fn new(bytes: usize) -> Option<Self>;
+    /// Whether they can grow beyond what is reserved.
+    const MOVE: bool;
+    /// Pages for so many bytes, with so many reserved.
+    fn new(bytes: usize, reserved: usize) -> Option<Self>;
     /// Where they start.
     fn start(&self) -> NonNull<u8>;
     /// How many bytes they are.
     fn bytes(&self) -> usize;
+    /// How many they can become where they are.
+    fn reserved(&self) -> usize;
+    /// Makes them more: where they are, or beyond what is reserved elsewhere, with the same content. False if that cannot be.
+    ///
+    /// # Safety
+    /// If they are more than what is reserved, nobody uses them.
+    unsafe fn grow(&mut self, bytes: usize) -> bool;
+    /// Gives back what is behind the first `bytes` bytes; false if nothing was.
+    ///
+    /// # Safety
+    /// Nobody uses what is there.
+    unsafe fn shrink(&mut self, bytes: usize) -> bool;
     /// Says that the bytes of a range do not matter.
     ///
     /// # Safety
@@ -123,8 +137,10 @@ pub trait Pages: Sized + Send {
 }
 
 impl Pages for Mapping {
-    fn new(bytes: usize) -> Option<Self> {
-        Self::new(bytes)
+    const MOVE: bool = Self::MOVE;
+
+    fn new(bytes: usize, reserved: usize) -> Option<Self> {
+        Self::reserving(bytes, reserved)
     }
 
     fn start(&self) -> NonNull<u8> {
@@ -133,6 +149,20 @@ impl Pages for Mapping {
 
     fn bytes(&self) -> usize {
         self.bytes()
+    }
+
+    fn reserved(&self) -> usize {
+        self.reserved()
+    }
+
+    unsafe fn grow(&mut self, bytes: usize) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { self.grow(bytes) }
+    }
+
+    unsafe fn shrink(&mut self, bytes: usize) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { self.shrink(bytes) }
     }
 
     unsafe fn discard(&self, range: Range<usize>, advice: Advice) {

@@ -27,7 +27,7 @@ impl<P: Pages> Pool for Off<P> {
 
     fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
         let bytes = Some(self.needed(bytes)).filter(|&needed| needed <= room)?;
-        let id = self.mappings.add(bytes)?;
+        let id = self.mappings.add(bytes, bytes)?;
         Some(Block { start: self.mappings.place(id, 0), bytes: self.mappings.get(id).bytes(), id })
     }
 

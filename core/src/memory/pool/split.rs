@@ -23,12 +23,14 @@ use free_lists::FreeLists;
 struct Class {
     /// What is asked for is of this class up to so many bytes.
     most: usize,
-    /// Sizes are multiples of this.
-    rounding: usize,
+    /// Sizes are multiples of two to the power of this: a shift is quicker than a division.
+    rounding: u32,
     /// A rest of at least so many bytes stays as a block; a smaller one goes with the block that is lent.
     least_rest: usize,
-    /// A mapping has so many bytes at least, and [`GROWTH`] of what the class has already, and at most.
-    mapping: (usize, usize),
+    /// New memory is so many bytes at least.
+    growth: usize,
+    /// A mapping can grow to so many bytes where it is.
+    reserved: usize,
 }
 
 const SMALL: usize = 0;
@@ -38,19 +40,23 @@ const HUGE: usize = 2;
 /// Small and large blocks are cut from mappings that grow with what the class has; huge ones have a mapping each and are
 /// never split.
 const CLASSES: [Class; 3] = [
-    Class { most: 1 << 20, rounding: 512, least_rest: 512, mapping: (1 << 20, 8 << 20) },
-    Class { most: 32 << 20, rounding: 128 << 10, least_rest: 128 << 10, mapping: (0, 32 << 20) },
-    Class { most: usize::MAX, rounding: 1 << 20, least_rest: usize::MAX, mapping: (0, 0) },
+    Class { most: 1 << 20, rounding: 9, least_rest: 512, growth: 1 << 20, reserved: 64 << 20 },
+    Class { most: 32 << 20, rounding: 17, least_rest: 128 << 10, growth: 0, reserved: 64 << 20 },
+    Class { most: usize::MAX, rounding: 21, least_rest: usize::MAX, growth: 0, reserved: 0 },
 ];
 
-/// A new mapping is this part of the class's mappings together: 1/8. So little of them is unused, and they are few.
-const GROWTH: usize = 8;
+/// Ends of mappings are given back in multiples of this: 1 MiB.
+const CUT: usize = 1 << 20;
+
+/// Of a huge block this part of what was asked for may be too much: 1/8. More is given back to the system.
+const HUGE_WASTE: usize = 8;
 
 /// A whole mapping that nobody wanted for so many rounds of settling is unmapped, unless it is warm.
 const UNWANTED: u64 = 512;
 
-/// So many whole mappings of a class are looked at in one round.
+/// So many whole mappings of a class are looked at in one of [`SELDOM`] rounds.
 const LOOKS: usize = 4;
+const SELDOM: u64 = 8;
 
 /// What a node's block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,12 +101,30 @@ struct Node {
 
 const _: () = assert!(size_of::<Node>() <= 48);
 
+impl Node {
+    /// One that nobody wrote yet, alone in its mapping.
+    const NEW: Self = Self {
+        bytes: 0,
+        offset: 0,
+        mapping: NONE,
+        before: NONE,
+        behind: NONE,
+        previous: NONE,
+        next: NONE,
+        stamp: 0,
+        state: State::Out,
+        touch: Touch::Never,
+    };
+}
+
 /// What is known of a mapping beside its pages.
 #[derive(Debug, Clone, Copy, Default)]
 struct Whole {
     class: usize,
     /// Its first block, which stays the first whatever is cut or joined.
     first: u32,
+    /// Its last block.
+    last: u32,
     /// Whether it stands in the class's queue of whole mappings.
     is_queued: bool,
     /// The round of settling in which it last became whole.
@@ -154,7 +178,14 @@ fn class_of(bytes: usize) -> usize {
 }
 
 fn rounded(bytes: usize) -> Option<usize> {
-    bytes.max(1).checked_next_multiple_of(CLASSES[class_of(bytes)].rounding)
+    bytes.max(1).checked_next_multiple_of(CLASSES[class_of(bytes)].unit())
+}
+
+impl Class {
+    /// What sizes are multiples of.
+    const fn unit(&self) -> usize {
+        1 << self.rounding
+    }
 }
 
 impl<P: Pages> Split<P> {
@@ -192,7 +223,7 @@ impl<P: Pages> Split<P> {
             let stamp = self.warm.add(id, bytes, |id, stamp| nodes[id as usize].stamp == stamp);
             self.nodes[id as usize].stamp = stamp;
         }
-        let first = self.rooms[class].lists.push(bytes / CLASSES[class].rounding, id);
+        let first = self.rooms[class].lists.push(bytes >> CLASSES[class].rounding, id);
         let node = &mut self.nodes[id as usize];
         (node.previous, node.next) = (NONE, first);
         if first != NONE {
@@ -216,7 +247,7 @@ impl<P: Pages> Split<P> {
         self.warm.remove(std::mem::take(&mut node.stamp), bytes);
         self.cached -= bytes;
         if previous == NONE {
-            self.rooms[class].lists.replace_first(bytes / CLASSES[class].rounding, next);
+            self.rooms[class].lists.replace_first(bytes >> CLASSES[class].rounding, next);
         } else {
             self.nodes[previous as usize].next = next;
         }
@@ -230,9 +261,7 @@ impl<P: Pages> Split<P> {
         let node = self.nodes[id as usize];
         let rest = Node { bytes: node.bytes - bytes, offset: node.offset + bytes, before: id, ..node };
         let rest = self.node(rest);
-        if node.behind != NONE {
-            self.nodes[node.behind as usize].before = rest;
-        }
+        self.set_before(node.mapping, node.behind, rest);
         let node = &mut self.nodes[id as usize];
         (node.bytes, node.behind) = (bytes, rest);
         rest
@@ -240,16 +269,27 @@ impl<P: Pages> Split<P> {
 
     /// Makes one block of two neighbours that are in no list: the first.
     fn join(&mut self, first: u32, second: u32) {
-        let Node { bytes, behind, touch, .. } = self.nodes[second as usize];
+        let Node { bytes, behind, touch, mapping, .. } = self.nodes[second as usize];
         let node = &mut self.nodes[first as usize];
         node.bytes += bytes;
         node.behind = behind;
         node.touch = node.touch.max(touch);
-        if behind != NONE {
-            self.nodes[behind as usize].before = first;
+        self.set_before(mapping, behind, first);
+        self.forget(second);
+    }
+
+    /// Says which block stands before another, or is the mapping's last where there is no other.
+    fn set_before(&mut self, mapping: u32, behind: u32, id: u32) {
+        match behind {
+            NONE => self.wholes[mapping as usize].last = id,
+            _ => self.nodes[behind as usize].before = id,
         }
-        self.nodes[second as usize].state = State::Vacant;
-        self.vacant.push(second);
+    }
+
+    /// There is no such block any more.
+    fn forget(&mut self, id: u32) {
+        self.nodes[id as usize].state = State::Vacant;
+        self.vacant.push(id);
     }
 
     fn is_free(&self, id: u32) -> bool {
@@ -290,12 +330,82 @@ impl<P: Pages> Split<P> {
         block
     }
 
+    /// What can grow so that it has a block of so many bytes: the mapping, its last block, and by how much, the least there
+    /// is. Of huge ones, whatever is free: the largest.
+    fn growing(&self, class: usize, bytes: usize) -> Option<(u32, u32, usize)> {
+        let lacking = |mapping: u32| {
+            let (whole, pages) = (&self.wholes[mapping as usize], self.mappings.get(mapping));
+            let is_free = self.is_free(whole.last);
+            let free = if is_free { self.nodes[whole.last as usize].bytes } else { 0 };
+            let lacking = bytes.saturating_sub(free).checked_next_multiple_of(page_size())?;
+            let can_grow = match class {
+                HUGE => is_free && P::MOVE,
+                _ => lacking <= pages.reserved() - pages.bytes(),
+            };
+            (whole.class == class && can_grow && lacking > 0).then_some((mapping, whole.last, lacking))
+        };
+        self.mappings.numbers().filter_map(lacking).min_by_key(|&(.., lacking)| lacking)
+    }
+
+    /// Makes a mapping grow so that its last block has so many bytes. That block is in no list then.
+    fn grow(&mut self, class: usize, bytes: usize, room: usize) -> Option<u32> {
+        let (mapping, last, lacking) = self.growing(class, bytes).filter(|&(.., lacking)| lacking <= room)?;
+        let (before, reserved) = (self.mappings.get(mapping).bytes(), self.mappings.get(mapping).reserved());
+        let most = room.min(reserved.saturating_sub(before)) / page_size() * page_size();
+        // SAFETY: only a huge block grows beyond what is reserved, and it is free, so that nobody uses it.
+        let more = unsafe { self.mappings.grow(mapping, before + lacking.max(CLASSES[class].growth.min(most))) };
+        if more == 0 {
+            return None;
+        }
+        self.rooms[class].mapped += more;
+        if self.is_free(last) {
+            self.remove_free(last);
+            self.nodes[last as usize].bytes += more;
+            return Some(last);
+        }
+        let id = self.node(Node { bytes: more, offset: before, mapping, before: last, ..Node::NEW });
+        self.nodes[last as usize].behind = id;
+        self.wholes[mapping as usize].last = id;
+        Some(id)
+    }
+
+    /// Gives back the free end of a mapping behind an offset, and says how many bytes that were. The block there is in no list.
+    fn give_back_end(&mut self, mapping: u32, offset: usize) -> usize {
+        // SAFETY: what is behind the offset is of a block that is free or about to be lent without it.
+        let gone = unsafe { self.mappings.shrink(mapping, offset) };
+        let Whole { class, last, .. } = self.wholes[mapping as usize];
+        self.rooms[class].mapped -= gone;
+        self.nodes[last as usize].bytes -= gone;
+        gone
+    }
+
+    /// Gives back what is free at the end of a mapping, or of that about so many bytes, and says how many it were.
+    fn cut_end(&mut self, mapping: u32, enough: usize) -> usize {
+        let Whole { class, last, .. } = self.wholes[mapping as usize];
+        let Node { offset, bytes, before, .. } = self.nodes[last as usize];
+        let kept = offset.max((offset + bytes).saturating_sub(enough) / CUT * CUT);
+        let kept = kept.next_multiple_of(CLASSES[class].unit().max(page_size()));
+        if enough == 0 || !self.is_free(last) || before == NONE || kept >= offset + bytes {
+            return 0;
+        }
+        self.remove_free(last);
+        let gone = self.give_back_end(mapping, kept);
+        if gone == bytes {
+            self.nodes[before as usize].behind = NONE;
+            self.wholes[mapping as usize].last = before;
+            self.forget(last);
+        } else {
+            self.add_free(last);
+        }
+        self.check();
+        gone
+    }
+
     /// Unmaps a mapping that is one free block.
     fn unmap(&mut self, id: u32) -> usize {
         let (class, mapping) = (self.class(id), self.nodes[id as usize].mapping);
         self.remove_free(id);
-        self.nodes[id as usize].state = State::Vacant;
-        self.vacant.push(id);
+        self.forget(id);
         let bytes = self.mappings.remove(mapping);
         self.rooms[class].mapped -= bytes;
         self.check();
@@ -337,48 +447,44 @@ impl<P: Pages> Split<P> {
 impl<P: Pages> Pool for Split<P> {
     fn scan(&mut self, bytes: usize) -> Option<Block> {
         let (class, bytes) = (class_of(bytes), rounded(bytes)?);
-        let id = self.rooms[class].lists.best(bytes / CLASSES[class].rounding);
+        let id = self.rooms[class].lists.best(bytes >> CLASSES[class].rounding);
         // A huge block is not split: whoever gets it asked for half of it at least.
         if id == NONE || class == HUGE && self.nodes[id as usize].bytes / 2 > bytes {
             return None;
         }
         self.remove_free(id);
+        let Node { bytes: there, mapping, .. } = self.nodes[id as usize];
+        if class == HUGE && there - bytes > bytes / HUGE_WASTE {
+            self.give_back_end(mapping, bytes);
+        }
         Some(self.lend(id, bytes))
     }
 
     fn needed(&self, bytes: usize) -> usize {
-        rounded(bytes).and_then(|bytes| bytes.checked_next_multiple_of(page_size())).unwrap_or(usize::MAX)
+        let Some(rounded) = rounded(bytes) else { return usize::MAX };
+        match self.growing(class_of(bytes), rounded) {
+            Some((.., lacking)) => lacking,
+            None => rounded.checked_next_multiple_of(page_size()).unwrap_or(usize::MAX),
+        }
     }
 
     fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
-        let (class, needed) = (class_of(bytes), self.needed(bytes));
-        if needed > room {
-            return None;
+        let (class, bytes) = (class_of(bytes), rounded(bytes)?);
+        if let Some(id) = self.grow(class, bytes, room) {
+            return Some(self.lend(id, bytes));
         }
-        let (least, most) = CLASSES[class].mapping;
-        let grown = (self.rooms[class].mapped / GROWTH).clamp(least, most).min(room);
-        let step = CLASSES[class].rounding.max(page_size());
-        let mapping = self.mappings.add(needed.max(grown / step * step))?;
+        let needed = bytes.checked_next_multiple_of(page_size()).filter(|&needed| needed <= room)?;
+        let growth = CLASSES[class].growth.min(room) / page_size() * page_size();
+        let mapping = self.mappings.add(needed.max(growth), CLASSES[class].reserved)?;
         let mapped = self.mappings.get(mapping).bytes();
         self.rooms[class].mapped += mapped;
         // What is lent is a multiple of the class's rounding; a page too many at the end of a small mapping is its own.
-        let first = self.node(Node {
-            bytes: mapped,
-            offset: 0,
-            mapping,
-            before: NONE,
-            behind: NONE,
-            previous: NONE,
-            next: NONE,
-            stamp: 0,
-            state: State::Out,
-            touch: Touch::Never,
-        });
+        let first = self.node(Node { bytes: mapped, mapping, ..Node::NEW });
         if self.wholes.len() <= mapping as usize {
             self.wholes.resize(mapping as usize + 1, Whole::default());
         }
-        self.wholes[mapping as usize] = Whole { class, first, is_queued: false, round: self.round };
-        Some(self.lend(first, rounded(bytes)?))
+        self.wholes[mapping as usize] = Whole { class, first, last: first, is_queued: false, round: self.round };
+        Some(self.lend(first, bytes))
     }
 
     fn put_back(&mut self, block: Block) {
@@ -391,7 +497,7 @@ impl<P: Pages> Pool for Split<P> {
 
     fn shorten(&mut self, block: &mut Block, bytes: usize) {
         let class = self.class(block.id);
-        let Some(kept) = bytes.max(1).checked_next_multiple_of(CLASSES[class].rounding) else { return };
+        let Some(kept) = bytes.max(1).checked_next_multiple_of(CLASSES[class].unit()) else { return };
         if block.bytes.saturating_sub(kept) >= CLASSES[class].least_rest {
             let rest = self.cut(block.id, kept);
             self.out -= block.bytes - kept;
@@ -410,6 +516,10 @@ impl<P: Pages> Pool for Split<P> {
                 gone += self.unmap(id);
             }
         }
+        let ends: Vec<u32> = if gone < bytes { self.mappings.numbers().collect() } else { vec![] };
+        for mapping in ends {
+            gone += self.cut_end(mapping, bytes.saturating_sub(gone));
+        }
         gone
     }
 
@@ -422,7 +532,8 @@ impl<P: Pages> Pool for Split<P> {
             self.discard(entry.id, advice);
         }
         let before = self.round.saturating_sub(UNWANTED);
-        for class in [HUGE, LARGE, SMALL] {
+        let classes = if self.round.is_multiple_of(SELDOM) { &[HUGE, LARGE, SMALL][..] } else { &[] };
+        for &class in classes {
             let is_unwanted = |whole: &Whole, node: &Node| whole.round < before && node.stamp == 0;
             if let Some(id) = self.whole(class, LOOKS, is_unwanted) {
                 self.unmap(id);
@@ -452,7 +563,7 @@ impl<P: Pages> super::tests::Checked for Split<P> {
     /// Walks all mappings: blocks tile them, no two free ones touch, lists and books hold what is there.
     fn check_all(&self) {
         let (mut out, mut cached, mut warm, mut seen) = (0, 0, 0, 0);
-        for mapping in (0..self.mappings.most()).filter(|&mapping| self.mappings.has(mapping)) {
+        for mapping in self.mappings.numbers() {
             let (mut id, mut before, mut offset, mut was_free) = (self.wholes[mapping as usize].first, NONE, 0, false);
             while id != NONE {
                 let node = &self.nodes[id as usize];
@@ -467,6 +578,7 @@ impl<P: Pages> super::tests::Checked for Split<P> {
                 id = node.behind;
             }
             assert_eq!(offset, self.mappings.get(mapping).bytes(), "the blocks tile the mapping");
+            assert_eq!(before, self.wholes[mapping as usize].last);
         }
         assert_eq!(seen + self.vacant.len(), self.nodes.len(), "no node is lost");
         assert_eq!((out, cached, warm), (self.out, self.cached, self.warm.bytes()));

@@ -20,13 +20,17 @@ pub trait Checked: Pool {
 pub struct Addresses {
     start: usize,
     bytes: usize,
+    reserved: usize,
 }
 
 impl Pages for Addresses {
-    fn new(bytes: usize) -> Option<Self> {
+    const MOVE: bool = true;
+
+    fn new(bytes: usize, reserved: usize) -> Option<Self> {
         static NEXT: AtomicUsize = AtomicUsize::new(1 << 20);
         let bytes = bytes.next_multiple_of(4096);
-        Some(Self { start: NEXT.fetch_add(bytes, Ordering::Relaxed), bytes })
+        let reserved = reserved.next_multiple_of(4096).max(bytes);
+        Some(Self { start: NEXT.fetch_add(reserved, Ordering::Relaxed), bytes, reserved })
     }
 
     fn start(&self) -> NonNull<u8> {
@@ -35,6 +39,29 @@ impl Pages for Addresses {
 
     fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    fn reserved(&self) -> usize {
+        self.reserved
+    }
+
+    unsafe fn grow(&mut self, bytes: usize) -> bool {
+        let bytes = bytes.next_multiple_of(4096);
+        match bytes <= self.reserved {
+            true => self.bytes = bytes.max(self.bytes),
+            false => *self = Self::new(bytes, 0).expect("there are always more"),
+        }
+        true
+    }
+
+    unsafe fn shrink(&mut self, bytes: usize) -> bool {
+        let bytes = bytes.next_multiple_of(4096);
+        assert!(bytes > 0);
+        if self.bytes == self.reserved {
+            self.reserved = bytes.min(self.bytes);
+        }
+        self.bytes = bytes.min(self.bytes);
+        true
     }
 
     unsafe fn discard(&self, range: Range<usize>, _advice: Advice) {
@@ -223,9 +250,17 @@ fn huge_blocks_are_not_split_and_not_wasted() {
     let mut pool = Split::<Addresses>::default();
     let huge = pool.map(80 << 20, usize::MAX).expect("there is room");
     pool.put_back(huge);
-    assert!(pool.scan(39 << 20).is_none(), "more than half of the block would be wasted");
-    let most = pool.scan(40 << 20).expect("close enough");
-    assert_eq!(most.bytes, 80 << 20);
+    assert!(pool.scan(38 << 20).is_none(), "more than half of the block would be wasted");
+    let most = pool.scan(74 << 20).expect("close enough");
+    assert_eq!((most.bytes, pool.books().mapped), (80 << 20, 80 << 20), "a little waste");
+    pool.put_back(most);
+    let half = pool.scan(40 << 20).expect("just close enough");
+    assert_eq!((half.bytes, pool.books().mapped), (40 << 20, 40 << 20), "the other half is given back");
+    pool.put_back(half);
+    assert_eq!((pool.needed(100 << 20), pool.needed(20 << 20)), (60 << 20, 20 << 20));
+    let grown = pool.map(100 << 20, 60 << 20).expect("it needs no more than what is lacking");
+    assert_eq!((grown.bytes, pool.books().mapped), (100 << 20, 100 << 20));
+    pool.put_back(grown);
 }
 
 #[test]
@@ -244,8 +279,13 @@ fn whole_blocks_are_reclaimed_from_huge_to_small() {
 #[test]
 fn the_largest_recent_blocks_stay_warm_and_unwanted_ones_go() {
     let mut pool = Split::<Addresses>::default();
-    let blocks = [3 << 20, 6 << 20, 4 << 20].map(|bytes| pool.map(bytes, usize::MAX).expect("there is room"));
-    blocks.into_iter().for_each(|block| pool.put_back(block));
+    // What stays lent between them keeps them apart.
+    let sizes = [3 << 20, 6 << 20, 4 << 20];
+    let blocks = sizes.map(|bytes| [bytes, 2 << 20].map(|bytes| pool.map(bytes, usize::MAX).expect("there is room")));
+    let between = blocks.map(|[block, between]| {
+        pool.put_back(block);
+        between
+    });
     assert_eq!(pool.books().warm, 13 << 20);
     for _ in 1..PATIENCE {
         pool.settle(10 << 20, Advice::Free);
@@ -255,8 +295,12 @@ fn the_largest_recent_blocks_stay_warm_and_unwanted_ones_go() {
     assert_eq!(pool.books().warm, 13 << 20, "nothing is discarded when that is off");
     pool.settle(10 << 20, Advice::Free);
     assert_eq!(pool.books().warm, 10 << 20, "the smallest one was discarded");
-    for _ in 0..2000 {
-        pool.settle(10 << 20, Advice::Free);
+    between.into_iter().for_each(|block| pool.put_back(block));
+    let huge = pool.map(40 << 20, usize::MAX).expect("there is room");
+    pool.put_back(huge);
+    assert_eq!(pool.books().mapped, (19 << 20) + (40 << 20));
+    for _ in 0..9000 {
+        pool.settle(40 << 20, Advice::Free);
     }
-    assert_eq!(pool.books(), Books { mapped: 10 << 20, out: 0, cached: 10 << 20, warm: 10 << 20 });
+    assert_eq!(pool.books(), Books { mapped: 40 << 20, out: 0, cached: 40 << 20, warm: 40 << 20 });
 }

@@ -2,8 +2,9 @@
 //
 //   usage: node child.cjs '{"corpus": file, "tokenizer": file or undefined, "threads": n, "batches": n, "mode": …}'
 //
-// `mode` is `async` (each result is dropped, the event loop goes round), `sync` (a loop that never yields) or `workers` (eight
-// worker threads, which then end).
+// `mode` is `async` (each result is dropped, the event loop goes round), `sync` (a loop that never yields), `workers` (eight
+// worker threads, which then end) or `idle workers` (the same threads with the same texts, which encode nothing: what Node
+// itself keeps of them).
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -22,11 +23,25 @@ const rss = () => mib(process.memoryUsage().rss)
 const faults = () => process.resourceUsage().minorPageFault
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
 
-function documents() {
-  const text = fs.readFileSync(task.corpus, 'utf8')
+/** The bytes of the corpus, which all threads may read: so that none of them is remembered by Node's own allocator. */
+function corpus() {
+  const file = fs.readFileSync(task.corpus)
+  const bytes = new Uint8Array(new SharedArrayBuffer(file.length))
+  bytes.set(file)
+  return bytes
+}
+
+/** Documents of so many bytes or a little more, cut after a line. */
+function documents(shared) {
+  const bytes = Buffer.from(shared.buffer)
   const texts = []
-  for (let at = 0; at < text.length; at += DOCUMENT) texts.push(text.slice(at, at + DOCUMENT))
-  return { texts, bytes: Buffer.byteLength(text) }
+  for (let at = 0; at < bytes.length; ) {
+    const line = bytes.indexOf(10, at + DOCUMENT)
+    const end = line < 0 ? bytes.length : line + 1
+    texts.push(bytes.toString('utf8', at, end))
+    at = end
+  }
+  return { texts, bytes: bytes.length }
 }
 
 function load() {
@@ -61,16 +76,22 @@ async function batches(tokenizer, { texts, bytes }) {
 }
 
 async function main() {
-  if (!isMainThread) return void (await batches(await load(), documents()))
+  if (!isMainThread) {
+    const read = documents(task.shared)
+    return task.mode === 'idle workers' ? undefined : void (await batches(await load(), read))
+  }
   const start = rss()
-  const read = documents()
+  const shared = corpus()
+  const read = documents(shared)
+  const texts = rss()
   const tokenizer = await load()
   const loaded = rss()
   let result
-  if (task.mode === 'workers') {
-    result = await batches(tokenizer, { ...read, texts: read.texts })
+  if (task.mode.endsWith('workers')) {
+    result = await batches(tokenizer, read)
     const before = rss()
-    const all = Array.from({ length: WORKERS }, () => new Worker(__filename, { workerData: { ...task, mode: 'async' } }))
+    const workerData = { ...task, shared }
+    const all = Array.from({ length: WORKERS }, () => new Worker(__filename, { workerData }))
     await Promise.all(all.map((worker) => new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject))))
     await sleep(100)
     result = { before, after: rss(), lent: memory.stats().lent }
@@ -78,7 +99,10 @@ async function main() {
     result = await batches(tokenizer, read)
   }
   const peak = process.resourceUsage().maxRSS / 1024
-  console.log(JSON.stringify({ ...result, start, loaded, rss: rss(), peak, memory: memory.stats() }))
+  const { tableBytes, cacheBytes } = tokenizer.stats()
+  const heap = mib(process.memoryUsage().heapTotal)
+  const parts = { start, texts, loaded, heap, tables: mib(tableBytes), caches: mib(cacheBytes) }
+  console.log(JSON.stringify({ ...result, parts, rss: rss(), peak, memory: memory.stats() }))
 }
 
 main()

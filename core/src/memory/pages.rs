@@ -87,14 +87,14 @@ impl Mapping {
         let Some(bytes) = bytes.checked_next_multiple_of(page_size()) else { return false };
         if bytes <= self.reserved {
             // SAFETY: the pages lie in what is reserved, behind those in use.
-            let is_done =
-                bytes <= self.bytes || unsafe { system::commit(self.start.add(self.bytes), bytes - self.bytes) };
+            let commit = |more| unsafe { system::commit(self.start.add(self.bytes), more) };
+            let is_done = bytes <= self.bytes || commit(bytes - self.bytes);
             self.bytes = if is_done { bytes.max(self.bytes) } else { self.bytes };
             return is_done;
         }
-        // SAFETY: what is reserved is this mapping's, all of it in use, and as the caller says nobody looks at it.
-        let moved =
-            if self.bytes < self.reserved { None } else { unsafe { system::remap(self.start, self.bytes, bytes) } };
+        // SAFETY: all that is reserved is in use, and as the caller says nobody looks at it.
+        let remap = || unsafe { system::remap(self.start, self.bytes, bytes) };
+        let moved = if self.bytes < self.reserved { None } else { remap() };
         let Some(start) = moved else { return false };
         (self.start, self.bytes, self.reserved) = (start, bytes, bytes);
         true

@@ -5,7 +5,8 @@
 //! takes the list in. The order of locks is: pool, then list; who hands back takes the list's alone.
 //!
 //! What is mapped stays below the cap, and below six fifths of the most that was ever lent: what is free goes before new
-//! memory comes. And as blocks come back it falls slowly to six fifths of the most that was lent of late.
+//! memory comes. And every so often, as blocks come back, it falls to six fifths of the most that was lent
+//! since the last time.
 //!
 //! An allocation goes, until it has a block: scan; merge what was handed back, scan again (large ones merge first, so that
 //! no block is cut for them while a better one waits); map; reclaim whole mappings, map;
@@ -97,6 +98,29 @@ struct State {
     most_out: usize,
     /// The most that was out of late: it follows `most_out` up at once, and down by a part of it with each round.
     lately_out: usize,
+    span: Span,
+}
+
+/// So many times that blocks are taken in, a look at what they need together.
+#[derive(Debug, Default)]
+struct Span {
+    rounds: u32,
+    most_out: usize,
+}
+
+impl Span {
+    /// So many are one span: some tens of batches.
+    const ROUNDS: u32 = 1024;
+
+    /// Notes what was out before blocks are taken in, and says what may stay mapped: at the end of a span, what it needed.
+    fn next(&mut self, out: usize) -> usize {
+        self.most_out = self.most_out.max(out);
+        self.rounds += 1;
+        if self.rounds < Self::ROUNDS {
+            return usize::MAX;
+        }
+        with_spare(std::mem::take(self).most_out).max(LEAST_BOUND)
+    }
 }
 
 /// Each time that blocks are taken in, this part less is expected to be wanted again: 1/256.
@@ -142,7 +166,7 @@ pub(super) struct SharedBooks {
 
 impl<L: Locks> Shared<L> {
     pub(super) fn new(pool: Box<dyn Pool>, bounds: Bounds) -> Self {
-        let state = State { pool, bounds, steps: Steps::default(), most_out: 0, lately_out: 0 };
+        let state = State { pool, bounds, steps: Steps::default(), most_out: 0, lately_out: 0, span: Span::default() };
         Self { state: L::Of::new(state), returned: L::Of::new(Returned::default()) }
     }
 
@@ -207,16 +231,16 @@ impl<L: Locks> Shared<L> {
 
     /// Takes in what was handed back; false if there was nothing.
     fn take_in(&self, state: &mut State) -> bool {
-        let State { pool, bounds, lately_out, .. } = state;
+        let State { pool, bounds, lately_out, span, .. } = state;
         let blocks = self.returned.with(std::mem::take).blocks;
         if blocks.is_empty() {
             return false;
         }
         *lately_out = pool.books().out.max(*lately_out - *lately_out / DECAY);
+        let kept = span.next(pool.books().out);
         blocks.into_iter().for_each(|block| pool.put_back(block));
         // A cap that was lowered is reached as blocks come back; and what was needed once is not kept for ever.
-        let bound = bounds.cap.min(with_spare(*lately_out).max(LEAST_BOUND));
-        let excess = pool.books().mapped.saturating_sub(bound);
+        let excess = pool.books().mapped.saturating_sub(bounds.cap.min(kept));
         if excess > 0 {
             pool.reclaim(excess);
         }

@@ -4,7 +4,6 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
-const { render } = require('./template.js')
 const { strip } = require('./text.js')
 
 /** The options of a call that makes text of a conversation. */
@@ -31,7 +30,8 @@ class TemplateChat {
     const source = this.#choose(chatTemplate, tools)
     const tail = continueFinalMessage === false ? undefined : openEnd(conversation, continueFinalMessage, source)
     const given = { messages: conversation, tools: tools ?? null, documents: documents ?? null, add_generation_prompt: addGenerationPrompt }
-    const text = render(source, { ...this.#tokens, ...variables, ...given })
+    // Loaded when it is needed: it takes six mebibytes, and most tokenizers never see a chat.
+    const text = require('./template.js').render(source, { ...this.#tokens, ...variables, ...given })
     return tail === undefined ? text : cutAtTag(text, tail)
   }
 

@@ -279,9 +279,9 @@ test('objects that were not made by the package', () => {
   for (const method of ['encode', 'count', 'decode', 'tokenToId', 'vocabSize']) {
     assert.throws(() => Tokenizer.prototype[method].call({}, 'a'), TypeError)
   }
-  const forged = new Encoding(new Uint32Array(1), {}, 'text', 1)
-  assert.throws(() => forged.tokens)
-  new Batch(new ArrayBuffer(8), 1).dispose()
+  const code = 'ERR_TOKENLANE_ARGUMENT_TYPE'
+  assert.throws(() => new Encoding(new Uint32Array(1), {}, 'text', 1), { code })
+  assert.throws(() => new Batch(new ArrayBuffer(8), 1), { code })
 })
 
 test('arrays that change while they are read', async () => {

@@ -1,7 +1,7 @@
 'use strict'
 
 const native = require('./native.js')
-const { error, wrongType, wrongValue } = require('./errors.js')
+const { error, typeError, wrongType, wrongValue } = require('./errors.js')
 const { collectIfWanted } = require('./memory.js')
 
 // Node 20 knows the symbol by this name before V8 does.
@@ -18,6 +18,9 @@ const COLUMNS = [
   ['sequenceIds', Int32Array],
 ]
 
+// Only the calls that encode batches make them.
+const MAKER = Symbol('maker')
+
 /** Rows of ids in one block of memory. What it hands out are views of that block. */
 class Batch {
   #slab
@@ -27,7 +30,8 @@ class Batch {
   #rowTexts
   #columns = {}
 
-  constructor(slab, rows, rowTexts, ...columns) {
+  constructor(maker, slab, rows, rowTexts, ...columns) {
+    if (maker !== MAKER) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'a Batch is made by tokenizer.encodeBatch()')
     collectIfWanted()
     this.#slab = slab
     this.#rows = rows
@@ -156,4 +160,7 @@ class Batch {
   }
 }
 
-module.exports = { Batch }
+/** The batch of what the addon hands over. */
+const batchOf = (blocks) => new Batch(MAKER, ...blocks)
+
+module.exports = { Batch, batchOf }

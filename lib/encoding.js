@@ -1,5 +1,6 @@
 'use strict'
 
+const { typeError } = require('./errors.js')
 const native = require('./native.js')
 const { checkId, hasOffsets, withOverflow } = require('./options.js')
 
@@ -105,6 +106,9 @@ class Encoding {
   #overflowing
 
   constructor(ids, source, row = 0, start = 0, overflow = undefined) {
+    if (!(ids instanceof Uint32Array) || typeof source?.column !== 'function') {
+      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'an Encoding is made by tokenizer.encode()')
+    }
     this.#ids = ids
     this.#source = source
     this.#row = row

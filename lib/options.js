@@ -115,10 +115,12 @@ function columns(value) {
   const known = Object.keys(COLUMNS)
   const expected = `an array of ${known.map((name) => `'${name}'`).join(', ')}`
   if (!Array.isArray(value)) throw wrongType('columns', expected, value)
-  return value.reduce((flags, name) => {
+  let flags = 0
+  for (const name of value) {
     if (!known.includes(name)) throw wrongValue('columns', expected, name)
-    return flags | COLUMNS[name]
-  }, 0)
+    flags |= COLUMNS[name]
+  }
+  return flags
 }
 
 /** What flags cannot say: the special tokens listed, truncation and padding. Mostly nothing. */

@@ -3,7 +3,7 @@
 const path = require('node:path')
 const { fileURLToPath } = require('node:url')
 
-const { Batch } = require('./batch.js')
+const { batchOf } = require('./batch.js')
 const { changesOf } = require('./changes.js')
 const { chatBeside, chatBesideSync } = require('./chat/beside.js')
 const { CHAT_OPTIONS, chatOf, chatOption, checkSpoken } = require('./chat/chat.js')
@@ -134,7 +134,7 @@ class Tokenizer {
     const blocks = await whileTextsAreSafe([texts, options?.pairs], hasWords(flags), signal, (turn, [safe, pairs]) =>
       native.encodeBatch(turn, handle, safe, pairs, flags, extra, threads),
     )
-    return new Batch(...blocks)
+    return batchOf(blocks)
   }
 
   encodeBatchSync(texts, options) {
@@ -142,7 +142,7 @@ class Tokenizer {
     const flags = encodeFlags(options, KNOWN.encodeBatchSync, MANY_TEXTS)
     const extra = extraOptions(flags, options)
     const { threads } = runOptions(options)
-    return new Batch(...native.encodeBatchSync(this.#handle, texts, options?.pairs, flags, extra, threads))
+    return batchOf(native.encodeBatchSync(this.#handle, texts, options?.pairs, flags, extra, threads))
   }
 
   count(text, options) {

@@ -7,11 +7,13 @@
 //!
 //! A waiting batch holds no thread: it is a ticket here and a promise in JS. `lib/line.js` asks again whenever a batch of
 //! its own thread ends, and on a timer while other threads hold the places. A [`Turn`] leaves the line when it is dropped,
-//! so a worker that is terminated takes its tickets with it: Node finalizes its objects.
+//! so a worker that is terminated takes its tickets with it: Node finalizes its objects. Other runtimes do not, so a ticket
+//! that nobody has asked for in a while keeps its place but holds up nobody.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use napi::bindgen_prelude::External;
 use napi_derive::napi;
@@ -29,12 +31,21 @@ fn limit() -> usize {
     *LIMIT
 }
 
+/// Tickets that were not asked for in so long do not count: their thread is busy with batches of its own, or gone.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// The state of a line. `running` counts the permits there are; `waiting` holds the tickets in the order they came.
 #[derive(Default)]
 struct Line {
     running: usize,
-    waiting: VecDeque<u64>,
+    waiting: VecDeque<Ticket>,
     next_ticket: u64,
+}
+
+struct Ticket {
+    number: u64,
+    /// When its thread last asked, or when it came.
+    asked: Instant,
 }
 
 static LINE: Mutex<Line> = Mutex::new(Line { running: 0, waiting: VecDeque::new(), next_ticket: 0 });
@@ -45,17 +56,19 @@ fn line() -> MutexGuard<'static, Line> {
 }
 
 impl Line {
-    fn join(&mut self) -> u64 {
-        let ticket = self.next_ticket;
+    fn join(&mut self, now: Instant) -> u64 {
+        let number = self.next_ticket;
         self.next_ticket += 1;
-        self.waiting.push_back(ticket);
-        ticket
+        self.waiting.push_back(Ticket { number, asked: now });
+        number
     }
 
     /// Whether `ticket` may start; if so it has left the line and counts as running.
-    fn start(&mut self, ticket: u64, limit: usize) -> bool {
-        let Some(place) = self.waiting.iter().position(|&waiting| waiting == ticket) else { return false };
-        let may_start = self.running + place < limit;
+    fn start(&mut self, ticket: u64, limit: usize, now: Instant) -> bool {
+        let Some(place) = self.waiting.iter().position(|waiting| waiting.number == ticket) else { return false };
+        self.waiting[place].asked = now;
+        let counts = |waiting: &&Ticket| now.duration_since(waiting.asked) < PATIENCE;
+        let may_start = self.running + self.waiting.iter().take(place).filter(counts).count() < limit;
         if may_start {
             self.waiting.remove(place);
             self.running += 1;
@@ -64,7 +77,7 @@ impl Line {
     }
 
     fn leave(&mut self, ticket: u64) {
-        self.waiting.retain(|&waiting| waiting != ticket);
+        self.waiting.retain(|waiting| waiting.number != ticket);
     }
 }
 
@@ -113,7 +126,7 @@ impl Drop for Turn {
 /// Takes a place at the end of the line.
 #[napi]
 pub fn join_line() -> External<Turn> {
-    let ticket = line().join();
+    let ticket = line().join(Instant::now());
     External::new(Turn {
         ticket,
         waiting: Cell::new(true),
@@ -125,7 +138,7 @@ pub fn join_line() -> External<Turn> {
 /// Whether the batch may start now. Once true, the place counts as taken until the batch ends or `leave_line`.
 #[napi]
 pub fn may_start(turn: &External<Turn>) -> bool {
-    if turn.waiting.get() && line().start(turn.ticket, limit()) {
+    if turn.waiting.get() && line().start(turn.ticket, limit(), Instant::now()) {
         turn.waiting.set(false);
         *turn.permit.borrow_mut() = Some(Permit(()));
         return true;
@@ -146,23 +159,37 @@ mod tests {
 
     #[test]
     fn tickets_start_in_the_order_they_came() {
-        let mut line = Line::default();
-        let tickets: Vec<u64> = (0..4).map(|_| line.join()).collect();
-        assert!(!line.start(tickets[2], 2), "two are before it");
-        assert!(line.start(tickets[1], 2), "one may be before it while nothing runs");
-        assert!(line.start(tickets[0], 2));
-        assert!(!line.start(tickets[2], 2), "both places are taken");
+        let (mut line, now) = (Line::default(), Instant::now());
+        let tickets: Vec<u64> = (0..4).map(|_| line.join(now)).collect();
+        assert!(!line.start(tickets[2], 2, now), "two are before it");
+        assert!(line.start(tickets[1], 2, now), "one may be before it while nothing runs");
+        assert!(line.start(tickets[0], 2, now));
+        assert!(!line.start(tickets[2], 2, now), "both places are taken");
         line.running -= 1;
-        assert!(!line.start(tickets[3], 2), "the place is the third ticket's");
-        assert!(line.start(tickets[2], 2));
-        assert!(!line.start(tickets[2], 2), "a ticket starts once");
+        assert!(!line.start(tickets[3], 2, now), "the place is the third ticket's");
+        assert!(line.start(tickets[2], 2, now));
+        assert!(!line.start(tickets[2], 2, now), "a ticket starts once");
     }
 
     #[test]
     fn one_that_leaves_holds_nobody_up() {
-        let mut line = Line::default();
-        let (first, second) = (line.join(), line.join());
+        let (mut line, now) = (Line::default(), Instant::now());
+        let (first, second) = (line.join(now), line.join(now));
         line.leave(first);
-        assert!(line.start(second, 1));
+        assert!(line.start(second, 1, now));
+    }
+
+    #[test]
+    fn tickets_of_a_thread_that_is_gone_hold_nobody_up() {
+        let (mut line, now) = (Line::default(), Instant::now());
+        let [gone, other, asking] = [(); 3].map(|()| line.join(now));
+        assert!(!line.start(asking, 2, now), "two are before it");
+        let later = now + PATIENCE;
+        assert!(!line.start(asking, 0, later));
+        assert!(line.start(asking, 1, later), "nobody has asked for the two");
+        line.running -= 1;
+        assert!(line.start(other, 1, later), "they keep their places, for whoever asks");
+        line.running -= 1;
+        assert!(line.start(gone, 1, later));
     }
 }

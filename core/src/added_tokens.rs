@@ -4,7 +4,7 @@
 //! are sought after normalization (`normalized: true` in the file). Behaviour follows Hugging Face tokenizers'
 //! `AddedVocabulary`; what the text may hold is decided by a [`Policy`].
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::sync::LazyLock;
 
 use crate::error::{EncodeError, LoadError};
@@ -274,12 +274,18 @@ impl AddedTokens {
 }
 
 impl Search {
+    /// Tokens are mostly shorter than this, in bytes.
+    const USUAL: usize = 128;
+
     fn new(forms: &[String], tokens: Vec<usize>) -> Result<Option<Self>, LoadError> {
         if forms.is_empty() {
             return Ok(None);
         }
+        // Left to itself the crate makes a DFA of few tokens, which takes the square of a token like `aaaa…`.
+        let is_usual = forms.iter().all(|form| form.len() <= Self::USUAL);
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
+            .kind(if is_usual { None } else { Some(AhoCorasickKind::ContiguousNFA) })
             .build(forms)
             .map_err(|error| LoadError::shape("added_tokens", error.to_string()))?;
         Ok(Some(Self { automaton, tokens }))

@@ -153,3 +153,23 @@ fn added_tokens_get_their_ids_as_if_the_vocabulary_had_no_gaps() {
     let encoding = load(&["c", "q", "r", "s", "t", "u"]).encode("ca".into(), &options).expect("the text is sound");
     assert_eq!((encoding.ids(), encoding.word_ids()), (&[7, 1][..], &[0, 0][..]));
 }
+
+/// Its search automaton was made in the square of its length: minutes.
+#[test]
+fn an_added_token_of_many_equal_letters_is_found() {
+    let long = "x".repeat(100_000);
+    let file = json!({
+        "version": "1.0",
+        "added_tokens": [{
+            "id": 0, "content": long, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false,
+            "special": true,
+        }],
+        "model": {"type": "BPE", "vocab": {"x": 1, "a": 2}, "merges": []},
+    });
+    let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound");
+    let options = EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() };
+    let ids = |text: &str| tokenizer.encode(text.into(), &options).expect("the text is sound").into_ids();
+    let id = tokenizer.token_to_id(&long).expect("it is a token");
+    assert_eq!(ids(&format!("a{long}xa")), [2, id, 1, 2]);
+    assert_eq!(ids(&long[1..]), vec![1; long.len() - 1]);
+}

@@ -36,6 +36,11 @@ function text(value) {
   return value
 }
 
+function base64(bytes) {
+  if (!Array.isArray(bytes) && !ArrayBuffer.isView(bytes)) throw typeError('the charsmap must be bytes')
+  return Buffer.from(bytes).toString('base64')
+}
+
 const camel = { removed: 'Removed', isolated: 'Isolated', mergedWithPrevious: 'MergedWithPrevious' }
 Object.assign(camel, { mergedWithNext: 'MergedWithNext', contiguous: 'Contiguous' })
 
@@ -107,7 +112,7 @@ const functions = {
   lowercase: () => normalizer('Lowercase'),
   nmt: () => normalizer('Nmt'),
   replace: (pattern, content) => normalizer('Replace', { pattern: { String: text(pattern) }, content: text(content) }),
-  precompiled: (bytes) => normalizer('Precompiled', { precompiled_charsmap: Buffer.from(bytes).toString('base64') }),
+  precompiled: (bytes) => normalizer('Precompiled', { precompiled_charsmap: base64(bytes) }),
   sequenceNormalizer: (normalizers) => normalizer('Sequence', { normalizers: jsonOf(normalizers) }),
 
   bertPreTokenizer: () => preTokenizer('BertPreTokenizer'),

@@ -2,13 +2,16 @@
 
 // Encoding of the npm package tokenizers: what tokenlane's own has, as plain arrays, and with ways to change it.
 
-const { error } = require('../errors.js')
+const { error, typeError } = require('../errors.js')
 const { directionOf } = require('./settings.js')
 const { Encoding: Columns } = require('../../lib/encoding.js')
 
 // The numbers of the columns that lib/encoding.js asks its source for.
 const ORDER = ['offsets', 'tokens', 'specialTokensMask', 'typeIds', 'attentionMask', 'wordIds']
 const RANGES = 8
+
+// More than that would be gigabytes of JavaScript's numbers, and the end of the process.
+const MOST_PADDED = 2 ** 22
 
 const EMPTY = { ids: [], offsets: [], tokens: [], specialTokensMask: [], typeIds: [], attentionMask: [], wordIds: [], ranges: [] }
 
@@ -113,6 +116,8 @@ class Encoding {
   }
 
   pad(length, options) {
+    if (!Number.isInteger(length)) throw typeError('length must be an integer')
+    if (length > MOST_PADDED) throw error('PADDING_TOO_LONG', `an Encoding is padded to ${MOST_PADDED} tokens at most`)
     const { direction, padId = 0, padTypeId = 0, padToken = '[PAD]' } = options ?? {}
     const isLeft = directionOf(direction, 'padding') === 'left'
     for (const part of this.getOverflowing()) part.pad(length, options)

@@ -240,6 +240,8 @@ class Tokenizer {
   }
 
   save(path, pretty) {
+    // Node 20 itself ends the process over a path that is neither a string nor bytes.
+    if (typeof path !== 'string') throw typeError('path must be a string')
     fs.writeFileSync(path, JSON.stringify(this.#tokenizer.with(this.#limits()).toJSON(), null, pretty ? 2 : undefined))
   }
 

@@ -132,7 +132,7 @@ function get_encoding(encoding, extend_special_tokens) {
 
 function get_encoding_name_for_model(model) {
   const encoding = encodingOfModel.get(model)
-  if (encoding === undefined) throw error('UNKNOWN_MODEL', `Invalid model: ${model}`)
+  if (encoding === undefined) throw error('UNKNOWN_MODEL', `Invalid model: ${typeof model === 'string' ? model : typeof model}`)
   return encoding
 }
 

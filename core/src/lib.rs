@@ -40,6 +40,9 @@ mod definition;
 mod encoder;
 mod encoding;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod load;
 pub mod memory;
 mod normalizer;

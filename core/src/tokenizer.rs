@@ -437,9 +437,9 @@ impl Encoders {
     /// Bytes of all idle encoders' word caches together, about, however many processors there are.
     const ALL_CACHE_BYTES: usize = 64 << 20;
     /// Bytes of one encoder's word cache, at most: 131,072 short words and 3 MiB for the others.
-    const MOST_CACHE_BYTES: usize = 8 << 20;
-    /// And at least: less forgets words before they come again.
-    const LEAST_CACHE_BYTES: usize = 1 << 20;
+    const MOST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::LEAST_CACHE_BYTES } else { 8 << 20 };
+    /// And at least: less forgets words before they come again. (That is what fuzz targets want, and small ones are quick to make.)
+    const LEAST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 1 << 14 } else { 1 << 20 };
 
     /// As many encoders as can work at the same time are kept when idle; the caches share what there is for all.
     fn most_idle() -> usize {

@@ -16,7 +16,7 @@ pub(crate) mod joints;
 pub(crate) mod long;
 pub(crate) mod merge;
 pub(crate) mod merges;
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod naive;
 pub(crate) mod word_cache;
 

@@ -2,8 +2,9 @@ use proptest::prelude::*;
 
 use super::steps::{Step, Strip};
 use super::*;
+use crate::fuzzing::decode::{check, components, tokenizer};
 use crate::pattern::{Dialect, Pattern};
-use crate::{DecodeOptions, DecodeStream, Tokenizer};
+use crate::{DecodeOptions, DecodeStream};
 
 fn decoded(steps: Vec<Step>, tokens: &[&str]) -> String {
     Decoder::new(steps).text(tokens.iter().map(|token| token.as_bytes())).expect("no test token is hard")
@@ -58,69 +59,15 @@ fn bytes_stay_raw_through_steps_that_can_take_them() {
     assert_eq!(decoder.text(tokens()).expect("no test token is hard"), "a\u{fffd} ");
 }
 
-/// A tokenizer whose tokens are everything that decoders treat in a way of its own.
-fn tokenizer(decoder: &serde_json::Value) -> Tokenizer {
-    let tokens = [
-        "a", " ", "  ", "▁", "▁▁a", "é", "中", "Ã", "©", "Ġ", "Ġâ", "Ĥ", "¬", "##", "##b", "</w>", "b</w>", "_", "|",
-        ".", " '", " do not", "<0x20>", "<0x61>", "<0xE2>", "<0x82>", "<0xAC>", "<0xFF>", "<0xF0>", "\u{fffd}", "aa",
-        "\u{301}",
-    ];
-    let vocab: serde_json::Map<_, _> =
-        tokens.iter().enumerate().map(|(id, &token)| (token.into(), id.into())).collect();
-    let file = serde_json::json!({
-        "version": "1.0", "added_tokens": [], "decoder": decoder, "model": {"type": "BPE", "vocab": vocab, "merges": []},
-    });
-    Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file loads")
-}
-
-fn component() -> impl Strategy<Value = serde_json::Value> {
-    use serde_json::json;
-    let components = vec![
-        json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true}),
-        json!({"type": "Fuse"}),
-        json!({"type": "ByteFallback"}),
-        json!({"type": "BPEDecoder", "suffix": "</w>"}),
-        json!({"type": "BPEDecoder", "suffix": ""}),
-        json!({"type": "WordPiece", "prefix": "##", "cleanup": true}),
-        json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}),
-        json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never"}),
-        json!({"type": "CTC", "pad_token": "_", "word_delimiter_token": "|", "cleanup": true}),
-        json!({"type": "CTC", "pad_token": "a", "word_delimiter_token": "", "cleanup": false}),
-        json!({"type": "Replace", "pattern": {"String": "▁"}, "content": " "}),
-        json!({"type": "Replace", "pattern": {"Regex": "a|"}, "content": "é"}),
-        json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}),
-        json!({"type": "Strip", "content": " ", "start": 1, "stop": 2}),
-        json!({"type": "Strip", "content": "a", "start": 0, "stop": 1}),
-    ];
-    prop::sample::select(components)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]
     fn the_pieces_of_a_stream_are_the_whole(
-        components in prop::collection::vec(component(), 0..4),
+        components in prop::collection::vec(prop::sample::select(components()), 0..4),
         ids in prop::collection::vec(0u32..33, 0..24),
         lengths in prop::collection::vec(0usize..5, 0..24),
     ) {
-        let decoder = match components.len() {
-            0 => serde_json::Value::Null,
-            _ => serde_json::json!({"type": "Sequence", "decoders": components}),
-        };
-        let tokenizer = tokenizer(&decoder);
-        let whole = tokenizer.decode(&ids, &DecodeOptions::default()).expect("no test token is hard");
-        let mut stream = DecodeStream::new(&tokenizer, DecodeOptions::default());
-        for _ in 0..2 {
-            let (mut pieces, mut rest) = (String::new(), &ids[..]);
-            for &length in &lengths {
-                let (now, later) = rest.split_at(length.min(rest.len()));
-                pieces.push_str(&stream.push(now).expect("no test token is hard"));
-                rest = later;
-            }
-            pieces.push_str(&stream.push(rest).expect("no test token is hard"));
-            pieces.push_str(&stream.end().expect("no test token is hard"));
-            prop_assert_eq!(&pieces, &whole);
-        }
+        check(&components, &ids, &lengths);
     }
 }
 

@@ -130,13 +130,13 @@ impl Cut {
     }
 
     /// Cuts at the matches of a regular expression by the general path, whether there is a scanner for it or not.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn by_regex(source: &str, dialect: Dialect, behavior: Behavior) -> Self {
         Self::pattern(Pattern::new(source, dialect, "test").expect("the pattern compiles"), behavior, false)
     }
 
     /// The same cut as a file would load it, with a scanner where there is one.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn as_loaded(&self) -> Self {
         match &self.matcher {
             Matcher::Pattern(pattern) => {

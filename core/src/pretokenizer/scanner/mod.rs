@@ -14,6 +14,8 @@ mod gpt2;
 mod o200k;
 #[cfg(test)]
 mod tests;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod twins;
 mod window;
 mod word;
 

@@ -1,92 +1,9 @@
-//! Every scanner against what it stands for: regular expressions, one or several after the other, and stages.
+//! Every scanner against its twin, on texts of many kinds.
 
+use super::twins::{TELLING, TWINS, ends_by_scanner};
 use super::*;
-use crate::aligned::AlignedText;
-use crate::pretokenizer::splits::Splits;
 use crate::pretokenizer::{Behavior, Cut, Letter, PreTokenizer, Stage};
-use crate::span::Span;
 use proptest::prelude::*;
-use std::sync::LazyLock;
-
-/// A scanner, and the stages it replaces as the general path has them.
-struct Twin {
-    name: &'static str,
-    scanner: Scanner,
-    stages: PreTokenizer,
-}
-
-impl Twin {
-    fn ends(&self, text: &str) -> Vec<u32> {
-        let (mut aligned, mut splits) = (AlignedText::default(), Splits::default());
-        aligned.start(text, 0, false);
-        splits.start(Span::new(0, text.len()));
-        self.stages.apply(&mut aligned, &mut splits).expect("no test text is hard");
-        let mut covered = 0;
-        for span in splits.spans() {
-            assert_eq!(span.start, covered, "{}: {text:?}: there is a gap", self.name);
-            covered = span.end;
-        }
-        assert_eq!(covered as usize, text.len());
-        splits.spans().iter().map(|span| span.end).collect()
-    }
-
-    fn check(&self, text: &str, capacity: usize) {
-        let expected = self.ends(text);
-        for classifier in Classifier::all() {
-            let ends = ends_by_scanner(self.scanner, classifier, text, capacity);
-            assert!(ends == expected, "{} {classifier:?} on {text:?}: {ends:?}, not {expected:?}", self.name);
-        }
-    }
-}
-
-fn ends_by_scanner(scanner: Scanner, classifier: Classifier, text: &str, capacity: usize) -> Vec<u32> {
-    let (mut all, mut at) = (vec![], 0);
-    while at < text.len() {
-        let mut ends = Vec::with_capacity(capacity);
-        at = scanner.scan_with(classifier, text, at, &mut ends);
-        assert_eq!(ends.last(), Some(&(at as u32)));
-        assert!(ends.len() <= capacity);
-        all.extend(ends);
-    }
-    all
-}
-
-fn slow(source: &str, dialect: Dialect) -> Stage {
-    // Whatever is matched or not stays, so that a gap would be seen as a word too many.
-    Stage::Cut(Cut::by_regex(source, dialect, Behavior::Isolated))
-}
-
-static TWINS: LazyLock<Vec<Twin>> = LazyLock::new(|| {
-    let known = |dialect, &(name, scanner): &(&'static str, Scanner)| {
-        assert_eq!(Scanner::of(name, dialect), Some(scanner));
-        assert_eq!(Scanner::of(scanner.in_oniguruma(), Dialect::Oniguruma), Some(scanner));
-        Twin { name, scanner, stages: PreTokenizer { stages: vec![slow(name, dialect)] } }
-    };
-    let mut twins: Vec<Twin> = COMMON.iter().map(|pattern| known(Dialect::Oniguruma, pattern)).collect();
-    twins.extend(ONIGURUMA.iter().map(|pattern| known(Dialect::Oniguruma, pattern)));
-    twins.extend(FANCY_REGEX.iter().map(|pattern| known(Dialect::FancyRegex, pattern)));
-    let more = [
-        ("DeepSeek", DeepSeek::PATTERNS.map(|pattern| slow(pattern, Dialect::Oniguruma)).into()),
-        (
-            "digits apart",
-            vec![Stage::Cut(Cut::letter(Letter::Number, Behavior::Isolated)), slow(BYTE_LEVEL, Dialect::Oniguruma)],
-        ),
-    ];
-    twins.extend(more.into_iter().map(|(name, stages)| {
-        let as_loaded = stages.iter().map(|stage| match stage {
-            Stage::Cut(cut) => Stage::Cut(cut.as_loaded()),
-            _ => unreachable!("these stages cut"),
-        });
-        let mut recognized = PreTokenizer { stages: as_loaded.collect() };
-        let scanner = recognized.take_scanner().expect("there is a scanner for these stages");
-        assert!(recognized.stages.is_empty());
-        Twin { name, scanner, stages: PreTokenizer { stages } }
-    }));
-    twins
-});
-
-/// A few characters of every kind that some pattern treats in a way of its own, in every length of UTF-8.
-const TELLING: &str = " \u{a0}\t\n\r\u{85}\u{2028}\u{3000}'’sStTrReEvVmMlLdDſKaZ\u{1c5}ʰªあー・゛\u{3040}\u{3099}中é0٣Ⅷ²_-/.,!#$😀\u{301}\u{fe0f}\u{200d}\u{e0100}\0▁";
 
 /// Characters that the patterns treat in different ways.
 fn characters() -> impl Strategy<Value = char> {

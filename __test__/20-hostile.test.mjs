@@ -1,0 +1,25 @@
+// The short form of `npm run hostile` and of `npm run runtimes`: some hundred calls and files, and every way to end.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { inChild as calls } from '../scripts/hostile/calls.mjs'
+import { inChild as files } from '../scripts/hostile/files.mjs'
+import { SCENARIOS, wrongIn } from '../scripts/runtimes.mjs'
+
+test('calls with whatever they should not be called with', () => {
+  const { failed, totals } = calls(20_261_121, 600)
+  assert.ok(!failed, 'what was wrong is printed above')
+  assert.ok(totals.calls === 600 && totals.errors > 100 && totals.results > 100, JSON.stringify(totals))
+})
+
+test('files that are damaged or made to do harm', () => {
+  const { failed, totals } = files(20_261_121, 300)
+  assert.ok(!failed, 'what was wrong is printed above')
+  assert.ok(totals.files === 300 && totals.refused > 50 && totals.loaded > 50, JSON.stringify(totals))
+})
+
+// The others are in 07-workers.
+for (const scenario of SCENARIOS.filter(([, file]) => file.startsWith('shutdown/'))) {
+  test(scenario[0], () => assert.equal(wrongIn(scenario, process.execPath), undefined))
+}

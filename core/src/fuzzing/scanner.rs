@@ -1,0 +1,15 @@
+//! Scanners against their twins.
+
+use super::draw::Draw;
+use crate::pretokenizer::scanner::twins::{TELLING, TWINS};
+
+/// Bytes as a text, which every scanner cuts.
+pub(super) fn scanner(bytes: &[u8]) {
+    let mut draw = Draw::new(bytes);
+    let capacity = 128 + draw.below(72);
+    let characters: Vec<String> = TELLING.chars().map(String::from).collect();
+    let pieces: Vec<&str> =
+        characters.iter().map(String::as_str).chain(["'ll", "\r\n", "word", "WORD", "123"]).collect();
+    let text = draw.text(&pieces, 2000);
+    TWINS.iter().for_each(|twin| twin.check(&text, capacity));
+}

@@ -1,0 +1,43 @@
+//! All that fuzzing found, seeds, and bytes drawn at random: the short form of `npm run fuzz`.
+
+use proptest::prelude::*;
+
+use super::{TARGETS, run};
+
+#[test]
+fn what_fuzzing_found_and_its_seeds() {
+    for (name, target) in TARGETS {
+        let folder = format!("{}/testdata/fuzz/{name}", env!("CARGO_MANIFEST_DIR"));
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("the folder can be read").path();
+            println!("{}", path.display());
+            target(&std::fs::read(&path).expect("the file can be read"));
+        }
+    }
+}
+
+mod random {
+    use super::*;
+
+    macro_rules! each {
+        ($($target:ident: $cases:expr, $most:expr;)*) => {$(
+            proptest! {
+                #![proptest_config(ProptestConfig::with_cases($cases))]
+                #[test]
+                fn $target(bytes in prop::collection::vec(any::<u8>(), 0..$most)) {
+                    run(stringify!($target), &bytes);
+                }
+            }
+        )*};
+    }
+
+    each! {
+        encode: 150, 400;
+        scanner: 150, 300;
+        joints: 200, 300;
+        load: 300, 60;
+        decode: 400, 200;
+        lengths: 3000, 100;
+        rows: 40, 200;
+    }
+}

@@ -1,0 +1,209 @@
+#!/usr/bin/env node
+// Calls everything that the package exports with whatever it should not be called with.
+//
+//   usage: npm run hostile -- calls [--count 100000] [--seed 1] [--huge]     --huge: strings of 512 MiB as well
+//
+// The calls are made in a process of their own, so that one that ends it is told: the seed and the number of a call make it
+// again. Every error must have a code of this package, or be what the argument itself threw. A receiver that is no object
+// of the class, a proxy that was revoked, and in drop-ins whatever their typings do not allow, may be told by the language, with
+// a TypeError of its own.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { fileURLToPath } from 'node:url'
+
+import { root } from '../setup.mjs'
+import { random } from './random.mjs'
+import { subjects } from './subjects.mjs'
+import { Thrown, values } from './values.mjs'
+
+const CHUNK = 10_000
+/** Calls that have not ended after so many milliseconds hang. */
+const PATIENCE = 20_000
+
+// Tokenizers that all calls of a process share.
+let known
+
+if (process.argv[2] === '--child') await child(...process.argv.slice(3).map(Number))
+else if (process.argv[1] === fileURLToPath(import.meta.url)) main()
+
+function main() {
+  const options = { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' }, huge: { type: 'boolean' } }
+  const { values: told } = parseArgs({ options, allowPositionals: true })
+  const [count, seed] = [Number(told.count), Number(told.seed)]
+  let failed = false
+  const totals = { calls: 0, results: 0, errors: 0, thrown: 0, functions: 0 }
+  for (let done = 0; done < count; done += CHUNK) {
+    const report = inChild(seed + done / CHUNK, Math.min(CHUNK, count - done))
+    failed ||= report.failed
+    if (report.totals) for (const name of ['calls', 'results', 'errors', 'thrown']) totals[name] += report.totals[name]
+    totals.functions = report.totals?.functions ?? totals.functions
+  }
+  if (told.huge) failed = inChild(-1, 0).failed || failed
+  console.log(JSON.stringify(totals))
+  if (failed) process.exit(1)
+}
+
+/** Makes calls in a process of their own and says what became of it. */
+export function inChild(seed, count) {
+  // Some calls write files, under names by lot.
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-calls-'))
+  const place = path.join(folder, 'last-call')
+  const args = ['--expose-gc', fileURLToPath(import.meta.url), '--child', String(seed), String(count)]
+  const env = { ...process.env, TOKENLANE_LAST_CALL: place }
+  const made = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26, timeout: 540_000, env, cwd: folder })
+  const last = fs.existsSync(place) ? fs.readFileSync(place, 'utf8').trim() : 'before the first call'
+  fs.rmSync(folder, { recursive: true })
+  const line = made.stdout.trim().split('\n').at(-1)
+  const totals = line.startsWith('{') ? JSON.parse(line) : undefined
+  const failed = made.status !== 0 || made.signal !== null || totals === undefined
+  if (failed) console.log(`seed ${seed}: status ${made.status}, signal ${made.signal}, last call: ${last}\n${made.stdout.slice(-6000)}${made.stderr.slice(-3000)}`)
+  return { failed, totals }
+}
+
+async function child(seed, count) {
+  const require = createRequire(import.meta.url)
+  const face = require(root)
+  if (seed === -1) return huge(face)
+  const draw = random(seed)
+  const all = subjects()
+  const objects = await liveObjects(face, require)
+  const make = values(draw, () => draw.of(draw.of([...objects.values()])))
+  const last = fs.openSync(process.env.TOKENLANE_LAST_CALL, 'w')
+  const totals = { calls: 0, results: 0, errors: 0, thrown: 0, functions: all.length }
+  const wrong = []
+  const pending = new Set()
+  process.on('unhandledRejection', (error) => judge({ name: 'a promise of nobody' }, error, false))
+
+  /** Counts an error, and keeps it if it is not as it should be. */
+  function judge(subject, error, isReceiver) {
+    if (error instanceof Thrown || error?.cause instanceof Thrown) return void totals.thrown++
+    totals.errors++
+    const hasCode = error instanceof Error && /^ERR_TOKENLANE_[A-Z0-9_]+$/.test(error.code)
+    const isDropIn = !subject.name.includes('tokenlane')
+    const bySystem = isDropIn && error?.syscall !== undefined
+    const byLanguage = error instanceof TypeError && (isDropIn || !isReceiver || /revoked|proxy/i.test(error.message))
+    if (!hasCode && !bySystem && !byLanguage) wrong.push(`call ${totals.calls} ${subject.name}: ${error?.stack ?? String(error)}`)
+    if (error?.code === 'ERR_TOKENLANE_PANIC') wrong.push(`call ${totals.calls} ${subject.name}: ${error.message}`)
+  }
+
+  for (let call = 0; call < count; call++) {
+    const subject = draw.of(all)
+    const isReceiver = subject.of === undefined || draw.chance(0.95)
+    const receiver = isReceiver ? (subject.of ? draw.of(objects.get(subject.of) ?? [undefined]) : subject.owner) : make.any()
+    const args = make.arguments()
+    fs.writeSync(last, `${call} ${subject.name}`.padEnd(100), 0)
+    totals.calls++
+    try {
+      const result = subject.call(receiver, args)
+      totals.results++
+      keep(result)
+      if (typeof result?.then === 'function' && result instanceof Promise) {
+        const promise = result.then(keep, (error) => judge(subject, error, isReceiver)).finally(() => pending.delete(promise))
+        promise.subject = subject
+        pending.add(promise)
+      }
+    } catch (error) {
+      judge(subject, error, isReceiver)
+    }
+    if (/configure|free$/.test(subject.name)) await reset()
+    if (call % 64 === 63) await settle()
+    if (call % 2000 === 1999) globalThis.gc?.()
+  }
+  await settle()
+  if (wrong.length > 0) {
+    console.log([...new Set(wrong)].slice(0, 40).join('\n'))
+    process.exitCode = 1
+  }
+  console.log(JSON.stringify(totals))
+
+  /** Objects of known classes are receivers and arguments of later calls. */
+  function keep(result) {
+    for (const [of, list] of objects) {
+      if (result instanceof of) list[list.length < 12 ? list.length : 3 + draw.below(9)] = result
+    }
+  }
+
+  async function settle() {
+    if (pending.size === 0) return
+    let timer
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, PATIENCE, 'late')))
+    if ((await Promise.race([Promise.all(pending), late])) === 'late') {
+      wrong.push(`call ${totals.calls}: these hang: ${[...pending].map((promise) => promise.subject.name)}`)
+      pending.clear()
+    }
+    clearTimeout(timer)
+  }
+
+  /** What is set for the whole process is set back, and what was freed gets a successor. */
+  async function reset() {
+    await settle()
+    face.limits.configure({ maxInputBytes: Infinity, maxQueuedBatches: Infinity })
+    face.memory.configure({ pool: 'split', cap: 256 << 20, madvise: 'free', collect: true })
+    for (const [of, list] of await liveObjects(face, require)) list.forEach((object, at) => (objects.get(of)[at] = object))
+  }
+}
+
+
+/** By class: objects to call methods of. */
+async function liveObjects(face, require) {
+  const tiktoken = require(path.join(root, 'dropins/tiktoken/index.js'))
+  const huggingface = require(path.join(root, 'dropins/huggingface/index.js'))
+  const gptTokenizer = require(path.join(root, 'dropins/gpt-tokenizer/GptEncoding.js'))
+  const { tiny } = await import('../../__test__/support/tiny.mjs')
+  const file = JSON.stringify(tiny())
+  known ??= [face.Tokenizer.fromEncodingSync('r50k_base'), face.Tokenizer.fromBufferSync(new TextEncoder().encode(file))]
+  const disposed = known[0].encodeBatchSync(['gone', 'as well'])
+  disposed.dispose()
+  const batch = known[1].encodeBatchSync(['hello world', ''], { columns: ['tokens'], offsets: 'byte' })
+  const freed = tiktoken.get_encoding('gpt2')
+  freed.free()
+  const small = huggingface.Tokenizer.fromString(file)
+  const objects = new Map([
+    [face.Tokenizer, [...known]],
+    [face.Batch, [batch, disposed]],
+    [face.Encoding, [known[0].encode('Hello, world!'), known[1].encode('hello hell', { truncation: { maxLength: 3 } })]],
+    [face.DecodeStream, [known[0].decodeStream(), known[1].decodeStream({ skipSpecialTokens: true })]],
+    [tiktoken.Tiktoken, [tiktoken.get_encoding('gpt2'), freed]],
+    [huggingface.Tokenizer, [small]],
+    [huggingface.Encoding, [await small.encode('hello world')]],
+    [huggingface.AddedToken, [new huggingface.AddedToken('<x>', false, {})]],
+    [huggingface.Decoder, [huggingface.fuseDecoder()]],
+    [huggingface.Normalizer, [huggingface.nfcNormalizer()]],
+    [huggingface.PreTokenizer, [huggingface.byteLevelPreTokenizer()]],
+    [huggingface.Processor, [huggingface.byteLevelProcessing()]],
+  ])
+  if (gptTokenizer.GptEncoding) objects.set(gptTokenizer.GptEncoding, [gptTokenizer.GptEncoding.getEncodingApi('r50k_base')])
+  return objects
+}
+
+/** Strings as long as V8 has them: they work, or are refused with a code. */
+async function huge(face) {
+  const gpt = face.Tokenizer.fromEncodingSync('r50k_base')
+  const told = []
+  const text = 'all work and no play '.repeat(Math.floor((2 ** 29 - 24) / 21))
+  for (const [name, call] of Object.entries({
+    count: () => gpt.count(text),
+    isWithin: () => gpt.isWithin(text, 1000),
+    truncate: () => gpt.truncate(text, 100).length,
+    countBatch: () => gpt.countBatch([text, 'a']),
+    encodeBatch: async () => (await gpt.encodeBatch([text])).length,
+    tokenToId: () => gpt.tokenToId(text),
+    option: () => gpt.encode('a', { offsets: text }),
+    file: () => face.Tokenizer.fromFileSync(text),
+  })) {
+    const start = performance.now()
+    try {
+      told.push(`${name}: ${await call()} in ${Math.round(performance.now() - start)} ms`)
+    } catch (error) {
+      told.push(`${name}: ${error.code} in ${Math.round(performance.now() - start)} ms`)
+      if (!/^ERR_TOKENLANE_/.test(error.code)) process.exitCode = 1
+    }
+  }
+  console.log(told.join('\n'))
+  console.log(JSON.stringify({ calls: told.length, results: 0, errors: 0, thrown: 0, functions: 0 }))
+}

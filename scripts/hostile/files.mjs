@@ -1,0 +1,133 @@
+#!/usr/bin/env node
+// Files that were damaged, or made to do harm: each is refused with an error that has a code, or becomes a tokenizer that
+// works.
+//
+//   usage: npm run hostile -- files [--count 10000] [--seed 1]
+//
+// Each file is loaded in a process that has 1 GiB of memory and 2 s for it; one that takes more, or ends the process, is told with
+// the seed and the number that make it again.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { fileURLToPath } from 'node:url'
+
+import { root } from '../setup.mjs'
+import { mutated } from './mutations.mjs'
+import { random } from './random.mjs'
+
+const CHUNK = 1000
+const MOST_MS = 2000
+const MOST_MIB = 1024
+
+if (process.argv[2] === '--child') await child(...process.argv.slice(3).map(Number))
+else if (process.argv[1] === fileURLToPath(import.meta.url)) main()
+
+function main() {
+  const options = { count: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } }
+  const { values } = parseArgs({ options, allowPositionals: true })
+  const [count, seed] = [Number(values.count), Number(values.seed)]
+  const totals = { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
+  let failed = false
+  for (let done = 0; done < count; done += CHUNK) {
+    const report = inChild(seed + done / CHUNK, Math.min(CHUNK, count - done))
+    failed ||= report.failed
+    const { files = 0, loaded = 0, refused = 0, codes = {}, slowestMs = 0, mostMiB = 0 } = report.totals ?? {}
+    Object.assign(totals, { files: totals.files + files, loaded: totals.loaded + loaded, refused: totals.refused + refused })
+    totals.slowestMs = Math.max(totals.slowestMs, slowestMs)
+    totals.mostMiB = Math.max(totals.mostMiB, mostMiB)
+    for (const [code, times] of Object.entries(codes)) totals.codes[code] = (totals.codes[code] ?? 0) + times
+  }
+  console.log(JSON.stringify(totals, null, 1))
+  if (failed) process.exit(1)
+}
+
+/** Loads files in a process of their own and says what became of it. */
+export function inChild(seed, count) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-files-'))
+  const args = ['--expose-gc', fileURLToPath(import.meta.url), '--child', String(seed), String(count)]
+  const env = { ...process.env, TOKENLANE_LAST_FILE: path.join(folder, 'last') }
+  const made = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26, timeout: 540_000, env, cwd: root })
+  const last = fs.existsSync(env.TOKENLANE_LAST_FILE) ? fs.readFileSync(env.TOKENLANE_LAST_FILE, 'utf8') : 'none'
+  fs.rmSync(folder, { recursive: true })
+  const line = made.stdout.trim().split('\n').at(-1)
+  const totals = line.startsWith('{') ? JSON.parse(line) : undefined
+  const failed = made.status !== 0 || made.signal !== null || totals === undefined
+  if (failed) console.log(`seed ${seed}: status ${made.status}, signal ${made.signal}, last file: ${last}\n${made.stdout.slice(-4000)}${made.stderr.slice(-3000)}`)
+  return { failed, totals }
+}
+
+async function child(seed, count) {
+  const { Tokenizer } = createRequire(import.meta.url)(root)
+  const draw = random(seed)
+  const sources = originals()
+  const totals = { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
+  const wrong = []
+  const last = fs.openSync(process.env.TOKENLANE_LAST_FILE, 'w')
+  for (let at = 0; at < count; at++) {
+    const { name, bytes, told } = mutated(draw, draw.of(sources))
+    fs.writeSync(last, `${at} ${name}`.padEnd(120), 0)
+    // Of processor time: others may use the machine too.
+    const start = process.cpuUsage()
+    totals.files++
+    try {
+      works(Tokenizer.fromBufferSync(bytes, told))
+      totals.loaded++
+    } catch (error) {
+      totals.refused++
+      totals.codes[error.code] = (totals.codes[error.code] ?? 0) + 1
+      const hasCode = /^ERR_TOKENLANE_[A-Z0-9_]+$/.test(error.code) && error.code !== 'ERR_TOKENLANE_PANIC'
+      if (!hasCode) wrong.push(`file ${at} ${name}: ${error.stack}`)
+    }
+    const { user, system } = process.cpuUsage(start)
+    const took = (user + system) / 1000
+    totals.slowestMs = Math.max(totals.slowestMs, Math.round(took))
+    // Node finalizes what was collected between two turns of its loop.
+    if (at % 10 === 9) {
+      globalThis.gc()
+      await new Promise((turn) => setImmediate(turn))
+    }
+    if (took > MOST_MS) wrong.push(`file ${at} ${name}: ${Math.round(took)} ms`)
+  }
+  // What the process had at any time, which is more than any single file took: some ten tokenizers are there at a time.
+  totals.mostMiB = Math.round(process.resourceUsage().maxRSS / 1024)
+  if (totals.mostMiB > MOST_MIB) wrong.push(`${totals.mostMiB} MiB of memory`)
+  if (wrong.length > 0) {
+    console.log([...new Set(wrong)].slice(0, 30).join('\n'))
+    process.exitCode = 1
+  }
+  console.log(JSON.stringify(totals))
+}
+
+/** What loaded encodes, counts and decodes; each of these may refuse with a code. */
+function works(tokenizer) {
+  for (const text of ['', 'Hello, wörld! 123 中文\n', 'a'.repeat(2000), '▁<s> \u0301']) {
+    const attempt = (call) => {
+      try {
+        return call()
+      } catch (error) {
+        if (!/^ERR_TOKENLANE_[A-Z0-9_]+$/.test(error.code) || error.code === 'ERR_TOKENLANE_PANIC') throw error
+        return undefined
+      }
+    }
+    const ids = attempt(() => tokenizer.encode(text, { padding: false }).ids)
+    if (ids) attempt(() => tokenizer.decode(ids))
+    attempt(() => tokenizer.count(text))
+  }
+}
+
+/** Files as they are, small ones of every component, and the start of a real rank file. */
+function originals() {
+  const folder = path.join(root, 'core', 'testdata')
+  const read = (...names) => fs.readFileSync(path.join(folder, ...names))
+  const json = (...names) => ({ name: names.at(-1), kind: 'json', bytes: read(...names) })
+  const whole = fs.readdirSync(path.join(folder, 'conformance', 'tokenizers')).map((name) => json('conformance', 'tokenizers', name))
+  const seeds = fs.readdirSync(path.join(folder, 'fuzz', 'load')).filter((name) => name.endsWith('.json')).map((name) => json('fuzz', 'load', name))
+  const ranks = fs.readFileSync(path.join(root, 'encodings', 'r50k_base.tiktoken'), 'utf8').split('\n').slice(0, 2000).join('\n')
+  const told = { pattern: String.raw`'s| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, specialTokens: { '<x>': 100_000 } }
+  const rank = { name: 'r50k_base.tiktoken', kind: 'ranks', bytes: Buffer.from(ranks), told }
+  return [...whole, ...seeds, ...seeds, rank, rank]
+}

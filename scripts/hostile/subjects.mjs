@@ -1,0 +1,63 @@
+// All that the package exports and can be called, found by looking, so that nothing new is forgotten.
+
+import { createRequire } from 'node:module'
+import path from 'node:path'
+
+import { root } from '../setup.mjs'
+
+const require = createRequire(import.meta.url)
+
+const FACES = {
+  tokenlane: '.',
+  tiktoken: 'dropins/tiktoken/index.js',
+  'tiktoken/lite': 'dropins/tiktoken/lite.js',
+  'tiktoken/init': 'dropins/tiktoken/init.js',
+  huggingface: 'dropins/huggingface/index.js',
+  'gpt-tokenizer': 'dropins/gpt-tokenizer/index.js',
+  'gpt-tokenizer/GptEncoding': 'dropins/gpt-tokenizer/GptEncoding.js',
+}
+
+/** Calls that would ask the network. */
+const LEFT_OUT = /fromPretrained/
+
+const isClass = (value) => typeof value === 'function' && Object.getOwnPropertyNames(value.prototype ?? {}).length > 1
+
+/**
+ * `{ name, call(receiver, args), of, owner }` for every function, method, getter and constructor of all faces: `of` is the class
+ * that a receiver is of, `owner` what a function is found on.
+ */
+export function subjects() {
+  const found = []
+  const seen = new Set()
+  for (const [face, file] of Object.entries(FACES)) {
+    walk(face, require(path.join(root, file)), undefined, 0)
+  }
+  return found.filter(({ name }) => !LEFT_OUT.test(name))
+
+  function walk(name, value, owner, depth) {
+    if (value === null || !['object', 'function'].includes(typeof value) || seen.has(value) || depth > 3) return
+    seen.add(value)
+    if (typeof value === 'function') {
+      if (isClass(value)) {
+        found.push({ name: `new ${name}`, call: (_, args) => Reflect.construct(value, args) })
+        members(name, value.prototype, value)
+      } else {
+        found.push({ name, owner, call: (receiver, args) => Reflect.apply(value, receiver, args) })
+      }
+    }
+    for (const [key, { value: inner }] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+      if (!['prototype', 'arguments', 'caller'].includes(key)) walk(`${name}.${key}`, inner, value, depth + 1)
+    }
+  }
+
+  function members(name, prototype, of) {
+    for (const key of Reflect.ownKeys(prototype)) {
+      const { value, get } = Object.getOwnPropertyDescriptor(prototype, key)
+      const method = typeof value === 'function' ? value : get
+      if (key === 'constructor' || method === undefined || seen.has(method)) continue
+      seen.add(method)
+      const call = (receiver, args) => Reflect.apply(method, receiver, args)
+      found.push({ name: `${name}#${String(key)}`, of, call })
+    }
+  }
+}

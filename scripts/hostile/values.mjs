@@ -1,0 +1,251 @@
+// Arguments that nobody should hand in, and some that are fine, so that calls get far enough for the next one to hurt.
+
+/** Thrown by values that throw: whoever calls may get it back as it is. */
+export class Thrown extends Error {}
+
+const thrower = () => {
+  throw new Thrown('thrown by an argument')
+}
+
+/** Every trap of a proxy throws. */
+const trapped = (target) => new Proxy(target, new Proxy({}, { get: () => thrower }))
+
+/** A proxy that does what its target does. */
+const through = (target) => new Proxy(target, {})
+
+function revoked(target) {
+  const { proxy, revoke } = Proxy.revocable(target, {})
+  revoke()
+  return proxy
+}
+
+function detached(array) {
+  structuredClone(array.buffer, { transfer: [array.buffer] })
+  return array
+}
+
+function shrunk() {
+  const buffer = new ArrayBuffer(64, { maxByteLength: 256 })
+  const view = new Uint8Array(buffer, 16, 32)
+  buffer.resize(8)
+  return view
+}
+
+/** A list that changes while it is read: the getter of its second entry does something to the others. */
+function restless(action) {
+  const list = [new TextEncoder().encode('some text '.repeat(20)), '', 'the last', 'one more']
+  Object.defineProperty(list, 1, { enumerable: true, configurable: true, get: () => (action(list), 'read') })
+  return list
+}
+
+/** What is another thing each time it is asked for. */
+function fickle(name, ...values) {
+  let turn = 0
+  return Object.defineProperty({}, name, { enumerable: true, get: () => values[turn++ % values.length] })
+}
+
+const NUMBERS = [0, -0, 1, 2, 3, 7, 100, 4096, -1, 1.5, NaN, Infinity, -Infinity, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53, -(2 ** 53), 1e308, 5e-324]
+
+const TEXTS = [
+  '',
+  'a',
+  'Hello, world!',
+  'hello hello  hello',
+  '\ud800',
+  'a\udc00b\ud83d',
+  '\udc00\ud800'.repeat(50),
+  '\0',
+  'é中😀'.repeat(30),
+  '<|endoftext|>',
+  '<s></s>',
+  ' '.repeat(3000),
+  'x'.repeat(9000),
+  'word '.repeat(5000),
+  '__proto__',
+  'constructor',
+  'o200k_base',
+  'gpt-4o',
+  'text',
+  'parse',
+  '/no/such/file',
+]
+
+/** Values that are no text, no list and no number that anybody wants, made anew each time they are asked for. */
+const MAKERS = [
+  () => undefined,
+  () => null,
+  () => true,
+  () => false,
+  () => 0n,
+  () => -(2n ** 70n),
+  () => Symbol('s'),
+  () => Symbol.iterator,
+  () => () => 1,
+  () => thrower,
+  () => class {},
+  () => [],
+  () => ['a', 'b c'],
+  () => ['a', 'b', 3],
+  () => [, 'hole', ,],
+  () => [['a', 'b'], ['c']],
+  () => [[1, 2, 3], [4]],
+  () => [0, 1, 2, 255],
+  () => [2 ** 32 - 1, -1, 1.5, NaN],
+  () => new Array(1000).fill('row'),
+  () => Object.assign([], { length: 2 ** 20 }),
+  () => ({}),
+  () => Object.create(null),
+  () => ({ length: 3, 0: 'a' }),
+  () => ({ length: -1 }),
+  () => ({ toString: thrower, valueOf: thrower, [Symbol.toPrimitive]: thrower }),
+  () => ({ [Symbol.iterator]: thrower }),
+  () => ({ then: thrower }),
+  () => trapped({}),
+  () => trapped([]),
+  () => trapped(() => 1),
+  () => trapped(new Uint8Array(8)),
+  () => through(['a', 'b']),
+  () => through(new Uint8Array(8)),
+  () => through({}),
+  () => revoked({}),
+  () => revoked([]),
+  () => new Proxy(['a'], { get: (list, name) => (name === 'length' ? 2 ** 16 : list[name]) }),
+  () => restless((list) => (list.length = 1)),
+  () => restless((list) => detached(list[0])),
+  () => restless((list) => list.push(...list.slice(2))),
+  () => restless(thrower),
+  () => fickle('length', 3, 0, 2 ** 31),
+  () => new Uint8Array(0),
+  () => new TextEncoder().encode('bytes of a text'),
+  () => new Uint8Array([0xff, 0xfe, 0x80]),
+  () => new TextEncoder().encode('{"model": {}}').subarray(3, 9),
+  () => new Uint16Array(7),
+  () => new Uint32Array([1, 2, 3]),
+  () => new Uint32Array(10).fill(2 ** 32 - 1),
+  () => new Int32Array(4),
+  () => new Float64Array(2),
+  () => new BigUint64Array(2),
+  () => new DataView(new ArrayBuffer(8)),
+  () => new ArrayBuffer(8),
+  () => detached(new Uint8Array(32)),
+  () => detached(new Uint32Array(32)),
+  () => new Uint8Array(new SharedArrayBuffer(32)),
+  () => new Uint32Array(new SharedArrayBuffer(32)),
+  () => new Uint8Array(new ArrayBuffer(32, { maxByteLength: 64 })),
+  () => new Uint32Array(new ArrayBuffer(32, { maxByteLength: 64 })),
+  shrunk,
+  () => Buffer.from('a buffer'),
+  () => new String('an object'),
+  () => new Number(3),
+  () => new Date(NaN),
+  () => /a/y,
+  () => new Map([['a', 1]]),
+  () => new Set(['a']),
+  () => Promise.resolve('a'),
+  () => new Error('a'),
+  () => new WeakRef({}),
+  () => globalThis,
+  () => AbortSignal.abort(new Thrown('aborted')),
+  () => new AbortController().signal,
+  () => ({ aborted: false, addEventListener: thrower, removeEventListener: thrower }),
+  () => ({ aborted: false, addEventListener() {}, removeEventListener: thrower }),
+  () => new URL('file:///no/such/file'),
+  () => new URL('https://localhost/'),
+  function () {
+    return arguments
+  },
+]
+
+/** The names of all options, for objects made at random. */
+const OPTIONS = [
+  'addSpecialTokens',
+  'specialTokens',
+  'offsets',
+  'pair',
+  'pairs',
+  'pretokenized',
+  'truncation',
+  'padding',
+  'overflow',
+  'columns',
+  'threads',
+  'signal',
+  'maxTokens',
+  'overlap',
+  'boundary',
+  'skipSpecialTokens',
+  'addedTokens',
+  'encoding',
+  'pattern',
+  'maxLength',
+  'stride',
+  'strategy',
+  'direction',
+  'to',
+  'multipleOf',
+  'padId',
+  'padTypeId',
+  'padToken',
+  'maxInputBytes',
+  'maxQueuedBatches',
+  'pool',
+  'cap',
+  'madvise',
+  'collect',
+  'normalizer',
+  'preTokenizer',
+  'postProcessor',
+  'decoder',
+  'model',
+  'allowedSpecial',
+  'disallowedSpecial',
+  '__proto__',
+  'noSuchOption',
+]
+
+/** What most options want, so that the odd one among them is reached. */
+const FITTING = {
+  addSpecialTokens: [true, false],
+  specialTokens: ['parse', 'text', 'throw', ['<s>'], { '<x>': 7 }],
+  offsets: ['utf16', 'codepoint', 'byte', false],
+  pretokenized: [true, false],
+  truncation: [false, { maxLength: 5 }, { maxLength: 4, stride: 2 }],
+  padding: [false, { to: 12 }, { multipleOf: 8 }],
+  overflow: [true, false],
+  columns: [[], ['tokens'], ['wordIds', 'typeIds', 'attentionMask']],
+  threads: [1, 2, 256],
+  maxTokens: [1, 8, 100],
+  overlap: [0, 3],
+  boundary: ['token', 'sentence', 'line'],
+  skipSpecialTokens: [true, false],
+  addedTokens: [true, false, [{ content: '<new>' }]],
+}
+
+/** Makes values by lot; `live` gives objects of the package, some of them disposed. */
+export function values(draw, live) {
+  const number = () => draw.of(NUMBERS)
+  const any = () => {
+    const kind = draw.below(10)
+    if (kind < 2) return number()
+    if (kind < 4) return draw.of(TEXTS)
+    if (kind < 6) return options()
+    if (kind < 7) return live()
+    return draw.of(MAKERS)()
+  }
+  const options = () => {
+    const made = draw.chance(0.05) ? Object.create({ inherited: 1 }) : {}
+    for (let left = draw.below(4); left > 0; left--) {
+      const name = draw.of(OPTIONS)
+      const fitting = FITTING[name]
+      const value = fitting && draw.chance(0.6) ? draw.of(fitting) : draw.chance(0.2) ? options() : any()
+      const property = draw.chance(0.06) ? { get: thrower } : { value }
+      Object.defineProperty(made, name, { enumerable: true, configurable: true, ...property })
+    }
+    if (draw.chance(0.03)) return trapped(made)
+    return draw.chance(0.05) ? through(made) : made
+  }
+  const text = () => (draw.chance(0.8) ? draw.of(TEXTS) : any())
+  const list = () => (draw.chance(0.7) ? Array.from({ length: draw.below(6) }, text) : any())
+  const ids = () => (draw.chance(0.7) ? Uint32Array.from({ length: draw.below(20) }, () => draw.below(60_000)) : any())
+  return { any, arguments: () => Array.from({ length: draw.below(5) }, (_, i) => draw.of(i === 0 ? [text, list, ids, any] : [options, any, number])()) }
+}

@@ -177,8 +177,8 @@ impl Words {
     /// The ids of adjacent words, the first of which starts at `start`. The answer is whether the ids alone tell how long
     /// each token is.
     ///
-    /// Two passes: the first makes the keys and asks for their cache lines, so that the second, which reads them, does
-    /// not wait for one line after the other.
+    /// Two passes: the first, a group of words ahead, makes the keys and asks for their cache lines, so that the second, which
+    /// reads them, does not wait for one line after the other.
     #[inline(always)]
     fn push_ids(
         &mut self,
@@ -189,14 +189,20 @@ impl Words {
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
         let (mut start, mut lengths_vary) = (start, false);
-        for ends in ends.chunks(TOGETHER) {
-            let mut places = [Place::default(); TOGETHER];
-            let mut word_start = start as usize;
-            for (place, &end) in places.iter_mut().zip(ends) {
-                let key = WordCache::key(text, word_start, end as usize).unwrap_or(LONG);
-                *place = self.cache.prefetch(key);
-                word_start = end as usize;
+        let mut places = [[Place::default(); TOGETHER]; 2];
+        let mut groups = ends.chunks(TOGETHER);
+        let (mut next, mut ahead) = (groups.next(), start as usize);
+        if let Some(words) = next {
+            self.ask_for(text, &mut ahead, words, &mut places[0]);
+        }
+        let mut turn = 0;
+        while let Some(ends) = next {
+            next = groups.next();
+            if let Some(words) = next {
+                self.ask_for(text, &mut ahead, words, &mut places[1 - turn]);
             }
+            let places = &places[turn];
+            turn = 1 - turn;
             // Known words are written here first, so that the room in `ids` is looked at once and not for every word.
             let mut count = 0;
             for (&place, &end) in places.iter().zip(ends) {
@@ -217,6 +223,17 @@ impl Words {
             ids.extend_from_slice(&self.made[..count]);
         }
         Ok(!lengths_vary)
+    }
+
+    /// The keys of words and where they would be in the cache, whose lines are asked for. The first word starts at `start`,
+    /// which afterwards is where the last one ends.
+    #[inline(always)]
+    fn ask_for(&self, text: &[u8], start: &mut usize, ends: &[u32], places: &mut [Place; TOGETHER]) {
+        for (place, &end) in places.iter_mut().zip(ends) {
+            let key = WordCache::key(text, *start, end as usize).unwrap_or(LONG);
+            *place = self.cache.prefetch(key);
+            *start = end as usize;
+        }
     }
 
     /// The ids of a word that is long, or not in the cache. The answer is whether lengths vary in it.

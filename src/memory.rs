@@ -367,18 +367,19 @@ mod tests {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
         assert_eq!(pressure.next(false, now, || 0), None, "nothing was handed out");
         let mut external = 0;
-        let mut hand = |pressure: &mut Pressure, kept: bool| {
-            pressure.hand(LEAST_HANDED);
-            external += if kept { LEAST_HANDED as i64 } else { 0 };
+        let mut hand = |pressure: &mut Pressure, bytes: usize, kept: bool| {
+            pressure.hand(bytes);
+            external += if kept { bytes as i64 } else { 0 };
             pressure.next(false, now, || external)
         };
-        assert_eq!(hand(&mut pressure, true), Some(Collection::Quick));
-        assert_eq!(hand(&mut pressure, false), Some(Collection::Quick), "the first one helped");
-        assert_eq!(hand(&mut pressure, true), Some(Collection::Full), "the second one did not");
-        assert_eq!(hand(&mut pressure, true), Some(Collection::Quick));
+        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick));
+        assert_eq!(hand(&mut pressure, LEAST_HANDED, false), Some(Collection::Quick), "the first one helped");
+        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Full), "the second one did not");
+        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick));
         assert_eq!(pressure.enough, 2 * LEAST_HANDED, "the results are kept");
-        assert_eq!(hand(&mut pressure, true), None);
-        assert_eq!(hand(&mut pressure, true), Some(Collection::Full));
+        // No collection has taken any time yet, so half of what is enough is worth one.
+        assert_eq!(hand(&mut pressure, LEAST_HANDED / 2, true), None);
+        assert_eq!(hand(&mut pressure, LEAST_HANDED / 2, true), Some(Collection::Full));
     }
 
     #[test]

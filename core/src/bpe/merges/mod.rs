@@ -2,7 +2,9 @@
 //!
 //! - [`packed`]: eight bytes a merge, for the numbers that vocabularies have.
 //! - [`wide`]: sixteen, for any numbers.
+//! - [`filter`]: what both ask first.
 
+mod filter;
 mod packed;
 mod wide;
 

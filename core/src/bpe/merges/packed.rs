@@ -6,6 +6,7 @@
 //! are looked at together; a pair whose bucket is full is in one of the next, and its tag says how far it went.
 
 use super::Merge;
+use super::filter::Filter;
 use crate::simd::Classifier;
 
 /// Slots in a cache line.
@@ -14,8 +15,6 @@ const SLOTS: usize = 8;
 const LOAD: usize = 4;
 /// How many buckets a pair may be in, one after the other.
 const REACH: u64 = 1 << REACH_BITS;
-/// Bits of the filter for each pair, at least.
-const FILTER_BITS: usize = 8;
 const REACH_BITS: u32 = 3;
 /// No merge: one bit of every slot that holds one is not set.
 const EMPTY: u64 = u64::MAX;
@@ -30,11 +29,7 @@ const _: () = assert!(size_of::<Bucket>() == 64);
 #[derive(Debug)]
 pub(super) struct Packed {
     buckets: Vec<Bucket>,
-    /// A bit for each pair, by the upper bits of its number: most pairs that are asked for do not join, and this tells
-    /// nearly all of them from a table that is small enough to stay near.
-    filter: Vec<u64>,
-    /// The bits of a pair's number that are not of its place in the filter.
-    filter_shift: u32,
+    filter: Filter,
     multiplier: u64,
     id_bits: u32,
     rank_bits: u32,
@@ -65,11 +60,9 @@ impl Packed {
             return None;
         }
         let buckets = vec![Bucket([EMPTY; SLOTS]); count];
-        let filter_bits = (pairs.len() * FILTER_BITS).next_power_of_two().trailing_zeros().clamp(6, pair_bits.max(6));
         let mut table = Self {
             buckets,
-            filter: vec![0; 1 << (filter_bits - 6)],
-            filter_shift: pair_bits.saturating_sub(filter_bits),
+            filter: Filter::new(pairs.len(), pair_bits),
             multiplier,
             id_bits,
             rank_bits,
@@ -83,8 +76,7 @@ impl Packed {
     fn insert(&mut self, left: u32, right: u32, merge: Merge) -> bool {
         let mixed = self.mixed(left, right);
         let (home, tag) = self.place(mixed);
-        let bit = mixed >> self.filter_shift;
-        self.filter[(bit / 64) as usize] |= 1 << (bit % 64);
+        self.filter.add(mixed);
         let payload = u64::from(merge.rank) << self.id_bits | u64::from(merge.id);
         let payload_bits = self.payload_bits();
         for far in 0..REACH {
@@ -120,8 +112,7 @@ impl Packed {
     #[inline(always)]
     pub(super) fn get(&self, left: u32, right: u32) -> Merge {
         let mixed = self.mixed(left, right);
-        let bit = mixed >> self.filter_shift;
-        if self.filter[(bit / 64) as usize] >> (bit % 64) & 1 == 0 || (left | right) >> self.id_bits != 0 {
+        if !self.filter.may_have(mixed) || (left | right) >> self.id_bits != 0 {
             return Merge::NONE;
         }
         let (home, tag) = self.place(mixed);
@@ -180,7 +171,7 @@ impl Packed {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.buckets.capacity() * size_of::<Bucket>() + self.filter.capacity() * 8
+        self.buckets.capacity() * size_of::<Bucket>() + self.filter.memory_bytes()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Merges of any pairs: slots of 16 bytes that hold the whole pair. Where [`super::packed`] cannot be.
 
+use super::filter::Filter;
 use super::{MULTIPLIERS, Merge};
 
 #[derive(Debug, Clone, Copy)]
@@ -19,16 +20,14 @@ const EMPTY: Slot = Slot { pair: 0, merge: Merge::NONE };
 #[derive(Debug)]
 pub(super) struct Wide {
     slots: Vec<Slot>,
-    /// A bit for each pair, by its hash: most pairs that are asked for do not join, and this tells nearly all of them
-    /// from a table that is small enough to stay near.
-    filter: Vec<u64>,
+    /// By hash.
+    filter: Filter,
     /// Hash bits to drop, so that the rest index `slots`.
     shift: u32,
     multiplier: u64,
 }
 
 const LONGEST_PROBE: usize = 48;
-const FILTER_BITS_PER_SLOT: usize = 2;
 
 impl Wide {
     /// A table of `pairs`: left id, right id, merge. Where a pair comes twice the last one counts.
@@ -49,7 +48,7 @@ impl Wide {
     fn try_build(pairs: &[(u32, u32, Merge)], bits: u32, multiplier: u64, longest: usize) -> Option<Self> {
         let mut table = Self {
             slots: vec![EMPTY; 1 << bits],
-            filter: vec![0; (1 << bits) / 64 * FILTER_BITS_PER_SLOT + 1],
+            filter: Filter::new(pairs.len(), u64::BITS),
             shift: 64 - bits,
             multiplier,
         };
@@ -67,8 +66,7 @@ impl Wide {
                 }
             }
             table.slots[at] = Slot { pair, merge };
-            let (word, bit) = table.filter_bit(table.hash(pair));
-            table.filter[word] |= bit;
+            table.filter.add(table.hash(pair));
         }
         Some(table)
     }
@@ -78,8 +76,7 @@ impl Wide {
     pub(super) fn get(&self, left: u32, right: u32) -> Merge {
         let pair = key(left, right);
         let hash = self.hash(pair);
-        let (word, bit) = self.filter_bit(hash);
-        if self.filter[word] & bit == 0 {
+        if !self.filter.may_have(hash) {
             return EMPTY.merge;
         }
         let mask = self.slots.len() - 1;
@@ -100,20 +97,12 @@ impl Wide {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>() + self.filter.capacity() * 8
+        self.slots.capacity() * size_of::<Slot>() + self.filter.memory_bytes()
     }
 
     #[inline(always)]
     fn hash(&self, pair: u64) -> u64 {
         pair.wrapping_mul(self.multiplier)
-    }
-
-    /// The pair's place in the filter: a word, and a bit in it.
-    #[inline(always)]
-    fn filter_bit(&self, hash: u64) -> (usize, u64) {
-        // One bit more than a slot's number has, as the filter has two bits for a slot.
-        let place = hash >> (self.shift - FILTER_BITS_PER_SLOT.ilog2());
-        ((place / 64) as usize, 1 << (place % 64))
     }
 }
 

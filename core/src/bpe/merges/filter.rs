@@ -1,0 +1,43 @@
+//! Which pairs cannot join: a bit for each that can, by the upper bits of the number that a table makes of it.
+//!
+//! Most pairs that are asked for do not join, and this tells nearly all of them from a list that is small enough to stay near.
+
+/// Bits for each pair, at least.
+const BITS: usize = 8;
+
+#[derive(Debug)]
+pub(super) struct Filter {
+    words: Vec<u64>,
+    /// The bits of a number that do not count.
+    shift: u32,
+}
+
+impl Filter {
+    /// For so many pairs, whose numbers have so many bits.
+    pub(super) fn new(pairs: usize, number_bits: u32) -> Self {
+        let bits = (pairs * BITS).next_power_of_two().trailing_zeros().clamp(6, number_bits.max(6));
+        Self { words: vec![0; 1 << (bits - 6)], shift: number_bits.saturating_sub(bits) }
+    }
+
+    pub(super) fn add(&mut self, number: u64) {
+        let (word, bit) = self.place(number);
+        self.words[word] |= bit;
+    }
+
+    /// False only if it was not added.
+    #[inline(always)]
+    pub(super) fn may_have(&self, number: u64) -> bool {
+        let (word, bit) = self.place(number);
+        self.words[word] & bit != 0
+    }
+
+    #[inline(always)]
+    fn place(&self, number: u64) -> (usize, u64) {
+        let place = number >> self.shift;
+        ((place / 64) as usize, 1 << (place % 64))
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.words.capacity() * 8
+    }
+}

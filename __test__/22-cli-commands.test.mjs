@@ -74,10 +74,10 @@ test('colours are for a terminal, and for who asks', () => {
   assert.equal(colours([], { FORCE_COLOR: '1', NO_COLOR: '1' }), false)
 })
 
-/** Runs it on a terminal of its own. */
+/** Runs it on a terminal of its own, in an environment of its own: what runs the tests may have named its terminal, or said that it is a CI, which has few colours. */
 function onTerminal(command, env = {}) {
   const script = `${process.execPath} ${main} ${command}`
-  const { stdout } = spawnSync('script', ['-qec', script, '/dev/null'], { cwd: folder, input: '', encoding: 'utf8', env: { ...process.env, TERM: 'xterm-256color', NO_COLOR: '', FORCE_COLOR: undefined, ...env } })
+  const { stdout } = spawnSync('script', ['-qec', script, '/dev/null'], { cwd: folder, input: '', encoding: 'utf8', env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...env } })
   return stdout
 }
 const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status !== 0 && 'there is no program `script` that makes a terminal'
@@ -85,6 +85,7 @@ const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '
 test('on a terminal: colours, and a bar with the rate and the time left', { skip: noTerminal }, () => {
   assert.ok(onTerminal("inspect -x 'hello hello' -t tiny.json").includes('\x1b[38;5;16;48;5;'))
   assert.ok(!onTerminal("inspect -x 'hello hello' -t tiny.json", { NO_COLOR: '1' }).includes('\x1b['))
+  assert.ok(!onTerminal("inspect -x 'hello hello' -t tiny.json", { CI: 'true' }).includes('\x1b['), 'the log of a CI need not have them')
   write('large.txt', `${text(100_000).replaceAll('\n', ' ')}\n`.repeat(100))
   const large = 'encode -t r50k_base --tokens large.txt -o ids.jsonl'
   const seen = onTerminal(large)

@@ -19,15 +19,18 @@ export function folderWithTokenizer() {
   return folder
 }
 
+/** What runs the tests may have wishes for colours of its own. */
+const { FORCE_COLOR, ...environment } = { ...process.env, NO_COLOR: '' }
+
 /** Runs it in a folder; `input` is what comes over standard input. */
 export const runIn =
   (folder) =>
   (args, { input = '', env = {}, encoding = 'utf8' } = {}) =>
-    spawnSync(process.execPath, [main, ...args], { cwd: folder, input, encoding, env: { ...process.env, NO_COLOR: '', ...env }, maxBuffer: 1 << 28 })
+    spawnSync(process.execPath, [main, ...args], { cwd: folder, input, encoding, env: { ...environment, ...env }, maxBuffer: 1 << 28 })
 
 /** Starts it; what it writes is gathered in `written`, and `ended` tells how it ended. */
 export function startIn(folder, args, env = {}) {
-  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { ...process.env, ...env } })
+  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { ...environment, ...env } })
   const written = { stdout: '', stderr: '' }
   for (const name of Object.keys(written)) child[name].setEncoding('utf8').on('data', (text) => (written[name] += text))
   const ended = new Promise((resolve) => child.on('close', (status, signal) => resolve({ status, signal, ...written })))

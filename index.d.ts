@@ -1,9 +1,15 @@
 /**
  * Text to the token ids of any BPE tokenizer, exactly, in batches, off the event loop.
  *
+ * ```js
+ * import { Tokenizer } from 'tokenlane' // or: const { Tokenizer } = require('tokenlane')
+ * ```
+ *
  * Every error is an `Error`, `TypeError` or `RangeError` with a stable `code` that starts with `ERR_TOKENLANE_`; an error
  * of one row of a batch has its number in `row`. Asynchronous calls never throw, they reject. An option that a call does
  * not have is a `TypeError` that names it (`ERR_TOKENLANE_UNKNOWN_OPTION`).
+ *
+ * @module tokenlane
  */
 import type {
   Changes,
@@ -239,23 +245,52 @@ export class Tokenizer {
 
 /** What a tokenizer.json holds, as {@link Tokenizer.toJSON} gives it. */
 export interface TokenizerJson {
+  /** The version of the format, `'1.0'`. */
   version: string
+  /** What texts are cut to; `null`: they are not. */
   truncation: Record<string, unknown> | null
+  /** What encodings are filled up to; `null`: they are not. */
   padding: Record<string, unknown> | null
-  added_tokens: {
-    id: number
-    content: string
-    single_word: boolean
-    lstrip: boolean
-    rstrip: boolean
-    normalized: boolean
-    special: boolean
-  }[]
+  /** The tokens beside the model's vocabulary, and those of it that are sought before anything else. */
+  added_tokens: AddedTokenJson[]
+  /** What a text goes through first; `null`: nothing. */
   normalizer: Component | null
+  /** What cuts a text into words; `null`: nothing. */
   pre_tokenizer: Component | null
+  /** What is put around a text; `null`: nothing. */
   post_processor: Component | null
+  /** What makes text of tokens; `null`: they are joined with spaces. */
   decoder: Component | null
-  model: Record<string, unknown> & { type: 'BPE'; vocab: Record<string, number>; merges: [string, string][] }
+  /** Vocabulary, merges and settings. */
+  model: ModelJson
+}
+
+/** A token as a tokenizer.json has it. {@link AddedToken} says what its settings do. */
+export interface AddedTokenJson {
+  /** Its id. */
+  id: number
+  /** Its text. */
+  content: string
+  /** Found only where no letter or digit stands beside it. */
+  single_word: boolean
+  /** Takes the white space before it. */
+  lstrip: boolean
+  /** Takes the white space behind it. */
+  rstrip: boolean
+  /** Sought in its normalized form in the normalized text. */
+  normalized: boolean
+  /** Left out by `skipSpecialTokens`, and subject to the option `specialTokens`. */
+  special: boolean
+}
+
+/** A model as a tokenizer.json has it. What else it says (`dropout`, `unk_token`, …) stands beside these. */
+export type ModelJson = Record<string, unknown> & {
+  /** The only kind that tokenlane has. */
+  type: 'BPE'
+  /** Tokens and their ids. */
+  vocab: Record<string, number>
+  /** Pairs of tokens that become one, the first of them first. */
+  merges: [string, string][]
 }
 
 /**
@@ -279,6 +314,16 @@ export class DecodeStream {
   end(): string
   /** A WHATWG stream of ids to text, over this one: `ids.pipeThrough(tokenizer.decodeStream().toTransformStream())`. */
   toTransformStream(): TransformStream<number | Ids, string>
+}
+
+/** Which tokens of an {@link Encoding} are of one text. */
+export interface SequenceRange {
+  /** 0 for the text, 1 for the pair. */
+  sequence: number
+  /** The first token. */
+  start: number
+  /** The one behind the last. */
+  end: number
 }
 
 /**
@@ -313,7 +358,7 @@ export class Encoding {
    */
   readonly overflowing: readonly Encoding[]
   /** Which tokens are of which text. Where nothing is noted all of them are of the first. */
-  readonly sequenceRanges: readonly { sequence: number; start: number; end: number }[]
+  readonly sequenceRanges: readonly SequenceRange[]
 
   // Places and spans are in the unit of the offsets; `undefined` where there is no such token, word or place. `sequence`
   // is 0 for the text, the default, and 1 for the pair.
@@ -382,9 +427,9 @@ export class Batch implements Iterable<Uint32Array> {
   [Symbol.iterator](): IterableIterator<Uint32Array>
   /** Frees the memory now instead of with the next garbage collection. A second call does nothing. */
   dispose(): void
-  /** `using batch = await …` disposes of the batch at the end of the block. */
+  /** As {@link dispose}: `using batch = await …` disposes of the batch at the end of the block. */
   [Symbol.dispose](): void
 }
 
-/** The names of the encodings that ship with this package. */
+/** The names of the encodings that ship with this package, as {@link Tokenizer.fromEncoding} takes them. */
 export function encodings(): string[]

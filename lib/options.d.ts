@@ -21,6 +21,7 @@ export type SpecialTokens = 'parse' | 'text' | 'throw' | readonly string[]
  */
 export type OffsetUnit = 'utf16' | 'codepoint' | 'byte'
 
+/** How a text is read. */
 export interface CountOptions {
   /** Add what the tokenizer puts around a text, such as a begin token. Encodings of tiktoken add nothing. Default `true`. */
   addSpecialTokens?: boolean | undefined
@@ -76,12 +77,15 @@ export type Input = Text | readonly Text[]
 
 /** A tensor as onnxruntime-node takes it: `new ort.Tensor(type, data, dims)`. */
 export interface TensorData<Type extends 'int64' | 'int32'> {
+  /** What `data` holds. */
   type: Type
+  /** The rows, end to end. */
   data: Type extends 'int64' ? BigInt64Array : Int32Array
   /** Rows, and ids in each. */
   dims: [number, number]
 }
 
+/** How texts are encoded, one or many. */
 export interface EncodeOptions extends CountOptions {
   /**
    * The unit of `offsets`, or `false` for none. Default `'utf16'` for one text, where they are computed when asked for, and
@@ -99,11 +103,13 @@ export interface EncodeOptions extends CountOptions {
   padding?: Padding | false | undefined
 }
 
+/** How {@link Tokenizer.encode} encodes its text. */
 export interface EncodeOneOptions extends EncodeOptions {
   /** A second text that is encoded together with the first. Default none. */
   pair?: Input | undefined
 }
 
+/** How {@link Tokenizer.encodeBatch} encodes its texts, and what it gives beside ids. */
 export interface EncodeBatchOptions extends EncodeOptions {
   /** For each text the one that is encoded together with it. Default none. */
   pairs?: readonly Input[] | undefined
@@ -113,6 +119,7 @@ export interface EncodeBatchOptions extends EncodeOptions {
   overflow?: boolean | undefined
 }
 
+/** How many threads a call of many texts may use. */
 export interface ThreadOptions {
   /**
    * The most threads that work on this call, 1 to 256. Default: the environment variable `RAYON_NUM_THREADS`, else as many
@@ -121,14 +128,16 @@ export interface ThreadOptions {
   threads?: number | undefined
 }
 
+/** How a call off the event loop runs, and what stops it. */
 export interface RunOptions extends ThreadOptions {
   /**
    * Stops the call, whether it waits or runs: the promise is rejected with `signal.reason` at once, the threads stop soon
-   * after.
+   * after. Default none.
    */
   signal?: AbortSignal | undefined
 }
 
+/** What becomes text when ids are decoded. */
 export interface DecodeOptions {
   /** Leave special tokens out of the text. Default `false`: nothing is hidden. */
   skipSpecialTokens?: boolean | undefined
@@ -175,7 +184,7 @@ export interface Piece {
 export interface LoadOptions {
   /** Read the file as the bundled encoding of this name. Default: the file says what it is. */
   encoding?: string | undefined
-  /** The regular expression whose matches are the words that are merged. Excludes `encoding`. */
+  /** The regular expression whose matches are the words that are merged. Excludes `encoding`. Default none. */
   pattern?: string | undefined
   /** Special tokens and their ids. Only beside `pattern`. Default none. */
   specialTokens?: Readonly<Record<string, number>> | undefined
@@ -195,6 +204,7 @@ export interface LoadOptions {
 export interface ChatMessage {
   /** Mostly `'system'`, `'user'`, `'assistant'` or `'tool'`. */
   role: string
+  /** What is said: text, or parts as the template knows them, such as `{ type: 'text', text: '…' }`. */
   content?: string | readonly Readonly<Record<string, unknown>>[] | Readonly<Record<string, unknown>> | null | undefined
   [field: string]: unknown
 }
@@ -217,7 +227,7 @@ export interface ChatOptions {
    * `addGenerationPrompt`. Default `false`.
    */
   continueFinalMessage?: boolean | string | undefined
-  /** More variables for the template, such as `enable_thinking`; a function is one that the template can call. */
+  /** More variables for the template, such as `enable_thinking`; a function is one that the template can call. Default none. */
   variables?: Readonly<Record<string, unknown>> | undefined
   /**
    * What becomes of special tokens that messages, tools, documents and variables spell out, each string by itself: `'parse'`, they
@@ -255,9 +265,9 @@ export interface PretrainedOptions extends LoadOptions {
   cacheDir?: string | URL | undefined
   /** Take what the cache has and ask nobody. Default `false`, with the environment variable `HF_HUB_OFFLINE=1` `true`. */
   localFilesOnly?: boolean | undefined
-  /** Stops it: the promise is rejected with `signal.reason`. What came so far is kept for the next call. */
+  /** Stops it: the promise is rejected with `signal.reason`. What came so far is kept for the next call. Default none. */
   signal?: AbortSignal | undefined
-  /** Called while files are downloaded, at the start, after each piece and at the end; never for what is cached. */
+  /** Called while files are downloaded, at the start, after each piece and at the end; never for what is cached. Default none. */
   onProgress?: ((progress: DownloadProgress) => void) | undefined
 }
 
@@ -289,10 +299,13 @@ export type Component = Readonly<Record<string, unknown>>
 export interface Changes {
   /** Tokens to add; a string is its content. One that is there already takes what is said of it here; special it stays. */
   addedTokens?: readonly (string | AddedToken)[] | undefined
-  /** `null` takes it away; so it is with the next three. */
+  /** What a text goes through first; `null` takes it away. */
   normalizer?: Component | null | undefined
+  /** What cuts a text into words; `null` takes it away. */
   preTokenizer?: Component | null | undefined
+  /** What is put around a text; `null` takes it away. */
   postProcessor?: Component | null | undefined
+  /** What makes text of tokens; `null` takes it away. */
   decoder?: Component | null | undefined
   /** Settings of the model. */
   model?: ModelChanges | undefined

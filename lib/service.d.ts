@@ -25,17 +25,23 @@ export interface Limits {
  */
 export const limits: Limits
 
-/** How often a step was taken, how often it gave what was wanted, and the milliseconds that it took in all. */
+/** What a step of an allocation did, since the process began. */
 export interface MemoryStep {
+  /** How often it was taken. */
   count: number
+  /** How often it gave what was wanted. */
   helped: number
+  /** The milliseconds that it took in all. */
   ms: number
 }
 
 /** The pool that results lie in, at the moment. All sizes are in bytes, and `free + lent + cached === mapped`. */
 export interface MemoryStats {
+  /** How blocks are kept: see {@link MemoryOptions.pool}. */
   pool: 'split' | 'binned' | 'off'
+  /** What becomes of pages that are not in use: see {@link MemoryOptions.madvise}. */
   madvise: 'free' | 'dontneed' | 'off'
+  /** Whether V8 is made to collect. */
   collect: boolean
   /** What the pool has from the system. */
   mapped: number
@@ -64,6 +70,7 @@ export interface MemoryStats {
   >
 }
 
+/** What `memory.configure` sets. What is not named stays. */
 export interface MemoryOptions {
   /**
    * `'split'` cuts and merges blocks of memory; `'binned'` keeps blocks of powers of two; `'off'` keeps nothing. Default:

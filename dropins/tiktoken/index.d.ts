@@ -3,18 +3,20 @@
  * collector does. docs/drop-ins.md says what is different.
  *
  * Errors have the original's messages where it has some, and a stable `code` that starts with `ERR_TOKENLANE_`.
+ *
+ * @module tokenlane/tiktoken
  */
 
+/** The names of the bundled encodings that the original knows. */
 export type TiktokenEncoding = 'gpt2' | 'r50k_base' | 'p50k_base' | 'p50k_edit' | 'cl100k_base' | 'o200k_base'
 
 /** The name of a model of OpenAI; those that the original knows are known. */
 export type TiktokenModel = string & {}
 
 /**
- * An encoder of one of the bundled encodings.
+ * An encoder of one of the bundled encodings. Throws `ERR_TOKENLANE_UNKNOWN_ENCODING`.
  *
- * @param extend_special_tokens more special tokens, and their ids
- * @throws `ERR_TOKENLANE_UNKNOWN_ENCODING`
+ * @param extend_special_tokens more special tokens, and their ids. Default none
  */
 export function get_encoding(encoding: TiktokenEncoding, extend_special_tokens?: Record<string, number>): Tiktoken
 
@@ -24,8 +26,12 @@ export function encoding_for_model(model: TiktokenModel, extend_special_tokens?:
 /** The name of a model's encoding. Throws as {@link encoding_for_model}. */
 export function get_encoding_name_for_model(model: TiktokenModel): TiktokenEncoding
 
+/** An encoder. Texts are strings, ids are in `Uint32Array`s; all calls work on the thread that makes them. */
 export class Tiktoken {
   /**
+   * An encoder of ranks of your own. Throws where they contradict themselves: `ERR_TOKENLANE_RANK_LINE`,
+   * `ERR_TOKENLANE_DUPLICATE_ID`, `ERR_TOKENLANE_PATTERN`.
+   *
    * @param tiktoken_bfe ranks: lines of base64 and rank, or as the original's files under `encoders` have them
    * @param special_tokens special tokens and their ids
    * @param pat_str the regular expression whose matches are the words

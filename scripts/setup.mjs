@@ -46,8 +46,7 @@ export function install() {
   const done = path.join(root, 'node_modules', '.package-lock.json')
   if (modified(done) >= modified(path.join(root, 'package-lock.json'))) return
   console.log('Installing what package-lock.json lists …')
-  // Not `npm ci`: that fails where a registry lacks an optional package of another platform that some tool lists.
-  if (!run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])) {
+  if (!run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])) {
     stop('npm could not install the dependencies; its own words are above')
   }
 }

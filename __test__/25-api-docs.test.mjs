@@ -1,0 +1,91 @@
+// The reference in docs/api is what the typings say, and the typings say what a reader needs.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-api-'))
+test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+const out = path.join(folder, 'api')
+const json = path.join(folder, 'api.json')
+const typedoc = path.join(root, 'node_modules', 'typedoc', 'bin', 'typedoc')
+const made = spawnSync(process.execPath, [typedoc, '--options', 'docs/typedoc.json', '--out', out, '--json', json], {
+  cwd: root,
+  encoding: 'utf8',
+})
+
+const read = (...names) => fs.readFileSync(path.join(root, ...names), 'utf8')
+
+test('every public name has documentation, and every link in it leads somewhere', () => {
+  // docs/typedoc.json makes an error of each of typedoc's warnings.
+  assert.equal(made.status, 0, made.stdout + made.stderr)
+})
+
+test('docs/api is what `npm run docs:api` writes', () => {
+  const pages = fs.readdirSync(out).sort()
+  assert.deepEqual(fs.readdirSync(path.join(root, 'docs', 'api')).sort(), pages)
+  for (const page of pages) {
+    assert.equal(read('docs', 'api', page), fs.readFileSync(path.join(out, page), 'utf8'), `${page} is old: npm run docs:api`)
+  }
+})
+
+test('the reference has all modules of the package', () => {
+  const { exports } = JSON.parse(read('package.json'))
+  const documented = JSON.parse(fs.readFileSync(json, 'utf8')).children.map(({ name }) => name)
+  // Entries with the names of another module and nothing else.
+  const same = ['tiktoken/lite', 'tiktoken/lite/init', 'tiktoken/lite/load', 'gpt-tokenizer/encoding/*', 'gpt-tokenizer/model/*']
+  const modules = Object.keys(exports).map((name) => name.replace('.', 'tokenlane').replace('encoders/*', 'encoders'))
+  const wanted = modules.filter((name) => !name.endsWith('.json') && !same.includes(name.replace('tokenlane/', '')))
+  assert.deepEqual(documented.toSorted(), wanted.toSorted())
+})
+
+/** Every declaration, with the names of those that it is in. */
+function* declarations(node, above = []) {
+  const names = [...above, node.name]
+  yield [names, node]
+  for (const child of node.children ?? []) yield* declarations(child, names)
+}
+
+const textOf = (comment) => (comment?.summary ?? []).map(({ text }) => text).join('')
+
+test('every option says what it is by default', () => {
+  const taken = /(Options|Truncation|Padding|AddedToken)$/
+  const stays = /What is not named stays/
+  let seen = 0
+  for (const [names, node] of declarations(JSON.parse(fs.readFileSync(json, 'utf8')))) {
+    if (!taken.test(node.name) || node.children === undefined || stays.test(textOf(node.comment))) continue
+    for (const option of node.children.filter(({ flags }) => flags.isOptional)) {
+      assert.match(textOf(option.comment), /default/i, `${names.slice(1).join('.')}.${option.name}`)
+      seen++
+    }
+  }
+  assert.ok(seen > 60, `${seen} options`)
+})
+
+// Codes that no caller sees: a batch that was stopped is rejected with its signal's reason, and Node's own failures.
+const INTERNAL = ['CANCELLED', 'NODE']
+
+function sources(name) {
+  const found = fs.readdirSync(path.join(root, name), { recursive: true }).filter((file) => /\.(m?js|rs)$/.test(file))
+  return found.map((file) => read(name, file))
+}
+
+/** What a pattern finds in the sources of some folders. */
+const found = (pattern, ...folders) => new Set(folders.flatMap(sources).flatMap((text) => [...text.matchAll(pattern)].map(([, code]) => code)))
+
+test("the README's table has every code of an error, and no other", () => {
+  const table = read('README.md').split('\n## Errors\n')[1].split('\n## ')[0]
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'))
+  const listed = new Set(rows.flatMap((row) => [...row.split('|')[1].matchAll(/`([A-Z0-9_]+)`/g)].map(([, code]) => code)))
+  const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, 'lib', 'src', 'core/src')
+  for (const code of thrown) assert.ok(listed.has(code) || INTERNAL.includes(code), `${code} is not in the README`)
+  // The drop-ins name codes without their start.
+  const ofDropins = found(/error\('([A-Z0-9_]+)'/g, 'dropins')
+  for (const code of listed) assert.ok(thrown.has(code) || ofDropins.has(code), `${code} is in the README, and nothing throws it`)
+})

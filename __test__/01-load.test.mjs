@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { Tokenizer, encodings } from '../index.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
@@ -68,4 +69,24 @@ test('the same bytes are one tokenizer in memory', async () => {
   for (let i = 0; i < 20; i++) loads.push(Tokenizer.fromEncodingSync('o200k_base'))
   const grown = (process.memoryUsage().rss - before) / 2 ** 20
   assert.ok(grown < 40, `20 more loads took ${grown.toFixed(1)} MiB`)
+})
+
+test('the package loads what all calls need, and no more of itself or of Node', () => {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const code = `
+    const known = new Set(process.moduleLoadList)
+    Intl.Segmenter = class { constructor() { console.log('Intl.Segmenter') } }
+    const { Tokenizer } = require('./index.js')
+    const name = (file) => require('node:path').relative('lib', file).replaceAll('\\\\', '/')
+    const list = () => Object.keys(require.cache).map(name).filter((file) => /^[a-z]/.test(file)).sort().join(' ')
+    console.log(list())
+    console.log(process.moduleLoadList.filter((one) => !known.has(one) && /NativeModule (crypto|vm|v8|os|fs.promises)$/.test(one)).join())
+    const tokenizer = Tokenizer.fromEncodingSync('o200k_base')
+    tokenizer.encode('text')
+    tokenizer.split('One. Two.', { maxTokens: 2 })
+    console.log(list())`
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' })
+  const always = 'batch.js encoding.js errors.js ids.js limits.js line.js memory.js native.js options.js prefix.js stream.js tokenizer.js'
+  const after = [...always.split(' '), 'chat/openai.js', 'split.js'].sort().join(' ')
+  assert.deepEqual(stdout.trimEnd().split('\n'), [always, '', after], stderr)
 })

@@ -2,10 +2,6 @@
 
 // The memory that the results of batches lie in, as JS sees it; and the collections that a JS thread does for it.
 
-const os = require('node:os')
-const v8 = require('node:v8')
-const vm = require('node:vm')
-
 const { wrongType, wrongValue, unknownOption } = require('./errors.js')
 const native = require('./native.js')
 
@@ -73,7 +69,7 @@ function checkCap(cap) {
   if (typeof cap !== 'number') throw wrongType('cap', 'a number of bytes', cap)
   // A container may have less than the machine; 0, or more than the machine has, stands for no limit.
   const constrained = process.constrainedMemory?.() || Infinity
-  const most = Math.min(os.totalmem(), constrained)
+  const most = Math.min(require('node:os').totalmem(), constrained)
   if (!(Number.isInteger(cap) && cap >= LEAST_CAP && cap <= most)) {
     throw wrongValue('cap', `a whole number of bytes from ${LEAST_CAP} to ${most}, the memory of this machine`, cap)
   }
@@ -101,6 +97,8 @@ function collect(type) {
 /** V8's own `gc`, which it shows to contexts that are made while a flag is set. A runtime without it collects when it likes. */
 function findGc() {
   try {
+    const v8 = require('node:v8')
+    const vm = require('node:vm')
     v8.setFlagsFromString('--expose-gc')
     const found = vm.runInNewContext('gc')
     v8.setFlagsFromString('--no-expose-gc')

@@ -4,6 +4,7 @@
 // text that starts with it and whose length does not depend on how the text came: a stream and a whole text give the same.
 
 const { limitTooSmall, wrongType } = require('./errors.js')
+const { charactersUpTo } = require('./prefix.js')
 
 /** How much of the text is looked at for a piece, in UTF-16 units a token; twice as much where that is not enough. */
 const UNITS_PER_TOKEN = 12
@@ -120,13 +121,6 @@ class Splitter {
   }
 }
 
-/** `most` units behind `start`, or one less if that would be within a character. */
-function charactersUpTo(text, most, start = 0) {
-  const end = start + most
-  if (end >= text.length) return text.length - start
-  return (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? most - 1 : most
-}
-
 /** Where sentences or lines end, up to `most`; not the end of the text itself. */
 function boundaries(text, kind, most) {
   const ends = []
@@ -141,14 +135,16 @@ function* lineEnds(text) {
   for (const { 0: found, index } of text.matchAll(/\r\n|[\n\r\u2028\u2029]/g)) yield index + found.length
 }
 
-// The rules of one language, so that the machine's own does not decide where a text is cut.
-const sentences = globalThis.Intl?.Segmenter && new Intl.Segmenter('en', { granularity: 'sentence' })
+// Made when it is needed: it takes three mebibytes.
+let sentences
 
 function* sentenceEnds(text) {
-  if (sentences === undefined) {
+  if (globalThis.Intl?.Segmenter === undefined) {
     yield* plainSentenceEnds(text)
     return
   }
+  // The rules of one language, so that the machine's own does not decide where a text is cut.
+  sentences ??= new Intl.Segmenter('en', { granularity: 'sentence' })
   for (const { segment, index } of sentences.segment(text)) yield index + segment.length
 }
 
@@ -157,4 +153,4 @@ function* plainSentenceEnds(text) {
   for (const { 0: found, index } of text.matchAll(/[.!?…]+["'”’)\]]*\s+|[。！？]+[」』”’]*\s*|\n+/g)) yield index + found.length
 }
 
-module.exports = { Splitter, charactersUpTo, plainSentenceEnds }
+module.exports = { Splitter, plainSentenceEnds }

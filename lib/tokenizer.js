@@ -4,19 +4,13 @@ const path = require('node:path')
 const { fileURLToPath } = require('node:url')
 
 const { batchOf } = require('./batch.js')
-const { changesOf } = require('./changes.js')
-const { chatBeside, chatBesideSync } = require('./chat/beside.js')
-const { CHAT_OPTIONS, chatOf, chatOption, checkSpoken } = require('./chat/chat.js')
-const { OpenAiChat } = require('./chat/openai.js')
 const { Encoding, Source } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType } = require('./errors.js')
-const { pretrainedOptions } = require('./hub/options.js')
-const { pretrainedFile } = require('./hub/pretrained.js')
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { inLine } = require('./line.js')
 const native = require('./native.js')
-const { Splitter, charactersUpTo } = require('./split.js')
+const { charactersUpTo } = require('./prefix.js')
 const { decodeStream } = require('./stream.js')
 const {
   KNOWN,
@@ -36,6 +30,31 @@ const {
   checkCount,
   checkId,
 } = require('./options.js')
+
+// What only some calls need is loaded by the first of them: together it takes as much memory as all the rest.
+const later = {
+  get beside() {
+    return require('./chat/beside.js')
+  },
+  get changes() {
+    return require('./changes.js')
+  },
+  get chat() {
+    return require('./chat/chat.js')
+  },
+  get hub() {
+    return require('./hub/pretrained.js')
+  },
+  get hubOptions() {
+    return require('./hub/options.js')
+  },
+  get openAi() {
+    return require('./chat/openai.js')
+  },
+  get split() {
+    return require('./split.js')
+  },
+}
 
 const ENCODINGS = path.join(__dirname, '..', 'encodings')
 
@@ -74,34 +93,34 @@ class Tokenizer {
     const told = loadOptions(options)
     const chat = chatTold(options)
     const handle = inLine((turn) => native.loadFile(turn, name, told))
-    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? chatBeside(name)])))
+    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? later.beside.chatBeside(name)])))
   }
 
   static fromFileSync(file, options) {
     const name = filePath(file)
     const told = loadOptions(options)
     const chat = chatTold(options)
-    return new Tokenizer(native.loadFileSync(name, told), LOADER, chat ?? chatBesideSync(name))
+    return new Tokenizer(native.loadFileSync(name, told), LOADER, chat ?? later.beside.chatBesideSync(name))
   }
 
   static async fromPretrained(repo, options) {
-    const { request, loading } = pretrainedOptions(repo, options)
-    return Tokenizer.fromFile(await pretrainedFile(request), loading)
+    const { request, loading } = later.hubOptions.pretrainedOptions(repo, options)
+    return Tokenizer.fromFile(await later.hub.pretrainedFile(request), loading)
   }
 
   static async fromEncoding(name) {
     const file = encodingPath(name)
     const handle = await inLine((turn) => native.loadFile(turn, file, { encoding: name }))
-    return new Tokenizer(handle, LOADER, new OpenAiChat(name))
+    return new Tokenizer(handle, LOADER, openAiChat(name))
   }
 
   static fromEncodingSync(name) {
-    return new Tokenizer(native.loadFileSync(encodingPath(name), { encoding: name }), LOADER, new OpenAiChat(name))
+    return new Tokenizer(native.loadFileSync(encodingPath(name), { encoding: name }), LOADER, openAiChat(name))
   }
 
   static async fromBuffer(bytes, options) {
     const told = loadOptions(options)
-    const chat = chatTold(options) ?? chatOf()
+    const chat = chatTold(options) ?? later.chat.chatOf()
     let source = bytes
     const start = (turn) => native.loadBytes(turn, source, told)
     const onWait = () => (source = copyOfBytes(bytes))
@@ -110,7 +129,7 @@ class Tokenizer {
 
   static fromBufferSync(bytes, options) {
     const told = loadOptions(options)
-    const chat = chatTold(options) ?? chatOf()
+    const chat = chatTold(options) ?? later.chat.chatOf()
     return new Tokenizer(native.loadBytesSync(bytes, told), LOADER, chat)
   }
 
@@ -186,7 +205,7 @@ class Tokenizer {
 
   #splitter(options) {
     const { flags, extra, ...limits } = splitOptions(options)
-    return new Splitter(limits, {
+    return new later.split.Splitter(limits, {
       longestPrefix: (text) => this.#longestPrefix(text, limits.maxTokens, flags, extra),
       count: (text) => native.count(this.#handle, text, flags, extra),
       bareCount: (text) => native.count(this.#handle, text, bare(flags), extra),
@@ -221,7 +240,7 @@ class Tokenizer {
   }
 
   applyChatTemplate(messages, options = {}) {
-    checkKnown(options, [...CHAT_OPTIONS, 'tokenize'])
+    checkKnown(options, [...later.chat.CHAT_OPTIONS, 'tokenize'])
     const { tokenize, ...rest } = options
     const isTokenized = boolean('tokenize', tokenize, true)
     const text = this.#renderChat(messages, rest)
@@ -229,13 +248,14 @@ class Tokenizer {
   }
 
   countChat(messages, options = {}) {
-    if (this.#chat instanceof OpenAiChat) return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
+    // OpenAI documents how long a chat is and not what text it becomes.
+    if (this.#chat.count !== undefined) return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
     return this.count(this.#renderChat(messages, options), CHAT_TEXT)
   }
 
   #renderChat(messages, options) {
     const text = this.#chat.render(messages, options)
-    if (options.specialTokens === 'throw') checkSpoken(messages, options, (said) => this.count(said, SPOKEN))
+    if (options.specialTokens === 'throw') later.chat.checkSpoken(messages, options, (said) => this.count(said, SPOKEN))
     return text
   }
 
@@ -281,7 +301,7 @@ class Tokenizer {
   }
 
   with(changes) {
-    return new Tokenizer(native.change(this.#handle, changesOf(changes)), LOADER, this.#chat)
+    return new Tokenizer(native.change(this.#handle, later.changes.changesOf(changes)), LOADER, this.#chat)
   }
 
   toBuffer() {
@@ -305,9 +325,12 @@ function filePath(file) {
 
 /** How chats go by what a loader is told; undefined where that is for the files beside the tokenizer to say. */
 function chatTold(options) {
-  if (options?.encoding === undefined) return chatOption(options)
-  return chatOption(options) ?? new OpenAiChat(options.encoding)
+  const isTold = options?.chatTemplate !== undefined || options?.config !== undefined
+  if (isTold) return later.chat.chatOption(options)
+  return options?.encoding === undefined ? undefined : openAiChat(options.encoding)
 }
+
+const openAiChat = (name) => new later.openAi.OpenAiChat(name)
 
 function encodingPath(name) {
   if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)

@@ -4,7 +4,6 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
-const { strip } = require('./text.js')
 
 /** The options of a call that makes text of a conversation. */
 const CHAT_OPTIONS = ['tools', 'documents', 'chatTemplate', 'addGenerationPrompt', 'continueFinalMessage', 'variables', 'specialTokens']
@@ -154,6 +153,7 @@ function openEnd(messages, field, source) {
 
 /** The text up to where the last message ends; where the template took the space behind it, without that. */
 function cutAtTag(text, said) {
+  const { strip } = require('./text.js')
   const at = text.lastIndexOf(TAG.trim())
   if (at === -1 || !text.includes(strip(said, null, true, true))) {
     throw error('ERR_TOKENLANE_CHAT_REFUSED', 'the last message cannot be continued: the template does not write it as it is')

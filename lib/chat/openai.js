@@ -6,7 +6,6 @@
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { checkKnown } = require('../options.js')
-const { checkMessages } = require('./chat.js')
 
 const ENCODINGS = ['cl100k_base', 'o200k_base']
 const PER_MESSAGE = 3
@@ -34,6 +33,8 @@ class OpenAiChat {
       throw error('ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message)
     }
     checkKnown(options, [])
+    // Loaded when it is needed: most who load an encoding count no chats.
+    const { checkMessages } = require('./chat.js')
     const counts = checkMessages(messages).map((message, i) => {
       if (message.role === undefined) throw wrongValue(`messages[${i}]`, 'a message with a role', message)
       const parts = Object.entries(message).map(([name, value]) => (name === 'name' ? PER_NAME : 0) + countOf(textOf(value, `messages[${i}].${name}`)))

@@ -34,6 +34,13 @@ test('every subpath loads as ESM and as CJS, and gives the same things', async (
   }
 })
 
+test('the typings of tiktoken list the models that there are', () => {
+  const typings = fs.readFileSync(new URL('dropins/tiktoken/models.d.ts', root), 'utf8')
+  const listed = [...typings.matchAll(/\| '(.+)'/g)].map(([, name]) => name)
+  assert.deepEqual(listed, Object.values(require('../dropins/tiktoken/models.json')).flat().sort())
+  for (const name of listed) assert.ok(tiktoken.get_encoding_name_for_model(name), name)
+})
+
 test('tiktoken: encode, decode, special tokens', () => {
   const { get_encoding, encoding_for_model, get_encoding_name_for_model } = tiktoken
   const encoder = get_encoding('gpt2')

@@ -69,10 +69,26 @@ test('a repository of the Hugging Face Hub', async () => {
   }
 })
 
+test('a tokenizer that is meant as a file is sought nowhere else, and a folder has it in it', () => {
+  write('model/tokenizer.json', read('tiny.json'))
+  write('empty/x.txt', '')
+  for (const name of ['model', './model/', 'model/tokenizer.json']) assert.equal(output(['encode', '-x', 'hello', '-t', name]), '14 11 15\n')
+  for (const name of ['models/tokenizer.json', './models', 'my.json', 'ranks.tiktoken']) {
+    refused(['encode', '-x', 'a', '-t', name], 1, /: there is no such file .*FILE_NOT_FOUND/)
+  }
+  refused(['encode', '-x', 'a', '-t', 'empty'], 1, /empty: this folder has no tokenizer\.json and no tekken\.json/)
+  refused(['encode', '-x', 'a', '-t', 'nonsense'], 1, /no tokenizer 'nonsense': it is no file, no encoding.*o200k_base/)
+})
+
+test('models of OpenAI that no list of encodings has use the newest', () => {
+  for (const model of ['gpt-4o', 'gpt-5', 'gpt-5.1', 'gpt-5.1-2025-11-13']) assert.equal(output(['encode', '-t', model, '-x', 'Hello, world!']), '13225 11 2375 0\n')
+})
+
 test('special tokens in a text are text for an encoding, tokens for a tokenizer.json, and what one says', () => {
   const input = '<|endoftext|>'
   assert.equal(output(['encode', '-t', 'gpt2'], { input }), '27 91 437 1659 5239 91 29\n')
   assert.equal(output(['encode', '-t', 'gpt2', '--special-tokens', 'parse'], { input }), '50256\n')
+  refused(['encode', '-t', 'gpt2', '--special-tokens', 'throw', '-x', input], 1, /say --special-tokens text to encode it as text, or parse to take/)
   refused(['encode', '-t', 'gpt2', '--special-tokens', 'throw'], 1, /standard input, line 2: .*"<\|endoftext\|>"/, { input: `a\n${input}` })
   assert.equal(output(['encode', '-t', 'tiny.json', '--no-add-special-tokens'], { input: 'he</s>' }), '8 15\n')
 })
@@ -99,6 +115,7 @@ test('files, folders and patterns, in order', () => {
   assert.deepEqual(names('d/z[1].txt'), ['d/z[1].txt'], 'a file that is there is no pattern')
   assert.deepEqual(names(path.join(folder, 'd', 's*', '*.md')), [path.join(folder, 'd/sub/c.md').replaceAll(path.sep, '/')])
   refused(['count', 'd/*.rs'], 1, /d\/\*\.rs: no file matches/)
+  refused(['decode', '-x', '1 x'], 1, /--ids, line 1: 'x' is no id .*_ID/)
   refused(['count', 'nowhere.txt'], 1, /nowhere\.txt: there is no such file .*FILE_NOT_FOUND/)
 })
 
@@ -194,7 +211,9 @@ test('a command line that says nothing is exit code 2', () => {
     [['encode', '--rows', 'files', '--field', 'a'], /'--rows' says files/],
     [['encode', '--tokens', '-x', 'a'], /'--format jsonl'/],
     [['encode', '-f', 'npy', '-x', 'a'], /two files: name the first with '--output'/],
+    [['decode', '-x', '1', 'b.txt'], /files or '--ids', not both/],
     [['encode', '-o', 'd', '-x', 'a'], /the output d is a folder/],
+    [['encode', '--frob', '-x', 'a'], /there is no option '--frob'; --help lists those that there are/],
     [['encode', '-t', 'gpt2', '--encoding', 'gpt2', '-x', 'a'], /'--encoding' is for rank files/],
   ]
   for (const [args, message] of wrong) refused(args, 2, message)
@@ -230,7 +249,7 @@ test('the output has its name when it is complete', () => {
   assert.equal(read('link.txt').toString(), '7252\n')
   output(['encode', '-t', 'gpt2', 'out.txt', '-o', 'out.txt'])
   assert.notEqual(read('out.txt').toString(), '7252\n')
-  refused(['encode', '-t', 'gpt2', '-x', 'a', '-o', 'nowhere/out.txt'], 1, /nowhere\/out\.txt: there is no such f/)
+  refused(['encode', '-t', 'gpt2', '-x', 'a', '-o', 'nowhere/out.txt'], 1, /nowhere\/out\.txt: there is no folder nowhere/)
   assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.part')), [])
 })
 

@@ -173,7 +173,7 @@ test('Ctrl-C ends it; a port that is taken and a tokenizer that is none are said
   const taken = run(['inspect', '--web', '--port', String(port)])
   assert.equal(taken.status, 1)
   assert.match(taken.stderr, /^tokenlane: port \d+: another program listens there \(ERR_TOKENLANE_PORT\)\n$/)
-  assert.match(run(['inspect', '--web', 'nowhere.json']).stderr, /^tokenlane: there is no tokenizer 'nowhere\.json'.*\n$/)
+  assert.match(run(['inspect', '--web', 'nowhere.json']).stderr, /^tokenlane: nowhere\.json: there is no such file .*\n$/)
   const chosen = startIn(folder, ['inspect', '--web', '--port', '0', '-t', 'tiny.json'])
   while (!chosen.written.stderr.includes('Ctrl-C')) await new Promise((resolve) => setTimeout(resolve, 20))
   chosen.child.kill('SIGTERM')

@@ -37,7 +37,7 @@ function take(values, known, { name, rawName, value }) {
   const option = Object.hasOwn(known, name) ? known[name] : undefined
   if (option === undefined) {
     const near = rawName.startsWith('--') ? nearestOf(name, Object.keys(known)) : undefined
-    throw new UsageError(`there is no option '${rawName}'${near === undefined ? '' : `; did you mean '--${near}'?`}`)
+    throw new UsageError(`there is no option '${rawName}'${near === undefined ? '; --help lists those that there are' : `; did you mean '--${near}'?`}`)
   }
   if (option.type === 'boolean') {
     if (value !== undefined) throw new UsageError(`'${rawName}' takes no value`)

@@ -23,10 +23,13 @@ export class UsageError extends Failure {
 export function at(place, error) {
   if (!(error instanceof Error)) return error
   // The number that the library gives a row of a batch says nothing to who reads of files and lines.
-  const message = error.row === undefined ? error.message : error.message.replace(/^(row|text) \d+: /, '')
+  const message = inOptions(error.row === undefined ? error.message : error.message.replace(/^(row|text) \d+: /, ''))
   const code = error.code?.startsWith?.('ERR_TOKENLANE_') ? error.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
   return new Failure(code, `${place}: ${message}`, { cause: error })
 }
+
+/** What the library calls an option of its calls is one of the command line here. */
+const inOptions = (message) => message.replace("say specialTokens 'text' to encode it as text or 'parse'", "say --special-tokens text to encode it as text, or parse")
 
 const REASONS = {
   ENOENT: ['FILE_NOT_FOUND', 'there is no such file'],

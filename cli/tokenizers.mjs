@@ -9,12 +9,20 @@ import { Failure } from './failure.mjs'
 
 const require = createRequire(import.meta.url)
 
-/** Which encoding each model of OpenAI uses; gpt-oss is in the second list only. */
+const models = require('../dropins/gpt-tokenizer/models.json')
+
+/** Which encoding each model of OpenAI uses: those that chat the newest, unless one of the other lists has them. */
 const MODELS = new Map(
-  [require('../dropins/gpt-tokenizer/models.json').encodings, require('../dropins/tiktoken/models.json')].flatMap((list) =>
+  [{ o200k_base: models.chat }, models.encodings, require('../dropins/tiktoken/models.json')].flatMap((list) =>
     Object.entries(list).flatMap(([encoding, names]) => names.map((name) => [name, encoding === 'gpt2' ? 'r50k_base' : encoding])),
   ),
 )
+
+/** What can only be meant as a file: it is nowhere else. */
+const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|bpe)$|[/\\]$/
+
+/** What a folder of a model has, as the hub lays it out. */
+const IN_FOLDER = ['tokenizer.json', 'tekken.json']
 
 /** `owner/name` on the hub, with a branch, a tag or a commit behind an @. */
 const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
@@ -26,7 +34,7 @@ export const TOKENIZER_OPTIONS = {
     short: 't',
     value: 'NAME',
     default: 'o200k_base',
-    help: 'a tokenizer.json, tekken.json or rank file, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+    help: 'a tokenizer.json, tekken.json or rank file, a folder with one of the first two, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
   },
   encoding: { type: 'string', value: 'NAME', help: 'which bundled encoding a rank file is read as' },
 }
@@ -39,9 +47,10 @@ export const TOKENIZER_OPTIONS = {
  * @returns {Promise<Tokenizer>}
  */
 export async function loadTokenizer(name, encoding) {
-  const isFile = fs.existsSync(name)
-  if (encoding !== undefined && !isFile) throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
-  if (isFile) return loadFile(name, encoding)
+  const file = fileOf(name)
+  if (encoding !== undefined && file === undefined) throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
+  if (file !== undefined) return loadFile(file, encoding)
+  if (FILE.test(name)) throw new Failure('FILE_NOT_FOUND', `${name}: there is no such file`)
   const bundled = encodingOf(name)
   if (bundled !== undefined) return Tokenizer.fromEncoding(bundled)
   const [, repository, revision] = REPOSITORY.exec(name) ?? []
@@ -52,6 +61,15 @@ export async function loadTokenizer(name, encoding) {
 
 /** The name of a tokenizer where there is little room. */
 export const shortName = (name) => (fs.existsSync(name) ? [path.basename(path.dirname(path.resolve(name))), path.basename(name)].join('/') : name)
+
+/** The file that a name is; of a folder the tokenizer in it. */
+function fileOf(name) {
+  const stat = fs.statSync(name, { throwIfNoEntry: false })
+  if (!stat?.isDirectory()) return stat === undefined ? undefined : name
+  const found = IN_FOLDER.map((one) => path.join(name, one)).find((one) => fs.existsSync(one))
+  if (found === undefined) throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${IN_FOLDER.join(' and no ')}`)
+  return found
+}
 
 async function loadFile(name, encoding) {
   try {

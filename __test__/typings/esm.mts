@@ -26,12 +26,12 @@ import type {
   Truncation,
 } from 'tokenlane'
 
-import { Tiktoken, get_encoding } from 'tokenlane/tiktoken'
+import { Tiktoken, encoding_for_model, get_encoding } from 'tokenlane/tiktoken'
 import { bpe_ranks, pat_str, special_tokens } from 'tokenlane/tiktoken/encoders/cl100k_base'
-import { init } from 'tokenlane/tiktoken/init'
+import { init, type TiktokenEncoding, type TiktokenModel } from 'tokenlane/tiktoken/init'
 import { encode as gptEncode } from 'tokenlane/gpt-tokenizer'
 import gpt4o from 'tokenlane/gpt-tokenizer/model/gpt-4o'
-import { GptEncoding } from 'tokenlane/gpt-tokenizer/GptEncoding'
+import { GptEncoding, type ChatCompletionFunctionDefinition } from 'tokenlane/gpt-tokenizer/GptEncoding'
 import { resolveEncoding } from 'tokenlane/gpt-tokenizer/resolveEncoding'
 import { Encoding as HfEncoding, Tokenizer as HfTokenizer, whitespacePreTokenizer } from 'tokenlane/huggingface'
 
@@ -131,6 +131,16 @@ const startOfBytes: Uint8Array = tokenizer.truncate(Buffer.from('text'), 3)
 const limits: SplitOptions = { maxTokens: 512, overlap: 64, boundary: 'sentence', ...count }
 const pieces: Piece[] = tokenizer.split('text', limits)
 const streamed: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 3 })
+const model: TiktokenModel = 'gpt-4o'
+const encodingName: TiktokenEncoding = 'o200k_base'
+// @ts-expect-error a model that the original does not know
+encoding_for_model('gpt-unknown')
+const ofModel: Uint32Array = encoding_for_model(model).encode_ordinary(encodingName)
+const weather: ChatCompletionFunctionDefinition = {
+  name: 'weather',
+  parameters: { type: 'object', required: ['city'], properties: { city: { type: 'string', enum: ['Ghent'] }, days: { type: 'array', items: { type: 'integer' } } } },
+}
+const withFunctions: number | undefined = gpt4o.countChatCompletionTokens?.({ messages: [{ content: 'hi' }], functions: [weather], function_call: { name: 'weather' } })
 const tiktokenIds: Uint32Array = get_encoding('cl100k_base').encode('text', 'all')
 const ordinary: Uint32Array = new Tiktoken(bpe_ranks, special_tokens, pat_str).encode_ordinary('text')
 await init(() => {})
@@ -172,5 +182,5 @@ tokenizer.encode(['one', 'two'])
 // @ts-expect-error a pair of a batch is a list
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
-export { gptIds, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
+export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
 export { back, bytes, columns, counts, dims, fits, id, into, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }

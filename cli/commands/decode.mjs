@@ -35,7 +35,7 @@ export const decode = {
   ],
 
   async run({ values, positionals }) {
-    const sources = sourcesOf(positionals, values.ids)
+    const sources = sourcesOf(positionals, values.ids, '--ids')
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const file = openOutput(values.output)
     const progress = progressOf(sources, values)

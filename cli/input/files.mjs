@@ -25,15 +25,16 @@ const CHUNK = 1 << 20
  *
  * @param {string[]} names paths, folders, patterns, or `-` for standard input, which is also read where there are none
  * @param {string} [text] read instead of files
+ * @param {string} [option] the option that gave it
  * @returns {Source[]}
  */
-export function sourcesOf(names, text) {
+export function sourcesOf(names, text, option = '--text') {
   if (text !== undefined) {
-    if (names.length > 0) throw new UsageError("give files or '--text', not both")
-    return [textSource(text)]
+    if (names.length > 0) throw new UsageError(`give files or '${option}', not both`)
+    return [textSource(text, option)]
   }
   if (names.length > 0) return names.flatMap(named)
-  if (process.stdin.isTTY) throw new UsageError('there is nothing to read: name files, give --text, or pipe text in')
+  if (process.stdin.isTTY) throw new UsageError(`there is nothing to read: name files, give ${option}, or pipe something in`)
   return [stdin()]
 }
 
@@ -72,8 +73,8 @@ function fileSource(file, stat = fs.statSync(file)) {
 
 const stdin = () => ({ name: 'standard input', size: undefined, chunks: (onRead) => bytesOf('standard input', () => process.stdin, onRead) })
 
-const textSource = (text) => ({
-  name: '--text',
+const textSource = (text, option) => ({
+  name: option,
   size: undefined,
   async *chunks() {
     yield Buffer.from(text)

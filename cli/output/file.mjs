@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { UsageError, fileFailure } from '../failure.mjs'
+import { Failure, UsageError, fileFailure } from '../failure.mjs'
 
 const BUFFER = 1 << 16
 
@@ -54,7 +54,8 @@ class OutputFile {
       this.#file = fs.openSync(this.#beside ?? name, isPlain ? 'wx' : 'w', stat?.mode)
     } catch (error) {
       unfinished.delete(this.#beside)
-      throw fileFailure(name, error)
+      if (error.code !== 'ENOENT') throw fileFailure(name, error)
+      throw new Failure('FILE_NOT_FOUND', `${name}: there is no folder ${path.dirname(name)}`, { cause: error })
     }
   }
 

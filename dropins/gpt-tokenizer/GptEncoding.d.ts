@@ -6,12 +6,15 @@
 import type { EncodingName, ModelName } from './mapping.js'
 
 /** A call of a function in a message. */
-export interface FunctionCall {
+export interface ChatMessageFunctionCall {
   /** The function. */
   name?: string
   /** What it is called with, as JSON. */
   arguments?: string
 }
+
+/** What ends a message in the harmony format. */
+export type HarmonyTerminator = '<|end|>' | '<|return|>' | '<|call|>'
 
 /** A message of a chat. The last five are for models with the harmony format. */
 export interface ChatMessage {
@@ -22,7 +25,7 @@ export interface ChatMessage {
   /** What is said. */
   content: string
   /** A function that was called, for {@link GptEncoding.countChatCompletionTokens}; encodings of chats leave it out. */
-  function_call?: FunctionCall
+  function_call?: ChatMessageFunctionCall
   /** The channel of the answer, such as `'analysis'` or `'final'`. Default none. */
   channel?: string
   /** Whom it is for, such as `'functions.weather'`. Default none. */
@@ -32,7 +35,7 @@ export interface ChatMessage {
   /** The format of the content, such as `'json'`. Default none. */
   constraint?: string
   /** What ends the message. Default `'<|end|>'`. */
-  terminator?: '<|end|>' | '<|return|>' | '<|call|>'
+  terminator?: HarmonyTerminator
 }
 
 /** What becomes of special tokens that a text spells out. */
@@ -50,24 +53,94 @@ export interface EncodeChatOptions {
 }
 
 /** A function that a model may call, described as JSON Schema. */
-export interface FunctionDefinition {
+export interface ChatCompletionFunctionDefinition {
   /** Its name. */
   name: string
   /** What it does. */
   description?: string
   /** Its parameters. Default none. */
-  parameters?: FunctionParameters
+  parameters?: ChatCompletionFunctionParameters
 }
 
-/** The parameters of a function, as JSON Schema. */
-export interface FunctionParameters {
-  /** Parameters are fields of an object. */
-  type: 'object'
-  /** Their schemas, by name. */
-  properties?: Record<string, object>
-  /** The names of those that have to be given. */
-  required?: string[]
+/** The parameters of a function: fields of an object. */
+export interface ChatCompletionFunctionParameters extends ChatCompletionObjectProperty {}
+
+/** The kinds of values that a parameter may have. */
+export type ChatCompletionFunctionType = 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'array' | 'object'
+
+/** A parameter, as JSON Schema. */
+export type ChatCompletionFunctionProperty =
+  | ChatCompletionStringProperty
+  | ChatCompletionNumberProperty
+  | ChatCompletionBooleanProperty
+  | ChatCompletionNullProperty
+  | ChatCompletionArrayProperty
+  | ChatCompletionObjectProperty
+
+/** A string. */
+export interface ChatCompletionStringProperty {
+  /** Its kind. */
+  type: 'string'
+  /** What it is. */
+  description?: string
+  /** The only values that it may have. */
+  enum?: string[]
 }
+
+/** A number. */
+export interface ChatCompletionNumberProperty {
+  /** Its kind. */
+  type: 'integer' | 'number'
+  /** What it is. */
+  description?: string
+  /** The least that it may be; the model does not see it. */
+  minimum?: number
+  /** The most that it may be; the model does not see it. */
+  maximum?: number
+  /** The only values that it may have. */
+  enum?: (number | string)[]
+}
+
+/** `true` or `false`. */
+export interface ChatCompletionBooleanProperty {
+  /** Its kind. */
+  type: 'boolean'
+  /** What it is. */
+  description?: string
+}
+
+/** Always `null`. */
+export interface ChatCompletionNullProperty {
+  /** Its kind. */
+  type: 'null'
+  /** What it is. */
+  description?: string
+}
+
+/** A list. */
+export interface ChatCompletionArrayProperty {
+  /** Its kind. */
+  type: 'array'
+  /** What it is. */
+  description?: string
+  /** What is in it. Default anything. */
+  items?: ChatCompletionFunctionProperty
+}
+
+/** An object. */
+export interface ChatCompletionObjectProperty {
+  /** Its kind. */
+  type: 'object'
+  /** What it is. */
+  description?: string
+  /** The names of the fields that have to be given. Default none. */
+  required?: string[]
+  /** The fields, by name. Default none. */
+  properties?: Record<string, ChatCompletionFunctionProperty>
+}
+
+/** Whether a model may call a function, must not, or has to call the one that is named. */
+export type ChatCompletionFunctionCallOption = 'auto' | 'none' | FunctionChoice
 
 /** The function that a model has to call. */
 export interface FunctionChoice {
@@ -80,9 +153,9 @@ export interface ChatCompletionRequest {
   /** The conversation. */
   messages: readonly ChatMessage[]
   /** The functions that the model may call. Default none. */
-  functions?: readonly FunctionDefinition[]
+  functions?: readonly ChatCompletionFunctionDefinition[]
   /** Whether it may call one, must not, or has to call this one. Default `'auto'`. */
-  function_call?: 'auto' | 'none' | FunctionChoice
+  function_call?: ChatCompletionFunctionCallOption
 }
 
 /** Prices for a million tokens, or what so many tokens cost; `undefined` where there is no such price. */

@@ -248,6 +248,8 @@ export class Model {
 
 /** Settings of a {@link BPE}. */
 export interface BpeOptions {
+  /** Not looked at: the cache of words has a bound of its own, and changes no result. Default, always: that. */
+  cacheCapacity?: number
   /** The probability with which a merge is passed over. Default 0. */
   dropout?: number
   /** The token for characters that have none. Default none: they are left out. */

@@ -6,12 +6,12 @@
  *
  * @module tokenlane/tiktoken
  */
+import type { TiktokenModel } from './models.js'
+
+export type { TiktokenModel } from './models.js'
 
 /** The names of the bundled encodings that the original knows. */
 export type TiktokenEncoding = 'gpt2' | 'r50k_base' | 'p50k_base' | 'p50k_edit' | 'cl100k_base' | 'o200k_base'
-
-/** The name of a model of OpenAI; those that the original knows are known. */
-export type TiktokenModel = string & {}
 
 /**
  * An encoder of one of the bundled encodings. Throws `ERR_TOKENLANE_UNKNOWN_ENCODING`.

@@ -3,6 +3,7 @@
  *
  * @module tokenlane/tiktoken/init
  */
+export type { TiktokenEncoding, TiktokenModel } from './index.js'
 export { Tiktoken, encoding_for_model, get_encoding, get_encoding_name_for_model } from './index.js'
 
 /**

@@ -1,6 +1,8 @@
 // The page in a real browser: what one sees, types, points at and hears.
 
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 
 import { Tokenizer } from '../index.mjs'
@@ -13,7 +15,12 @@ if (whyNot) test('the page in Chromium', { skip: whyNot }, () => {})
 else await tests()
 
 async function tests() {
-  const { child, ended, url } = await servePage(folderWithTokenizer())
+  const folder = folderWithTokenizer()
+  // A name that is wider than a phone.
+  const long = path.join(folder, 'a-folder-with-a-long-name', 'and-another-one', 'tokenizer.json')
+  fs.mkdirSync(path.dirname(long), { recursive: true })
+  fs.renameSync(path.join(folder, 'tiny.json'), long)
+  const { child, ended, url } = await servePage(folder, ['o200k_base', 'cl100k_base', long])
   const browser = await launch()
   test.after(async () => {
     await browser.close()
@@ -225,7 +232,12 @@ async function tests() {
     const { page, wrong, close } = await open({ viewport: { width: 360, height: 740 }, hasTouch: true })
     await type(page, `${'wide'.repeat(200)}\n${'x '.repeat(300)}`)
     await has(page, 0, Tokenizer.fromEncodingSync('o200k_base').count(`${'wide'.repeat(200)}\n${'x '.repeat(300)}`))
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360)
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+    assert.ok((await width()) <= 360)
+    await page.getByRole('combobox', { name: 'Tokenizer' }).first().selectOption(long)
+    await box(page, long).waitFor()
+    assert.ok((await width()) <= 360, 'with a long name')
+    await page.getByRole('combobox', { name: 'Tokenizer' }).first().selectOption('o200k_base')
     const [first, second] = await page.locator('.pane').evaluateAll((panes) => panes.map((pane) => pane.getBoundingClientRect().top))
     assert.ok(second > first, 'one below the other')
     await page.locator('.token').first().tap()

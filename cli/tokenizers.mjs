@@ -59,9 +59,6 @@ export async function loadTokenizer(name, encoding) {
   throw new Failure('UNKNOWN_TOKENIZER', `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`)
 }
 
-/** The name of a tokenizer where there is little room. */
-export const shortName = (name) => (fs.existsSync(name) ? [path.basename(path.dirname(path.resolve(name))), path.basename(name)].join('/') : name)
-
 /** The file that a name is; of a folder the tokenizer in it. */
 function fileOf(name) {
   const stat = fs.statSync(name, { throwIfNoEntry: false })

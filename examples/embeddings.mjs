@@ -5,6 +5,10 @@ import ort from 'onnxruntime-node'
 import { Tokenizer } from 'tokenlane'
 
 const [model, file, ...texts] = process.argv.slice(2)
+if (texts.length === 0) {
+  console.error('usage: node embeddings.mjs model.onnx tokenizer.json "a text" "another text" …')
+  process.exit(2)
+}
 const [session, tokenizer] = await Promise.all([ort.InferenceSession.create(model), Tokenizer.fromFile(file)])
 
 const COLUMNS = { input_ids: 'ids', attention_mask: 'attentionMask', token_type_ids: 'typeIds' }

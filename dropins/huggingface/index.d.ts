@@ -67,8 +67,8 @@ export interface TruncationOptions {
   maxLength?: number
   /** Which text of a pair gets shorter. Default `'LongestFirst'`. */
   strategy?: TruncationStrategy
-  /** From which end. Default `'right'`. */
-  direction?: TruncationDirection | 'left' | 'right'
+  /** From which end, `'left'` or `'right'`; anything else throws `ERR_TOKENLANE_ARGUMENT_VALUE`. Default `'right'`. */
+  direction?: string
   /** How many tokens neighbouring parts have in common. Default 0. */
   stride?: number
 }
@@ -77,8 +77,8 @@ export interface TruncationOptions {
 export interface PaddingOptions {
   /** To how many tokens. Default those of the longest text of a batch. Of {@link Encoding.pad}: not looked at. */
   maxLength?: number
-  /** On which side. Default `'right'`. */
-  direction?: PaddingDirection | 'left' | 'right'
+  /** On which side, `'left'` or `'right'`; anything else throws `ERR_TOKENLANE_ARGUMENT_VALUE`. Default `'right'`. */
+  direction?: string | PaddingDirection
   /** The length is rounded up to a multiple of this. Default 1. Of {@link Encoding.pad}: not looked at. */
   padToMultipleOf?: number
   /** The id of the padding. Default 0. */
@@ -224,10 +224,11 @@ export class Encoding {
   /** Fills this encoding up. Throws `ERR_TOKENLANE_PADDING_TOO_LONG` for more than 4,194,304 tokens. */
   pad(length: number, options?: PaddingOptions | null): void
   /**
-   * Cuts this encoding; what is cut off overflows. The direction is `'left'` unless it is given, as in the original. Throws
-   * `ERR_TOKENLANE_TRUNCATION_STRIDE` for a stride that is not less than the length. Default stride 0.
+   * Cuts this encoding; what is cut off overflows. The direction is `'left'` unless it is given, as in the original. Default stride 0.
+   * Throws `ERR_TOKENLANE_TRUNCATION_STRIDE` for a stride that is not less than the length, `ERR_TOKENLANE_ARGUMENT_VALUE` for a direction
+   * that is neither `'left'` nor `'right'`.
    */
-  truncate(length: number, stride?: number | null, direction?: TruncationDirection | 'left' | 'right' | null): void
+  truncate(length: number, stride?: number | null, direction?: string | null): void
 }
 export { Encoding as JsEncoding }
 

@@ -1,0 +1,71 @@
+// docs/drop-ins.md says what the calls of other libraries are in tokenlane's own API. Both sides of its tables are run: they give
+// the same.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import '../scripts/model-entries.mjs'
+import { Tokenizer } from '../index.mjs'
+import { bytesOf, tiny } from './support/tiny.mjs'
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-migration-'))
+test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+const file = path.join(folder, 'tokenizer.json')
+fs.writeFileSync(file, bytesOf(tiny()))
+
+const guide = fs.readFileSync(new URL('../docs/drop-ins.md', import.meta.url), 'utf8')
+
+/** What is not an expression that gives something: it loads, frees or writes. */
+const EFFECTS = /^(new Tiktoken|encoder\.free|was\.save)/
+
+/** The rows of a section's table that have one expression on the left, and on the right one, or one and a remark behind a comma. */
+function rowsOf(title) {
+  const section = guide.split(`\n## From ${title}\n`)[1].split('\n## ')[0]
+  const rows = section.split('\n').filter((line) => line.startsWith('| `')).map((line) => line.slice(2, -2).split(/(?<!\\) \| /))
+  return rows.flatMap((cells) => {
+    const [left, right] = cells.map((cell) => cell.replaceAll('\\|', '|'))
+    const [, before] = left.match(/^`([^`]+)`$/) ?? []
+    const [, after] = right.match(/^`([^`]+)`(?:$|,)/) ?? []
+    return before && after && !EFFECTS.test(before) ? [[before, after]] : []
+  })
+}
+
+const AsyncFunction = (async () => {}).constructor
+
+/** What an expression gives, as plain arrays. */
+async function valueOf(expression, variables) {
+  const value = await new AsyncFunction(...Object.keys(variables), `return (${expression})`)(...Object.values(variables))
+  return JSON.parse(JSON.stringify(value, (_, one) => (ArrayBuffer.isView(one) ? Array.from(one) : one)))
+}
+
+async function compare(title, least, was, tokenizer, texts) {
+  const rows = rowsOf(title)
+  assert.ok(rows.length >= least, `${rows.length} rows of ${title}`)
+  const [text, second] = texts
+  const ids = tokenizer.encode(text).ids
+  const shared = { text, second, texts, special: `${text}<|endoftext|>`, ids, rows: texts.map((one) => Array.from(tokenizer.encode(one).ids)), Buffer, TextDecoder }
+  for (const [left, right] of rows) {
+    const [before, after] = [await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }), await valueOf(right, { ...shared, tokenizer })]
+    assert.deepEqual(after, before, `${left} is not ${right}`)
+  }
+}
+
+const TEXTS = ['Hello, wörld! 🚀 it is', 'a second text']
+
+test('from tiktoken', async () => {
+  const { get_encoding } = await import('tokenlane/tiktoken')
+  await compare('tiktoken', 9, { encoder: get_encoding('o200k_base') }, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
+})
+
+test('from gpt-tokenizer', async () => {
+  const { encode, countTokens, isWithinTokenLimit, decode } = await import('tokenlane/gpt-tokenizer')
+  await compare('gpt-tokenizer', 7, { encode, countTokens, isWithinTokenLimit, decode }, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
+})
+
+test('from tokenizers', async () => {
+  const { Tokenizer: Other } = await import('tokenlane/huggingface')
+  await compare('tokenizers', 14, { was: Other.fromFile(file) }, await Tokenizer.fromFile(file), ['hello he', 'hell'])
+})

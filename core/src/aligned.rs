@@ -6,6 +6,10 @@
 //!
 //! The rules for text that is put in, taken out or replaced are those of Hugging Face tokenizers' `NormalizedString`:
 //! what replaces a character has that character's span, what is inserted has the span of the byte before it.
+//!
+//! What is inserted before everything stands for nothing of the original: its span is empty. A rule that makes a whole text
+//! anew ([`AlignedText::transform`], [`AlignedText::transform_part`]) puts the new text where the old one begins to stand
+//! for something, so that such a beginning stays in front of it; the reference does so, and it is followed.
 
 use crate::span::Span;
 
@@ -81,7 +85,26 @@ impl AlignedText {
     pub(crate) fn rewrite(&mut self, write: impl FnOnce(&mut Rewriter<'_>)) {
         self.begin_rewrite();
         let end = self.old_text.len();
-        self.write_part(0, end, self.base, write);
+        self.write_part(0..end, 0, self.base, write);
+    }
+
+    /// Rewrites a text as [`Self::rewrite`] does, by a rule that the reference applies to the original as a whole. A beginning
+    /// that stands for nothing stays, what `write` makes of all of the text comes behind it, and the spans are those of the
+    /// characters from there on. Where these are too few the reference fails; then this is a rewriting like any other.
+    pub(crate) fn transform(&mut self, write: impl Fn(&mut Rewriter<'_>)) {
+        let something = self.origins.iter().position(|span| !span.is_empty()).unwrap_or(self.origins.len());
+        self.begin_rewrite();
+        let end = self.old_text.len();
+        if something > 0 {
+            self.text.push_str(&self.old_text[..something]);
+            self.origins.extend_from_slice(&self.old_origins[..something]);
+            if self.write_part(0..end, something, self.base, &write).1 {
+                return;
+            }
+            self.text.clear();
+            self.origins.clear();
+        }
+        self.write_part(0..end, 0, self.base, write);
     }
 
     /// Moves the text aside; [`Self::rewrite_part`] then makes the new one from it, part by part.
@@ -97,21 +120,46 @@ impl AlignedText {
     /// Appends what `write` makes of bytes `start..end` of the old text; returns where it stands in the new one.
     pub(crate) fn rewrite_part(&mut self, start: usize, end: usize, write: impl FnOnce(&mut Rewriter<'_>)) -> Span {
         let base = self.old_origins.get(start).map_or(self.base + start, |span| span.start as usize);
-        self.write_part(start, end, base, write)
+        self.write_part(start..end, 0, base, write).0
     }
 
-    fn write_part(&mut self, start: usize, end: usize, base: usize, write: impl FnOnce(&mut Rewriter<'_>)) -> Span {
+    /// Appends a part as [`Self::rewrite_part`] does, by a rule that the reference applies to the original as a whole. Behind
+    /// what `write` makes of a part that stands for nothing comes the part itself, again.
+    pub(crate) fn transform_part(&mut self, start: usize, end: usize, write: impl FnOnce(&mut Rewriter<'_>)) -> Span {
+        let written = self.rewrite_part(start, end, write);
+        let origins = self.old_origins.get(start..end).unwrap_or_default();
+        if let [first, .., last] | [first @ last] = origins
+            && first.start == last.end
+        {
+            self.text.push_str(&self.old_text[start..end]);
+            self.origins.extend_from_slice(origins);
+        }
+        Span { end: Span::new(0, self.text.len()).end, ..written }
+    }
+
+    /// Appends what `write` makes of a part of the old text; its spans are those of the part from byte `lead` on. Returns
+    /// where it stands, and whether there were spans enough.
+    fn write_part(
+        &mut self,
+        part: std::ops::Range<usize>,
+        lead: usize,
+        base: usize,
+        write: impl FnOnce(&mut Rewriter<'_>),
+    ) -> (Span, bool) {
         let new_start = self.text.len();
-        let origins = if self.tracked { &self.old_origins[start..end] } else { &[] };
-        write(&mut Rewriter {
-            old: &self.old_text[start..end],
-            old_origins: origins,
+        let mut rewriter = Rewriter {
+            old: &self.old_text[part.clone()],
+            old_origins: if self.tracked { &self.old_origins[part] } else { &[] },
             at: 0,
+            origin_at: lead,
+            ran_out: false,
             base,
             new: &mut self.text,
             new_origins: self.tracked.then_some(&mut self.origins),
-        });
-        Span::new(new_start, self.text.len())
+        };
+        write(&mut rewriter);
+        let enough = !rewriter.ran_out;
+        (Span::new(new_start, self.text.len()), enough)
     }
 }
 
@@ -121,6 +169,10 @@ pub(crate) struct Rewriter<'a> {
     old: &'a str,
     old_origins: &'a [Span],
     at: usize,
+    /// Where the span of what is read stands: at `at`, or so many characters further on as [`AlignedText::transform`] says.
+    origin_at: usize,
+    /// Whether something was replaced that has no span any more.
+    ran_out: bool,
     base: usize,
     new: &'a mut String,
     new_origins: Option<&'a mut Vec<Span>>,
@@ -139,24 +191,28 @@ impl<'a> Rewriter<'a> {
 
     /// Takes the next `count` bytes over as they are.
     pub(crate) fn keep_bytes(&mut self, count: usize) {
-        let end = self.at + count;
-        self.new.push_str(&self.old[self.at..end]);
-        if let Some(origins) = &mut self.new_origins {
-            origins.extend_from_slice(&self.old_origins[self.at..end]);
+        let kept = &self.rest()[..count];
+        if self.origin_at != self.at {
+            return kept.chars().for_each(|character| self.replace(character));
         }
-        self.at = end;
+        self.new.push_str(kept);
+        if let Some(origins) = &mut self.new_origins {
+            origins.extend_from_slice(&self.old_origins[self.at..self.at + count]);
+        }
+        self.skip_bytes(count);
     }
 
     /// Reads the next character and writes `character` in its place.
     pub(crate) fn replace(&mut self, character: char) {
-        let span = self.old_origins.get(self.at).copied();
+        let span = self.old_origins.get(self.origin_at).copied();
+        self.ran_out |= span.is_none();
         self.skip();
         self.write(character, span);
     }
 
     /// Writes a character that stands for nothing of its own; it has the span of the byte read last.
     pub(crate) fn insert(&mut self, character: char) {
-        let span = match self.at.checked_sub(1) {
+        let span = match self.origin_at.checked_sub(1) {
             Some(before) => self.old_origins.get(before).copied(),
             None => Some(Span::new(self.base, self.base)),
         };
@@ -165,12 +221,19 @@ impl<'a> Rewriter<'a> {
 
     /// Reads the next character and writes nothing.
     pub(crate) fn skip(&mut self) {
-        self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+        self.skip_bytes(self.rest().chars().next().map_or(0, char::len_utf8));
     }
 
     /// Reads the next `count` bytes, which end a character, and writes nothing.
     pub(crate) fn skip_bytes(&mut self, count: usize) {
-        self.at += count;
+        let end = self.at + count;
+        if self.origin_at == self.at {
+            self.origin_at = end;
+        } else {
+            let characters = self.old[self.at..end].chars().count();
+            self.origin_at += self.old[self.origin_at..].chars().take(characters).map(char::len_utf8).sum::<usize>();
+        }
+        self.at = end;
     }
 
     /// One step of a normalization form: with `change` 1 the character is new, with 0 it replaces one, with -n it

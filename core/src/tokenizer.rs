@@ -173,7 +173,8 @@ impl Tokenizer {
         let Parts { spaces, bpe, post_processor, decoder, truncation, padding, .. } = parts;
         Self {
             scanner: pretokenizer.take_scanner(),
-            needs_origins: pretokenizer.needs_origins(normalizer.is_some()),
+            needs_origins: pretokenizer.needs_origins(normalizer.is_some())
+                || normalizer.as_ref().is_some_and(Normalizer::puts_before),
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             encoders: Encoders::default(),
             token_reach: OnceLock::new(),

@@ -173,3 +173,91 @@ fn an_added_token_of_many_equal_letters_is_found() {
     assert_eq!(ids(&format!("a{long}xa")), [2, id, 1, 2]);
     assert_eq!(ids(&long[1..]), vec![1; long.len() - 1]);
 }
+
+/// Tokens and offsets, in code points, of a tokenizer that knows single characters.
+fn tokens_of_characters(normalizer: &Value, pre_tokenizer: &Value, text: &str) -> (String, Vec<[u32; 2]>) {
+    let known = (' '..='~').chain('¡'..='Ń').chain("中\u{301}".chars());
+    let vocab: serde_json::Map<String, Value> =
+        known.zip(0..).map(|(character, id)| (character.to_string(), Value::from(id))).collect();
+    let model = json!({"type": "BPE", "vocab": vocab, "merges": []});
+    let file = json!({"version": "1.0", "normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "model": model});
+    let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound");
+    let options =
+        EncodeOptions { columns: Columns::OFFSETS, offset_unit: OffsetUnit::CodePoint, ..EncodeOptions::default() };
+    let encoding = tokenizer.encode(text.into(), &options).expect("the text is sound");
+    let ids_only = tokenizer.encode(text.into(), &EncodeOptions::default()).expect("the text is sound");
+    assert_eq!(ids_only.ids(), encoding.ids(), "{text:?}");
+    let tokens = encoding.ids().iter().map(|&id| tokenizer.id_to_token(id).expect("it came from there"));
+    (tokens.collect(), encoding.offsets().to_vec())
+}
+
+fn replace(pattern: &str, content: &str) -> Value {
+    json!({"type": "Replace", "pattern": {"Regex": pattern}, "content": content})
+}
+
+#[test]
+fn bytes_that_stand_for_nothing_of_the_text_are_written_twice() {
+    let byte_level = |add_prefix_space, use_regex| json!({"type": "ByteLevel", "add_prefix_space": add_prefix_space, "use_regex": use_regex, "trim_offsets": true});
+    let nothing = json!({"type": "Prepend", "prepend": ""});
+    let (put, words) = (replace("^", "xy!"), byte_level(false, true));
+    let twice = json!({"type": "Sequence", "pretokenizers": [
+        {"type": "Split", "pattern": {"Regex": "\\s"}, "behavior": "Removed", "invert": false},
+        byte_level(true, false),
+        {"type": "Digits", "individual_digits": true},
+        byte_level(false, false),
+    ]});
+    assert_eq!(
+        tokens_of_characters(&put, &words, "ab"),
+        ("xyxy!!ab".into(), vec![[0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 1], [1, 2]])
+    );
+    assert_eq!(
+        tokens_of_characters(&put, &words, " é"),
+        ("xyxy!!ĠÃ©".into(), vec![[0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 1], [1, 2], [1, 2]])
+    );
+    assert_eq!(
+        tokens_of_characters(&nothing, &byte_level(true, false), "é"),
+        ("ĠÃ© é".into(), vec![[0, 0], [0, 0], [0, 0], [0, 0], [0, 0]])
+    );
+    assert_eq!(
+        tokens_of_characters(&nothing, &byte_level(true, true), "a b"),
+        ("Ġa aĠb".into(), vec![[0, 0], [0, 0], [0, 0], [0, 0], [1, 2], [2, 3]])
+    );
+    let (tokens, offsets) = tokens_of_characters(&nothing, &twice, "1 2");
+    assert_eq!(tokens, "ÄłĠ11Ġ 11Äł2");
+    assert_eq!(offsets, [vec![[0, 0]; 9], vec![[2, 3]; 3]].concat());
+}
+
+#[test]
+fn a_beginning_that_stands_for_nothing_stays_in_front_of_the_whole_text_made_anew() {
+    let rule = |kind: &str| json!({"type": kind});
+    let strip = json!({"type": "Strip", "strip_left": true, "strip_right": true});
+    let nothing = json!({"type": "Prepend", "prepend": ""});
+    type Case<'a> = (&'a [Value], &'a str, &'a str, &'a [[u32; 2]]);
+    let cases: [Case<'_>; 9] = [
+        (&[replace("^", "x"), strip.clone()], " ab  ", "xx ab", &[[0, 0], [0, 1], [1, 2], [2, 3], [3, 4]]),
+        (&[replace("^", " "), strip.clone()], "ab ", " ab", &[[0, 0], [1, 2], [2, 3]]),
+        (&[replace("^", " "), strip.clone()], "   ", " ", &[[0, 0]]),
+        (&[replace("^", " "), replace("a", ""), strip], "a", " ", &[[0, 0]]),
+        (&[replace("^", "x"), rule("StripAccents")], "ee\u{301}", "xxee", &[[0, 0], [0, 1], [1, 2], [2, 3]]),
+        (&[replace("^", "\u{301}"), rule("StripAccents")], "\u{301}", "\u{301}", &[[0, 0]]),
+        (
+            &[replace("^", "xyz"), rule("StripAccents")],
+            "ae\u{301}\u{301}\u{301}\u{301}",
+            "xyzxyzae",
+            &[[0, 0], [0, 0], [0, 0], [0, 1], [1, 2], [2, 3], [3, 4], [4, 5]],
+        ),
+        (&[replace("^", "x"), rule("NFC")], "ee\u{301}", "xxeé", &[[0, 0], [0, 1], [1, 2], [2, 3]]),
+        (&[nothing, rule("NFKC")], "e\u{301}", "eé", &[[0, 0], [1, 2]]),
+    ];
+    for (normalizers, text, tokens, offsets) in cases {
+        let normalizer = json!({"type": "Sequence", "normalizers": normalizers});
+        assert_eq!(
+            tokens_of_characters(&normalizer, &Value::Null, text),
+            (tokens.into(), offsets.to_vec()),
+            "{text:?}"
+        );
+    }
+    // Where the reference runs out of characters it fails; here the text is what the rules say.
+    let lower = json!({"type": "Sequence", "normalizers": [replace("^", "x"), rule("Lowercase")]});
+    assert_eq!(tokens_of_characters(&lower, &Value::Null, "A").0, "xa");
+}

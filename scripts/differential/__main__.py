@@ -4,7 +4,7 @@
 For maintainers; not part of `npm test`. Needs a release build of the addon (`npm run build`).
 
     python3 -m venv .cache/differential
-    .cache/differential/bin/pip install tokenizers==0.23.3 tiktoken==0.14.0 sentencepiece==0.2.3 protobuf
+    .cache/differential/bin/pip install tokenizers==0.23.3 tiktoken==0.14.0 sentencepiece==0.2.3 protobuf numpy
     .cache/differential/bin/python scripts/differential [--seed 1] [--tokenizers 50] [--texts 60]
         [--components byte-level|families|all|ranks] [--save .cache/differences]
         [--reread here|there]

@@ -82,7 +82,7 @@ RARE_PATTERNS = [
 ]
 BEHAVIORS = ["Isolated", "Isolated", "Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 STRINGS = [" ", "a", "th", "é", "\n", "  ", "▁", "..", "e\u0301", "😀"]
-REGEXES = [r"\s+", "[aeiou]", r"\p{M}", r"\d{2}", "(?i)t", r"\s+$|^\s+", r"(?<=a)b", r"\n+", "", r"[^\w\s]", r"\x{feff}|\u200b", r"(.)\1"]
+REGEXES = [r"\s+", "[aeiou]", r"\p{M}", r"\d{2}", "(?i)t", r"\s+$|^\s+", r"(?<=a)b", r"\n+", "", "^", r"(?=\p{Lu})", r"[^\w\s]", r"\x{feff}|\u200b", r"(.)\1"]
 
 
 def coin(random, probability=0.5):
@@ -143,7 +143,7 @@ def any_normalizer(random):
         case "Strip":
             return {"type": kind, "strip_left": coin(random), "strip_right": coin(random)}
         case "Prepend":
-            return {"type": kind, "prepend": random.choice(["▁", "ab", " ", "\u0301"])}
+            return {"type": kind, "prepend": random.choice(["▁", "ab", " ", "\u0301", ""])}
         case "Replace":
             return random_replace(random, ["", " ", "▁", "xyz", "é", "\n\n"])
         case "Bert":

@@ -107,7 +107,12 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError>
     let Blueprint { components, post_processor, vocab, merges, added_tokens, truncation, padding, origin } = blueprint;
     let normalizer = normalizer::load(&Part::new(&components.normalizer.value(), "normalizer"))?;
     let mut pretokenizer = pretokenizer::load(&Part::new(&components.pre_tokenizer.value(), "pre_tokenizer"))?;
-    let token_form = take_byte_level(&mut pretokenizer, &vocab, &components.model);
+    let puts_before = normalizer.as_ref().is_some_and(Normalizer::puts_before);
+    // Bytes that stand for nothing of the text are written twice, which the model does not know of.
+    let token_form = match puts_before {
+        true => TokenForm::Text,
+        false => take_byte_level(&mut pretokenizer, &vocab, &components.model),
+    };
     let added_tokens = numbered(added_tokens, &vocab, normalizer.as_ref())?;
     let spaces =
         spaces::told(normalizer.as_ref(), &pretokenizer).filter(|_| added_tokens.is_idle(SearchStage::Normalized));

@@ -18,7 +18,7 @@ impl Strip {
         if self.leaves(text.as_str()) {
             return;
         }
-        text.rewrite(|rewriter| {
+        text.transform(|rewriter| {
             let old = rewriter.rest();
             let kept = self.stripped(old);
             let before = if self.left { old.chars().take_while(|c| c.is_whitespace()).count() } else { 0 };

@@ -40,7 +40,7 @@ impl Form {
         if self.leaves(text.as_str()) {
             return;
         }
-        text.rewrite(|rewriter| {
+        text.transform(|rewriter| {
             let old = rewriter.rest();
             match self {
                 Self::Nfc => old.nfc().for_each(|(character, change)| rewriter.step(character, change)),

@@ -33,7 +33,7 @@ impl Letters {
         if self.leaves(text.as_str()) {
             return;
         }
-        text.rewrite(|rewriter| {
+        text.transform(|rewriter| {
             while let Some(character) = rewriter.rest().chars().next() {
                 self.write(character, rewriter);
             }

@@ -72,6 +72,17 @@ impl Normalizer {
         Ok(())
     }
 
+    /// Whether this can put something before a text that stands for nothing of it. Texts then have to be tracked even where
+    /// nobody asks for offsets, since what follows depends on it: see [`AlignedText::transform`].
+    pub(crate) fn puts_before(&self) -> bool {
+        match self {
+            Self::Prepend(put) => put.is_empty(),
+            Self::Replace(replace) => replace.pattern.can_be_empty(),
+            Self::Sequence(all) => all.iter().any(Self::puts_before),
+            Self::Form(_) | Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) => false,
+        }
+    }
+
     /// How many bytes of a text can become one byte at most; nothing where there is no such bound.
     pub(crate) fn most_bytes_per_byte(&self) -> Option<usize> {
         match self {
@@ -87,7 +98,7 @@ impl Normalizer {
     /// The normalized form of a text that needs no offsets.
     pub(crate) fn normalized(&self, text: &str) -> Result<String, PatternError> {
         let mut aligned = AlignedText::default();
-        aligned.start(text, 0, false);
+        aligned.start(text, 0, self.puts_before());
         self.normalize(&mut aligned)?;
         Ok(aligned.as_str().to_owned())
     }

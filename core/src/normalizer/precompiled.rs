@@ -83,7 +83,7 @@ impl Precompiled {
             }
         }
         if changed {
-            text.rewrite(|rewriter| steps.into_iter().for_each(|(character, change)| rewriter.step(character, change)));
+            text.transform(|rewriter| steps.iter().for_each(|&(character, change)| rewriter.step(character, change)));
         }
     }
 

@@ -99,6 +99,18 @@ impl Pattern {
         matches!(self.matcher, Matcher::Regex(_)).then_some(&self.source)
     }
 
+    /// Whether a match can be empty. Said of some patterns too of which it is not so.
+    pub(crate) fn can_be_empty(&self) -> bool {
+        match &self.matcher {
+            Matcher::String(_) => false,
+            // What only fancy-regex can read is not looked at.
+            Matcher::Regex(regex) => {
+                let parsed = regex_syntax::parse(regex.as_str());
+                parsed.ok().and_then(|parsed| parsed.properties().minimum_len()).unwrap_or(0) == 0
+            }
+        }
+    }
+
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, PatternError> {
         match &self.matcher {
             Matcher::Regex(regex) => regex.is_match(text).map_err(|error| self.gave_up(0, &error)),

@@ -102,7 +102,7 @@ impl PreTokenizer {
                     }
                     rewriter.keep_bytes(rewriter.rest().len());
                 }),
-                Stage::Bytes => splits.rewrite(text, |rewriter| {
+                Stage::Bytes => splits.transform(text, |rewriter| {
                     while let Some(character) = rewriter.rest().chars().next() {
                         let mut buffer = [0; 4];
                         let mut bytes = character.encode_utf8(&mut buffer).bytes();

@@ -49,4 +49,12 @@ impl Splits {
         }
         self.spans.retain(|span| !span.is_empty());
     }
+
+    /// Rewrites the text of every split by a rule of the kind of [`AlignedText::transform_part`].
+    pub(crate) fn transform(&mut self, text: &mut AlignedText, mut write: impl FnMut(&mut Rewriter<'_>)) {
+        text.begin_rewrite();
+        for span in &mut self.spans {
+            *span = text.transform_part(span.start as usize, span.end as usize, &mut write);
+        }
+    }
 }

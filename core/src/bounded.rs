@@ -38,6 +38,46 @@ const FEWEST_BEYOND: usize = 4;
 /// All tries together look at about so many units of the text, so that one endless word does not cost the square of it.
 const UNITS_TRIED: usize = 4 << 20;
 
+/// So many units before the end of a prefix tokens are mostly those of the whole text.
+const UNITS_BEFORE: usize = 128;
+
+/// What is asked for: a prefix of a text that has more than `limit` tokens, `room` of which are the text's.
+#[derive(Clone, Copy)]
+struct Sought<'a> {
+    text: Text<'a>,
+    plan: &'a Plan,
+    limit: usize,
+    room: usize,
+}
+
+/// A place in a text, shortly before the end of the prefix sought, from which on it can be counted by itself.
+struct Anchor {
+    /// How many tokens come before it.
+    before: usize,
+    start: usize,
+    /// The length of the token that starts there, where that token has to be there for the count to be right; nothing where a
+    /// word starts.
+    token: Option<u32>,
+}
+
+/// The last token that starts up to `place`, with a character and behind another token.
+fn token_before(made: &Encoding, text: Text<'_>, place: usize) -> Option<Anchor> {
+    let offsets = &made.offsets;
+    let begins = |&at: &usize| {
+        let start = offsets[at][0] as usize;
+        start <= place && offsets[at - 1][1] as usize <= start && text.floor(start) == start
+    };
+    let before = (1..offsets.len()).rev().find(begins)?;
+    let [start, end] = offsets[before];
+    Some(Anchor { before, start: start as usize, token: Some(end - start) })
+}
+
+/// A plan by which offsets, in the unit of [`Text::weight`], and word ids are told.
+fn with_places(plan: &Plan, text: Text<'_>) -> Plan {
+    let offset_unit = if matches!(text, Text::Utf16(_)) { OffsetUnit::Utf16 } else { OffsetUnit::Byte };
+    Plan { columns: Columns::OFFSETS | Columns::WORD_IDS, offset_unit, ..plan.clone() }
+}
+
 impl Tokenizer {
     /// Whether a text has at most `limit` tokens, as [`Self::count`] counts them. The text is looked at only as far as
     /// that needs, so what would be an error further on can go unnoticed.
@@ -117,11 +157,8 @@ impl Tokenizer {
         plan: &Plan,
         tokens: usize,
     ) -> Result<Encoding, EncodeError> {
-        let offset_unit = if matches!(text, Text::Utf16(_)) { OffsetUnit::Utf16 } else { OffsetUnit::Byte };
-        let columns = Columns::OFFSETS | Columns::WORD_IDS;
-        let plan = Plan { columns, offset_unit, ..plan.clone() };
         let mut out = Encoding::default();
-        encoder.encode_first_bare(self, text, &plan, tokens, &mut out)?;
+        encoder.encode_first_bare(self, text, &with_places(plan, text), tokens, &mut out)?;
         // Places beyond the text stand for a suffix that the model sees and the text does not have.
         let end = text.weight() as u32;
         out.offsets.iter_mut().flatten().for_each(|place| *place = end.min(*place));
@@ -148,41 +185,58 @@ impl Tokenizer {
             }
             let added = encoder.count(self, &text.slice(0, 0).into(), &plan, limit)?;
             match limit.checked_sub(added) {
-                Some(room) => self.prefix_of_more(encoder, text, &plan, limit, room).map(Some),
+                Some(room) => {
+                    let sought = Sought { text, plan: &plan, limit, room };
+                    let (length, anchor) = self.first_try(UNITS_BEFORE, encoder, sought)?;
+                    self.prefix_up_to(length, encoder, sought, anchor).map(Some)
+                }
                 None => Ok(None),
             }
         })
     }
 
-    /// The longest prefix of a text that has more than `limit` tokens, `room` of which are the text's.
-    fn prefix_of_more(
+    /// The longest prefix that can be expected, and a place from which on it and shorter ones can be counted, `back` units
+    /// before the end of the shortest that can.
+    fn first_try(
         &self,
+        back: usize,
         encoder: &mut Encoder,
-        text: Text<'_>,
-        plan: &Plan,
-        limit: usize,
-        room: usize,
-    ) -> Result<Prefix, EncodeError> {
+        Sought { text, plan, room, .. }: Sought<'_>,
+    ) -> Result<(usize, Option<Anchor>), EncodeError> {
         let made = self.bare_tokens(encoder, text, plan, room + TOKENS_BEYOND)?;
         let end_of = |tokens: usize| {
             let spans = &made.offsets[..tokens.min(made.offsets.len())];
             spans.iter().map(|span| span[1]).max().unwrap_or(0) as usize
         };
-        let anchor = self.anchor(&made, room, text);
         let edge = end_of(room);
-        let a_try = edge - anchor.map_or(0, |(_, start)| start.min(edge));
+        let anchor = match self.goes_on() && !encoder.has_added_tokens(self, text)? {
+            true => token_before(&made, text, edge.saturating_sub(back)),
+            false => self.word_before(&made, room, text),
+        };
+        let a_try = match anchor {
+            Some(Anchor { start, token: None, .. }) => edge - start.min(edge),
+            _ => edge,
+        };
         let characters = (UNITS_TRIED / a_try.max(1)).clamp(FEWEST_BEYOND, CHARACTERS_BEYOND);
-        let mut length = text.floor(end_of(room + TOKENS_BEYOND).min(edge + characters));
+        Ok((text.floor(end_of(room + TOKENS_BEYOND).min(edge + characters)), anchor))
+    }
+
+    /// The longest prefix of `length` or less.
+    fn prefix_up_to(
+        &self,
+        mut length: usize,
+        encoder: &mut Encoder,
+        sought: Sought<'_>,
+        anchor: Option<Anchor>,
+    ) -> Result<Prefix, EncodeError> {
+        let Sought { text, plan, limit, .. } = sought;
         loop {
-            // Words long before the end are as they are in the whole text: mostly only the last few have to be counted.
-            let hopeless = match anchor {
-                Some((before, start)) if start < length => {
-                    let end = text.slice(start, length);
-                    encoder.count_bare(self, end, plan, room - before)? > room - before
-                }
+            // What stands long before the end is as it is in the whole text: mostly only the end has to be counted.
+            let is_beyond = match &anchor {
+                Some(anchor) if anchor.start < length => self.is_beyond(length, encoder, sought, anchor)?,
                 _ => false,
             };
-            if !hopeless {
+            if !is_beyond {
                 let tokens = encoder.count(self, &text.slice(0, length).into(), plan, limit)?;
                 if tokens <= limit {
                     return Ok(Prefix { length, tokens });
@@ -192,9 +246,27 @@ impl Tokenizer {
         }
     }
 
-    /// A word's start shortly before the token `at`, and how many tokens come before it; nothing where words are not cut
-    /// without regard to what stood before them.
-    fn anchor(&self, made: &Encoding, at: usize, text: Text<'_>) -> Option<(usize, usize)> {
+    /// Whether the prefix of `length` certainly has too many tokens.
+    fn is_beyond(
+        &self,
+        length: usize,
+        encoder: &mut Encoder,
+        Sought { text, plan, room, .. }: Sought<'_>,
+        anchor: &Anchor,
+    ) -> Result<bool, EncodeError> {
+        let room = room.saturating_sub(anchor.before);
+        let end = text.slice(anchor.start, length);
+        let Some(token) = anchor.token else {
+            return Ok(encoder.count_bare(self, end, plan, room)? > room);
+        };
+        let mut behind = Encoding::default();
+        encoder.encode_behind(self, end, &with_places(plan, text), &mut behind)?;
+        Ok(behind.offsets.first() == Some(&[0, token]) && behind.len() > room)
+    }
+
+    /// A word's start shortly before the token `at`; nothing where words are not cut without regard to what stood before
+    /// them.
+    fn word_before(&self, made: &Encoding, at: usize, text: Text<'_>) -> Option<Anchor> {
         const WORDS_BEFORE: u32 = 3;
         // A normalization form does not look beyond a word either.
         let keeps_words = self.normalizer.as_ref().is_none_or(|normalizer| matches!(normalizer, Normalizer::Form(_)));
@@ -202,9 +274,14 @@ impl Tokenizer {
             return None;
         }
         let word = made.word_ids.get(at)?.checked_sub(WORDS_BEFORE)?;
-        let first = made.word_ids.partition_point(|&other| other < word);
-        let start = made.offsets[first][0] as usize;
-        (text.floor(start) == start).then_some((first, start))
+        let before = made.word_ids.partition_point(|&other| other < word);
+        let start = made.offsets[before][0] as usize;
+        (text.floor(start) == start).then_some(Anchor { before, start, token: None })
+    }
+
+    /// Whether all of a text behind its first piece is read as it stands, so that [`Encoder::encode_behind`] can be asked.
+    fn goes_on(&self) -> bool {
+        self.spaces.is_some() && self.bpe.joints.is_some() && self.bpe.parts_stay && self.bpe.dropout.is_none()
     }
 
     /// The most bytes of text that one token can stand for, whatever normalization makes of them. Nothing if text can
@@ -227,5 +304,91 @@ impl Tokenizer {
             let one_unknown_character = 4;
             Some(longest.max(longest_added).unwrap_or(0).max(one_unknown_character) * normalized)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::added_tokens::SpecialTokens;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    /// Tokenizers that read spaces as they stand, with the merges told, and one that cuts into words.
+    fn tokenizers(merges: &[(String, String)]) -> Vec<Tokenizer> {
+        let prepend = json!({"type": "Prepend", "prepend": "▁"});
+        let replace = json!({"type": "Replace", "pattern": {"String": " "}, "content": "▁"});
+        let both = json!({"type": "Sequence", "normalizers": [prepend, replace]});
+        let metaspace =
+            |split| json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": split});
+        let words = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true});
+        let parts = [
+            (both, Value::Null),
+            (replace, Value::Null),
+            (Value::Null, metaspace(false)),
+            (Value::Null, metaspace(true)),
+            (Value::Null, words),
+        ];
+        let mut tokens: Vec<String> = (0..256).map(|byte| format!("<0x{byte:02X}>")).collect();
+        tokens.extend("▁abcdĠ".chars().map(String::from));
+        tokens.extend(merges.iter().map(|(left, right)| format!("{left}{right}")));
+        let vocab: serde_json::Map<String, Value> = tokens.into_iter().zip((0..).map(Value::from)).collect();
+        let added = json!([{"id": 1000, "content": "<x>", "special": true, "normalized": false, "single_word": false,
+            "lstrip": false, "rstrip": false}]);
+        let tokenizer = |(normalizer, pre_tokenizer): &(Value, Value)| {
+            let model = json!({"type": "BPE", "vocab": vocab, "merges": merges, "byte_fallback": true});
+            let file = json!({"version": "1.0", "added_tokens": added, "normalizer": normalizer,
+                "pre_tokenizer": pre_tokenizer, "model": model});
+            Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file")
+        };
+        parts.iter().map(tokenizer).collect()
+    }
+
+    /// Merges of letters and of what was joined before.
+    fn merges() -> impl Strategy<Value = Vec<(String, String)>> {
+        prop::collection::vec((0usize..1000, 0usize..1000), 0..24).prop_map(|pairs| {
+            let mut known: Vec<String> = "▁▁abcd".chars().map(String::from).collect();
+            let mut merges: Vec<(String, String)> = vec![];
+            for (left, right) in pairs {
+                let pair = (known[left % known.len()].clone(), known[right % known.len()].clone());
+                let joined = format!("{}{}", pair.0, pair.1);
+                if !known.contains(&joined) {
+                    known.push(joined);
+                    merges.push(pair);
+                }
+            }
+            merges
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_end_counted_by_itself_gives_the_prefix_that_counting_all_gives(
+            merges in merges(),
+            text in "( {50,200}|a{50,200}|(ab){20,90}|[ab ]{30,200}|[abcdé🌍 ]{1,90}|<x>){2,5}",
+            limits in prop::collection::vec(1usize..200, 4),
+        ) {
+            let units: Vec<u16> = text.encode_utf16().collect();
+            let options = EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() };
+            for tokenizer in tokenizers(&merges) {
+                let plan = tokenizer.count_plan(&options).expect("sound options");
+                let count = tokenizer.count(text.as_str().into(), &options).expect("a text");
+                for text in [Text::Utf8(&text), Text::Utf16(&units)] {
+                    for &limit in limits.iter().filter(|&&limit| limit < count) {
+                        let sought = Sought { text, plan: &plan, limit, room: limit };
+                        for back in [0, 3, UNITS_BEFORE] {
+                            let [quick, slow] = tokenizer.with_encoder(|encoder| {
+                                let (length, anchor) = tokenizer.first_try(back, encoder, sought).expect("a text");
+                                [anchor, None].map(|anchor| tokenizer.prefix_up_to(length, encoder, sought, anchor))
+                            });
+                            prop_assert_eq!(quick, slow);
+                        }
+                        let found = tokenizer.longest_prefix(text, limit, &options);
+                        prop_assert_eq!(found.map(|found| found.map(|found| found.tokens <= limit)), Ok(Some(true)));
+                    }
+                }
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::long::{self, LongScratch};
 use super::merges::Merge;
+use super::resume::LastWord;
 use super::{Merges, Symbol};
 use crate::simd;
 
@@ -22,6 +23,8 @@ pub(crate) struct MergeScratch {
     pub(crate) symbols: Vec<Symbol>,
     /// For each symbol but the last, what it becomes with its right neighbour.
     pub(crate) pairs: Vec<Merge>,
+    /// The last word that was long.
+    pub(super) last: LastWord,
     long: LongScratch,
 }
 
@@ -39,7 +42,7 @@ impl MergeScratch {
     /// Gives back what an unusually long word made it take.
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 1 << 16;
-        if self.symbols.capacity() > KEEP {
+        if self.symbols.capacity().max(self.last.symbols()) > KEEP {
             *self = Self::with_seed(self.long.seed());
         }
     }

@@ -9,6 +9,7 @@
 //! - [`alphabet`]: the word's symbols.
 //! - [`merges`]: what a pair of tokens becomes, and how early.
 //! - [`merge`]: the loop; one for short words, one that is for long ones ([`long`]) that is never quadratic.
+//! - [`resume`]: a long word that begins like the one before is merged from there on.
 //! - [`naive`]: the same by definition, slow and obvious; tests and fuzz targets hold the others against it.
 
 pub(crate) mod alphabet;
@@ -18,6 +19,7 @@ pub(crate) mod merge;
 pub(crate) mod merges;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod naive;
+mod resume;
 pub(crate) mod word_cache;
 
 use foldhash::fast::RandomState;
@@ -53,6 +55,8 @@ pub(crate) struct Bpe {
     pub(crate) joints: Option<Joints>,
     /// Of the alphabet: asked for every word, and found out once.
     alphabet_varies: bool,
+    /// Whether the symbols of a part of a word do not depend on the rest of it; see [`resume`].
+    pub(crate) parts_stay: bool,
     /// Whether a space in a text stands for another character, which has another length.
     pub(crate) reads_spaces: bool,
     /// Set when a word that is itself a token is not merged at all.
@@ -70,7 +74,9 @@ impl Bpe {
     ) -> Self {
         let byte_pairs = BytePairs::new(&alphabet, &merges);
         let alphabet_varies = alphabet.lengths_vary();
-        Self { alphabet, merges, byte_pairs, joints: None, alphabet_varies, reads_spaces: false, whole_words, dropout }
+        let parts_stay = resume::parts_stay(&alphabet);
+        let (joints, reads_spaces) = (None, false);
+        Self { alphabet, merges, byte_pairs, joints, alphabet_varies, parts_stay, reads_spaces, whole_words, dropout }
     }
 
     /// The tokens of one word, appended to `out`.
@@ -96,6 +102,16 @@ impl Bpe {
             merge::merge_bytes(&self.merges, word, table, out);
             return Ok(());
         }
+        if word.len() > scratch.last.least && self.parts_stay && self.dropout.is_none() {
+            return resume::merge(self, word, scratch, out);
+        }
+        self.merge(word, scratch)?;
+        out.extend_from_slice(&scratch.symbols);
+        Ok(())
+    }
+
+    /// Leaves the tokens of a word, all of it merged, in `scratch.symbols`.
+    fn merge(&self, word: &[u8], scratch: &mut MergeScratch) -> Result<(), EncodeError> {
         self.alphabet.symbols(word, &mut scratch.symbols)?;
         match &self.byte_pairs {
             Some(table) => table.look_up(word, &mut scratch.pairs),
@@ -105,7 +121,6 @@ impl Bpe {
             None => merge::merge(&self.merges, scratch),
             Some(probability) => merge::merge_with_dropout(&self.merges, scratch, probability),
         }
-        out.extend_from_slice(&scratch.symbols);
         Ok(())
     }
 
@@ -207,7 +222,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Merges over all bytes; `seed` decides which pairs join.
-    fn byte_merges(seed: u32) -> Vec<(u32, u32, Merge)> {
+    pub(super) fn byte_merges(seed: u32) -> Vec<(u32, u32, Merge)> {
         let mut state = seed;
         let mut next = |below: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -5,7 +5,7 @@
 
 use std::iter::repeat_n;
 
-use super::row::{Quota, Row, WordNumbers};
+use super::row::{Quota, Row, Source, WordNumbers};
 use super::ruler::Ruler;
 use super::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
@@ -160,6 +160,33 @@ impl Encoder {
         result
     }
 
+    /// The tokens of a text that goes on behind another one, in which there are no added tokens, with offsets: as
+    /// [`Self::encode_first_bare`], but what is done at the start of a text is left out. Where the first of these tokens is
+    /// the one that the text as a whole has there, so are all others; [`crate::bpe`] has the reason (in `resume`). Only for
+    /// tokenizers of which [`Tokenizer::goes_on`] says so.
+    pub(crate) fn encode_behind(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: Text<'_>,
+        plan: &Plan,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        out.clear();
+        self.row(text, WordNumbers::Next(0), plan, None, out, |encoder, row| {
+            let source = Source { text: row.original, base: 0, origins: None };
+            let joints = tokenizer.bpe.joints.as_ref().expect("a tokenizer that reads spaces as they stand has joints");
+            encoder.words.pieces(tokenizer, joints, &source, 0, tokenizer.spaces, row)
+        })
+    }
+
+    /// Whether an added token can be found in a text or in a part of it.
+    pub(crate) fn has_added_tokens(&mut self, tokenizer: &Tokenizer, text: Text<'_>) -> Result<bool, EncodeError> {
+        let mut buffer = std::mem::take(&mut self.utf8);
+        let result = text.to_utf8(&mut buffer).map(|text| tokenizer.added_tokens.occur_in(text));
+        self.utf8 = buffer;
+        result
+    }
+
     fn encode_whole(
         &mut self,
         tokenizer: &Tokenizer,
@@ -300,8 +327,22 @@ impl Encoder {
         text: Text<'_>,
         words: WordNumbers,
         plan: &Plan,
+        trimming: Option<&mut Trimming>,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        let stages = |encoder: &mut Self, row: &mut Row<'_>| encoder.sequence(tokenizer, &plan.policy, row);
+        self.row(text, words, plan, trimming, out, stages)
+    }
+
+    /// Lets `stages` append the tokens of a text to `out`.
+    fn row(
+        &mut self,
+        text: Text<'_>,
+        words: WordNumbers,
+        plan: &Plan,
         mut trimming: Option<&mut Trimming>,
         out: &mut Encoding,
+        stages: impl FnOnce(&mut Self, &mut Row<'_>) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
         let mut buffer = std::mem::take(&mut self.utf8);
         let result = text.to_utf8(&mut buffer).and_then(|text| {
@@ -310,7 +351,7 @@ impl Encoder {
             let ruler = columns.contains(Columns::OFFSETS).then(|| Ruler::new(text, unit));
             let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
             let mut row = Row { out, columns, original: text, ruler, words, margins, quota: self.quota };
-            self.sequence(tokenizer, &plan.policy, &mut row)?;
+            stages(self, &mut row)?;
             self.quota = row.quota;
             if let Some(trimming) = trimming {
                 trimming.end_text(text, plan.offset_unit);

@@ -25,7 +25,8 @@ const code = (call) => failure(call).then((error) => error.code)
 test('every subpath loads as ESM and as CJS, and gives the same things', async () => {
   const { exports } = JSON.parse(fs.readFileSync(new URL('package.json', root), 'utf8'))
   const concrete = (name) => name.replace('encoders/*', 'encoders/gpt2').replace('encoding/*', 'encoding/cl100k_base').replace('model/*', 'model/gpt-4o')
-  for (const subpath of Object.keys(exports).filter((name) => name !== './package.json' && name !== '.')) {
+  const isJson = (name) => typeof exports[name] === 'string'
+  for (const subpath of Object.keys(exports).filter((name) => !isJson(name) && name !== '.')) {
     const name = `tokenlane/${concrete(subpath).slice(2)}`
     const [esm, cjs] = [await import(name), require(name)]
     const names = Object.keys(esm).filter((key) => !['default', 'module.exports'].includes(key))
@@ -34,10 +35,35 @@ test('every subpath loads as ESM and as CJS, and gives the same things', async (
   }
 })
 
+test('tiktoken: its registry and its list of models', async () => {
+  const registry = require('tokenlane/tiktoken/registry.json')
+  const models = require('tokenlane/tiktoken/model_to_encoding.json')
+  for (const [name, { special_tokens, pat_str, ...rest }] of Object.entries(registry)) {
+    const bundled = require(`tokenlane/tiktoken/encoders/${name}.json`)
+    assert.deepEqual(special_tokens, bundled.special_tokens, name)
+    const encoder = new tiktoken.Tiktoken(bundled.bpe_ranks, special_tokens, pat_str)
+    const text = "It's 12345 naïve\n\n  words, DON'T!  "
+    assert.deepEqual(encoder.encode(text), tiktoken.get_encoding(name).encode(text), name)
+    const urls = JSON.stringify(rest).match(/https:[^"]+/g)
+    assert.ok(urls.length > 0 && urls.every((url) => url.startsWith('https://openaipublic.blob.core.windows.net/')), name)
+  }
+  for (const [model, encoding] of Object.entries(models)) {
+    assert.ok(Object.hasOwn(registry, encoding), model)
+    assert.equal(tiktoken.get_encoding_name_for_model(model), encoding)
+  }
+  // As the original's README loads what it does not bundle.
+  const { load } = require('tokenlane/tiktoken/load')
+  const bundled = require('tokenlane/tiktoken/encoders/cl100k_base')
+  const model = await load(registry[models['gpt-3.5-turbo']], async () => bundled.bpe_ranks)
+  const encoder = new (require('tokenlane/tiktoken/lite').Tiktoken)(model.bpe_ranks, model.special_tokens, model.pat_str)
+  assert.deepEqual([...encoder.encode('hello world')], [15339, 1917])
+  assert.equal(await code(() => tiktoken.encoding_for_model('constructor')), 'ERR_TOKENLANE_UNKNOWN_MODEL')
+})
+
 test('the typings of tiktoken list the models that there are', () => {
   const typings = fs.readFileSync(new URL('dropins/tiktoken/models.d.ts', root), 'utf8')
   const listed = [...typings.matchAll(/\| '(.+)'/g)].map(([, name]) => name)
-  assert.deepEqual(listed, Object.values(require('../dropins/tiktoken/models.json')).flat().sort())
+  assert.deepEqual(listed, Object.keys(require('tokenlane/tiktoken/model_to_encoding.json')))
   for (const name of listed) assert.ok(tiktoken.get_encoding_name_for_model(name), name)
 })
 

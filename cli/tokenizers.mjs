@@ -13,9 +13,11 @@ const models = require('../dropins/gpt-tokenizer/models.json')
 
 /** Which encoding each model of OpenAI uses: those that chat the newest, unless one of the other lists has them. */
 const MODELS = new Map(
-  [{ o200k_base: models.chat }, models.encodings, require('../dropins/tiktoken/models.json')].flatMap((list) =>
-    Object.entries(list).flatMap(([encoding, names]) => names.map((name) => [name, encoding === 'gpt2' ? 'r50k_base' : encoding])),
-  ),
+  [
+    ...models.chat.map((name) => [name, 'o200k_base']),
+    ...Object.entries(models.encodings).flatMap(([encoding, names]) => names.map((name) => [name, encoding])),
+    ...Object.entries(require('../dropins/tiktoken/model_to_encoding.json')),
+  ].map(([name, encoding]) => [name, encoding === 'gpt2' ? 'r50k_base' : encoding]),
 )
 
 /** What can only be meant as a file: it is nowhere else. */

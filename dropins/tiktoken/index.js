@@ -5,13 +5,12 @@
 const { definition, ranksOf, withSpecialTokens } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
 const { firstOf } = require('../special-tokens.js')
-const models = require('./models.json')
+const encodingOfModel = require('./model_to_encoding.json')
 const { RankTable, plainRanks } = require('./ranks.js')
 const { completions, stableLength } = require('./unstable.js')
 const { Tokenizer } = require('../../lib/tokenizer.js')
 
 const ENCODINGS = ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base']
-const encodingOfModel = new Map(Object.entries(models).flatMap(([encoding, names]) => names.map((name) => [name, encoding])))
 
 // Only get_encoding makes encoders that know their name.
 const NAMED = Symbol('named')
@@ -131,7 +130,7 @@ function get_encoding(encoding, extend_special_tokens) {
 }
 
 function get_encoding_name_for_model(model) {
-  const encoding = encodingOfModel.get(model)
+  const encoding = Object.hasOwn(encodingOfModel, model) ? encodingOfModel[model] : undefined
   if (encoding === undefined) throw error('UNKNOWN_MODEL', `Invalid model: ${typeof model === 'string' ? model : typeof model}`)
   return encoding
 }

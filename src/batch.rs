@@ -112,6 +112,12 @@ impl Work for DecodeWork {
     }
 }
 
+/// Says how many processors batches may use: in WebAssembly only JS knows.
+#[napi]
+pub fn set_processors(processors: u32) {
+    batch::set_processors(processors as usize);
+}
+
 /// Copies the texts and packs the work.
 fn encode_work(
     turn: Option<&Turn>,

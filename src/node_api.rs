@@ -1,4 +1,5 @@
-//! Every raw call into Node, each behind a safe door. The only file of this crate with unsafe code.
+//! Every raw call into Node, each behind a safe door. This file and those under node_api/ are the only
+//! ones of this crate with unsafe code.
 //!
 //! Two facts carry all of it. First, an [`Unknown`] is only ever made by Node-API or napi for the call that is running,
 //! on the thread that owns its `env`, and its lifetime ends with that call: so its two pointers are valid wherever one can
@@ -18,6 +19,10 @@ use tokenlane_core::memory::{Plain, Slab};
 use crate::encoding::Column;
 use crate::error::{Class, Failure};
 use crate::memory::{Bytes, Loan, Values, Words};
+use strings::new_utf8;
+pub use strings::{Fit, JsText, append_ascii, append_utf16, is_ascii, utf16_length};
+
+mod strings;
 
 /// How many elements of an array share one handle scope.
 const ELEMENTS_PER_SCOPE: u32 = 1024;
@@ -55,20 +60,6 @@ pub fn is_undefined(value: &Unknown<'_>) -> bool {
     matches!(value.get_type(), Ok(ValueType::Undefined))
 }
 
-/// What came of copying a string into the room there was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fit {
-    /// It fitted; this many units were appended.
-    Appended(usize),
-    /// It is longer than the room, or just as long.
-    TooLong {
-        /// Whether what would have fitted is ASCII.
-        starts_as_ascii: bool,
-    },
-    /// The value is no string.
-    NoString,
-}
-
 /// A list that has room behind its last value.
 pub trait Room<T> {
     /// The room.
@@ -101,69 +92,6 @@ impl<T: Plain> Room<T> for Slab<T> {
         // SAFETY: as the caller says.
         unsafe { self.set_len(self.len() + count) };
     }
-}
-
-/// Appends a string's UTF-16 units to `units` if they fit into its spare capacity, of which `most` units are looked at,
-/// with one unit to spare.
-pub fn append_utf16(value: &Unknown<'_>, units: &mut impl Room<u16>, most: usize) -> Fit {
-    let (env, raw) = parts(value);
-    let room = units.room();
-    let length = room.len().min(most);
-    let room = &mut room[..length];
-    if room.len() < 2 {
-        return if utf16_length(value).is_some() { Fit::TooLong { starts_as_ascii: false } } else { Fit::NoString };
-    }
-    let mut written = 0;
-    // SAFETY: `room` is writable for `room.len()` units, and Node writes no more than that, a final zero included.
-    let status =
-        unsafe { sys::napi_get_value_string_utf16(env, raw, room.as_mut_ptr().cast(), room.len(), &mut written) };
-    if status != sys::Status::napi_ok {
-        return Fit::NoString;
-    }
-    // A string that fills all the room up to the final zero may have been cut.
-    if written + 1 >= room.len() {
-        // SAFETY: Node wrote that many units at the start of the room.
-        let start = unsafe { slice::from_raw_parts(room.as_ptr().cast::<u16>(), written) };
-        return Fit::TooLong { starts_as_ascii: start.iter().fold(0, |all, unit| all | unit) < 0x80 };
-    }
-    // SAFETY: Node wrote that many units at the start of the room.
-    unsafe { units.added(written) };
-    Fit::Appended(written)
-}
-
-/// Whether a string of so many UTF-16 units is ASCII: then, and only then, it has as many bytes as UTF-8.
-pub fn is_ascii(value: &Unknown<'_>, length: usize) -> bool {
-    let (env, raw) = parts(value);
-    let mut bytes = 0;
-    // SAFETY: without a buffer Node only writes the length.
-    let status = unsafe { sys::napi_get_value_string_utf8(env, raw, ptr::null_mut(), 0, &mut bytes) };
-    status == sys::Status::napi_ok && bytes == length
-}
-
-/// Appends a string that [is ASCII](is_ascii) to `bytes`; false if it does not fit into its spare capacity with one byte to
-/// spare.
-pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Room<u8>) -> bool {
-    let (env, raw) = parts(value);
-    let room = bytes.room();
-    let mut written = 0;
-    // SAFETY: `room` is writable for `room.len()` bytes, and Node writes no more than that, a final zero included.
-    let status =
-        unsafe { sys::napi_get_value_string_latin1(env, raw, room.as_mut_ptr().cast(), room.len(), &mut written) };
-    if status != sys::Status::napi_ok || written + 1 > room.len() {
-        return false;
-    }
-    // SAFETY: Node wrote that many bytes at the start of the room.
-    unsafe { bytes.added(written) };
-    true
-}
-
-/// The length of a string in UTF-16 units; `None` if the value is no string.
-pub fn utf16_length(value: &Unknown<'_>) -> Option<usize> {
-    let (env, raw) = parts(value);
-    let mut length = 0;
-    // SAFETY: without a buffer Node only writes the length.
-    let status = unsafe { sys::napi_get_value_string_utf16(env, raw, ptr::null_mut(), 0, &mut length) };
-    (status == sys::Status::napi_ok).then_some(length)
 }
 
 /// Why a typed array's memory is not read.
@@ -221,17 +149,10 @@ impl View {
             return Err(Refused::Resizable);
         }
         // Reading the property could have run JS; what counts is the memory as it is now.
+        let (no_buffer, no_offset) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: as the first call.
         let status = unsafe {
-            sys::napi_get_typedarray_info(
-                env,
-                raw,
-                &mut actual,
-                &mut length,
-                &mut data,
-                ptr::null_mut(),
-                ptr::null_mut(),
-            )
+            sys::napi_get_typedarray_info(env, raw, &mut actual, &mut length, &mut data, no_buffer, no_offset)
         };
         if status != sys::Status::napi_ok {
             return Err(Refused::NotThatKind);
@@ -295,7 +216,25 @@ pub fn fill_words(value: &Unknown<'_>, words: &[u32]) -> bool {
     // SAFETY: Node just said that `length >= words.len()` words of 32 bits are writable at `data`, JS cannot run before
     // this function returns, and Rust's memory does not overlap V8's.
     unsafe { ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), data.cast::<u8>(), size_of_val(words)) };
-    true
+    words.is_empty() || written(env, raw, size_of_val(words)) == sys::Status::napi_ok
+}
+
+#[cfg(target_family = "wasm")]
+unsafe extern "C" {
+    fn emnapi_sync_memory(env: sys::napi_env, to_wasm: bool, of: *mut sys::napi_value, at: usize, len: usize) -> i32;
+}
+
+/// To be called when so many bytes, more than none, were written at the start of an ArrayBuffer or a view of one. In
+/// WebAssembly they were written to a copy, and JS gets them now.
+fn written(env: sys::napi_env, mut buffer: sys::napi_value, bytes: usize) -> sys::napi_status {
+    #[cfg(target_family = "wasm")]
+    // SAFETY: the buffer is a value of the call that is running; one without a copy is answered with a status.
+    return unsafe { emnapi_sync_memory(env, false, &mut buffer, 0, bytes) };
+    #[cfg(not(target_family = "wasm"))]
+    {
+        let _ = (env, &mut buffer, bytes);
+        sys::Status::napi_ok
+    }
 }
 
 /// The length of an array; `None` if the value is none.
@@ -355,52 +294,10 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
                 check(sys::napi_set_named_property(env, error, c"row".as_ptr(), number), "set a property")?;
             }
         }
-        // SAFETY: Node just made `error` for this `env`.
-        Ok(napi::Error::from(unsafe { Unknown::from_raw_unchecked(env, error) }))
+        // SAFETY: Node just made `error` for this `env`. In WebAssembly only this conversion keeps the error itself.
+        Ok(napi::Error::from_unknown_without_coercion(unsafe { Unknown::from_raw_unchecked(env, error) }))
     })();
     built.unwrap_or_else(|error: napi::Error| error)
-}
-
-fn new_utf8(env: sys::napi_env, text: &str) -> napi::Result<sys::napi_value> {
-    let mut value = ptr::null_mut();
-    // SAFETY: `text` is readable for its length.
-    let status = unsafe { sys::napi_create_string_utf8(env, text.as_ptr().cast(), text.len() as isize, &mut value) };
-    check(status, "make a string of that length")?;
-    Ok(value)
-}
-
-/// Text on its way to JS, in a form that V8 takes with little more than a copy; the work is done on a worker.
-#[derive(Debug)]
-pub enum JsText {
-    /// ASCII, one byte a character.
-    Ascii(String),
-    /// Anything else.
-    Utf16(Vec<u16>),
-}
-
-impl From<String> for JsText {
-    fn from(text: String) -> Self {
-        if text.is_ascii() { Self::Ascii(text) } else { Self::Utf16(text.encode_utf16().collect()) }
-    }
-}
-
-impl ToNapiValue for JsText {
-    unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
-        let mut value = ptr::null_mut();
-        // SAFETY: the caller gives the running call's `env`; both are readable for their lengths.
-        let status = unsafe {
-            match &text {
-                Self::Ascii(text) => {
-                    sys::napi_create_string_latin1(env, text.as_ptr().cast(), text.len() as isize, &mut value)
-                }
-                Self::Utf16(units) => {
-                    sys::napi_create_string_utf16(env, units.as_ptr(), units.len() as isize, &mut value)
-                }
-            }
-        };
-        check(status, "make a string of that length")?;
-        Ok(value)
-    }
 }
 
 /// Memory of V8's own with a copy of `bytes`.
@@ -411,6 +308,7 @@ fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_val
     if !bytes.is_empty() {
         // SAFETY: Node just made `bytes.len()` writable bytes at `data`, which nothing else knows of yet.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast::<u8>(), bytes.len()) };
+        check(written(env, buffer, bytes.len()), "fill an ArrayBuffer")?;
     }
     Ok(buffer)
 }

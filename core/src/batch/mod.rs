@@ -25,7 +25,7 @@ pub use cancel::Cancel;
 pub use columns::BatchColumns;
 use columns::bytes_per_token;
 use gather::{Window, gather};
-pub use parallelism::{MOST_THREADS, parallelism_was_used, set_threads, threads};
+pub use parallelism::{MOST_THREADS, parallelism_was_used, set_processors, set_threads, threads};
 
 /// A batch on one thread gets memory for all its tokens at once if that is this part of the pool's cap, or less.
 const MOST_AT_ONCE: usize = 4;

@@ -5,6 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Zero: as many as the system says.
+static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
+
 /// Zero: as many as [`default_threads`] says.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
@@ -24,6 +27,11 @@ pub fn set_threads(threads: Option<usize>) {
     THREADS.store(threads.map_or(0, |threads| threads.clamp(1, MOST_THREADS)), Ordering::Relaxed);
 }
 
+/// Says how many processors there are, where only others than this process know: in WebAssembly.
+pub fn set_processors(processors: usize) {
+    PROCESSORS.store(processors.clamp(1, MOST_THREADS), Ordering::Relaxed);
+}
+
 /// How many threads a batch uses unless it says otherwise.
 pub fn threads() -> usize {
     match THREADS.load(Ordering::Relaxed) {
@@ -36,8 +44,16 @@ pub fn threads() -> usize {
 /// the processors that the process may use are counted in.
 fn default_threads() -> usize {
     let wished = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
-    let available = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let available = || match PROCESSORS.load(Ordering::Relaxed) {
+        0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        processors => processors,
+    };
     wished.filter(|&threads| threads > 0).unwrap_or_else(available).min(MOST_THREADS)
+}
+
+/// The number of this process. WebAssembly has none, and no fork either.
+fn process() -> u32 {
+    if cfg!(target_family = "wasm") { 1 } else { std::process::id() }
 }
 
 /// Whether a batch has used more than one thread in this process, or in the one it was forked from.
@@ -48,7 +64,7 @@ pub fn parallelism_was_used() -> bool {
 /// A pool that has `helpers` threads at least, to help the thread that asks. `None` where there can be none: in a child
 /// forked after a pool was made, or when the system gives no threads. The batch then runs serially.
 pub(super) fn pool(helpers: usize) -> Option<Arc<ThreadPool>> {
-    let process = std::process::id();
+    let process = process();
     let made_in = POOL_PROCESS.load(Ordering::Acquire);
     if made_in != 0 && made_in != process {
         // Even the lock may be one that another thread of the parent held at the moment of the fork.

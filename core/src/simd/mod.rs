@@ -71,6 +71,7 @@ impl Classifier {
 
     /// Every way that this processor has, the slowest first.
     pub(crate) fn all() -> Vec<Self> {
+        #[cfg_attr(not(any(target_arch = "aarch64", target_arch = "x86_64")), allow(unused_mut))]
         let mut all = vec![Self(Way::Scalar)];
         // Every processor of this architecture has NEON.
         #[cfg(target_arch = "aarch64")]

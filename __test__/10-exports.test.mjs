@@ -78,7 +78,8 @@ test('the package is laid out as publint and arethetypeswrong want it', () => {
   for (const left of fs.readdirSync(root).filter((name) => name.endsWith('.tgz'))) fs.rmSync(root + left)
 })
 
-test('without an addon the error says what to do', () => {
+/** What is said when there is no addon, after some code has run. */
+function withoutAddon(before = '') {
   const code = `
     const Module = require('node:module')
     const load = Module._load
@@ -86,7 +87,13 @@ test('without an addon the error says what to do', () => {
       if (request === '../native.js') throw Object.assign(new Error('Cannot find native binding'), { cause: new Error('x') })
       return load(request, ...rest)
     }
+    ${before}
     try { require('./index.js') } catch (error) { console.log(error.code, error.message) }`
-  const { stdout } = spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' })
-  assert.match(stdout, /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-\w+-\w+.*npm install tokenlane-/)
+  return spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' }).stdout
+}
+
+test('without an addon the error says what to do', () => {
+  assert.match(withoutAddon(), /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-\w+-\w+.*npm install tokenlane-/)
+  const elsewhere = withoutAddon(`Object.defineProperty(process, 'platform', { value: 'aix' })`)
+  assert.match(elsewhere, /^ERR_TOKENLANE_ADDON_MISSING .*aix-.*npm install --cpu=wasm32 tokenlane-wasm32-wasi/)
 })

@@ -2,6 +2,7 @@
 
 // What a service does not take on: more text in a call than it can pay for, and more batches than it will get to in time.
 
+const host = require('./host.js')
 const { checkKnown } = require('./options.js')
 const { inputTooLarge, wrongType, wrongValue } = require('./errors.js')
 
@@ -39,7 +40,7 @@ function checkInput(...inputs) {
     if (Array.isArray(input)) return input.forEach(take)
     if (input instanceof Uint8Array) left -= input.length
     // A unit of UTF-16 is one to three bytes, so that most strings need not be looked through.
-    else if (typeof input === 'string') left -= input.length > left ? input.length : Buffer.byteLength(input)
+    else if (typeof input === 'string') left -= input.length > left ? input.length : host.byteLength(input)
     if (left < 0) throw inputTooLarge(`the text of this call has more than ${set.maxInputBytes} bytes, which is limits.maxInputBytes`)
   }
   inputs.forEach(take)

@@ -3,6 +3,7 @@
 // The memory that the results of batches lie in, as JS sees it; and the collections that a JS thread does for it.
 
 const { wrongType, wrongValue, unknownOption } = require('./errors.js')
+const host = require('./host.js')
 const native = require('./native.js')
 
 const POOLS = ['split', 'binned', 'off']
@@ -67,9 +68,7 @@ function checkName(option, value, names) {
 
 function checkCap(cap) {
   if (typeof cap !== 'number') throw wrongType('cap', 'a number of bytes', cap)
-  // A container may have less than the machine; 0, or more than the machine has, stands for no limit.
-  const constrained = process.constrainedMemory?.() || Infinity
-  const most = Math.min(require('node:os').totalmem(), constrained)
+  const most = host.memoryThere()
   if (!(Number.isInteger(cap) && cap >= LEAST_CAP && cap <= most)) {
     throw wrongValue('cap', `a whole number of bytes from ${LEAST_CAP} to ${most}, the memory of this machine`, cap)
   }
@@ -90,23 +89,8 @@ function collectIfWanted() {
 let gc
 
 function collect(type) {
-  gc ??= findGc()
+  gc ??= host.findGc()
   gc({ type, execution: 'sync' })
-}
-
-/** V8's own `gc`, which it shows to contexts that are made while a flag is set. A runtime without it collects when it likes. */
-function findGc() {
-  try {
-    const v8 = require('node:v8')
-    const vm = require('node:vm')
-    v8.setFlagsFromString('--expose-gc')
-    const found = vm.runInNewContext('gc')
-    v8.setFlagsFromString('--no-expose-gc')
-    if (typeof found === 'function') return found
-  } catch {
-    // Not V8, or one that does not let its flags be set.
-  }
-  return () => {}
 }
 
 module.exports = { memory, collectIfWanted }

@@ -4,22 +4,34 @@
 
 const { error } = require('./errors.js')
 
+/** What there is an addon for. */
+const PLATFORMS = ['linux-x64-gnu', 'linux-arm64-gnu', 'linux-x64-musl', 'linux-arm64-musl', 'darwin-x64', 'darwin-arm64', 'win32-x64-msvc', 'win32-arm64-msvc']
+
 try {
   module.exports = require('../native.js')
 } catch (cause) {
   throw explain(cause)
 }
+if (module.exports.__napiBindingTarget === 'wasm32-wasi') require('./wasm.js').complete(module.exports)
 
 function explain(cause) {
-  const name = platformPackage()
+  const platform = platformName()
   // The loader tries several files; where one was there and did not load, its own words say why.
   const broken = causes(cause).find((one) => one.code === 'ERR_DLOPEN_FAILED')
-  const message = broken
-    ? `tokenlane's addon for this machine (${name}) is there but does not load: ${broken.message}`
-    : `tokenlane has no addon for this machine: the package ${name} is missing. ` +
-      `Run "npm install ${name}", or "npm run build" in a clone; if npm skipped optional dependencies, ` +
-      'remove node_modules and package-lock.json and run "npm install" again.'
-  return error('ERR_TOKENLANE_ADDON_MISSING', message, { cause })
+  return error('ERR_TOKENLANE_ADDON_MISSING', `tokenlane${told(platform, broken)}`, { cause })
+}
+
+function told(platform, broken) {
+  const name = `tokenlane-${platform}`
+  if (broken) return `'s addon for this machine (${name}) is there but does not load: ${broken.message}`
+  if (!PLATFORMS.includes(platform)) {
+    return ` has no addon for this machine, ${platform}. Run "npm install --cpu=wasm32 tokenlane-wasm32-wasi" for the one in WebAssembly.`
+  }
+  return (
+    ` has no addon for this machine: the package ${name} is missing. ` +
+    `Run "npm install ${name}", or "npm run build" in a clone; if npm skipped optional dependencies, ` +
+    'remove node_modules and package-lock.json and run "npm install" again.'
+  )
 }
 
 function causes(first) {
@@ -33,10 +45,10 @@ function causes(first) {
   return found
 }
 
-function platformPackage() {
+function platformName() {
   const { platform, arch } = process
   const abi = platform === 'linux' ? (usesMusl() ? '-musl' : '-gnu') : platform === 'win32' ? '-msvc' : ''
-  return `tokenlane-${platform}-${arch}${abi}`
+  return `${platform}-${arch}${abi}`
 }
 
 function usesMusl() {

@@ -1,11 +1,9 @@
 'use strict'
 
-const path = require('node:path')
-const { fileURLToPath } = require('node:url')
-
 const { batchOf } = require('./batch.js')
 const { Encoding, Source } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType } = require('./errors.js')
+const host = require('./host.js')
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { inLine } = require('./line.js')
@@ -33,20 +31,11 @@ const {
 
 // What only some calls need is loaded by the first of them: together it takes as much memory as all the rest.
 const later = {
-  get beside() {
-    return require('./chat/beside.js')
-  },
   get changes() {
     return require('./changes.js')
   },
   get chat() {
     return require('./chat/chat.js')
-  },
-  get hub() {
-    return require('./hub/pretrained.js')
-  },
-  get hubOptions() {
-    return require('./hub/options.js')
   },
   get openAi() {
     return require('./chat/openai.js')
@@ -55,8 +44,6 @@ const later = {
     return require('./split.js')
   },
 }
-
-const ENCODINGS = path.join(__dirname, '..', 'encodings')
 
 // The addon writes the ids of one text here; longer ones come in memory of their own. Nobody else sees it.
 const scratch = new Uint32Array(4096)
@@ -92,30 +79,30 @@ class Tokenizer {
     const name = filePath(file)
     const told = loadOptions(options)
     const chat = chatTold(options)
-    const handle = inLine((turn) => native.loadFile(turn, name, told))
-    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? later.beside.chatBeside(name)])))
+    const handle = inLine((turn) => host.loadFile(turn, name, told))
+    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(name)])))
   }
 
   static fromFileSync(file, options) {
     const name = filePath(file)
     const told = loadOptions(options)
     const chat = chatTold(options)
-    return new Tokenizer(native.loadFileSync(name, told), LOADER, chat ?? later.beside.chatBesideSync(name))
+    return new Tokenizer(host.loadFileSync(name, told), LOADER, chat ?? host.beside.chatBesideSync(name))
   }
 
   static async fromPretrained(repo, options) {
-    const { request, loading } = later.hubOptions.pretrainedOptions(repo, options)
-    return Tokenizer.fromFile(await later.hub.pretrainedFile(request), loading)
+    const { request, loading } = host.hubOptions.pretrainedOptions(repo, options)
+    return Tokenizer.fromFile(await host.hub.pretrainedFile(request), loading)
   }
 
   static async fromEncoding(name) {
-    const file = encodingPath(name)
-    const handle = await inLine((turn) => native.loadFile(turn, file, { encoding: name }))
+    const file = encodingFile(name)
+    const handle = await inLine((turn) => host.loadEncoding(turn, file, { encoding: name }))
     return new Tokenizer(handle, LOADER, openAiChat(name))
   }
 
   static fromEncodingSync(name) {
-    return new Tokenizer(native.loadFileSync(encodingPath(name), { encoding: name }), LOADER, openAiChat(name))
+    return new Tokenizer(host.loadEncodingSync(encodingFile(name), { encoding: name }), LOADER, openAiChat(name))
   }
 
   static async fromBuffer(bytes, options) {
@@ -319,7 +306,7 @@ function encodings() {
 
 function filePath(file) {
   if (typeof file === 'string') return file
-  if (file instanceof URL) return fileURLToPath(file)
+  if (file instanceof URL) return host.fileURLToPath(file)
   throw wrongType('file', 'a path (a string) or a file: URL', file)
 }
 
@@ -332,9 +319,9 @@ function chatTold(options) {
 
 const openAiChat = (name) => new later.openAi.OpenAiChat(name)
 
-function encodingPath(name) {
+function encodingFile(name) {
   if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)
-  return path.join(ENCODINGS, native.encodingFile(name))
+  return native.encodingFile(name)
 }
 
 /** A text, or an array of words, that nobody else can change. */

@@ -28,9 +28,9 @@ export const SCENARIOS = [
   ['cluster', 'shutdown/cluster', '', '300 300 300', 0],
 ]
 
-/** Runs a scenario; returns what was wrong with it, or nothing. */
-export function wrongIn([, file, argument, output, end], command, args = []) {
-  const place = path.join(root, '__test__', 'support', `${file}.cjs`)
+/** Runs a scenario, of the package in a folder; returns what was wrong with it, or nothing. */
+export function wrongIn([, file, argument, output, end], command, args = [], folder = root) {
+  const place = path.join(folder, '__test__', 'support', `${file}.cjs`)
   const made = spawnSync(command, [...args, place, ...(argument ? [argument] : [])], { encoding: 'utf8', timeout: 120_000 })
   const ended = made.signal ?? made.status
   if (made.error) return String(made.error)

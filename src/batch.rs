@@ -171,6 +171,20 @@ pub fn encode_batch_sync(
     caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }
 
+/// Packs the counting of an array of texts.
+fn count_work(
+    env: Env,
+    turn: Option<&Turn>,
+    handle: &Handle,
+    texts: &Unknown<'_>,
+    flags: u32,
+    extra: Option<Extra>,
+    threads: u32,
+) -> napi::Result<CountWork> {
+    let texts = Arena::copy("texts", texts).map_err(|failure| node_api::js_error(env, &failure))?;
+    Ok(CountWork(encode_work(turn, handle, Inputs::Texts(texts), flags, extra, threads)))
+}
+
 /// Counts the ids of an array of texts on the threadpool.
 #[napi]
 pub fn count_batch(
@@ -182,12 +196,46 @@ pub fn count_batch(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<CountWork>>> {
-    let texts = Arena::copy("texts", &texts).map_err(|failure| node_api::js_error(env, &failure))?;
-    let work = CountWork(encode_work(Some(turn), handle, Inputs::Texts(texts), flags, extra, threads));
+    let work = count_work(env, Some(turn), handle, &texts, flags, extra, threads)?;
     Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
 }
 
-/// Decodes rows of ids on the threadpool. Both Uint32Arrays are copied.
+/// Counts as [`count_batch`], now. For threads that may not wait for others.
+#[napi]
+pub fn count_batch_sync(
+    env: Env,
+    handle: &External<Handle>,
+    texts: Unknown<'_>,
+    flags: u32,
+    extra: Option<Extra>,
+    threads: u32,
+) -> napi::Result<Words> {
+    let mut work = count_work(env, None, handle, &texts, flags, extra, threads)?;
+    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// Copies both Uint32Arrays and packs the work.
+fn decode_work(
+    env: Env,
+    turn: Option<&Turn>,
+    handle: &Handle,
+    ids: &Unknown<'_>,
+    row_offsets: &Unknown<'_>,
+    skip_special_tokens: bool,
+    threads: u32,
+) -> napi::Result<DecodeWork> {
+    let copy = |name, value| text::copy_ids(name, value).map_err(|failure| node_api::js_error(env, &failure));
+    Ok(DecodeWork {
+        tokenizer: Arc::clone(&handle.tokenizer),
+        ids: copy("ids", ids)?,
+        row_offsets: copy("rowOffsets", row_offsets)?,
+        options: options::decode_options(skip_special_tokens),
+        threads: options::threads(threads),
+        cancel: turn.map(Turn::cancel),
+    })
+}
+
+/// Decodes rows of ids on the threadpool.
 #[napi]
 pub fn decode_batch(
     env: Env,
@@ -198,14 +246,20 @@ pub fn decode_batch(
     skip_special_tokens: bool,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<DecodeWork>>> {
-    let copy = |name, value| text::copy_ids(name, value).map_err(|failure| node_api::js_error(env, &failure));
-    let work = DecodeWork {
-        tokenizer: Arc::clone(&handle.tokenizer),
-        ids: copy("ids", &ids)?,
-        row_offsets: copy("rowOffsets", &row_offsets)?,
-        options: options::decode_options(skip_special_tokens),
-        threads: options::threads(threads),
-        cancel: Some(turn.cancel()),
-    };
+    let work = decode_work(env, Some(turn), handle, &ids, &row_offsets, skip_special_tokens, threads)?;
     Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+}
+
+/// Decodes as [`decode_batch`], now. For threads that may not wait for others.
+#[napi]
+pub fn decode_batch_sync(
+    env: Env,
+    handle: &External<Handle>,
+    ids: Unknown<'_>,
+    row_offsets: Unknown<'_>,
+    skip_special_tokens: bool,
+    threads: u32,
+) -> napi::Result<Vec<JsText>> {
+    let mut work = decode_work(env, None, handle, &ids, &row_offsets, skip_special_tokens, threads)?;
+    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }

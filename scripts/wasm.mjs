@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+// npm run wasm: the addon as WebAssembly, in the package that browsers and other processors get, and what shows that it works.
+//
+//   usage: npm run wasm [-- --no-build]     needs `rustup target add wasm32-wasip1-threads`, and Chromium for the page
+//
+// The specs of encoding and decoding run over it, the golden data of the reference libraries, how processes end, and a page.
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { root, run, stop } from './setup.mjs'
+import { Staged, hasTarget } from './staged.mjs'
+
+const TARGET = 'wasm32-wasip1-threads'
+const built = path.join(root, 'target', 'wasm32-wasi', 'built')
+
+/** What does not speak of memory that JS and the addon share, nor of the time that things take. */
+const SPECS = ['02', '03', '04', '06', '09', '13', '14', '15', '16', '17', '21-chat', 'conformance/golden', 'conformance/limits', 'conformance/stream']
+
+const { values } = parseArgs({ options: { 'no-build': { type: 'boolean' } } })
+if (!values['no-build']) {
+  if (!hasTarget(TARGET)) stop(`there is no Rust for WebAssembly: run "rustup target add ${TARGET}"`)
+  fs.rmSync(built, { recursive: true, force: true })
+  const args = ['napi', 'build', '--platform', '--release', '--target', TARGET, '--output-dir', built, '--js', 'native.js']
+  if (!run('npx', args)) stop('the addon did not build as WebAssembly')
+}
+const staged = new Staged('wasm32-wasi', built, { args: ['--no-warnings'] })
+const failed = [...staged.specs(SPECS), ...staged.scenarios()]
+const env = { ...process.env, TOKENLANE_WASM: '1' }
+if (!run(process.execPath, ['--test', '--test-reporter=spec', path.join(root, '__test__', '26-wasm.test.mjs')], { env })) failed.push('26-wasm')
+if (failed.length > 0) stop(`failed as WebAssembly: ${failed.join(', ')}`)

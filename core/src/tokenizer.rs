@@ -437,8 +437,8 @@ struct Encoders {
 impl Encoders {
     /// Bytes of all idle encoders' word caches together, about, however many processors there are.
     const ALL_CACHE_BYTES: usize = 64 << 20;
-    /// Bytes of one encoder's word cache, at most: 131,072 short words and 3 MiB for the others.
-    const MOST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::LEAST_CACHE_BYTES } else { 8 << 20 };
+    /// Bytes of one encoder's word cache, at most: 524,288 short words and 6 MiB for the others. It grows to that with the words it meets.
+    const MOST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::LEAST_CACHE_BYTES } else { 24 << 20 };
     /// And at least: less forgets words before they come again. (That is what fuzz targets want, and small ones are quick to make.)
     const LEAST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 1 << 14 } else { 1 << 20 };
 

@@ -6,12 +6,10 @@ use crate::bpe::{Joints, MergeScratch, Spaces, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
 use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
-use crate::simd;
+use crate::simd::append::Appender;
+use crate::simd::{self, Classifier};
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
-
-/// Stands for the key of a word that is too long to have one. No word has it: keys are not zero.
-const LONG: Key = 0;
 
 /// The state of the model's part.
 #[derive(Debug)]
@@ -21,8 +19,6 @@ pub(super) struct Words {
     symbols: Vec<Symbol>,
     /// Where the words end that a scanner handed over last.
     ends: Vec<u32>,
-    /// Ids of known words on their way out.
-    made: Box<[u32; TOGETHER * SHORT]>,
 }
 
 /// Words whose cache lines are asked for together.
@@ -35,7 +31,6 @@ impl Words {
             scratch: MergeScratch::with_seed(seed),
             symbols: Vec::new(),
             ends: Vec::with_capacity(WORDS_AT_A_TIME),
-            made: Box::new([0; TOGETHER * SHORT]),
         }
     }
 
@@ -188,10 +183,10 @@ impl Words {
         ends: &[u32],
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
-        let (mut start, mut lengths_vary) = (start, false);
+        let (mut start, mut lengths_vary, classifier) = (start, false, Classifier::best());
         let mut places = [[Place::default(); TOGETHER]; 2];
         let mut groups = ends.chunks(TOGETHER);
-        let (mut next, mut ahead) = (groups.next(), start as usize);
+        let (mut next, mut ahead) = (groups.next(), start);
         if let Some(words) = next {
             self.ask_for(text, &mut ahead, words, &mut places[0]);
         }
@@ -201,26 +196,28 @@ impl Words {
             if let Some(words) = next {
                 self.ask_for(text, &mut ahead, words, &mut places[1 - turn]);
             }
-            let places = &places[turn];
+            let words = &places[turn][..ends.len()];
             turn = 1 - turn;
-            // Known words are written here first, so that the room in `ids` is looked at once and not for every word.
-            let mut count = 0;
-            for (&place, &end) in places.iter().zip(ends) {
-                let room =
-                    self.made[count..].first_chunk_mut().expect("there is room for the longest word, for each of them");
-                if place.key != LONG
-                    && let Some((more, hit)) = self.cache.write_short(place, room)
+            self.cache.looked_up(ends.len());
+            let mut at = 0;
+            while at < words.len() {
+                // Known words up to one that is not.
+                let lookup = self.cache.lookup();
+                let mut end = Appender::new(ids, (words.len() - at) * SHORT, classifier);
+                while let Some(place) = words.get(at)
+                    && let Some(hit) = lookup.push(place, &mut end)
                 {
-                    count += more;
                     lengths_vary |= hit.lengths_vary;
-                } else {
-                    ids.extend_from_slice(&self.made[..count]);
-                    count = 0;
-                    lengths_vary |= self.push_unknown(tokenizer, text, Span { start, end }, place.key, ids)?;
+                    at += 1;
                 }
-                start = end;
+                drop(end);
+                if let Some(place) = words.get(at) {
+                    let span = Span { start: if at == 0 { start } else { ends[at - 1] }, end: ends[at] };
+                    lengths_vary |= self.push_unknown(tokenizer, text, span, place.key, ids)?;
+                    at += 1;
+                }
             }
-            ids.extend_from_slice(&self.made[..count]);
+            start = ends[ends.len() - 1];
         }
         Ok(!lengths_vary)
     }
@@ -228,11 +225,11 @@ impl Words {
     /// The keys of words and where they would be in the cache, whose lines are asked for. The first word starts at `start`,
     /// which afterwards is where the last one ends.
     #[inline(always)]
-    fn ask_for(&self, text: &[u8], start: &mut usize, ends: &[u32], places: &mut [Place; TOGETHER]) {
+    fn ask_for(&self, text: &[u8], start: &mut u32, ends: &[u32], places: &mut [Place; TOGETHER]) {
+        let lookup = self.cache.lookup();
         for (place, &end) in places.iter_mut().zip(ends) {
-            let key = WordCache::key(text, *start, end as usize).unwrap_or(LONG);
-            *place = self.cache.prefetch(key);
-            *start = end as usize;
+            *place = lookup.ask_for(WordCache::key(text, *start, end));
+            *start = end;
         }
     }
 
@@ -246,13 +243,11 @@ impl Words {
         key: Key,
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
-        if key == LONG
-            && let Some(hit) = self.cache.push_long(&text[span.range()], ids)
-        {
+        if let Some(hit) = self.cache.push_further(&text[span.range()], key, ids) {
             return Ok(hit.lengths_vary);
         }
         self.symbols.clear();
-        self.miss(tokenizer, text, span, Some((key != LONG).then_some(key)), ids)
+        self.miss(tokenizer, text, span, Some(key), ids)
     }
 
     /// One word: its ids, from the cache or the model, and what else is wanted of them.
@@ -286,15 +281,11 @@ impl Words {
     #[inline]
     fn ids(&mut self, tokenizer: &Tokenizer, text: &[u8], span: Span, ids: &mut Vec<u32>) -> Result<bool, EncodeError> {
         self.symbols.clear();
-        let (start, end) = (span.start as usize, span.end as usize);
-        let key = WordCache::key(text, start, end);
+        let key = WordCache::key(text, span.start, span.end);
         let use_cache = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
         if use_cache {
-            let hit = match key {
-                Some(key) => self.cache.push_short(key, ids),
-                None => self.cache.push_long(&text[start..end], ids),
-            };
-            if let Some(hit) = hit {
+            self.cache.looked_up(1);
+            if let Some(hit) = self.cache.push(&text[span.range()], key, ids) {
                 return Ok(!hit.lengths_vary);
             }
         }
@@ -308,7 +299,7 @@ impl Words {
         tokenizer: &Tokenizer,
         text: &[u8],
         span: Span,
-        remember_as: Option<Option<u128>>,
+        remember_as: Option<Key>,
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
         let word = &text[span.range()];

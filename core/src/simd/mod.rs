@@ -7,12 +7,16 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+pub(crate) mod append;
 mod bits;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+use std::mem::MaybeUninit;
 use std::sync::LazyLock;
+
+use append::WRITTEN;
 
 /// How many bytes are looked at together.
 pub(crate) const BLOCK: usize = 64;
@@ -145,6 +149,21 @@ impl Classifier {
             #[cfg(target_arch = "x86_64")]
             Way::Avx512 => unsafe { x86_64::upper_bits_are_avx512(numbers, shift, wanted) },
             _ => scalar::upper_bits_are(numbers, shift, wanted),
+        }
+    }
+
+    /// The numbers of three bytes that are packed in sixteen bytes ([`append::PACKED`]), and something behind them. All of `room` is
+    /// written, or the first of it.
+    #[inline(always)]
+    fn unpack(self, packed: &[u8; 16], room: &mut [MaybeUninit<u32>; WRITTEN]) {
+        match self.0 {
+            // SAFETY: every processor of this architecture has NEON.
+            #[cfg(target_arch = "aarch64")]
+            Way::Neon => unsafe { aarch64::unpack(packed, room) },
+            // SAFETY: as in `masks`; AVX-512 comes with AVX2.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx2 { .. } | Way::Avx512 => unsafe { x86_64::unpack(packed, room) },
+            Way::Scalar => scalar::unpack(packed, room),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
+use super::append::WRITTEN;
 use super::{BLOCK, Masks};
 
 /// # Safety
@@ -131,6 +132,30 @@ pub(super) unsafe fn upper_bits_are_avx512(numbers: &[u64; 8], shift: u32, wante
     let numbers = unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) };
     let upper = _mm512_srl_epi64(numbers, _mm_cvtsi32_si128(shift as i32));
     _mm512_cmpeq_epi64_mask(upper, _mm512_set1_epi64(wanted as i64)).into()
+}
+
+/// For a shuffle of bytes: of five numbers of three bytes each to four bytes, the upper one zero.
+const UNPACKED: [u8; 32] = {
+    let mut from = [0x80; 32];
+    let mut at = 0;
+    while at < 15 {
+        from[at / 3 * 4 + at % 3] = at as u8;
+        at += 1;
+    }
+    from
+};
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) unsafe fn unpack(packed: &[u8; 16], room: &mut [MaybeUninit<u32>; WRITTEN]) {
+    // SAFETY: reads 16 and 32 bytes, which is what they have; the loads need no alignment.
+    let (packed, from) =
+        unsafe { (_mm_loadu_si128(packed.as_ptr().cast()), _mm256_loadu_si256(UNPACKED.as_ptr().cast())) };
+    let numbers = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(packed), from);
+    // SAFETY: writes 32 bytes, which is what `room` has; the store needs no alignment.
+    unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), numbers) };
 }
 
 /// # Safety

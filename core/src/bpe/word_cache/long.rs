@@ -1,0 +1,106 @@
+//! Words that are too long to be their own keys, found by their hash. Both their ids and their bytes stand in the ring.
+
+use foldhash::fast::RandomState;
+use std::hash::BuildHasher;
+
+use super::Hit;
+use super::ring::Ring;
+use crate::memory::{Table, Zeroed};
+
+/// The ids come first in the ring, then the bytes, four to a number.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+struct Slot {
+    hash: u64,
+    place: u32,
+    len: u16,
+    /// How many ids there are, at most one per byte.
+    count: u16,
+}
+
+const _: () = assert!(size_of::<Slot>() == 16);
+
+// SAFETY: numbers, of which zero is one; what it points to is empty.
+#[allow(unsafe_code)]
+unsafe impl Zeroed for Slot {}
+
+/// In a slot's `len`: see [`Hit::lengths_vary`].
+const VARIES: u16 = 1 << 15;
+
+/// Each word belongs to two slots next to each other, of which the newer word has the first.
+#[derive(Debug)]
+pub(super) struct LongWords {
+    slots: Table<Slot>,
+    hasher: RandomState,
+}
+
+impl LongWords {
+    /// So many slots, a power of two or none.
+    pub(super) fn new(slots: usize) -> Self {
+        Self { slots: Table::zeroed(slots), hasher: RandomState::default() }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.slots.memory_bytes()
+    }
+
+    /// Appends the ids of a word, if it is known.
+    pub(super) fn push(&self, word: &[u8], ring: &Ring, ids: &mut Vec<u32>) -> Option<Hit> {
+        let hash = self.hasher.hash_one(word);
+        let at = self.first(hash);
+        self.slots[at..at + 2].iter().find_map(|slot| {
+            let (len, count) = (usize::from(slot.len & !VARIES), usize::from(slot.count));
+            if slot.hash != hash || len != word.len() {
+                return None;
+            }
+            let all = ring.get(slot.place, count + len.div_ceil(4))?;
+            same_bytes(&all[count..], word).then(|| {
+                ids.extend_from_slice(&all[..count]);
+                Hit { lengths_vary: slot.len & VARIES != 0 }
+            })
+        })
+    }
+
+    /// Writes a word that was not found.
+    pub(super) fn insert(
+        &mut self,
+        word: &[u8],
+        ids: impl ExactSizeIterator<Item = u32> + Clone,
+        lengths_vary: bool,
+        ring: &mut Ring,
+    ) {
+        let count = ids.len() as u16;
+        let Some(place) = ring.put(ids.chain(packed(word))) else { return };
+        let hash = self.hasher.hash_one(word);
+        let len = word.len() as u16 | if lengths_vary { VARIES } else { 0 };
+        let at = self.first(hash);
+        self.slots[at + 1] = self.slots[at];
+        self.slots[at] = Slot { hash, place, len, count };
+    }
+
+    /// Forgets all words.
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(Slot::default());
+    }
+
+    /// The first of the two slots that a word belongs to.
+    fn first(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 2)
+    }
+}
+
+/// The bytes of a word, four to a number, zeros at the end.
+fn packed(word: &[u8]) -> impl Iterator<Item = u32> + Clone {
+    word.chunks(4).map(|bytes| {
+        let mut four = [0; 4];
+        four[..bytes.len()].copy_from_slice(bytes);
+        u32::from_le_bytes(four)
+    })
+}
+
+/// Whether `numbers` are `word` packed; its length is known to fit.
+fn same_bytes(numbers: &[u32], word: &[u8]) -> bool {
+    let (fours, rest) = word.as_chunks::<4>();
+    fours.iter().zip(numbers).all(|(&four, &number)| u32::from_le_bytes(four) == number)
+        && packed(rest).eq(numbers[fours.len()..].iter().copied())
+}

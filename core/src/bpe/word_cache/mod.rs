@@ -1,0 +1,261 @@
+//! Words seen before, with their ids: bounded, one per worker, kept from text to text.
+//!
+//! A word of up to [`SHORT`] bytes is its own key: its bytes and its length in 128 bits, no hash to compare, no pointer
+//! to follow; it stands with its ids in a slot of half a cache line ([`short`]). More or larger ids than fit there, and
+//! longer words with theirs ([`long`]), stand in the [`ring`], where the newest overwrite the oldest; a slot knows when
+//! what it points to is gone. Nothing is ever cleared as a whole.
+
+mod long;
+mod ring;
+mod short;
+
+use super::Symbol;
+use crate::simd::Classifier;
+use crate::simd::append::Appender;
+use long::LongWords;
+use ring::Ring;
+pub(crate) use short::{Lookup, Place};
+use short::{ShortWords, Slot};
+
+/// The longest word, in bytes, that is its own key.
+pub(crate) const SHORT: usize = 15;
+/// Words longer than this, in bytes, are not kept: they hardly ever come again.
+const LONGEST: usize = 256;
+
+/// A short word and its length; never zero, because no word is empty.
+pub(crate) type Key = u128;
+/// The key of all words that are not short. No slot has it.
+pub(crate) const LONG: Key = Key::MAX;
+
+/// The bytes of a word of each length in a load of sixteen.
+const KEY_MASKS: [Key; SHORT + 1] = {
+    let mut masks = [0; SHORT + 1];
+    let mut len = 1;
+    while len <= SHORT {
+        masks[len] = (1 << (8 * len)) - 1;
+        len += 1;
+    }
+    masks
+};
+
+/// What is known of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hit {
+    /// Whether the ids alone do not tell how long each token is in the word.
+    pub(crate) lengths_vary: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct WordCache {
+    short: ShortWords,
+    long: LongWords,
+    ring: Ring,
+    words: u64,
+    misses: u64,
+}
+
+impl WordCache {
+    /// A cache of at most `bytes`. Too little for anything turns it off.
+    pub(crate) fn new(bytes: usize) -> Self {
+        // Two thirds for short words, a twelfth for long ones, a sixth for what does not fit into slots.
+        let bytes = if bytes < 6144 { 0 } else { bytes };
+        let largest = |share: usize, size: usize| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits);
+        Self {
+            short: ShortWords::new(largest(bytes / 3 * 2, 64)),
+            long: LongWords::new(largest(bytes / 12, 16)),
+            ring: Ring::new(largest(bytes / 6, 4)),
+            words: 0,
+            misses: 0,
+        }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        !self.short.is_empty()
+    }
+
+    /// The key of `text[start..end]`, or [`LONG`]. `text` goes on behind the word, so that most keys are one load.
+    #[inline(always)]
+    pub(crate) fn key(text: &[u8], start: u32, end: u32) -> Key {
+        let len = (end - start) as usize;
+        if len > SHORT {
+            return LONG;
+        }
+        let start = start as usize;
+        let bytes = match text.get(start..start + 16) {
+            Some(chunk) => u128::from_le_bytes(*chunk.first_chunk().expect("sixteen bytes")) & KEY_MASKS[len],
+            None => {
+                let mut chunk = [0; 16];
+                chunk[..len].copy_from_slice(&text[start..end as usize]);
+                u128::from_le_bytes(chunk)
+            }
+        };
+        bytes | (len as u128) << 120
+    }
+
+    #[inline(always)]
+    pub(crate) fn lookup(&self) -> Lookup<'_> {
+        self.short.lookup(&self.ring)
+    }
+
+    /// So many words are looked for: told by whoever does, for many together.
+    #[inline(always)]
+    pub(crate) fn looked_up(&mut self, words: usize) {
+        self.words += words as u64;
+    }
+
+    /// Appends the ids of a word, if it is known.
+    pub(crate) fn push(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
+        if key == LONG {
+            return self.long.push(word, &self.ring, ids);
+        }
+        let mut end = Appender::new(ids, SHORT, Classifier::best());
+        let lookup = self.lookup();
+        lookup.push(&lookup.place(key), &mut end).or_else(|| self.short.push_aside(key, &self.ring, &mut end))
+    }
+
+    /// The same, when [`Lookup::push`] has not found it.
+    pub(crate) fn push_further(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
+        if key == LONG {
+            return self.long.push(word, &self.ring, ids);
+        }
+        self.short.push_aside(key, &self.ring, &mut Appender::new(ids, SHORT, Classifier::best()))
+    }
+
+    /// Remembers a word that was looked for and not found.
+    pub(crate) fn insert(&mut self, word: &[u8], key: Key, symbols: &[Symbol], lengths_vary: bool) {
+        self.misses += 1;
+        if !self.is_on() || word.len() > LONGEST {
+            return;
+        }
+        if self.ring.is_at_its_end() {
+            // Places would begin anew and old ones seem new again. It happens once in sixteen gigabytes written.
+            self.short.clear();
+            self.long.clear();
+            self.ring.head = 0;
+        }
+        let ids = symbols.iter().map(|symbol| symbol.id);
+        if key == LONG {
+            return self.long.insert(word, ids, lengths_vary, &mut self.ring);
+        }
+        if symbols.len() > SHORT {
+            // Byte fallback writes a prefix or suffix as tokens too, so that there can be more of them than bytes.
+            return;
+        }
+        let slot = Slot::packed(key, ids.clone()).or_else(|| {
+            let place = self.ring.put(ids)?;
+            Some(Slot::in_ring(key, place, symbols.len() as u32))
+        });
+        if let Some(slot) = slot {
+            self.short.insert(slot.with_lengths_that_vary(lengths_vary));
+        }
+    }
+
+    /// Words found and not found since the cache was made.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.words - self.misses, self.misses)
+    }
+
+    /// Heap memory held, in bytes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.short.memory_bytes() + self.long.memory_bytes() + self.ring.words.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    fn look(cache: &mut WordCache, word: &[u8]) -> Option<(Vec<u32>, bool)> {
+        let mut ids = vec![7];
+        cache.looked_up(1);
+        let hit = cache.push(word, WordCache::key(word, 0, word.len() as u32), &mut ids);
+        assert_eq!(ids[0], 7, "what was there stays");
+        assert!(hit.is_some() || ids.len() == 1, "nothing is pushed without a hit");
+        hit.map(|hit| (ids[1..].to_vec(), hit.lengths_vary))
+    }
+
+    #[test]
+    fn the_key_is_the_same_wherever_the_word_stands() {
+        let text: Vec<u8> = (1..=60).collect();
+        for start in 0..44 {
+            for len in 1..=SHORT {
+                let alone = &text[start as usize..start as usize + len];
+                assert_eq!(WordCache::key(&text, start, start + len as u32), WordCache::key(alone, 0, len as u32));
+            }
+            assert_eq!(WordCache::key(&text, start, start + 16), LONG);
+        }
+        assert_ne!(WordCache::key(b"a", 0, 1), WordCache::key(b"a\0", 0, 2));
+    }
+
+    #[test]
+    fn what_it_finds_is_what_was_put_in_and_it_stays_within_its_bound() {
+        const BYTES: usize = 64 << 10;
+        let mut cache = WordCache::new(BYTES);
+        let mut known: HashMap<Vec<u8>, (Vec<u32>, bool)> = HashMap::new();
+        let (mut found, mut state) = (0, 1u32);
+        for round in 0..60_000u32 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let number = if round % 2 == 0 { state >> 28 } else { state >> 16 };
+            let word = format!("{number}{}", "w".repeat(number as usize % 40)).into_bytes();
+            match look(&mut cache, &word) {
+                Some(hit) => {
+                    assert_eq!(Some(&hit), known.get(&word));
+                    found += 1;
+                }
+                None => {
+                    let symbols: Vec<_> = (0..number % 7).map(|i| Symbol { id: number + i, len: 1 }).collect();
+                    let key = WordCache::key(&word, 0, word.len() as u32);
+                    cache.insert(&word, key, &symbols, number % 3 == 0);
+                    known.insert(word, (symbols.iter().map(|s| s.id).collect(), number % 3 == 0));
+                }
+            }
+            assert!(cache.memory_bytes() <= BYTES, "{} bytes", cache.memory_bytes());
+        }
+        assert!(found > 15_000, "{found} found");
+        assert_eq!(cache.counts(), (found, 60_000 - found));
+    }
+
+    #[test]
+    fn nothing_old_seems_new_when_the_ring_begins_anew() {
+        let mut cache = WordCache::new(64 << 10);
+        let symbols = |id: u32| vec![Symbol { id, len: 1 }; 9];
+        let word = |number: u32| format!("{number:09}").into_bytes();
+        cache.insert(&word(0), WordCache::key(&word(0), 0, 9), &symbols(0), false);
+        cache.ring.head = u32::MAX - 3 * cache.ring.words.len() as u32;
+        for number in 1..20_000 {
+            cache.insert(&word(number), WordCache::key(&word(number), 0, 9), &symbols(number), false);
+            for back in [number, number / 2, 0] {
+                if let Some((ids, _)) = look(&mut cache, &word(back)) {
+                    assert_eq!(ids, vec![back; 9], "after {number}");
+                }
+            }
+            assert_eq!(look(&mut cache, &word(number)), Some((vec![number; 9], false)));
+        }
+        assert!(cache.ring.head < 1 << 20, "the ring began anew");
+    }
+
+    #[test]
+    fn a_short_word_with_more_ids_than_bytes_is_not_kept() {
+        let mut cache = WordCache::new(64 << 10);
+        for count in 0..40 {
+            let word = format!("word{count}").into_bytes();
+            cache.insert(
+                &word,
+                WordCache::key(&word, 0, word.len() as u32),
+                &vec![Symbol { id: 3, len: 1 }; count],
+                true,
+            );
+            assert_eq!(look(&mut cache, &word).is_some(), count <= SHORT, "{count} ids");
+        }
+    }
+
+    #[test]
+    fn a_cache_of_nothing_keeps_nothing() {
+        let mut cache = WordCache::new(0);
+        assert!(!cache.is_on());
+        cache.insert(b"word", WordCache::key(b"word", 0, 4), &[], false);
+        assert_eq!(cache.memory_bytes(), 0);
+    }
+}

@@ -1,0 +1,54 @@
+//! What does not fit into slots: ids, and the bytes of long words.
+
+use crate::memory::Table;
+
+/// Numbers written one after the other, the newest over the oldest.
+#[derive(Debug)]
+pub(super) struct Ring {
+    /// A power of two of them, or none.
+    pub(super) words: Table<u32>,
+    /// How many were ever written, gaps counted in; the next one's place.
+    pub(super) head: u32,
+}
+
+impl Ring {
+    pub(super) fn new(len: usize) -> Self {
+        Self { words: Table::zeroed(len), head: 0 }
+    }
+
+    /// Whether the next places could be numbers too large to write down.
+    pub(super) fn is_at_its_end(&self) -> bool {
+        (u32::MAX - self.head) as usize <= 2 * self.words.len()
+    }
+
+    /// Writes numbers in one piece and tells where; nothing when they are too many to be worth it.
+    pub(super) fn put(&mut self, numbers: impl Iterator<Item = u32> + Clone) -> Option<u32> {
+        let count = numbers.clone().count();
+        let len = self.words.len();
+        if count > len / 8 {
+            return None;
+        }
+        let mut at = self.head as usize & (len - 1);
+        if at + count > len {
+            // Not around the edge: the rest is left as a gap.
+            self.head += (len - at) as u32;
+            at = 0;
+        }
+        let place = self.head;
+        for (word, number) in self.words[at..].iter_mut().zip(numbers) {
+            *word = number;
+        }
+        self.head += count as u32;
+        Some(place)
+    }
+
+    /// What was written at a place, if nothing was written over it since.
+    #[inline]
+    pub(super) fn get(&self, place: u32, count: usize) -> Option<&[u32]> {
+        let len = self.words.len();
+        if (self.head - place) as usize > len {
+            return None;
+        }
+        self.words.get(place as usize & (len - 1)..)?.get(..count)
+    }
+}

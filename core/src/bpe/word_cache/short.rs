@@ -1,0 +1,365 @@
+//! Words that are their own keys.
+//!
+//! Two slots of 32 bytes make one cache line, and each word has two lines where it may stand. At home it is found without
+//! a branch; what newer words drove out of there stands aside, as long as there is room, and comes home when it is found.
+//! The table is twice as large when too many words were let go of, up to its limit.
+
+use super::ring::Ring;
+use super::{Hit, Key};
+use crate::memory::{Table, Zeroed};
+use crate::simd;
+use crate::simd::append::{Appender, PACKED};
+
+/// In place of a count, and more than fit: the ids stand in the ring.
+const IN_RING: u8 = 0xF;
+/// The bits of the count.
+const COUNT: u8 = 0xF;
+/// Of the first slot of a line: words whose home it is stand aside.
+const OVERFLOWS: u8 = 0x40;
+/// Beside a count: see [`Hit::lengths_vary`].
+const VARIES: u8 = 0x80;
+/// The first size of a table, in lines: 2 MiB.
+const FIRST: usize = 32 << 10;
+/// A table grows when it let go of so many words: one for each so many lines.
+const GROWS: usize = 32;
+
+/// A word and its ids.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C, align(32))]
+pub(super) struct Slot {
+    /// Zero marks an empty slot.
+    key: Key,
+    /// [`PACKED`] ids of three bytes, or the ids' place in the ring and their count, of four bytes each; little-endian.
+    /// In the last byte the count or [`IN_RING`], [`OVERFLOWS`], and [`VARIES`].
+    value: [u8; 16],
+}
+
+impl Slot {
+    /// Of a few ids, where they fit.
+    pub(super) fn packed(
+        key: Key,
+        ids: impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone,
+    ) -> Option<Self> {
+        const MASK: u32 = (1 << 24) - 1;
+        if ids.len() > PACKED || ids.clone().any(|id| id > MASK) {
+            return None;
+        }
+        let count = ids.len() as u8;
+        let value = ids.rev().fold(0u128, |value, id| value << 24 | u128::from(id));
+        Some(Self::with_state(key, value, count))
+    }
+
+    /// Of ids that stand in the ring.
+    pub(super) fn in_ring(key: Key, place: u32, count: u32) -> Self {
+        Self::with_state(key, u128::from(place) | u128::from(count) << 32, IN_RING)
+    }
+
+    fn with_state(key: Key, value: u128, state: u8) -> Self {
+        Self { key, value: (value | u128::from(state) << 120).to_le_bytes() }
+    }
+
+    pub(super) fn with_lengths_that_vary(mut self, vary: bool) -> Self {
+        self.value[15] |= if vary { VARIES } else { 0 };
+        self
+    }
+
+    fn is_empty(&self) -> bool {
+        self.key == 0
+    }
+
+    /// Appends the ids, if they are still there.
+    #[inline(always)]
+    fn push(&self, ring: &Ring, ids: &mut Appender<'_>) -> Option<Hit> {
+        let state = self.value[15];
+        if !ids.push_packed(&self.value, usize::from(state & COUNT)) {
+            let [place, count, ..] = self.value.as_chunks::<4>().0 else {
+                unreachable!("sixteen bytes are four numbers")
+            };
+            ids.extend_from_slice(ring.get(u32::from_le_bytes(*place), u32::from_le_bytes(*count) as usize)?);
+        }
+        Some(Hit { lengths_vary: state & VARIES != 0 })
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+struct Line([Slot; 2]);
+
+const _: () = assert!(size_of::<Line>() == 64);
+
+// SAFETY: numbers and bytes, of which zero is one; such a line is empty.
+#[allow(unsafe_code)]
+unsafe impl Zeroed for Line {}
+
+impl Line {
+    fn overflows(&self) -> bool {
+        self.0[0].value[15] & OVERFLOWS != 0
+    }
+
+    fn set_overflows(&mut self) {
+        self.0[0].value[15] |= OVERFLOWS;
+    }
+
+    /// Writes to a slot. What is noted of the line stays.
+    fn set(&mut self, at: usize, slot: Slot) {
+        let overflows = self.overflows();
+        self.0[at] = slot;
+        self.0[at].value[15] &= !OVERFLOWS;
+        if overflows {
+            self.set_overflows();
+        }
+    }
+
+    /// Writes a word to the front. The answer is the one that had to go for it.
+    fn put(&mut self, slot: Slot) -> Option<Slot> {
+        let [first, second] = self.0;
+        // A word that is here, but whose ids are gone from the ring, is written anew.
+        let driven_out = if first.is_empty() || first.key == slot.key {
+            None
+        } else {
+            self.set(1, first);
+            (!second.is_empty() && second.key != slot.key).then_some(second)
+        };
+        self.set(0, slot);
+        driven_out
+    }
+}
+
+/// A word and where it would be.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Place {
+    pub(crate) key: Key,
+    line: u32,
+}
+
+/// What is looked at when words are looked up, small enough for registers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lookup<'a> {
+    lines: &'a [Line],
+    ring: &'a Ring,
+}
+
+impl Lookup<'_> {
+    /// Where a word stands, or would.
+    #[inline(always)]
+    pub(super) fn place(self, key: Key) -> Place {
+        Place { key, line: home(key, self.lines.len()) as u32 }
+    }
+
+    /// Finds a word's line and asks for it ahead of time.
+    #[inline(always)]
+    pub(crate) fn ask_for(self, key: Key) -> Place {
+        let place = self.place(key);
+        if let Some(line) = self.lines.get(place.line as usize) {
+            simd::prefetch(line);
+        }
+        place
+    }
+
+    /// Appends the ids of a word, if it is known and at home.
+    #[inline(always)]
+    pub(crate) fn push(self, place: &Place, ids: &mut Appender<'_>) -> Option<Hit> {
+        let line = &self.lines[place.line as usize].0;
+        // Chosen without a branch: which of the two it is cannot be foretold.
+        let slot = &line[usize::from(line[1].key == place.key)];
+        if slot.key != place.key {
+            return None;
+        }
+        slot.push(self.ring, ids)
+    }
+}
+
+/// The first of a word's lines.
+#[inline(always)]
+fn home(key: Key, lines: usize) -> usize {
+    line(key, lines, 0x9E37_79B9_7F4A_7C15)
+}
+
+/// The other one; rarely both are the same.
+fn aside(key: Key, lines: usize) -> usize {
+    line(key, lines, 0xD6E8_FEB8_6659_FD93)
+}
+
+#[inline(always)]
+fn line(key: Key, lines: usize, multiplier: u64) -> usize {
+    let folded = key as u64 ^ ((key >> 64) as u64).rotate_left(29);
+    // There is a power of two of lines, fewer than the upper half has values.
+    (folded.wrapping_mul(multiplier) >> 32) as usize & lines.wrapping_sub(1)
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct ShortWords {
+    lines: Table<Line>,
+    limit: usize,
+    /// How many words were let go of since it last grew.
+    dropped: usize,
+}
+
+impl ShortWords {
+    /// At most so many lines, a power of two or none.
+    pub(super) fn new(limit: usize) -> Self {
+        Self { lines: Table::zeroed(limit.min(FIRST)), limit, dropped: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.lines.memory_bytes()
+    }
+
+    #[inline(always)]
+    pub(super) fn lookup<'a>(&'a self, ring: &'a Ring) -> Lookup<'a> {
+        Lookup { lines: &self.lines, ring }
+    }
+
+    /// Writes a word that was not found, or whose ids are gone.
+    pub(super) fn insert(&mut self, slot: Slot) {
+        let at = home(slot.key, self.lines.len());
+        if !self.put(at, slot) {
+            self.dropped += 1;
+            if self.dropped * GROWS > self.lines.len() && self.lines.len() < self.limit {
+                self.grow();
+            }
+        }
+    }
+
+    /// Appends the ids of a word that is known but not at home, and brings it there.
+    #[cold]
+    pub(super) fn push_aside(&mut self, key: Key, ring: &Ring, ids: &mut Appender<'_>) -> Option<Hit> {
+        let at = home(key, self.lines.len());
+        if !self.lines[at].overflows() {
+            return None;
+        }
+        let from = aside(key, self.lines.len());
+        let place = self.lines[from].0.iter().position(|slot| slot.key == key)?;
+        let slot = self.lines[from].0[place];
+        let hit = slot.push(ring, ids)?;
+        let second = self.lines[at].0[1];
+        if at != from && (second.is_empty() || self.room_beside(at, second.key).is_some()) {
+            self.lines[from].set(place, Slot::default());
+            self.put(at, slot);
+        }
+        Some(hit)
+    }
+
+    /// Forgets all words.
+    pub(super) fn clear(&mut self) {
+        self.lines.fill(Line::default());
+    }
+
+    /// Writes a word to the front of a line. The answer is no if another one is lost for it.
+    fn put(&mut self, at: usize, slot: Slot) -> bool {
+        let Some(driven_out) = self.lines[at].put(slot) else { return true };
+        let Some((to, place)) = self.room_beside(at, driven_out.key) else { return false };
+        self.lines[to].set(place, driven_out);
+        if at == home(driven_out.key, self.lines.len()) {
+            self.lines[at].set_overflows();
+        }
+        true
+    }
+
+    /// A free slot of a word's other line.
+    fn room_beside(&self, at: usize, key: Key) -> Option<(usize, usize)> {
+        let len = self.lines.len();
+        let [home, aside] = [home(key, len), aside(key, len)];
+        let other = if at == home { aside } else { home };
+        let place = self.lines[other].0.iter().rposition(Slot::is_empty)?;
+        (other != at).then_some((other, place))
+    }
+
+    fn grow(&mut self) {
+        let larger = Self { lines: Table::zeroed(2 * self.lines.len()), limit: self.limit, dropped: 0 };
+        let smaller = std::mem::replace(self, larger);
+        // The newer ones last, so that they stand in front again.
+        for slot in smaller.lines.iter().flat_map(|line| line.0.iter().rev()).filter(|slot| !slot.is_empty()) {
+            self.put(home(slot.key, self.lines.len()), *slot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::Classifier;
+
+    fn key(number: u32) -> Key {
+        u128::from(number.wrapping_mul(0x9E37_79B1)) | 4 << 120
+    }
+
+    fn slot(number: u32) -> Slot {
+        Slot::packed(key(number), [number & 0xFF_FFFF, 7].into_iter()).expect("two small ids")
+    }
+
+    fn find(words: &mut ShortWords, number: u32) -> Option<Vec<u32>> {
+        let (ring, mut ids) = (Ring::new(0), vec![]);
+        let mut end = Appender::new(&mut ids, PACKED, Classifier::best());
+        let lookup = words.lookup(&ring);
+        let hit = lookup.push(&lookup.place(key(number)), &mut end);
+        let hit = hit.or_else(|| words.push_aside(key(number), &ring, &mut end));
+        drop(end);
+        hit.map(|_| ids)
+    }
+
+    #[test]
+    fn a_table_that_is_half_full_loses_hardly_any_word() {
+        let mut words = ShortWords::new(1 << 10);
+        (0..1 << 10).for_each(|number| words.insert(slot(number)));
+        for _ in 0..3 {
+            let found = (0..1 << 10).filter(|&number| find(&mut words, number) == Some(vec![number, 7])).count();
+            assert!(
+                found >= (1 << 10) - words.dropped && words.dropped * 40 < 1 << 10,
+                "{found} found, {} lost",
+                words.dropped
+            );
+        }
+    }
+
+    #[test]
+    fn it_grows_to_its_limit_and_keeps_what_it_had() {
+        let mut words = ShortWords::new(4 * FIRST);
+        let mut lost = 0;
+        for number in 0..4 * FIRST as u32 {
+            let before = words.lines.len();
+            words.insert(slot(number));
+            if words.lines.len() > before {
+                lost += before / GROWS + 1;
+            }
+        }
+        assert_eq!(words.lines.len(), 4 * FIRST);
+        let found = (0..4 * FIRST as u32).filter(|&number| find(&mut words, number) == Some(vec![number, 7])).count();
+        assert!(found + lost + words.dropped + 100 > 4 * FIRST, "{found} found, {lost} lost");
+        (0..16 * FIRST as u32).for_each(|number| words.insert(slot(number)));
+        assert_eq!(words.lines.len(), 4 * FIRST, "it is at its limit");
+        assert_eq!(
+            find(&mut words, 16 * FIRST as u32 - 1),
+            Some(vec![16 * FIRST as u32 - 1, 7]),
+            "the newest is there"
+        );
+    }
+
+    #[test]
+    fn a_word_that_was_driven_out_comes_home_when_it_is_found() {
+        let mut words = ShortWords::new(16);
+        let same_home: Vec<u32> =
+            (0..).filter(|&number| home(key(number), 16) == 3 && aside(key(number), 16) != 3).take(3).collect();
+        same_home.iter().for_each(|&number| words.insert(slot(number)));
+        let is_home = |words: &ShortWords, number: u32| words.lines[3].0.iter().any(|slot| slot.key == key(number));
+        assert!(!is_home(&words, same_home[0]), "the oldest had to go");
+        assert_eq!(find(&mut words, same_home[0]), Some(vec![same_home[0], 7]));
+        assert!(is_home(&words, same_home[0]));
+        for &number in &same_home {
+            assert_eq!(find(&mut words, number), Some(vec![number, 7]));
+        }
+        assert_eq!(words.dropped, 0);
+    }
+
+    #[test]
+    fn a_slot_knows_what_fits() {
+        assert!(Slot::packed(1, [1 << 24].into_iter()).is_none());
+        assert!(Slot::packed(1, [1; PACKED + 1].into_iter()).is_none());
+        assert!(Slot::packed(1, [(1 << 24) - 1; PACKED].into_iter()).is_some());
+    }
+}

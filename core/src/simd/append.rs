@@ -1,0 +1,134 @@
+//! Numbers appended to a list several at a time, more than are wanted: the next ones go over what was too much.
+
+use std::mem::MaybeUninit;
+
+use super::Classifier;
+
+/// So many numbers lie in sixteen bytes, three bytes each, little-endian; the last byte is free.
+pub(crate) const PACKED: usize = 5;
+/// So many are written at a time.
+pub(super) const WRITTEN: usize = 8;
+
+/// The end of a list. The list is as long as it was until this is dropped.
+///
+/// Invariants: `start` is where the list's memory starts, with room for `capacity` numbers, of which the first `len` are
+/// written; nothing else looks at the list as long as it is borrowed.
+pub(crate) struct Appender<'a> {
+    list: &'a mut Vec<u32>,
+    start: *mut MaybeUninit<u32>,
+    capacity: usize,
+    len: usize,
+    classifier: Classifier,
+}
+
+impl<'a> Appender<'a> {
+    /// With room for so many numbers more.
+    #[inline(always)]
+    pub(crate) fn new(list: &'a mut Vec<u32>, room: usize, classifier: Classifier) -> Self {
+        list.reserve(room + WRITTEN);
+        let (start, capacity, len) = (list.as_mut_ptr().cast(), list.capacity(), list.len());
+        Self { list, start, capacity, len, classifier }
+    }
+
+    /// Room for [`WRITTEN`] numbers behind the last one.
+    ///
+    /// # Panics
+    /// If there is less.
+    #[inline(always)]
+    fn room(&mut self) -> &mut [MaybeUninit<u32>; WRITTEN] {
+        assert!(self.capacity - self.len >= WRITTEN, "whoever appends made room");
+        // SAFETY: there is so much room behind the first `len`, and it is borrowed as this is.
+        unsafe { &mut *self.start.add(self.len).cast() }
+    }
+
+    /// Appends the first `count` of the numbers in `packed`. More than [`PACKED`] cannot lie there; then nothing is appended
+    /// and the answer is no.
+    ///
+    /// # Panics
+    /// If there is no room for [`WRITTEN`] numbers.
+    #[inline(always)]
+    pub(crate) fn push_packed(&mut self, packed: &[u8; 16], count: usize) -> bool {
+        if count > PACKED {
+            return false;
+        }
+        let classifier = self.classifier;
+        classifier.unpack(packed, self.room());
+        // So many are written, and `room` has shown that they fit.
+        self.len += count;
+        true
+    }
+
+    /// Appends numbers.
+    ///
+    /// # Panics
+    /// If there is no room for them and [`WRITTEN`] more.
+    #[inline]
+    pub(crate) fn extend_from_slice(&mut self, numbers: &[u32]) {
+        for eight in numbers.chunks(WRITTEN) {
+            self.room().iter_mut().zip(eight).for_each(|(place, &number)| _ = place.write(number));
+            self.len += eight.len();
+        }
+    }
+}
+
+impl Drop for Appender<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: the invariant.
+        unsafe { self.list.set_len(self.len) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn packed(numbers: &[u32]) -> [u8; 16] {
+        let value = numbers.iter().rev().fold(0u128, |value, &number| value << 24 | u128::from(number));
+        (value | 0xAB << 120).to_le_bytes()
+    }
+
+    proptest! {
+        #[test]
+        fn every_way_appends_the_same(
+            before in prop::collection::vec(any::<u32>(), 0..5),
+            words in prop::collection::vec(prop::collection::vec(0u32..1 << 24, 0..=15), 0..20),
+        ) {
+            let expected: Vec<u32> = before.iter().chain(words.iter().flatten()).copied().collect();
+            for classifier in Classifier::all() {
+                let mut list = before.clone();
+                let mut end = Appender::new(&mut list, 20 * 15, classifier);
+                for word in &words {
+                    if !end.push_packed(&packed(&word[..word.len().min(PACKED)]), word.len()) {
+                        end.extend_from_slice(word);
+                    }
+                }
+                drop(end);
+                prop_assert_eq!(&list, &expected, "{:?}", classifier);
+            }
+        }
+
+        #[test]
+        fn every_way_unpacks_bit_by_bit(bytes in any::<[u8; 16]>()) {
+            for classifier in Classifier::all() {
+                let mut room = [MaybeUninit::new(7); WRITTEN];
+                classifier.unpack(&bytes, &mut room);
+                for (at, number) in room.into_iter().take(PACKED).enumerate() {
+                    // SAFETY: all of it was written before.
+                    let number = unsafe { number.assume_init() };
+                    prop_assert_eq!(number, (u128::from_le_bytes(bytes) >> (24 * at)) as u32 & 0xFF_FFFF, "{:?}", classifier);
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "whoever appends made room")]
+    fn there_has_to_be_room() {
+        let mut list = Vec::new();
+        let mut end = Appender::new(&mut list, 0, Classifier::best());
+        let room = end.capacity;
+        (0..=room).for_each(|_| assert!(end.push_packed(&[1; 16], 1)));
+    }
+}

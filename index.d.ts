@@ -38,6 +38,13 @@ import type {
 export * from './lib/options.js'
 export * from './lib/service.js'
 
+// As @types/node says it too: for projects without it, whose libraries may not know the symbol.
+declare global {
+  interface SymbolConstructor {
+    readonly dispose: unique symbol
+  }
+}
+
 /**
  * A tokenizer. Made by its loaders, immutable, and shared: the same bytes loaded again, in any worker thread, are the same
  * tokenizer in memory.

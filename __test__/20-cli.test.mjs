@@ -115,6 +115,8 @@ test('files, folders and patterns, in order', () => {
   assert.deepEqual(names('d/z[1].txt'), ['d/z[1].txt'], 'a file that is there is no pattern')
   assert.deepEqual(names(path.join(folder, 'd', 's*', '*.md')), [path.join(folder, 'd/sub/c.md').replaceAll(path.sep, '/')])
   refused(['count', 'd/*.rs'], 1, /d\/\*\.rs: no file matches/)
+  assert.equal(output(['decode', '-x', '[13225, 11]']), 'Hello,\n')
+  refused(['decode', '-x', '[1] 2'], 1, /'\[1\]' is no id/)
   refused(['decode', '-x', '1 x'], 1, /--ids, line 1: 'x' is no id .*_ID/)
   refused(['count', 'nowhere.txt'], 1, /nowhere\.txt: there is no such file .*FILE_NOT_FOUND/)
 })

@@ -99,6 +99,13 @@ test('on a terminal: colours, and a bar with the rate and the time left', { skip
   assert.match(typed, /there is nothing to read/)
 })
 
+test('bench: --mib is the most text that is read', () => {
+  write('long.txt', 'a line of forty bytes, its end included\n'.repeat(80_000))
+  const [{ rows, bytes }] = objects(['bench', '-f', 'jsonl', '--passes', '1', '--mib', '1', 'long.txt'])
+  assert.ok(bytes <= 2 ** 20 && bytes > 2 ** 20 - 100, `${bytes} bytes`)
+  assert.equal(bytes, rows * 39)
+})
+
 test('bench: throughput and how long the loop stood still', () => {
   write('some.txt', texts(20).join('\n'))
   const [gpt2, tiny] = objects(['bench', '-f', 'jsonl', '--passes', '2', '-t', 'gpt2', '-t', 'r50k_base', 'some.txt'])

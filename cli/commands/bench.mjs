@@ -44,15 +44,20 @@ export const bench = {
   },
 }
 
+/** Batches of rows, as many as have so many bytes at most; one row in any case. */
 async function readUpTo(most, sources, options) {
   const batches = []
   let bytes = 0
   for await (const batch of batchesOf(sources, options)) {
-    batches.push(batch)
-    bytes += batch.reduce((sum, { text }) => sum + text.length, 0)
-    if (bytes >= most) break
+    const end = batch.findIndex(({ text }) => (bytes += Buffer.byteLength(text)) > most)
+    if (end === -1) {
+      batches.push(batch)
+      continue
+    }
+    batches.push(batch.slice(0, batches.length === 0 ? Math.max(end, 1) : end))
+    break
   }
-  return batches
+  return batches.filter((batch) => batch.length > 0)
 }
 
 async function measure(name, batches, bytes, values) {

@@ -13,7 +13,7 @@ export const decode = {
   summary: 'The text of token ids.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
-    'Reads what tokenlane encode writes. In text a row is a line of numbers, with spaces or commas between them; in jsonl a list, or an object with a field that is one. Rows of npy and bin are those of the file beside it (FILE.rows.npy, FILE.rows.bin) or of a table; without either the file is one row.',
+    'Reads what tokenlane encode writes. In text a row is a line of numbers, with spaces or commas between them, in brackets or not; in jsonl a list, or an object with a field that is one. Rows of npy and bin are those of the file beside it (FILE.rows.npy, FILE.rows.bin) or of a table; without either the file is one row.',
     'Formats: text has the text of a row and an end of line behind it, so that rows that have ends of lines themselves run together; jsonl has {"text"}.',
   ],
   options: {

@@ -46,8 +46,11 @@ async function* lineRows(source, format, { field, onRead }) {
   }
 }
 
+/** Numbers with spaces or commas between them; brackets around all of them, as other programs print lists, are no part of them. */
 function textIds(row) {
-  return Uint32Array.from(row.text.toString('latin1').split(/[\s,]+/).filter((word) => word !== ''), (word) => {
+  const text = row.text.toString('latin1').trim()
+  const numbers = /^\[[^[\]]*\]$/.test(text) ? text.slice(1, -1) : text
+  return Uint32Array.from(numbers.split(/[\s,]+/).filter((word) => word !== ''), (word) => {
     if (/^\d+$/.test(word) && Number(word) <= MOST) return Number(word)
     throw new Failure('ID', `${placeOf(row)}: '${word.slice(0, 40)}' is no id`)
   })

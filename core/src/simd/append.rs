@@ -90,6 +90,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+
         #[test]
         fn every_way_appends_the_same(
             before in prop::collection::vec(any::<u32>(), 0..5),

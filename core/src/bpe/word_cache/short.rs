@@ -112,13 +112,16 @@ impl Line {
 
     /// Writes a word to the front. The answer is the one that had to go for it.
     fn put(&mut self, slot: Slot) -> Option<Slot> {
+        // A word that is here, but whose ids are gone from the ring, is written anew, and stands here once.
+        if self.0[1].key == slot.key {
+            self.set(1, Slot::default());
+        }
         let [first, second] = self.0;
-        // A word that is here, but whose ids are gone from the ring, is written anew.
         let driven_out = if first.is_empty() || first.key == slot.key {
             None
         } else {
             self.set(1, first);
-            (!second.is_empty() && second.key != slot.key).then_some(second)
+            (!second.is_empty()).then_some(second)
         };
         self.set(0, slot);
         driven_out
@@ -354,6 +357,18 @@ mod tests {
             assert_eq!(find(&mut words, number), Some(vec![number, 7]));
         }
         assert_eq!(words.dropped, 0);
+    }
+
+    #[test]
+    fn a_word_stands_in_a_line_once() {
+        let mut line = Line::default();
+        assert_eq!(line.put(slot(1)), None);
+        assert_eq!(line.put(slot(2)), None);
+        // As when the word in front was brought home to another line.
+        line.set(0, Slot::default());
+        let again = Slot::in_ring(key(1), 5, 6);
+        assert_eq!(line.put(again), None);
+        assert_eq!(line.0, [again, Slot::default()]);
     }
 
     #[test]

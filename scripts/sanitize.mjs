@@ -1,44 +1,63 @@
 #!/usr/bin/env node
-// Runs the Node specs with an addon that AddressSanitizer watches.
+// npm run sanitize: the Node specs with an addon that AddressSanitizer watches.
 //
-//   usage: node scripts/sanitize.mjs [spec…]       Linux, with `rustup toolchain install nightly`; specs default to all
+//   usage: npm run sanitize [-- SPEC…]     Linux, with `rustup toolchain install nightly` and gcc; specs are parts of file names
 //
-// The addon is built with nightly's -Zsanitizer=address and the system's allocator, and Node is started with the runtime of
-// the sanitizer loaded before everything else. Leaks are not looked for: Node itself ends with memory in use.
+// The addon is built with the system's allocator, and Node is started with the runtime of the sanitizer loaded before everything
+// else. Leaks are not looked for: Node itself ends with memory in use.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { root, stop } from './setup.mjs'
+import { root, run, stop } from './setup.mjs'
 
 const TARGET = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-gnu`
 
-// Kept out of the specs: they build, pack or start other programs, and find nothing about memory.
-const OTHERS = ['10-exports', '11-pack', '12-start', '15-onnx']
+/**
+ * Kept out: what builds, packs or starts other programs, which the sanitizer would be loaded into as well; the pages; and what
+ * measures memory, of which the sanitizer keeps what was freed.
+ */
+const OTHERS = ['08-memory', '10-exports', '11-pack', '12-start', '18-memory-pool', '19-onnx', '23-page', '24-page', '25-api', '26-wasm']
 
-const build = spawnSync(
-  'cargo',
-  ['+nightly', 'build', '-p', 'tokenlane', '--no-default-features', '--target', TARGET, '--message-format=json-render-diagnostics'],
-  { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, RUSTFLAGS: '-Zsanitizer=address', CARGO_TARGET_DIR: path.join(root, 'target', 'sanitize') } },
-)
-if (build.status !== 0) stop('the addon did not build with the sanitizer')
-const addon = path.join(root, 'target', 'sanitize', TARGET, 'debug', 'libtokenlane.so')
-const runtime = spawnSync('gcc', ['-print-file-name=libasan.so'], { encoding: 'utf8' }).stdout?.trim()
-if (!runtime || !fs.existsSync(runtime)) stop('there is no libasan.so: install gcc (Debian: apt install build-essential)')
-const place = path.join(root, 'target', 'sanitize', 'tokenlane.node')
-fs.copyFileSync(addon, place)
+/** Of the others, tests that measure memory or time. */
+const MEASURES = ['the same bytes are one tokenizer in memory', 'files that are damaged or made to do harm']
 
-const all = fs.readdirSync(path.join(root, '__test__')).filter((name) => name.endsWith('.test.mjs'))
-const wanted = process.argv.length > 2 ? process.argv.slice(2) : all.filter((name) => !OTHERS.some((other) => name.startsWith(other)))
-const failed = wanted.filter((name) => {
-  const file = path.join(root, '__test__', path.basename(name))
+const failed = failedUnderWatch(process.argv.slice(2))
+if (failed.length > 0) stop(`failed under the sanitizer: ${failed.join(', ')}`)
+
+/** Builds the addon, apart from other builds, and runs specs with it; gives the names of those that failed. */
+function failedUnderWatch(wanted) {
+  const folder = path.join(root, 'target', 'sanitize', 'address')
+  const build = { env: { ...process.env, RUSTFLAGS: '-Zsanitizer=address', CARGO_TARGET_DIR: folder } }
+  const args = ['+nightly', 'build', '--target', TARGET, '--package', 'tokenlane', '--no-default-features']
+  if (!run('cargo', args, build)) stop('the addon did not build with the sanitizer')
+  const addon = path.join(folder, 'tokenlane.node')
+  fs.copyFileSync(path.join(folder, TARGET, 'debug', 'libtokenlane.so'), addon)
+  const runtime = spawnSync('gcc', ['-print-file-name=libasan.so'], { encoding: 'utf8' }).stdout?.trim()
+  if (!runtime || !fs.existsSync(runtime)) stop('there is no libasan.so: install gcc (Debian: apt install build-essential)')
+  // The test runner keeps what a process says before it ends.
+  const reports = path.join(folder, 'reports')
+  fs.rmSync(reports, { recursive: true, force: true })
+  fs.mkdirSync(reports)
   const env = {
     ...process.env,
     LD_PRELOAD: runtime,
-    ASAN_OPTIONS: 'detect_leaks=0:abort_on_error=1',
-    NAPI_RS_NATIVE_LIBRARY_PATH: place,
+    ASAN_OPTIONS: `detect_leaks=0:abort_on_error=1:log_path=${path.join(reports, 'report')}`,
+    NAPI_RS_NATIVE_LIBRARY_PATH: addon,
   }
-  return spawnSync(process.execPath, ['--test', file], { cwd: root, stdio: 'inherit', env }).status !== 0
-})
-if (failed.length > 0) stop(`failed under the sanitizer: ${failed.join(', ')}`)
+  const files = fs.readdirSync(path.join(root, '__test__'), { recursive: true }).filter((name) => name.endsWith('.test.mjs'))
+  const names = `/^(?!${MEASURES.join('|')})/`
+  return files.sort().filter((name) => {
+    if (wanted.length > 0 ? !wanted.some((part) => name.includes(part)) : OTHERS.some((other) => name.startsWith(other))) return false
+    const passed = run(process.execPath, ['--test', '--test-reporter=dot', '--test-timeout=900000', `--test-name-pattern=${names}`, path.join(root, '__test__', name)], { env })
+    const told = fs.readdirSync(reports).map((file) => path.join(reports, file))
+    for (const file of told) {
+      console.log(fs.readFileSync(file, 'utf8').slice(0, 4000))
+      fs.rmSync(file)
+    }
+    const clean = passed && told.length === 0
+    console.log(`${clean ? 'ok    ' : 'NOT OK'} ${name}`)
+    return !clean
+  })
+}

@@ -9,7 +9,7 @@
 //! - [`alphabet`]: the word's symbols.
 //! - [`merges`]: what a pair of tokens becomes, and how early.
 //! - [`merge`]: the loop; one for short words, one that is for long ones ([`long`]) that is never quadratic.
-//! - [`resume`]: a long word that begins like the one before is merged from there on.
+//! - [`resume`]: a long word goes by blocks, and one that begins like the one before goes on from there.
 //! - [`naive`]: the same by definition, slow and obvious; tests and fuzz targets hold the others against it.
 
 pub(crate) mod alphabet;
@@ -102,7 +102,7 @@ impl Bpe {
             merge::merge_bytes(&self.merges, word, table, out);
             return Ok(());
         }
-        if word.len() > scratch.last.least && self.parts_stay && self.dropout.is_none() {
+        if word.len() > scratch.last.sizes.least && self.parts_stay && self.dropout.is_none() {
             return resume::merge(self, word, scratch, out);
         }
         self.merge(word, scratch)?;

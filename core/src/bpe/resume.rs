@@ -1,5 +1,5 @@
-//! Long words that begin as the long word before them did: what is counted for one prefix after the other, or again and again
-//! as it grows. The tokens of the common beginning are taken over, all but the last few.
+//! Long words, block by block: memory and time are those of a block, however long the word is. And a word that begins as
+//! the long word before it did goes on from there: what is counted for one prefix after the other, or again as it grows.
 //!
 //! Why that is exact. Of all pairs the one of lowest rank is joined first, the leftmost of equals. Say a run never joins over
 //! the two ends of a part of its word; then the joins within the part are those of a run on the part alone, since what is
@@ -8,8 +8,8 @@
 //! then `xy` has the tokens XY: up to the first join over the middle the run on those two would have done just what
 //! the run on `xy` did there, and would have joined them too.
 //!
-//! Here X are tokens of the word before, and the new word's rest is merged from the start of the last of them, which the rest
-//! then begins with. If it does not, more is merged again.
+//! Here X are tokens of what came before, and the next block is merged from the start of the last of them, which the block's
+//! tokens then begin with. If they do not, more is merged again, and in the end the word as a whole.
 
 use super::{Alphabet, Bpe, MergeScratch, Symbol};
 use crate::error::EncodeError;
@@ -19,20 +19,30 @@ use crate::error::EncodeError;
 pub(super) struct LastWord {
     bytes: Vec<u8>,
     symbols: Vec<Symbol>,
+    /// The length of the symbols together.
+    covered: usize,
+    pub(super) sizes: Sizes,
+}
+
+/// All in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
     /// Shorter words are merged as they come.
     pub(super) least: usize,
-    /// How many bytes of the common beginning are merged again at first.
+    /// Of a block.
+    block: usize,
+    /// How much of what came before is merged again with a block, at first.
     back: usize,
 }
 
-/// Words up to this length the word cache has. Longer ones than that are not kept here: their copy would cost memory.
-const LEAST: usize = 256;
-const MOST: usize = 1 << 20;
-const BACK: usize = 64;
+/// Words up to the least length the word cache has.
+const SIZES: Sizes = Sizes { least: 256, block: 4096, back: 64 };
+/// Longer words are not kept: their copy would cost memory.
+const MOST: usize = 16 << 20;
 
 impl Default for LastWord {
     fn default() -> Self {
-        Self { bytes: Vec::new(), symbols: Vec::new(), least: LEAST, back: BACK }
+        Self { bytes: Vec::new(), symbols: Vec::new(), covered: 0, sizes: SIZES }
     }
 }
 
@@ -42,37 +52,69 @@ impl LastWord {
         self.symbols.capacity()
     }
 
+    /// Makes the symbols those of `word`, of which the first `known` bytes are those of the word so far. Nothing, and symbols
+    /// of no meaning, where that has to be done as a whole.
+    fn become_of(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<()> {
+        let mut known = known;
+        while self.covered != word.len() || known != word.len() {
+            let end = floor(word, (known + self.sizes.block).min(word.len()));
+            self.go_on(bpe, &word[..end], known, scratch)?;
+            known = end;
+        }
+        Some(())
+    }
+
+    /// The same for a word of which little more than a block is not known.
+    fn go_on(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<()> {
+        let mut back = self.sizes.back;
+        while back <= self.sizes.block {
+            let (kept, start) = if known <= back { (0, 0) } else { self.symbol_before(word, known - back)? };
+            let first = if start == 0 { 0 } else { self.symbols[kept].len };
+            if start + first as usize <= known {
+                // The error of a word says where it is, so that of a part does not do.
+                bpe.merge(&word[start..], scratch).ok()?;
+                if start == 0 || scratch.symbols.first().is_some_and(|symbol| symbol.len == first) {
+                    let covered = scratch.symbols.iter().map(|symbol| symbol.len as usize).sum::<usize>();
+                    self.symbols.truncate(kept);
+                    self.symbols.extend_from_slice(&scratch.symbols);
+                    self.covered = start + covered;
+                    // Else something is in no symbol, so that places are not known.
+                    return (self.covered == word.len()).then_some(());
+                }
+            }
+            back *= 8;
+        }
+        None
+    }
+
     /// The last symbol that starts at `at` or before, with a character, and where that is.
-    fn symbol_at(&self, at: usize) -> Option<(usize, usize)> {
-        let mut start = self.bytes.len();
+    fn symbol_before(&self, word: &[u8], at: usize) -> Option<(usize, usize)> {
+        let mut start = self.covered;
         for (place, symbol) in self.symbols.iter().enumerate().rev() {
             start -= symbol.len as usize;
-            if start <= at && starts_character(self.bytes[start]) {
+            if start <= at && starts_character(word[start]) {
                 return Some((place, start));
             }
         }
         None
     }
 
-    /// Keeps of the word the first symbols, up to byte `start`, and writes the rest anew.
-    fn replace(&mut self, kept: usize, start: usize, word: &[u8], symbols: &[Symbol]) {
-        self.bytes.truncate(start);
-        self.symbols.truncate(kept);
-        let covered = symbols.iter().map(|symbol| symbol.len as usize).sum::<usize>();
-        if start + covered != word.len() || word.len() > MOST {
-            // Something of the word is in no symbol, so that places are not known.
-            self.bytes.clear();
-            self.symbols.clear();
-            return;
-        }
-        self.bytes.extend_from_slice(&word[start..]);
-        self.symbols.extend_from_slice(symbols);
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.symbols.clear();
+        self.covered = 0;
     }
 }
 
 /// Whether a byte is the first of a character, or of no character at all.
 fn starts_character(byte: u8) -> bool {
     byte & 0xC0 != 0x80
+}
+
+/// The start of the character that `end` is in.
+fn floor(word: &[u8], end: usize) -> usize {
+    let starts = |&at: &usize| word.get(at).is_none_or(|&byte| starts_character(byte));
+    (end.saturating_sub(3)..=end).rev().find(starts).unwrap_or(end)
 }
 
 fn common_length(one: &[u8], other: &[u8]) -> usize {
@@ -103,38 +145,23 @@ pub(super) fn merge(
     out: &mut Vec<Symbol>,
 ) -> Result<(), EncodeError> {
     let mut last = std::mem::take(&mut scratch.last);
-    let made = resume(bpe, word, &last, scratch).map_or_else(|| bpe.merge(word, scratch).map(|()| (0, 0)), Ok);
-    if let Ok((kept, start)) = made {
-        out.extend_from_slice(&last.symbols[..kept]);
-        out.extend_from_slice(&scratch.symbols);
-        if !last.bytes.starts_with(word) {
-            last.replace(kept, start, word, &scratch.symbols);
-        }
+    let known = common_length(&last.bytes, word);
+    let made = last.become_of(bpe, word, known, scratch);
+    if made.is_some() {
+        out.extend_from_slice(&last.symbols);
+    }
+    if made.is_some() && word.len() <= MOST {
+        last.bytes.truncate(known);
+        last.bytes.extend_from_slice(&word[known..]);
+    } else {
+        last.clear();
     }
     scratch.last = last;
-    made.map(|_| ())
-}
-
-/// Merges the end of a word. The answer is how many symbols of the last word come before it, and where it starts; nothing where
-/// the word has to be merged as a whole, which also tells its error if it has one.
-fn resume(bpe: &Bpe, word: &[u8], last: &LastWord, scratch: &mut MergeScratch) -> Option<(usize, usize)> {
-    let common = common_length(&last.bytes, word);
-    let mut back = last.back;
-    while common > back && common > word.len() / 2 {
-        let (kept, start) = last.symbol_at(common - back)?;
-        let first = last.symbols[kept].len;
-        if start == 0 {
-            return None;
-        }
-        if start + first as usize <= common {
-            bpe.merge(&word[start..], scratch).ok()?;
-            if scratch.symbols.first().is_some_and(|symbol| symbol.len == first) {
-                return Some((kept, start));
-            }
-        }
-        back *= 8;
+    if made.is_none() {
+        bpe.merge(word, scratch)?;
+        out.extend_from_slice(&scratch.symbols);
     }
-    None
+    Ok(())
 }
 
 #[cfg(test)]
@@ -193,11 +220,11 @@ mod tests {
             for alphabet in alphabets() {
                 let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
                 let mut scratch = MergeScratch::default();
-                (scratch.last.least, scratch.last.back) = (4, 3);
+                scratch.last.sizes = Sizes { least: 4, block: 24, back: 3 };
                 for word in &words {
                     let (mut alone, mut after) = (vec![], vec![]);
                     bpe.tokenize(word.as_bytes(), &mut MergeScratch::default(), &mut alone).expect("nothing is missing");
-                    if word.len() > scratch.last.least {
+                    if word.len() > scratch.last.sizes.least {
                         merge(&bpe, word.as_bytes(), &mut scratch, &mut after).expect("nothing is missing");
                         prop_assert_eq!(&after, &alone, "{:?} of {:?}, {:?}", word, words, bpe.alphabet);
                     }

@@ -191,6 +191,8 @@ fn drive(mut pool: impl Checked, acts: Vec<Act>, cap: usize) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+
     #[test]
     fn split_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
         drive(Split::<Addresses>::default(), acts, cap);

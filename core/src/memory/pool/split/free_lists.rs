@@ -64,6 +64,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 256 }))]
         #[test]
         fn the_best_size_is_that_of_a_sorted_map(
             steps in prop::collection::vec((any::<bool>(), prop_oneof![0usize..70, 0usize..20_000]), 1..200),

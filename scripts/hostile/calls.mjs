@@ -8,15 +8,14 @@
 // of the class, a proxy that was revoked, and in drop-ins whatever their typings do not allow, may be told by the language, with
 // a TypeError of its own.
 
-import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
-import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 
 import { root } from '../setup.mjs'
+import { runChild } from './child.mjs'
 import { random } from './random.mjs'
 import { subjects } from './subjects.mjs'
 import { Thrown, values } from './values.mjs'
@@ -51,18 +50,7 @@ function main() {
 /** Makes calls in a process of their own and says what became of it. */
 export function inChild(seed, count) {
   // Some calls write files, under names by lot.
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-calls-'))
-  const place = path.join(folder, 'last-call')
-  const args = ['--expose-gc', fileURLToPath(import.meta.url), '--child', String(seed), String(count)]
-  const env = { ...process.env, TOKENLANE_LAST_CALL: place }
-  const made = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26, timeout: 540_000, env, cwd: folder })
-  const last = fs.existsSync(place) ? fs.readFileSync(place, 'utf8').trim() : 'before the first call'
-  fs.rmSync(folder, { recursive: true })
-  const line = made.stdout.trim().split('\n').at(-1)
-  const totals = line.startsWith('{') ? JSON.parse(line) : undefined
-  const failed = made.status !== 0 || made.signal !== null || totals === undefined
-  if (failed) console.log(`seed ${seed}: status ${made.status}, signal ${made.signal}, last call: ${last}\n${made.stdout.slice(-6000)}${made.stderr.slice(-3000)}`)
-  return { failed, totals }
+  return runChild(fileURLToPath(import.meta.url), seed, count)
 }
 
 async function child(seed, count) {
@@ -73,7 +61,7 @@ async function child(seed, count) {
   const all = subjects()
   const objects = await liveObjects(face, require)
   const make = values(draw, () => draw.of(draw.of([...objects.values()])))
-  const last = fs.openSync(process.env.TOKENLANE_LAST_CALL, 'w')
+  const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
   const totals = { calls: 0, results: 0, errors: 0, thrown: 0, functions: all.length }
   const wrong = []
   const pending = new Set()

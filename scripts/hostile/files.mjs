@@ -7,15 +7,14 @@
 // Each file is loaded in a process that has 1 GiB of memory and 2 s for it; one that takes more, or ends the process, is told with
 // the seed and the number that make it again.
 
-import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
-import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 
 import { root } from '../setup.mjs'
+import { runChild } from './child.mjs'
 import { mutated } from './mutations.mjs'
 import { random } from './random.mjs'
 
@@ -47,17 +46,7 @@ function main() {
 
 /** Loads files in a process of their own and says what became of it. */
 export function inChild(seed, count) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-files-'))
-  const args = ['--expose-gc', fileURLToPath(import.meta.url), '--child', String(seed), String(count)]
-  const env = { ...process.env, TOKENLANE_LAST_FILE: path.join(folder, 'last') }
-  const made = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26, timeout: 540_000, env, cwd: root })
-  const last = fs.existsSync(env.TOKENLANE_LAST_FILE) ? fs.readFileSync(env.TOKENLANE_LAST_FILE, 'utf8') : 'none'
-  fs.rmSync(folder, { recursive: true })
-  const line = made.stdout.trim().split('\n').at(-1)
-  const totals = line.startsWith('{') ? JSON.parse(line) : undefined
-  const failed = made.status !== 0 || made.signal !== null || totals === undefined
-  if (failed) console.log(`seed ${seed}: status ${made.status}, signal ${made.signal}, last file: ${last}\n${made.stdout.slice(-4000)}${made.stderr.slice(-3000)}`)
-  return { failed, totals }
+  return runChild(fileURLToPath(import.meta.url), seed, count, root)
 }
 
 async function child(seed, count) {
@@ -66,7 +55,7 @@ async function child(seed, count) {
   const sources = originals()
   const totals = { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
   const wrong = []
-  const last = fs.openSync(process.env.TOKENLANE_LAST_FILE, 'w')
+  const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
   for (let at = 0; at < count; at++) {
     const { name, bytes, told } = mutated(draw, draw.of(sources))
     fs.writeSync(last, `${at} ${name}`.padEnd(120), 0)

@@ -1,0 +1,25 @@
+// One round of hostile calls or files in a process of its own, which may end as it likes.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+
+/**
+ * Runs `script --child seed count` and says whether it failed, with the totals it printed last. In the file that TOKENLANE_LAST
+ * names it notes what it is at, which is told when it fails. It runs in the folder `cwd`, or in one that is removed afterwards.
+ */
+export function runChild(script, seed, count, cwd) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-hostile-'))
+  const place = path.join(folder, 'last')
+  const args = ['--expose-gc', script, '--child', String(seed), String(count)]
+  const env = { ...process.env, TOKENLANE_LAST: place }
+  const made = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26, timeout: 540_000, env, cwd: cwd ?? folder })
+  const last = fs.existsSync(place) ? fs.readFileSync(place, 'utf8').trim() : 'none'
+  fs.rmSync(folder, { recursive: true })
+  const line = made.stdout.trim().split('\n').at(-1)
+  const totals = line.startsWith('{') ? JSON.parse(line) : undefined
+  const failed = made.status !== 0 || made.signal !== null || totals === undefined
+  if (failed) console.log(`seed ${seed}: status ${made.status}, signal ${made.signal}, last: ${last}\n${made.stdout.slice(-6000)}${made.stderr.slice(-3000)}`)
+  return { failed, totals }
+}

@@ -106,12 +106,9 @@ impl WordCache {
 
     /// Appends the ids of a word, if it is known.
     pub(crate) fn push(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
-        if key == LONG {
-            return self.long.push(word, &self.ring, ids);
-        }
-        let mut end = Appender::new(ids, SHORT, Classifier::best());
         let lookup = self.lookup();
-        lookup.push(&lookup.place(key), &mut end).or_else(|| self.short.push_aside(key, &self.ring, &mut end))
+        let at_home = lookup.push(&lookup.place(key), &mut Appender::new(ids, SHORT, Classifier::best()));
+        at_home.or_else(|| self.push_further(word, key, ids))
     }
 
     /// The same, when [`Lookup::push`] has not found it.

@@ -4,7 +4,8 @@
 //! adjacent pair whose merge has the lowest rank is joined, the leftmost first, until no pair can be. The way of one word:
 //!
 //! - [`word_cache`]: seen before? Then its ids are known.
-//! - `ignore_merges`: is the word itself a token? Then that is all.
+//! - [`whole`]: with `ignore_merges`, is the word itself a token? Then that is all.
+//! - [`stable`]: without, is it a token that its own merges make of it?
 //! - [`joints`]: where a long word can be cut without changing its tokens.
 //! - [`alphabet`]: the word's symbols.
 //! - [`merges`]: what a pair of tokens becomes, and how early.
@@ -20,11 +21,12 @@ pub(crate) mod merges;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod naive;
 mod resume;
+mod short_tokens;
+mod stable;
+mod whole;
 pub(crate) mod word_cache;
 
-use foldhash::fast::RandomState;
-use hashbrown::HashTable;
-use std::hash::BuildHasher;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::EncodeError;
@@ -32,6 +34,9 @@ pub(crate) use alphabet::Alphabet;
 pub(crate) use joints::{Joints, Spaces};
 pub(crate) use merge::MergeScratch;
 pub(crate) use merges::Merges;
+use stable::StableTokens;
+pub(crate) use whole::WholeWords;
+use word_cache::Key;
 pub(crate) use word_cache::WordCache;
 
 /// A token of a word: its id and how many bytes of the word it stands for.
@@ -61,6 +66,8 @@ pub(crate) struct Bpe {
     pub(crate) reads_spaces: bool,
     /// Set when a word that is itself a token is not merged at all.
     pub(crate) whole_words: Option<WholeWords>,
+    /// Otherwise the tokens that need no merging; absent where symbols are not bytes.
+    stable: Option<StableTokens>,
     /// The probability with which a merge is passed over, as in BPE-dropout; with it nothing is cached.
     pub(crate) dropout: Option<f32>,
 }
@@ -75,8 +82,37 @@ impl Bpe {
         let byte_pairs = BytePairs::new(&alphabet, &merges);
         let alphabet_varies = alphabet.lengths_vary();
         let parts_stay = resume::parts_stay(&alphabet);
-        let (joints, reads_spaces) = (None, false);
-        Self { alphabet, merges, byte_pairs, joints, alphabet_varies, parts_stay, reads_spaces, whole_words, dropout }
+        Self {
+            alphabet,
+            merges,
+            byte_pairs,
+            joints: None,
+            alphabet_varies,
+            parts_stay,
+            reads_spaces: false,
+            whole_words,
+            stable: None,
+            dropout,
+        }
+    }
+
+    /// Lets words that are tokens be found without merging, where that is shown to be the same. `tokens` are all that the
+    /// vocabulary has, as the model sees them, with their ids, which are below `ids`. A merge makes the token that its parts
+    /// spell one after the other.
+    pub(crate) fn find_stable<'a>(&mut self, tokens: impl Iterator<Item = (Cow<'a, [u8]>, u32)>, ids: usize) {
+        if self.byte_pairs.is_some() && self.whole_words.is_none() && self.dropout.is_none() {
+            self.stable = Some(StableTokens::new(&self.merges, &self.alphabet, tokens, ids));
+        }
+    }
+
+    /// The token that a short word becomes, if that is known without merging.
+    #[inline]
+    pub(crate) fn token(&self, key: Key) -> Option<u32> {
+        match (&self.whole_words, &self.stable) {
+            (Some(words), _) => words.short_id(key),
+            (None, Some(tokens)) if is_ascii(key) => tokens.id(key, &self.merges),
+            _ => None,
+        }
     }
 
     /// The tokens of one word, appended to `out`.
@@ -135,8 +171,15 @@ impl Bpe {
         merges
             + self.alphabet.memory_bytes()
             + self.whole_words.as_ref().map_or(0, WholeWords::memory_bytes)
+            + self.stable.as_ref().map_or(0, StableTokens::memory_bytes)
             + self.joints.as_ref().map_or(0, Joints::memory_bytes)
     }
+}
+
+/// Whether a short word is. Hardly any other is a token as it stands.
+fn is_ascii(key: Key) -> bool {
+    const HIGH: Key = Key::from_le_bytes([0x80; 16]) >> 8;
+    key & HIGH == 0
 }
 
 /// What each two bytes become: a table by the bytes themselves, because every word begins with these questions.
@@ -163,55 +206,6 @@ impl BytePairs {
     fn look_up(&self, word: &[u8], pairs: &mut Vec<merges::Merge>) {
         pairs.clear();
         pairs.extend(word.windows(2).map(|pair| self.get(pair[0], pair[1])));
-    }
-}
-
-/// The words that are tokens as they stand, by the bytes that the model sees.
-#[derive(Debug)]
-pub(crate) struct WholeWords {
-    bytes: Vec<u8>,
-    /// Start and length within `bytes`, and the id.
-    entries: HashTable<(u32, u32, u32)>,
-    hasher: RandomState,
-}
-
-impl WholeWords {
-    /// `words` may hold a word twice; the last one counts.
-    pub(crate) fn new<'a>(words: impl Iterator<Item = (std::borrow::Cow<'a, [u8]>, u32)>) -> Self {
-        let entries = HashTable::with_capacity(words.size_hint().0);
-        let mut made = Self { bytes: Vec::new(), entries, hasher: RandomState::default() };
-        for (word, id) in words {
-            made.insert(&word, id);
-        }
-        made.bytes.shrink_to_fit();
-        made
-    }
-
-    fn insert(&mut self, word: &[u8], id: u32) {
-        let Self { bytes, entries, hasher } = self;
-        let text = |bytes: &[u8], start: u32, len: u32| -> std::ops::Range<usize> {
-            debug_assert!((start + len) as usize <= bytes.len());
-            start as usize..(start + len) as usize
-        };
-        let hash = hasher.hash_one(word);
-        if let Some(entry) = entries.find_mut(hash, |&(start, len, _)| &bytes[text(bytes, start, len)] == word) {
-            entry.2 = id;
-            return;
-        }
-        let start = bytes.len() as u32;
-        bytes.extend_from_slice(word);
-        entries.insert_unique(hash, (start, word.len() as u32, id), |&(start, len, _)| {
-            hasher.hash_one(&bytes[text(bytes, start, len)])
-        });
-    }
-
-    pub(crate) fn id(&self, word: &[u8]) -> Option<u32> {
-        let same = |&(start, len, _): &(u32, u32, u32)| &self.bytes[start as usize..(start + len) as usize] == word;
-        self.entries.find(self.hasher.hash_one(word), same).map(|entry| entry.2)
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.bytes.capacity() + self.entries.allocation_size()
     }
 }
 

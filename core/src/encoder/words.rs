@@ -303,7 +303,10 @@ impl Words {
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
         let word = &text[span.range()];
-        tokenizer.bpe.tokenize(word, &mut self.scratch, &mut self.symbols)?;
+        match remember_as.and_then(|key| tokenizer.bpe.token(key)) {
+            Some(id) => self.symbols.push(Symbol { id, len: word.len() as u32 }),
+            None => tokenizer.bpe.tokenize(word, &mut self.scratch, &mut self.symbols)?,
+        }
         ids.extend(self.symbols.iter().map(|symbol| symbol.id));
         let lengths_vary = tokenizer.bpe.lengths_vary() && self.lengths_vary(tokenizer, word);
         if let Some(key) = remember_as {

@@ -90,8 +90,11 @@ impl ModelSettings {
             TokenForm::Printable | TokenForm::Ranks => byte_alphabet(vocab),
             TokenForm::Text => self.character_alphabet(vocab),
         };
-        let whole_words = self.ignore_merges.then(|| whole_words(vocab, form));
+        let whole_words = self.ignore_merges.then(|| WholeWords::new(tokens(vocab, form)));
         let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
+        if self.continuing_subword_prefix.is_empty() {
+            bpe.find_stable(tokens(vocab, form), vocab.dense_ids());
+        }
         cut_words(&mut bpe, vocab, spaces);
         bpe
     }
@@ -149,15 +152,15 @@ fn byte_alphabet(vocab: &Vocab) -> Alphabet {
     Alphabet::Bytes { ids: Box::new(std::array::from_fn(id)), missing_is_error: false }
 }
 
-/// The words that are tokens as they stand, as the model sees them.
-fn whole_words(vocab: &Vocab, form: TokenForm) -> WholeWords {
-    WholeWords::new(vocab.iter().filter_map(|(token, id)| match form {
+/// The tokens as the model sees them.
+fn tokens(vocab: &Vocab, form: TokenForm) -> impl Iterator<Item = (Cow<'_, [u8]>, u32)> {
+    vocab.iter().filter_map(move |(token, id)| match form {
         TokenForm::Text | TokenForm::Ranks => Some((Cow::Borrowed(token), id)),
         TokenForm::Printable => {
             let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
             byte_level::bytes_of(token).map(|bytes| (Cow::Owned(bytes), id))
         }
-    }))
+    })
 }
 
 impl Model {

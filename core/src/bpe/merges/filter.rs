@@ -6,7 +6,7 @@
 const BITS: usize = 8;
 
 #[derive(Debug)]
-pub(super) struct Filter {
+pub(in crate::bpe) struct Filter {
     words: Vec<u64>,
     /// The bits of a number that do not count.
     shift: u32,
@@ -14,19 +14,19 @@ pub(super) struct Filter {
 
 impl Filter {
     /// For so many pairs, whose numbers have so many bits.
-    pub(super) fn new(pairs: usize, number_bits: u32) -> Self {
+    pub(in crate::bpe) fn new(pairs: usize, number_bits: u32) -> Self {
         let bits = (pairs * BITS).next_power_of_two().trailing_zeros().clamp(6, number_bits.max(6));
         Self { words: vec![0; 1 << (bits - 6)], shift: number_bits.saturating_sub(bits) }
     }
 
-    pub(super) fn add(&mut self, number: u64) {
+    pub(in crate::bpe) fn add(&mut self, number: u64) {
         let (word, bit) = self.place(number);
         self.words[word] |= bit;
     }
 
     /// False only if it was not added.
     #[inline(always)]
-    pub(super) fn may_have(&self, number: u64) -> bool {
+    pub(in crate::bpe) fn may_have(&self, number: u64) -> bool {
         let (word, bit) = self.place(number);
         self.words[word] & bit != 0
     }
@@ -37,7 +37,7 @@ impl Filter {
         ((place / 64) as usize, 1 << (place % 64))
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(in crate::bpe) fn memory_bytes(&self) -> usize {
         self.words.capacity() * 8
     }
 }

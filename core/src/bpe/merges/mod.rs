@@ -4,7 +4,7 @@
 //! - [`wide`]: sixteen, for any numbers.
 //! - [`filter`]: what both ask first.
 
-mod filter;
+pub(super) mod filter;
 mod packed;
 mod wide;
 

@@ -1,0 +1,124 @@
+//! Tokens of a few bytes, by these: three to a cache line, and a filter before them.
+
+use super::merges::filter::Filter;
+use super::word_cache::Key;
+
+/// Tokens in a cache line.
+const SLOTS: usize = 3;
+/// Tokens for ten lines, on average.
+const LOAD: usize = 18;
+/// How many lines a token may be in, one after the other.
+const REACH: usize = 8;
+
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+struct Line {
+    /// Filled from the front; zero where there is none.
+    keys: [Key; SLOTS],
+    ids: [u32; SLOTS],
+}
+
+const _: () = assert!(size_of::<Line>() == 64);
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct ShortTokens {
+    lines: Vec<Line>,
+    filter: Filter,
+}
+
+impl ShortTokens {
+    /// Room for so many tokens.
+    pub(super) fn new(tokens: usize) -> Self {
+        let lines = (tokens * 10).div_ceil(LOAD).max(1);
+        Self { lines: vec![Line::default(); lines], filter: Filter::new(tokens, u64::BITS) }
+    }
+
+    /// Adds a token, or gives the one that is there another id. The answer is whether there was room.
+    pub(super) fn insert(&mut self, key: Key, id: u32) -> bool {
+        let hash = hash(key);
+        self.filter.add(hash);
+        for at in self.places(hash) {
+            let line = &mut self.lines[at];
+            if let Some(slot) = line.keys.iter().position(|&there| there == key || there == 0) {
+                (line.keys[slot], line.ids[slot]) = (key, id);
+                return true;
+            }
+        }
+        false
+    }
+
+    #[inline]
+    pub(super) fn id(&self, key: Key) -> Option<u32> {
+        let hash = hash(key);
+        if !self.filter.may_have(hash) {
+            return None;
+        }
+        for at in self.places(hash) {
+            let Line { keys, ids } = &self.lines[at];
+            if let Some(slot) = keys.iter().position(|&there| there == key) {
+                return Some(ids[slot]);
+            }
+            if keys[SLOTS - 1] == 0 {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The lines where a token may be, in order.
+    #[inline]
+    fn places(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
+        let lines = self.lines.len();
+        // The upper half of the hash, as a part of one, of the lines.
+        let home = ((hash >> 32) * lines as u64) >> 32;
+        (0..REACH).map(move |far| (home as usize + far) % lines)
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.lines.capacity() * size_of::<Line>() + self.filter.memory_bytes()
+    }
+}
+
+#[inline]
+fn hash(key: Key) -> u64 {
+    let folded = key as u64 ^ ((key >> 64) as u64).rotate_left(29);
+    folded.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: u32) -> Key {
+        u128::from(number.wrapping_mul(0x9E37_79B1)) | 4 << 120
+    }
+
+    #[test]
+    fn what_was_put_in_is_found_and_nothing_else() {
+        for count in [0, 1, 5, 1000, 50_000] {
+            let mut tokens = ShortTokens::new(count as usize);
+            let lost = (0..count).filter(|&number| !tokens.insert(key(number), number + 7)).count();
+            assert!(lost * 1000 <= count as usize, "{lost} of {count} had no room");
+            let found = (0..count).filter(|&number| tokens.id(key(number)) == Some(number + 7)).count();
+            assert_eq!(found + lost, count as usize);
+            assert!((count..count + 50_000).all(|number| tokens.id(key(number)).is_none()));
+        }
+    }
+
+    #[test]
+    fn the_last_of_two_ids_counts() {
+        let mut tokens = ShortTokens::new(2);
+        assert!(tokens.insert(key(1), 1) && tokens.insert(key(1), 2));
+        assert_eq!(tokens.id(key(1)), Some(2));
+    }
+
+    #[test]
+    fn it_says_when_there_is_no_room() {
+        let mut tokens = ShortTokens::new(1);
+        let room = (0..100).take_while(|&number| tokens.insert(key(number), number)).count();
+        assert_eq!(room, SLOTS);
+        assert_eq!(tokens.id(key(0)), Some(0));
+        assert_eq!(tokens.id(key(99)), None);
+    }
+}

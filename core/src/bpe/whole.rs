@@ -1,0 +1,124 @@
+//! Words that are tokens as they stand, and are not merged.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+
+use super::short_tokens::ShortTokens;
+use super::word_cache::{Key, SHORT, WordCache};
+
+/// Words by the bytes that the model sees.
+#[derive(Debug)]
+pub(crate) struct WholeWords {
+    short: ShortTokens,
+    /// Long ones, and those that had no room among the short ones.
+    others: Others,
+    /// Whether there are such.
+    crowded: bool,
+}
+
+impl WholeWords {
+    /// `words` may hold a word twice; the last one counts.
+    pub(crate) fn new<'a>(words: impl Iterator<Item = (Cow<'a, [u8]>, u32)>) -> Self {
+        let mut made = Self {
+            short: ShortTokens::new(words.size_hint().1.unwrap_or_default()),
+            others: Others::default(),
+            crowded: false,
+        };
+        for (word, id) in words.filter(|(word, _)| !word.is_empty()) {
+            if word.len() > SHORT {
+                made.others.insert(&word, id);
+            } else if !made.short.insert(key(&word), id) {
+                made.crowded = true;
+                made.others.insert(&word, id);
+            }
+        }
+        made.others.bytes.shrink_to_fit();
+        made
+    }
+
+    pub(crate) fn id(&self, word: &[u8]) -> Option<u32> {
+        if word.len() > SHORT {
+            return self.others.id(word);
+        }
+        self.short_id(key(word)).or_else(|| self.others.id(word).filter(|_| self.crowded))
+    }
+
+    /// The id of a word that is its own key; nothing is said of those for which there was no room.
+    #[inline]
+    pub(super) fn short_id(&self, key: Key) -> Option<u32> {
+        self.short.id(key)
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.short.memory_bytes() + self.others.bytes.capacity() + self.others.entries.allocation_size()
+    }
+}
+
+fn key(word: &[u8]) -> Key {
+    WordCache::key(word, 0, word.len() as u32)
+}
+
+#[derive(Debug, Default)]
+struct Others {
+    bytes: Vec<u8>,
+    /// Start and length within `bytes`, and the id.
+    entries: HashTable<(u32, u32, u32)>,
+    hasher: RandomState,
+}
+
+impl Others {
+    fn insert(&mut self, word: &[u8], id: u32) {
+        let Self { bytes, entries, hasher } = self;
+        let text = |bytes: &[u8], start: u32, len: u32| -> std::ops::Range<usize> {
+            debug_assert!((start + len) as usize <= bytes.len());
+            start as usize..(start + len) as usize
+        };
+        let hash = hasher.hash_one(word);
+        if let Some(entry) = entries.find_mut(hash, |&(start, len, _)| &bytes[text(bytes, start, len)] == word) {
+            entry.2 = id;
+            return;
+        }
+        let start = bytes.len() as u32;
+        bytes.extend_from_slice(word);
+        entries.insert_unique(hash, (start, word.len() as u32, id), |&(start, len, _)| {
+            hasher.hash_one(&bytes[text(bytes, start, len)])
+        });
+    }
+
+    fn id(&self, word: &[u8]) -> Option<u32> {
+        let same = |&(start, len, _): &(u32, u32, u32)| &self.bytes[start as usize..(start + len) as usize] == word;
+        self.entries.find(self.hasher.hash_one(word), same).map(|entry| entry.2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_any_length_are_found_and_the_last_id_counts() {
+        let words: Vec<Vec<u8>> = (0..40).map(|len| vec![b'a'; len]).collect();
+        let entries = words.iter().zip(0..).chain(words.iter().zip(100..));
+        let whole = WholeWords::new(entries.map(|(word, id)| (Cow::Borrowed(&word[..]), id)));
+        for (word, id) in words.iter().zip(100..) {
+            assert_eq!(whole.id(word), (!word.is_empty()).then_some(id));
+        }
+        assert_eq!(whole.id(b"b"), None);
+    }
+
+    #[test]
+    fn where_short_ones_crowd_they_are_found_among_the_others() {
+        // A hint of none makes the smallest table.
+        let words: Vec<Vec<u8>> = (0..200u32).map(|number| number.to_string().into_bytes()).collect();
+        let mut left = words.iter().zip(0..);
+        let whole =
+            WholeWords::new(std::iter::from_fn(|| left.next().map(|(word, id)| (Cow::Borrowed(&word[..]), id))));
+        assert!(whole.crowded);
+        for (word, id) in words.iter().zip(0..) {
+            assert_eq!(whole.id(word), Some(id));
+        }
+        assert_eq!(whole.id(b"200"), None);
+    }
+}

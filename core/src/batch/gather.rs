@@ -21,6 +21,8 @@ pub(super) struct Window {
     columns: KeptColumns,
     /// How many ids were put away.
     put_away: usize,
+    /// How many ids there are, once no more come: behind the last row's end may be the start of one that goes on in the next window.
+    total: usize,
     /// Where each row ends, counted from the window's first id.
     ends: Vec<usize>,
     /// The text of each row, when there may be several rows of one.
@@ -43,18 +45,12 @@ impl Window {
             false => Default::default(),
         };
         let ends = Vec::with_capacity(rows);
-        Self { out, ids, columns, put_away: 0, ends, row_texts: vec![], pad_sequences: vec![] }
+        Self { out, ids, columns, put_away: 0, total: 0, ends, row_texts: vec![], pad_sequences: vec![] }
     }
 
     /// The tokens since the last end are a row of a text.
     pub(super) fn end_row(&mut self, text: usize, plan: &Plan) {
         self.ends.push(self.put_away + self.out.ids.len());
-        if self.out.ids.len() >= PUT_AWAY {
-            self.put_away += self.out.ids.len();
-            self.ids.push(&self.out.ids);
-            self.columns.push(&self.out);
-            self.out.clear_numbers();
-        }
         if plan.overflow {
             self.row_texts.push(text as u32);
         }
@@ -67,8 +63,19 @@ impl Window {
         }
     }
 
+    /// Puts tokens away, if there are enough.
+    pub(super) fn put_away(&mut self) {
+        if self.out.ids.len() >= PUT_AWAY {
+            self.put_away += self.out.ids.len();
+            self.ids.push(&self.out.ids);
+            self.columns.push(&self.out);
+            self.out.clear_numbers();
+        }
+    }
+
     /// No more rows come.
     pub(super) fn end(&mut self) {
+        self.total = self.put_away + self.out.ids.len();
         self.ids.end(std::mem::take(&mut self.out.ids));
         self.columns.end(&mut self.out);
     }
@@ -86,7 +93,8 @@ impl Window {
 /// One batch of all windows.
 pub(super) fn gather(mut windows: Vec<Window>, plan: &Plan) -> Result<Batch, BatchError> {
     let longest = windows.iter().map(Window::longest).max().unwrap_or(0);
-    let layout = Layout::new(windows.iter().map(|window| &window.ends[..]), plan.padding.as_ref(), longest)?;
+    let layout =
+        Layout::new(windows.iter().map(|window| (&window.ends[..], window.total)), plan.padding.as_ref(), longest)?;
     let row_texts = plan.overflow.then(|| windows.iter().flat_map(|window| &window.row_texts).copied().collect());
     let pad_sequences: Vec<u32> = windows.iter().flat_map(|window| &window.pad_sequences).copied().collect();
     let padding = plan.padding.clone().unwrap_or_default();
@@ -129,16 +137,16 @@ struct Layout {
 }
 
 impl Layout {
-    /// `ends` are those of each window.
+    /// `ends` are those of each window, with how many tokens it has.
     fn new<'a>(
-        ends: impl Iterator<Item = &'a [usize]>,
+        ends: impl Iterator<Item = (&'a [usize], usize)>,
         padding: Option<&Padding>,
         longest: usize,
     ) -> Result<Self, BatchError> {
         let mut first = 0;
-        let shifted = ends.flat_map(|ends| {
+        let shifted = ends.flat_map(|(ends, total)| {
             let start = first;
-            first += ends.last().copied().unwrap_or(0);
+            first += total;
             ends.iter().map(move |end| start + end)
         });
         let ends: Vec<usize> = shifted.collect();
@@ -232,7 +240,7 @@ mod tests {
                 direction: if left { Direction::Left } else { Direction::Right },
                 ..Padding::default()
             });
-            let layout = Layout::new(ends.iter().map(|ends| &ends[..]), padding.as_ref(), 0).expect("they are short");
+            let layout = Layout::new(ends.iter().map(|ends| (&ends[..], ends.last().copied().unwrap_or(0))), padding.as_ref(), 0).expect("they are short");
             let joined = |is_whole: bool| {
                 let kept = windows.iter().map(|(rows, put_away)| {
                     let mut kept = if is_whole { Kept::whole(3, 7) } else { Kept::default() };

@@ -1,6 +1,7 @@
 //! Many texts at once, on several threads, with the results in order.
 //!
 //! - [`windows`]: who works on which rows.
+//! - [`parts`]: long rows are cut, for several workers.
 //! - [`columns`]: where the rows are put until all are there, and what the batch has beside their ids.
 //! - [`gather`]: what the workers made becomes one batch, padded where that is wanted.
 //! - [`parallelism`]: how many threads there are, and what a forked child does.
@@ -10,13 +11,14 @@ mod cancel;
 mod columns;
 mod gather;
 mod parallelism;
+mod parts;
 mod windows;
 
 use std::any::Any;
 use thiserror::Error;
 
-use crate::encoder::Plan;
-use crate::encoding::{Columns, OffsetUnit};
+use crate::encoder::{Encoder, Plan};
+use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError};
 use crate::memory::{self, Slab};
 use crate::text::{Input, Text};
@@ -26,6 +28,7 @@ pub use columns::BatchColumns;
 use columns::bytes_per_token;
 use gather::{Window, gather};
 pub use parallelism::{MOST_THREADS, parallelism_was_used, set_processors, set_threads, threads};
+use parts::{PART, Part};
 
 /// A batch on one thread gets memory for all its tokens at once if that is this part of the pool's cap, or less.
 const MOST_AT_ONCE: usize = 4;
@@ -89,6 +92,14 @@ impl BatchError {
             Self::Decode { source, .. } => source.code(),
             Self::Cancelled => "ERR_TOKENLANE_CANCELLED",
             Self::Panicked { .. } => "ERR_TOKENLANE_PANIC",
+        }
+    }
+
+    /// The same error of another row, where it is one of a row.
+    fn of_row(self, row: impl FnOnce(usize) -> usize) -> Self {
+        match self {
+            Self::Panicked { row: at, message } => Self::Panicked { row: row(at), message },
+            other => other,
         }
     }
 
@@ -268,32 +279,60 @@ fn encode_rows<'a, T: Sync>(
 ) -> Result<Encoded, BatchError> {
     let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
+    encode_parts(tokenizer, &parts::cut(tokenizer, &plan, PART, rows.iter().map(input)), plan, run)
+}
+
+fn encode_parts(tokenizer: &Tokenizer, parts: &[Part<'_>], plan: Plan, run: &Run<'_>) -> Result<Encoded, BatchError> {
+    let rows = parts.last().map_or(0, |part| part.row + 1);
     let per_token = bytes_per_token(plan.columns);
-    let weights: Vec<usize> = rows.iter().map(|row| input(row).weight()).collect();
+    let weights: Vec<usize> = parts.iter().map(Part::weight).collect();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         let range = window.range();
         let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
         // How long padded rows are is not known before all are there, nor how many rows come of texts that are cut.
-        let is_whole = range.len() == rows.len()
+        let is_whole = range.len() == parts.len()
             && plan.padding.is_none()
             && !plan.overflow
             && 2 * expected * per_token <= memory::settings().cap / MOST_AT_ONCE;
-        let mut made = Window::new(range.len(), expected, plan.columns, is_whole);
+        let mut made = Window::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
         tokenizer.with_encoder(|encoder| {
-            while let Some(row) = window.next() {
-                let overflowing = encoder.encode(tokenizer, &input(&rows[row]), &plan, &mut made.out);
-                let overflowing = overflowing.map_err(|source| BatchError::Row { row, source })?;
-                made.end_row(row, &plan);
+            while let Some(at) = window.next() {
+                let part = &parts[at];
+                let overflowing = match part.text {
+                    None => encoder.encode(tokenizer, &part.input, &plan, &mut made.out),
+                    Some((text, ends)) => {
+                        encoder.encode_part(tokenizer, text, ends, &plan, &mut made.out).map(|()| vec![])
+                    }
+                };
+                let overflowing = overflowing.map_err(|error| error_of(tokenizer, encoder, part, &plan, error))?;
+                if part.is_last() {
+                    made.end_row(part.row, &plan);
+                }
+                made.put_away();
                 for draft in overflowing {
                     encoder.write(tokenizer, &draft, &plan, &mut made.out);
-                    made.end_row(row, &plan);
+                    made.end_row(part.row, &plan);
+                    made.put_away();
                 }
             }
             made.end();
             Ok(made)
         })
-    })?;
+    });
+    let windows = windows.map_err(|error| error.of_row(|part| parts[part].row))?;
     Ok(Encoded { windows, plan })
+}
+
+/// The error of a row that is told for a part of it: of the whole row, with its place there.
+fn error_of(
+    tokenizer: &Tokenizer,
+    encoder: &mut Encoder,
+    part: &Part<'_>,
+    plan: &Plan,
+    error: EncodeError,
+) -> BatchError {
+    let whole = part.text.and_then(|_| encoder.encode(tokenizer, &part.input, plan, &mut Encoding::default()).err());
+    BatchError::Row { row: part.row, source: whole.unwrap_or(error) }
 }
 
 /// How many tokens each row has.
@@ -304,18 +343,28 @@ pub fn count_batch(
     run: &Run<'_>,
 ) -> Result<Vec<u32>, BatchError> {
     let plan = tokenizer.count_plan(options).map_err(BatchError::Options)?;
-    let weights: Vec<usize> = rows.iter().map(Text::weight).collect();
+    let parts = parts::cut(tokenizer, &plan, PART, rows.iter().map(|&text| text.into()));
+    let weights: Vec<usize> = parts.iter().map(Part::weight).collect();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         tokenizer.with_encoder(|encoder| {
             let mut counts = Vec::with_capacity(window.range().len());
-            while let Some(row) = window.next() {
-                let count = encoder.count(tokenizer, &rows[row].into(), &plan, usize::MAX);
-                counts.push(count.map_err(|source| BatchError::Row { row, source })? as u32);
+            while let Some(at) = window.next() {
+                let part = &parts[at];
+                let count = match part.text {
+                    None => encoder.count(tokenizer, &part.input, &plan, usize::MAX),
+                    Some((text, ends)) => encoder.count_part(tokenizer, text, ends, &plan),
+                };
+                counts
+                    .push((part.row, count.map_err(|error| error_of(tokenizer, encoder, part, &plan, error))? as u32));
             }
             Ok(counts)
         })
-    })?;
-    Ok(windows.concat())
+    });
+    let mut counts = vec![0; rows.len()];
+    for (row, count) in windows.map_err(|error| error.of_row(|part| parts[part].row))?.into_iter().flatten() {
+        counts[row] += count;
+    }
+    Ok(counts)
 }
 
 /// The text of each row of ids.

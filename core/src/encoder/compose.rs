@@ -104,6 +104,17 @@ impl Encoder {
         self.counting(limit, |encoder, out| encoder.encode(tokenizer, input, plan, out).map(|_| ()))
     }
 
+    /// How many tokens a part of a text has, as [`Self::encode_part`] makes them.
+    pub(crate) fn count_part(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: Text<'_>,
+        ends: [bool; 2],
+        plan: &Plan,
+    ) -> Result<usize, EncodeError> {
+        self.counting(usize::MAX, |encoder, out| encoder.encode_part(tokenizer, text, ends, plan, out))
+    }
+
     /// As [`Self::count`], without what the post-processor adds.
     pub(crate) fn count_bare(
         &mut self,
@@ -230,6 +241,33 @@ impl Encoder {
             let start = |piece: usize| if piece == 0 { 0 } else { ends[piece - 1] };
             let ranges = layout.ranges.iter().map(|(id, pieces)| (*id, start(pieces.start)..start(pieces.end)));
             out.ranges = ranges.collect();
+        }
+        Ok(())
+    }
+
+    /// Appends the ids of a part of a text: with the first what the post-processor puts before the text, with the last what
+    /// it puts behind it. The text stands there once, and nothing but ids is wanted.
+    pub(crate) fn encode_part(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: Text<'_>,
+        [is_first, is_last]: [bool; 2],
+        plan: &Plan,
+        out: &mut Encoding,
+    ) -> Result<(), EncodeError> {
+        let layout = tokenizer.post_processor.layout(false, plan.add_special_tokens)?;
+        let mut is_wanted = is_first;
+        for PlacedRun { run, .. } in &layout.pieces {
+            match run.tokens {
+                RunTokens::Special { token, .. } if is_wanted => {
+                    push_special(tokenizer.post_processor.special(token), plan.columns, out);
+                }
+                RunTokens::Special { .. } => {}
+                RunTokens::Text { .. } => {
+                    self.text_tokens(tokenizer, text, WordNumbers::Next(0), plan, None, out)?;
+                    is_wanted = is_last;
+                }
+            }
         }
         Ok(())
     }

@@ -28,6 +28,29 @@ proptest! {
     }
 }
 
+proptest! {
+    /// What long texts are cut by (`batch::parts`).
+    #[test]
+    fn every_scanner_starts_a_word_at_a_space_between_letters(
+        before in prop::collection::vec(piece(), 0..6),
+        letters in ["\\p{L}", "\\p{L}"],
+        behind in prop::collection::vec(piece(), 0..6),
+    ) {
+        let [left, right] = &letters;
+        let first = before.concat() + left;
+        let text = format!("{first} {right}{}", behind.concat());
+        for twin in TWINS.iter() {
+            let ends_of = |text: &str| ends_by_scanner(twin.scanner, Classifier::best(), text, 128);
+            let ends = ends_of(&text);
+            prop_assert!(ends.contains(&(first.len() as u32)), "{}: {:?} in {:?}", twin.name, ends, text);
+            // And each part has the words that it has in the whole.
+            let mut parts = ends_of(&first);
+            parts.extend(ends_of(&text[first.len()..]).into_iter().map(|end| end + first.len() as u32));
+            prop_assert_eq!(parts, ends, "{}", twin.name);
+        }
+    }
+}
+
 /// One character for each way in which some pattern treats it, so that all short texts of them can be tried.
 const KINDS: [&str; 3] = [
     // Contractions, capitals, small letters, both, signs, line breaks.

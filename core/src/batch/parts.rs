@@ -1,0 +1,308 @@
+//! Long texts in parts, so that several workers can share one, and what one of them writes stays in the processor's cache.
+//!
+//! A text is cut before a space that stands between two letters. Every scanner starts a word there, whatever comes before
+//! (`pretokenizer::scanner` has a test of that), and the tokens of a word do not depend on other words. So where nothing else
+//! looks over that place the ids of the parts are those of the text. A normalizer does but for NFC, in which a space stays and joins
+//! with nothing; so does an added token that has a space in it, or takes the one behind it.
+
+use crate::encoder::Plan;
+use crate::encoding::Columns;
+use crate::normalizer::{Form, Normalizer};
+use crate::post_processor::draft::RunTokens;
+use crate::pretokenizer::unicode::{CLASSES, LETTER};
+use crate::text::{Input, Sequence, Text};
+use crate::tokenizer::Tokenizer;
+
+/// How long a part is, about, in bytes or UTF-16 units; texts of less than two are whole.
+pub(super) const PART: usize = 128 << 10;
+/// Where no place is found within so many, the part goes on.
+const WITHIN: usize = 4 << 10;
+
+/// A row, or a part of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) row: usize,
+    pub(super) input: Input<'a>,
+    /// Of a part of a row: the text, and whether it is the first and the last.
+    pub(super) text: Option<(Text<'a>, [bool; 2])>,
+}
+
+impl Part<'_> {
+    pub(super) fn weight(&self) -> usize {
+        self.text.map_or_else(|| self.input.weight(), |(text, _)| text.weight())
+    }
+
+    /// Whether the row ends with it.
+    pub(super) fn is_last(&self) -> bool {
+        self.text.is_none_or(|(_, [_, is_last])| is_last)
+    }
+}
+
+/// The rows, those that are long in parts of about `size`, if that is exact for all of them.
+pub(super) fn cut<'a>(
+    tokenizer: &Tokenizer,
+    plan: &Plan,
+    size: usize,
+    rows: impl Iterator<Item = Input<'a>>,
+) -> Vec<Part<'a>> {
+    let mut is_exact = None;
+    let mut parts = Vec::with_capacity(rows.size_hint().0);
+    for (row, input) in rows.enumerate() {
+        let text = match input {
+            Input { first: Sequence::Text(text), second: None } if text.weight() >= 2 * size => text,
+            _ => {
+                parts.push(Part { row, input, text: None });
+                continue;
+            }
+        };
+        let ends =
+            if *is_exact.get_or_insert_with(|| is_exact_for(tokenizer, plan)) { ends(text, size) } else { vec![] };
+        let mut start = 0;
+        for end in ends {
+            parts.push(Part { row, input, text: Some((text.slice(start, end), [start == 0, false])) });
+            start = end;
+        }
+        let rest = (start > 0).then(|| (text.slice(start, text.weight()), [false, true]));
+        parts.push(Part { row, input, text: rest });
+    }
+    parts
+}
+
+/// Whether the ids of a text are those of its parts.
+fn is_exact_for(tokenizer: &Tokenizer, plan: &Plan) -> bool {
+    // What more is wanted of tokens, or of a row as a whole, needs to know what stood before.
+    let ids_only = plan.columns == Columns::NONE && plan.truncation.is_none() && plan.padding.is_none();
+    let is_text = |run: &RunTokens| matches!(run, RunTokens::Text { .. });
+    let layout = tokenizer.post_processor.layout(false, plan.add_special_tokens);
+    let one_text =
+        layout.is_ok_and(|layout| layout.pieces.iter().filter(|piece| is_text(&piece.run.tokens)).count() == 1);
+    let splits = tokenizer.scanner.is_some()
+        && tokenizer.pretokenizer.stages.is_empty()
+        && matches!(tokenizer.normalizer, None | Some(Normalizer::Form(Form::Nfc)));
+    let straddles = |content: &str, takes_space: bool| {
+        content.contains(' ') || takes_space && content.chars().next_back().is_some_and(is_letter)
+    };
+    let tokens = tokenizer.added_tokens.tokens();
+    ids_only && one_text && splits && !tokens.iter().any(|token| straddles(&token.content, token.rstrip))
+}
+
+/// Where the parts of a text end, but for the last.
+fn ends(text: Text<'_>, size: usize) -> Vec<usize> {
+    let mut ends = vec![];
+    let mut end = size;
+    while end + size <= text.weight() {
+        match (end..end + size.min(WITHIN)).find(|&at| is_space_between_letters(text, at)) {
+            Some(at) => {
+                ends.push(at);
+                end = at + size;
+            }
+            None => end += size,
+        }
+    }
+    ends
+}
+
+fn is_letter(character: char) -> bool {
+    CLASSES.of(character) & LETTER != 0
+}
+
+/// Whether a space stands at a place and a letter on both sides of it. What is no valid text is no letter.
+fn is_space_between_letters(text: Text<'_>, at: usize) -> bool {
+    let bytes = match text {
+        Text::Utf8(text) => text.as_bytes(),
+        Text::Bytes(bytes) => bytes,
+        Text::Utf16(units) => {
+            let is_letter =
+                |at: usize| units.get(at).and_then(|&unit| char::from_u32(unit.into())).is_some_and(is_letter);
+            return units.get(at) == Some(&0x20) && at > 0 && is_letter(at - 1) && is_letter(at + 1);
+        }
+    };
+    // Of up to four bytes those that are one character.
+    let one = |bytes: &[u8]| std::str::from_utf8(bytes).ok().and_then(|text| text.chars().next());
+    let before = || (1..=at.min(4)).find_map(|len| one(&bytes[at - len..at]));
+    let behind = || (1..=4).find_map(|len| one(bytes.get(at + 1..at + 1 + len)?));
+    bytes.get(at) == Some(&b' ') && before().is_some_and(is_letter) && behind().is_some_and(is_letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BatchError, Run, encode_parts};
+    use super::*;
+    use crate::{EncodeOptions, SpecialTokens};
+    use proptest::prelude::*;
+    use serde_json::json;
+    use std::sync::LazyLock;
+
+    /// A byte-level tokenizer with a start and an end, NFC, and these added tokens.
+    fn tokenizer(added: serde_json::Value) -> Tokenizer {
+        let vocab: serde_json::Map<_, _> =
+            crate::byte_level::CHARACTERS.iter().enumerate().map(|(byte, c)| (c.to_string(), byte.into())).collect();
+        let special = |id: &str| json!({"SpecialToken": {"id": id, "type_id": 0}});
+        let token = |id: u32, content: &str| json!({"id": content, "ids": [id], "tokens": [content]});
+        let file = json!({
+            "version": "1.0",
+            "normalizer": {"type": "NFC"},
+            "added_tokens": added,
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true, "trim_offsets": true},
+            "model": {"type": "BPE", "vocab": vocab, "merges": []},
+            "post_processor": {
+                "type": "TemplateProcessing",
+                "single": [special("!"), special("\""), {"Sequence": {"id": "A", "type_id": 0}}, special("#")],
+                "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+                "special_tokens": {"!": token(33, "!"), "\"": token(34, "\""), "#": token(35, "#")},
+            },
+        });
+        Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
+    }
+
+    fn added(id: u32, content: &str, lstrip: bool, rstrip: bool, single_word: bool) -> serde_json::Value {
+        json!({"id": id, "content": content, "lstrip": lstrip, "rstrip": rstrip, "single_word": single_word, "normalized": id == 302, "special": true})
+    }
+
+    /// With added tokens that take what stands beside them, as far as texts can still be cut; and rank files.
+    static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
+        let tokens = json!([
+            added(300, "<x>", true, true, false),
+            added(301, "word", true, false, true),
+            added(302, "é", false, false, false),
+        ]);
+        let ranks = ["r50k_base", "o200k_base"].map(|name| {
+            let path = format!("{}/../encodings/{name}.tiktoken", env!("CARGO_MANIFEST_DIR"));
+            let ranks = std::fs::read(path).expect("the rank files are in the repository");
+            Tokenizer::from_encoding(name, &ranks).expect("the bundled file loads")
+        });
+        [tokenizer(tokens)].into_iter().chain(ranks).collect()
+    });
+
+    fn options(add_special_tokens: bool) -> EncodeOptions {
+        EncodeOptions { add_special_tokens, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
+    }
+
+    fn in_parts<'a>(
+        tokenizer: &Tokenizer,
+        texts: &[Text<'a>],
+        size: usize,
+        options: &EncodeOptions,
+    ) -> (Plan, Vec<Part<'a>>) {
+        let plan = tokenizer.plan(options).expect("the options are fine");
+        let parts = cut(tokenizer, &plan, size, texts.iter().map(|&text| text.into()));
+        (plan, parts)
+    }
+
+    const PIECES: [&str; 16] = [
+        "a b",
+        " word",
+        "some text",
+        "é",
+        "e\u{301} x",
+        " ",
+        "\n",
+        "中文 字",
+        "1 2",
+        "'s a",
+        "<x>",
+        "<|endoftext|>",
+        "Ω ω",
+        "a\u{a0}b",
+        "ſ t",
+        "😀 a",
+    ];
+
+    proptest! {
+        #[test]
+        fn the_ids_of_the_parts_are_those_of_the_text(
+            texts in prop::collection::vec(prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60), 0..5),
+            size in 1usize..60,
+            threads in 1usize..4,
+            special: bool,
+        ) {
+            let texts: Vec<String> = texts.into_iter().map(|pieces| pieces.concat()).collect();
+            let units: Vec<Vec<u16>> = texts.iter().map(|text| text.encode_utf16().collect()).collect();
+            let run = Run { threads: Some(threads), cancel: None };
+            for tokenizer in TOKENIZERS.iter() {
+                let forms: [Vec<Text<'_>>; 3] = [
+                    texts.iter().map(|text| Text::Utf8(text)).collect(),
+                    texts.iter().map(|text| Text::Bytes(text.as_bytes())).collect(),
+                    units.iter().map(|units| Text::Utf16(units)).collect(),
+                ];
+                for rows in forms {
+                    let (plan, parts) = in_parts(tokenizer, &rows, size, &options(special));
+                    let batch = encode_parts(tokenizer, &parts, plan, &run).and_then(|encoded| encoded.gather());
+                    let batch = batch.expect("the rows are fine");
+                    prop_assert_eq!(batch.len(), rows.len());
+                    for (at, &row) in rows.iter().enumerate() {
+                        let alone = tokenizer.encode(row, &options(special)).expect("the rows are fine");
+                        prop_assert_eq!(batch.row(at), alone.ids(), "{:?} by {}", texts[at], size);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_text_has_parts_of_about_the_same_length() {
+        let text = "Some words that go on, é and so on.\n".repeat(100);
+        for tokenizer in TOKENIZERS.iter() {
+            let (_, parts) = in_parts(tokenizer, &[Text::Utf8("short"), Text::Utf8(&text)], 500, &options(true));
+            assert_eq!(
+                parts.iter().map(|part| part.row).collect::<Vec<_>>(),
+                [vec![0], vec![1; parts.len() - 1]].concat()
+            );
+            let lengths: Vec<usize> = parts[1..].iter().map(Part::weight).collect();
+            assert!(lengths.iter().all(|length| (500..1040).contains(length)), "{lengths:?}");
+            assert_eq!(lengths.iter().sum::<usize>(), text.len());
+        }
+    }
+
+    #[test]
+    fn what_looks_over_a_space_keeps_texts_whole() {
+        let text = "Some words that go on and on. ".repeat(40);
+        let parts = |tokenizer: &Tokenizer, options: &EncodeOptions| {
+            in_parts(tokenizer, &[Text::Utf8(&text)], 50, options).1.len()
+        };
+        assert!(parts(&tokenizer(json!([added(300, "<x>", true, true, true)])), &options(true)) > 10);
+        assert_eq!(parts(&tokenizer(json!([added(300, "that go", false, false, false)])), &options(true)), 1);
+        assert_eq!(parts(&tokenizer(json!([added(300, "that", false, true, false)])), &options(true)), 1);
+        let offsets = EncodeOptions { columns: Columns::OFFSETS, ..options(true) };
+        assert_eq!(parts(&TOKENIZERS[0], &offsets), 1);
+    }
+
+    #[test]
+    fn windows_may_end_within_a_row_and_rows_go_on_in_the_next() {
+        let texts = ["word after word, ".repeat(20_000), "é b ".repeat(9), "中 x ".repeat(60_000)];
+        let rows: Vec<Text<'_>> = texts.iter().map(|text| Text::Utf8(text)).collect();
+        for tokenizer in TOKENIZERS.iter() {
+            for threads in [1, 2, 3] {
+                let run = Run { threads: Some(threads), cancel: None };
+                let batch =
+                    crate::batch::encode_batch_fast(tokenizer, &rows, &options(true), &run).expect("the rows are fine");
+                let counts =
+                    crate::batch::count_batch(tokenizer, &rows, &options(true), &run).expect("the rows are fine");
+                for (at, &row) in rows.iter().enumerate() {
+                    let alone = tokenizer.encode(row, &options(true)).expect("the rows are fine");
+                    assert!(batch.row(at) == alone.ids(), "row {at}");
+                    assert_eq!(counts[at] as usize, alone.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_in_a_part_is_told_of_its_row_and_with_its_place_there() {
+        let mut bad = "some words ".repeat(40_000).into_bytes();
+        bad[400_000] = 0xFF;
+        let rows = [Text::Utf8("fine"), Text::Bytes(&bad)];
+        let run = Run { threads: Some(2), cancel: None };
+        let expected = BatchError::Row { row: 1, source: crate::EncodeError::InvalidUtf8 { byte: 400_000 } };
+        let batch = crate::batch::encode_batch_fast(&TOKENIZERS[1], &rows, &options(true), &run);
+        assert_eq!(batch.map(|_| ()), Err(expected.clone()));
+        assert_eq!(crate::batch::count_batch(&TOKENIZERS[1], &rows, &options(true), &run), Err(expected));
+        let cancel = crate::batch::Cancel::new();
+        cancel.cancel();
+        let run = Run { cancel: Some(&cancel), ..run };
+        assert_eq!(
+            crate::batch::encode_batch_fast(&TOKENIZERS[1], &rows, &options(true), &run).map(|_| ()),
+            Err(BatchError::Cancelled)
+        );
+    }
+}

@@ -8,7 +8,7 @@ const SLOTS: usize = 3;
 /// Tokens for ten lines, on average.
 const LOAD: usize = 18;
 /// How many lines a token may be in, one after the other.
-const REACH: usize = 8;
+const REACH: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]

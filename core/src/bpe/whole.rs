@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::hash::BuildHasher;
 
 use super::short_tokens::ShortTokens;
-use super::word_cache::{Key, SHORT, WordCache};
+use super::word_cache::{KEY_MASKS, Key, SHORT, WordCache};
 
 /// Words by the bytes that the model sees.
 #[derive(Debug)]
@@ -45,6 +45,30 @@ impl WholeWords {
         self.short_id(key(word)).or_else(|| self.others.id(word).filter(|_| self.crowded))
     }
 
+    /// Every way to make a word of two others: the ids of the left and the right one, the shortest left one first.
+    pub(crate) fn pairs(&self, word: &[u8], mut each: impl FnMut(u32, u32)) {
+        // The end of a word is less often one than its start, so it is looked for first.
+        if word.len() <= SHORT && !self.crowded {
+            let whole = key(word);
+            for cut in 1..word.len() {
+                if let Some(right) = self.short.id(start(whole >> (8 * cut), word.len() - cut))
+                    && let Some(left) = self.short.id(start(whole, cut))
+                {
+                    each(left, right);
+                }
+            }
+        } else {
+            for cut in 1..word.len() {
+                let (left, right) = word.split_at(cut);
+                if let Some(right) = self.id(right)
+                    && let Some(left) = self.id(left)
+                {
+                    each(left, right);
+                }
+            }
+        }
+    }
+
     /// The id of a word that is its own key; nothing is said of those for which there was no room.
     #[inline]
     pub(super) fn short_id(&self, key: Key) -> Option<u32> {
@@ -58,6 +82,11 @@ impl WholeWords {
 
 fn key(word: &[u8]) -> Key {
     WordCache::key(word, 0, word.len() as u32)
+}
+
+/// The key of the first `len` bytes of what `bytes` begins with.
+fn start(bytes: Key, len: usize) -> Key {
+    bytes & KEY_MASKS[len] | (len as Key) << 120
 }
 
 #[derive(Debug, Default)]
@@ -106,6 +135,32 @@ mod tests {
             assert_eq!(whole.id(word), (!word.is_empty()).then_some(id));
         }
         assert_eq!(whole.id(b"b"), None);
+    }
+
+    #[test]
+    fn pairs_are_all_ways_to_make_a_word_of_two() {
+        let tokens = ["a", "b", "ab", "ba", "aba", "abababababababab", "bababababababab", "ababab", "ababababababab"];
+        let entries = || tokens.iter().zip(0u32..).map(|(token, id)| (Cow::Borrowed(token.as_bytes()), id));
+        let mut roomy = WholeWords::new(entries());
+        let mut left = entries();
+        let crowded = WholeWords::new(std::iter::from_fn(|| left.next()));
+        for word in
+            ["", "a", "ab", "abab", "ababababababab", "abababababababa", "abababababababab", "ababababababababa"]
+        {
+            let expected: Vec<(u32, u32)> = (1..word.len())
+                .filter_map(|cut| {
+                    let id = |part: &str| tokens.iter().position(|token| *token == part).map(|id| id as u32);
+                    Some((id(&word[..cut])?, id(&word[cut..])?))
+                })
+                .collect();
+            for words in [&roomy, &crowded] {
+                let mut pairs = vec![];
+                words.pairs(word.as_bytes(), |left, right| pairs.push((left, right)));
+                assert_eq!(pairs, expected, "{word}");
+            }
+        }
+        roomy.crowded = true;
+        roomy.pairs(b"ab", |left, right| assert_eq!((left, right), (0, 1)));
     }
 
     #[test]

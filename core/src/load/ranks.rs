@@ -34,12 +34,9 @@ pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenize
 pub(crate) fn tokenizer(vocab: Vocab, definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
-    let bpe = Bpe::new(
-        alphabet,
-        Arc::new(Merges::new(&merges(&vocab))),
-        Some(WholeWords::new(vocab.iter().map(|(token, id)| (Cow::Borrowed(token), id)))),
-        None,
-    );
+    let words = WholeWords::new(vocab.iter().map(|(token, id)| (Cow::Borrowed(token), id)));
+    let merges = Merges::new(&merges(&vocab, &words));
+    let bpe = Bpe::new(alphabet, Arc::new(merges), Some(words), None);
     assemble(Blueprint {
         pattern: definition.pattern.clone(),
         post_processor: Json::default(),
@@ -103,7 +100,11 @@ fn parse(bytes: &[u8]) -> Result<Vocab, LoadError> {
     }
     let mut builder = Vocab::builder(bytes.len() / 16, bytes.len() / 2);
     let (mut tokens, mut token) = (0, vec![]);
-    for (place, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+    let ends = memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]);
+    let mut start = 0;
+    for (place, end) in ends.enumerate() {
+        let line = &bytes[start..end];
+        start = end + 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
             continue;
@@ -125,6 +126,23 @@ fn parse(bytes: &[u8]) -> Result<Vocab, LoadError> {
 
 /// The rank; `token` is written over.
 fn parse_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
+    parse_plain_line(line, token).map_or_else(|| parse_any_line(line, token), Ok)
+}
+
+/// As [`parse_any_line`], for lines as they are in every file: one space, and a rank of digits alone.
+fn parse_plain_line(line: &[u8], token: &mut Vec<u8>) -> Option<u32> {
+    let space = memchr::memchr(b' ', line)?;
+    let (base64, digits) = (&line[..space], &line[space + 1..]);
+    // Nine digits are no number that is too large.
+    if !(1..=9).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    token.clear();
+    STANDARD.decode_vec(base64, token).ok()?;
+    (!token.is_empty()).then(|| digits.iter().fold(0, |rank, digit| rank * 10 + u32::from(digit - b'0')))
+}
+
+fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
     let line = std::str::from_utf8(line).map_err(|_| "it is not text".to_owned())?;
     let mut parts = line.split_ascii_whitespace();
     let (Some(base64), Some(rank), None) = (parts.next(), parts.next(), parts.next()) else {
@@ -141,18 +159,10 @@ fn parse_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
 
 /// Every way to make a token of two others. The format has no list of merges: two neighbours join when their bytes
 /// together are a token, its rank is how early. Pairs that never meet do no harm.
-fn merges(vocab: &Vocab) -> Vec<(u32, u32, Merge)> {
+fn merges(vocab: &Vocab, words: &WholeWords) -> Vec<(u32, u32, Merge)> {
     let mut merges = Vec::with_capacity(vocab.len() * 2);
     for (token, rank) in vocab.iter() {
-        for cut in 1..token.len() {
-            let (left, right) = token.split_at(cut);
-            // The end of a token is less often one than its start, so it is looked for first.
-            if let Some(right) = vocab.id(right)
-                && let Some(left) = vocab.id(left)
-            {
-                merges.push((left, right, Merge { rank, id: rank }));
-            }
-        }
+        words.pairs(token, |left, right| merges.push((left, right, Merge { rank, id: rank })));
     }
     merges
 }
@@ -193,6 +203,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_plain_line_is_read_as_any_line_is(line in "[ a-zA-Z0-9+/=\\t]{0,9} [0-9 +]{0,11}") {
+            let (mut plain, mut any) = (vec![], vec![]);
+            if let Some(rank) = parse_plain_line(line.as_bytes(), &mut plain) {
+                prop_assert_eq!(parse_any_line(line.as_bytes(), &mut any), Ok(rank));
+                prop_assert_eq!(plain, any);
+            }
+        }
+
         /// The definition of tiktoken's merge: of all neighbours whose bytes together are a token, join those of the
         /// lowest rank.
         #[test]
@@ -227,7 +246,7 @@ mod tests {
             // And the table agrees with the naive loop over it.
             let letters: Vec<_> = word.bytes().map(|b| crate::bpe::Symbol { id: u32::from(b - b'a'), len: 1 }).collect();
             if rank(word.as_bytes()).is_none() {
-                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab), &letters), symbols);
+                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, tokenizer.bpe.whole_words.as_ref().expect("ranks are whole words")), &letters), symbols);
             }
         }
     }

@@ -28,7 +28,7 @@ pub(crate) type Key = u128;
 pub(crate) const LONG: Key = Key::MAX;
 
 /// The bytes of a word of each length in a load of sixteen.
-const KEY_MASKS: [Key; SHORT + 1] = {
+pub(super) const KEY_MASKS: [Key; SHORT + 1] = {
     let mut masks = [0; SHORT + 1];
     let mut len = 1;
     while len <= SHORT {

@@ -27,7 +27,7 @@ if (spawnSync('cargo', ['+nightly', 'fuzz', '--version'], { stdio: 'ignore' }).s
 /** What a case may take: one that takes more is a finding. */
 const LIMITS = ['-timeout=10', '-rss_limit_mb=2048', '-malloc_limit_mb=1024']
 /** The longest case, in bytes. Files and texts are long, everything else is told in a few bytes. */
-const LENGTHS = { load: 8192, scanner: 2048 }
+const LENGTHS = { load: 8192, scanner: 2048, pool: 1200 }
 
 // Built as one, so that the time of a target is its own.
 const build = values.target === undefined ? [] : [values.target]

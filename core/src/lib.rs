@@ -43,7 +43,9 @@ mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod lender;
 mod load;
+mod lock;
 pub mod memory;
 mod normalizer;
 mod padding;

@@ -1,8 +1,7 @@
 //! A tokenizer: the stages in order, immutable and shared, and the encoders that it lends to workers.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
 use crate::bpe::{Bpe, Spaces};
@@ -11,6 +10,7 @@ use crate::definition::Definition;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
+use crate::lender::Lender;
 use crate::load;
 use crate::normalizer::Normalizer;
 use crate::padding::Padding;
@@ -420,18 +420,21 @@ impl Tokenizer {
 
     /// Lends an encoder for as long as `work` takes. When `work` panics the encoder is dropped with whatever state it is in.
     pub(crate) fn with_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
-        let mut encoder = self.encoders.take();
+        let mut encoder = self.encoders.lend();
         let result = work(&mut encoder);
         self.encoders.give_back(encoder);
         result
     }
 }
 
-/// Encoders that nobody uses at the moment. The lock is held to take or put one, never while one works.
-#[derive(Debug, Default)]
-struct Encoders {
-    idle: Mutex<Vec<Encoder>>,
-    made: AtomicU64,
+/// Encoders that nobody uses at the moment.
+#[derive(Debug)]
+struct Encoders(Lender<Encoder>);
+
+impl Default for Encoders {
+    fn default() -> Self {
+        Self(Lender::new(Self::most_idle()))
+    }
 }
 
 impl Encoders {
@@ -453,29 +456,22 @@ impl Encoders {
         (Self::ALL_CACHE_BYTES / Self::most_idle()).clamp(Self::LEAST_CACHE_BYTES, Self::MOST_CACHE_BYTES)
     }
 
-    fn take(&self) -> Encoder {
-        let idle = self.lock().pop();
-        idle.unwrap_or_else(|| Encoder::new(Self::cache_bytes(), self.made.fetch_add(1, Ordering::Relaxed)))
+    fn lend(&self) -> Encoder {
+        self.0.lend(|number| Encoder::new(Self::cache_bytes(), number))
     }
 
     fn give_back(&self, mut encoder: Encoder) {
         encoder.trim();
-        let mut idle = self.lock();
-        if idle.len() < Self::most_idle() {
-            idle.push(encoder);
-        }
+        self.0.give_back(encoder);
     }
 
     fn memory_bytes(&self) -> usize {
-        self.lock().iter().map(Encoder::memory_bytes).sum()
+        self.0.with_idle(|idle| idle.iter().map(Encoder::memory_bytes).sum())
     }
 
     fn cache_counts(&self) -> (u64, u64) {
-        self.lock().iter().map(Encoder::cache_counts).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
-    }
-
-    /// Nothing under the lock can panic halfway, so a poisoned lock guards a sound list.
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Encoder>> {
-        self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        let counts =
+            |idle: &[Encoder]| idle.iter().map(Encoder::cache_counts).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        self.0.with_idle(counts)
     }
 }

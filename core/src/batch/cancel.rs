@@ -6,6 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Default)]
 pub struct Cancel(AtomicBool);
 
+/// The two operations of the flag; a trait so that a model checker can put its own atomics in.
+pub(super) trait Flag {
+    fn set(&self);
+    fn is_set(&self) -> bool;
+}
+
+impl Flag for AtomicBool {
+    fn set(&self) {
+        // Relaxed: the flag orders nothing else. Whoever sees it late does a row too much, whose result is dropped; and what
+        // a worker saw, the thread that waited for its end sees as well.
+        self.store(true, Ordering::Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        self.load(Ordering::Relaxed)
+    }
+}
+
 impl Cancel {
     /// A flag that is not set.
     pub fn new() -> Self {
@@ -14,12 +32,11 @@ impl Cancel {
 
     /// Sets the flag: batches that were given it stop at the next row, and those not yet begun do not begin.
     pub fn cancel(&self) {
-        // Relaxed: the flag orders nothing else. Whoever sees it late does a row too much, whose result is dropped.
-        self.0.store(true, Ordering::Relaxed);
+        self.0.set();
     }
 
     /// Whether the flag is set.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.is_set()
     }
 }

@@ -16,11 +16,11 @@
 use crossbeam_utils::CachePadded;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::cancel::Cancel;
 use super::{BatchError, parallelism};
+use crate::lock::{Lock, Locks, Std};
 
 /// Windows per worker, about.
 const PER_WORKER: usize = 4;
@@ -56,26 +56,82 @@ pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
 /// Numbers from zero up, each given out once.
 pub(super) struct Counter<A>(CachePadded<A>);
 
-/// The one operation that the counter needs; a trait so that a model checker can put its own atomics in.
-pub(super) trait FetchAdd {
-    fn fetch_add_one(&self) -> usize;
+/// The operations that the scheduler needs; a trait so that a model checker can put its own atomics in.
+pub(super) trait Number {
+    fn new(number: usize) -> Self;
+    fn add_one(&self) -> usize;
+    fn lower_to(&self, number: usize);
+    fn get(&self) -> usize;
 }
 
-impl FetchAdd for AtomicUsize {
-    fn fetch_add_one(&self) -> usize {
+impl Number for AtomicUsize {
+    fn new(number: usize) -> Self {
+        Self::new(number)
+    }
+
+    fn add_one(&self) -> usize {
         self.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn lower_to(&self, number: usize) {
+        self.fetch_min(number, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> usize {
+        self.load(Ordering::Relaxed)
     }
 }
 
-impl<A: FetchAdd> Counter<A> {
-    pub(super) fn new(zero: A) -> Self {
-        Self(CachePadded::new(zero))
+impl<A: Number> Counter<A> {
+    pub(super) fn new() -> Self {
+        Self(CachePadded::new(A::new(0)))
     }
 
     /// The next number below `count`, if any is left. No more calls than workers come after the last number, so that it
     /// cannot wrap around.
     pub(super) fn next(&self, count: usize) -> Option<usize> {
-        Some(self.0.fetch_add_one()).filter(|&number| number < count)
+        Some(self.0.add_one()).filter(|&number| number < count)
+    }
+}
+
+/// What the workers of a batch share, and how each of them works.
+struct Work<T: Send, A, L: Locks> {
+    counter: Counter<A>,
+    /// The first window that is known to have failed.
+    failed: A,
+    /// What became of each window.
+    results: Vec<L::Of<Option<Result<T, BatchError>>>>,
+}
+
+impl<T: Send, A: Number, L: Locks> Work<T, A, L> {
+    fn new(windows: usize) -> Self {
+        let results = (0..windows).map(|_| L::Of::new(None)).collect();
+        Self { counter: Counter::new(), failed: A::new(usize::MAX), results }
+    }
+
+    /// Does windows until there are none left. `one` does the window of a number, as long as it is told to go on.
+    fn help(&self, cancelled: impl Fn() -> bool, one: impl Fn(usize, &dyn Fn() -> bool) -> Result<T, BatchError>) {
+        while let Some(at) = self.counter.next(self.results.len()) {
+            let goes_on = || !cancelled() && self.failed.get() >= at;
+            if !goes_on() {
+                continue;
+            }
+            let result = one(at, &goes_on);
+            if result.is_err() {
+                self.failed.lower_to(at);
+            }
+            self.results[at].with(|slot| *slot = Some(result));
+        }
+    }
+
+    /// What became of all, once nobody works any more.
+    fn outcome(&self, cancelled: impl Fn() -> bool) -> Result<Vec<T>, BatchError> {
+        if cancelled() {
+            return Err(BatchError::Cancelled);
+        }
+        // Windows behind a failed one may be missing, but then the failed one comes first and ends the collecting.
+        let in_order = self.results.iter().map(|slot| slot.with(Option::take));
+        in_order.map(|result| result.expect("every window before a failed one was finished")).collect()
     }
 }
 
@@ -136,22 +192,8 @@ pub(super) fn run<T: Send>(
         return if cancelled() { Err(BatchError::Cancelled) } else { result.map(|all| vec![all]) };
     };
 
-    let counter = Counter::new(AtomicUsize::new(0));
-    let failed = AtomicUsize::new(usize::MAX);
-    let results: Vec<Mutex<Option<Result<T, BatchError>>>> = windows.iter().map(|_| Mutex::new(None)).collect();
-    let worker = || {
-        while let Some(at) = counter.next(windows.len()) {
-            let goes_on = || !cancelled() && failed.load(Ordering::Relaxed) >= at;
-            if !goes_on() {
-                continue;
-            }
-            let result = one(windows[at].clone(), &goes_on);
-            if result.is_err() {
-                failed.fetch_min(at, Ordering::Relaxed);
-            }
-            *results[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
-        }
-    };
+    let work = Work::<T, AtomicUsize, Std>::new(windows.len());
+    let worker = || work.help(cancelled, |at, goes_on| one(windows[at].clone(), goes_on));
     // The thread that asked works too; the pool's threads help it.
     pool.in_place_scope(|scope| {
         for _ in 1..workers.min(windows.len()) {
@@ -159,24 +201,89 @@ pub(super) fn run<T: Send>(
         }
         worker();
     });
-    if cancelled() {
-        return Err(BatchError::Cancelled);
-    }
-    let in_order = results.into_iter().map(|slot| slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
-    // Windows behind a failed one may be missing, but then the failed one comes first and ends the collecting.
-    in_order.map(|result| result.expect("every window before a failed one was finished")).collect()
+    work.outcome(cancelled)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::cancel::Flag;
     use super::*;
+    use crate::lock::Loom;
     use loom::sync::Arc;
-    use loom::sync::atomic::AtomicUsize as LoomAtomic;
+    use loom::sync::atomic::{AtomicBool as LoomBool, AtomicUsize as LoomAtomic};
     use proptest::prelude::*;
 
-    impl FetchAdd for LoomAtomic {
-        fn fetch_add_one(&self) -> usize {
+    impl Number for LoomAtomic {
+        fn new(number: usize) -> Self {
+            Self::new(number)
+        }
+
+        fn add_one(&self) -> usize {
             self.fetch_add(1, Ordering::Relaxed)
+        }
+
+        fn lower_to(&self, number: usize) {
+            self.fetch_min(number, Ordering::Relaxed);
+        }
+
+        fn get(&self) -> usize {
+            self.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Flag for LoomBool {
+        fn set(&self) {
+            self.store(true, Ordering::Relaxed);
+        }
+
+        fn is_set(&self) -> bool {
+            self.load(Ordering::Relaxed)
+        }
+    }
+
+    /// Of the accesses to an atomic loom remembers the last one only, so that after two reads by two threads it does not try a
+    /// write between them. A write of something else before each access makes it do that; relaxed, it orders nothing.
+    struct Turns<A> {
+        value: A,
+        turn: LoomAtomic,
+    }
+
+    impl<A> Turns<A> {
+        fn of(value: A) -> Self {
+            Self { value, turn: LoomAtomic::new(0) }
+        }
+
+        fn next(&self) -> &A {
+            self.turn.fetch_add(1, Ordering::Relaxed);
+            &self.value
+        }
+    }
+
+    impl<A: Number> Number for Turns<A> {
+        fn new(number: usize) -> Self {
+            Self::of(A::new(number))
+        }
+
+        fn add_one(&self) -> usize {
+            self.value.add_one()
+        }
+
+        fn lower_to(&self, number: usize) {
+            self.next().lower_to(number);
+        }
+
+        fn get(&self) -> usize {
+            self.next().get()
+        }
+    }
+
+    impl<A: Flag> Flag for Turns<A> {
+        fn set(&self) {
+            self.next().set();
+        }
+
+        fn is_set(&self) -> bool {
+            self.next().is_set()
         }
     }
 
@@ -217,7 +324,7 @@ mod tests {
     fn every_number_goes_to_exactly_one_worker_in_every_interleaving() {
         loom::model(|| {
             const WINDOWS: usize = 3;
-            let counter = Arc::new(Counter::new(LoomAtomic::new(0)));
+            let counter = Arc::new(Counter::<LoomAtomic>::new());
             let helpers: Vec<_> = (0..2)
                 .map(|_| {
                     let counter = Arc::clone(&counter);
@@ -234,6 +341,56 @@ mod tests {
             assert!(counter.next(WINDOWS).is_none());
             all.sort_unstable();
             assert_eq!(all, [0, 1, 2]);
+        });
+    }
+
+    /// Two workers and somebody who cancels: whatever comes first, the batch is cancelled or all of it is there. Threads are
+    /// interrupted up to three times; without a bound it takes minutes.
+    #[test]
+    fn a_batch_is_cancelled_or_complete_in_every_interleaving() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let work = Arc::new(Work::<usize, LoomAtomic, Loom>::new(2));
+            let flag = Arc::new(Turns::of(LoomBool::new(false)));
+            let help = |work: &Work<usize, LoomAtomic, Loom>, flag: &Turns<LoomBool>| {
+                // A row each: a window that is told to stop is one without it.
+                work.help(|| flag.is_set(), |at, goes_on| Ok(if goes_on() { at } else { usize::MAX }));
+            };
+            let canceller = loom::thread::spawn({
+                let flag = Arc::clone(&flag);
+                move || flag.set()
+            });
+            let helper = loom::thread::spawn({
+                let (work, flag) = (Arc::clone(&work), Arc::clone(&flag));
+                move || help(&work, &flag)
+            });
+            help(&work, &flag);
+            // The scope waits for the helper, and for nobody else.
+            helper.join().expect("no panic");
+            match work.outcome(|| flag.is_set()) {
+                Ok(all) => assert_eq!(all, [0, 1], "whoever stopped early did so because of the flag"),
+                Err(error) => assert_eq!(error, BatchError::Cancelled),
+            }
+            canceller.join().expect("no panic");
+            assert_eq!(work.outcome(|| flag.is_set()), Err(BatchError::Cancelled), "once set it stays set");
+        });
+    }
+
+    /// Two workers, and windows that fail: the first of them is told, and those before it were finished.
+    #[test]
+    fn the_first_window_that_fails_is_told_in_every_interleaving() {
+        type Shared = Work<usize, Turns<LoomAtomic>, Loom>;
+        loom::model(|| {
+            let work = Arc::new(Shared::new(3));
+            let help = |work: &Shared| work.help(|| false, |at, _| if at == 0 { Ok(at) } else { Err(failure(at)) });
+            let helper = loom::thread::spawn({
+                let work = Arc::clone(&work);
+                move || help(&work)
+            });
+            help(&work);
+            helper.join().expect("no panic");
+            assert_eq!(work.outcome(|| false), Err(failure(1)));
         });
     }
 

@@ -11,6 +11,7 @@
 //! - [`decode`]: any ids, as a whole and as a stream.
 //! - [`lengths`]: truncation and padding against walking over the tokens.
 //! - [`rows`]: batches on several threads against one row at a time.
+//! - [`pool`]: each pool, alone and shared by threads, against a naive model.
 
 pub(crate) mod decode;
 mod draw;
@@ -18,6 +19,7 @@ mod encode;
 pub(crate) mod joints;
 mod lengths;
 mod load;
+mod pool;
 mod rows;
 mod scanner;
 #[cfg(test)]
@@ -27,7 +29,7 @@ mod tests;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("encode", encode::encode),
     ("scanner", scanner::scanner),
     ("joints", joints::joints),
@@ -35,6 +37,7 @@ pub const TARGETS: [Target; 7] = [
     ("decode", decode::decode),
     ("lengths", lengths::lengths),
     ("rows", rows::rows),
+    ("pool", pool::pool),
 ];
 
 /// Does what the target of this name does with bytes.

@@ -39,5 +39,6 @@ mod random {
         decode: 400, 200;
         lengths: 3000, 100;
         rows: 40, 200;
+        pool: 300, 900;
     }
 }

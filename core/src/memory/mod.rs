@@ -11,7 +11,7 @@
 #![allow(unsafe_code)]
 
 mod pages;
-mod pool;
+pub(crate) mod pool;
 mod shared;
 mod slab;
 mod steps;
@@ -21,9 +21,10 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock, Weak};
 
 use thiserror::Error;
 
+use crate::lock::Std;
 pub use pages::Advice;
 pub use pool::Kind;
-use shared::{Bounds, Shared, Std};
+use shared::{Bounds, Shared};
 pub use shared::{Collection, Collector, Lent};
 pub use slab::{Plain, Slab};
 pub use steps::{Step, Steps, Taken};

@@ -14,42 +14,13 @@
 //! at its cap, and whoever asked takes memory from elsewhere.
 
 use std::mem::MaybeUninit;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::pages::Advice;
 use super::pool::{Block, Books, Pool};
 use super::steps::{Step, Steps, Taken};
-
-/// A lock; a trait so that a model checker can put its own in.
-pub(super) trait Lock<T>: Send + Sync {
-    fn new(value: T) -> Self;
-    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R;
-}
-
-impl<T: Send> Lock<T> for Mutex<T> {
-    fn new(value: T) -> Self {
-        Self::new(value)
-    }
-
-    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        // A panic under the lock is a defect of the pool's own; its books are still the best there are.
-        work(&mut self.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// The two locks of a shared pool.
-pub(super) trait Locks {
-    type Of<T: Send>: Lock<T>;
-}
-
-/// Those of the standard library.
-#[derive(Debug)]
-pub(super) struct Std;
-
-impl Locks for Std {
-    type Of<T: Send> = Mutex<T>;
-}
+use crate::lock::{Lock, Locks, Std};
 
 /// Whoever holds blocks and can be made to let go of some that nobody looks at any more.
 pub trait Collector: Send + Sync {
@@ -340,27 +311,12 @@ impl Drop for Lent {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::super::pool::{Kind, Split, tests::Addresses};
+    use super::super::pool::{Kind, Split, model::Addresses};
     use super::*;
-
-    impl<T: Send> Lock<T> for loom::sync::Mutex<T> {
-        fn new(value: T) -> Self {
-            Self::new(value)
-        }
-
-        fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-            work(&mut self.lock().expect("no panic under the lock"))
-        }
-    }
-
-    /// Locks whose every interleaving is tried.
-    struct Loom;
-
-    impl Locks for Loom {
-        type Of<T: Send> = loom::sync::Mutex<T>;
-    }
+    use crate::lock::Loom;
 
     const MIB: usize = 1 << 20;
 

@@ -226,10 +226,11 @@ impl<P: Pages> Pool for Binned<P> {
     }
 }
 
-#[cfg(test)]
-impl<P: Pages> super::tests::Checked for Binned<P> {
+#[cfg(any(test, feature = "fuzzing"))]
+impl<P: Pages> super::model::Checked for Binned<P> {
     fn check_all(&self) {
-        let is_there = |id: &u32| !self.vacant.contains(id);
+        let vacant: std::collections::HashSet<u32> = self.vacant.iter().copied().collect();
+        let is_there = |id: &u32| !vacant.contains(id);
         let all: Vec<Node> = (0..self.nodes.len() as u32).filter(is_there).map(|id| self.nodes[id as usize]).collect();
         let sum = |free: bool| all.iter().filter(|node| node.is_free == free).map(|node| node.bytes).sum::<usize>();
         assert_eq!((sum(false), sum(true)), (self.out, self.cached));

@@ -9,10 +9,12 @@
 
 mod binned;
 mod mappings;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod model;
 mod off;
 mod split;
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 mod warm;
 
 use std::ops::Range;

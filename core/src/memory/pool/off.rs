@@ -51,7 +51,7 @@ impl<P: Pages> Pool for Off<P> {
     }
 }
 
-#[cfg(test)]
-impl<P: Pages> super::tests::Checked for Off<P> {
+#[cfg(any(test, feature = "fuzzing"))]
+impl<P: Pages> super::model::Checked for Off<P> {
     fn check_all(&self) {}
 }

@@ -558,8 +558,8 @@ impl<P: Pages> Pool for Split<P> {
     }
 }
 
-#[cfg(test)]
-impl<P: Pages> super::tests::Checked for Split<P> {
+#[cfg(any(test, feature = "fuzzing"))]
+impl<P: Pages> super::model::Checked for Split<P> {
     /// Walks all mappings: blocks tile them, no two free ones touch, lists and books hold what is there.
     fn check_all(&self) {
         let (mut out, mut cached, mut warm, mut seen) = (0, 0, 0, 0);

@@ -1,93 +1,10 @@
-//! Each pool driven by random traces beside a naive model, over addresses that nobody ever writes.
-
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! Each pool driven by random traces beside the naive model, and what each promises beyond that.
 
 use proptest::prelude::*;
-use proptest::sample::Index;
 
+use super::model::{Act, Addresses, drive, drive_shared};
 use super::warm::PATIENCE;
 use super::*;
-
-/// A pool that can be looked through as a whole.
-pub trait Checked: Pool {
-    /// Every invariant, by walking all there is.
-    fn check_all(&self);
-}
-
-/// Addresses that no other fake mapping has. They are never read or written.
-#[derive(Debug)]
-pub struct Addresses {
-    start: usize,
-    bytes: usize,
-    reserved: usize,
-}
-
-impl Pages for Addresses {
-    const MOVE: bool = true;
-
-    fn new(bytes: usize, reserved: usize) -> Option<Self> {
-        static NEXT: AtomicUsize = AtomicUsize::new(1 << 20);
-        let bytes = bytes.next_multiple_of(4096);
-        let reserved = reserved.next_multiple_of(4096).max(bytes);
-        Some(Self { start: NEXT.fetch_add(reserved, Ordering::Relaxed), bytes, reserved })
-    }
-
-    fn start(&self) -> NonNull<u8> {
-        NonNull::new(std::ptr::without_provenance_mut(self.start)).expect("not null")
-    }
-
-    fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    fn reserved(&self) -> usize {
-        self.reserved
-    }
-
-    unsafe fn grow(&mut self, bytes: usize) -> bool {
-        let bytes = bytes.next_multiple_of(4096);
-        match bytes <= self.reserved {
-            true => self.bytes = bytes.max(self.bytes),
-            false => *self = Self::new(bytes, 0).expect("there are always more"),
-        }
-        true
-    }
-
-    unsafe fn shrink(&mut self, bytes: usize) -> bool {
-        let bytes = bytes.next_multiple_of(4096);
-        assert!(bytes > 0);
-        if self.bytes == self.reserved {
-            self.reserved = bytes.min(self.bytes);
-        }
-        self.bytes = bytes.min(self.bytes);
-        true
-    }
-
-    unsafe fn discard(&self, range: Range<usize>, _advice: Advice) {
-        assert!(range.start < range.end && range.end <= self.bytes);
-    }
-
-    fn reuse(&self, range: Range<usize>) {
-        assert!(range.start < range.end && range.end <= self.bytes);
-    }
-}
-
-/// What is done to a pool.
-#[derive(Debug, Clone)]
-enum Act {
-    Allocate(usize),
-    /// Any of those that are lent.
-    PutBack(Index),
-    /// Any of those that are lent, to a part of what was asked for.
-    Shorten(Index, f64),
-    Reclaim(usize),
-    Settle {
-        warm: usize,
-        off: bool,
-    },
-    Trim,
-}
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     // Sizes over six decades, and some just at the edges of classes and of rounding.
@@ -97,8 +14,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     ];
     let act = prop_oneof![
         10 => size.prop_map(Act::Allocate),
-        9 => any::<Index>().prop_map(Act::PutBack),
-        1 => (any::<Index>(), 0.0..1.0).prop_map(|(which, part)| Act::Shorten(which, part)),
+        9 => any::<usize>().prop_map(Act::PutBack),
+        1 => (any::<usize>(), any::<u8>()).prop_map(|(which, part)| Act::Shorten(which, part)),
         1 => (0usize..64 << 20).prop_map(Act::Reclaim),
         1 => (0usize..64 << 20, any::<bool>()).prop_map(|(warm, off)| Act::Settle { warm, off }),
         1 => Just(Act::Trim),
@@ -106,106 +23,25 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..300)
 }
 
-/// What is lent, by address: its end, and what was asked for.
-#[derive(Debug, Default)]
-struct Model {
-    lent: BTreeMap<usize, (usize, usize, Block)>,
-}
-
-impl Model {
-    fn add(&mut self, asked: usize, block: Block) {
-        let start = block.start.as_ptr().addr();
-        let end = start + block.bytes;
-        assert!(block.bytes >= asked && start.is_multiple_of(512), "{block:?} for {asked} bytes");
-        let before = self.lent.range(..end).next_back();
-        assert!(before.is_none_or(|(_, (before_end, ..))| *before_end <= start), "{block:?} was lent already");
-        self.lent.insert(start, (end, asked, block));
-    }
-
-    fn take(&mut self, which: Index) -> Option<(usize, Block)> {
-        let start = *self.lent.keys().nth(which.index(self.lent.len().max(1)))?;
-        self.lent.remove(&start).map(|(_, asked, block)| (asked, block))
-    }
-
-    fn take_first(&mut self) -> Option<Block> {
-        self.lent.pop_first().map(|(_, (.., block))| block)
-    }
-
-    fn bytes(&self) -> usize {
-        self.lent.values().map(|(.., block)| block.bytes).sum()
-    }
-}
-
-fn drive(mut pool: impl Checked, acts: Vec<Act>, cap: usize) {
-    let mut model = Model::default();
-    for act in acts {
-        match act {
-            Act::Allocate(bytes) => {
-                let room = cap - pool.books().mapped;
-                let block = pool.scan(bytes).or_else(|| pool.map(bytes, room));
-                match block {
-                    Some(block) => model.add(bytes, block),
-                    None => assert!(pool.needed(bytes) > room, "there was room"),
-                }
-            }
-            Act::PutBack(which) => {
-                if let Some((_, block)) = model.take(which) {
-                    pool.put_back(block);
-                }
-            }
-            Act::Shorten(which, part) => {
-                if let Some((asked, mut block)) = model.take(which) {
-                    let asked = (asked as f64 * part) as usize;
-                    pool.shorten(&mut block, asked);
-                    model.add(asked, block);
-                }
-            }
-            Act::Reclaim(bytes) => {
-                let before = pool.books();
-                let gone = pool.reclaim(bytes);
-                assert_eq!(pool.books().mapped, before.mapped - gone);
-            }
-            Act::Settle { warm, off } => {
-                for _ in 0..=PATIENCE {
-                    pool.settle(warm, if off { Advice::Off } else { Advice::Free });
-                }
-                assert!(off || pool.books().warm <= warm);
-            }
-            Act::Trim => {
-                pool.trim();
-                assert_eq!(pool.books().warm, 0);
-            }
-        }
-        let books = pool.books();
-        assert_eq!(books.out, model.bytes(), "no byte is lost");
-        assert_eq!(books.out + books.cached, books.mapped);
-        assert!(books.mapped <= cap, "the cap is kept");
-        pool.check_all();
-    }
-    while let Some(block) = model.take_first() {
-        pool.put_back(block);
-    }
-    pool.check_all();
-    pool.reclaim(usize::MAX);
-    assert_eq!(pool.books(), Books::default(), "what is all free can all be given back");
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
 
     #[test]
     fn split_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
-        drive(Split::<Addresses>::default(), acts, cap);
+        drive(Split::<Addresses>::default(), &acts, cap);
+        drive_shared(Split::<Addresses>::default(), &acts, cap);
     }
 
     #[test]
     fn binned_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
-        drive(Binned::<Addresses>::default(), acts, cap);
+        drive(Binned::<Addresses>::default(), &acts, cap);
+        drive_shared(Binned::<Addresses>::default(), &acts, cap);
     }
 
     #[test]
     fn off_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
-        drive(Off::<Addresses>::default(), acts, cap);
+        drive(Off::<Addresses>::default(), &acts, cap);
+        drive_shared(Off::<Addresses>::default(), &acts, cap);
     }
 
     /// Best fit: no free block that is large enough is smaller than the one that is lent.

@@ -1,0 +1,49 @@
+//! Pools against a naive model: traces of what is lent and comes back.
+
+use super::draw::Draw;
+use crate::memory::pool::model::{Act, Addresses, Checked, drive, drive_shared};
+use crate::memory::pool::{Binned, Off, Split};
+
+/// The longest trace.
+const MOST: usize = 400;
+
+/// Bytes as a pool, its cap, and what is done to it.
+pub(super) fn pool(bytes: &[u8]) {
+    let mut draw = Draw::new(bytes);
+    let (which, shares) = (draw.below(3), draw.flag());
+    let cap = if draw.flag() { usize::MAX / 2 } else { draw.below(200 << 20) };
+    let mut acts = vec![];
+    while !draw.is_over() && acts.len() < MOST {
+        acts.push(act(&mut draw));
+    }
+    match which {
+        0 => beside_model(Split::<Addresses>::default(), shares, &acts, cap),
+        1 => beside_model(Binned::<Addresses>::default(), shares, &acts, cap),
+        _ => beside_model(Off::<Addresses>::default(), shares, &acts, cap),
+    }
+}
+
+fn beside_model(pool: impl Checked + 'static, shares: bool, acts: &[Act], cap: usize) {
+    if shares { drive_shared(pool, acts, cap) } else { drive(pool, acts, cap) }
+}
+
+/// Two or three bytes each: as often as it asks for memory it gives some back.
+fn act(draw: &mut Draw<'_>) -> Act {
+    match draw.below(24) {
+        0..10 => Act::Allocate(size(draw)),
+        10..19 => Act::PutBack(draw.byte().into()),
+        19..21 => Act::Shorten(draw.byte().into(), draw.byte()),
+        21 => Act::Reclaim(size(draw)),
+        22 => Act::Settle { warm: size(draw), off: draw.flag() },
+        _ => Act::Trim,
+    }
+}
+
+/// Of 64 bytes to 128 MiB, or at an edge of classes and of rounding.
+fn size(draw: &mut Draw<'_>) -> usize {
+    const EDGES: [usize; 8] = [1, 511, 512, 513, 1 << 20, (1 << 20) + 1, 32 << 20, (32 << 20) + 1];
+    match draw.below(29) {
+        at @ 0..8 => EDGES[at],
+        at => (256 + usize::from(draw.byte())) << (at - 8) >> 2,
+    }
+}

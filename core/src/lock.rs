@@ -1,0 +1,54 @@
+//! A lock as a trait, so that a model checker can put its own in: what is shared by threads is written once, and tests
+//! try every interleaving of it.
+
+use std::sync::{Mutex, PoisonError};
+
+/// A value that one thread at a time works on.
+pub(crate) trait Lock<T>: Send + Sync {
+    fn new(value: T) -> Self;
+    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R;
+}
+
+impl<T: Send> Lock<T> for Mutex<T> {
+    fn new(value: T) -> Self {
+        Self::new(value)
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        // A panic under a lock is a defect of what is locked; what it left is still the best there is.
+        work(&mut self.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Which locks.
+pub(crate) trait Locks {
+    type Of<T: Send>: Lock<T>;
+}
+
+/// Those of the standard library.
+#[derive(Debug)]
+pub(crate) struct Std;
+
+impl Locks for Std {
+    type Of<T: Send> = Mutex<T>;
+}
+
+/// Those whose every interleaving is tried.
+#[cfg(test)]
+pub(crate) struct Loom;
+
+#[cfg(test)]
+impl Locks for Loom {
+    type Of<T: Send> = loom::sync::Mutex<T>;
+}
+
+#[cfg(test)]
+impl<T: Send> Lock<T> for loom::sync::Mutex<T> {
+    fn new(value: T) -> Self {
+        Self::new(value)
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        work(&mut self.lock().expect("no panic under the lock"))
+    }
+}

@@ -223,6 +223,7 @@ test('pages that are not warm are free for the kernel, and what is encoded after
   assert.equal(result.status, 0, result.stderr)
   const { lazy, afterTrim, same } = JSON.parse(result.stdout)
   assert.ok(lazy > 8 << 20, `LazyFree is ${lazy} bytes`)
-  assert.equal(afterTrim, 0)
+  // None is left but what Node has beside the pool: the allocator of musl advises some pages, too.
+  assert.ok(afterTrim < 1 << 20, `LazyFree is ${afterTrim} bytes after a trim`)
   assert.equal(same, true)
 })

@@ -1,10 +1,13 @@
 #!/usr/bin/env node
-// npm run sanitize: the Node specs with an addon that AddressSanitizer watches.
+// npm run sanitize: the core's tests under ThreadSanitizer and AddressSanitizer, and the Node specs with an addon that the latter watches.
 //
-//   usage: npm run sanitize [-- SPEC…]     Linux, with `rustup toolchain install nightly` and gcc; specs are parts of file names
+//   usage: npm run sanitize [-- threads | tests | specs [SPEC…]]     all three unless told; SPEC is part of a file's name
 //
-// The addon is built with the system's allocator, and Node is started with the runtime of the sanitizer loaded before everything
-// else. Leaks are not looked for: Node itself ends with memory in use.
+// Linux, with `rustup toolchain install nightly --component rust-src` and gcc. Models of every interleaving are left out: they
+// switch stacks, of which sanitizers know nothing.
+//
+// For the specs the addon is built with the system's allocator, and Node is started with the runtime of the sanitizer loaded before
+// everything else. Leaks are not looked for: Node itself ends with memory in use.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -23,8 +26,30 @@ const OTHERS = ['08-memory', '10-exports', '11-pack', '12-start', '18-memory-poo
 /** Of the others, tests that measure memory or time. */
 const MEASURES = ['the same bytes are one tokenizer in memory', 'files that are damaged or made to do harm']
 
-const failed = failedUnderWatch(process.argv.slice(2))
-if (failed.length > 0) stop(`failed under the sanitizer: ${failed.join(', ')}`)
+/** Of the core's tests, those in which threads meet. */
+const THREADS = ['batch::', 'memory::', 'lender::', 'tokenizer::', 'fuzzing::tests::random::rows']
+
+const [what, ...wanted] = process.argv.slice(2)
+if (what !== undefined && !['threads', 'tests', 'specs'].includes(what)) stop('usage: npm run sanitize [-- threads | tests | specs [SPEC…]]')
+const wants = (name) => what === undefined || what === name
+const failed = []
+if (wants('threads') && !testsUnderWatch('thread', ['-Zbuild-std'], THREADS)) failed.push('the tests under ThreadSanitizer')
+if (wants('tests') && !testsUnderWatch('address', [], [])) failed.push('the tests under AddressSanitizer')
+if (wants('specs')) failed.push(...failedUnderWatch(wanted))
+if (failed.length > 0) stop(`failed under a sanitizer: ${failed.join(', ')}`)
+
+/** Runs tests of the core, built apart from others; says whether all passed and nothing was reported. */
+function testsUnderWatch(sanitizer, options, names) {
+  const env = {
+    ...process.env,
+    RUSTFLAGS: `-Zsanitizer=${sanitizer}`,
+    CARGO_TARGET_DIR: path.join(root, 'target', 'sanitize', sanitizer),
+    ASAN_OPTIONS: 'detect_leaks=0',
+    TSAN_OPTIONS: 'halt_on_error=1',
+  }
+  const args = ['+nightly', 'test', ...options, '--target', TARGET, '--package', 'tokenlane-core', '--lib', '--', '--skip', 'interleaving', ...names]
+  return run('cargo', args, { env })
+}
 
 /** Builds the addon, apart from other builds, and runs specs with it; gives the names of those that failed. */
 function failedUnderWatch(wanted) {

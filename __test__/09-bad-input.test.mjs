@@ -302,3 +302,16 @@ test('long runs of one character come to an end', () => {
   // What is quadratic in their length takes hours and is ended by the time limit of the runner.
   for (const one of ['a', ' ', 'é', '中']) assert.ok(gpt.count(one.repeat(1 << 20)) > 0)
 })
+
+test('of what is very long an error names the ends', () => {
+  const long = 'x'.repeat(1 << 20)
+  const calls = {
+    ERR_TOKENLANE_UNKNOWN_ENCODING: () => Tokenizer.fromEncodingSync(long),
+    ERR_TOKENLANE_UNKNOWN_OPTION: () => gpt.encode('a', { [long]: 1 }),
+    ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN: () => gpt.encode('a', { specialTokens: [long] }),
+    ERR_TOKENLANE_ARGUMENT_VALUE: () => Tokenizer.fromFileSync(long),
+  }
+  for (const [code, call] of Object.entries(calls)) {
+    assert.throws(call, (error) => error.code === code && error.message.length < 3000, code)
+  }
+})

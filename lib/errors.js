@@ -30,6 +30,9 @@ const limitTooSmall = (message) => withCode(new RangeError(message), 'ERR_TOKENL
 /** There is more text in a call than the service allows. */
 const inputTooLarge = (message) => withCode(new RangeError(message), 'ERR_TOKENLANE_INPUT_TOO_LARGE')
 
+/** A name of more letters than this is shown by its beginning, and is not like any other. */
+const LONG = 200
+
 /** An option that does not exist, with the one that was probably meant. */
 function unknownOption(name, known, within) {
   const nearest = nearestOf(name, known)
@@ -39,11 +42,13 @@ function unknownOption(name, known, within) {
       : known.length > 0
         ? `; the options are ${known.join(', ')}`
         : '; this call takes no options'
-  return typeError('ERR_TOKENLANE_UNKNOWN_OPTION', `there is no option '${within === undefined ? name : `${within}.${name}`}'${hint}`)
+  const shown = name.length > LONG ? `${name.slice(0, LONG)}…` : name
+  return typeError('ERR_TOKENLANE_UNKNOWN_OPTION', `there is no option '${within === undefined ? shown : `${within}.${shown}`}'${hint}`)
 }
 
 /** Which of the known names was probably meant; nothing if none is like it. */
 function nearestOf(name, known) {
+  if (name.length > LONG) return undefined
   const nearest = [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]
   return nearest !== undefined && distance(name, nearest) <= Math.max(2, name.length / 3) ? nearest : undefined
 }

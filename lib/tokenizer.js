@@ -2,7 +2,7 @@
 
 const { batchOf } = require('./batch.js')
 const { Encoding, Source } = require('./encoding.js')
-const { limitTooSmall, typeError, wrongType } = require('./errors.js')
+const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js')
 const host = require('./host.js')
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
@@ -305,10 +305,16 @@ function encodings() {
 }
 
 function filePath(file) {
-  if (typeof file === 'string') return file
+  if (typeof file === 'string') {
+    if (file.length > MOST_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
+    return file
+  }
   if (file instanceof URL) return host.fileURLToPath(file)
   throw wrongType('file', 'a path (a string) or a file: URL', file)
 }
+
+/** No system takes longer ones. */
+const MOST_PATH = 65_536
 
 /** How chats go by what a loader is told; undefined where that is for the files beside the tokenizer to say. */
 function chatTold(options) {

@@ -1,5 +1,6 @@
 //! The one place where an error becomes a JS error: a class, a stable `code`, a message for people.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokenlane_core::batch::BatchError;
@@ -47,6 +48,19 @@ impl Failure {
             "ERR_TOKENLANE_PANIC",
             format!("tokenlane failed where it never should; please report this: {message}"),
         )
+    }
+
+    /// The message as it is told: of one that names something very long only both ends. A string of JavaScript has a most length, and
+    /// an error that cannot be made has no code.
+    pub fn told(&self) -> Cow<'_, str> {
+        const LONG: usize = 16 << 10;
+        const ENDS: usize = 1 << 10;
+        if self.message.len() <= LONG {
+            return Cow::Borrowed(&self.message);
+        }
+        let start = self.message.floor_char_boundary(ENDS);
+        let end = self.message.floor_char_boundary(self.message.len() - ENDS);
+        Cow::Owned(format!("{} … {}", &self.message[..start], &self.message[end..]))
     }
 
     /// Puts where it happened in front of the message.
@@ -128,6 +142,15 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_that_names_something_very_long_is_told_by_its_ends() {
+        let told = |message: &str| Failure::wrong_type(message).told().into_owned();
+        assert_eq!(told("short"), "short");
+        let long = told(&format!("there is no {}, which is a pity", "é".repeat(1 << 20)));
+        assert!(long.starts_with("there is no éé") && long.ends_with("éé, which is a pity"), "{long}");
+        assert!(long.len() < 3000, "{} bytes", long.len());
+    }
 
     #[test]
     fn a_panic_becomes_a_failure_with_its_message() {

@@ -282,7 +282,7 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
         Class::Range => sys::napi_create_range_error,
     };
     let built = (|| {
-        let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &failure.message)?);
+        let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &failure.told())?);
         let mut error = ptr::null_mut();
         // SAFETY: `code` and `message` are strings that Node just made for this `env`.
         check(unsafe { make(env, code, message, &mut error) }, "make an error")?;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
+use crate::bpe::word_cache::SharedWords;
 use crate::bpe::{Bpe, Spaces};
 use crate::decoder::Decoder;
 use crate::definition::Definition;
@@ -429,11 +430,16 @@ impl Tokenizer {
 
 /// Encoders that nobody uses at the moment.
 #[derive(Debug)]
-struct Encoders(Lender<Encoder>);
+struct Encoders {
+    /// In boxes, because they are lent for every text and larger than most.
+    idle: Lender<Box<Encoder>>,
+    /// What their word caches tell each other.
+    shared: Arc<SharedWords>,
+}
 
 impl Default for Encoders {
     fn default() -> Self {
-        Self(Lender::new(Self::most_idle()))
+        Self { idle: Lender::new(Self::most_idle()), shared: Arc::default() }
     }
 }
 
@@ -456,22 +462,29 @@ impl Encoders {
         (Self::ALL_CACHE_BYTES / Self::most_idle()).clamp(Self::LEAST_CACHE_BYTES, Self::MOST_CACHE_BYTES)
     }
 
-    fn lend(&self) -> Encoder {
-        self.0.lend(|number| Encoder::new(Self::cache_bytes(), number))
+    fn lend(&self) -> Box<Encoder> {
+        self.idle.lend(|number| {
+            if number > 0 {
+                self.shared.start();
+            }
+            Box::new(Encoder::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.shared)))
+        })
     }
 
-    fn give_back(&self, mut encoder: Encoder) {
+    fn give_back(&self, mut encoder: Box<Encoder>) {
         encoder.trim();
-        self.0.give_back(encoder);
+        self.idle.give_back(encoder);
     }
 
     fn memory_bytes(&self) -> usize {
-        self.0.with_idle(|idle| idle.iter().map(Encoder::memory_bytes).sum())
+        self.shared.memory_bytes()
+            + self.idle.with_idle(|idle| idle.iter().map(|encoder| encoder.memory_bytes()).sum::<usize>())
     }
 
     fn cache_counts(&self) -> (u64, u64) {
-        let counts =
-            |idle: &[Encoder]| idle.iter().map(Encoder::cache_counts).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-        self.0.with_idle(counts)
+        let counts = |idle: &[Box<Encoder>]| {
+            idle.iter().map(|encoder| encoder.cache_counts()).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+        };
+        self.idle.with_idle(counts)
     }
 }

@@ -14,9 +14,11 @@ mod ruler;
 mod tests;
 mod words;
 
+use std::sync::Arc;
+
 use crate::added_tokens::{Policy, Segment, Stage};
 use crate::aligned::AlignedText;
-use crate::bpe::word_cache::SHORT;
+use crate::bpe::word_cache::{SHORT, SharedWords};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::padding::Padding;
@@ -72,6 +74,12 @@ impl Encoder {
             trimming: Trimming::default(),
             texts: Default::default(),
         }
+    }
+
+    /// It tells others with the same `words` what it learns.
+    pub(crate) fn sharing(mut self, words: Arc<SharedWords>) -> Self {
+        self.words.cache.share(words);
+        self
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

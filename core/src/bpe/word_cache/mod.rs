@@ -3,17 +3,21 @@
 //! A word of up to [`SHORT`] bytes is its own key: its bytes and its length in 128 bits, no hash to compare, no pointer
 //! to follow; it stands with its ids in a slot of half a cache line ([`short`]). More or larger ids than fit there, and
 //! longer words with theirs ([`long`]), stand in the [`ring`], where the newest overwrite the oldest; a slot knows when
-//! what it points to is gone. Nothing is ever cleared as a whole.
+//! what it points to is gone. Nothing is ever cleared as a whole. Short words that one worker merged are told the others ([`shared`]).
 
 mod long;
 mod ring;
+mod shared;
 mod short;
+
+use std::sync::Arc;
 
 use super::Symbol;
 use crate::simd::Classifier;
 use crate::simd::append::Appender;
 use long::LongWords;
 use ring::Ring;
+pub(crate) use shared::SharedWords;
 pub(crate) use short::{Lookup, Place};
 use short::{ShortWords, Slot};
 
@@ -51,6 +55,7 @@ pub(crate) struct WordCache {
     short: ShortWords,
     long: LongWords,
     ring: Ring,
+    shared: Arc<SharedWords>,
     words: u64,
     misses: u64,
 }
@@ -65,9 +70,15 @@ impl WordCache {
             short: ShortWords::new(largest(bytes / 3 * 2, 64)),
             long: LongWords::new(largest(bytes / 12, 16)),
             ring: Ring::new(largest(bytes / 6, 4)),
+            shared: Arc::default(),
             words: 0,
             misses: 0,
         }
+    }
+
+    /// What is learned is from now on told those that have the same `words`, and theirs is known here.
+    pub(crate) fn share(&mut self, words: Arc<SharedWords>) {
+        self.shared = words;
     }
 
     pub(crate) fn is_on(&self) -> bool {
@@ -116,7 +127,12 @@ impl WordCache {
         if key == LONG {
             return self.long.push(word, &self.ring, ids);
         }
-        self.short.push_aside(key, &self.ring, &mut Appender::new(ids, SHORT, Classifier::best()))
+        let mut end = Appender::new(ids, SHORT, Classifier::best());
+        self.short.push_aside(key, &self.ring, &mut end).or_else(|| {
+            let slot = Slot::from_value(key, self.shared.get(key)?);
+            self.short.insert(slot);
+            slot.push(&self.ring, &mut end)
+        })
     }
 
     /// Remembers a word that was looked for and not found.
@@ -139,11 +155,12 @@ impl WordCache {
             // Byte fallback writes a prefix or suffix as tokens too, so that there can be more of them than bytes.
             return;
         }
-        let slot = Slot::packed(key, ids.clone()).or_else(|| {
-            let place = self.ring.put(ids)?;
-            Some(Slot::in_ring(key, place, symbols.len() as u32))
-        });
-        if let Some(slot) = slot {
+        if let Some(slot) = Slot::packed(key, ids.clone()) {
+            let slot = slot.with_lengths_that_vary(lengths_vary);
+            self.shared.put(key, slot.value());
+            self.short.insert(slot);
+        } else if let Some(place) = self.ring.put(ids) {
+            let slot = Slot::in_ring(key, place, symbols.len() as u32);
             self.short.insert(slot.with_lengths_that_vary(lengths_vary));
         }
     }
@@ -246,6 +263,31 @@ mod tests {
             );
             assert_eq!(look(&mut cache, &word).is_some(), count <= SHORT, "{count} ids");
         }
+    }
+
+    #[test]
+    fn caches_that_share_know_the_short_words_of_each_other() {
+        let shared = Arc::new(SharedWords::default());
+        shared.start();
+        let [mut one, mut other] = [(), ()].map(|()| {
+            let mut cache = WordCache::new(64 << 10);
+            cache.share(Arc::clone(&shared));
+            cache
+        });
+        let words = ["word", "a word of many bytes", "ids", "15 bytes, a word"].map(str::as_bytes);
+        for (at, word) in words.into_iter().enumerate() {
+            let symbols = vec![Symbol { id: at as u32, len: 1 }; if word == b"ids" { 9 } else { 2 }];
+            one.insert(word, WordCache::key(word, 0, word.len() as u32), &symbols, at == 0);
+        }
+        let found = words.map(|word| look(&mut other, word));
+        assert_eq!(
+            found,
+            [Some((vec![0, 0], true)), None, None, None],
+            "long words and those of many ids are not shared"
+        );
+        // It is in its own cache now.
+        other.share(Arc::default());
+        assert_eq!(look(&mut other, b"word"), Some((vec![0, 0], true)));
     }
 
     #[test]

@@ -58,6 +58,16 @@ impl Slot {
         Self { key, value: (value | u128::from(state) << 120).to_le_bytes() }
     }
 
+    /// Of the [`Self::value`] of another one.
+    pub(super) fn from_value(key: Key, value: [u8; 16]) -> Self {
+        Self { key, value }
+    }
+
+    /// All but the word, which says the same wherever the slot stands as long as the ids are in it.
+    pub(super) fn value(&self) -> [u8; 16] {
+        self.value
+    }
+
     pub(super) fn with_lengths_that_vary(mut self, vary: bool) -> Self {
         self.value[15] |= if vary { VARIES } else { 0 };
         self
@@ -69,7 +79,7 @@ impl Slot {
 
     /// Appends the ids, if they are still there.
     #[inline(always)]
-    fn push(&self, ring: &Ring, ids: &mut Appender<'_>) -> Option<Hit> {
+    pub(super) fn push(&self, ring: &Ring, ids: &mut Appender<'_>) -> Option<Hit> {
         let state = self.value[15];
         if !ids.push_packed(&self.value, usize::from(state & COUNT)) {
             let [place, count, ..] = self.value.as_chunks::<4>().0 else {

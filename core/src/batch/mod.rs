@@ -282,6 +282,20 @@ fn encode_rows<'a, T: Sync>(
     encode_parts(tokenizer, &parts::cut(tokenizer, &plan, PART, rows.iter().map(input)), plan, run)
 }
 
+/// The same for texts in parts of about `size`, however short: what is held against texts in one piece.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn encode_in_parts(
+    tokenizer: &Tokenizer,
+    rows: &[Text<'_>],
+    size: usize,
+    options: &EncodeOptions,
+    run: &Run<'_>,
+) -> Result<Batch, BatchError> {
+    let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
+    let parts = parts::cut(tokenizer, &plan, size, rows.iter().map(|&text| text.into()));
+    encode_parts(tokenizer, &parts, plan, run)?.gather()
+}
+
 fn encode_parts(tokenizer: &Tokenizer, parts: &[Part<'_>], plan: Plan, run: &Run<'_>) -> Result<Encoded, BatchError> {
     let rows = parts.last().map_or(0, |part| part.row + 1);
     let per_token = bytes_per_token(plan.columns);

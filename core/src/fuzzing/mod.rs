@@ -11,6 +11,7 @@
 //! - [`decode`]: any ids, as a whole and as a stream.
 //! - [`lengths`]: truncation and padding against walking over the tokens.
 //! - [`rows`]: batches on several threads against one row at a time.
+//! - [`parts`]: long texts that a batch cuts, against the same in one piece.
 //! - [`pool`]: each pool, alone and shared by threads, against a naive model.
 
 pub(crate) mod decode;
@@ -19,6 +20,7 @@ mod encode;
 pub(crate) mod joints;
 mod lengths;
 mod load;
+mod parts;
 mod pool;
 mod rows;
 mod scanner;
@@ -29,7 +31,7 @@ mod tests;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("encode", encode::encode),
     ("scanner", scanner::scanner),
     ("joints", joints::joints),
@@ -37,6 +39,7 @@ pub const TARGETS: [Target; 8] = [
     ("decode", decode::decode),
     ("lengths", lengths::lengths),
     ("rows", rows::rows),
+    ("parts", parts::parts),
     ("pool", pool::pool),
 ];
 

@@ -39,6 +39,7 @@ mod random {
         decode: 400, 200;
         lengths: 3000, 100;
         rows: 40, 200;
+        parts: 150, 200;
         pool: 300, 900;
     }
 }

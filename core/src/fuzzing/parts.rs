@@ -1,0 +1,105 @@
+//! Long texts that a batch cuts into parts, against the same in one piece.
+
+use std::sync::LazyLock;
+
+use serde_json::json;
+
+use super::draw::Draw;
+use crate::batch::{self, BatchError, Run};
+use crate::{EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer};
+
+/// Byte-level, with NFC, a start and an end, and added tokens that take what stands beside them as far as texts can still be cut; and
+/// two rank files.
+static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| {
+    let vocab: serde_json::Map<_, _> =
+        crate::byte_level::CHARACTERS.iter().enumerate().map(|(byte, c)| (c.to_string(), byte.into())).collect();
+    let special = |id: &str| json!({"SpecialToken": {"id": id, "type_id": 0}});
+    let token = |id: u32, content: &str| json!({"id": content, "ids": [id], "tokens": [content]});
+    let text = json!({"Sequence": {"id": "A", "type_id": 0}});
+    let added = |id: u32, content: &str, rstrip: bool, single_word: bool, normalized: bool| json!({"id": id, "content": content, "lstrip": true, "rstrip": rstrip, "single_word": single_word, "normalized": normalized, "special": true});
+    let file = json!({
+        "version": "1.0",
+        "normalizer": {"type": "NFC"},
+        "added_tokens": [
+            added(300, "<x>", true, false, false), added(301, "word", false, true, false), added(302, "é", false, false, true),
+        ],
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true, "trim_offsets": true},
+        "model": {"type": "BPE", "vocab": vocab, "merges": []},
+        "post_processor": {
+            "type": "TemplateProcessing", "single": [special("!"), text, special("#")], "pair": [text, text],
+            "special_tokens": {"!": token(33, "!"), "#": token(35, "#")},
+        },
+    });
+    let ranks = |name: &str| {
+        let path = format!("{}/../encodings/{name}.tiktoken", env!("CARGO_MANIFEST_DIR"));
+        let ranks = std::fs::read(path).expect("the rank files are in the repository");
+        Tokenizer::from_encoding(name, &ranks).expect("the bundled file loads")
+    };
+    let own = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound");
+    [own, ranks("r50k_base"), ranks("o200k_base")]
+});
+
+const PIECES: [&str; 24] = [
+    "a b",
+    " word",
+    "word",
+    "some text",
+    "é",
+    "e\u{301} x",
+    " ",
+    "\n",
+    "中文 字",
+    "1 2",
+    "'s a",
+    "<x>",
+    "<|endoftext|>",
+    "Ω ω",
+    "a\u{a0}b",
+    "ſ t",
+    "😀 a",
+    "\t",
+    "'",
+    "A b",
+    "ǅ x",
+    "\u{301}",
+    "\u{2028}",
+    "_",
+];
+
+/// Bytes as a tokenizer, options, the size of parts, and a text, sound or not.
+pub(super) fn parts(bytes: &[u8]) {
+    let mut draw = Draw::new(bytes);
+    let tokenizer = &TOKENIZERS[draw.below(TOKENIZERS.len())];
+    let run = Run { threads: Some(1 + draw.below(3)), cancel: None };
+    let size = 1 + draw.below(80);
+    let options = EncodeOptions {
+        add_special_tokens: draw.flag(),
+        special_tokens: if draw.flag() { SpecialTokens::Parse } else { SpecialTokens::Text },
+        ..EncodeOptions::default()
+    };
+    let (form, breaks, place) = (draw.below(3), draw.below(4) == 3, draw.word() as usize);
+    let text = draw.text(&PIECES, 4000);
+    let (mut bytes, mut units) = (text.clone().into_bytes(), text.encode_utf16().collect::<Vec<_>>());
+    if breaks && !text.is_empty() {
+        let (byte, unit) = (place % bytes.len(), place % units.len());
+        (bytes[byte], units[unit]) = (0xFF, 0xD800);
+    }
+    let row = match form {
+        0 => Text::Utf8(&text),
+        1 => Text::Bytes(&bytes),
+        _ => Text::Utf16(&units),
+    };
+    let rows = [Text::Utf8("one more"), row];
+    let batch = batch::encode_in_parts(tokenizer, &rows, size, &options, &run);
+    let alone = |row| tokenizer.encode(row, &options);
+    match (rows.map(alone), batch) {
+        ([Ok(first), Ok(second)], Ok(batch)) => {
+            assert_eq!([batch.row(0), batch.row(1)], [first.ids(), second.ids()], "{text:?} by {size}");
+        }
+        ([Ok(_), Err(source)], batch) => {
+            assert!(matches!(source, EncodeError::InvalidUtf8 { .. }), "{source}");
+            assert_eq!(batch.map(|_| ()), Err(BatchError::Row { row: 1, source }), "{text:?} by {size}");
+        }
+        (alone, batch) => panic!("{text:?} by {size}: {alone:?}, {batch:?}"),
+    }
+}

@@ -50,8 +50,8 @@ pub(super) fn rows(bytes: &[u8]) {
     // Long and short rows, and many of them, so that there are windows to hand out.
     let broken = draw.below(64);
     let (mut texts, mut bytes): (Vec<Vec<u8>>, usize) = (vec![], 0);
-    // Of a text that is cut each token may be the start of a part, with columns of its own.
-    let most = if options.overflow { 64 << 10 } else { 512 << 10 };
+    // A text that is cut short has a part for every few tokens, each with columns of its own.
+    let most = if options.overflow { truncation.max_length << 11 } else { 256 << 10 };
     while !draw.is_over() && texts.len() < 40 && bytes < most {
         let times = 1 + usize::from(draw.byte()) * 40;
         let piece: String = draw.list(12, |draw| draw.one_of(&PIECES)).concat();

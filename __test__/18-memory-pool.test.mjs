@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import os from 'node:os'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -190,6 +191,63 @@ test('bad settings are refused by name', () => {
   }
   memory.configure({ pool: undefined, cap: undefined })
   for (const name of ['pool', 'madvise', 'cap', 'collect']) assert.equal(memory.stats()[name], before[name])
+})
+
+test('a setting that is refused says what is allowed, and nothing beside it is taken', () => {
+  const before = memory.stats()
+  const wrong = [
+    [{ collect: !before.collect, pool: 'best' }, /pool.*'split' or 'binned' or 'off'.*best/],
+    [{ pool: 'binned', madvise: 'never' }, /madvise.*'free' or 'dontneed' or 'off'.*never/],
+    [{ pool: 'binned', madvise: 'off', cap: NaN }, /cap.*from 1048576 to \d+, the memory of this machine.*NaN/],
+    [{ pool: 'binned', cap: 2 << 20, collect: null }, /collect.*boolean.*null/],
+    [{ pool: 'binned', caps: 2 << 20 }, /no option 'caps'; did you mean 'cap'/],
+  ]
+  for (const [options, message] of wrong) {
+    assert.throws(() => memory.configure(options), message)
+    for (const name of ['pool', 'madvise', 'cap', 'collect']) assert.equal(memory.stats()[name], before[name], name)
+  }
+})
+
+test('a cap goes from a mebibyte to all the memory there is', () => {
+  const { cap } = memory.stats()
+  const most = Math.min(os.totalmem(), process.constrainedMemory?.() || Infinity)
+  try {
+    for (const allowed of [1 << 20, most]) {
+      memory.configure({ cap: allowed })
+      assert.equal(memory.stats().cap, allowed)
+    }
+    for (const refused of [(1 << 20) - 1, most + 1, -(1 << 20), -0, -Infinity, Number.MAX_SAFE_INTEGER]) {
+      assert.throws(() => memory.configure({ cap: refused }), { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+      assert.equal(memory.stats().cap, most)
+    }
+  } finally {
+    memory.configure({ cap })
+  }
+})
+
+test('settings that change while batches run hold from the next allocation on', async () => {
+  const { pool, madvise, cap } = memory.stats()
+  try {
+    for (const settings of [{ cap: 1 << 20 }, { madvise: 'dontneed' }, { cap, madvise: 'off' }, { pool: 'off' }, { pool, madvise }]) {
+      const running = Array.from({ length: 4 }, () => gpt.encodeBatch(rows))
+      await turn()
+      memory.configure(settings)
+      for (const batch of await Promise.all(running)) {
+        assert.deepEqual(batch.ids, expected)
+        batch.dispose()
+      }
+      await turn()
+      const next = await gpt.encodeBatch(rows)
+      assert.deepEqual(next.ids, expected)
+      next.dispose()
+      const stats = memory.stats()
+      balanced(stats)
+      for (const name in settings) assert.equal(stats[name], settings[name])
+      assert.ok(settings.cap !== 1 << 20 || stats.mapped <= Math.max(stats.cap, stats.lent + stats.free), 'the lower cap is reached')
+    }
+  } finally {
+    memory.configure({ pool, madvise, cap })
+  }
 })
 
 test('the environment chooses, and a wrong name there is told', () => {

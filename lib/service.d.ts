@@ -31,7 +31,7 @@ export interface MemoryStep {
   count: number
   /** How often it gave what was wanted. */
   helped: number
-  /** The milliseconds that it took in all. */
+  /** The milliseconds that it took in all. Of `scan` it is an estimate: one in sixteen is timed. */
   ms: number
 }
 

@@ -126,13 +126,17 @@ const LONG_REST: u32 = 30;
 
 /// When one JS thread should collect.
 ///
-/// A quick collection frees what is young: most results. When one did not free half of what had been handed out, the next
+/// A quick collection frees what is young: most results. When one did not free half of what it could have, the next
 /// is a full one; when that did not either, the results are still in use, and twice as many are handed out before the
-/// next try.
+/// next try. The result that is just being delivered is always in use.
 #[derive(Debug)]
 pub struct Pressure {
     /// Bytes handed to this thread since the last collection.
     handed: usize,
+    /// Of these, those of results that were delivered before the one that is being delivered.
+    delivered: usize,
+    /// Bytes of the result that was being delivered at the last collection.
+    newest: usize,
     /// Bytes handed that make it worth to collect.
     enough: usize,
     last: Option<Last>,
@@ -146,13 +150,13 @@ struct Last {
     how: Collection,
     /// Bytes outside of V8's heap that V8 knew of.
     external: i64,
-    /// Bytes handed since the collection before.
-    handed: usize,
+    /// Bytes handed since the collection before, but for those of the result that was being delivered: what it could free.
+    could_free: usize,
 }
 
 impl Default for Pressure {
     fn default() -> Self {
-        Self { handed: 0, enough: LEAST_HANDED, last: None, ended: None }
+        Self { handed: 0, delivered: 0, newest: 0, enough: LEAST_HANDED, last: None, ended: None }
     }
 }
 
@@ -169,6 +173,7 @@ impl Pressure {
     /// The collection to do now, if any. `external` are the bytes outside of V8's heap that V8 knows of; `asked` is whether
     /// the pool asked for one at its cap: then less is enough.
     fn next(&mut self, asked: bool, now: Instant, external: impl FnOnce() -> i64) -> Option<Collection> {
+        let newest = self.handed - std::mem::replace(&mut self.delivered, self.handed);
         let has_rested = |times| self.ended.is_none_or(|(end, took)| now >= end + took * times);
         let is_due = self.handed >= if asked { LEAST_ASKED } else { self.enough } && has_rested(REST)
             || self.handed >= self.enough / 2 && has_rested(LONG_REST);
@@ -179,7 +184,7 @@ impl Pressure {
         let mut how = Collection::Quick;
         if let Some(last) = self.last {
             let freed = last.external + self.handed as i64 - external;
-            let helped = freed >= last.handed as i64 / 2;
+            let helped = freed >= last.could_free as i64 / 2;
             match (last.how, helped) {
                 (how, true) => {
                     self.enough = LEAST_HANDED.max(self.enough / 2);
@@ -187,11 +192,13 @@ impl Pressure {
                 }
                 (Collection::Quick, false) => how = Collection::Full,
                 // Of little that was handed out since, little could be freed.
-                (Collection::Full, false) if last.handed < self.enough => {}
+                (Collection::Full, false) if last.could_free < self.enough => {}
                 (Collection::Full, false) => self.enough = MOST_HANDED.min(self.enough * 2),
             }
         }
-        self.last = Some(Last { how, external, handed: std::mem::take(&mut self.handed) });
+        let could_free = self.handed - newest + std::mem::replace(&mut self.newest, newest);
+        self.last = Some(Last { how, external, could_free });
+        (self.handed, self.delivered) = (0, 0);
         Some(how)
     }
 
@@ -381,6 +388,17 @@ mod tests {
         // No collection has taken any time yet, so half of what is enough is worth one.
         assert_eq!(hand(&mut pressure, LEAST_HANDED / 2, true), None);
         assert_eq!(hand(&mut pressure, LEAST_HANDED / 2, true), Some(Collection::Full));
+    }
+
+    #[test]
+    fn a_collection_is_not_blamed_for_the_result_that_is_being_delivered() {
+        let (now, mut pressure) = (Instant::now(), Pressure::default());
+        let result = LEAST_HANDED as i64;
+        for (results_in_use, how) in [(1, Collection::Quick), (2, Collection::Quick), (3, Collection::Full)] {
+            pressure.hand(LEAST_HANDED);
+            assert_eq!(pressure.next(false, now, || results_in_use * result), Some(how), "{results_in_use}");
+        }
+        assert_eq!(pressure.enough, LEAST_HANDED);
     }
 
     #[test]

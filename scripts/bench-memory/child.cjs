@@ -15,6 +15,7 @@ const { Worker, isMainThread, workerData } = require('node:worker_threads')
 const { Tokenizer, memory } = require(path.join(__dirname, '../../index.js'))
 
 const DOCUMENT = 6500
+const PIECE = 1 << 18
 const WORKERS = 8
 const task = isMainThread ? JSON.parse(process.argv[2]) : workerData
 
@@ -23,25 +24,25 @@ const rss = () => mib(process.memoryUsage().rss)
 const faults = () => process.resourceUsage().minorPageFault
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
 
-/** The bytes of the corpus, which all threads may read: so that none of them is remembered by Node's own allocator. */
-function corpus() {
-  const file = fs.readFileSync(task.corpus)
-  const bytes = new Uint8Array(new SharedArrayBuffer(file.length))
-  bytes.set(file)
-  return bytes
-}
-
-/** Documents of so many bytes or a little more, cut after a line. */
-function documents(shared) {
-  const bytes = Buffer.from(shared.buffer)
+/** Documents of so many bytes or a little more, cut after a line. The file is read in pieces, so that its texts are all that stays. */
+function documents() {
+  const file = fs.openSync(task.corpus)
+  const buffer = Buffer.alloc(PIECE)
   const texts = []
-  for (let at = 0; at < bytes.length; ) {
-    const line = bytes.indexOf(10, at + DOCUMENT)
-    const end = line < 0 ? bytes.length : line + 1
-    texts.push(bytes.toString('utf8', at, end))
-    at = end
+  let held = 0
+  for (let read; (read = fs.readSync(file, buffer, held, PIECE - held, null)) > 0; ) {
+    held += read
+    let at = 0
+    for (let line; (line = buffer.indexOf(10, at + DOCUMENT)) >= 0 && line < held; at = line + 1) {
+      texts.push(buffer.toString('utf8', at, line + 1))
+    }
+    if (at === 0 && held === PIECE) throw new Error(`${task.corpus} has a line of more than ${PIECE - DOCUMENT} bytes`)
+    buffer.copyWithin(0, at, held)
+    held -= at
   }
-  return { texts, bytes: bytes.length }
+  if (held > 0) texts.push(buffer.toString('utf8', 0, held))
+  fs.closeSync(file)
+  return { texts, bytes: fs.statSync(task.corpus).size }
 }
 
 function load() {
@@ -77,12 +78,11 @@ async function batches(tokenizer, { texts, bytes }) {
 
 async function main() {
   if (!isMainThread) {
-    const read = documents(task.shared)
+    const read = documents()
     return task.mode === 'idle workers' ? undefined : void (await batches(await load(), read))
   }
   const start = rss()
-  const shared = corpus()
-  const read = documents(shared)
+  const read = documents()
   const texts = rss()
   const tokenizer = await load()
   const loaded = rss()
@@ -90,8 +90,7 @@ async function main() {
   if (task.mode.endsWith('workers')) {
     result = await batches(tokenizer, read)
     const before = rss()
-    const workerData = { ...task, shared }
-    const all = Array.from({ length: WORKERS }, () => new Worker(__filename, { workerData }))
+    const all = Array.from({ length: WORKERS }, () => new Worker(__filename, { workerData: task }))
     await Promise.all(all.map((worker) => new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject))))
     await sleep(100)
     result = { before, after: rss(), lent: memory.stats().lent }

@@ -13,6 +13,12 @@ use crate::truncation::Direction;
 /// Tokens that a worker has written are put away when there are so many: as long as they are in the processor's cache.
 const PUT_AWAY: usize = 8 << 10;
 
+/// Room for all tokens of a batch of which so many are expected. What is not needed goes back untouched, and growing is a
+/// copy to fresh pages; but what waits to go back is missing elsewhere.
+pub(super) fn room_for_all(expected: usize) -> usize {
+    expected + expected / 2
+}
+
 /// What a worker made of a window of rows.
 pub(super) struct Window {
     /// What is not put away yet, and all tokens as strings.
@@ -40,8 +46,7 @@ impl Window {
         out.ids.reserve(room);
         out.reserve_columns(room, columns);
         let (ids, columns) = match is_whole {
-            // Room that is not needed goes back untouched, and growing would be a copy to fresh pages.
-            true => (Kept::whole(rows + 1, 2 * tokens), KeptColumns::whole(2 * tokens, columns)),
+            true => (Kept::whole(rows + 1, room_for_all(tokens)), KeptColumns::whole(room_for_all(tokens), columns)),
             false => Default::default(),
         };
         let ends = Vec::with_capacity(rows);

@@ -26,7 +26,7 @@ use crate::tokenizer::{DecodeOptions, EncodeOptions, Tokenizer};
 pub use cancel::Cancel;
 pub use columns::BatchColumns;
 use columns::bytes_per_token;
-use gather::{Window, gather};
+use gather::{Window, gather, room_for_all};
 pub use parallelism::{MOST_THREADS, parallelism_was_used, set_processors, set_threads, threads};
 use parts::{PART, Part};
 
@@ -307,7 +307,7 @@ fn encode_parts(tokenizer: &Tokenizer, parts: &[Part<'_>], plan: Plan, run: &Run
         let is_whole = range.len() == parts.len()
             && plan.padding.is_none()
             && !plan.overflow
-            && 2 * expected * per_token <= memory::settings().cap / MOST_AT_ONCE;
+            && room_for_all(expected) * per_token <= memory::settings().cap / MOST_AT_ONCE;
         let mut made = Window::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
         tokenizer.with_encoder(|encoder| {
             while let Some(at) = window.next() {

@@ -52,6 +52,9 @@ impl Collection {
 /// most of the work.
 const EAGER: usize = 64 << 10;
 
+/// The list of what was handed back keeps room for so many blocks.
+const ROOM_KEPT: usize = 4096;
+
 /// What a pool is to keep to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
@@ -66,6 +69,8 @@ struct State {
     pool: Box<dyn Pool>,
     bounds: Bounds,
     steps: Steps,
+    /// Empty; its room changes places with that of the blocks that were handed back, so that neither list is made anew.
+    taken_in: Vec<Block>,
     most_out: usize,
     /// The most that was out of late: it follows `most_out` up at once, and down by a part of it with each round.
     lately_out: usize,
@@ -137,51 +142,55 @@ pub(super) struct SharedBooks {
 
 impl<L: Locks> Shared<L> {
     pub(super) fn new(pool: Box<dyn Pool>, bounds: Bounds) -> Self {
-        let state = State { pool, bounds, steps: Steps::default(), most_out: 0, lately_out: 0, span: Span::default() };
+        let (steps, taken_in, span) = (Steps::default(), vec![], Span::default());
+        let state = State { pool, bounds, steps, taken_in, most_out: 0, lately_out: 0, span };
         Self { state: L::Of::new(state), returned: L::Of::new(Returned::default()) }
     }
 
     /// Lends a block of at least so many bytes, or none.
     pub(super) fn allocate(&self, bytes: usize, collector: Option<&dyn Collector>) -> Option<Block> {
         self.state.with(|state| {
-            let mut since = Instant::now();
-            let mut found = self.look(state, bytes, &mut since);
+            let mut found = self.look(state, bytes);
             for how in [Collection::Quick, Collection::Full] {
                 if found.is_some() || !collector.is_some_and(|collector| collector.ask(how)) {
                     continue;
                 }
-                found = self.look(state, bytes, &mut since);
+                found = self.look(state, bytes);
             }
             if found.is_none() {
-                state.steps.note(Step::Copy, true, &mut since);
+                state.steps.add(Step::Copy, Taken { count: 1, helped: 1, ..Taken::default() });
             }
             found
         })
     }
 
     /// All steps but those that ask others.
-    fn look(&self, state: &mut State, bytes: usize, since: &mut Instant) -> Option<Block> {
-        if bytes >= EAGER && self.take_in(state) {
-            state.steps.note(Step::Merge, false, since);
+    fn look(&self, state: &mut State, bytes: usize) -> Option<Block> {
+        if bytes >= EAGER
+            && let Some(mut since) = self.take_in(state)
+        {
+            state.steps.note(Step::Merge, false, &mut since);
         }
         let State { pool, steps, most_out, .. } = state;
+        let since = steps.scan_begins();
         let found = pool.scan(bytes);
-        steps.note(Step::Scan, found.is_some(), since);
+        steps.note_scan(found.is_some(), since);
         if found.is_some() {
             if bytes >= EAGER {
                 *most_out = pool.books().out.max(*most_out);
             }
             return found;
         }
-        if self.take_in(state) {
+        if let Some(mut since) = self.take_in(state) {
             let State { pool, steps, .. } = state;
             let found = pool.scan(bytes);
-            steps.note(Step::Merge, found.is_some(), since);
+            steps.note(Step::Merge, found.is_some(), &mut since);
             if found.is_some() {
                 return found;
             }
         }
         // All that was handed back is in: what is out is lent.
+        let mut since = Instant::now();
         let State { pool, bounds, steps, most_out, .. } = state;
         let wanted = pool.needed(bytes).max(bytes).min(bounds.cap);
         *most_out = (*most_out).max(pool.books().out.saturating_add(wanted));
@@ -190,33 +199,39 @@ impl<L: Locks> Shared<L> {
             let Books { mapped, cached, .. } = pool.books();
             let excess = mapped.saturating_add(pool.needed(bytes)).saturating_sub(bound).min(cached);
             let gone = if excess > 0 { pool.reclaim(excess) } else { break };
-            steps.note(Step::Reclaim, gone > 0, since);
+            steps.note(Step::Reclaim, gone > 0, &mut since);
             if gone == 0 {
                 break;
             }
         }
         let found = pool.map(bytes, bounds.cap.saturating_sub(pool.books().mapped));
-        steps.note(Step::Map, found.is_some(), since);
+        steps.note(Step::Map, found.is_some(), &mut since);
         found
     }
 
-    /// Takes in what was handed back; false if there was nothing.
-    fn take_in(&self, state: &mut State) -> bool {
-        let State { pool, bounds, lately_out, span, .. } = state;
-        let blocks = self.returned.with(std::mem::take).blocks;
-        if blocks.is_empty() {
-            return false;
+    /// Takes in what was handed back, and says when that began; nothing if there was nothing.
+    fn take_in(&self, state: &mut State) -> Option<Instant> {
+        let State { pool, bounds, taken_in, lately_out, span, .. } = state;
+        debug_assert!(taken_in.is_empty());
+        self.returned.with(|returned| {
+            std::mem::swap(&mut returned.blocks, taken_in);
+            returned.bytes = 0;
+        });
+        if taken_in.is_empty() {
+            return None;
         }
+        let since = Instant::now();
         *lately_out = pool.books().out.max(*lately_out - *lately_out / DECAY);
         let kept = span.next(pool.books().out);
-        blocks.into_iter().for_each(|block| pool.put_back(block));
+        taken_in.drain(..).for_each(|block| pool.put_back(block));
+        taken_in.shrink_to(ROOM_KEPT);
         // A cap that was lowered is reached as blocks come back; and what was needed once is not kept for ever.
         let excess = pool.books().mapped.saturating_sub(bounds.cap.min(kept));
         if excess > 0 {
             pool.reclaim(excess);
         }
         pool.settle(bounds.warm.max(*lately_out / WARM_PART), bounds.advice);
-        true
+        Some(since)
     }
 
     /// Hands a block back.
@@ -354,6 +369,37 @@ mod tests {
             shared.trim();
             assert_eq!(shared.books().mapped, 0, "no byte is lost");
         });
+    }
+
+    /// A finalizer hands back while another thread trims, or lowers the cap: the books balance at every moment.
+    #[test]
+    fn the_books_balance_in_every_interleaving() {
+        for lowers_cap in [false, true] {
+            loom::model(move || {
+                let pool = Box::new(Split::<Addresses>::default());
+                let shared = loom::sync::Arc::new(Shared::<Loom>::new(pool, bounds(8 * MIB)));
+                let [first, second] =
+                    [2 * MIB, 2 * MIB].map(|bytes| shared.allocate(bytes, None).expect("there is room"));
+                let finalizer = loom::thread::spawn({
+                    let shared = loom::sync::Arc::clone(&shared);
+                    move || shared.hand_back(first)
+                });
+                let other = loom::thread::spawn({
+                    let shared = loom::sync::Arc::clone(&shared);
+                    move || if lowers_cap { shared.set_bounds(bounds(2 * MIB)) } else { shared.trim() }
+                });
+                let books = shared.books();
+                assert_eq!(books.free + books.lent + books.cached, books.mapped);
+                assert!((2 * MIB..=4 * MIB).contains(&books.lent), "{books:?}");
+                finalizer.join().expect("no panic");
+                other.join().expect("no panic");
+                let books = shared.books();
+                assert_eq!((books.lent, books.free + books.lent + books.cached), (2 * MIB, books.mapped));
+                shared.hand_back(second);
+                shared.trim();
+                assert_eq!(shared.books().mapped, 0, "no byte is lost");
+            });
+        }
     }
 
     fn shared(kind: Kind, cap: usize) -> Shared<Std> {

@@ -51,7 +51,10 @@ pub struct Taken {
     pub time: Duration,
 }
 
-/// What all steps have taken.
+/// Of so many scans one is timed, and stands for all: reading the clock takes as long as finding a block.
+const TIMED: u32 = 16;
+
+/// What all steps have taken. The time of scans is an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Steps([Taken; 7]);
 
@@ -66,6 +69,17 @@ impl Steps {
         let now = Instant::now();
         self.add(step, Taken { count: 1, helped: u64::from(helped), time: now - *since });
         *since = now;
+    }
+
+    /// When a scan begins that is to be timed.
+    pub(super) fn scan_begins(&self) -> Option<Instant> {
+        self.of(Step::Scan).count.is_multiple_of(u64::from(TIMED)).then(Instant::now)
+    }
+
+    /// Notes a scan, and its time if it was to be timed.
+    pub(super) fn note_scan(&mut self, helped: bool, since: Option<Instant>) {
+        let time = since.map_or(Duration::ZERO, |since| since.elapsed() * TIMED);
+        self.add(Step::Scan, Taken { count: 1, helped: u64::from(helped), time });
     }
 
     /// Adds what a step has taken elsewhere.

@@ -12,6 +12,9 @@ use crate::lock::Std;
 pub trait Checked: Pool {
     /// Every invariant, by walking all there is.
     fn check_all(&self);
+
+    /// That a block which is lent is where it was: a pool must not move it, nor cut it.
+    fn check_lent(&self, _block: &Block) {}
 }
 
 /// Addresses that no other fake mapping has. They are never read or written.
@@ -177,6 +180,7 @@ pub fn drive(mut pool: impl Checked, acts: &[Act], cap: usize) {
         assert_eq!(books.out + books.cached, books.mapped);
         assert!(books.mapped <= cap, "the cap is kept");
         pool.check_all();
+        model.lent.values().for_each(|(.., block)| pool.check_lent(block));
     }
     while let Some(block) = model.take_first() {
         pool.put_back(block);

@@ -15,41 +15,14 @@ use super::warm::Warm;
 use super::{Block, Books, NONE, Pages, Pool};
 use crate::memory::pages::{Advice, page_size};
 
+mod classes;
 mod free_lists;
+
+use classes::{CLASSES, HUGE, LARGE, SMALL, class_of, rounded};
 use free_lists::FreeLists;
-
-/// How blocks of one class are cut.
-#[derive(Debug, Clone, Copy)]
-struct Class {
-    /// What is asked for is of this class up to so many bytes.
-    most: usize,
-    /// Sizes are multiples of two to the power of this: a shift is quicker than a division.
-    rounding: u32,
-    /// A rest of at least so many bytes stays as a block; a smaller one goes with the block that is lent.
-    least_rest: usize,
-    /// New memory is so many bytes at least.
-    growth: usize,
-    /// A mapping can grow to so many bytes where it is.
-    reserved: usize,
-}
-
-const SMALL: usize = 0;
-const LARGE: usize = 1;
-const HUGE: usize = 2;
-
-/// Small and large blocks are cut from mappings that grow with what the class has; huge ones have a mapping each and are
-/// never split.
-const CLASSES: [Class; 3] = [
-    Class { most: 1 << 20, rounding: 9, least_rest: 512, growth: 1 << 20, reserved: 64 << 20 },
-    Class { most: 32 << 20, rounding: 17, least_rest: 128 << 10, growth: 0, reserved: 64 << 20 },
-    Class { most: usize::MAX, rounding: 21, least_rest: usize::MAX, growth: 0, reserved: 0 },
-];
 
 /// Ends of mappings are given back in multiples of this: 1 MiB.
 const CUT: usize = 1 << 20;
-
-/// Of a huge block this part of what was asked for may be too much: 1/8. More is given back to the system.
-const HUGE_WASTE: usize = 8;
 
 /// A whole mapping that nobody wanted for so many rounds of settling is unmapped, unless it is warm.
 const UNWANTED: u64 = 512;
@@ -170,21 +143,6 @@ impl<P> Default for Split<P> {
             cached: 0,
             round: 0,
         }
-    }
-}
-
-fn class_of(bytes: usize) -> usize {
-    CLASSES.iter().position(|class| bytes <= class.most).unwrap_or(HUGE)
-}
-
-fn rounded(bytes: usize) -> Option<usize> {
-    bytes.max(1).checked_next_multiple_of(CLASSES[class_of(bytes)].unit())
-}
-
-impl Class {
-    /// What sizes are multiples of.
-    const fn unit(&self) -> usize {
-        1 << self.rounding
     }
 }
 
@@ -339,7 +297,7 @@ impl<P: Pages> Split<P> {
             let free = if is_free { self.nodes[whole.last as usize].bytes } else { 0 };
             let lacking = bytes.saturating_sub(free).checked_next_multiple_of(page_size())?;
             let can_grow = match class {
-                HUGE => is_free && P::MOVE,
+                HUGE => is_free && whole.first == whole.last && P::MOVE,
                 _ => lacking <= pages.reserved() - pages.bytes(),
             };
             (whole.class == class && can_grow && lacking > 0).then_some((mapping, whole.last, lacking))
@@ -352,7 +310,7 @@ impl<P: Pages> Split<P> {
         let (mapping, last, lacking) = self.growing(class, bytes).filter(|&(.., lacking)| lacking <= room)?;
         let (before, reserved) = (self.mappings.get(mapping).bytes(), self.mappings.get(mapping).reserved());
         let most = room.min(reserved.saturating_sub(before)) / page_size() * page_size();
-        // SAFETY: only a huge block grows beyond what is reserved, and it is free, so that nobody uses it.
+        // SAFETY: only a huge block grows beyond what is reserved; it is free and all of its mapping, so that nobody uses that.
         let more = unsafe { self.mappings.grow(mapping, before + lacking.max(CLASSES[class].growth.min(most))) };
         if more == 0 {
             return None;
@@ -448,15 +406,11 @@ impl<P: Pages> Pool for Split<P> {
     fn scan(&mut self, bytes: usize) -> Option<Block> {
         let (class, bytes) = (class_of(bytes), rounded(bytes)?);
         let id = self.rooms[class].lists.best(bytes >> CLASSES[class].rounding);
-        // A huge block is not split: whoever gets it asked for half of it at least.
+        // Whoever gets a huge block asked for half of it at least.
         if id == NONE || class == HUGE && self.nodes[id as usize].bytes / 2 > bytes {
             return None;
         }
         self.remove_free(id);
-        let Node { bytes: there, mapping, .. } = self.nodes[id as usize];
-        if class == HUGE && there - bytes > bytes / HUGE_WASTE {
-            self.give_back_end(mapping, bytes);
-        }
         Some(self.lend(id, bytes))
     }
 
@@ -584,6 +538,12 @@ impl<P: Pages> super::model::Checked for Split<P> {
         assert_eq!((out, cached, warm), (self.out, self.cached, self.warm.bytes()));
         let in_rooms: usize = self.rooms.iter().map(|room| room.mapped).sum();
         assert_eq!(in_rooms, self.mappings.bytes());
+    }
+
+    fn check_lent(&self, block: &Block) {
+        let node = &self.nodes[block.id as usize];
+        assert_eq!((node.state, node.bytes), (State::Out, block.bytes));
+        assert_eq!(self.mappings.place(node.mapping, node.offset), block.start);
     }
 }
 

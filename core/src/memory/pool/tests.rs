@@ -20,11 +20,11 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => (0usize..64 << 20, any::<bool>()).prop_map(|(warm, off)| Act::Settle { warm, off }),
         1 => Just(Act::Trim),
     ];
-    prop::collection::vec(act, 1..300)
+    prop::collection::vec(act, 1..if cfg!(miri) { 40 } else { 300 })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 256 }))]
 
     #[test]
     fn split_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
@@ -33,6 +33,7 @@ proptest! {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "two thousand blocks a mapping take minutes, and nothing of them is written")]
     fn binned_agrees_with_a_naive_model(acts in acts(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
         drive(Binned::<Addresses>::default(), &acts, cap);
         drive_shared(Binned::<Addresses>::default(), &acts, cap);
@@ -84,20 +85,21 @@ fn split_merges_what_comes_back() {
 }
 
 #[test]
-fn huge_blocks_are_not_split_and_not_wasted() {
+fn what_is_too_much_of_a_huge_block_stays_behind_it() {
     let mut pool = Split::<Addresses>::default();
     let huge = pool.map(80 << 20, usize::MAX).expect("there is room");
+    let start = huge.start;
     pool.put_back(huge);
-    assert!(pool.scan(38 << 20).is_none(), "more than half of the block would be wasted");
-    let most = pool.scan(74 << 20).expect("close enough");
-    assert_eq!((most.bytes, pool.books().mapped), (80 << 20, 80 << 20), "a little waste");
-    pool.put_back(most);
+    assert!(pool.scan(38 << 20).is_none(), "less than half of the block");
     let half = pool.scan(40 << 20).expect("just close enough");
-    assert_eq!((half.bytes, pool.books().mapped), (40 << 20, 40 << 20), "the other half is given back");
+    assert_eq!((half.bytes, pool.books().cached, pool.books().mapped), (40 << 20, 40 << 20, 80 << 20));
+    assert_eq!(pool.reclaim(10 << 20), 10 << 20, "the end of it can go");
+    assert_eq!(pool.needed(50 << 20), 50 << 20, "what is lent in part is not moved to grow");
     pool.put_back(half);
-    assert_eq!((pool.needed(100 << 20), pool.needed(20 << 20)), (60 << 20, 20 << 20));
-    let grown = pool.map(100 << 20, 60 << 20).expect("it needs no more than what is lacking");
+    assert_eq!((pool.needed(100 << 20), pool.needed(20 << 20)), (30 << 20, 20 << 20));
+    let grown = pool.map(100 << 20, 30 << 20).expect("it needs no more than what is lacking");
     assert_eq!((grown.bytes, pool.books().mapped), (100 << 20, 100 << 20));
+    assert_ne!(grown.start, start, "it was free as a whole, and moved");
     pool.put_back(grown);
 }
 

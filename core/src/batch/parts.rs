@@ -128,51 +128,10 @@ fn is_space_between_letters(text: Text<'_>, at: usize) -> bool {
 mod tests {
     use super::super::{BatchError, Run, encode_parts};
     use super::*;
+    use crate::fuzzing::parts::{PIECES, TOKENIZERS, added, byte_level};
     use crate::{EncodeOptions, SpecialTokens};
     use proptest::prelude::*;
     use serde_json::json;
-    use std::sync::LazyLock;
-
-    /// A byte-level tokenizer with a start and an end, NFC, and these added tokens.
-    fn tokenizer(added: serde_json::Value) -> Tokenizer {
-        let vocab: serde_json::Map<_, _> =
-            crate::byte_level::CHARACTERS.iter().enumerate().map(|(byte, c)| (c.to_string(), byte.into())).collect();
-        let special = |id: &str| json!({"SpecialToken": {"id": id, "type_id": 0}});
-        let token = |id: u32, content: &str| json!({"id": content, "ids": [id], "tokens": [content]});
-        let file = json!({
-            "version": "1.0",
-            "normalizer": {"type": "NFC"},
-            "added_tokens": added,
-            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true, "trim_offsets": true},
-            "model": {"type": "BPE", "vocab": vocab, "merges": []},
-            "post_processor": {
-                "type": "TemplateProcessing",
-                "single": [special("!"), special("\""), {"Sequence": {"id": "A", "type_id": 0}}, special("#")],
-                "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
-                "special_tokens": {"!": token(33, "!"), "\"": token(34, "\""), "#": token(35, "#")},
-            },
-        });
-        Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
-    }
-
-    fn added(id: u32, content: &str, lstrip: bool, rstrip: bool, single_word: bool) -> serde_json::Value {
-        json!({"id": id, "content": content, "lstrip": lstrip, "rstrip": rstrip, "single_word": single_word, "normalized": id == 302, "special": true})
-    }
-
-    /// With added tokens that take what stands beside them, as far as texts can still be cut; and rank files.
-    static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
-        let tokens = json!([
-            added(300, "<x>", true, true, false),
-            added(301, "word", true, false, true),
-            added(302, "é", false, false, false),
-        ]);
-        let ranks = ["r50k_base", "o200k_base"].map(|name| {
-            let path = format!("{}/../encodings/{name}.tiktoken", env!("CARGO_MANIFEST_DIR"));
-            let ranks = std::fs::read(path).expect("the rank files are in the repository");
-            Tokenizer::from_encoding(name, &ranks).expect("the bundled file loads")
-        });
-        [tokenizer(tokens)].into_iter().chain(ranks).collect()
-    });
 
     fn options(add_special_tokens: bool) -> EncodeOptions {
         EncodeOptions { add_special_tokens, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
@@ -188,25 +147,6 @@ mod tests {
         let parts = cut(tokenizer, &plan, size, texts.iter().map(|&text| text.into()));
         (plan, parts)
     }
-
-    const PIECES: [&str; 16] = [
-        "a b",
-        " word",
-        "some text",
-        "é",
-        "e\u{301} x",
-        " ",
-        "\n",
-        "中文 字",
-        "1 2",
-        "'s a",
-        "<x>",
-        "<|endoftext|>",
-        "Ω ω",
-        "a\u{a0}b",
-        "ſ t",
-        "😀 a",
-    ];
 
     proptest! {
         #[test]
@@ -260,9 +200,9 @@ mod tests {
         let parts = |tokenizer: &Tokenizer, options: &EncodeOptions| {
             in_parts(tokenizer, &[Text::Utf8(&text)], 50, options).1.len()
         };
-        assert!(parts(&tokenizer(json!([added(300, "<x>", true, true, true)])), &options(true)) > 10);
-        assert_eq!(parts(&tokenizer(json!([added(300, "that go", false, false, false)])), &options(true)), 1);
-        assert_eq!(parts(&tokenizer(json!([added(300, "that", false, true, false)])), &options(true)), 1);
+        assert!(parts(&byte_level(json!([added(300, "<x>", true, true, false)])), &options(true)) > 10);
+        assert_eq!(parts(&byte_level(json!([added(300, "that go", false, false, false)])), &options(true)), 1);
+        assert_eq!(parts(&byte_level(json!([added(300, "that", true, false, false)])), &options(true)), 1);
         let offsets = EncodeOptions { columns: Columns::OFFSETS, ..options(true) };
         assert_eq!(parts(&TOKENIZERS[0], &offsets), 1);
     }

@@ -20,7 +20,7 @@ mod encode;
 pub(crate) mod joints;
 mod lengths;
 mod load;
-mod parts;
+pub(crate) mod parts;
 mod pool;
 mod rows;
 mod scanner;

@@ -2,44 +2,54 @@
 
 use std::sync::LazyLock;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::draw::Draw;
 use crate::batch::{self, BatchError, Run};
 use crate::{EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer};
 
-/// Byte-level, with NFC, a start and an end, and added tokens that take what stands beside them as far as texts can still be cut; and
-/// two rank files.
-static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| {
+/// A byte-level tokenizer with NFC, two tokens before a text and one behind it, and these added tokens.
+pub(crate) fn byte_level(added_tokens: Value) -> Tokenizer {
     let vocab: serde_json::Map<_, _> =
         crate::byte_level::CHARACTERS.iter().enumerate().map(|(byte, c)| (c.to_string(), byte.into())).collect();
     let special = |id: &str| json!({"SpecialToken": {"id": id, "type_id": 0}});
     let token = |id: u32, content: &str| json!({"id": content, "ids": [id], "tokens": [content]});
     let text = json!({"Sequence": {"id": "A", "type_id": 0}});
-    let added = |id: u32, content: &str, rstrip: bool, single_word: bool, normalized: bool| json!({"id": id, "content": content, "lstrip": true, "rstrip": rstrip, "single_word": single_word, "normalized": normalized, "special": true});
     let file = json!({
         "version": "1.0",
         "normalizer": {"type": "NFC"},
-        "added_tokens": [
-            added(300, "<x>", true, false, false), added(301, "word", false, true, false), added(302, "é", false, false, true),
-        ],
+        "added_tokens": added_tokens,
         "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true, "trim_offsets": true},
         "model": {"type": "BPE", "vocab": vocab, "merges": []},
         "post_processor": {
-            "type": "TemplateProcessing", "single": [special("!"), text, special("#")], "pair": [text, text],
-            "special_tokens": {"!": token(33, "!"), "#": token(35, "#")},
+            "type": "TemplateProcessing", "single": [special("!"), special("\""), text, special("#")], "pair": [text, text],
+            "special_tokens": {"!": token(33, "!"), "\"": token(34, "\""), "#": token(35, "#")},
         },
     });
+    Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
+}
+
+/// An added token of a file. It takes the white space before it.
+pub(crate) fn added(id: u32, content: &str, rstrip: bool, single_word: bool, normalized: bool) -> Value {
+    json!({"id": id, "content": content, "lstrip": true, "rstrip": rstrip, "single_word": single_word, "normalized": normalized, "special": true})
+}
+
+/// With added tokens that take what stands beside them as far as texts can still be cut; and two rank files.
+pub(crate) static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| {
     let ranks = |name: &str| {
         let path = format!("{}/../encodings/{name}.tiktoken", env!("CARGO_MANIFEST_DIR"));
         let ranks = std::fs::read(path).expect("the rank files are in the repository");
         Tokenizer::from_encoding(name, &ranks).expect("the bundled file loads")
     };
-    let own = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound");
+    let own = byte_level(json!([
+        added(300, "<x>", true, false, false),
+        added(301, "word", false, true, false),
+        added(302, "é", false, false, true),
+    ]));
     [own, ranks("r50k_base"), ranks("o200k_base")]
 });
 
-const PIECES: [&str; 24] = [
+pub(crate) const PIECES: [&str; 24] = [
     "a b",
     " word",
     "word",

@@ -95,7 +95,7 @@ impl BatchError {
         }
     }
 
-    /// The same error of another row, where it is one of a row.
+    /// The same error, where it is one of the scheduler's own, which counts parts, of the row that `row` says.
     fn of_row(self, row: impl FnOnce(usize) -> usize) -> Self {
         match self {
             Self::Panicked { row: at, message } => Self::Panicked { row: row(at), message },

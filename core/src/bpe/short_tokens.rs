@@ -1,7 +1,7 @@
 //! Tokens of a few bytes, by these: three to a cache line, and a filter before them.
 
 use super::merges::filter::Filter;
-use super::word_cache::Key;
+use super::word_cache::{Key, folded};
 
 /// Tokens in a cache line.
 const SLOTS: usize = 3;
@@ -82,8 +82,7 @@ impl ShortTokens {
 
 #[inline]
 fn hash(key: Key) -> u64 {
-    let folded = key as u64 ^ ((key >> 64) as u64).rotate_left(29);
-    folded.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    folded(key).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 #[cfg(test)]

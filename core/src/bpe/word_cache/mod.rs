@@ -31,6 +31,12 @@ pub(crate) type Key = u128;
 /// The key of all words that are not short. No slot has it.
 pub(crate) const LONG: Key = Key::MAX;
 
+/// Both halves of a key in one, for tables that multiply it by an odd number of their own.
+#[inline(always)]
+pub(super) fn folded(key: Key) -> u64 {
+    key as u64 ^ ((key >> 64) as u64).rotate_left(29)
+}
+
 /// The bytes of a word of each length in a load of sixteen.
 pub(super) const KEY_MASKS: [Key; SHORT + 1] = {
     let mut masks = [0; SHORT + 1];

@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-use super::Key;
+use super::{Key, folded};
 
 /// Entries: 2.5 MiB.
 const ENTRIES: usize = 1 << 16;
@@ -43,8 +43,7 @@ impl SharedWords {
 }
 
 fn place(key: Key) -> usize {
-    let folded = key as u64 ^ ((key >> 64) as u64).rotate_left(29);
-    (folded.wrapping_mul(0xC2B2_AE3D_27D4_EB4F) >> 32) as usize % ENTRIES
+    (folded(key).wrapping_mul(0xC2B2_AE3D_27D4_EB4F) >> 32) as usize % ENTRIES
 }
 
 /// What an entry needs of a number; a trait so that a model checker can put its own in.

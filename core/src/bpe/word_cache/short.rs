@@ -5,7 +5,7 @@
 //! The table is twice as large when too many words were let go of, up to its limit.
 
 use super::ring::Ring;
-use super::{Hit, Key};
+use super::{Hit, Key, folded};
 use crate::memory::{Table, Zeroed};
 use crate::simd;
 use crate::simd::append::{Appender, PACKED};
@@ -195,9 +195,8 @@ fn aside(key: Key, lines: usize) -> usize {
 
 #[inline(always)]
 fn line(key: Key, lines: usize, multiplier: u64) -> usize {
-    let folded = key as u64 ^ ((key >> 64) as u64).rotate_left(29);
     // There is a power of two of lines, fewer than the upper half has values.
-    (folded.wrapping_mul(multiplier) >> 32) as usize & lines.wrapping_sub(1)
+    (folded(key).wrapping_mul(multiplier) >> 32) as usize & lines.wrapping_sub(1)
 }
 
 /// See the module.

@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 // npm run fuzz: every fuzz target of core/src/fuzzing under libFuzzer and AddressSanitizer, one after the other.
 //
-//   usage: npm run fuzz -- [--seconds N] [--target NAME]     N seconds a target, 600 unless told
+//   usage: npm run fuzz -- [--seconds N] [--target NAME] [--case-seconds N]
+//
+//   --seconds        how long a target runs, 600 unless told
+//   --case-seconds   what one case may take, 60 unless told: more on a machine that stops the run at times
 //
 // Needs `rustup toolchain install nightly` and `cargo install cargo-fuzz`. What a target learns is kept in
 // fuzz/corpus/NAME for the next run, beside the seeds in core/testdata/fuzz/NAME. A finding goes to fuzz/artifacts/NAME: put it
@@ -14,9 +17,13 @@ import { parseArgs } from 'node:util'
 
 import { root, run, stop } from './setup.mjs'
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '600' }, target: { type: 'string' } } })
-const seconds = Number(values.seconds)
-if (!(Number.isInteger(seconds) && seconds > 0)) stop('--seconds must be a whole number above 0')
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '600' }, 'case-seconds': { type: 'string', default: '60' }, target: { type: 'string' } },
+})
+const [seconds, caseSeconds] = ['seconds', 'case-seconds'].map((name) => {
+  const number = Number(values[name])
+  return Number.isInteger(number) && number > 0 ? number : stop(`--${name} must be a whole number above 0`)
+})
 
 const TARGETS = fs.readdirSync(path.join(root, 'fuzz', 'targets')).map((name) => path.basename(name, '.rs'))
 if (values.target !== undefined && !TARGETS.includes(values.target)) stop(`--target must be one of ${TARGETS.join(', ')}`)
@@ -25,7 +32,7 @@ if (spawnSync('cargo', ['+nightly', 'fuzz', '--version'], { stdio: 'ignore' }).s
 }
 
 /** What a case may take: one that takes more is a finding. Time is that of a clock, so that a machine that does much else needs a margin. */
-const LIMITS = ['-timeout=60', '-rss_limit_mb=2048', '-malloc_limit_mb=1024']
+const LIMITS = [`-timeout=${caseSeconds}`, '-rss_limit_mb=2048', '-malloc_limit_mb=1024']
 /** The longest case, in bytes. Files and texts are long, everything else is told in a few bytes. */
 const LENGTHS = { load: 8192, scanner: 2048, pool: 1200 }
 

@@ -5,7 +5,6 @@
 //!
 //! - [`word_cache`]: seen before? Then its ids are known.
 //! - [`whole`]: with `ignore_merges`, is the word itself a token? Then that is all.
-//! - [`stable`]: without, is it a token that its own merges make of it?
 //! - [`joints`]: where a long word can be cut without changing its tokens.
 //! - [`alphabet`]: the word's symbols.
 //! - [`merges`]: what a pair of tokens becomes, and how early.
@@ -22,11 +21,10 @@ pub(crate) mod merges;
 pub(crate) mod naive;
 mod resume;
 mod short_tokens;
-mod stable;
+mod short_word;
 mod whole;
 pub(crate) mod word_cache;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::EncodeError;
@@ -34,7 +32,6 @@ pub(crate) use alphabet::Alphabet;
 pub(crate) use joints::{Joints, Spaces};
 pub(crate) use merge::MergeScratch;
 pub(crate) use merges::Merges;
-use stable::StableTokens;
 pub(crate) use whole::WholeWords;
 use word_cache::Key;
 pub(crate) use word_cache::WordCache;
@@ -66,8 +63,6 @@ pub(crate) struct Bpe {
     pub(crate) reads_spaces: bool,
     /// Set when a word that is itself a token is not merged at all.
     pub(crate) whole_words: Option<WholeWords>,
-    /// Otherwise the tokens that need no merging; absent where symbols are not bytes.
-    stable: Option<StableTokens>,
     /// The probability with which a merge is passed over, as in BPE-dropout; with it nothing is cached.
     pub(crate) dropout: Option<f32>,
 }
@@ -91,51 +86,33 @@ impl Bpe {
             parts_stay,
             reads_spaces: false,
             whole_words,
-            stable: None,
             dropout,
         }
     }
 
-    /// Lets words that are tokens be found without merging, where that is shown to be the same. `tokens` are all that the
-    /// vocabulary has, as the model sees them, with their ids, which are below `ids`. A merge makes the token that its parts
-    /// spell one after the other.
-    pub(crate) fn find_stable<'a>(&mut self, tokens: impl Iterator<Item = (Cow<'a, [u8]>, u32)>, ids: usize) {
-        if self.byte_pairs.is_some() && self.whole_words.is_none() && self.dropout.is_none() {
-            self.stable = Some(StableTokens::new(&self.merges, &self.alphabet, tokens, ids));
-        }
-    }
-
-    /// The token that a short word becomes, if that is known without merging.
-    #[inline]
-    pub(crate) fn token(&self, key: Key) -> Option<u32> {
-        match (&self.whole_words, &self.stable) {
-            (Some(words), _) => words.short_id(key),
-            (None, Some(tokens)) if is_ascii(key) => tokens.id(key, &self.merges),
-            _ => None,
-        }
-    }
-
-    /// The tokens of one word, appended to `out`.
+    /// The tokens of one word, whose key is known, appended to `out`.
     pub(crate) fn tokenize(
         &self,
         word: &[u8],
+        key: Key,
         scratch: &mut MergeScratch,
         out: &mut Vec<Symbol>,
     ) -> Result<(), EncodeError> {
+        debug_assert_eq!(key, WordCache::key_of(word));
         if word.is_empty() {
             return Ok(());
         }
         if self.dropout.is_none()
-            && let Some(id) = self.whole_words.as_ref().and_then(|words| words.id(word))
+            && let Some(id) = self.whole_words.as_ref().and_then(|words| words.id_by(word, key))
         {
             out.push(Symbol { id, len: word.len() as u32 });
             return Ok(());
         }
         if let Some(table) = &self.byte_pairs
-            && merge::is_short(&self.merges, word.len())
+            && short_word::is_short(&self.merges, word.len())
             && self.dropout.is_none()
         {
-            merge::merge_bytes(&self.merges, word, table, out);
+            short_word::merge_bytes(&self.merges, word, key, table, out);
             return Ok(());
         }
         if word.len() > scratch.last.sizes.least && self.parts_stay && self.dropout.is_none() {
@@ -170,42 +147,39 @@ impl Bpe {
         let merges = if Arc::strong_count(&self.merges) == 1 { self.merges.memory_bytes() } else { 0 };
         merges
             + self.alphabet.memory_bytes()
+            + self.byte_pairs.as_ref().map_or(0, BytePairs::memory_bytes)
             + self.whole_words.as_ref().map_or(0, WholeWords::memory_bytes)
-            + self.stable.as_ref().map_or(0, StableTokens::memory_bytes)
             + self.joints.as_ref().map_or(0, Joints::memory_bytes)
     }
-}
-
-/// Whether a short word is. Hardly any other is a token as it stands.
-fn is_ascii(key: Key) -> bool {
-    const HIGH: Key = Key::from_le_bytes([0x80; 16]) >> 8;
-    key & HIGH == 0
 }
 
 /// What each two bytes become: a table by the bytes themselves, because every word begins with these questions.
 #[derive(Debug)]
 pub(crate) struct BytePairs {
     ids: Box<[u32; 256]>,
-    /// By the left byte, then the right one.
-    pairs: Box<[merges::Merge]>,
+    /// Rank and id of what two bytes become, by the number of which the left one is the lower part.
+    pairs: Box<[[u32; 2]; 1 << 16]>,
 }
 
 impl BytePairs {
     fn new(alphabet: &Alphabet, merges: &Merges) -> Option<Self> {
         let Alphabet::Bytes { ids, .. } = alphabet else { return None };
         let ids: Vec<u32> = ids.iter().copied().collect::<Option<_>>()?;
-        let pairs = ids.iter().flat_map(|&left| ids.iter().map(move |&right| merges.get(left, right))).collect();
-        Some(Self { pairs, ids: ids.try_into().ok()? })
+        let pairs = ids.iter().flat_map(|&right| ids.iter().map(move |&left| merges.get(left, right)));
+        let pairs: Box<[_]> = pairs.map(|pair| [pair.rank, pair.id]).collect();
+        Some(Self { pairs: pairs.try_into().ok()?, ids: ids.try_into().ok()? })
     }
 
-    #[inline(always)]
-    fn get(&self, left: u8, right: u8) -> merges::Merge {
-        self.pairs[usize::from(left) << 8 | usize::from(right)]
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.ids) + size_of_val(&*self.pairs)
     }
 
     fn look_up(&self, word: &[u8], pairs: &mut Vec<merges::Merge>) {
         pairs.clear();
-        pairs.extend(word.windows(2).map(|pair| self.get(pair[0], pair[1])));
+        pairs.extend(word.windows(2).map(|pair| {
+            let [rank, id] = self.pairs[usize::from(u16::from_le_bytes([pair[0], pair[1]]))];
+            merges::Merge { rank, id }
+        }));
     }
 }
 
@@ -243,7 +217,7 @@ mod tests {
             let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
             prop_assert!(bpe.byte_pairs.is_some());
             let mut symbols = vec![];
-            bpe.tokenize(word.as_bytes(), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");
+            bpe.tokenize(word.as_bytes(), WordCache::key_of(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");
             let letters: Vec<_> = word.bytes().map(|byte| Symbol { id: byte.into(), len: 1 }).collect();
             prop_assert_eq!(symbols, naive::merge(&merges, &letters));
         }

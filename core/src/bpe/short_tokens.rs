@@ -31,7 +31,7 @@ impl ShortTokens {
     /// Room for so many tokens.
     pub(super) fn new(tokens: usize) -> Self {
         let lines = (tokens * 10).div_ceil(LOAD).max(1);
-        Self { lines: vec![Line::default(); lines], filter: Filter::new(tokens, u64::BITS) }
+        Self { lines: vec![Line::default(); lines], filter: Filter::new(tokens) }
     }
 
     /// Adds a token, or gives the one that is there another id. The answer is whether there was room.

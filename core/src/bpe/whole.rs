@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::hash::BuildHasher;
 
 use super::short_tokens::ShortTokens;
-use super::word_cache::{KEY_MASKS, Key, SHORT, WordCache};
+use super::word_cache::{KEY_MASKS, Key, LONG, SHORT, WordCache};
 
 /// Words by the bytes that the model sees.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl WholeWords {
         for (word, id) in words.filter(|(word, _)| !word.is_empty()) {
             if word.len() > SHORT {
                 made.others.insert(&word, id);
-            } else if !made.short.insert(key(&word), id) {
+            } else if !made.short.insert(WordCache::key_of(&word), id) {
                 made.crowded = true;
                 made.others.insert(&word, id);
             }
@@ -39,17 +39,23 @@ impl WholeWords {
     }
 
     pub(crate) fn id(&self, word: &[u8]) -> Option<u32> {
-        if word.len() > SHORT {
+        self.id_by(word, WordCache::key_of(word))
+    }
+
+    /// The id of a word whose key is known.
+    #[inline]
+    pub(super) fn id_by(&self, word: &[u8], key: Key) -> Option<u32> {
+        if key == LONG {
             return self.others.id(word);
         }
-        self.short_id(key(word)).or_else(|| self.others.id(word).filter(|_| self.crowded))
+        self.short.id(key).or_else(|| if self.crowded { self.others.id(word) } else { None })
     }
 
     /// Every way to make a word of two others: the ids of the left and the right one, the shortest left one first.
     pub(crate) fn pairs(&self, word: &[u8], mut each: impl FnMut(u32, u32)) {
         // The end of a word is less often one than its start, so it is looked for first.
         if word.len() <= SHORT && !self.crowded {
-            let whole = key(word);
+            let whole = WordCache::key_of(word);
             for cut in 1..word.len() {
                 if let Some(right) = self.short.id(start(whole >> (8 * cut), word.len() - cut))
                     && let Some(left) = self.short.id(start(whole, cut))
@@ -69,19 +75,9 @@ impl WholeWords {
         }
     }
 
-    /// The id of a word that is its own key; nothing is said of those for which there was no room.
-    #[inline]
-    pub(super) fn short_id(&self, key: Key) -> Option<u32> {
-        self.short.id(key)
-    }
-
     pub(crate) fn memory_bytes(&self) -> usize {
         self.short.memory_bytes() + self.others.bytes.capacity() + self.others.entries.allocation_size()
     }
-}
-
-fn key(word: &[u8]) -> Key {
-    WordCache::key(word, 0, word.len() as u32)
 }
 
 /// The key of the first `len` bytes of what `bytes` begins with.

@@ -247,7 +247,7 @@ impl Words {
             return Ok(hit.lengths_vary);
         }
         self.symbols.clear();
-        self.miss(tokenizer, text, span, Some(key), ids)
+        self.miss(tokenizer, text, span, key, true, ids)
     }
 
     /// One word: its ids, from the cache or the model, and what else is wanted of them.
@@ -266,7 +266,7 @@ impl Words {
                 // Ids came from the cache but do not tell the lengths, or the cache was not asked.
                 self.symbols.clear();
                 let word = &source.text.as_bytes()[span.range()];
-                tokenizer.bpe.tokenize(word, &mut self.scratch, &mut self.symbols)?;
+                tokenizer.bpe.tokenize(word, WordCache::key_of(word), &mut self.scratch, &mut self.symbols)?;
             } else if self.symbols.is_empty() {
                 let len = |&id: &u32| Symbol { id, len: tokenizer.token_len(id) };
                 self.symbols.extend(row.out.ids[first..].iter().map(len));
@@ -289,27 +289,25 @@ impl Words {
                 return Ok(!hit.lengths_vary);
             }
         }
-        self.miss(tokenizer, text, span, use_cache.then_some(key), ids)?;
+        self.miss(tokenizer, text, span, key, use_cache, ids)?;
         Ok(true)
     }
 
-    /// Merges a word and appends its ids; the answer is whether lengths vary in it.
+    /// Merges a word and appends its ids, and may remember them; the answer is whether lengths vary in it.
     fn miss(
         &mut self,
         tokenizer: &Tokenizer,
         text: &[u8],
         span: Span,
-        remember_as: Option<Key>,
+        key: Key,
+        remember: bool,
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
         let word = &text[span.range()];
-        match remember_as.and_then(|key| tokenizer.bpe.token(key)) {
-            Some(id) => self.symbols.push(Symbol { id, len: word.len() as u32 }),
-            None => tokenizer.bpe.tokenize(word, &mut self.scratch, &mut self.symbols)?,
-        }
+        tokenizer.bpe.tokenize(word, key, &mut self.scratch, &mut self.symbols)?;
         ids.extend(self.symbols.iter().map(|symbol| symbol.id));
         let lengths_vary = tokenizer.bpe.lengths_vary() && self.lengths_vary(tokenizer, word);
-        if let Some(key) = remember_as {
+        if remember {
             self.cache.insert(word, key, &self.symbols, lengths_vary);
         }
         Ok(lengths_vary)

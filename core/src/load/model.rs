@@ -92,9 +92,6 @@ impl ModelSettings {
         };
         let whole_words = self.ignore_merges.then(|| WholeWords::new(tokens(vocab, form)));
         let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
-        if self.continuing_subword_prefix.is_empty() {
-            bpe.find_stable(tokens(vocab, form), vocab.dense_ids());
-        }
         cut_words(&mut bpe, vocab, spaces);
         bpe
     }

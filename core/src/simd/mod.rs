@@ -9,6 +9,7 @@
 mod aarch64;
 pub(crate) mod append;
 mod bits;
+pub(crate) mod lanes;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

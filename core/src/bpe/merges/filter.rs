@@ -13,10 +13,10 @@ pub(in crate::bpe) struct Filter {
 }
 
 impl Filter {
-    /// For so many pairs, whose numbers have so many bits.
-    pub(in crate::bpe) fn new(pairs: usize, number_bits: u32) -> Self {
-        let bits = (pairs * BITS).next_power_of_two().trailing_zeros().clamp(6, number_bits.max(6));
-        Self { words: vec![0; 1 << (bits - 6)], shift: number_bits.saturating_sub(bits) }
+    /// For so many pairs.
+    pub(in crate::bpe) fn new(pairs: usize) -> Self {
+        let bits = (pairs * BITS).next_power_of_two().trailing_zeros().max(6);
+        Self { words: vec![0; 1 << (bits - 6)], shift: u64::BITS - bits }
     }
 
     pub(in crate::bpe) fn add(&mut self, number: u64) {

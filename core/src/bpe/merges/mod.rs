@@ -35,6 +35,13 @@ pub struct Merges {
     has_last_id: bool,
 }
 
+/// What is done with a table; see [`Merges::with_table`].
+pub(super) trait Work {
+    type Out;
+
+    fn run(self, get: impl Fn(u32, u32) -> Merge) -> Self::Out;
+}
+
 #[derive(Debug)]
 enum Table {
     Packed(Packed),
@@ -79,6 +86,18 @@ impl Merges {
         match &self.table {
             Table::Packed(table) => table.get(left, right),
             Table::Wide(table) => table.get(left, right),
+        }
+    }
+
+    /// Does `work`, which asks what pairs become, without asking each time which table there is.
+    #[inline(always)]
+    pub(super) fn with_table<W: Work>(&self, work: W) -> W::Out {
+        match &self.table {
+            Table::Packed(table) => work.run(
+                #[inline(always)]
+                |left, right| table.get(left, right),
+            ),
+            Table::Wide(table) => work.run(|left, right| table.get(left, right)),
         }
     }
 

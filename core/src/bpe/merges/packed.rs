@@ -1,8 +1,8 @@
 //! A merge in eight bytes: where the table keeps a pair tells most of the pair, so a slot needs only the rest of it.
 //!
 //! A pair of ids is a number of `pair_bits`. Multiplied by an odd number, modulo a power of two, every pair becomes
-//! another number, none the same. The upper part of that says which bucket the pair belongs to, the lower part, its tag,
-//! which of the pairs of that bucket it is. A bucket is a cache line of eight slots, filled from the front, all of which
+//! another number, none the same; here it stands in the upper bits of 64. The upper part of that says which bucket the pair belongs to,
+//! the lower part, its tag, which of the pairs of that bucket it is. A bucket is a cache line of eight slots, filled from the front, all of which
 //! are looked at together; a pair whose bucket is full is in one of the next, and its tag says how far it went.
 
 use super::Merge;
@@ -30,6 +30,7 @@ const _: () = assert!(size_of::<Bucket>() == 64);
 pub(super) struct Packed {
     buckets: Vec<Bucket>,
     filter: Filter,
+    /// The odd number, and behind it as many zeros as a pair has bits less than 64.
     multiplier: u64,
     id_bits: u32,
     rank_bits: u32,
@@ -48,11 +49,10 @@ impl Packed {
         let id_bits = bits(highest).max(1);
         let rank_bits = bits(pairs.iter().map(|(_, _, merge)| merge.rank).max().unwrap_or(0)).max(1);
         let pair_bits = 2 * id_bits;
-        // The place of a pair is computed in 64 bits.
-        let count = pairs.len().div_ceil(LOAD).max(1);
-        if pair_bits + bits(u32::try_from(count).ok()?) > u64::BITS {
+        if pair_bits >= u64::BITS {
             return None;
         }
+        let count = pairs.len().div_ceil(LOAD).max(1);
         // As many neighbours as share a bucket have to differ in their tags.
         let sharing = (1u64 << pair_bits).div_ceil(count as u64);
         let tag_bits = sharing.next_power_of_two().trailing_zeros();
@@ -62,8 +62,8 @@ impl Packed {
         let buckets = vec![Bucket([EMPTY; SLOTS]); count];
         let mut table = Self {
             buckets,
-            filter: Filter::new(pairs.len(), pair_bits),
-            multiplier,
+            filter: Filter::new(pairs.len()),
+            multiplier: multiplier << (u64::BITS - pair_bits),
             id_bits,
             rank_bits,
             tag_bits,
@@ -98,15 +98,20 @@ impl Packed {
     /// The number that the pair becomes.
     #[inline(always)]
     fn mixed(&self, left: u32, right: u32) -> u64 {
-        let pair = u64::from(left) << self.id_bits | u64::from(right);
-        pair.wrapping_mul(self.multiplier) & ((1 << (2 * self.id_bits)) - 1)
+        (u64::from(left) << self.id_bits | u64::from(right)).wrapping_mul(self.multiplier)
+    }
+
+    /// The bits of such a number that are always zero.
+    #[inline(always)]
+    fn unused_bits(&self) -> u32 {
+        u64::BITS - 2 * self.id_bits
     }
 
     /// The pair's own bucket, and its tag above a distance of none.
     #[inline(always)]
     fn place(&self, mixed: u64) -> (usize, u64) {
-        let bucket = (mixed * self.buckets.len() as u64) >> (2 * self.id_bits);
-        (bucket as usize, (mixed & ((1 << self.tag_bits) - 1)) << REACH_BITS)
+        let bucket = (u128::from(mixed) * self.buckets.len() as u128) >> u64::BITS;
+        (bucket as usize, (mixed >> self.unused_bits() & ((1 << self.tag_bits) - 1)) << REACH_BITS)
     }
 
     #[inline(always)]
@@ -166,7 +171,7 @@ impl Packed {
         let least = ((home as u64) << pair_bits).div_ceil(count as u64);
         let tag = tag >> REACH_BITS;
         let mixed = least + (tag.wrapping_sub(least) & ((1 << self.tag_bits) - 1));
-        let pair = mixed.wrapping_mul(inverse(self.multiplier)) & ((1 << pair_bits) - 1);
+        let pair = mixed.wrapping_mul(inverse(self.multiplier >> self.unused_bits())) & ((1 << pair_bits) - 1);
         ((pair >> self.id_bits) as u32, (pair & ((1 << self.id_bits) - 1)) as u32)
     }
 

@@ -46,12 +46,8 @@ impl Wide {
     }
 
     fn try_build(pairs: &[(u32, u32, Merge)], bits: u32, multiplier: u64, longest: usize) -> Option<Self> {
-        let mut table = Self {
-            slots: vec![EMPTY; 1 << bits],
-            filter: Filter::new(pairs.len(), u64::BITS),
-            shift: 64 - bits,
-            multiplier,
-        };
+        let mut table =
+            Self { slots: vec![EMPTY; 1 << bits], filter: Filter::new(pairs.len()), shift: 64 - bits, multiplier };
         let mask = table.slots.len() - 1;
         for &(left, right, merge) in pairs {
             debug_assert_ne!(merge.rank, Merge::NONE.rank);

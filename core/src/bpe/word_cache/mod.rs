@@ -110,6 +110,11 @@ impl WordCache {
         bytes | (len as u128) << 120
     }
 
+    /// The key of a word that stands alone, or [`LONG`].
+    pub(crate) fn key_of(word: &[u8]) -> Key {
+        Self::key(word, 0, word.len() as u32)
+    }
+
     #[inline(always)]
     pub(crate) fn lookup(&self) -> Lookup<'_> {
         self.short.lookup(&self.ring)

@@ -1,0 +1,269 @@
+//! Merging of short words by looking at all pairs each time, in registers: nothing is kept up to date but the pairs
+//! themselves, which costs least when there are few.
+
+use std::ops::Range;
+
+use super::merges::{self, Merge};
+use super::word_cache::Key;
+use super::{BytePairs, Merges, Symbol};
+use crate::simd::lanes::{LANES, Lanes, Work, with_lanes};
+
+/// Up to this many symbols this is the faster way. With the two at the edges they fill all places.
+pub(super) const SHORT: usize = MOST * LANES - 2;
+/// Blocks of the longest word.
+const MOST: usize = 4;
+
+/// Whether a word of so many symbols is merged here.
+pub(super) fn is_short(merges: &Merges, count: usize) -> bool {
+    count <= SHORT && merges.highest_rank() < Order::LIMIT && !merges.has_last_id()
+}
+
+/// Merges the symbols of a short word, with what each becomes with its right neighbour, until no pair joins.
+pub(super) fn merge(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &[Merge]) {
+    with_lanes(OfSymbols { merges, symbols, pairs });
+}
+
+/// Appends the tokens of a short word of bytes, whose key is known. `pairs` has the token of each byte and what each two of them become.
+pub(super) fn merge_bytes(merges: &Merges, bytes: &[u8], key: Key, pairs: &BytePairs, out: &mut Vec<Symbol>) {
+    with_lanes(OfBytes { merges, bytes, key, pairs, out });
+}
+
+struct OfSymbols<'a> {
+    merges: &'a Merges,
+    symbols: &'a mut Vec<Symbol>,
+    pairs: &'a [Merge],
+}
+
+impl Work for OfSymbols<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self, lanes: impl Lanes) {
+        match (self.symbols.len() + 2).div_ceil(LANES) {
+            1 => self.merge::<_, 1>(lanes),
+            2 => self.merge::<_, 2>(lanes),
+            _ => self.merge::<_, MOST>(lanes),
+        }
+    }
+}
+
+impl OfSymbols<'_> {
+    #[inline(always)]
+    fn merge<L: Lanes, const BLOCKS: usize>(self, lanes: L) {
+        let Self { merges, symbols, pairs } = self;
+        let mut word = ShortWord::<L, BLOCKS>::new(lanes, symbols, pairs);
+        merges.with_table(&mut word);
+        let mut made = 0;
+        for (range, id) in word.tokens() {
+            // Each token has the length of all that were joined; those are not yet written over, as tokens are no more than symbols.
+            symbols[made] = Symbol { id, len: symbols[range].iter().map(|symbol| symbol.len).sum() };
+            made += 1;
+        }
+        symbols.truncate(made);
+    }
+}
+
+struct OfBytes<'a> {
+    merges: &'a Merges,
+    bytes: &'a [u8],
+    key: Key,
+    pairs: &'a BytePairs,
+    out: &'a mut Vec<Symbol>,
+}
+
+impl Work for OfBytes<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self, lanes: impl Lanes) {
+        match (self.bytes.len() + 2).div_ceil(LANES) {
+            1 => self.merge::<_, 1>(lanes),
+            2 => self.merge::<_, 2>(lanes),
+            _ => self.merge::<_, MOST>(lanes),
+        }
+    }
+}
+
+impl OfBytes<'_> {
+    #[inline(always)]
+    fn merge<L: Lanes, const BLOCKS: usize>(self, lanes: L) {
+        let Self { merges, bytes, key, pairs, out } = self;
+        let mut word = if BLOCKS == 1 {
+            ShortWord::<L, BLOCKS>::of_bytes(
+                lanes,
+                bytes.len(),
+                pairs,
+                #[inline(always)]
+                |_| (key << 8, key),
+            )
+        } else {
+            // A block on each side of the word.
+            let mut padded = [0; (2 + MOST) * LANES];
+            padded[LANES..][..bytes.len()].copy_from_slice(bytes);
+            let at = |start: usize| u128::from_le_bytes(*padded[start..].first_chunk().expect("a block"));
+            ShortWord::of_bytes(
+                lanes,
+                bytes.len(),
+                pairs,
+                #[inline(always)]
+                |which| (at((which + 1) * LANES - 1), at((which + 1) * LANES)),
+            )
+        };
+        merges.with_table(&mut word);
+        out.extend(word.tokens().map(|(range, id)| Symbol { id, len: range.len() as u32 }));
+    }
+}
+
+/// A pair's rank and, for those of equal rank, its place: the least of them is the next to be joined.
+struct Order;
+
+impl Order {
+    const PLACE_BITS: u32 = 6;
+    /// Ranks from here on do not fit, [`Merges::NO_RANK`] among them.
+    const LIMIT: u32 = u32::MAX >> Self::PLACE_BITS;
+    /// From here on an order is of a pair that does not join.
+    const NONE: u32 = Self::LIMIT << Self::PLACE_BITS;
+
+    #[inline(always)]
+    fn of(rank: u32, at: usize) -> u32 {
+        rank << Self::PLACE_BITS | at as u32
+    }
+
+    #[inline(always)]
+    fn place(order: u32) -> usize {
+        (order & ((1 << Self::PLACE_BITS) - 1)) as usize
+    }
+}
+
+/// The symbols of a word in fixed places, from the second on; a bit for each tells whether it is still there, so that
+/// finding a neighbour is counting zeros, and a join moves nothing. At both edges is one more that joins with none: the
+/// loop need not ask whether a neighbour exists, which could not be foretold.
+struct ShortWord<L: Lanes, const BLOCKS: usize> {
+    lanes: L,
+    ids: [[u32; LANES]; BLOCKS],
+    into: [[u32; LANES]; BLOCKS],
+    /// Of each symbol with its right neighbour.
+    orders: [L::Block; BLOCKS],
+    there: u64,
+}
+
+impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
+    #[inline(always)]
+    fn new(lanes: L, symbols: &[Symbol], pairs: &[Merge]) -> Self {
+        let (mut ids, mut into, mut orders) =
+            ([[NOTHING; LANES]; BLOCKS], [[0; LANES]; BLOCKS], [[u32::MAX; LANES]; BLOCKS]);
+        for (place, symbol) in ids.as_flattened_mut()[1..].iter_mut().zip(symbols) {
+            *place = symbol.id;
+        }
+        for (at, pair) in (1..).zip(pairs) {
+            orders.as_flattened_mut()[at] = Order::of(pair.rank, at);
+            into.as_flattened_mut()[at] = pair.id;
+        }
+        let orders = orders.map(
+            #[inline(always)]
+            |orders| lanes.load(&orders),
+        );
+        Self { lanes, ids, into, orders, there: there(symbols.len()) }
+    }
+
+    /// Of so many bytes. `block` has those of each block: of its places, and the one behind each.
+    #[inline(always)]
+    fn of_bytes(lanes: L, count: usize, pairs: &BytePairs, block: impl Fn(usize) -> (u128, u128)) -> Self {
+        let there = there(count);
+        // Not the places at the edges; and of pairs not the one of the last symbol.
+        let symbols = there & there >> 1 & !1;
+        let joinable = symbols & symbols >> 1;
+        let none = lanes.load(&[u32::MAX; LANES]);
+        let mut word =
+            Self { lanes, ids: [[NOTHING; LANES]; BLOCKS], into: [[0; LANES]; BLOCKS], orders: [none; BLOCKS], there };
+        for which in 0..BLOCKS {
+            let (bytes, behind) = block(which);
+            let of_block = |places: u64| (places >> (which * LANES)) as u16;
+            word.ids[which] = lanes.store(lanes.of_bytes(&pairs.ids, bytes, of_block(symbols)));
+            let [ranks, into] = lanes.of_pairs(&pairs.pairs, bytes, behind, of_block(joinable));
+            word.orders[which] = lanes.numbered(ranks, Order::PLACE_BITS, which * LANES);
+            word.into[which] = lanes.store(into);
+        }
+        word
+    }
+
+    #[inline(always)]
+    fn lowest(&self) -> u32 {
+        let mut least = self.orders[0];
+        for &orders in &self.orders[1..] {
+            least = self.lanes.min(least, orders);
+        }
+        self.lanes.least(least)
+    }
+
+    /// Joins until no pair can be.
+    #[inline(always)]
+    fn merge(&mut self, get: impl Fn(u32, u32) -> Merge) {
+        // All places are below this number, which is a power of two: so much is known without asking.
+        let places = BLOCKS * LANES;
+        const { assert!((BLOCKS * LANES).is_power_of_two()) };
+        let mut lowest = self.lowest();
+        while lowest < Order::NONE {
+            let at = Order::place(lowest) % places;
+            // From the right symbol on, which goes, and from the one behind that on.
+            let behind = self.there & (!1 << at);
+            let further = behind & behind.wrapping_sub(1);
+            let (before, after) = (last_before(self.there, at) % places, further.trailing_zeros() as usize % places);
+            self.there ^= behind ^ further;
+            let id = self.into.as_flattened()[at];
+            let ids = self.ids.as_flattened_mut();
+            ids[at] = id;
+            // What is lowest elsewhere does not wait for the table.
+            self.lanes.clear(&mut self.orders, (1 << after) - (1 << before));
+            let elsewhere = self.lowest();
+            let ids = self.ids.as_flattened();
+            let (first, second) = (get(ids[before], id), get(id, ids[after]));
+            lowest = elsewhere.min(self.set(before, first)).min(self.set(at, second));
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, at: usize, pair: Merge) -> u32 {
+        let order = Order::of(pair.rank, at);
+        self.lanes.put(&mut self.orders, at, order);
+        self.into.as_flattened_mut()[at] = pair.id;
+        order
+    }
+
+    /// What is left: which symbols were joined, counted from zero, and what they are now.
+    #[inline(always)]
+    fn tokens(&self) -> impl Iterator<Item = (Range<usize>, u32)> {
+        let mut left = self.there & !1;
+        std::iter::from_fn(move || {
+            let at = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            // The last one is the one at the edge.
+            let end = left.trailing_zeros() as usize;
+            (left != 0).then(|| (at - 1..end - 1, self.ids.as_flattened()[at]))
+        })
+    }
+}
+
+impl<L: Lanes, const BLOCKS: usize> merges::Work for &mut ShortWord<L, BLOCKS> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self, get: impl Fn(u32, u32) -> Merge) {
+        self.merge(get);
+    }
+}
+
+/// A bit for each of so many symbols, and for the one at each edge.
+#[inline(always)]
+fn there(count: usize) -> u64 {
+    u64::MAX >> (u64::BITS as usize - 2 - count)
+}
+
+/// In place of an id at the edges of a word: where words are short it joins with none.
+const NOTHING: u32 = Merges::LAST_ID;
+
+/// The last place before `at` whose bit is set; there is one.
+#[inline(always)]
+fn last_before(there: u64, at: usize) -> usize {
+    (there & ((1 << at) - 1)).ilog2() as usize
+}

@@ -1,0 +1,120 @@
+//! Blocks in two registers of eight, by AVX2.
+
+use std::arch::x86_64::*;
+
+use super::{LANES, Lanes};
+
+/// Two registers a block. A value is proof of AVX2.
+#[derive(Clone, Copy)]
+pub(super) struct Avx2(());
+
+impl Avx2 {
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    pub(super) unsafe fn new() -> Self {
+        Self(())
+    }
+}
+
+impl Lanes for Avx2 {
+    type Block = [__m256i; 2];
+
+    #[inline(always)]
+    fn load(self, numbers: &[u32; LANES]) -> Self::Block {
+        let half = |at: usize| {
+            let half: &[u32; 8] = numbers[at..].first_chunk().expect("half a block");
+            // SAFETY: `self` is proof of AVX, and the eight numbers may be read from any address.
+            unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }
+        };
+        [half(0), half(8)]
+    }
+
+    #[inline(always)]
+    fn store(self, [low, high]: Self::Block) -> [u32; LANES] {
+        let mut numbers = [0; LANES];
+        // SAFETY: `self` is proof of AVX, and there is room for sixteen numbers, at any address.
+        unsafe {
+            _mm256_storeu_si256(numbers.as_mut_ptr().cast(), low);
+            _mm256_storeu_si256(numbers[8..].as_mut_ptr().cast(), high);
+        }
+        numbers
+    }
+
+    #[inline(always)]
+    fn numbered(self, [low, high]: Self::Block, bits: u32, first: usize) -> Self::Block {
+        // SAFETY: `self` is proof of AVX2.
+        unsafe { [numbered_avx2(low, bits, first), numbered_avx2(high, bits, first + 8)] }
+    }
+
+    #[inline(always)]
+    fn put<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], at: usize, number: u32) {
+        for (which, block) in blocks.iter_mut().enumerate() {
+            // SAFETY: `self` is proof of AVX2.
+            *block = unsafe { put_avx2(*block, at.wrapping_sub(which * LANES), number) };
+        }
+    }
+
+    #[inline(always)]
+    fn clear<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], places: u64) {
+        for (which, block) in blocks.iter_mut().enumerate() {
+            // SAFETY: `self` is proof of AVX2.
+            *block = unsafe { clear_avx2(*block, (places >> (which * LANES)) as u16) };
+        }
+    }
+
+    #[inline(always)]
+    fn min(self, one: Self::Block, other: Self::Block) -> Self::Block {
+        // SAFETY: `self` is proof of AVX2.
+        unsafe { [_mm256_min_epu32(one[0], other[0]), _mm256_min_epu32(one[1], other[1])] }
+    }
+
+    #[inline(always)]
+    fn least(self, [low, high]: Self::Block) -> u32 {
+        // SAFETY: `self` is proof of AVX2.
+        unsafe { least_of_eight(_mm256_min_epu32(low, high)) }
+    }
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn numbered_avx2(half: __m256i, bits: u32, first: usize) -> __m256i {
+    let places = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(first as i32));
+    _mm256_or_si256(_mm256_sll_epi32(half, _mm_cvtsi32_si128(bits as i32)), places)
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn put_avx2([low, high]: [__m256i; 2], at: usize, number: u32) -> [__m256i; 2] {
+    let at = _mm256_set1_epi32(at as i32);
+    let number = _mm256_set1_epi32(number as i32);
+    let put = |half: __m256i, places: __m256i| _mm256_blendv_epi8(half, number, _mm256_cmpeq_epi32(at, places));
+    [put(low, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), put(high, _mm256_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15))]
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn clear_avx2([low, high]: [__m256i; 2], places: u16) -> [__m256i; 2] {
+    let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    let clear = |half: __m256i, places: u16| {
+        let set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(places.into()), bits), bits);
+        _mm256_or_si256(half, set)
+    };
+    [clear(low, places), clear(high, places >> 8)]
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) unsafe fn least_of_eight(all: __m256i) -> u32 {
+    let four = _mm_min_epu32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
+    let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0b1110>(four));
+    _mm_cvtsi128_si32(_mm_min_epu32(two, _mm_shuffle_epi32::<0b01>(two))) as u32
+}

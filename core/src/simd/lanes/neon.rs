@@ -1,0 +1,91 @@
+//! Blocks in four registers of four, by NEON.
+
+use std::arch::aarch64::*;
+
+use super::{LANES, Lanes};
+
+const PLACES: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// Four registers a block. Every processor of this architecture has NEON.
+#[derive(Clone, Copy)]
+pub(super) struct Neon(());
+
+impl Neon {
+    pub(super) fn new() -> Self {
+        Self(())
+    }
+}
+
+impl Lanes for Neon {
+    type Block = [uint32x4_t; 4];
+
+    #[inline(always)]
+    fn load(self, numbers: &[u32; LANES]) -> Self::Block {
+        let quarter = |at: usize| {
+            let quarter: &[u32; 4] = numbers[at..].first_chunk().expect("a quarter of a block");
+            // SAFETY: the processor has NEON, and the four numbers may be read.
+            unsafe { vld1q_u32(quarter.as_ptr()) }
+        };
+        [quarter(0), quarter(4), quarter(8), quarter(12)]
+    }
+
+    #[inline(always)]
+    fn store(self, block: Self::Block) -> [u32; LANES] {
+        let mut numbers = [0; LANES];
+        for (to, quarter) in numbers.chunks_exact_mut(4).zip(block) {
+            // SAFETY: the processor has NEON, and there is room for four numbers.
+            unsafe { vst1q_u32(to.as_mut_ptr(), quarter) };
+        }
+        numbers
+    }
+
+    #[inline(always)]
+    fn numbered(self, mut block: Self::Block, bits: u32, first: usize) -> Self::Block {
+        let places = self.load(&PLACES);
+        for (quarter, &places) in block.iter_mut().zip(&places) {
+            // SAFETY: the processor has NEON.
+            *quarter = unsafe {
+                let places = vaddq_u32(places, vdupq_n_u32(first as u32));
+                vorrq_u32(vshlq_u32(*quarter, vdupq_n_s32(bits as i32)), places)
+            };
+        }
+        block
+    }
+
+    #[inline(always)]
+    fn put<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], at: usize, number: u32) {
+        let places = self.load(&PLACES);
+        for (which, block) in blocks.iter_mut().enumerate() {
+            let at = at.wrapping_sub(which * LANES) as u32;
+            for (quarter, &places) in block.iter_mut().zip(&places) {
+                // SAFETY: the processor has NEON.
+                *quarter = unsafe { vbslq_u32(vceqq_u32(vdupq_n_u32(at), places), vdupq_n_u32(number), *quarter) };
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn clear<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], places: u64) {
+        let bits = self.load(&PLACES.map(|place| 1 << place));
+        for (which, block) in blocks.iter_mut().enumerate() {
+            let places = (places >> (which * LANES)) as u16;
+            for (quarter, &bits) in block.iter_mut().zip(&bits) {
+                // SAFETY: the processor has NEON.
+                *quarter = unsafe { vorrq_u32(*quarter, vtstq_u32(vdupq_n_u32(places.into()), bits)) };
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn min(self, one: Self::Block, other: Self::Block) -> Self::Block {
+        // SAFETY: the processor has NEON.
+        let min = |quarter: usize| unsafe { vminq_u32(one[quarter], other[quarter]) };
+        [min(0), min(1), min(2), min(3)]
+    }
+
+    #[inline(always)]
+    fn least(self, [first, second, third, fourth]: Self::Block) -> u32 {
+        // SAFETY: the processor has NEON.
+        unsafe { vminvq_u32(vminq_u32(vminq_u32(first, second), vminq_u32(third, fourth))) }
+    }
+}

@@ -1,0 +1,49 @@
+//! Blocks as arrays: what every processor can.
+
+use super::{LANES, Lanes};
+
+/// What every processor can.
+#[derive(Clone, Copy)]
+pub(super) struct Scalar;
+
+impl Lanes for Scalar {
+    type Block = [u32; LANES];
+
+    #[inline(always)]
+    fn load(self, numbers: &[u32; LANES]) -> Self::Block {
+        *numbers
+    }
+
+    #[inline(always)]
+    fn store(self, block: Self::Block) -> [u32; LANES] {
+        block
+    }
+
+    #[inline(always)]
+    fn numbered(self, mut block: Self::Block, bits: u32, first: usize) -> Self::Block {
+        block.iter_mut().zip(first as u32..).for_each(|(number, place)| *number = *number << bits | place);
+        block
+    }
+
+    #[inline(always)]
+    fn put<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], at: usize, number: u32) {
+        blocks.as_flattened_mut()[at] = number;
+    }
+
+    #[inline(always)]
+    fn clear<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], places: u64) {
+        for (at, number) in blocks.as_flattened_mut().iter_mut().enumerate() {
+            *number |= 0u32.wrapping_sub((places >> at & 1) as u32);
+        }
+    }
+
+    #[inline(always)]
+    fn min(self, one: Self::Block, other: Self::Block) -> Self::Block {
+        std::array::from_fn(|at| one[at].min(other[at]))
+    }
+
+    #[inline(always)]
+    fn least(self, block: Self::Block) -> u32 {
+        block.into_iter().fold(u32::MAX, u32::min)
+    }
+}

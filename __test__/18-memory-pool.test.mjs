@@ -155,6 +155,13 @@ test('collections happen, and can be turned off', async () => {
   }
 })
 
+test('a full collection is a full one', () => {
+  const { stdout, stderr } = script('full-collections.mjs')
+  const [asked, forced] = stdout.split(' ').map(Number)
+  assert.ok(asked > 0, `results that are kept make one worth a try: ${stdout}${stderr}`)
+  assert.equal(forced, asked)
+})
+
 test('trim gives back what is not in use', async () => {
   ;(await gpt.encodeBatch(rows)).dispose()
   await turn()

@@ -119,29 +119,52 @@ const LEAST_HANDED: usize = 12 << 20;
 const LEAST_ASKED: usize = 3 << 20;
 /// And where collections are of no use, because the results are kept, it waits for more and more, up to 512 MiB.
 const MOST_HANDED: usize = 512 << 20;
-/// Between two collections this many times what the last one took goes by, at least.
+/// Between two collections of a kind this many times what the last one of it took goes by, at least.
 const REST: u32 = 10;
 /// And this many times, where only half as much was handed out.
-const LONG_REST: u32 = 30;
+const LONG_REST: u32 = 20;
+/// When so many quick ones in a row did not help, the next is a full one. One alone may have met a result that V8, in a full collection
+/// of its own, made old; each full one makes the results old that are in use.
+const IN_VAIN: u32 = 2;
 
 /// When one JS thread should collect.
 ///
-/// A quick collection frees what is young: most results. When one did not free half of what it could have, the next
+/// A quick collection frees what is young: most results. When two did not free half of what they could have, the next
 /// is a full one; when that did not either, the results are still in use, and twice as many are handed out before the
-/// next try. The result that is just being delivered is always in use.
+/// next try. The latest result is taken to be in use.
 #[derive(Debug)]
 pub struct Pressure {
     /// Bytes handed to this thread since the last collection.
     handed: usize,
-    /// Of these, those of results that were delivered before the one that is being delivered.
+    /// Of these, those of results before the latest.
     delivered: usize,
-    /// Bytes of the result that was being delivered at the last collection.
+    /// Bytes of the latest result at the last collection, if that was a quick one: a full one makes it old, and quick ones leave it
+    /// alone from then on.
     newest: usize,
+    /// Bytes outside of V8's heap that are not of results: the least that were ever seen.
+    others: i64,
     /// Bytes handed that make it worth to collect.
     enough: usize,
     last: Option<Last>,
-    /// When the last one ended, and how long it took.
-    ended: Option<(Instant, Duration)>,
+    /// How many quick ones in a row did not help.
+    in_vain: u32,
+    /// Of each kind.
+    ended: [Option<Ended>; 2],
+}
+
+/// The last collection of a kind.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    at: Instant,
+    /// How long it and the one before it took.
+    took: [Duration; 2],
+}
+
+impl Ended {
+    /// Whether so many times goes by that a collection takes. The shorter of two counts: one alone may have been interrupted.
+    fn has_rested(&self, times: u32, now: Instant) -> bool {
+        now >= self.at + self.took[0].min(self.took[1]) * times
+    }
 }
 
 /// A collection, and how things were just before it.
@@ -150,13 +173,23 @@ struct Last {
     how: Collection,
     /// Bytes outside of V8's heap that V8 knew of.
     external: i64,
-    /// Bytes handed since the collection before, but for those of the result that was being delivered: what it could free.
-    could_free: usize,
+    /// What it could free: bytes handed since the collection before, but for those of the latest result, as far as V8 had not
+    /// freed them itself.
+    could_free: i64,
 }
 
 impl Default for Pressure {
     fn default() -> Self {
-        Self { handed: 0, delivered: 0, newest: 0, enough: LEAST_HANDED, last: None, ended: None }
+        Self {
+            handed: 0,
+            delivered: 0,
+            newest: 0,
+            others: i64::MAX,
+            enough: LEAST_HANDED,
+            last: None,
+            in_vain: 0,
+            ended: [None; 2],
+        }
     }
 }
 
@@ -174,9 +207,11 @@ impl Pressure {
     /// the pool asked for one at its cap: then less is enough.
     fn next(&mut self, asked: bool, now: Instant, external: impl FnOnce() -> i64) -> Option<Collection> {
         let newest = self.handed - std::mem::replace(&mut self.delivered, self.handed);
-        let has_rested = |times| self.ended.is_none_or(|(end, took)| now >= end + took * times);
-        let is_due = self.handed >= if asked { LEAST_ASKED } else { self.enough } && has_rested(REST)
-            || self.handed >= self.enough / 2 && has_rested(LONG_REST);
+        let ended = self.ended;
+        let has_rested = |how, times| ended[how as usize].is_none_or(|ended| ended.has_rested(times, now));
+        let is_due = self.handed >= if asked { LEAST_ASKED } else { self.enough }
+            && has_rested(Collection::Quick, REST)
+            || self.handed >= self.enough / 2 && has_rested(Collection::Quick, LONG_REST);
         if !is_due {
             return None;
         }
@@ -184,27 +219,38 @@ impl Pressure {
         let mut how = Collection::Quick;
         if let Some(last) = self.last {
             let freed = last.external + self.handed as i64 - external;
-            let helped = freed >= last.could_free as i64 / 2;
+            let helped = freed >= last.could_free / 2;
             match (last.how, helped) {
                 (how, true) => {
+                    self.in_vain = 0;
                     self.enough = LEAST_HANDED.max(self.enough / 2);
                     memory::note_collection(how, Taken { helped: 1, ..Taken::default() });
                 }
-                (Collection::Quick, false) => how = Collection::Full,
-                // Of little that was handed out since, little could be freed.
-                (Collection::Full, false) if last.could_free < self.enough => {}
+                // Where little could be freed, it says nothing that little was.
+                (Collection::Quick, false) if last.could_free < LEAST_ASKED as i64 => {}
+                (Collection::Quick, false) => {
+                    self.in_vain += 1;
+                    if self.in_vain >= IN_VAIN && has_rested(Collection::Full, REST) {
+                        (self.in_vain, how) = (0, Collection::Full);
+                    }
+                }
+                (Collection::Full, false) if last.could_free < self.enough as i64 => {}
                 (Collection::Full, false) => self.enough = MOST_HANDED.min(self.enough * 2),
             }
         }
-        let could_free = self.handed - newest + std::mem::replace(&mut self.newest, newest);
+        let beside_newest = external - newest as i64;
+        self.others = self.others.min(beside_newest);
+        let could_free = ((self.handed - newest + self.newest) as i64).min(beside_newest - self.others);
+        self.newest = if how == Collection::Quick { newest } else { 0 };
         self.last = Some(Last { how, external, could_free });
         (self.handed, self.delivered) = (0, 0);
         Some(how)
     }
 
     /// Notes how long that collection took.
-    fn took(&mut self, took: Duration, now: Instant) {
-        self.ended = Some((now, took));
+    fn took(&mut self, how: Collection, took: Duration, now: Instant) {
+        let before = self.ended[how as usize].map_or(took, |ended| ended.took[1]);
+        self.ended[how as usize] = Some(Ended { at: now, took: [before, took] });
     }
 }
 
@@ -244,7 +290,7 @@ pub fn next_collection(env: Env) -> u8 {
 pub fn collected(full: bool, milliseconds: f64) {
     let time = Duration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default();
     let how = if full { Collection::Full } else { Collection::Quick };
-    PRESSURE.with_borrow_mut(|pressure| pressure.took(time, Instant::now()));
+    PRESSURE.with_borrow_mut(|pressure| pressure.took(how, time, Instant::now()));
     // Whether it helped is seen when the next one is due.
     memory::note_collection(how, Taken { count: 1, helped: 0, time });
 }
@@ -371,33 +417,69 @@ mod tests {
     }
 
     #[test]
-    fn a_collection_that_does_not_help_is_followed_by_a_full_one_and_then_by_patience() {
+    fn two_collections_that_do_not_help_are_followed_by_a_full_one_and_then_by_patience() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
         assert_eq!(pressure.next(false, now, || 0), None, "nothing was handed out");
         let mut external = 0;
         let mut hand = |pressure: &mut Pressure, bytes: usize, kept: bool| {
             pressure.hand(bytes);
-            external += if kept { bytes as i64 } else { 0 };
-            pressure.next(false, now, || external)
+            external += bytes as i64;
+            let how = pressure.next(false, now, || external);
+            external -= if kept { 0 } else { bytes as i64 };
+            how
         };
+        assert_eq!(hand(&mut pressure, LEAST_HANDED, false), Some(Collection::Quick));
         assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick));
-        assert_eq!(hand(&mut pressure, LEAST_HANDED, false), Some(Collection::Quick), "the first one helped");
-        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Full), "the second one did not");
+        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick), "nothing could be freed");
+        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick), "one did not help");
+        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Full), "two did not help");
         assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick));
         assert_eq!(pressure.enough, 2 * LEAST_HANDED, "the results are kept");
         // No collection has taken any time yet, so half of what is enough is worth one.
         assert_eq!(hand(&mut pressure, LEAST_HANDED / 2, true), None);
-        assert_eq!(hand(&mut pressure, LEAST_HANDED / 2, true), Some(Collection::Full));
+        assert_eq!(
+            hand(&mut pressure, LEAST_HANDED / 2, true),
+            Some(Collection::Quick),
+            "of an old result nothing is said"
+        );
+    }
+
+    /// How collections go while one result after the other is dropped when the next one has come.
+    fn of_dropped_results(pressure: &mut Pressure, others: i64, now: Instant) {
+        let result = LEAST_HANDED as i64;
+        for round in 0..20 {
+            pressure.hand(LEAST_HANDED);
+            let external = others + if round == 0 { 1 } else { 2 } * result;
+            assert_eq!(pressure.next(false, now, || external), Some(Collection::Quick), "{round}");
+        }
     }
 
     #[test]
-    fn a_collection_is_not_blamed_for_the_result_that_is_being_delivered() {
+    fn a_collection_is_not_blamed_for_the_latest_result_nor_for_what_v8_freed_itself() {
+        let (now, mut pressure) = (Instant::now(), Pressure::default());
+        let (result, others) = (LEAST_HANDED as i64, 5 << 20);
+        of_dropped_results(&mut pressure, others, now);
+        // V8 collects: only the result that is delivered then is left, and a collection finds nothing.
+        for results in [1, 2, 2, 1, 2, 1, 2, 2] {
+            pressure.hand(LEAST_HANDED);
+            let how = pressure.next(false, now, || others + results * result);
+            assert_eq!((how, pressure.in_vain), (Some(Collection::Quick), 0), "{results}");
+        }
+        assert_eq!(pressure.enough, LEAST_HANDED);
+    }
+
+    #[test]
+    fn what_a_full_collection_made_old_is_not_expected_of_a_quick_one() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
         let result = LEAST_HANDED as i64;
-        for (results_in_use, how) in [(1, Collection::Quick), (2, Collection::Quick), (3, Collection::Full)] {
+        let mut next = |results: i64| {
             pressure.hand(LEAST_HANDED);
-            assert_eq!(pressure.next(false, now, || results_in_use * result), Some(how), "{results_in_use}");
-        }
+            (pressure.next(false, now, || results * result), pressure.in_vain)
+        };
+        assert_eq!([1, 2, 3].map(&mut next).map(|(_, in_vain)| in_vain), [0, 0, 1]);
+        assert_eq!(next(4), (Some(Collection::Full), 0), "two freed nothing");
+        // That frees all but the latest, which is old from then on: it stays, and is held against nobody.
+        assert_eq!([2, 3, 3, 3].map(next), [(Some(Collection::Quick), 0); 4]);
         assert_eq!(pressure.enough, LEAST_HANDED);
     }
 
@@ -408,13 +490,14 @@ mod tests {
         pressure.hand(LEAST_ASKED);
         assert_eq!(pressure.next(false, now, || 0), None, "too little");
         assert_eq!(pressure.next(true, now, || 0), Some(Collection::Quick));
-        pressure.took(Duration::from_millis(3), now);
+        pressure.took(Collection::Quick, Duration::from_millis(3), now);
         pressure.hand(MOST_HANDED);
         assert_eq!(pressure.next(true, now + Duration::from_millis(29), || 0), None);
         assert!(pressure.next(false, now + Duration::from_millis(30), || 0).is_some());
-        pressure.took(Duration::from_millis(3), now);
+        // The shorter of the last two counts.
+        pressure.took(Collection::Quick, Duration::from_millis(300), now);
         pressure.hand(pressure.enough / 2);
-        assert_eq!(pressure.next(false, now + Duration::from_millis(89), || 0), None);
-        assert!(pressure.next(false, now + Duration::from_millis(90), || 0).is_some(), "half is worth a quick one");
+        assert_eq!(pressure.next(false, now + Duration::from_millis(59), || 0), None);
+        assert!(pressure.next(false, now + Duration::from_millis(60), || 0).is_some(), "half is worth a quick one");
     }
 }

@@ -38,10 +38,10 @@ fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
         unknown => guess(part).ok_or_else(|| part.unknown("normalizer", unknown))?,
     };
     Ok(match kind {
-        "NFC" => Normalizer::Form(Form::Nfc),
-        "NFD" => Normalizer::Form(Form::Nfd),
-        "NFKC" => Normalizer::Form(Form::Nfkc),
-        "NFKD" => Normalizer::Form(Form::Nfkd),
+        "NFC" => Normalizer::Form(Form::Nfc.prepared()),
+        "NFD" => Normalizer::Form(Form::Nfd.prepared()),
+        "NFKC" => Normalizer::Form(Form::Nfkc.prepared()),
+        "NFKD" => Normalizer::Form(Form::Nfkd.prepared()),
         "StripAccents" => Normalizer::Letters(Letters::NoCombiningMarks),
         "Lowercase" => Normalizer::Letters(Letters::Lowercase),
         "Nmt" => Normalizer::Letters(Letters::Nmt),
@@ -87,7 +87,7 @@ fn bert(part: &Part<'_>) -> Result<Normalizer, LoadError> {
     let steps = [
         (clean, Normalizer::Letters(Letters::Clean)),
         (ideographs, Normalizer::Letters(Letters::SpacesAroundIdeographs)),
-        (accents, Normalizer::Form(Form::Nfd)),
+        (accents, Normalizer::Form(Form::Nfd.prepared())),
         (accents, Normalizer::Letters(Letters::NoNonspacingMarks)),
         (lowercase, Normalizer::Letters(Letters::Lowercase)),
     ];

@@ -1,13 +1,20 @@
 //! NFC, NFD, NFKC and NFKD, from the tables that Hugging Face tokenizers use: they are older than the Unicode of the
 //! patterns, so another crate would give other ids.
 
+use std::sync::LazyLock;
+
+use unicode_normalization_alignments::char::canonical_combining_class;
 use unicode_normalization_alignments::{
     IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
 };
 
-use crate::aligned::AlignedText;
+use crate::aligned::{AlignedText, Rewriter};
 
 /// A Unicode normalization form.
+///
+/// A character is a boundary if it stays as it is and has nothing to do with what stands before it: its combining class
+/// is zero, and the form's quick check says yes. Between two boundaries that follow each other nothing changes. So only a
+/// boundary together with what follows it up to the next one is looked at more closely, and only that is normalized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Nfc,
@@ -16,19 +23,78 @@ pub(crate) enum Form {
     Nfkd,
 }
 
+/// From this character on all are boundaries, in every form.
+const ALL_BOUNDARIES: u32 = 0x3_0000;
+
+/// A bit for each character up to there, by form.
+static BOUNDARIES: [LazyLock<Box<[u64]>>; 4] = [
+    LazyLock::new(|| Form::Nfc.find_boundaries()),
+    LazyLock::new(|| Form::Nfd.find_boundaries()),
+    LazyLock::new(|| Form::Nfkc.find_boundaries()),
+    LazyLock::new(|| Form::Nfkd.find_boundaries()),
+];
+
 impl Form {
-    pub(crate) fn leaves(self, text: &str) -> bool {
-        // Every form leaves ASCII alone; the composed ones all of Latin-1 too, but for compatibility characters.
-        if text.is_ascii() {
-            return true;
-        }
+    /// Makes the table of the form, if it is not there yet, so that no text waits for it.
+    pub(crate) fn prepared(self) -> Self {
+        self.boundaries();
+        self
+    }
+
+    fn boundaries(self) -> &'static [u64] {
+        &BOUNDARIES[self as usize]
+    }
+
+    fn find_boundaries(self) -> Box<[u64]> {
+        let bits = |word: u32| (0..64).filter(|bit| self.finds_boundary(word * 64 + bit)).map(|bit| 1 << bit).sum();
+        (0..ALL_BOUNDARIES / 64).map(bits).collect()
+    }
+
+    fn finds_boundary(self, character: u32) -> bool {
+        // There is no text with half of a surrogate pair.
+        char::from_u32(character).is_none_or(|character| {
+            canonical_combining_class(character) == 0 && self.quick_check(std::iter::once(character))
+        })
+    }
+
+    fn quick_check(self, characters: impl Iterator<Item = char>) -> bool {
         let quick = match self {
-            Self::Nfc => is_nfc_quick(text.chars()),
-            Self::Nfd => is_nfd_quick(text.chars()),
-            Self::Nfkc => is_nfkc_quick(text.chars()),
-            Self::Nfkd => is_nfkd_quick(text.chars()),
+            Self::Nfc => is_nfc_quick(characters),
+            Self::Nfd => is_nfd_quick(characters),
+            Self::Nfkc => is_nfkc_quick(characters),
+            Self::Nfkd => is_nfkd_quick(characters),
         };
         quick == IsNormalized::Yes
+    }
+
+    pub(crate) fn leaves(self, text: &str) -> bool {
+        self.next_change(text).is_none()
+    }
+
+    /// Where a text is first not known to stay: from a boundary, or the start, to the next one, or the end.
+    fn next_change(self, text: &str) -> Option<std::ops::Range<usize>> {
+        let boundaries = self.boundaries();
+        let is_boundary = |character: char| {
+            let word = boundaries.get(character as usize / 64);
+            word.is_none_or(|word| word >> (character as u32 % 64) & 1 == 1)
+        };
+        let (mut at, mut last_boundary) = (0, 0);
+        while let Some(character) = text[at..].chars().next() {
+            if character.is_ascii() {
+                at += ascii_len(&text.as_bytes()[at..]);
+                last_boundary = at - 1;
+            } else if is_boundary(character) {
+                last_boundary = at;
+                at += character.len_utf8();
+            } else {
+                let end = text[at..].find(is_boundary).map_or(text.len(), |len| at + len);
+                if !self.quick_check(text[last_boundary..end].chars()) {
+                    return Some(last_boundary..end);
+                }
+                at = end;
+            }
+        }
+        None
     }
 
     /// How many bytes of a text can become one byte at most: four, as when a bold mathematical letter becomes a plain one.
@@ -37,19 +103,36 @@ impl Form {
     }
 
     pub(crate) fn normalize(self, text: &mut AlignedText) {
-        if self.leaves(text.as_str()) {
-            return;
-        }
+        let Some(first) = self.next_change(text.as_str()) else { return };
         text.transform(|rewriter| {
-            let old = rewriter.rest();
-            match self {
-                Self::Nfc => old.nfc().for_each(|(character, change)| rewriter.step(character, change)),
-                Self::Nfd => old.nfd().for_each(|(character, change)| rewriter.step(character, change)),
-                Self::Nfkc => old.nfkc().for_each(|(character, change)| rewriter.step(character, change)),
-                Self::Nfkd => old.nfkd().for_each(|(character, change)| rewriter.step(character, change)),
+            let mut next = Some(first.clone());
+            while let Some(change) = next {
+                rewriter.keep_bytes(change.start);
+                self.rewrite(rewriter, change.len());
+                next = self.next_change(rewriter.rest());
             }
+            rewriter.keep_bytes(rewriter.rest().len());
         });
     }
+
+    /// Normalizes the next `count` bytes.
+    fn rewrite(self, rewriter: &mut Rewriter<'_>, count: usize) {
+        let old = &rewriter.rest()[..count];
+        let step = |(character, change)| rewriter.step(character, change);
+        match self {
+            Self::Nfc => old.nfc().for_each(step),
+            Self::Nfd => old.nfd().for_each(step),
+            Self::Nfkc => old.nfkc().for_each(step),
+            Self::Nfkd => old.nfkd().for_each(step),
+        }
+    }
+}
+
+/// How many bytes at the start are ASCII.
+fn ascii_len(bytes: &[u8]) -> usize {
+    const TOGETHER: usize = 32;
+    let together = bytes.chunks_exact(TOGETHER).take_while(|chunk| chunk.is_ascii()).count() * TOGETHER;
+    together + bytes[together..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
 #[cfg(test)]
@@ -67,6 +150,57 @@ mod tests {
     }
 
     const FORMS: [Form; 4] = [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd];
+
+    /// The slow twin: all of the text goes through the library.
+    fn normalize_whole(form: Form, text: &mut AlignedText) {
+        text.transform(|rewriter| form.rewrite(rewriter, rewriter.rest().len()));
+    }
+
+    /// Part by part and as a whole a text becomes the same, with the same origins.
+    fn assert_parts_make_the_whole(form: Form, text: &str) {
+        let [mut parts, mut whole] = [(), ()].map(|()| {
+            let mut aligned = AlignedText::default();
+            aligned.start(text, 0, true);
+            aligned
+        });
+        form.normalize(&mut parts);
+        normalize_whole(form, &mut whole);
+        assert_eq!(parts.as_str(), whole.as_str(), "{form:?}");
+        assert!(parts.origins() == whole.origins(), "{form:?} of {text:?}: other origins");
+    }
+
+    #[test]
+    fn parts_make_the_whole_for_every_character_in_every_neighbourhood() {
+        let (mut text, mut checked) = (String::new(), 0);
+        for c in '\0'..=char::from_u32(ALL_BOUNDARIES + 99).expect("a character") {
+            for around in ["a\u{301}", "\u{1100}", "가", "\u{11A8}", "\u{323}é", "中"] {
+                text.extend([c]);
+                text.push_str(around);
+                text.extend([c, c]);
+                checked += 1;
+            }
+            if text.len() > 1 << 16 {
+                FORMS.into_iter().for_each(|form| assert_parts_make_the_whole(form, &text));
+                text.clear();
+            }
+        }
+        assert!(checked > 6 * 190_000);
+    }
+
+    #[test]
+    fn characters_beyond_the_table_are_boundaries() {
+        for form in FORMS {
+            assert!((ALL_BOUNDARIES..=u32::from(char::MAX)).all(|character| form.finds_boundary(character)));
+        }
+    }
+
+    #[test]
+    fn ascii_is_counted_to_its_end() {
+        for len in 0..100 {
+            assert_eq!(ascii_len("a".repeat(len).as_bytes()), len);
+            assert_eq!(ascii_len(("a".repeat(len) + "é" + &"a".repeat(40)).as_bytes()), len);
+        }
+    }
 
     #[test]
     fn offsets_follow_the_reference() {
@@ -92,6 +226,7 @@ mod tests {
                 form.normalize(&mut aligned);
                 prop_assert_eq!(aligned.as_str(), expected);
                 prop_assert_eq!(aligned.origins().len(), aligned.as_str().len());
+                assert_parts_make_the_whole(form, &text);
             }
         }
     }

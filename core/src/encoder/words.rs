@@ -243,6 +243,7 @@ impl Words {
         key: Key,
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
+        self.cache.expect(key);
         if let Some(hit) = self.cache.push_further(&text[span.range()], key, ids) {
             return Ok(hit.lengths_vary);
         }

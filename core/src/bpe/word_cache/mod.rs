@@ -146,6 +146,14 @@ impl WordCache {
         })
     }
 
+    /// Asks ahead for what [`Self::insert`] of a word will need.
+    #[inline]
+    pub(crate) fn expect(&self, key: Key) {
+        if key != LONG {
+            self.short.expect(key);
+        }
+    }
+
     /// Remembers a word that was looked for and not found.
     pub(crate) fn insert(&mut self, word: &[u8], key: Key, symbols: &[Symbol], lengths_vary: bool) {
         self.misses += 1;

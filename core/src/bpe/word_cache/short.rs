@@ -227,6 +227,17 @@ impl ShortWords {
         Lookup { lines: &self.lines, ring }
     }
 
+    /// Asks ahead for the line that [`Self::insert`] will look at when a word drives another one out.
+    #[inline]
+    pub(super) fn expect(&self, key: Key) {
+        let at = home(key, self.lines.len());
+        if let Some(Line([_, second])) = self.lines.get(at)
+            && !second.is_empty()
+        {
+            simd::prefetch(&self.lines[self.other_line(at, second.key)]);
+        }
+    }
+
     /// Writes a word that was not found, or whose ids are gone.
     pub(super) fn insert(&mut self, slot: Slot) {
         let at = home(slot.key, self.lines.len());
@@ -275,11 +286,15 @@ impl ShortWords {
 
     /// A free slot of a word's other line.
     fn room_beside(&self, at: usize, key: Key) -> Option<(usize, usize)> {
-        let len = self.lines.len();
-        let [home, aside] = [home(key, len), aside(key, len)];
-        let other = if at == home { aside } else { home };
+        let other = self.other_line(at, key);
         let place = self.lines[other].0.iter().rposition(Slot::is_empty)?;
         (other != at).then_some((other, place))
+    }
+
+    /// Of a word's two lines the one that is not `at`, unless both are the same.
+    fn other_line(&self, at: usize, key: Key) -> usize {
+        let home = home(key, self.lines.len());
+        if at == home { aside(key, self.lines.len()) } else { home }
     }
 
     fn grow(&mut self) {

@@ -21,7 +21,7 @@ const VARIES: u8 = 0x80;
 /// The first size of a table, in lines: 2 MiB.
 const FIRST: usize = 32 << 10;
 /// A table grows when it let go of so many words: one for each so many lines.
-const GROWS: usize = 32;
+const GROWS: usize = 128;
 
 /// A word and its ids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -83,7 +83,9 @@ async function client(number) {
     const { url, body, answer } = requests[(turn * 7919) % requests.length]
     counts.requests += 1
     try {
-      const found = await post(services[turn % PROCESSES].port, url, JSON.stringify(body))
+      // From round to round the other process, so that each gets every request.
+      const to = services[(turn + Math.floor(turn / requests.length)) % PROCESSES]
+      const found = await post(to.port, url, JSON.stringify(body))
       if (found !== JSON.stringify(answer)) throw new Error(`${url}: another answer: ${found.slice(0, 200)}`)
     } catch (error) {
       counts.errors += 1

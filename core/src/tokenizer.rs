@@ -8,7 +8,7 @@ use crate::bpe::word_cache::SharedWords;
 use crate::bpe::{Bpe, Spaces};
 use crate::decoder::Decoder;
 use crate::definition::Definition;
-use crate::encoder::{Encoder, Plan};
+use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::lender::Lender;
@@ -197,22 +197,22 @@ impl Tokenizer {
 
     /// A tokenizer from the bytes of a file, whose format is told by its content.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        load::from_bytes(bytes)
+        load::from_bytes(bytes).map(Self::ready)
     }
 
     /// A tokenizer from the bytes of a tokenizer.json (Hugging Face).
     pub fn from_tokenizer_json(bytes: &[u8]) -> Result<Self, LoadError> {
-        load::tokenizer_json::load(bytes)
+        load::tokenizer_json::load(bytes).map(Self::ready)
     }
 
     /// A bundled encoding by name; `ranks` are the bytes of the file that [`crate::encoding_file`] names.
     pub fn from_encoding(name: &str, ranks: &[u8]) -> Result<Self, LoadError> {
-        load::ranks::load(ranks, &load::encodings::definition(name)?)
+        load::ranks::load(ranks, &load::encodings::definition(name)?).map(Self::ready)
     }
 
     /// A tokenizer from the bytes of a rank file (tiktoken): lines of base64 and rank.
     pub fn from_ranks(ranks: &[u8], definition: &RankDefinition) -> Result<Self, LoadError> {
-        load::ranks::load(ranks, definition)
+        load::ranks::load(ranks, definition).map(Self::ready)
     }
 
     /// The bytes of a tokenizer.json that loads again to the same behaviour. The same tokenizer gives the same bytes.
@@ -419,9 +419,20 @@ impl Tokenizer {
         self.padding.as_ref()
     }
 
+    /// What word caches know from the start.
+    pub(crate) fn seeds(&self) -> Seeds<'_> {
+        Seeds::new(&self.vocab, self.token_form, &self.bpe)
+    }
+
+    /// Makes an encoder, so that the first text need not wait for it.
+    fn ready(self) -> Self {
+        self.with_encoder(|_| ());
+        self
+    }
+
     /// Lends an encoder for as long as `work` takes. When `work` panics the encoder is dropped with whatever state it is in.
     pub(crate) fn with_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
-        let mut encoder = self.encoders.lend();
+        let mut encoder = self.encoders.lend(self.seeds());
         let result = work(&mut encoder);
         self.encoders.give_back(encoder);
         result
@@ -462,12 +473,12 @@ impl Encoders {
         (Self::ALL_CACHE_BYTES / Self::most_idle()).clamp(Self::LEAST_CACHE_BYTES, Self::MOST_CACHE_BYTES)
     }
 
-    fn lend(&self) -> Box<Encoder> {
+    fn lend(&self, seeds: Seeds<'_>) -> Box<Encoder> {
         self.idle.lend(|number| {
             if number > 0 {
                 self.shared.start();
             }
-            Box::new(Encoder::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.shared)))
+            Box::new(Encoder::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.shared)).seeded(&seeds))
         })
     }
 

@@ -5,6 +5,7 @@
 //!
 //! - [`word_cache`]: seen before? Then its ids are known.
 //! - [`whole`]: with `ignore_merges`, is the word itself a token? Then that is all.
+//! - [`stable`]: which tokens are the tokens of their own bytes also where words are merged; the cache knows them from the start.
 //! - [`joints`]: where a long word can be cut without changing its tokens.
 //! - [`alphabet`]: the word's symbols.
 //! - [`merges`]: what a pair of tokens becomes, and how early.
@@ -22,6 +23,7 @@ pub(crate) mod naive;
 mod resume;
 mod short_tokens;
 mod short_word;
+mod stable;
 mod whole;
 pub(crate) mod word_cache;
 
@@ -32,6 +34,7 @@ pub(crate) use alphabet::Alphabet;
 pub(crate) use joints::{Joints, Spaces};
 pub(crate) use merge::MergeScratch;
 pub(crate) use merges::Merges;
+use stable::StableTokens;
 pub(crate) use whole::WholeWords;
 use word_cache::Key;
 pub(crate) use word_cache::WordCache;
@@ -63,6 +66,8 @@ pub(crate) struct Bpe {
     pub(crate) reads_spaces: bool,
     /// Set when a word that is itself a token is not merged at all.
     pub(crate) whole_words: Option<WholeWords>,
+    /// See [`Self::find_stable`].
+    stable: StableTokens,
     /// The probability with which a merge is passed over, as in BPE-dropout; with it nothing is cached.
     pub(crate) dropout: Option<f32>,
 }
@@ -86,8 +91,27 @@ impl Bpe {
             parts_stay,
             reads_spaces: false,
             whole_words,
+            stable: StableTokens::default(),
             dropout,
         }
+    }
+
+    /// Finds out which of `tokens`, all of them of a short word's length and with ids below `ids`, [`Self::keeps_whole`].
+    /// Where words are not merged these are all, and where it cannot be told from merges none.
+    pub(crate) fn find_stable(&mut self, tokens: impl Iterator<Item = u32>, ids: usize) {
+        if self.byte_pairs.is_some() && self.whole_words.is_none() && self.dropout.is_none() {
+            self.stable = StableTokens::among(&self.merges, &self.alphabet, tokens, ids);
+        }
+    }
+
+    /// Whether [`Self::keeps_whole`] holds of any token.
+    pub(crate) fn keeps_any_whole(&self) -> bool {
+        self.dropout.is_none() && !self.lengths_vary() && (self.whole_words.is_some() || !self.stable.is_empty())
+    }
+
+    /// Whether a word of a token's bytes is known to become that one token, of that length.
+    pub(crate) fn keeps_whole(&self, token: u32) -> bool {
+        self.dropout.is_none() && !self.lengths_vary() && (self.whole_words.is_some() || self.stable.has(token))
     }
 
     /// The tokens of one word, whose key is known, appended to `out`.
@@ -149,6 +173,7 @@ impl Bpe {
             + self.alphabet.memory_bytes()
             + self.byte_pairs.as_ref().map_or(0, BytePairs::memory_bytes)
             + self.whole_words.as_ref().map_or(0, WholeWords::memory_bytes)
+            + self.stable.memory_bytes()
             + self.joints.as_ref().map_or(0, Joints::memory_bytes)
     }
 }

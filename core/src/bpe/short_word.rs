@@ -214,7 +214,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
             let ids = self.ids.as_flattened_mut();
             ids[at] = id;
             // What is lowest elsewhere does not wait for the table.
-            self.lanes.clear(&mut self.orders, (1 << after) - (1 << before));
+            self.lanes.fill_all(&mut self.orders, (1 << after) - (1 << before), u32::MAX);
             let elsewhere = self.lowest();
             let ids = self.ids.as_flattened();
             let (first, second) = (get(ids[before], id), get(id, ids[after]));
@@ -225,7 +225,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
     #[inline(always)]
     fn set(&mut self, at: usize, pair: Merge) -> u32 {
         let order = Order::of(pair.rank, at);
-        self.lanes.put(&mut self.orders, at, order);
+        self.lanes.fill_all(&mut self.orders, 1 << at, order);
         self.into.as_flattened_mut()[at] = pair.id;
         order
     }

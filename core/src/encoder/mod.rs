@@ -1,6 +1,7 @@
 //! One worker's way of encoding: the stages in order over one text, with the state that goes from text to text.
 //!
 //! - [`words`]: the model's part, words to ids.
+//! - [`seeds`]: the words that are known before there was a text.
 //! - [`row`]: what is known of the tokens beside their ids.
 //! - [`ruler`]: bytes of a text become the unit of the offsets.
 //! - [`compose`]: what becomes of the tokens of a text or two, whole or cut by truncation.
@@ -10,6 +11,7 @@ mod columns_tests;
 mod compose;
 mod row;
 mod ruler;
+mod seeds;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -29,6 +31,7 @@ use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
 use compose::{TextTokens, Trimming};
 use row::{Quota, Row, Source};
+pub(crate) use seeds::Seeds;
 use words::Words;
 
 /// What one worker needs to encode, beside the [`Tokenizer`]. It belongs to one worker at a time and remembers words.
@@ -79,6 +82,12 @@ impl Encoder {
     /// It tells others with the same `words` what it learns.
     pub(crate) fn sharing(mut self, words: Arc<SharedWords>) -> Self {
         self.words.cache.share(words);
+        self
+    }
+
+    /// It knows the words that are known of the tokenizer from the start.
+    pub(crate) fn seeded(mut self, seeds: &Seeds<'_>) -> Self {
+        self.words.cache.seed(seeds.len(), seeds.words());
         self
     }
 

@@ -11,6 +11,7 @@ use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, Joints, Spaces, WholeWords};
 use crate::byte_level;
 use crate::definition::ModelSettings;
+use crate::encoder::Seeds;
 use crate::error::LoadError;
 use crate::tokenizer::TokenForm;
 use crate::vocab::{Vocab, VocabBuilder};
@@ -93,6 +94,9 @@ impl ModelSettings {
         let whole_words = self.ignore_merges.then(|| WholeWords::new(tokens(vocab, form)));
         let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
         cut_words(&mut bpe, vocab, spaces);
+        if form == TokenForm::Printable {
+            bpe.find_stable(Seeds::among(vocab, form).map(|(_, id)| id), vocab.dense_ids());
+        }
         bpe
     }
 

@@ -87,6 +87,13 @@ impl WordCache {
         self.shared = words;
     }
 
+    /// Begins anew with `words`, `count` at most, each of which has one id; the first ones, as many as there is room for.
+    pub(crate) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
+        if self.is_on() && count > 0 {
+            self.short.seed(count, words);
+        }
+    }
+
     pub(crate) fn is_on(&self) -> bool {
         !self.short.is_empty()
     }

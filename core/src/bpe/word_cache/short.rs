@@ -20,6 +20,8 @@ const OVERFLOWS: u8 = 0x40;
 const VARIES: u8 = 0x80;
 /// The first size of a table, in lines: 2 MiB.
 const FIRST: usize = 32 << 10;
+/// The first size of a table that knows many words from the start, at most: 8 MiB.
+const FIRST_SEEDED: usize = 128 << 10;
 /// A table grows when it let go of so many words: one for each so many lines.
 const GROWS: usize = 128;
 
@@ -214,6 +216,41 @@ impl ShortWords {
         Self { lines: Table::zeroed(limit.min(FIRST)), limit, dropped: 0 }
     }
 
+    /// Begins anew with `words`, `count` at most, each of which has one id; with the first ones, so many that a quarter of the slots is taken.
+    pub(super) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
+        /// So many lines are asked for together.
+        const TOGETHER: usize = 16;
+        let lines = (2 * count).clamp(FIRST, FIRST_SEEDED).next_power_of_two().min(self.limit);
+        self.lines = Table::zeroed(lines);
+        let mut group = [Slot::default(); TOGETHER];
+        let mut left = words.take(lines / 2);
+        loop {
+            let mut there = 0;
+            for (slot, (key, id)) in group.iter_mut().zip(&mut left) {
+                simd::prefetch(&self.lines[home(key, lines)]);
+                *slot = Slot::packed(key, [id].into_iter()).unwrap_or_default();
+                there += 1;
+            }
+            if there == 0 {
+                break;
+            }
+            for slot in group[..there].iter().filter(|slot| !slot.is_empty()) {
+                self.add(*slot);
+            }
+        }
+    }
+
+    /// Writes a word where there is room for it, if there is: those that came before stay where they are.
+    fn add(&mut self, slot: Slot) {
+        let at = home(slot.key, self.lines.len());
+        if let Some(place) = self.lines[at].0.iter().position(Slot::is_empty) {
+            self.lines[at].set(place, slot);
+        } else if let Some((to, place)) = self.room_beside(at, slot.key) {
+            self.lines[to].set(place, slot);
+            self.lines[at].set_overflows();
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -365,6 +402,21 @@ mod tests {
             Some(vec![16 * FIRST as u32 - 1, 7]),
             "the newest is there"
         );
+    }
+
+    #[test]
+    fn seeds_are_found_and_those_without_room_are_left_out() {
+        let mut words = ShortWords::new(64);
+        words.seed(1000, (0..1000).map(|number| (key(number), number)));
+        let known: Vec<u32> = (0..1000).filter(|&number| find(&mut words, number) == Some(vec![number])).collect();
+        assert_eq!(known, (0..32).collect::<Vec<_>>(), "the first ones, so that a quarter of the slots is taken");
+        words.seed(3, [(key(5), 1 << 24), (key(6), 7)].into_iter());
+        assert_eq!((find(&mut words, 5), find(&mut words, 6), find(&mut words, 0)), (None, Some(vec![7]), None));
+        let mut words = ShortWords::new(FIRST_SEEDED * 2);
+        words.seed(FIRST_SEEDED / 4, std::iter::empty());
+        assert_eq!(words.lines.len(), FIRST_SEEDED / 2);
+        words.seed(usize::MAX / 4, std::iter::empty());
+        assert_eq!(words.lines.len(), FIRST_SEEDED);
     }
 
     #[test]

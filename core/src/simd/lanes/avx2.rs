@@ -48,19 +48,9 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn put<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], at: usize, number: u32) {
-        for (which, block) in blocks.iter_mut().enumerate() {
-            // SAFETY: `self` is proof of AVX2.
-            *block = unsafe { put_avx2(*block, at.wrapping_sub(which * LANES), number) };
-        }
-    }
-
-    #[inline(always)]
-    fn clear<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], places: u64) {
-        for (which, block) in blocks.iter_mut().enumerate() {
-            // SAFETY: `self` is proof of AVX2.
-            *block = unsafe { clear_avx2(*block, (places >> (which * LANES)) as u16) };
-        }
+    fn fill(self, [low, high]: Self::Block, places: u16, number: u32) -> Self::Block {
+        // SAFETY: `self` is proof of AVX2.
+        unsafe { [fill_avx2(low, places, number), fill_avx2(high, places >> 8, number)] }
     }
 
     #[inline(always)]
@@ -89,24 +79,10 @@ unsafe fn numbered_avx2(half: __m256i, bits: u32, first: usize) -> __m256i {
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn put_avx2([low, high]: [__m256i; 2], at: usize, number: u32) -> [__m256i; 2] {
-    let at = _mm256_set1_epi32(at as i32);
-    let number = _mm256_set1_epi32(number as i32);
-    let put = |half: __m256i, places: __m256i| _mm256_blendv_epi8(half, number, _mm256_cmpeq_epi32(at, places));
-    [put(low, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), put(high, _mm256_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15))]
-}
-
-/// # Safety
-/// The processor has AVX2.
-#[target_feature(enable = "avx2")]
-#[inline]
-unsafe fn clear_avx2([low, high]: [__m256i; 2], places: u16) -> [__m256i; 2] {
+unsafe fn fill_avx2(half: __m256i, places: u16, number: u32) -> __m256i {
     let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    let clear = |half: __m256i, places: u16| {
-        let set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(places.into()), bits), bits);
-        _mm256_or_si256(half, set)
-    };
-    [clear(low, places), clear(high, places >> 8)]
+    let set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(places.into()), bits), bits);
+    _mm256_blendv_epi8(half, _mm256_set1_epi32(number as i32), set)
 }
 
 /// # Safety

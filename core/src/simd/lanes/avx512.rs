@@ -46,20 +46,9 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn put<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], at: usize, number: u32) {
-        let place = 1u64 << at;
-        for (which, block) in blocks.iter_mut().enumerate() {
-            // SAFETY: `self` is proof of AVX-512 F.
-            *block = unsafe { _mm512_mask_set1_epi32(*block, (place >> (which * LANES)) as u16, number as i32) };
-        }
-    }
-
-    #[inline(always)]
-    fn clear<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], places: u64) {
-        for (which, block) in blocks.iter_mut().enumerate() {
-            // SAFETY: `self` is proof of AVX-512 F.
-            *block = unsafe { _mm512_mask_set1_epi32(*block, (places >> (which * LANES)) as u16, -1) };
-        }
+    fn fill(self, block: Self::Block, places: u16, number: u32) -> Self::Block {
+        // SAFETY: `self` is proof of AVX-512 F.
+        unsafe { _mm512_mask_set1_epi32(block, places, number as i32) }
     }
 
     #[inline(always)]

@@ -47,19 +47,22 @@ pub(crate) trait Lanes: Copy {
     /// The numbers, where bits of `places` are set.
     #[inline(always)]
     fn only(self, numbers: [u32; LANES], places: u16) -> Self::Block {
-        let mut blocks = [self.load(&numbers)];
-        self.clear(&mut blocks, (!places).into());
-        blocks[0]
+        self.fill(self.load(&numbers), !places, u32::MAX)
     }
 
     /// Every number moved up by `bits`, and below it its place, counted from `first`.
     fn numbered(self, block: Self::Block, bits: u32, first: usize) -> Self::Block;
 
-    /// Puts `number` into the place `at` of the blocks' places one after the other. There are at most four blocks.
-    fn put<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], at: usize, number: u32);
+    /// `number` in the places whose bits are set.
+    fn fill(self, block: Self::Block, places: u16, number: u32) -> Self::Block;
 
-    /// Puts the largest number there is into the places whose bits are set.
-    fn clear<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], places: u64);
+    /// The same for the places of several blocks one after the other, of which there are at most four.
+    #[inline(always)]
+    fn fill_all<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], places: u64, number: u32) {
+        for (which, block) in blocks.iter_mut().enumerate() {
+            *block = self.fill(*block, (places >> (which * LANES)) as u16, number);
+        }
+    }
 
     fn min(self, one: Self::Block, other: Self::Block) -> Self::Block;
 
@@ -127,10 +130,10 @@ mod tests {
             let mut blocks = self.numbers.map(|numbers| lanes.load(&numbers));
             let mut leasts = vec![];
             for &(at, number) in self.puts {
-                lanes.put(&mut blocks, at, number);
+                lanes.fill_all(&mut blocks, 1 << at, number);
                 leasts.extend(blocks.map(|block| lanes.least(block)));
             }
-            lanes.clear(&mut blocks, self.cleared);
+            lanes.fill_all(&mut blocks, self.cleared, u32::MAX);
             leasts.extend(blocks.map(|block| lanes.least(block)));
             let [first, second, third, fourth] = blocks;
             let all = lanes.min(lanes.min(first, second), lanes.min(third, fourth));

@@ -53,27 +53,13 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn put<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], at: usize, number: u32) {
-        let places = self.load(&PLACES);
-        for (which, block) in blocks.iter_mut().enumerate() {
-            let at = at.wrapping_sub(which * LANES) as u32;
-            for (quarter, &places) in block.iter_mut().zip(&places) {
-                // SAFETY: the processor has NEON.
-                *quarter = unsafe { vbslq_u32(vceqq_u32(vdupq_n_u32(at), places), vdupq_n_u32(number), *quarter) };
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn clear<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], places: u64) {
+    fn fill(self, mut block: Self::Block, places: u16, number: u32) -> Self::Block {
         let bits = self.load(&PLACES.map(|place| 1 << place));
-        for (which, block) in blocks.iter_mut().enumerate() {
-            let places = (places >> (which * LANES)) as u16;
-            for (quarter, &bits) in block.iter_mut().zip(&bits) {
-                // SAFETY: the processor has NEON.
-                *quarter = unsafe { vorrq_u32(*quarter, vtstq_u32(vdupq_n_u32(places.into()), bits)) };
-            }
+        for (quarter, &bits) in block.iter_mut().zip(&bits) {
+            // SAFETY: the processor has NEON.
+            *quarter = unsafe { vbslq_u32(vtstq_u32(vdupq_n_u32(places.into()), bits), vdupq_n_u32(number), *quarter) };
         }
+        block
     }
 
     #[inline(always)]

@@ -26,15 +26,11 @@ impl Lanes for Scalar {
     }
 
     #[inline(always)]
-    fn put<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], at: usize, number: u32) {
-        blocks.as_flattened_mut()[at] = number;
-    }
-
-    #[inline(always)]
-    fn clear<const BLOCKS: usize>(self, blocks: &mut [Self::Block; BLOCKS], places: u64) {
-        for (at, number) in blocks.as_flattened_mut().iter_mut().enumerate() {
-            *number |= 0u32.wrapping_sub((places >> at & 1) as u32);
+    fn fill(self, mut block: Self::Block, places: u16, number: u32) -> Self::Block {
+        for (at, place) in block.iter_mut().enumerate() {
+            *place = if places >> at & 1 == 1 { number } else { *place };
         }
+        block
     }
 
     #[inline(always)]

@@ -1,0 +1,123 @@
+//! What a word cache knows before there was a text: short tokens that, as words, become themselves.
+
+use crate::bpe::word_cache::{Key, SHORT};
+use crate::bpe::{Bpe, WordCache};
+use crate::byte_level;
+use crate::tokenizer::TokenForm;
+use crate::vocab::Vocab;
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seeds<'a> {
+    vocab: &'a Vocab,
+    form: TokenForm,
+    bpe: &'a Bpe,
+}
+
+impl<'a> Seeds<'a> {
+    /// No more tokens are looked at, the first ones of the vocabulary, which mostly are the most frequent. All that there are
+    /// of 128,000 were no better: then there is less room for the words that texts have beside them.
+    const MOST: usize = 50_000;
+
+    pub(crate) fn new(vocab: &'a Vocab, form: TokenForm, bpe: &'a Bpe) -> Self {
+        Self { vocab, form, bpe }
+    }
+
+    /// The short tokens that a cache may know: the keys of the bytes that the model sees, and the ids.
+    pub(crate) fn among(vocab: &'a Vocab, form: TokenForm) -> impl Iterator<Item = (Key, u32)> + 'a {
+        vocab.iter().take(Self::MOST).filter_map(move |(token, id)| Some((key(token, form)?, id)))
+    }
+
+    /// The words with their ids.
+    pub(crate) fn words(self) -> impl Iterator<Item = (Key, u32)> + 'a {
+        Self::among(self.vocab, self.form).filter(move |&(_, id)| self.bpe.keeps_whole(id))
+    }
+
+    /// No more than so many words.
+    pub(crate) fn len(&self) -> usize {
+        if self.bpe.keeps_any_whole() { self.vocab.len().min(Self::MOST) } else { 0 }
+    }
+}
+
+/// The key of a token's bytes as the model sees them, unless they are too many.
+fn key(token: &[u8], form: TokenForm) -> Option<Key> {
+    let mut bytes = [0; SHORT];
+    let mut len = 0;
+    match form {
+        TokenForm::Text | TokenForm::Ranks => {
+            len = token.len();
+            bytes.get_mut(..len)?.copy_from_slice(token);
+        }
+        TokenForm::Printable => {
+            if token.len() > 2 * SHORT {
+                return None;
+            }
+            for character in std::str::from_utf8(token).ok()?.chars() {
+                *bytes.get_mut(len)? = byte_level::byte_of(character)?;
+                len += 1;
+            }
+        }
+    }
+    (len > 0).then(|| WordCache::key_of(&bytes[..len]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bpe::MergeScratch;
+    use crate::tokenizer::Tokenizer;
+    use serde_json::{Map, Value, json};
+
+    /// Of the letters a to e and what merges make of them; "abc" is a token, but as a word becomes "ab" and "c".
+    fn file(model: &Value) -> Tokenizer {
+        let bytes = byte_level::CHARACTERS.iter().map(char::to_string);
+        let longer = ["ab", "bc", "abc", "de", "cde", "Ġde", "éé", "abcdeabcdeabcdea"].map(str::to_owned);
+        let vocab: Map<String, Value> = bytes.chain(longer).zip(0..).map(|(token, id)| (token, json!(id))).collect();
+        let merges = ["a b", "b c", "a bc", "d e", "c de", "Ġ de", "é é"];
+        let mut all = json!({"type": "BPE", "vocab": vocab, "merges": merges});
+        all.as_object_mut().expect("an object").extend(model.as_object().cloned().unwrap_or_default());
+        let byte_level =
+            json!({"type": "ByteLevel", "add_prefix_space": false, "use_regex": true, "trim_offsets": true});
+        let file = json!({"version": "1.0", "pre_tokenizer": byte_level, "model": all});
+        Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
+    }
+
+    fn words(tokenizer: &Tokenizer) -> Vec<(Key, u32)> {
+        let seeds = Seeds::new(&tokenizer.vocab, tokenizer.token_form, &tokenizer.bpe);
+        let words: Vec<_> = seeds.words().collect();
+        assert!(words.len() <= seeds.len());
+        for &(key, id) in &words {
+            let (bytes, mut symbols) = (&key.to_le_bytes()[..(key >> 120) as usize], vec![]);
+            tokenizer.bpe.tokenize(bytes, key, &mut MergeScratch::default(), &mut symbols).expect("bytes are tokens");
+            assert_eq!(symbols.iter().map(|symbol| symbol.id).collect::<Vec<_>>(), [id], "{bytes:?}");
+        }
+        words
+    }
+
+    #[test]
+    fn they_are_the_short_tokens_that_become_themselves() {
+        let merged = file(&json!({}));
+        let of = |token: &[u8]| (WordCache::key_of(token), merged.vocab.id(token).expect("a token"));
+        let known = words(&merged);
+        assert_eq!(known.len(), 256 + 6, "neither the long one nor the one that falls apart");
+        assert!(known.contains(&of(b"cde")) && !known.contains(&of(b"abc")));
+        assert!(known.iter().any(|&(key, _)| key == WordCache::key_of(b" de")), "not its printable form");
+        let whole = words(&file(&json!({"ignore_merges": true})));
+        assert_eq!(whole.len(), 256 + 7);
+    }
+
+    #[test]
+    fn there_are_none_where_words_are_not_kept_or_not_of_bytes() {
+        assert_eq!(words(&file(&json!({"dropout": 0.5}))), []);
+        assert_eq!(words(&file(&json!({"end_of_word_suffix": "</w>"}))), []);
+    }
+
+    #[test]
+    fn the_first_text_finds_them() {
+        let tokenizer = file(&json!({}));
+        let text = "ab de cde abc";
+        tokenizer.count(text.into(), &Default::default()).expect("a text");
+        let (found, not_found) = tokenizer.cache_counts();
+        assert_eq!((found, not_found), (2, 2), "ab and \" de\" are; \" cde\" and \" abc\" are no tokens");
+    }
+}

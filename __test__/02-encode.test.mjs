@@ -119,7 +119,8 @@ test('tokens, ids and the size of the vocabulary', () => {
 test('stats tell what a tokenizer holds and how many words its caches knew', () => {
   const own = Tokenizer.fromBufferSync(new TextEncoder().encode(`${JSON.stringify({ ...tiny(), version: '1.0' })} `))
   const before = own.stats()
-  assert.deepEqual([before.cacheBytes, before.cacheHits, before.cacheMisses], [0, 0, 0])
+  assert.deepEqual([before.cacheHits, before.cacheMisses], [0, 0])
+  assert.ok(before.cacheBytes > 0, 'loading makes the first cache')
   assert.ok(before.tableBytes > 0)
   for (let round = 0; round < 10; round++) own.encode('hello hello world')
   const { tableBytes, cacheBytes, cacheHits, cacheMisses } = own.stats()

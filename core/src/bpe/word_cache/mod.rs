@@ -1,11 +1,13 @@
 //! Words seen before, with their ids: bounded, one per worker, kept from text to text.
 //!
 //! A word of up to [`SHORT`] bytes is its own key: its bytes and its length in 128 bits, no hash to compare, no pointer
-//! to follow; it stands with its ids in a slot of half a cache line ([`short`]). More or larger ids than fit there, and
-//! longer words with theirs ([`long`]), stand in the [`ring`], where the newest overwrite the oldest; a slot knows when
-//! what it points to is gone. Nothing is ever cleared as a whole. Short words that one worker merged are told the others ([`shared`]).
+//! to follow; it stands with its ids in a slot of half a cache line ([`short`]). So does one of up to 31 bytes, in a whole line ([`medium`]).
+//! More or larger ids than fit there, and longer words with theirs ([`long`]), stand in the [`ring`], where the newest overwrite the
+//! oldest; a slot knows when what it points to is gone. Nothing is ever cleared as a whole. Short words that one worker merged are
+//! told the others ([`shared`]).
 
 mod long;
+mod medium;
 mod ring;
 mod shared;
 mod short;
@@ -16,6 +18,7 @@ use super::Symbol;
 use crate::simd::Classifier;
 use crate::simd::append::Appender;
 use long::LongWords;
+use medium::{Line, MediumWords};
 use ring::Ring;
 pub(crate) use shared::SharedWords;
 pub(crate) use short::{Lookup, Place};
@@ -59,6 +62,7 @@ pub(crate) struct Hit {
 #[derive(Debug)]
 pub(crate) struct WordCache {
     short: ShortWords,
+    medium: MediumWords,
     long: LongWords,
     ring: Ring,
     shared: Arc<SharedWords>,
@@ -69,11 +73,12 @@ pub(crate) struct WordCache {
 impl WordCache {
     /// A cache of at most `bytes`. Too little for anything turns it off.
     pub(crate) fn new(bytes: usize) -> Self {
-        // Two thirds for short words, a twelfth for long ones, a sixth for what does not fit into slots.
+        // Two thirds for short words, a twelfth for those of medium length and for long ones, a sixth for what does not fit into slots.
         let bytes = if bytes < 6144 { 0 } else { bytes };
         let largest = |share: usize, size: usize| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits);
         Self {
             short: ShortWords::new(largest(bytes / 3 * 2, 64)),
+            medium: MediumWords::new(largest(bytes / 12, 64)),
             long: LongWords::new(largest(bytes / 12, 16)),
             ring: Ring::new(largest(bytes / 6, 4)),
             shared: Arc::default(),
@@ -122,6 +127,12 @@ impl WordCache {
         Self::key(word, 0, word.len() as u32)
     }
 
+    /// Asks ahead for what will be looked at to find a word of the key [`LONG`].
+    #[inline]
+    pub(crate) fn ask_for_long(&self, word: &[u8]) {
+        self.medium.ask_for(word);
+    }
+
     #[inline(always)]
     pub(crate) fn lookup(&self) -> Lookup<'_> {
         self.short.lookup(&self.ring)
@@ -143,7 +154,8 @@ impl WordCache {
     /// The same, when [`Lookup::push`] has not found it.
     pub(crate) fn push_further(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
         if key == LONG {
-            return self.long.push(word, &self.ring, ids);
+            let medium = self.medium.push(word, &mut Appender::new(ids, medium::MOST_IDS, Classifier::best()));
+            return medium.or_else(|| self.long.push(word, &self.ring, ids));
         }
         let mut end = Appender::new(ids, SHORT, Classifier::best());
         self.short.push_aside(key, &self.ring, &mut end).or_else(|| {
@@ -175,7 +187,7 @@ impl WordCache {
         }
         let ids = symbols.iter().map(|symbol| symbol.id);
         if key == LONG {
-            return self.long.insert(word, ids, lengths_vary, &mut self.ring);
+            return self.insert_long(word, ids, lengths_vary);
         }
         if symbols.len() > SHORT {
             // Byte fallback writes a prefix or suffix as tokens too, so that there can be more of them than bytes.
@@ -191,6 +203,17 @@ impl WordCache {
         }
     }
 
+    /// What words of medium length drive out is still found among the long ones.
+    fn insert_long(&mut self, word: &[u8], ids: impl ExactSizeIterator<Item = u32> + Clone, lengths_vary: bool) {
+        let Self { medium, long, ring, .. } = self;
+        let Some(line) = Line::new(word, ids.clone(), lengths_vary) else {
+            return long.insert(word, ids, lengths_vary, ring);
+        };
+        if let Some(gone) = medium.insert(line) {
+            gone.with_parts(|word, ids, lengths_vary| long.insert(word, ids.iter().copied(), lengths_vary, ring));
+        }
+    }
+
     /// Words found and not found since the cache was made.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.words - self.misses, self.misses)
@@ -198,7 +221,10 @@ impl WordCache {
 
     /// Heap memory held, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.short.memory_bytes() + self.long.memory_bytes() + self.ring.words.memory_bytes()
+        self.short.memory_bytes()
+            + self.medium.memory_bytes()
+            + self.long.memory_bytes()
+            + self.ring.words.memory_bytes()
     }
 }
 

@@ -23,7 +23,7 @@ const FIRST: usize = 32 << 10;
 /// The first size of a table that knows many words from the start, at most: 8 MiB.
 const FIRST_SEEDED: usize = 128 << 10;
 /// A table grows when it let go of so many words: one for each so many lines.
-const GROWS: usize = 128;
+const GROWS: usize = 32;
 
 /// A word and its ids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -73,12 +73,9 @@ impl<'a> Worker<'a> {
     /// With a word cache of at most so many bytes, which knows what a tokenizer's does from the start. With none every word is merged anew.
     pub fn new(tokenizer: &'a Tokenizer, options: &EncodeOptions, cache_bytes: usize) -> Result<Self, EncodeError> {
         let plan = tokenizer.plan(options)?;
-        Ok(Self {
-            tokenizer,
-            plan,
-            encoder: Encoder::new(cache_bytes, 0).seeded(&tokenizer.seeds()),
-            out: Encoding::default(),
-        })
+        let mut encoder = Encoder::new(cache_bytes, 0);
+        encoder.seed(&tokenizer.seeds());
+        Ok(Self { tokenizer, plan, encoder, out: Encoding::default() })
     }
 
     /// How many tokens a text has; they are made, with the columns that the options name, and forgotten.

@@ -424,18 +424,30 @@ impl Tokenizer {
         Seeds::new(&self.vocab, self.token_form, &self.bpe)
     }
 
-    /// Makes an encoder, so that the first text need not wait for it.
+    /// Makes an encoder that knows words, so that the first text need not wait for it.
     fn ready(self) -> Self {
-        self.with_encoder(|_| ());
+        self.with_encoder(|encoder| encoder.seed(&self.seeds()));
         self
     }
 
     /// Lends an encoder for as long as `work` takes. When `work` panics the encoder is dropped with whatever state it is in.
     pub(crate) fn with_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
-        let mut encoder = self.encoders.lend(self.seeds());
+        let mut encoder = self.encoders.lend();
         let result = work(&mut encoder);
         self.encoders.give_back(encoder);
         result
+    }
+
+    /// The same for a batch of so many bytes. Where it is large the encoder knows words from the start, which takes it some
+    /// milliseconds if it does not know them yet. A single text never waits for that.
+    pub(crate) fn with_encoder_for<T>(&self, bytes: usize, work: impl FnOnce(&mut Encoder) -> T) -> T {
+        const LARGE: usize = 1 << 18;
+        self.with_encoder(|encoder| {
+            if bytes >= LARGE {
+                encoder.seed(&self.seeds());
+            }
+            work(encoder)
+        })
     }
 }
 
@@ -473,12 +485,12 @@ impl Encoders {
         (Self::ALL_CACHE_BYTES / Self::most_idle()).clamp(Self::LEAST_CACHE_BYTES, Self::MOST_CACHE_BYTES)
     }
 
-    fn lend(&self, seeds: Seeds<'_>) -> Box<Encoder> {
+    fn lend(&self) -> Box<Encoder> {
         self.idle.lend(|number| {
             if number > 0 {
                 self.shared.start();
             }
-            Box::new(Encoder::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.shared)).seeded(&seeds))
+            Box::new(Encoder::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.shared)))
         })
     }
 

@@ -300,6 +300,7 @@ fn encode_parts(tokenizer: &Tokenizer, parts: &[Part<'_>], plan: Plan, run: &Run
     let rows = parts.last().map_or(0, |part| part.row + 1);
     let per_token = bytes_per_token(plan.columns);
     let weights: Vec<usize> = parts.iter().map(Part::weight).collect();
+    let bytes = weights.iter().sum();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         let range = window.range();
         let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
@@ -309,7 +310,7 @@ fn encode_parts(tokenizer: &Tokenizer, parts: &[Part<'_>], plan: Plan, run: &Run
             && !plan.overflow
             && room_for_all(expected) * per_token <= memory::settings().cap / MOST_AT_ONCE;
         let mut made = Window::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
-        tokenizer.with_encoder(|encoder| {
+        tokenizer.with_encoder_for(bytes, |encoder| {
             while let Some(at) = window.next() {
                 let part = &parts[at];
                 let overflowing = match part.text {
@@ -359,8 +360,9 @@ pub fn count_batch(
     let plan = tokenizer.count_plan(options).map_err(BatchError::Options)?;
     let parts = parts::cut(tokenizer, &plan, PART, rows.iter().map(|&text| text.into()));
     let weights: Vec<usize> = parts.iter().map(Part::weight).collect();
+    let bytes = weights.iter().sum();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
-        tokenizer.with_encoder(|encoder| {
+        tokenizer.with_encoder_for(bytes, |encoder| {
             let mut counts = Vec::with_capacity(window.range().len());
             while let Some(at) = window.next() {
                 let part = &parts[at];

@@ -83,7 +83,8 @@ proptest! {
                 let columns = Columns::from_bits(columns);
                 let options = EncodeOptions { columns, offset_unit, ..EncodeOptions::default() };
                 let plan = tokenizer.plan(&options).expect("the options are sound");
-                let (mut together, mut one_by_one) = (Encoder::new(1 << 20, 0).seeded(&tokenizer.seeds()), Encoder::new(0, 0));
+                let (mut together, mut one_by_one) = (Encoder::new(1 << 20, 0), Encoder::new(0, 0));
+                together.seed(&tokenizer.seeds());
                 for text in texts.iter().chain(&texts) {
                     let made = [&mut together, &mut one_by_one].map(|encoder| {
                         let mut made = Encoding::default();

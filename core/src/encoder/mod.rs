@@ -37,6 +37,7 @@ use words::Words;
 /// What one worker needs to encode, beside the [`Tokenizer`]. It belongs to one worker at a time and remembers words.
 #[derive(Debug)]
 pub(crate) struct Encoder {
+    is_seeded: bool,
     words: Words,
     text: AlignedText,
     splits: Splits,
@@ -68,6 +69,7 @@ pub(crate) struct Plan {
 impl Encoder {
     pub(crate) fn new(cache_bytes: usize, seed: u64) -> Self {
         Self {
+            is_seeded: false,
             words: Words::new(cache_bytes, seed),
             text: AlignedText::default(),
             splits: Splits::default(),
@@ -85,10 +87,11 @@ impl Encoder {
         self
     }
 
-    /// It knows the words that are known of the tokenizer from the start.
-    pub(crate) fn seeded(mut self, seeds: &Seeds<'_>) -> Self {
-        self.words.cache.seed(seeds.len(), seeds.words());
-        self
+    /// Makes it know the words that are known of its tokenizer from the start. What it learned of short words before is forgotten.
+    pub(crate) fn seed(&mut self, seeds: &Seeds<'_>) {
+        if !std::mem::replace(&mut self.is_seeded, true) {
+            self.words.cache.seed(seeds.len(), seeds.words());
+        }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

@@ -64,8 +64,9 @@ fn key(token: &[u8], form: TokenForm) -> Option<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::{Run, count_batch};
     use crate::bpe::MergeScratch;
-    use crate::tokenizer::Tokenizer;
+    use crate::tokenizer::{EncodeOptions, Tokenizer};
     use serde_json::{Map, Value, json};
 
     /// Of the letters a to e and what merges make of them; "abc" is a token, but as a word becomes "ab" and "c".
@@ -113,11 +114,29 @@ mod tests {
     }
 
     #[test]
-    fn the_first_text_finds_them() {
+    fn the_first_text_finds_them_and_a_single_text_does_not_wait_for_them() {
         let tokenizer = file(&json!({}));
-        let text = "ab de cde abc";
-        tokenizer.count(text.into(), &Default::default()).expect("a text");
-        let (found, not_found) = tokenizer.cache_counts();
-        assert_eq!((found, not_found), (2, 2), "ab and \" de\" are; \" cde\" and \" abc\" are no tokens");
+        let count = |text: &str| tokenizer.count(text.into(), &EncodeOptions::default()).expect("a text");
+        count("ab de cde abc");
+        assert_eq!(tokenizer.cache_counts(), (2, 2), "ab and \" de\" are; \" cde\" and \" abc\" are no tokens");
+        // While another text has that encoder.
+        tokenizer.with_encoder(|_| count("ab de"));
+        assert_eq!(tokenizer.cache_counts(), (2, 4));
+    }
+
+    #[test]
+    fn a_large_batch_does_not_begin_without_them() {
+        let tokenizer = file(&json!({}));
+        let run = Run { threads: Some(1), cancel: None };
+        let counts = |text: &str| {
+            let made = tokenizer.cache_counts();
+            // The encoder of the file is somebody else's, so that there is another one.
+            tokenizer
+                .with_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
+                .expect("a text");
+            tokenizer.with_encoder(|_| tokenizer.cache_counts().1 - made.1)
+        };
+        assert_eq!(counts("ab de"), 2);
+        assert_eq!(counts(&" de".repeat(1 << 17)), 0);
     }
 }

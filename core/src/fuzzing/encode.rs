@@ -154,7 +154,8 @@ fn assert_one_by_one(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions)
     let plan = tokenizer.plan(options).expect("the options are sound");
     let [together, one_by_one] = [1 << 14, 0].map(|cache_bytes| {
         let mut made = Encoding::default();
-        let mut encoder = Encoder::new(cache_bytes, 0).seeded(&tokenizer.seeds());
+        let mut encoder = Encoder::new(cache_bytes, 0);
+        encoder.seed(&tokenizer.seeds());
         encoder.encode(tokenizer, &Text::Utf8(text).into(), &plan, &mut made).map(|_| made)
     });
     assert_eq!(together, one_by_one, "{text:?}");

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::merges::{self, Merge};
+use super::merges::{self, Merge, Pairs};
 use super::word_cache::Key;
 use super::{BytePairs, Merges, Symbol};
 use crate::simd::lanes::{LANES, Lanes, Work, with_lanes};
@@ -147,7 +147,18 @@ struct ShortWord<L: Lanes, const BLOCKS: usize> {
     there: u64,
 }
 
+/// See [`ShortWord::beside`].
+struct Beside {
+    before: usize,
+    /// The bit of the right symbol.
+    right: u64,
+    after: usize,
+}
+
 impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
+    /// All places are below this number, which is a power of two: so much is known without asking.
+    const PLACES: usize = BLOCKS * LANES;
+
     #[inline(always)]
     fn new(lanes: L, symbols: &[Symbol], pairs: &[Merge]) -> Self {
         let (mut ids, mut into, mut orders) =
@@ -198,28 +209,45 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
 
     /// Joins until no pair can be.
     #[inline(always)]
-    fn merge(&mut self, get: impl Fn(u32, u32) -> Merge) {
-        // All places are below this number, which is a power of two: so much is known without asking.
-        let places = BLOCKS * LANES;
-        const { assert!((BLOCKS * LANES).is_power_of_two()) };
+    fn merge(&mut self, pairs: &impl Pairs) {
+        const { assert!(Self::PLACES.is_power_of_two()) };
         let mut lowest = self.lowest();
         while lowest < Order::NONE {
-            let at = Order::place(lowest) % places;
-            // From the right symbol on, which goes, and from the one behind that on.
-            let behind = self.there & (!1 << at);
-            let further = behind & behind.wrapping_sub(1);
-            let (before, after) = (last_before(self.there, at) % places, further.trailing_zeros() as usize % places);
-            self.there ^= behind ^ further;
+            let at = Order::place(lowest) % Self::PLACES;
+            let Beside { before, right, after } = self.beside(at);
+            self.there ^= right;
             let id = self.into.as_flattened()[at];
             let ids = self.ids.as_flattened_mut();
             ids[at] = id;
             // What is lowest elsewhere does not wait for the table.
             self.lanes.fill_all(&mut self.orders, (1 << after) - (1 << before), u32::MAX);
             let elsewhere = self.lowest();
+            self.expect(elsewhere, pairs);
             let ids = self.ids.as_flattened();
-            let (first, second) = (get(ids[before], id), get(id, ids[after]));
+            let (first, second) = (pairs.get(ids[before], id), pairs.get(id, ids[after]));
             lowest = elsewhere.min(self.set(before, first)).min(self.set(at, second));
         }
+    }
+
+    /// Asks ahead for what will be asked of the table if this is the next pair to be joined, as it mostly is.
+    #[inline(always)]
+    fn expect(&self, order: u32, pairs: &impl Pairs) {
+        // The place is any one if no pair is left, but not the one at the left edge.
+        let at = Order::place(order).max(1) % Self::PLACES;
+        let Beside { before, after, .. } = self.beside(at);
+        let (id, ids) = (self.into.as_flattened()[at], self.ids.as_flattened());
+        pairs.expect(ids[before], id);
+        pairs.expect(id, ids[after]);
+    }
+
+    /// What stands beside a pair whose left symbol is at a place.
+    #[inline(always)]
+    fn beside(&self, at: usize) -> Beside {
+        // From the right symbol on, which goes, and from the one behind that on.
+        let behind = self.there & (!1 << at);
+        let further = behind & behind.wrapping_sub(1);
+        let (before, after) = (last_before(self.there, at), further.trailing_zeros() as usize);
+        Beside { before: before % Self::PLACES, right: behind ^ further, after: after % Self::PLACES }
     }
 
     #[inline(always)]
@@ -248,8 +276,8 @@ impl<L: Lanes, const BLOCKS: usize> merges::Work for &mut ShortWord<L, BLOCKS> {
     type Out = ();
 
     #[inline(always)]
-    fn run(self, get: impl Fn(u32, u32) -> Merge) {
-        self.merge(get);
+    fn run(self, pairs: &impl Pairs) {
+        self.merge(pairs);
     }
 }
 

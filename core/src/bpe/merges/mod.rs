@@ -39,7 +39,36 @@ pub struct Merges {
 pub(super) trait Work {
     type Out;
 
-    fn run(self, get: impl Fn(u32, u32) -> Merge) -> Self::Out;
+    fn run(self, pairs: &impl Pairs) -> Self::Out;
+}
+
+/// A table.
+pub(super) trait Pairs {
+    /// As [`Merges::get`].
+    fn get(&self, left: u32, right: u32) -> Merge;
+
+    /// Asks ahead for what [`Self::get`] will look at.
+    fn expect(&self, left: u32, right: u32);
+}
+
+impl Pairs for Packed {
+    #[inline(always)]
+    fn get(&self, left: u32, right: u32) -> Merge {
+        self.get(left, right)
+    }
+
+    #[inline(always)]
+    fn expect(&self, left: u32, right: u32) {
+        self.expect(left, right);
+    }
+}
+
+impl Pairs for Wide {
+    fn get(&self, left: u32, right: u32) -> Merge {
+        self.get(left, right)
+    }
+
+    fn expect(&self, _: u32, _: u32) {}
 }
 
 #[derive(Debug)]
@@ -93,11 +122,8 @@ impl Merges {
     #[inline(always)]
     pub(super) fn with_table<W: Work>(&self, work: W) -> W::Out {
         match &self.table {
-            Table::Packed(table) => work.run(
-                #[inline(always)]
-                |left, right| table.get(left, right),
-            ),
-            Table::Wide(table) => work.run(|left, right| table.get(left, right)),
+            Table::Packed(table) => work.run(table),
+            Table::Wide(table) => work.run(table),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use super::Merge;
 use super::filter::Filter;
-use crate::simd::Classifier;
+use crate::simd::{self, Classifier};
 
 /// Slots in a cache line.
 const SLOTS: usize = 8;
@@ -127,6 +127,15 @@ impl Packed {
             return if slots[SLOTS - 1] == EMPTY { Merge::NONE } else { self.get_further(home, tag) };
         }
         self.unpack(slots[found.trailing_zeros() as usize % SLOTS])
+    }
+
+    /// Asks ahead for the bucket that [`Self::get`] looks at. Where the filter refuses the pair it is one that is always near:
+    /// which of the two it is cannot be foretold.
+    #[inline(always)]
+    pub(super) fn expect(&self, left: u32, right: u32) {
+        let mixed = self.mixed(left, right);
+        let bucket = self.place(mixed).0 * usize::from(self.filter.may_have(mixed));
+        simd::prefetch(&self.buckets[bucket]);
     }
 
     #[cold]

@@ -73,13 +73,13 @@ pub(crate) struct WordCache {
 impl WordCache {
     /// A cache of at most `bytes`. Too little for anything turns it off.
     pub(crate) fn new(bytes: usize) -> Self {
-        // Two thirds for short words, a twelfth for those of medium length and for long ones, a sixth for what does not fit into slots.
+        // Two thirds for short words, a twelfth for those of medium length, little for long ones, and a sixth for what does not fit.
         let bytes = if bytes < 6144 { 0 } else { bytes };
         let largest = |share: usize, size: usize| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits);
         Self {
             short: ShortWords::new(largest(bytes / 3 * 2, 64)),
             medium: MediumWords::new(largest(bytes / 12, 64)),
-            long: LongWords::new(largest(bytes / 12, 16)),
+            long: LongWords::new(largest(bytes / 48, 16)),
             ring: Ring::new(largest(bytes / 6, 4)),
             shared: Arc::default(),
             words: 0,
@@ -160,7 +160,7 @@ impl WordCache {
         let mut end = Appender::new(ids, SHORT, Classifier::best());
         self.short.push_aside(key, &self.ring, &mut end).or_else(|| {
             let slot = Slot::from_value(key, self.shared.get(key)?);
-            self.short.insert(slot);
+            self.short.insert(slot, self.words);
             slot.push(&self.ring, &mut end)
         })
     }
@@ -196,10 +196,10 @@ impl WordCache {
         if let Some(slot) = Slot::packed(key, ids.clone()) {
             let slot = slot.with_lengths_that_vary(lengths_vary);
             self.shared.put(key, slot.value());
-            self.short.insert(slot);
+            self.short.insert(slot, self.words);
         } else if let Some(place) = self.ring.put(ids) {
             let slot = Slot::in_ring(key, place, symbols.len() as u32);
-            self.short.insert(slot.with_lengths_that_vary(lengths_vary));
+            self.short.insert(slot.with_lengths_that_vary(lengths_vary), self.words);
         }
     }
 

@@ -22,8 +22,10 @@ const VARIES: u8 = 0x80;
 const FIRST: usize = 32 << 10;
 /// The first size of a table that knows many words from the start, at most: 8 MiB.
 const FIRST_SEEDED: usize = 128 << 10;
-/// A table grows when it let go of so many words: one for each so many lines.
+/// A table grows when it let go of so many words: one for each so many lines,
 const GROWS: usize = 32;
+/// and of one at least for each so many that were looked for: a few that take turns are not worth it.
+const SELDOM: u64 = 2048;
 
 /// A word and its ids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -206,14 +208,16 @@ fn line(key: Key, lines: usize, multiplier: u64) -> usize {
 pub(super) struct ShortWords {
     lines: Table<Line>,
     limit: usize,
-    /// How many words were let go of since it last grew.
+    /// How many words were let go of,
     dropped: usize,
+    /// since so many had been looked for.
+    since: u64,
 }
 
 impl ShortWords {
     /// At most so many lines, a power of two or none.
     pub(super) fn new(limit: usize) -> Self {
-        Self { lines: Table::zeroed(limit.min(FIRST)), limit, dropped: 0 }
+        Self { lines: Table::zeroed(limit.min(FIRST)), limit, dropped: 0, since: 0 }
     }
 
     /// Begins anew with `words`, `count` at most, each of which has one id; with the first ones, so many that a quarter of the slots is taken.
@@ -275,12 +279,17 @@ impl ShortWords {
         }
     }
 
-    /// Writes a word that was not found, or whose ids are gone.
-    pub(super) fn insert(&mut self, slot: Slot) {
+    /// Writes a word that was not found, or whose ids are gone, when so many were looked for.
+    pub(super) fn insert(&mut self, slot: Slot, looked_for: u64) {
         let at = home(slot.key, self.lines.len());
-        if !self.put(at, slot) {
-            self.dropped += 1;
-            if self.dropped * GROWS > self.lines.len() && self.lines.len() < self.limit {
+        if self.put(at, slot) {
+            return;
+        }
+        self.dropped += 1;
+        if self.dropped * GROWS > self.lines.len() {
+            let is_often = looked_for - self.since < self.dropped as u64 * SELDOM;
+            (self.dropped, self.since) = (0, looked_for);
+            if is_often && self.lines.len() < self.limit {
                 self.grow();
             }
         }
@@ -335,10 +344,10 @@ impl ShortWords {
     }
 
     fn grow(&mut self) {
-        let larger = Self { lines: Table::zeroed(2 * self.lines.len()), limit: self.limit, dropped: 0 };
-        let smaller = std::mem::replace(self, larger);
+        let larger = Table::zeroed(2 * self.lines.len());
+        let smaller = std::mem::replace(&mut self.lines, larger);
         // The newer ones last, so that they stand in front again.
-        for slot in smaller.lines.iter().flat_map(|line| line.0.iter().rev()).filter(|slot| !slot.is_empty()) {
+        for slot in smaller.iter().flat_map(|line| line.0.iter().rev()).filter(|slot| !slot.is_empty()) {
             self.put(home(slot.key, self.lines.len()), *slot);
         }
     }
@@ -370,7 +379,7 @@ mod tests {
     #[test]
     fn a_table_that_is_half_full_loses_hardly_any_word() {
         let mut words = ShortWords::new(1 << 10);
-        (0..1 << 10).for_each(|number| words.insert(slot(number)));
+        (0..1 << 10).for_each(|number| words.insert(slot(number), 0));
         for _ in 0..3 {
             let found = (0..1 << 10).filter(|&number| find(&mut words, number) == Some(vec![number, 7])).count();
             assert!(
@@ -387,7 +396,7 @@ mod tests {
         let mut lost = 0;
         for number in 0..4 * FIRST as u32 {
             let before = words.lines.len();
-            words.insert(slot(number));
+            words.insert(slot(number), number.into());
             if words.lines.len() > before {
                 lost += before / GROWS + 1;
             }
@@ -395,13 +404,23 @@ mod tests {
         assert_eq!(words.lines.len(), 4 * FIRST);
         let found = (0..4 * FIRST as u32).filter(|&number| find(&mut words, number) == Some(vec![number, 7])).count();
         assert!(found + lost + words.dropped + 100 > 4 * FIRST, "{found} found, {lost} lost");
-        (0..16 * FIRST as u32).for_each(|number| words.insert(slot(number)));
+        (0..16 * FIRST as u32).for_each(|number| words.insert(slot(number), 4 * FIRST as u64));
         assert_eq!(words.lines.len(), 4 * FIRST, "it is at its limit");
         assert_eq!(
             find(&mut words, 16 * FIRST as u32 - 1),
             Some(vec![16 * FIRST as u32 - 1, 7]),
             "the newest is there"
         );
+    }
+
+    #[test]
+    fn words_that_take_turns_now_and_then_do_not_make_it_grow() {
+        let rounds = |apart: u64| {
+            let mut words = ShortWords::new(2 * FIRST);
+            (0..4 * FIRST as u32).for_each(|number| words.insert(slot(number), apart * u64::from(number)));
+            words.lines.len()
+        };
+        assert_eq!((rounds(1), rounds(2 * SELDOM)), (2 * FIRST, FIRST));
     }
 
     #[test]
@@ -424,7 +443,7 @@ mod tests {
         let mut words = ShortWords::new(16);
         let same_home: Vec<u32> =
             (0..).filter(|&number| home(key(number), 16) == 3 && aside(key(number), 16) != 3).take(3).collect();
-        same_home.iter().for_each(|&number| words.insert(slot(number)));
+        same_home.iter().for_each(|&number| words.insert(slot(number), 0));
         let is_home = |words: &ShortWords, number: u32| words.lines[3].0.iter().any(|slot| slot.key == key(number));
         assert!(!is_home(&words, same_home[0]), "the oldest had to go");
         assert_eq!(find(&mut words, same_home[0]), Some(vec![same_home[0], 7]));

@@ -43,9 +43,24 @@ pub(crate) fn byte_of(character: char) -> Option<u8> {
     *BYTES.get(character as usize)?
 }
 
-/// The bytes that a token's printable form stands for; nothing when a character in it is none of the 256.
+/// The bytes that a token's printable form stands for, in UTF-8; nothing in place of a character that is none of the 256.
+pub(crate) fn bytes(token: &[u8]) -> impl Iterator<Item = Option<u8>> {
+    let mut rest = token.iter();
+    std::iter::from_fn(move || {
+        let first = *rest.next()?;
+        if first.is_ascii() {
+            return Some(BYTES[usize::from(first)]);
+        }
+        // The characters beyond ASCII have two bytes each; others are not read on behind their first byte.
+        let is_pair = first & 0xE0 == 0xC0;
+        let code = usize::from(first & 0x1F) << 6 | usize::from(rest.next()? & 0x3F);
+        Some(if is_pair { BYTES.get(code).copied().flatten() } else { None })
+    })
+}
+
+/// The same, of all of a token.
 pub(crate) fn bytes_of(token: &str) -> Option<Vec<u8>> {
-    token.chars().map(byte_of).collect()
+    bytes(token.as_bytes()).collect()
 }
 
 #[cfg(test)]
@@ -59,6 +74,9 @@ mod tests {
         }
         assert_eq!((CHARACTERS[usize::from(b' ')], CHARACTERS[usize::from(b'\n')], CHARACTERS[0]), ('Ġ', 'Ċ', 'Ā'));
         assert_eq!(('\0'..=char::MAX).filter(|&c| byte_of(c).is_some()).count(), 256);
+        for c in ('\0'..='\u{1000}').chain(['中', '\u{FFFF}', '\u{1F600}', char::MAX]) {
+            assert_eq!(bytes_of(&format!("a{c}b")), byte_of(c).map(|byte| vec![b'a', byte, b'b']), "{c:?}");
+        }
         assert_eq!(bytes_of("Ġé中"), None);
     }
 }

@@ -6,7 +6,9 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use std::hash::BuildHasher;
+use hashbrown::hash_table::Entry;
+use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
 
 use crate::error::LoadError;
 
@@ -45,7 +47,6 @@ impl Vocab {
         vocab.bytes.reserve(bytes);
         vocab.ends.reserve(tokens);
         vocab.ids.reserve(tokens);
-        vocab.by_bytes.reserve(tokens, |_| 0);
         VocabBuilder { vocab }
     }
 
@@ -56,8 +57,22 @@ impl Vocab {
 
     /// The id of a token, given whole.
     pub fn id(&self, token: &[u8]) -> Option<u32> {
-        let place = self.by_bytes.find(self.hasher.hash_one(token), |&place| self.at(place) == token)?;
-        Some(self.ids[*place as usize])
+        self.place(token).map(|place| self.id_at(place))
+    }
+
+    /// The place of a token in the order of the file.
+    pub(crate) fn place(&self, token: &[u8]) -> Option<usize> {
+        self.by_bytes.find(hash(&self.hasher, token), |&place| self.at(place) == token).map(|&place| place as usize)
+    }
+
+    /// The id of the token at a place.
+    pub(crate) fn id_at(&self, place: usize) -> u32 {
+        self.ids[place]
+    }
+
+    /// The bytes of the token at a place.
+    pub(crate) fn token_at(&self, place: usize) -> Option<&[u8]> {
+        (place < self.len()).then(|| self.at(place as u32))
     }
 
     /// The bytes of a token.
@@ -100,10 +115,22 @@ impl Vocab {
     }
 
     fn at(&self, place: u32) -> &[u8] {
-        let place = place as usize;
-        let start = if place == 0 { 0 } else { self.ends[place - 1] };
-        &self.bytes[start as usize..self.ends[place] as usize]
+        &self.bytes[span(&self.ends, place)]
     }
+}
+
+/// Where the token of a place stands.
+fn span(ends: &[u32], place: u32) -> Range<usize> {
+    let place = place as usize;
+    let start = if place == 0 { 0 } else { ends[place - 1] };
+    start as usize..ends[place] as usize
+}
+
+/// Of a token alone: its length is part of what is made of the bytes.
+fn hash(hasher: &RandomState, token: &[u8]) -> u64 {
+    let mut hasher = hasher.build_hasher();
+    hasher.write(token);
+    hasher.finish()
 }
 
 /// Takes the tokens one by one, then checks that no two share an id.
@@ -122,25 +149,14 @@ impl VocabBuilder {
             size: end as u64,
             limit: u32::MAX.into(),
         })?;
-        let hash = vocab.hasher.hash_one(token);
-        if let Some(&place) = vocab.by_bytes.find(hash, |&place| vocab.at(place) == token) {
-            vocab.ids[place as usize] = id;
-            return Ok(());
-        }
-        let place = vocab.ids.len() as u32;
         vocab.bytes.extend_from_slice(token);
         vocab.ends.push(end);
         vocab.ids.push(id);
-        let Vocab { bytes, ends, by_bytes, hasher, .. } = vocab;
-        by_bytes.insert_unique(hash, place, |&place| {
-            let place = place as usize;
-            let start = if place == 0 { 0 } else { ends[place - 1] as usize };
-            hasher.hash_one(&bytes[start..ends[place] as usize])
-        });
         Ok(())
     }
 
     pub(crate) fn finish(mut self) -> Result<Vocab, LoadError> {
+        self.index()?;
         let vocab = &mut self.vocab;
         let slots = vocab.max_id().map_or(0, |max| max as usize + 1);
         if slots <= vocab.len() * 8 + 65_536 {
@@ -165,6 +181,32 @@ impl VocabBuilder {
             vocab.by_id = ById::Sparse(table);
         }
         Ok(self.vocab)
+    }
+
+    /// Makes the table by bytes, now that it is known how large it has to be. Of a repeated token the first place and the
+    /// last id stay.
+    fn index(&mut self) -> Result<(), LoadError> {
+        let Vocab { bytes, ends, ids, by_bytes, hasher, .. } = &mut self.vocab;
+        let text = |place: u32| &bytes[span(ends, place)];
+        *by_bytes = HashTable::with_capacity(ids.len());
+        for place in 0..ids.len() as u32 {
+            let (token, rehash) = (text(place), |&place: &u32| hash(hasher, text(place)));
+            match by_bytes.entry(hash(hasher, token), |&place| text(place) == token, rehash) {
+                Entry::Occupied(first) => ids[*first.get() as usize] = ids[place as usize],
+                Entry::Vacant(free) => drop(free.insert(place)),
+            }
+        }
+        if by_bytes.len() == ids.len() {
+            return Ok(());
+        }
+        let mut once = Vocab::builder(by_bytes.len(), bytes.len());
+        for (place, (token, id)) in self.vocab.iter().enumerate() {
+            if self.vocab.place(token) == Some(place) {
+                once.push(token, id)?;
+            }
+        }
+        *self = once;
+        self.index()
     }
 
     fn duplicate(&self, id: u32, first: u32, second: u32) -> LoadError {

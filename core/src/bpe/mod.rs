@@ -190,9 +190,11 @@ impl BytePairs {
     fn new(alphabet: &Alphabet, merges: &Merges) -> Option<Self> {
         let Alphabet::Bytes { ids, .. } = alphabet else { return None };
         let ids: Vec<u32> = ids.iter().copied().collect::<Option<_>>()?;
-        let pairs = ids.iter().flat_map(|&right| ids.iter().map(move |&left| merges.get(left, right)));
-        let pairs: Box<[_]> = pairs.map(|pair| [pair.rank, pair.id]).collect();
-        Some(Self { pairs: pairs.try_into().ok()?, ids: ids.try_into().ok()? })
+        let mut pairs = Vec::with_capacity(1 << 16);
+        for &right in &ids {
+            pairs.extend(ids.iter().map(|&left| merges.get(left, right)).map(|pair| [pair.rank, pair.id]));
+        }
+        Some(Self { pairs: pairs.into_boxed_slice().try_into().ok()?, ids: ids.try_into().ok()? })
     }
 
     fn memory_bytes(&self) -> usize {

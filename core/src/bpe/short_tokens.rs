@@ -2,6 +2,7 @@
 
 use super::merges::filter::Filter;
 use super::word_cache::{Key, folded};
+use crate::simd;
 
 /// Tokens in a cache line.
 const SLOTS: usize = 3;
@@ -48,6 +49,20 @@ impl ShortTokens {
         false
     }
 
+    /// Asks ahead for the line that [`Self::insert`] and [`Self::id`] look at first.
+    #[inline]
+    pub(super) fn expect(&self, key: Key) {
+        if let Some(at) = self.places(hash(key)).next() {
+            simd::prefetch(&self.lines[at]);
+        }
+    }
+
+    /// False only if [`Self::id`] finds nothing.
+    #[inline]
+    pub(super) fn may_have(&self, key: Key) -> bool {
+        self.filter.may_have(hash(key))
+    }
+
     #[inline]
     pub(super) fn id(&self, key: Key) -> Option<u32> {
         let hash = hash(key);
@@ -72,7 +87,8 @@ impl ShortTokens {
         let lines = self.lines.len();
         // The upper half of the hash, as a part of one, of the lines.
         let home = ((hash >> 32) * lines as u64) >> 32;
-        (0..REACH).map(move |far| (home as usize + far) % lines)
+        std::iter::successors(Some(home as usize), move |&at| Some(if at + 1 == lines { 0 } else { at + 1 }))
+            .take(REACH)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

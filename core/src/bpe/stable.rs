@@ -56,21 +56,17 @@ enum Known {
 /// The merge that makes a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Made {
-    rank: u32,
+    /// One more than its rank; bytes are there before.
+    time: u32,
     left: u32,
     right: u32,
 }
 
 impl Made {
     /// Of nothing that is known: no merge makes the token, or more than one.
-    const UNKNOWN: Self = Self { rank: Merges::NO_RANK, left: 0, right: 0 };
+    const UNKNOWN: Self = Self { time: u32::MAX, left: 0, right: 0 };
     /// The token is a byte.
-    const BYTE: Self = Self { rank: Merges::NO_RANK, left: 1, right: 1 };
-
-    /// As [`Merge::rank`], of bytes before all others.
-    fn time(self) -> u64 {
-        if self == Self::BYTE { 0 } else { 1 + u64::from(self.rank) }
-    }
+    const BYTE: Self = Self { time: 0, left: 0, right: 0 };
 }
 
 impl Tree {
@@ -86,10 +82,11 @@ impl Tree {
         for (left, right, Merge { rank, id }) in merges.iter() {
             let Some(made) = made.get_mut(id as usize) else { continue };
             let known = &mut known[id as usize];
-            if *made == Made::UNKNOWN && *known == Known::Nothing {
-                *made = Made { rank, left, right };
+            let is_first = *made == Made::UNKNOWN && *known == Known::Nothing;
+            if is_first && rank + 1 < Made::UNKNOWN.time {
+                *made = Made { time: rank + 1, left, right };
             } else {
-                // More than one way to make it, or a byte that is also made of others.
+                // More than one way to make it, or a byte that is also made of others, or as late as if nothing made it.
                 *made = Made::UNKNOWN;
                 *known = Known::Unstable;
             }
@@ -111,11 +108,11 @@ impl Tree {
         let stable = match token {
             Made::BYTE => true,
             Made::UNKNOWN => false,
-            Made { left, right, .. } => {
+            Made { time, left, right } => {
                 depth > 0
                     && [left, right]
                         .into_iter()
-                        .all(|part| self.made(part).time() < token.time() && self.is_stable(merges, part, depth - 1))
+                        .all(|part| self.made(part).time < time && self.is_stable(merges, part, depth - 1))
                     && self.stays_apart(merges, token)
             }
         };
@@ -126,25 +123,23 @@ impl Tree {
     /// Whether nothing joins over the middle of a token before its two parts are made, both of which are stable.
     fn stays_apart(&self, merges: &Merges, token: Made) -> bool {
         let (mut left, mut right) = (token.left, token.right);
+        let (mut left_made, mut right_made) = (self.made(left), self.made(right));
         // When each of them becomes part of the next.
-        let (mut left_until, mut right_until) = (token.rank, token.rank);
-        let mut is_the_token = true;
-        loop {
-            // Equals are done from left to right, which could be this one first.
-            if !is_the_token && merges.get(left, right).rank <= left_until.min(right_until) {
+        let (mut left_until, mut right_until) = (token.time, token.time);
+        while left_made.time > 0 || right_made.time > 0 {
+            if left_made.time > right_made.time {
+                (left, left_until) = (left_made.right, left_made.time);
+                left_made = self.made(left);
+            } else {
+                (right, right_until) = (right_made.left, right_made.time);
+                right_made = self.made(right);
+            }
+            // One of the same rank counts too: equals are done from left to right, which could be this one first.
+            if merges.get(left, right).rank < left_until.min(right_until) {
                 return false;
             }
-            is_the_token = false;
-            let (last, earlier) = (self.made(left), self.made(right));
-            if last == Made::BYTE && earlier == Made::BYTE {
-                return true;
-            }
-            if last.time() > earlier.time() {
-                (left, left_until) = (last.right, last.rank);
-            } else {
-                (right, right_until) = (earlier.left, earlier.rank);
-            }
         }
+        true
     }
 }
 

@@ -2,7 +2,6 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use std::borrow::Cow;
 use std::hash::BuildHasher;
 
 use super::short_tokens::ShortTokens;
@@ -19,27 +18,27 @@ pub(crate) struct WholeWords {
 }
 
 impl WholeWords {
-    /// `words` may hold a word twice; the last one counts.
-    pub(crate) fn new<'a>(words: impl Iterator<Item = (Cow<'a, [u8]>, u32)>) -> Self {
-        let mut made = Self {
-            short: ShortTokens::new(words.size_hint().1.unwrap_or_default()),
-            others: Others::default(),
-            crowded: false,
-        };
-        for (word, id) in words.filter(|(word, _)| !word.is_empty()) {
-            if word.len() > SHORT {
-                made.others.insert(&word, id);
-            } else if !made.short.insert(WordCache::key_of(&word), id) {
-                made.crowded = true;
-                made.others.insert(&word, id);
-            }
-        }
-        made.others.bytes.shrink_to_fit();
-        made
+    /// Words to be added, with room for so many.
+    pub(crate) fn builder(words: usize) -> WholeWordsBuilder {
+        let words = Self { short: ShortTokens::new(words), others: Others::default(), crowded: false };
+        WholeWordsBuilder { words, waiting: Vec::with_capacity(TOGETHER) }
+    }
+
+    /// Of words that are all there. One that is there twice has the last id.
+    pub(crate) fn new<'a>(words: impl Iterator<Item = (&'a [u8], u32)>) -> Self {
+        let mut builder = Self::builder(words.size_hint().1.unwrap_or_default());
+        words.for_each(|(word, id)| builder.push(word, id));
+        builder.finish()
     }
 
     pub(crate) fn id(&self, word: &[u8]) -> Option<u32> {
         self.id_by(word, WordCache::key_of(word))
+    }
+
+    /// The ids of words of which the keys are known, all of them short: found sooner than one after the other.
+    pub(crate) fn ids<'k>(&self, keys: &'k [Key]) -> impl Iterator<Item = Option<u32>> + use<'_, 'k> {
+        keys.iter().for_each(|&key| self.short.expect(key));
+        keys.iter().map(|&key| self.id_by(&key.to_le_bytes()[..(key >> 120) as usize], key))
     }
 
     /// The id of a word whose key is known.
@@ -51,24 +50,49 @@ impl WholeWords {
         self.short.id(key).or_else(|| if self.crowded { self.others.id(word) } else { None })
     }
 
-    /// Every way to make a word of two others: the ids of the left and the right one, the shortest left one first.
-    pub(crate) fn pairs(&self, word: &[u8], mut each: impl FnMut(u32, u32)) {
-        // The end of a word is less often one than its start, so it is looked for first.
-        if word.len() <= SHORT && !self.crowded {
-            let whole = WordCache::key_of(word);
-            for cut in 1..word.len() {
-                if let Some(right) = self.short.id(start(whole >> (8 * cut), word.len() - cut))
-                    && let Some(left) = self.short.id(start(whole, cut))
-                {
-                    each(left, right);
+    /// Every way to make one of `words` of two others: the ids of the left one, of the right one, and of the word itself.
+    pub(crate) fn pairs<'w>(&self, words: impl Iterator<Item = (&'w [u8], u32)>, mut each: impl FnMut(u32, u32, u32)) {
+        let mut waiting = vec![];
+        for (word, id) in words {
+            if word.len() <= SHORT && !self.crowded {
+                self.likely_pairs(word, |left, right| waiting.push((left, right, id)));
+            } else {
+                for (left, right) in (1..word.len()).map(|cut| word.split_at(cut)) {
+                    // The end of a word is less often one than its start, so it is looked for first.
+                    if let Some(right) = self.id(right)
+                        && let Some(left) = self.id(left)
+                    {
+                        each(left, right, id);
+                    }
                 }
             }
-        } else {
-            for cut in 1..word.len() {
-                let (left, right) = word.split_at(cut);
-                if let Some(right) = self.id(right)
-                    && let Some(left) = self.id(left)
-                {
+            if waiting.len() >= 2 * TOGETHER {
+                self.look_up(&mut waiting, &mut each);
+            }
+        }
+        self.look_up(&mut waiting, &mut each);
+    }
+
+    fn look_up(&self, waiting: &mut Vec<(Key, Key, u32)>, each: &mut impl FnMut(u32, u32, u32)) {
+        for (left, right, id) in waiting.drain(..) {
+            if let (Some(left), Some(right)) = (self.short.id(left), self.short.id(right)) {
+                each(left, right, id);
+            }
+        }
+    }
+
+    /// The keys of what a short word can be cut into, if both parts may be words. Their lines are asked for.
+    fn likely_pairs(&self, word: &[u8], mut each: impl FnMut(Key, Key)) {
+        let whole = WordCache::key_of(word) & KEY_MASKS[word.len()];
+        let mut rest = whole;
+        for (cut, mask) in KEY_MASKS.iter().enumerate().take(word.len()).skip(1) {
+            rest >>= 8;
+            let right = key(rest, word.len() - cut);
+            if self.short.may_have(right) {
+                let left = key(whole & mask, cut);
+                if self.short.may_have(left) {
+                    self.short.expect(left);
+                    self.short.expect(right);
                     each(left, right);
                 }
             }
@@ -80,9 +104,52 @@ impl WholeWords {
     }
 }
 
-/// The key of the first `len` bytes of what `bytes` begins with.
-fn start(bytes: Key, len: usize) -> Key {
-    bytes & KEY_MASKS[len] | (len as Key) << 120
+/// Takes words one by one.
+#[derive(Debug)]
+pub(crate) struct WholeWordsBuilder {
+    words: WholeWords,
+    /// The lines of these are asked for.
+    waiting: Vec<(Key, u32)>,
+}
+
+/// So many lines are asked for together.
+const TOGETHER: usize = 16;
+
+impl WholeWordsBuilder {
+    /// Adds a word, or gives the one that is there another id.
+    pub(crate) fn push(&mut self, word: &[u8], id: u32) {
+        if word.len() > SHORT {
+            self.words.others.insert(word, id);
+        } else if !word.is_empty() {
+            let key = WordCache::key_of(word);
+            self.words.short.expect(key);
+            self.waiting.push((key, id));
+            if self.waiting.len() == TOGETHER {
+                self.flush();
+            }
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> WholeWords {
+        self.flush();
+        self.words.others.bytes.shrink_to_fit();
+        self.words
+    }
+
+    fn flush(&mut self) {
+        let WholeWords { short, others, crowded } = &mut self.words;
+        for (key, id) in self.waiting.drain(..) {
+            if !short.insert(key, id) {
+                *crowded = true;
+                others.insert(&key.to_le_bytes()[..(key >> 120) as usize], id);
+            }
+        }
+    }
+}
+
+/// The key of a word of these bytes.
+fn key(bytes: Key, len: usize) -> Key {
+    bytes | (len as Key) << 120
 }
 
 #[derive(Debug, Default)]
@@ -126,7 +193,7 @@ mod tests {
     fn words_of_any_length_are_found_and_the_last_id_counts() {
         let words: Vec<Vec<u8>> = (0..40).map(|len| vec![b'a'; len]).collect();
         let entries = words.iter().zip(0..).chain(words.iter().zip(100..));
-        let whole = WholeWords::new(entries.map(|(word, id)| (Cow::Borrowed(&word[..]), id)));
+        let whole = WholeWords::new(entries.map(|(word, id)| (&word[..], id)));
         for (word, id) in words.iter().zip(100..) {
             assert_eq!(whole.id(word), (!word.is_empty()).then_some(id));
         }
@@ -136,27 +203,34 @@ mod tests {
     #[test]
     fn pairs_are_all_ways_to_make_a_word_of_two() {
         let tokens = ["a", "b", "ab", "ba", "aba", "abababababababab", "bababababababab", "ababab", "ababababababab"];
-        let entries = || tokens.iter().zip(0u32..).map(|(token, id)| (Cow::Borrowed(token.as_bytes()), id));
+        let entries = || tokens.iter().zip(0u32..).map(|(token, id)| (token.as_bytes(), id));
         let mut roomy = WholeWords::new(entries());
         let mut left = entries();
         let crowded = WholeWords::new(std::iter::from_fn(|| left.next()));
         for word in
             ["", "a", "ab", "abab", "ababababababab", "abababababababa", "abababababababab", "ababababababababa"]
         {
-            let expected: Vec<(u32, u32)> = (1..word.len())
+            let expected: Vec<(u32, u32, u32)> = (1..word.len())
                 .filter_map(|cut| {
                     let id = |part: &str| tokens.iter().position(|token| *token == part).map(|id| id as u32);
-                    Some((id(&word[..cut])?, id(&word[cut..])?))
+                    Some((id(&word[..cut])?, id(&word[cut..])?, 7))
                 })
                 .collect();
             for words in [&roomy, &crowded] {
                 let mut pairs = vec![];
-                words.pairs(word.as_bytes(), |left, right| pairs.push((left, right)));
+                words.pairs([(word.as_bytes(), 7)].into_iter(), |left, right, id| pairs.push((left, right, id)));
                 assert_eq!(pairs, expected, "{word}");
             }
         }
+        let mut all = [vec![], vec![]];
+        for (words, all) in [&roomy, &crowded].into_iter().zip(&mut all) {
+            // More than wait at a time.
+            words.pairs((0..20).flat_map(|_| entries()), |left, right, id| all.push((left, right, id)));
+            all.sort_unstable();
+        }
+        assert_eq!(all[0], all[1]);
         roomy.crowded = true;
-        roomy.pairs(b"ab", |left, right| assert_eq!((left, right), (0, 1)));
+        roomy.pairs([(&b"ab"[..], 2)].into_iter(), |left, right, id| assert_eq!((left, right, id), (0, 1, 2)));
     }
 
     #[test]
@@ -164,8 +238,7 @@ mod tests {
         // A hint of none makes the smallest table.
         let words: Vec<Vec<u8>> = (0..200u32).map(|number| number.to_string().into_bytes()).collect();
         let mut left = words.iter().zip(0..);
-        let whole =
-            WholeWords::new(std::iter::from_fn(|| left.next().map(|(word, id)| (Cow::Borrowed(&word[..]), id))));
+        let whole = WholeWords::new(std::iter::from_fn(|| left.next().map(|(word, id)| (&word[..], id))));
         assert!(whole.crowded);
         for (word, id) in words.iter().zip(0..) {
             assert_eq!(whole.id(word), Some(id));

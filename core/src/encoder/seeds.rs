@@ -1,6 +1,6 @@
 //! What a word cache knows before there was a text: short tokens that, as words, become themselves.
 
-use crate::bpe::word_cache::{Key, SHORT};
+use crate::bpe::word_cache::{Key, SHORT, is_short};
 use crate::bpe::{Bpe, WordCache};
 use crate::byte_level;
 use crate::tokenizer::TokenForm;
@@ -41,24 +41,18 @@ impl<'a> Seeds<'a> {
 
 /// The key of a token's bytes as the model sees them, unless they are too many.
 fn key(token: &[u8], form: TokenForm) -> Option<Key> {
-    let mut bytes = [0; SHORT];
-    let mut len = 0;
-    match form {
-        TokenForm::Text | TokenForm::Ranks => {
-            len = token.len();
-            bytes.get_mut(..len)?.copy_from_slice(token);
-        }
+    let key = match form {
+        TokenForm::Text | TokenForm::Ranks => WordCache::key_of(token),
         TokenForm::Printable => {
-            if token.len() > 2 * SHORT {
-                return None;
-            }
-            for character in std::str::from_utf8(token).ok()?.chars() {
-                *bytes.get_mut(len)? = byte_level::byte_of(character)?;
+            let (mut bytes, mut len) = ([0; SHORT + 1], 0);
+            for byte in byte_level::bytes(token) {
+                *bytes[..SHORT].get_mut(len)? = byte?;
                 len += 1;
             }
+            WordCache::key(&bytes, 0, len as u32)
         }
-    }
-    (len > 0).then(|| WordCache::key_of(&bytes[..len]))
+    };
+    is_short(key).then_some(key)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub(crate) mod decoder;
 pub(crate) mod encodings;
 pub(crate) mod json;
 pub(crate) mod length;
+mod merge_list;
 pub(crate) mod model;
 pub(crate) mod normalizer;
 pub(crate) mod post_processor;

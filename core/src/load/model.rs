@@ -1,11 +1,13 @@
-//! The `model` of a tokenizer.json: vocabulary and merges, read in one pass without a tree of values.
+//! The `model` of a tokenizer.json: vocabulary and merges, read without a tree of values.
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::merge_list::{MergeIds, MergeTexts, MergesSeed};
 use crate::bpe::alphabet::{Characters, Unknown, position};
 use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, Joints, Spaces, WholeWords};
@@ -20,23 +22,42 @@ use crate::vocab::{Vocab, VocabBuilder};
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     vocab: Vocab,
-    merges: MergeTexts,
+    merges: MergeList,
     settings: ModelSettings,
 }
 
-/// The two parts of each merge, end to end.
-#[derive(Debug, Default)]
-struct MergeTexts {
-    text: String,
-    /// Where the left part ends and where the right one does.
-    ends: Vec<(usize, usize)>,
+/// The merges: as texts where they stand before what they are looked up in.
+#[derive(Debug)]
+enum MergeList {
+    Texts(MergeTexts),
+    Pairs(Vec<(u32, u32, Merge)>),
 }
+
+impl Default for MergeList {
+    fn default() -> Self {
+        Self::Texts(MergeTexts::default())
+    }
+}
+
+/// A string, which is the file's own where it has no escapes.
+#[derive(Deserialize)]
+pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 pub(crate) enum ModelError {
     Json(serde_json::Error),
     Load(LoadError),
 }
 
+/// For a file that is read in one pass, which nearly all can be. An error says only that [`parse`] has to tell.
+impl<'de> Deserialize<'de> for Model {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut found = Found { at_once: true, ..Found::default() };
+        ModelSeed(&mut found).deserialize(deserializer)?;
+        found.finish().map_err(D::Error::custom)
+    }
+}
+
+/// The model of a file, whatever the order of its parts.
 pub(crate) fn parse(json: &str) -> Result<Model, ModelError> {
     let mut found = Found::default();
     let mut deserializer = serde_json::Deserializer::from_str(json);
@@ -54,6 +75,8 @@ struct Found {
     kind: Option<String>,
     vocab: Option<Vocab>,
     has_merges: bool,
+    /// Whether merges are looked up as they come. Then it is an error if what that takes comes behind them.
+    at_once: bool,
     model: Model,
     error: Option<LoadError>,
 }
@@ -91,7 +114,7 @@ impl ModelSettings {
             TokenForm::Printable | TokenForm::Ranks => byte_alphabet(vocab),
             TokenForm::Text => self.character_alphabet(vocab),
         };
-        let whole_words = self.ignore_merges.then(|| WholeWords::new(tokens(vocab, form)));
+        let whole_words = self.ignore_merges.then(|| whole_words(vocab, form));
         let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
         cut_words(&mut bpe, vocab, spaces);
         if form == TokenForm::Printable {
@@ -154,75 +177,27 @@ fn byte_alphabet(vocab: &Vocab) -> Alphabet {
 }
 
 /// The tokens as the model sees them.
-fn tokens(vocab: &Vocab, form: TokenForm) -> impl Iterator<Item = (Cow<'_, [u8]>, u32)> {
-    vocab.iter().filter_map(move |(token, id)| match form {
-        TokenForm::Text | TokenForm::Ranks => Some((Cow::Borrowed(token), id)),
-        TokenForm::Printable => {
-            let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
-            byte_level::bytes_of(token).map(|bytes| (Cow::Owned(bytes), id))
+fn whole_words(vocab: &Vocab, form: TokenForm) -> WholeWords {
+    let TokenForm::Printable = form else { return WholeWords::new(vocab.iter()) };
+    let (mut words, mut bytes) = (WholeWords::builder(vocab.len()), vec![]);
+    for (token, id) in vocab.iter() {
+        bytes.clear();
+        if byte_level::bytes(token).all(|byte| byte.map(|byte| bytes.push(byte)).is_some()) {
+            words.push(&bytes, id);
         }
-    })
+    }
+    words.finish()
 }
 
 impl Model {
     /// The tables; the texts of the merges are not needed any more.
     pub(crate) fn into_tables(self) -> Result<(Vocab, Merges, ModelSettings), LoadError> {
-        let merges = self.merge_table()?;
-        Ok((self.vocab, merges, self.settings))
-    }
-
-    fn merge_table(&self) -> Result<Merges, LoadError> {
-        let mut pairs = Vec::with_capacity(self.merges.ends.len());
-        let mut joined = String::new();
-        for (index, (left, right)) in self.merges.iter().enumerate() {
-            let missing = |missing: &str| LoadError::MergeOutOfVocabulary {
-                index,
-                left: left.into(),
-                right: right.into(),
-                missing: missing.into(),
-            };
-            let id = |token: &str| self.vocab.id(token.as_bytes()).ok_or_else(|| missing(token));
-            joined.clear();
-            joined.push_str(left);
-            // A part that goes on with a word drops its mark when it is joined to what stands before it.
-            joined.push_str(right.get(self.settings.continuing_subword_prefix.len()..).ok_or_else(|| missing(right))?);
-            let rank =
-                u32::try_from(index).ok().filter(|&rank| rank != Merges::NO_RANK).ok_or(LoadError::TooLarge {
-                    what: "the list of merges",
-                    size: index as u64,
-                    limit: u64::from(Merges::NO_RANK - 1),
-                })?;
-            pairs.push((id(left)?, id(right)?, Merge { rank, id: id(&joined)? }));
-        }
-        Ok(Merges::new(&pairs))
-    }
-}
-
-impl MergeTexts {
-    fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|&(_, end)| end));
-        starts.zip(&self.ends).map(|(start, &(middle, end))| (&self.text[start..middle], &self.text[middle..end]))
-    }
-
-    fn push(&mut self, left: &str, right: &str) {
-        self.text.push_str(left);
-        let middle = self.text.len();
-        self.text.push_str(right);
-        self.ends.push((middle, self.text.len()));
-    }
-
-    /// The legacy form: both parts in one string with a space between them.
-    fn push_line(&mut self, line: &str) -> Result<(), LoadError> {
-        if line.starts_with("#version") {
-            return Ok(());
-        }
-        match line.split_once(' ') {
-            Some((left, right)) if !right.contains(' ') => {
-                self.push(left, right);
-                Ok(())
-            }
-            _ => Err(LoadError::MergeMalformed { index: self.ends.len(), text: line.chars().take(80).collect() }),
-        }
+        let Self { vocab, merges, settings } = self;
+        let pairs = match merges {
+            MergeList::Pairs(pairs) => pairs,
+            MergeList::Texts(texts) => texts.pairs(&vocab, &settings.continuing_subword_prefix)?,
+        };
+        Ok((vocab, Merges::new(&pairs), settings))
     }
 }
 
@@ -245,8 +220,12 @@ impl<'de> Visitor<'de> for ModelSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self(found) = self;
-        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+        let too_early = || A::Error::custom("merges before what they are looked up in");
+        while let Some(Text(key)) = map.next_key()? {
             match key.as_ref() {
+                "vocab" | "continuing_subword_prefix" if found.at_once && found.has_merges => {
+                    return Err(too_early());
+                }
                 "type" => {
                     let kind: String = map.next_value()?;
                     if kind != "BPE" {
@@ -262,8 +241,20 @@ impl<'de> Visitor<'de> for ModelSeed<'_> {
                     found.vocab = Some(builder.finish().map_err(|error| put_aside(&mut found.error, error))?);
                 }
                 "merges" => {
-                    found.model.merges = MergeTexts::default();
-                    map.next_value_seed(MergesSeed { merges: &mut found.model.merges, error: &mut found.error })?;
+                    let error = &mut found.error;
+                    found.model.merges = if found.at_once {
+                        let vocab = found.vocab.as_ref().ok_or_else(too_early)?;
+                        let mut sink = MergeIds::new(vocab, &found.model.settings.continuing_subword_prefix);
+                        map.next_value_seed(MergesSeed { sink: &mut sink, error })?;
+                        MergeList::Pairs(
+                            sink.finish()
+                                .ok_or_else(|| A::Error::custom("a merge of what is not in the vocabulary"))?,
+                        )
+                    } else {
+                        let mut sink = MergeTexts::default();
+                        map.next_value_seed(MergesSeed { sink: &mut sink, error })?;
+                        MergeList::Texts(sink)
+                    };
                     found.has_merges = true;
                 }
                 "dropout" => found.model.settings.dropout = map.next_value()?,
@@ -291,7 +282,7 @@ impl<'de> Visitor<'de> for ModelSeed<'_> {
     }
 }
 
-fn put_aside<E: serde::de::Error>(place: &mut Option<LoadError>, error: LoadError) -> E {
+pub(super) fn put_aside<E: serde::de::Error>(place: &mut Option<LoadError>, error: LoadError) -> E {
     let told = E::custom(&error);
     *place = Some(error);
     told
@@ -318,7 +309,7 @@ impl<'de> Visitor<'de> for VocabSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(token) = map.next_key::<Cow<'de, str>>()? {
+        while let Some(Text(token)) = map.next_key()? {
             let id: u32 = map.next_value()?;
             self.builder.push(token.as_bytes(), id).map_err(|error| put_aside(self.error, error))?;
         }
@@ -326,69 +317,64 @@ impl<'de> Visitor<'de> for VocabSeed<'_> {
     }
 }
 
-struct MergesSeed<'f> {
-    merges: &'f mut MergeTexts,
-    error: &'f mut Option<LoadError>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
 
-impl<'de> DeserializeSeed<'de> for MergesSeed<'_> {
-    type Value = ();
+    type Tokens = Vec<(Vec<u8>, u32)>;
+    type Pairs = Vec<(u32, u32, Merge)>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for MergesSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of merges, each a string of two parts or a list of two strings")
+    /// What a model is made of, if it is sound: tokens, merges in their order, settings.
+    fn tables(model: Option<Model>) -> Option<(Tokens, Pairs, ModelSettings)> {
+        let (vocab, merges, settings) = model?.into_tables().ok()?;
+        let mut merges: Vec<_> = merges.iter().collect();
+        merges.sort_unstable_by_key(|(_, _, merge)| merge.rank);
+        Some((vocab.iter().map(|(token, id)| (token.to_vec(), id)).collect(), merges, settings))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element_seed(MergeSeed { merges: &mut *self.merges, error: &mut *self.error })?.is_some() {}
-        Ok(())
-    }
-}
-
-/// One merge, in either form.
-struct MergeSeed<'f> {
-    merges: &'f mut MergeTexts,
-    error: &'f mut Option<LoadError>,
-}
-
-impl<'de> DeserializeSeed<'de> for MergeSeed<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for MergeSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a merge, a string of two parts or a list of two strings")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, line: &str) -> Result<(), E> {
-        self.merges.push_line(line).map_err(|error| put_aside(self.error, error))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<(), A::Error> {
-        let index = self.merges.ends.len();
-        let left = pair.next_element::<Cow<'de, str>>()?;
-        let right = pair.next_element::<Cow<'de, str>>()?;
-        match (left, right, pair.next_element::<IgnoredAny>()?) {
-            (Some(left), Some(right), None) => {
-                self.merges.push(&left, &right);
-                Ok(())
+    proptest! {
+        #[test]
+        fn one_pass_reads_what_two_read(
+            words in prop::collection::vec(("[ab \"Ġ\u{1}]{1,4}|[ab]{14,33}", any::<prop::sample::Index>(), any::<bool>()), 0..60),
+            prefix in prop_oneof![3 => Just(""), 1 => Just("a"), 1 => Just("Ġ")],
+            order in 0..4,
+            lost in prop::option::weighted(0.3, any::<prop::sample::Index>()),
+            escaped in any::<bool>(),
+        ) {
+            let (mut tokens, mut merges) = (vec![], vec![]);
+            for (word, cut, as_line) in words {
+                let cut = cut.index(word.chars().count() + 1);
+                let left: String = word.chars().take(cut).collect();
+                let bare: String = word.chars().skip(cut).collect();
+                let right = format!("{prefix}{bare}");
+                tokens.extend([left.clone(), right.clone(), word.clone()]);
+                let is_line = as_line && !left.contains(' ') && !right.contains(' ');
+                merges.push(if is_line { json!(format!("{left} {right}")) } else { json!([left, right]) });
             }
-            _ => {
-                let error = LoadError::shape(format!("model.merges[{index}]"), "a merge has two parts");
-                Err(put_aside(self.error, error))
+            // As often as not the token of a merge is the next one, and some come twice.
+            let mut vocab: Vec<String> =
+                tokens.iter().zip(0..).map(|(token, id)| format!("{}:{id}", json!(token))).collect();
+            if let Some(lost) = lost.filter(|_| !vocab.is_empty()) {
+                vocab.swap_remove(lost.index(vocab.len()));
+            }
+            let vocab = format!("\"vocab\":{{{}}}", vocab.join(","));
+            let merges = format!("\"merges\":{}", json!(merges));
+            let prefix = format!("\"continuing_subword_prefix\":{}", json!(prefix));
+            let fields = match order {
+                0 | 1 => [prefix, vocab, merges],
+                2 => [prefix, merges, vocab],
+                _ => [vocab, merges, prefix],
+            };
+            let mut text = format!("{{\"type\":\"BPE\",{}}}", fields.join(","));
+            if escaped {
+                text = text.replace('Ġ', "\\u0120");
+            }
+            let one = tables(serde_json::from_str(&text).ok());
+            let two = tables(parse(&text).ok());
+            if order < 2 || one.is_some() {
+                prop_assert_eq!(one, two);
             }
         }
     }

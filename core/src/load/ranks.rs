@@ -2,7 +2,6 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::json::Part;
@@ -34,7 +33,7 @@ pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenize
 pub(crate) fn tokenizer(vocab: Vocab, definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
-    let words = WholeWords::new(vocab.iter().map(|(token, id)| (Cow::Borrowed(token), id)));
+    let words = WholeWords::new(vocab.iter());
     let merges = Merges::new(&merges(&vocab, &words));
     let bpe = Bpe::new(alphabet, Arc::new(merges), Some(words), None);
     assemble(Blueprint {
@@ -161,9 +160,7 @@ fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
 /// together are a token, its rank is how early. Pairs that never meet do no harm.
 fn merges(vocab: &Vocab, words: &WholeWords) -> Vec<(u32, u32, Merge)> {
     let mut merges = Vec::with_capacity(vocab.len() * 2);
-    for (token, rank) in vocab.iter() {
-        words.pairs(token, |left, right| merges.push((left, right, Merge { rank, id: rank })));
-    }
+    words.pairs(vocab.iter(), |left, right, rank| merges.push((left, right, Merge { rank, id: rank })));
     merges
 }
 

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::json::Part;
+use super::model::Model;
 use super::{decoder, length, model, normalizer, post_processor, pretokenizer, spaces, tekken};
 use crate::added_tokens::{AddedToken, AddedTokens, Stage as SearchStage};
 use crate::bpe::Merges;
@@ -24,9 +25,9 @@ use crate::truncation::Truncation;
 use crate::vocab::Vocab;
 
 /// The top of the file. Components are kept as text, to be written again; the model, nearly all of the file, is read
-/// without a tree of values.
+/// without a tree of values: with the rest, or as text at first.
 #[derive(Deserialize)]
-struct File<'a> {
+struct File<'a, M> {
     #[serde(default)]
     version: Value,
     #[serde(default)]
@@ -43,8 +44,7 @@ struct File<'a> {
     post_processor: Option<&'a RawValue>,
     #[serde(borrow)]
     decoder: Option<&'a RawValue>,
-    #[serde(borrow)]
-    model: Option<&'a RawValue>,
+    model: Option<M>,
 }
 
 pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
@@ -52,9 +52,28 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
         return Err(LoadError::Empty);
     }
     // Text that is known to be text is read faster; of other bytes the reader says where they are wrong.
-    let file = simdutf8::basic::from_utf8(bytes).map_or_else(|_| serde_json::from_slice(bytes), serde_json::from_str);
-    let file: File<'_> = file.map_err(|error| json_error(&error, bytes, bytes))?;
-    let Some(raw_model) = file.model else {
+    let text = simdutf8::basic::from_utf8(bytes);
+    // What is wrong with a file is said by the reading in two passes, one that knows the whole to be JSON and one over the
+    // model. That is also for files whose parts stand in another order.
+    if let Some(file) = text.ok().and_then(|text| serde_json::from_str(text).ok()) {
+        return tokenizer(bytes, file, Ok);
+    }
+    let file = text.map_or_else(|_| serde_json::from_slice(bytes), serde_json::from_str);
+    let file: File<'_, &RawValue> = file.map_err(|error| json_error(&error, bytes, bytes))?;
+    tokenizer(bytes, file, |raw| {
+        model::parse(raw.get()).map_err(|error| match error {
+            model::ModelError::Json(error) => json_error(&error, bytes, raw.get().as_bytes()),
+            model::ModelError::Load(error) => error,
+        })
+    })
+}
+
+fn tokenizer<M>(
+    bytes: &[u8],
+    file: File<'_, M>,
+    model: impl FnOnce(M) -> Result<Model, LoadError>,
+) -> Result<Tokenizer, LoadError> {
+    let Some(found) = file.model else {
         if tekken::is_tekken(bytes) {
             return tekken::load(bytes);
         }
@@ -63,10 +82,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
     if file.version.as_str().is_some_and(|version| version != "1.0") {
         return Err(LoadError::unsupported("version", format!("version {}", file.version)));
     }
-    let model = model::parse(raw_model.get()).map_err(|error| match error {
-        model::ModelError::Json(error) => json_error(&error, bytes, raw_model.get().as_bytes()),
-        model::ModelError::Load(error) => error,
-    })?;
+    let model = model(found)?;
     let component = |raw: Option<&RawValue>| match raw {
         None => Ok(Json::default()),
         Some(raw) => Json::new(raw.get()).map_err(|error| json_error(&error, bytes, raw.get().as_bytes())),
@@ -248,6 +264,7 @@ mod tests {
             (model("\"vocab\":{\"a\":0},\"merges\":[[\"a\"]]"), "ERR_TOKENLANE_SHAPE", "model.merges[0]"),
             (model("\"vocab\":{\"a\":0},\"merges\":[\"a b\"]"), "ERR_TOKENLANE_MERGE", "\"b\""),
             (model("\"vocab\":{\"a\":0},\"merges\":[\"a\"]"), "ERR_TOKENLANE_MERGE", "two parts"),
+            (model("\"vocab\":{\"a\":0},\"merges\":[[\"\",\"\"]]"), "ERR_TOKENLANE_MERGE", "\"\""),
             (model("\"vocab\":{\"a\":0,\"b\":0},\"merges\":[]"), "ERR_TOKENLANE_DUPLICATE_ID", "both have the id 0"),
             (model("\"vocab\":{\"a\":0}"), "ERR_TOKENLANE_SHAPE", "merges"),
             ("{\"model\":{\"type\":\"WordPiece\"}}".into(), "ERR_TOKENLANE_UNSUPPORTED", "model.type"),

@@ -16,6 +16,8 @@ const LOAD: usize = 4;
 /// How many buckets a pair may be in, one after the other.
 const REACH: u64 = 1 << REACH_BITS;
 const REACH_BITS: u32 = 3;
+/// So many pairs before it is filled a bucket is asked for.
+const AHEAD: usize = 16;
 /// No merge: one bit of every slot that holds one is not set.
 const EMPTY: u64 = u64::MAX;
 
@@ -69,7 +71,13 @@ impl Packed {
             tag_bits,
             classifier: Classifier::best(),
         };
-        pairs.iter().all(|&(left, right, merge)| table.insert(left, right, merge)).then_some(table)
+        let all_have_room = pairs.iter().enumerate().all(|(at, &(left, right, merge))| {
+            if let Some(&(left, right, _)) = pairs.get(at + AHEAD) {
+                simd::prefetch(&table.buckets[table.place(table.mixed(left, right)).0]);
+            }
+            table.insert(left, right, merge)
+        });
+        all_have_room.then_some(table)
     }
 
     /// The answer is whether there was room.
@@ -79,9 +87,13 @@ impl Packed {
         self.filter.add(mixed);
         let payload = u64::from(merge.rank) << self.id_bits | u64::from(merge.id);
         let payload_bits = self.payload_bits();
+        let mut at = home;
         for far in 0..REACH {
-            let count = self.buckets.len();
-            let bucket = &mut self.buckets[(home + far as usize) % count];
+            if at == self.buckets.len() {
+                at = 0;
+            }
+            let bucket = &mut self.buckets[at];
+            at += 1;
             let ours = |slot: &&mut u64| **slot == EMPTY || **slot >> payload_bits == tag | far;
             if let Some(slot) = bucket.0.iter_mut().find(ours) {
                 *slot = (tag | far) << payload_bits | payload;
@@ -164,23 +176,30 @@ impl Packed {
 
     /// Every pair with what it becomes, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32, Merge)> {
-        let slots =
-            self.buckets.iter().enumerate().flat_map(|(at, bucket)| bucket.0.iter().map(move |&slot| (at, slot)));
-        slots.filter(|&(_, slot)| slot != EMPTY).map(|(at, slot)| {
-            let (left, right) = self.pair_at(at, slot >> self.payload_bits());
-            (left, right, self.unpack(slot))
+        // What a pair has to be multiplied by to be what it was.
+        let back = inverse(self.multiplier >> self.unused_bits());
+        self.buckets.iter().enumerate().flat_map(move |(at, bucket)| {
+            let least = self.least(at);
+            bucket.0.into_iter().filter(|&slot| slot != EMPTY).map(move |slot| {
+                let tag = slot >> self.payload_bits();
+                let far = (tag % REACH) as usize;
+                let least = if far == 0 { least } else { self.least(at + self.buckets.len() * far - far) };
+                let (left, right) = self.pair(least, tag >> REACH_BITS, back);
+                (left, right, self.unpack(slot))
+            })
         })
     }
 
-    /// [`Self::place`] backwards.
-    fn pair_at(&self, at: usize, tag: u64) -> (u32, u32) {
-        let (pair_bits, count) = (2 * self.id_bits, self.buckets.len());
-        let home = (at + count * REACH as usize - (tag % REACH) as usize) % count;
-        // Of the numbers with that tag the first that is not below the bucket's own.
-        let least = ((home as u64) << pair_bits).div_ceil(count as u64);
-        let tag = tag >> REACH_BITS;
+    /// The least of the numbers that belong to a bucket, which may be counted on behind the last one.
+    fn least(&self, bucket: usize) -> u64 {
+        let count = self.buckets.len();
+        (((bucket % count) as u64) << (2 * self.id_bits)).div_ceil(count as u64)
+    }
+
+    /// [`Self::place`] backwards: of the numbers with that tag the first that is not below a bucket's `least`.
+    fn pair(&self, least: u64, tag: u64, back: u64) -> (u32, u32) {
         let mixed = least + (tag.wrapping_sub(least) & ((1 << self.tag_bits) - 1));
-        let pair = mixed.wrapping_mul(inverse(self.multiplier >> self.unused_bits())) & ((1 << pair_bits) - 1);
+        let pair = mixed.wrapping_mul(back) & ((1 << (2 * self.id_bits)) - 1);
         ((pair >> self.id_bits) as u32, (pair & ((1 << self.id_bits) - 1)) as u32)
     }
 

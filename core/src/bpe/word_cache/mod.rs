@@ -34,6 +34,23 @@ pub(crate) type Key = u128;
 /// The key of all words that are not short. No slot has it.
 pub(crate) const LONG: Key = Key::MAX;
 
+/// Whether it is the key of a short word, and not of an empty one.
+pub(crate) fn is_short(key: Key) -> bool {
+    key != 0 && key != LONG
+}
+
+/// The bytes of a short word that nothing follows, each half of it in a load of its own.
+fn bytes_of(word: &[u8]) -> Key {
+    let ends = |first: u64, last: u64, len: usize| Key::from(first) | Key::from(last) << (8 * (word.len() - len));
+    if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
+        ends(u64::from_le_bytes(*first), u64::from_le_bytes(*last), 8)
+    } else if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
+        ends(u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into(), 4)
+    } else {
+        word.iter().rev().fold(0, |bytes, &byte| bytes << 8 | Key::from(byte))
+    }
+}
+
 /// Both halves of a key in one, for tables that multiply it by an odd number of their own.
 #[inline(always)]
 pub(super) fn folded(key: Key) -> u64 {
@@ -113,11 +130,7 @@ impl WordCache {
         let start = start as usize;
         let bytes = match text.get(start..start + 16) {
             Some(chunk) => u128::from_le_bytes(*chunk.first_chunk().expect("sixteen bytes")) & KEY_MASKS[len],
-            None => {
-                let mut chunk = [0; 16];
-                chunk[..len].copy_from_slice(&text[start..end as usize]);
-                u128::from_le_bytes(chunk)
-            }
+            None => bytes_of(&text[start..end as usize]),
         };
         bytes | (len as u128) << 120
     }

@@ -1,7 +1,7 @@
 //! The model's part of encoding: words to ids, from the cache or by merging. Most of the time of encoding is spent here.
 
 use super::row::{Row, Source};
-use crate::bpe::word_cache::{Key, LONG, Place, SHORT};
+use crate::bpe::word_cache::{Key, Place, SHORT};
 use crate::bpe::{Joints, MergeScratch, Spaces, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
@@ -228,11 +228,11 @@ impl Words {
     fn ask_for(&self, text: &[u8], start: &mut u32, ends: &[u32], places: &mut [Place; TOGETHER]) {
         let lookup = self.cache.lookup();
         for (place, &end) in places.iter_mut().zip(ends) {
-            let key = WordCache::key(text, *start, end);
-            if key == LONG {
+            // Not by the key: of the length it is asked anyway.
+            if (end - *start) as usize > SHORT {
                 self.cache.ask_for_long(&text[*start as usize..end as usize]);
             }
-            *place = lookup.ask_for(key);
+            *place = lookup.ask_for(WordCache::key(text, *start, end));
             *start = end;
         }
     }

@@ -140,7 +140,7 @@ impl WordCache {
         Self::key(word, 0, word.len() as u32)
     }
 
-    /// Asks ahead for what will be looked at to find a word of the key [`LONG`].
+    /// Asks ahead for what will be looked at to find a word that is not short.
     #[inline]
     pub(crate) fn ask_for_long(&self, word: &[u8]) {
         self.medium.ask_for(word);

@@ -48,19 +48,20 @@ impl Mapping {
 
     /// Cleared pages for so many bytes, more than none; `None` when the system has none to give.
     pub fn new(bytes: usize) -> Option<Self> {
-        Self::advised(bytes, LEAST_HUGE)
-    }
-
-    /// The same for what is read at random: fewer, larger pages are found sooner.
-    pub fn at_random(bytes: usize) -> Option<Self> {
-        Self::advised(bytes, LEAST_HUGE_AT_RANDOM)
-    }
-
-    fn advised(bytes: usize, least_huge: usize) -> Option<Self> {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
         let mapping = Self { start: system::map(bytes)?, bytes, reserved: bytes };
-        if bytes >= least_huge {
+        if bytes >= LEAST_HUGE {
             system::advise_huge(mapping.start, bytes);
+        }
+        Some(mapping)
+    }
+
+    /// The same for what is read at random, with so many bytes reserved where the system has them: fewer, larger pages are
+    /// found sooner.
+    pub fn at_random(bytes: usize, reserved: usize) -> Option<Self> {
+        let mapping = Self::reserving(bytes, reserved)?;
+        if mapping.reserved >= LEAST_HUGE_AT_RANDOM {
+            system::advise_huge(mapping.start, mapping.reserved);
         }
         Some(mapping)
     }

@@ -26,14 +26,14 @@ const LEAST: usize = 256 << 10;
 
 /// Whose the memory is. It is only held to be given back.
 enum Owner<T> {
-    Pages(#[allow(dead_code, reason = "held to be dropped")] Mapping),
+    Pages(Mapping),
     /// The list is neither read nor grown; its memory is used.
     Allocator(#[allow(dead_code, reason = "held to be dropped")] Vec<T>),
 }
 
-/// A list of zeros at first, as long as it was made.
+/// A list of zeros at first.
 ///
-/// Invariant: `start` is the owner's memory, exclusively this table's, and holds `len` values.
+/// Invariant: `start` is the owner's memory, exclusively this table's, and holds `len` values; what there is behind them is zeros.
 pub struct Table<T: Zeroed> {
     start: NonNull<T>,
     len: usize,
@@ -51,9 +51,18 @@ impl<T: Zeroed> Table<T> {
     /// # Panics
     /// When that is more than any memory, as `vec!`.
     pub fn zeroed(len: usize) -> Self {
+        Self::with_room(len, len)
+    }
+
+    /// The same, with addresses for so many, where the system has them: up to that it grows where it is.
+    ///
+    /// # Panics
+    /// As [`Self::zeroed`].
+    pub fn with_room(len: usize, most: usize) -> Self {
         const { assert!(align_of::<T>() <= 4096, "no page is smaller") };
-        let bytes = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= LEAST);
-        if let Some(mapping) = bytes.and_then(Mapping::at_random) {
+        let bytes = Self::bytes_of(len).filter(|&bytes| bytes >= LEAST);
+        let mapping = bytes.and_then(|bytes| Mapping::at_random(bytes, Self::bytes_of(most).unwrap_or(bytes)));
+        if let Some(mapping) = mapping {
             return Self { start: mapping.start().cast(), len, owner: Owner::Pages(mapping) };
         }
         // SAFETY: that zeros are a value is what the type promises.
@@ -62,6 +71,30 @@ impl<T: Zeroed> Table<T> {
         // moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(values.as_mut_ptr()) };
         Self { start, len, owner: Owner::Allocator(values) }
+    }
+
+    fn bytes_of(len: usize) -> Option<usize> {
+        len.checked_mul(size_of::<T>())
+    }
+
+    /// Makes it longer: zeros behind what is there.
+    ///
+    /// # Panics
+    /// As [`Self::zeroed`].
+    pub fn grow(&mut self, len: usize) {
+        debug_assert!(len >= self.len);
+        if let (Owner::Pages(mapping), Some(bytes)) = (&mut self.owner, Self::bytes_of(len))
+            && bytes <= mapping.reserved()
+            // SAFETY: no more than what is reserved is asked for.
+            && unsafe { mapping.grow(bytes) }
+        {
+            // What was not in use before is all zeros, as pages are when they are mapped.
+            self.len = len;
+            return;
+        }
+        let mut longer = Self::zeroed(len);
+        longer[..self.len].copy_from_slice(self);
+        *self = longer;
     }
 
     /// Bytes held.
@@ -112,6 +145,33 @@ mod tests {
             table.iter_mut().enumerate().for_each(|(at, value)| *value = at as u64);
             let moved = std::thread::spawn(move || table).join().expect("no panic");
             assert!(moved.iter().enumerate().all(|(at, &value)| value == at as u64));
+        }
+    }
+
+    #[test]
+    fn what_grows_keeps_what_it_had_and_has_zeros_behind_it() {
+        let least = LEAST / 8;
+        // Of the allocator; from there to pages; with room for all of it, for a part, and for none.
+        let cases = [
+            (3, 10, 9),
+            (9, 9, least),
+            (least, 2 * least, 2 * least),
+            (least, 2 * least, 2 * least + 1),
+            (least, least, least + 7),
+        ];
+        // As above.
+        for (len, most, grown) in cases.into_iter().take(if cfg!(miri) { 1 } else { cases.len() }) {
+            let mut table = Table::<u64>::with_room(len, most);
+            assert!(table.iter().all(|&value| value == 0));
+            table.fill(7);
+            let start = table.start;
+            table.grow(grown);
+            assert_eq!(table.len(), grown);
+            assert!(table[..len].iter().all(|&value| value == 7) && table[len..].iter().all(|&value| value == 0));
+            if cfg!(target_os = "linux") && !cfg!(miri) {
+                assert_eq!(table.start == start, len >= least && grown <= most, "{len} of {most} to {grown}");
+            }
+            table.fill(1);
         }
     }
 }

@@ -217,7 +217,7 @@ pub(super) struct ShortWords {
 impl ShortWords {
     /// At most so many lines, a power of two or none.
     pub(super) fn new(limit: usize) -> Self {
-        Self { lines: Table::zeroed(limit.min(FIRST)), limit, dropped: 0, since: 0 }
+        Self { lines: Table::with_room(limit.min(FIRST), limit), limit, dropped: 0, since: 0 }
     }
 
     /// Begins anew with `words`, `count` at most, each of which has one id; with the first ones, so many that a quarter of the slots is taken.
@@ -225,7 +225,7 @@ impl ShortWords {
         /// So many lines are asked for together.
         const TOGETHER: usize = 16;
         let lines = (2 * count).clamp(FIRST, FIRST_SEEDED).next_power_of_two().min(self.limit);
-        self.lines = Table::zeroed(lines);
+        self.lines = Table::with_room(lines, self.limit);
         let mut group = [Slot::default(); TOGETHER];
         let mut left = words.take(lines / 2);
         loop {
@@ -343,12 +343,25 @@ impl ShortWords {
         if at == home { aside(key, self.lines.len()) } else { home }
     }
 
+    /// Twice as many lines, each of which takes what it has from one that was there: its words, at home or aside, stay in it
+    /// or go to the same place in the line that is as far behind it as there were lines.
     fn grow(&mut self) {
-        let larger = Table::zeroed(2 * self.lines.len());
-        let smaller = std::mem::replace(&mut self.lines, larger);
-        // The newer ones last, so that they stand in front again.
-        for slot in smaller.iter().flat_map(|line| line.0.iter().rev()).filter(|slot| !slot.is_empty()) {
-            self.put(home(slot.key, self.lines.len()), *slot);
+        let lines = self.lines.len();
+        self.lines.grow(2 * lines);
+        let (old, new) = self.lines.split_at_mut(lines);
+        for (at, (stays, goes)) in old.iter_mut().zip(new).enumerate() {
+            let Line(slots) = std::mem::take(stays);
+            for (place, slot) in slots.into_iter().enumerate().filter(|(_, slot)| !slot.is_empty()) {
+                let to = [home(slot.key, 2 * lines), aside(slot.key, 2 * lines)];
+                let is_home = home(slot.key, lines) == at;
+                let line = if to[usize::from(!is_home)] == at { &mut *stays } else { &mut *goes };
+                line.set(place, slot);
+            }
+            // Which of the two it is would have to be looked for.
+            if Line(slots).overflows() {
+                stays.set_overflows();
+                goes.set_overflows();
+            }
         }
     }
 }
@@ -411,6 +424,30 @@ mod tests {
             Some(vec![16 * FIRST as u32 - 1, 7]),
             "the newest is there"
         );
+    }
+
+    #[test]
+    fn growing_loses_no_word_at_home_or_aside() {
+        let mut words = ShortWords::new(1 << 10);
+        let lines = words.lines.len();
+        words.lines = Table::with_room(lines / 4, lines);
+        let known =
+            |words: &mut ShortWords| (0..700).filter(|&number| find(words, number) == Some(vec![number, 7])).collect();
+        for number in 0..700 {
+            // It may lose one, but does not grow.
+            words.put(home(key(number), lines / 4), slot(number));
+        }
+        let before: Vec<u32> = known(&mut words);
+        let aside = words.lines.iter().filter(|line| line.overflows()).count();
+        assert!(before.len() < 512 && aside > 50, "{} known, words of {aside} lines aside", before.len());
+        for _ in 0..2 {
+            words.grow();
+            let after: Vec<u32> = known(&mut words);
+            assert_eq!(after, before);
+        }
+        let held =
+            |words: &ShortWords| words.lines.iter().flat_map(|line| line.0).filter(|slot| !slot.is_empty()).count();
+        assert_eq!((words.lines.len(), held(&words)), (lines, before.len()), "each stands once");
     }
 
     #[test]

@@ -39,8 +39,9 @@ unsafe impl Send for Mapping {}
 /// A mapping of this size or more is one that huge pages are asked for, before its first touch: 32 MiB.
 const LEAST_HUGE: usize = 32 << 20;
 
-/// The same, where all of it is read at random for as long as it lives: 2 MiB, as large as a huge page mostly is.
-const LEAST_HUGE_AT_RANDOM: usize = 2 << 20;
+/// The same, where all of it is read at random for as long as it lives: 8 MiB. Of a smaller one a text may touch little, and each
+/// touch of a huge page makes 2 MiB resident.
+const LEAST_HUGE_AT_RANDOM: usize = 8 << 20;
 
 impl Mapping {
     /// Whether one can grow beyond what is reserved.

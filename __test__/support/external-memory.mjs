@@ -1,0 +1,34 @@
+// Prints, as JSON, a digest of every large result, and what of them lies in memory that is not V8's.
+import { createHash } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { Tokenizer, memory } from '../../index.mjs'
+import { text, texts } from './texts.mjs'
+
+const gpt = Tokenizer.fromEncodingSync('r50k_base')
+const rows = texts(300, 3000)
+const columns = ['specialTokensMask', 'typeIds', 'attentionMask', 'wordIds', 'sequenceIds']
+const digests = {}
+const note = (name, values) => (digests[name] = createHash('sha256').update(values).digest('hex'))
+
+const held = []
+for (const threads of [1, 2]) {
+  for (const padding of [undefined, { to: 'longest' }]) {
+    const batch = await gpt.encodeBatch(rows, { offsets: 'utf16', columns, threads, padding })
+    held.push(batch)
+    for (const name of ['ids', 'rowOffsets', 'offsets', ...columns]) note(`batch ${name} ${threads} ${padding?.to}`, batch[name])
+  }
+}
+const sync = gpt.encodeBatchSync(rows)
+note('texts', (await gpt.decodeBatch(sync)).join())
+const alone = gpt.encode(text(500_000), { offsets: 'utf16' })
+for (const name of ['ids', 'offsets']) note(`text ${name}`, alone[name])
+note('bytes', gpt.decodeBytes(alone.ids))
+
+const { external } = memory.stats()
+// What is refused goes back to the pool at once, what is lent when it is disposed of.
+for (const batch of [...held, sync]) batch.dispose()
+const views = held.map((batch) => batch.ids.length)
+await wait(1)
+const { lent } = memory.stats()
+console.log(JSON.stringify({ digests, external, lent, views }))

@@ -216,6 +216,25 @@ mod tests {
     }
 
     #[test]
+    fn a_word_of_the_same_lines_that_differs_in_one_byte_is_another_one() {
+        let mut words = MediumWords::new(2);
+        for len in FEWEST..=MOST {
+            let word = vec![b'w'; len];
+            words.insert(line(&word, &[1]).expect("it fits"));
+            assert_eq!(find(&words, &word), Some((vec![1], false)));
+            for at in 0..len {
+                let mut other = word.clone();
+                other[at] = b'v';
+                assert_eq!(find(&words, &other), None, "{at} of {len}");
+            }
+            let (shorter, longer) = (&word[1..], [&word[..], b"w"].concat());
+            words.insert(line(&[b'x'; 16], &[2]).expect("it fits"));
+            assert_eq!(find(&words, &longer), None, "{len}");
+            assert!(len == FEWEST || find(&words, shorter).is_none(), "{len}");
+        }
+    }
+
+    #[test]
     fn without_lines_nothing_is_kept() {
         let mut words = MediumWords::new(1);
         let only = line(&[b'a'; 20], &[1]).expect("it fits");

@@ -36,7 +36,7 @@ pub struct Mapping {
 // SAFETY: a mapping owns its pages as a box owns its bytes; no thread has a part in them.
 unsafe impl Send for Mapping {}
 
-/// A mapping of this size or more is one that huge pages are asked for, before its first touch: 32 MiB.
+/// Huge pages are asked for where so many bytes are reserved: 32 MiB. The pools fill such mappings from the start.
 const LEAST_HUGE: usize = 32 << 20;
 
 /// The same, where all of it is read at random for as long as it lives: 8 MiB. Of a smaller one a text may touch little, and each
@@ -50,21 +50,13 @@ impl Mapping {
     /// Cleared pages for so many bytes, more than none; `None` when the system has none to give.
     pub fn new(bytes: usize) -> Option<Self> {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
-        let mapping = Self { start: system::map(bytes)?, bytes, reserved: bytes };
-        if bytes >= LEAST_HUGE {
-            system::advise_huge(mapping.start, bytes);
-        }
-        Some(mapping)
+        Some(Self { start: system::map(bytes)?, bytes, reserved: bytes }.advised(LEAST_HUGE))
     }
 
     /// The same for what is read at random, with so many bytes reserved where the system has them: fewer, larger pages are
     /// found sooner.
     pub fn at_random(bytes: usize, reserved: usize) -> Option<Self> {
-        let mapping = Self::reserving(bytes, reserved)?;
-        if mapping.reserved >= LEAST_HUGE_AT_RANDOM {
-            system::advise_huge(mapping.start, mapping.reserved);
-        }
-        Some(mapping)
+        Some(Self::reserving(bytes, reserved)?.advised(LEAST_HUGE_AT_RANDOM))
     }
 
     /// As [`Self::new`], with so many bytes reserved where the system has them.
@@ -72,7 +64,15 @@ impl Mapping {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
         let reserved = reserved.checked_next_multiple_of(page_size())?;
         let start = if bytes < reserved { system::reserve(bytes, reserved) } else { None };
-        start.map(|start| Self { start, bytes, reserved }).or_else(|| Self::new(bytes))
+        start.map(|start| Self { start, bytes, reserved }.advised(LEAST_HUGE)).or_else(|| Self::new(bytes))
+    }
+
+    /// Asks for huge pages, before the first touch, if so many bytes are reserved.
+    fn advised(self, least: usize) -> Self {
+        if self.reserved >= least {
+            system::advise_huge(self.start, self.reserved);
+        }
+        self
     }
 
     /// How long it can become where it is.

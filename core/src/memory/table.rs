@@ -24,7 +24,7 @@ unsafe impl Zeroed for u64 {}
 /// Smaller tables, in bytes, are the allocator's: 256 KiB.
 const LEAST: usize = 256 << 10;
 
-/// Whose the memory is. It is only held to be given back.
+/// Whose the memory is. It is held to be given back, and pages to grow.
 enum Owner<T> {
     Pages(Mapping),
     /// The list is neither read nor grown; its memory is used.

@@ -21,13 +21,63 @@ pub(crate) enum Alphabet {
 /// Behaviour follows Hugging Face tokenizers' BPE model.
 #[derive(Debug)]
 pub(crate) struct Characters {
-    /// For the first, the middle, the last and the only character of a word: prefix and suffix change the token sought.
-    pub(crate) ids: [HashMap<char, u32, foldhash::fast::RandomState>; 4],
+    pub(crate) ids: CharacterIds,
     /// The tokens `<0x00>` to `<0xFF>`, where the file asks for byte fallback.
     pub(crate) byte_fallback: Option<Box<[Option<u32>; 256]>>,
     pub(crate) unknown: Option<Unknown>,
     pub(crate) continuing_subword_prefix: String,
     pub(crate) end_of_word_suffix: String,
+}
+
+/// By a character.
+pub(crate) type IdOf = HashMap<char, u32, foldhash::fast::RandomState>;
+
+/// The tokens of characters, each of which stands for itself.
+#[derive(Debug)]
+pub(crate) struct CharacterIds {
+    /// For the first, the middle, the last and the only character of a word: prefix and suffix change the token sought.
+    by_position: [IdOf; 4],
+    /// Those of the middle by the character itself, as far as most letters and the mark for a space go.
+    middle: Box<[Option<u32>]>,
+}
+
+impl CharacterIds {
+    const MIDDLE: usize = 0x2600;
+
+    /// Of tables by [`position`].
+    pub(crate) fn new(by_position: [IdOf; 4]) -> Self {
+        let mut made = Self { by_position, middle: Box::default() };
+        made.fill_middle();
+        made
+    }
+
+    fn fill_middle(&mut self) {
+        let ids = &self.by_position[position(false, false)];
+        let id = |character| ids.get(&char::from_u32(character)?).copied();
+        self.middle = (0..Self::MIDDLE as u32).map(id).collect();
+    }
+
+    #[inline(always)]
+    fn get(&self, character: char, is_first: bool, is_last: bool) -> Option<u32> {
+        match self.middle.get(character as usize) {
+            Some(&id) if !is_first && !is_last => id,
+            _ => self.by_position[position(is_first, is_last)].get(&character).copied(),
+        }
+    }
+
+    /// Lets `other` be the token that `character` is, where it is one.
+    fn read_as(&mut self, other: char, character: char) {
+        for ids in &mut self.by_position {
+            if let Some(&id) = ids.get(&character) {
+                ids.insert(other, id);
+            }
+        }
+        self.fill_middle();
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.middle) + self.by_position.iter().map(|map| map.capacity() * 9).sum::<usize>()
+    }
 }
 
 /// The token for a character that has none.
@@ -40,7 +90,7 @@ pub(crate) struct Unknown {
     pub(crate) fuse: bool,
 }
 
-/// Index into [`Characters::ids`].
+/// Index into what [`CharacterIds`] is made of.
 pub(crate) const fn position(is_first: bool, is_last: bool) -> usize {
     (is_first as usize) << 1 | is_last as usize
 }
@@ -87,7 +137,7 @@ impl Alphabet {
     pub(crate) fn memory_bytes(&self) -> usize {
         match self {
             Self::Bytes { ids, .. } => size_of_val(&**ids),
-            Self::Characters(c) => c.ids.iter().map(|map| map.capacity() * 9).sum(),
+            Self::Characters(c) => c.ids.memory_bytes(),
         }
     }
 }
@@ -95,7 +145,7 @@ impl Alphabet {
 impl Characters {
     /// Whether a character is a token, wherever in a word it stands.
     pub(crate) fn knows(&self, character: char) -> bool {
-        self.ids.iter().all(|ids| ids.contains_key(&character))
+        self.ids.by_position.iter().all(|ids| ids.contains_key(&character))
     }
 
     /// Whether every byte has a token for byte fallback, so that no character is ever unknown.
@@ -111,11 +161,7 @@ impl Characters {
 
     /// Lets a space stand for `mark`, for texts in which spaces were not written as marks before.
     pub(crate) fn read_space_as(&mut self, mark: char) {
-        for ids in &mut self.ids {
-            if let Some(&id) = ids.get(&mark) {
-                ids.insert(' ', id);
-            }
-        }
+        self.ids.read_as(' ', mark);
     }
 
     fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
@@ -127,7 +173,7 @@ impl Characters {
         while let Some((at, character)) = characters.next() {
             let is_last = characters.peek().is_none();
             let len = character.len_utf8() as u32;
-            if let Some(&id) = self.ids[position(at == 0, is_last)].get(&character) {
+            if let Some(id) = self.ids.get(character, at == 0, is_last) {
                 symbols.extend(waiting.take());
                 symbols.push(Symbol { id, len });
                 continue;
@@ -164,5 +210,30 @@ impl Characters {
             symbols.push(Symbol { id, len: 1 });
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_has_the_id_of_its_position_wherever_it_is_kept() {
+        let characters = ['a', '\u{2581}', '\u{25FF}', '\u{2600}', '中', '\u{1F600}'];
+        let ids = |position: usize| (0..).zip(characters).map(|(at, c)| (c, 10 * position as u32 + at)).collect();
+        let mut ids = CharacterIds::new(std::array::from_fn(ids));
+        let positions = || [false, true].into_iter().flat_map(|first| [false, true].map(|last| (first, last)));
+        for (is_first, is_last) in positions() {
+            for (at, character) in (0..).zip(characters) {
+                let expected = 10 * position(is_first, is_last) as u32 + at;
+                assert_eq!(ids.get(character, is_first, is_last), Some(expected), "{character}");
+            }
+            assert_eq!(ids.get('b', is_first, is_last), None);
+            assert_eq!(ids.get(' ', is_first, is_last), None);
+        }
+        ids.read_as(' ', '\u{2581}');
+        for (is_first, is_last) in positions() {
+            assert_eq!(ids.get(' ', is_first, is_last), ids.get('\u{2581}', is_first, is_last));
+        }
     }
 }

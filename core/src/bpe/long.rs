@@ -110,12 +110,16 @@ impl<'a> Chain<'a> {
 struct Runs {
     /// The run that new places of a rank go to.
     open: HashMap<u32, u32, foldhash::fast::RandomState>,
+    /// Some of these, by the lower part of the rank: in a text of few letters it is the same ranks all the time.
+    recent: [Option<(u32, u32)>; RECENT],
     runs: Vec<Run>,
     unused: Vec<u32>,
     /// Rank, first place not yet read, run. An open run has place zero, so that it is looked at before any other of its
     /// rank: only then is it put in order.
     queue: BinaryHeap<Reverse<(u32, u32, u32)>>,
 }
+
+const RECENT: usize = 16;
 
 #[derive(Debug, Default)]
 struct Run {
@@ -127,15 +131,32 @@ struct Run {
 impl Runs {
     #[inline]
     fn push(&mut self, place: u32, rank: u32) {
-        let run = *self.open.entry(rank).or_insert_with(|| {
+        let run = match self.recent[rank as usize % RECENT] {
+            Some((recent, run)) if recent == rank => run,
+            _ => {
+                let run = self.open_run(rank);
+                self.recent[rank as usize % RECENT] = Some((rank, run));
+                run
+            }
+        };
+        self.runs[run as usize].places.push(place);
+    }
+
+    fn open_run(&mut self, rank: u32) -> u32 {
+        *self.open.entry(rank).or_insert_with(|| {
             let run = self.unused.pop().unwrap_or_else(|| {
                 self.runs.push(Run::default());
                 self.runs.len() as u32 - 1
             });
             self.queue.push(Reverse((rank, 0, run)));
             run
-        });
-        self.runs[run as usize].places.push(place);
+        })
+    }
+
+    /// From now on new places of this rank go to another run.
+    fn close_run(&mut self, rank: u32) {
+        self.open.remove(&rank);
+        self.recent[rank as usize % RECENT] = None;
     }
 }
 
@@ -152,8 +173,7 @@ pub(super) fn by_runs(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &mut Ve
     while let Some(Reverse((rank, _, number))) = runs.queue.pop() {
         let mut run = std::mem::take(&mut runs.runs[number as usize]);
         if !run.in_order {
-            // From now on new places of this rank go to another run.
-            runs.open.remove(&rank);
+            runs.close_run(rank);
             run.places.sort();
             run.in_order = true;
         }

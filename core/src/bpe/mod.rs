@@ -132,11 +132,7 @@ impl Bpe {
             out.push(Symbol { id, len: word.len() as u32 });
             return Ok(());
         }
-        if let Some(table) = &self.byte_pairs
-            && short_word::is_short(&self.merges, word.len())
-            && self.dropout.is_none()
-        {
-            short_word::merge_bytes(&self.merges, word, key, table, out);
+        if self.merge_short(word, key, out) {
             return Ok(());
         }
         if word.len() > scratch.last.sizes.least && self.parts_stay && self.dropout.is_none() {
@@ -147,8 +143,25 @@ impl Bpe {
         Ok(())
     }
 
+    /// Appends the tokens of a short word of bytes; false, and nothing, of any other.
+    #[inline(always)]
+    fn merge_short(&self, word: &[u8], key: Key, out: &mut Vec<Symbol>) -> bool {
+        if let Some(table) = &self.byte_pairs
+            && short_word::is_short(&self.merges, word.len())
+            && self.dropout.is_none()
+        {
+            short_word::merge_bytes(&self.merges, word, key, table, out);
+            return true;
+        }
+        false
+    }
+
     /// Leaves the tokens of a word, all of it merged, in `scratch.symbols`.
     fn merge(&self, word: &[u8], scratch: &mut MergeScratch) -> Result<(), EncodeError> {
+        scratch.symbols.clear();
+        if self.merge_short(word, WordCache::key_of(word), &mut scratch.symbols) {
+            return Ok(());
+        }
         self.alphabet.symbols(word, &mut scratch.symbols)?;
         match &self.byte_pairs {
             Some(table) => table.look_up(word, &mut scratch.pairs),

@@ -10,8 +10,11 @@
 //!
 //! Here X are tokens of what came before, and the next block is merged from the start of the last of them, which the block's
 //! tokens then begin with. If they do not, more is merged again, and in the end the word as a whole.
+//!
+//! Nearly everywhere tokens are short and agree after a dozen bytes. So a block is at first a step, as many symbols as are
+//! merged in registers ([`super::short_word`]), and a large one only where a step leads nowhere: half the time for random letters.
 
-use super::{Alphabet, Bpe, MergeScratch, Symbol};
+use super::{Alphabet, Bpe, MergeScratch, Symbol, short_word};
 use crate::error::EncodeError;
 
 /// A long word and its tokens.
@@ -33,10 +36,14 @@ pub(super) struct Sizes {
     block: usize,
     /// How much of what came before is merged again with a block, at first.
     back: usize,
+    /// Of a step, with what is merged again: in characters, where these are the symbols.
+    step: usize,
+    /// How much of what came before is merged again with a step, at least.
+    near: usize,
 }
 
 /// Words up to the least length the word cache has.
-const SIZES: Sizes = Sizes { least: 256, block: 4096, back: 64 };
+const SIZES: Sizes = Sizes { least: 256, block: 4096, back: 64, step: short_word::SHORT, near: 12 };
 /// Longer words are not kept: their copy would cost memory.
 const MOST: usize = 16 << 20;
 
@@ -55,36 +62,78 @@ impl LastWord {
     /// Makes the symbols those of `word`, of which the first `known` bytes are those of the word so far. Nothing, and symbols
     /// of no meaning, where that has to be done as a whole.
     fn become_of(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<()> {
+        let steps = short_word::is_short(&bpe.merges, self.sizes.step);
         let mut known = known;
         while self.covered != word.len() || known != word.len() {
-            let end = floor(word, (known + self.sizes.block).min(word.len()));
-            self.go_on(bpe, &word[..end], known, scratch)?;
-            known = end;
+            let stepped = if steps { self.step(bpe, word, known, scratch) } else { None };
+            known = match stepped {
+                Some(end) => end,
+                None => self.block(bpe, word, known, scratch)?,
+            };
         }
         Some(())
     }
 
-    /// The same for a word of which little more than a block is not known.
-    fn go_on(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<()> {
+    /// The same as far as a step leads, and where that is. Nothing, and the symbols as they were, where tokens do not agree so soon,
+    /// or are so long that it would not lead far.
+    fn step(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<usize> {
+        let Sizes { step, near, .. } = self.sizes;
+        let (kept, start) = self.place_before(word, known, near)?;
+        let end = match &bpe.alphabet {
+            Alphabet::Bytes { .. } => floor(word, (start + step).min(word.len())),
+            Alphabet::Characters(_) => after_characters(word, start, step),
+        };
+        if end < word.len().min(known + step.div_ceil(4)) {
+            return None;
+        }
+        self.go_on_from(bpe, &word[..end], known, (kept, start), scratch)?;
+        Some(end)
+    }
+
+    /// The same as far as a block leads, and where that is. Nothing where tokens do not agree within a block.
+    fn block(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<usize> {
+        let end = floor(word, (known + self.sizes.block).min(word.len()));
         let mut back = self.sizes.back;
         while back <= self.sizes.block {
-            let (kept, start) = if known <= back { (0, 0) } else { self.symbol_before(word, known - back)? };
-            let first = if start == 0 { 0 } else { self.symbols[kept].len };
-            if start + first as usize <= known {
-                // The error of a word says where it is, so that of a part does not do.
-                bpe.merge(&word[start..], scratch).ok()?;
-                if start == 0 || scratch.symbols.first().is_some_and(|symbol| symbol.len == first) {
-                    let covered = scratch.symbols.iter().map(|symbol| symbol.len as usize).sum::<usize>();
-                    self.symbols.truncate(kept);
-                    self.symbols.extend_from_slice(&scratch.symbols);
-                    self.covered = start + covered;
-                    // Else something is in no symbol, so that places are not known.
-                    return (self.covered == word.len()).then_some(());
-                }
+            let place = self.place_before(word, known, back)?;
+            if self.go_on_from(bpe, &word[..end], known, place, scratch).is_some() {
+                return Some(end);
             }
             back *= 8;
         }
         None
+    }
+
+    /// The same for all of `word`, if merging again from a place gives the token that is there. Else nothing is changed.
+    fn go_on_from(
+        &mut self,
+        bpe: &Bpe,
+        word: &[u8],
+        known: usize,
+        (kept, start): (usize, usize),
+        scratch: &mut MergeScratch,
+    ) -> Option<()> {
+        let first = if start == 0 { 0 } else { self.symbols[kept].len };
+        if start + first as usize > known {
+            return None;
+        }
+        // The error of a word says where it is, so that of a part does not do.
+        bpe.merge(&word[start..], scratch).ok()?;
+        let agrees = start == 0 || scratch.symbols.first().is_some_and(|symbol| symbol.len == first);
+        let covered = start + scratch.symbols.iter().map(|symbol| symbol.len as usize).sum::<usize>();
+        // Else something is in no symbol, so that places are not known.
+        if !agrees || covered != word.len() {
+            return None;
+        }
+        self.symbols.truncate(kept);
+        self.symbols.extend_from_slice(&scratch.symbols);
+        self.covered = covered;
+        Some(())
+    }
+
+    /// Where to merge again from, so that it is `back` bytes before `known` or more, or the start.
+    fn place_before(&self, word: &[u8], known: usize, back: usize) -> Option<(usize, usize)> {
+        if known <= back { Some((0, 0)) } else { self.symbol_before(word, known - back) }
     }
 
     /// The last symbol that starts at `at` or before, with a character, and where that is.
@@ -115,6 +164,12 @@ fn starts_character(byte: u8) -> bool {
 fn floor(word: &[u8], end: usize) -> usize {
     let starts = |&at: &usize| word.get(at).is_none_or(|&byte| starts_character(byte));
     (end.saturating_sub(3)..=end).rev().find(starts).unwrap_or(end)
+}
+
+/// The place behind so many characters from `start` on, or the end.
+fn after_characters(word: &[u8], start: usize, count: usize) -> usize {
+    let mut starts = (start..word.len()).filter(|&at| starts_character(word[at]));
+    starts.nth(count).unwrap_or(word.len())
 }
 
 fn common_length(one: &[u8], other: &[u8]) -> usize {
@@ -167,21 +222,20 @@ pub(super) fn merge(
 #[cfg(test)]
 mod tests {
     use super::super::WordCache;
-    use super::super::alphabet::{Characters, Unknown};
+    use super::super::alphabet::{CharacterIds, Characters, IdOf, Unknown};
     use super::super::tests::byte_merges;
     use super::super::{Merges, merges::Merge};
     use super::*;
     use proptest::prelude::*;
-    use std::collections::HashMap;
     use std::sync::Arc;
 
     /// The ways to write letters a to d, and é and 中, as symbols. Where é and 中 are not known they are unknown tokens, or bytes.
     fn alphabets() -> Vec<Alphabet> {
         let bytes = || Box::new(std::array::from_fn(|byte| Some(byte as u32)));
-        let ids: HashMap<char, u32, _> = ('a'..='d').map(|letter| (letter, letter as u32)).collect();
+        let ids: IdOf = ('a'..='d').map(|letter| (letter, letter as u32)).collect();
         let characters = |fuse: Option<bool>, byte_fallback| {
             let unknown = fuse.map(|fuse| Unknown { token: "?".into(), id: Some(63), fuse });
-            let ids = std::array::from_fn(|_| ids.clone());
+            let ids = CharacterIds::new(std::array::from_fn(|_| ids.clone()));
             let (continuing_subword_prefix, end_of_word_suffix) = Default::default();
             let made = Characters { ids, byte_fallback, unknown, continuing_subword_prefix, end_of_word_suffix };
             Alphabet::Characters(Box::new(made))
@@ -214,14 +268,14 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
         #[test]
-        fn words_one_after_the_other_equal_each_word_alone(seed in any::<u32>(), words in words()) {
+        fn words_one_after_the_other_equal_each_word_alone(seed in any::<u32>(), words in words(), step in 1usize..40, near in 1usize..20) {
             let mut merges = byte_merges(seed);
             // The unknown token, and bytes that are no characters, may be merged too.
             merges.extend([(97, 63, Merge { rank: 60, id: 400 }), (0xC3, 0xA9, Merge { rank: 61, id: 401 })]);
             for alphabet in alphabets() {
                 let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
                 let mut scratch = MergeScratch::default();
-                scratch.last.sizes = Sizes { least: 4, block: 24, back: 3 };
+                scratch.last.sizes = Sizes { least: 4, block: 24, back: 3, step, near };
                 for word in &words {
                     let (mut alone, mut after) = (vec![], vec![]);
                     bpe.tokenize(word.as_bytes(), WordCache::key_of(word.as_bytes()), &mut MergeScratch::default(), &mut alone).expect("nothing is missing");
@@ -232,6 +286,55 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Of letters a: each token is twice the one before, up to 256 of them.
+    fn doubling() -> Bpe {
+        let merges: Vec<_> = (0..8)
+            .map(|rank| {
+                let half = if rank == 0 { u32::from(b'a') } else { 255 + rank };
+                (half, half, Merge { rank, id: 256 + rank })
+            })
+            .collect();
+        Bpe::new(alphabets().remove(0), Arc::new(Merges::new(&merges)), None, None)
+    }
+
+    #[test]
+    fn words_of_short_and_of_very_long_tokens_equal_the_whole() {
+        let bpe = doubling();
+        let mut word = vec![];
+        for count in [1000, 3, 40, 700, 5000, 1, 256, 61, 62, 63, 4096, 0, 2] {
+            word.extend(std::iter::repeat_n(b'a', count));
+            word.extend_from_slice(b"bcd");
+            word.extend(std::iter::repeat_n(b'd', count));
+        }
+        let mut scratch = MergeScratch::default();
+        let mut by_steps = vec![];
+        merge(&bpe, &word, &mut scratch, &mut by_steps).expect("every byte has a token");
+        bpe.merge(&word, &mut scratch).expect("every byte has a token");
+        assert_eq!(by_steps, scratch.symbols);
+    }
+
+    #[test]
+    fn steps_lead_on_where_tokens_are_short_and_else_nowhere() {
+        let bpe = doubling();
+        let mut scratch = MergeScratch::default();
+        let mut last = LastWord::default();
+        let word = b"abaab".repeat(100);
+        let mut known = 0;
+        while known < word.len() {
+            let end = last.step(&bpe, &word, known, &mut scratch).expect("tokens are of three letters at most");
+            assert!(end > known + 40 || end == word.len(), "{known} {end}");
+            known = end;
+        }
+        assert_eq!(last.covered, word.len());
+        let word = vec![b'a'; 1000];
+        let mut last = LastWord::default();
+        assert_eq!(last.step(&bpe, &word, 0, &mut scratch), Some(62));
+        // 32, 16, 8 and 4 letters, and 2: those at the end would be others if more followed.
+        assert_eq!(last.symbols.len(), 5);
+        assert_eq!(last.step(&bpe, &word, 62, &mut scratch), None);
+        assert_eq!((last.symbols.len(), last.covered), (5, 62), "what is there stays");
     }
 
     #[test]

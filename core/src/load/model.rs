@@ -3,12 +3,11 @@
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use super::merge_list::{MergeIds, MergeTexts, MergesSeed};
-use crate::bpe::alphabet::{Characters, Unknown, position};
+use crate::bpe::alphabet::{CharacterIds, Characters, IdOf, Unknown, position};
 use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, Joints, Spaces, WholeWords};
 use crate::byte_level;
@@ -125,7 +124,7 @@ impl ModelSettings {
 
     fn character_alphabet(&self, vocab: &Vocab) -> Alphabet {
         let (prefix, suffix) = (&self.continuing_subword_prefix, &self.end_of_word_suffix);
-        let mut ids: [HashMap<char, u32, foldhash::fast::RandomState>; 4] = Default::default();
+        let mut ids: [IdOf; 4] = Default::default();
         for (token, id) in vocab.iter() {
             let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
             for is_first in [false, true] {
@@ -142,7 +141,7 @@ impl ModelSettings {
         }
         let byte_token = |byte: usize| vocab.id(format!("<0x{byte:02X}>").as_bytes());
         Alphabet::Characters(Box::new(Characters {
-            ids,
+            ids: CharacterIds::new(ids),
             byte_fallback: self.byte_fallback.then(|| Box::new(std::array::from_fn(byte_token))),
             unknown: self.unk_token.as_ref().map(|token| Unknown {
                 token: token.clone(),

@@ -36,8 +36,8 @@ pub(crate) use merge::MergeScratch;
 pub(crate) use merges::Merges;
 use stable::StableTokens;
 pub(crate) use whole::WholeWords;
-use word_cache::Key;
 pub(crate) use word_cache::WordCache;
+use word_cache::key::{self, Key};
 
 /// A token of a word: its id and how many bytes of the word it stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Bpe {
         scratch: &mut MergeScratch,
         out: &mut Vec<Symbol>,
     ) -> Result<(), EncodeError> {
-        debug_assert_eq!(key, WordCache::key_of(word));
+        debug_assert_eq!(key, key::of_word(word));
         if word.is_empty() {
             return Ok(());
         }
@@ -159,7 +159,7 @@ impl Bpe {
     /// Leaves the tokens of a word, all of it merged, in `scratch.symbols`.
     fn merge(&self, word: &[u8], scratch: &mut MergeScratch) -> Result<(), EncodeError> {
         scratch.symbols.clear();
-        if self.merge_short(word, WordCache::key_of(word), &mut scratch.symbols) {
+        if self.merge_short(word, key::of_word(word), &mut scratch.symbols) {
             return Ok(());
         }
         self.alphabet.symbols(word, &mut scratch.symbols)?;
@@ -257,7 +257,7 @@ mod tests {
             let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
             prop_assert!(bpe.byte_pairs.is_some());
             let mut symbols = vec![];
-            bpe.tokenize(word.as_bytes(), WordCache::key_of(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");
+            bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");
             let letters: Vec<_> = word.bytes().map(|byte| Symbol { id: byte.into(), len: 1 }).collect();
             prop_assert_eq!(symbols, naive::merge(&merges, &letters));
         }

@@ -221,7 +221,7 @@ pub(super) fn merge(
 
 #[cfg(test)]
 mod tests {
-    use super::super::WordCache;
+    use super::super::word_cache::key;
     use super::super::alphabet::{CharacterIds, Characters, IdOf, Unknown};
     use super::super::tests::byte_merges;
     use super::super::{Merges, merges::Merge};
@@ -278,7 +278,7 @@ mod tests {
                 scratch.last.sizes = Sizes { least: 4, block: 24, back: 3, step, near };
                 for word in &words {
                     let (mut alone, mut after) = (vec![], vec![]);
-                    bpe.tokenize(word.as_bytes(), WordCache::key_of(word.as_bytes()), &mut MergeScratch::default(), &mut alone).expect("nothing is missing");
+                    bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut alone).expect("nothing is missing");
                     if word.len() > scratch.last.sizes.least {
                         merge(&bpe, word.as_bytes(), &mut scratch, &mut after).expect("nothing is missing");
                         prop_assert_eq!(&after, &alone, "{:?} of {:?}, {:?}", word, words, bpe.alphabet);
@@ -342,15 +342,15 @@ mod tests {
         let bpe = Bpe::new(alphabets().remove(0), Arc::new(Merges::new(&byte_merges(7))), None, None);
         let (mut scratch, mut out) = (MergeScratch::default(), vec![]);
         let word: Vec<u8> = (0..2000u32).map(|at| b'a' + (at.wrapping_mul(at) >> 3 & 3) as u8).collect();
-        bpe.tokenize(&word[..1000], WordCache::key_of(&word[..1000]), &mut scratch, &mut out)
+        bpe.tokenize(&word[..1000], key::of_word(&word[..1000]), &mut scratch, &mut out)
             .expect("every byte has a token");
         for end in 1001..=2000 {
-            bpe.tokenize(&word[..end], WordCache::key_of(&word[..end]), &mut scratch, &mut out)
+            bpe.tokenize(&word[..end], key::of_word(&word[..end]), &mut scratch, &mut out)
                 .expect("every byte has a token");
             assert!(scratch.symbols.len() < 200, "{end}: {}", scratch.symbols.len());
         }
         let mut alone = vec![];
-        bpe.tokenize(&word, WordCache::key_of(&word), &mut MergeScratch::default(), &mut alone)
+        bpe.tokenize(&word, key::of_word(&word), &mut MergeScratch::default(), &mut alone)
             .expect("every byte has a token");
         assert!(out.ends_with(&alone));
     }

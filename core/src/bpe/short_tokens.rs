@@ -1,7 +1,7 @@
 //! Tokens of a few bytes, by these: three to a cache line, and a filter before them.
 
 use super::merges::filter::Filter;
-use super::word_cache::{Key, folded};
+use super::word_cache::key::{Key, folded};
 use crate::simd;
 
 /// Tokens in a cache line.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::merges::{self, Merge, Pairs};
-use super::word_cache::Key;
+use super::word_cache::key::Key;
 use super::{BytePairs, Merges, Symbol};
 use crate::simd::lanes::{LANES, Lanes, Work, with_lanes};
 

@@ -8,7 +8,7 @@
 //! which is asked for too. Where this cannot be shown a token counts as not stable.
 
 use super::merges::Merge;
-use super::word_cache::SHORT;
+use super::word_cache::key::SHORT;
 use super::{Alphabet, Merges};
 
 /// A bit for each id.

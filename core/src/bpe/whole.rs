@@ -5,7 +5,7 @@ use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
 use super::short_tokens::ShortTokens;
-use super::word_cache::{KEY_MASKS, Key, LONG, SHORT, WordCache};
+use super::word_cache::key::{self, Key, LONG, SHORT};
 
 /// Words by the bytes that the model sees.
 #[derive(Debug)]
@@ -32,13 +32,13 @@ impl WholeWords {
     }
 
     pub(crate) fn id(&self, word: &[u8]) -> Option<u32> {
-        self.id_by(word, WordCache::key_of(word))
+        self.id_by(word, key::of_word(word))
     }
 
     /// The ids of words of which the keys are known, all of them short: found sooner than one after the other.
     pub(crate) fn ids<'k>(&self, keys: &'k [Key]) -> impl Iterator<Item = Option<u32>> + use<'_, 'k> {
         keys.iter().for_each(|&key| self.short.expect(key));
-        keys.iter().map(|&key| self.id_by(&key.to_le_bytes()[..(key >> 120) as usize], key))
+        keys.iter().map(|&key| self.id_by(key::word(&key.to_le_bytes()), key))
     }
 
     /// The id of a word whose key is known.
@@ -83,13 +83,13 @@ impl WholeWords {
 
     /// The keys of what a short word can be cut into, if both parts may be words. Their lines are asked for.
     fn likely_pairs(&self, word: &[u8], mut each: impl FnMut(Key, Key)) {
-        let whole = WordCache::key_of(word) & KEY_MASKS[word.len()];
+        let whole = key::of_word(word) & key::MASKS[word.len()];
         let mut rest = whole;
-        for (cut, mask) in KEY_MASKS.iter().enumerate().take(word.len()).skip(1) {
+        for (cut, mask) in key::MASKS.iter().enumerate().take(word.len()).skip(1) {
             rest >>= 8;
-            let right = key(rest, word.len() - cut);
+            let right = key::with_len(rest, word.len() - cut);
             if self.short.may_have(right) {
-                let left = key(whole & mask, cut);
+                let left = key::with_len(whole & mask, cut);
                 if self.short.may_have(left) {
                     self.short.expect(left);
                     self.short.expect(right);
@@ -121,7 +121,7 @@ impl WholeWordsBuilder {
         if word.len() > SHORT {
             self.words.others.insert(word, id);
         } else if !word.is_empty() {
-            let key = WordCache::key_of(word);
+            let key = key::of_word(word);
             self.words.short.expect(key);
             self.waiting.push((key, id));
             if self.waiting.len() == TOGETHER {
@@ -141,15 +141,10 @@ impl WholeWordsBuilder {
         for (key, id) in self.waiting.drain(..) {
             if !short.insert(key, id) {
                 *crowded = true;
-                others.insert(&key.to_le_bytes()[..(key >> 120) as usize], id);
+                others.insert(key::word(&key.to_le_bytes()), id);
             }
         }
     }
-}
-
-/// The key of a word of these bytes.
-fn key(bytes: Key, len: usize) -> Key {
-    bytes | (len as Key) << 120
 }
 
 #[derive(Debug, Default)]

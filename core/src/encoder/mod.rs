@@ -20,7 +20,8 @@ use std::sync::Arc;
 
 use crate::added_tokens::{Policy, Segment, Stage};
 use crate::aligned::AlignedText;
-use crate::bpe::word_cache::{SHORT, SharedWords};
+use crate::bpe::word_cache::SharedWords;
+use crate::bpe::word_cache::key::SHORT;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::padding::Padding;

@@ -1,7 +1,8 @@
 //! The model's part of encoding: words to ids, from the cache or by merging. Most of the time of encoding is spent here.
 
 use super::row::{Row, Source};
-use crate::bpe::word_cache::{Key, Place, SHORT};
+use crate::bpe::word_cache::key::{self, Key, SHORT};
+use crate::bpe::word_cache::{Places, TOGETHER};
 use crate::bpe::{Joints, MergeScratch, Spaces, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
@@ -20,9 +21,6 @@ pub(super) struct Words {
     /// Where the words end that a scanner handed over last.
     ends: Vec<u32>,
 }
-
-/// Words whose cache lines are asked for together.
-const TOGETHER: usize = 32;
 
 impl Words {
     pub(super) fn new(cache_bytes: usize, seed: u64) -> Self {
@@ -184,57 +182,41 @@ impl Words {
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
         let (mut start, mut lengths_vary, classifier) = (start, false, Classifier::best());
-        let mut places = [[Place::default(); TOGETHER]; 2];
+        let mut places = [Places::default(); 2];
         let mut groups = ends.chunks(TOGETHER);
         let (mut next, mut ahead) = (groups.next(), start);
         if let Some(words) = next {
-            self.ask_for(text, &mut ahead, words, &mut places[0]);
+            self.cache.ask_for(text, &mut ahead, words, &mut places[0]);
         }
         let mut turn = 0;
         while let Some(ends) = next {
             next = groups.next();
             if let Some(words) = next {
-                self.ask_for(text, &mut ahead, words, &mut places[1 - turn]);
+                self.cache.ask_for(text, &mut ahead, words, &mut places[1 - turn]);
             }
-            let words = &places[turn][..ends.len()];
+            let words = &places[turn];
             turn = 1 - turn;
             self.cache.looked_up(ends.len());
             let mut at = 0;
-            while at < words.len() {
-                // Known words up to one that is not.
-                let lookup = self.cache.lookup();
-                let mut end = Appender::new(ids, (words.len() - at) * SHORT, classifier);
-                while let Some(place) = words.get(at)
-                    && let Some(hit) = lookup.push(place, &mut end)
-                {
-                    lengths_vary |= hit.lengths_vary;
-                    at += 1;
-                }
+            while at < ends.len() {
+                // Known words up to one that is not, or not short.
+                let mut end = Appender::new(ids, (ends.len() - at) * SHORT, classifier);
+                let known = self.cache.lookup().push_known(words, at..ends.len(), &mut end);
                 drop(end);
-                if let Some(place) = words.get(at) {
-                    let span = Span { start: if at == 0 { start } else { ends[at - 1] }, end: ends[at] };
-                    lengths_vary |= self.push_unknown(tokenizer, text, span, place.key, ids)?;
+                lengths_vary |= known.lengths_vary;
+                at += known.words;
+                if let Some(&end) = ends.get(at) {
+                    let span = Span { start: if at == 0 { start } else { ends[at - 1] }, end };
+                    lengths_vary |= match self.cache.push_medium(words, at, &text[span.range()], ids) {
+                        Some(hit) => hit.lengths_vary,
+                        None => self.push_unknown(tokenizer, text, span, words.key(at), ids)?,
+                    };
                     at += 1;
                 }
             }
             start = ends[ends.len() - 1];
         }
         Ok(!lengths_vary)
-    }
-
-    /// The keys of words and where they would be in the cache, whose lines are asked for. The first word starts at `start`,
-    /// which afterwards is where the last one ends.
-    #[inline(always)]
-    fn ask_for(&self, text: &[u8], start: &mut u32, ends: &[u32], places: &mut [Place; TOGETHER]) {
-        let lookup = self.cache.lookup();
-        for (place, &end) in places.iter_mut().zip(ends) {
-            // Not by the key: of the length it is asked anyway.
-            if (end - *start) as usize > SHORT {
-                self.cache.ask_for_long(&text[*start as usize..end as usize]);
-            }
-            *place = lookup.ask_for(WordCache::key(text, *start, end));
-            *start = end;
-        }
     }
 
     /// The ids of a word that is long, or not in the cache. The answer is whether lengths vary in it.
@@ -271,7 +253,7 @@ impl Words {
                 // Ids came from the cache but do not tell the lengths, or the cache was not asked.
                 self.symbols.clear();
                 let word = &source.text.as_bytes()[span.range()];
-                tokenizer.bpe.tokenize(word, WordCache::key_of(word), &mut self.scratch, &mut self.symbols)?;
+                tokenizer.bpe.tokenize(word, key::of_word(word), &mut self.scratch, &mut self.symbols)?;
             } else if self.symbols.is_empty() {
                 let len = |&id: &u32| Symbol { id, len: tokenizer.token_len(id) };
                 self.symbols.extend(row.out.ids[first..].iter().map(len));
@@ -286,7 +268,7 @@ impl Words {
     #[inline]
     fn ids(&mut self, tokenizer: &Tokenizer, text: &[u8], span: Span, ids: &mut Vec<u32>) -> Result<bool, EncodeError> {
         self.symbols.clear();
-        let key = WordCache::key(text, span.start, span.end);
+        let key = key::of(text, span.start, span.end);
         let use_cache = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
         if use_cache {
             self.cache.looked_up(1);

@@ -167,7 +167,8 @@ fn merges(vocab: &Vocab, words: &WholeWords) -> Vec<(u32, u32, Merge)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bpe::{MergeScratch, WordCache, naive};
+    use crate::bpe::word_cache::key;
+    use crate::bpe::{MergeScratch, naive};
     use proptest::prelude::*;
 
     fn file(tokens: &[(&[u8], u32)]) -> String {
@@ -237,7 +238,7 @@ mod tests {
                 parts[at - 1].extend(right);
             }
             let mut symbols = vec![];
-            tokenizer.bpe.tokenize(word.as_bytes(), WordCache::key_of(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
+            tokenizer.bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
             let ids: Vec<u32> = symbols.iter().map(|symbol| symbol.id).collect();
             prop_assert_eq!(ids, parts.iter().filter_map(|part| rank(part)).collect::<Vec<_>>());
             // And the table agrees with the naive loop over it.

@@ -6,8 +6,19 @@ use super::Classifier;
 
 /// So many numbers lie in sixteen bytes, three bytes each, little-endian; the last byte is free.
 pub(crate) const PACKED: usize = 5;
+/// For a shuffle of bytes: of [`PACKED`] numbers of three bytes to four bytes each, the upper one zero.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const UNPACKED: [u8; 32] = {
+    let mut from = [0x80; 32];
+    let mut at = 0;
+    while at < 3 * PACKED {
+        from[at / 3 * 4 + at % 3] = at as u8;
+        at += 1;
+    }
+    from
+};
 /// So many are written at a time.
-pub(super) const WRITTEN: usize = 8;
+pub(crate) const WRITTEN: usize = 8;
 
 /// The end of a list. The list is as long as it was until this is dropped.
 ///
@@ -56,6 +67,28 @@ impl<'a> Appender<'a> {
         // So many are written, and `room` has shown that they fit.
         self.len += count;
         true
+    }
+
+    /// Appends what `write` writes to the room it is given, for `most` numbers and [`WRITTEN`] more. It tells how many that are, from the first
+    /// place on.
+    ///
+    /// # Panics
+    /// If there is less room.
+    ///
+    /// # Safety
+    /// So many have to be written.
+    #[inline(always)]
+    pub(crate) unsafe fn write<R>(
+        &mut self,
+        most: usize,
+        write: impl FnOnce(&mut [MaybeUninit<u32>]) -> (usize, R),
+    ) -> R {
+        assert!(self.capacity - self.len >= most + WRITTEN, "whoever appends made room");
+        // SAFETY: there is so much room behind the first `len`, and it is borrowed as this is.
+        let room = unsafe { std::slice::from_raw_parts_mut(self.start.add(self.len), most + WRITTEN) };
+        let (written, result) = write(room);
+        self.len += written;
+        result
     }
 
     /// Appends numbers.

@@ -69,6 +69,12 @@ enum Way {
 static BEST: LazyLock<Classifier> =
     LazyLock::new(|| *Classifier::all().last().expect("the scalar way is always there"));
 
+/// Says that this processor has AVX-512 F, BW, DQ, VL and VBMI2, and what came with AVX2: whoever has one may call what is compiled
+/// for them.
+#[cfg(target_arch = "x86_64")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx512(());
+
 impl Classifier {
     pub(crate) fn best() -> Self {
         *BEST
@@ -97,6 +103,7 @@ impl Classifier {
             }
             // The first ones with AVX-512 do not have the second part of VBMI; AVX2 serves these nearly as well.
             let line_of_avx512 = is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512vbmi2");
             if line_of_avx2 && line_of_avx512 {
@@ -104,6 +111,14 @@ impl Classifier {
             }
         }
         all
+    }
+
+    /// If this is the way by AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn avx512(self) -> Option<Avx512> {
+        // `all` made it after the processor said that it has all of these.
+        (self.0 == Way::Avx512).then_some(Avx512(()))
     }
 
     #[inline(always)]
@@ -240,14 +255,20 @@ pub(crate) fn vectorize<R>(work: impl FnOnce() -> R) -> R {
 /// Asks the processor to bring a value near, because it will be read soon. Does nothing where there is no way to.
 #[inline]
 pub(crate) fn prefetch<T>(value: &T) {
+    prefetch_at(std::slice::from_ref(value), 0);
+}
+
+/// The same for one of `values`, or none when there is no such one: it may be anywhere, and that is not asked.
+#[inline(always)]
+pub(crate) fn prefetch_at<T>(values: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is part of every x86-64, and a prefetch reads nothing that the program could see.
+    // SAFETY: SSE is part of every x86-64. A prefetch reads nothing that the program could see, and does nothing where there is no memory.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+        _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(at).cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    let _ = (values, at);
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use super::append::WRITTEN;
+use super::append::{UNPACKED, WRITTEN};
 use super::{BLOCK, Masks};
 
 /// # Safety
@@ -14,8 +14,8 @@ pub(super) unsafe fn run_avx2<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// # Safety
-/// The processor has what [`run_avx2`] asks for, and AVX-512 F, BW, VL and VBMI2.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt")]
+/// The processor has what [`run_avx2`] asks for, and AVX-512 F, BW, DQ, VL and VBMI2.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) unsafe fn run_avx512<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
@@ -133,17 +133,6 @@ pub(super) unsafe fn upper_bits_are_avx512(numbers: &[u64; 8], shift: u32, wante
     let upper = _mm512_srl_epi64(numbers, _mm_cvtsi32_si128(shift as i32));
     _mm512_cmpeq_epi64_mask(upper, _mm512_set1_epi64(wanted as i64)).into()
 }
-
-/// For a shuffle of bytes: of five numbers of three bytes each to four bytes, the upper one zero.
-const UNPACKED: [u8; 32] = {
-    let mut from = [0x80; 32];
-    let mut at = 0;
-    while at < 15 {
-        from[at / 3 * 4 + at % 3] = at as u8;
-        at += 1;
-    }
-    from
-};
 
 /// # Safety
 /// The processor has AVX2.

@@ -1,6 +1,7 @@
 //! Words of 16 to 31 bytes, with their ids: a cache line each, which can be asked for ahead as those of short words can.
 
-use super::{Hit, KEY_MASKS, folded};
+use super::Hit;
+use super::key::{self, folded};
 use crate::memory::{Table, Zeroed};
 use crate::simd;
 use crate::simd::append::{Appender, PACKED};
@@ -26,7 +27,7 @@ impl Key {
         let (first, last) = (word.first_chunk()?, word.last_chunk()?);
         // The last sixteen bytes, without those that are among the first sixteen.
         let further = word.len() - FEWEST;
-        let rest = u128::from_le_bytes(*last).rotate_left(8 * further as u32) & KEY_MASKS[further];
+        let rest = u128::from_le_bytes(*last).rotate_left(8 * further as u32) & key::MASKS[further];
         Some(Self([u128::from_le_bytes(*first), rest | (word.len() as u128) << 120]))
     }
 
@@ -120,20 +121,25 @@ impl MediumWords {
         self.lines.memory_bytes()
     }
 
-    /// Finds a word's lines and asks for the first ahead of time.
+    /// Finds a word's lines and asks for the first ahead of time. The answer is its number, or one that no line has.
     #[inline(always)]
-    pub(super) fn ask_for(&self, word: &[u8]) {
-        if let Some(line) = Key::of(word).and_then(|key| self.lines.get(self.first(&key))) {
-            simd::prefetch(line);
-        }
+    pub(super) fn ask_for(&self, word: &[u8]) -> u32 {
+        let line = Key::of(word).map_or(u32::MAX, |key| self.first(&key) as u32);
+        simd::prefetch_at(&self.lines, line as usize);
+        line
     }
 
     /// Appends the ids of a word, if it is known.
-    #[inline]
     pub(super) fn push(&self, word: &[u8], ids: &mut Appender<'_>) -> Option<Hit> {
+        self.push_from(self.first(&Key::of(word)?) as u32, word, ids)
+    }
+
+    /// The same, of a word of which [`Self::ask_for`] told the first line.
+    #[inline(always)]
+    pub(super) fn push_from(&self, line: u32, word: &[u8], ids: &mut Appender<'_>) -> Option<Hit> {
+        let lines = self.lines.get(line as usize..)?.first_chunk::<2>()?;
         let key = Key::of(word)?;
-        let at = self.first(&key);
-        let line = self.lines.get(at..at + 2)?.iter().find(|line| line.key == key)?;
+        let line = lines.iter().find(|line| line.key == key)?;
         Some(line.push(ids))
     }
 

@@ -6,67 +6,33 @@
 //! oldest; a slot knows when what it points to is gone. Nothing is ever cleared as a whole. Short words that one worker merged are
 //! told the others ([`shared`]).
 
+pub(crate) mod key;
 mod long;
+mod lookup;
 mod medium;
 mod ring;
 mod shared;
 mod short;
+mod slot;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 use std::sync::Arc;
 
 use super::Symbol;
 use crate::simd::Classifier;
 use crate::simd::append::Appender;
+use key::{Key, LONG, SHORT};
 use long::LongWords;
+pub(crate) use lookup::{Lookup, Places, TOGETHER};
 use medium::{Line, MediumWords};
 use ring::Ring;
 pub(crate) use shared::SharedWords;
-pub(crate) use short::{Lookup, Place};
-use short::{ShortWords, Slot};
+use short::ShortWords;
+use slot::Slot;
 
-/// The longest word, in bytes, that is its own key.
-pub(crate) const SHORT: usize = 15;
 /// Words longer than this, in bytes, are not kept: they hardly ever come again.
 const LONGEST: usize = 256;
-
-/// A short word and its length; never zero, because no word is empty.
-pub(crate) type Key = u128;
-/// The key of all words that are not short. No slot has it.
-pub(crate) const LONG: Key = Key::MAX;
-
-/// Whether it is the key of a short word, and not of an empty one.
-pub(crate) fn is_short(key: Key) -> bool {
-    key != 0 && key != LONG
-}
-
-/// The bytes of a short word that nothing follows, each half of it in a load of its own.
-fn bytes_of(word: &[u8]) -> Key {
-    let ends = |first: u64, last: u64, len: usize| Key::from(first) | Key::from(last) << (8 * (word.len() - len));
-    if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
-        ends(u64::from_le_bytes(*first), u64::from_le_bytes(*last), 8)
-    } else if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
-        ends(u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into(), 4)
-    } else {
-        word.iter().rev().fold(0, |bytes, &byte| bytes << 8 | Key::from(byte))
-    }
-}
-
-/// Both halves of a key in one, for tables that multiply it by an odd number of their own.
-#[inline(always)]
-pub(super) fn folded(key: Key) -> u64 {
-    key as u64 ^ ((key >> 64) as u64).rotate_left(29)
-}
-
-/// The bytes of a word of each length in a load of sixteen.
-pub(super) const KEY_MASKS: [Key; SHORT + 1] = {
-    let mut masks = [0; SHORT + 1];
-    let mut len = 1;
-    while len <= SHORT {
-        masks[len] = (1 << (8 * len)) - 1;
-        len += 1;
-    }
-    masks
-};
 
 /// What is known of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,35 +86,33 @@ impl WordCache {
         !self.short.is_empty()
     }
 
-    /// The key of `text[start..end]`, or [`LONG`]. `text` goes on behind the word, so that most keys are one load.
+    /// The places of adjacent words of `text`, [`TOGETHER`] at most, whose lines are asked for. The first of them starts at `start`,
+    /// which afterwards is where the last one ends.
     #[inline(always)]
-    pub(crate) fn key(text: &[u8], start: u32, end: u32) -> Key {
-        let len = (end - start) as usize;
-        if len > SHORT {
-            return LONG;
+    pub(crate) fn ask_for(&self, text: &[u8], start: &mut u32, ends: &[u32], places: &mut Places) {
+        let mut long = self.lookup().ask_for(text, *start, ends, places);
+        while long != 0 {
+            let at = long.trailing_zeros() as usize;
+            let start = if at == 0 { *start } else { ends[at - 1] };
+            places.lines[at] = self.medium.ask_for(&text[start as usize..ends[at] as usize]);
+            long &= long - 1;
         }
-        let start = start as usize;
-        let bytes = match text.get(start..start + 16) {
-            Some(chunk) => u128::from_le_bytes(*chunk.first_chunk().expect("sixteen bytes")) & KEY_MASKS[len],
-            None => bytes_of(&text[start..end as usize]),
-        };
-        bytes | (len as u128) << 120
-    }
-
-    /// The key of a word that stands alone, or [`LONG`].
-    pub(crate) fn key_of(word: &[u8]) -> Key {
-        Self::key(word, 0, word.len() as u32)
-    }
-
-    /// Asks ahead for what will be looked at to find a word that is not short.
-    #[inline]
-    pub(crate) fn ask_for_long(&self, word: &[u8]) {
-        self.medium.ask_for(word);
+        *start = ends.last().copied().unwrap_or(*start);
     }
 
     #[inline(always)]
     pub(crate) fn lookup(&self) -> Lookup<'_> {
-        self.short.lookup(&self.ring)
+        Lookup { lines: self.short.lines(), ring: &self.ring, classifier: Classifier::best() }
+    }
+
+    /// Appends the ids of one of the words that [`Self::ask_for`] found not to be short, if it is of medium length and known.
+    #[inline(always)]
+    pub(crate) fn push_medium(&self, places: &Places, at: usize, word: &[u8], ids: &mut Vec<u32>) -> Option<Hit> {
+        if !places.is_long(at) {
+            return None;
+        }
+        let mut end = Appender::new(ids, medium::MOST_IDS, Classifier::best());
+        self.medium.push_from(places.lines[at], word, &mut end)
     }
 
     /// So many words are looked for: told by whoever does, for many together.
@@ -160,7 +124,8 @@ impl WordCache {
     /// Appends the ids of a word, if it is known.
     pub(crate) fn push(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
         let lookup = self.lookup();
-        let at_home = lookup.push(&lookup.place(key), &mut Appender::new(ids, SHORT, Classifier::best()));
+        let line = lookup::home(key, lookup.lines.len()) as u32;
+        let at_home = lookup.push(key, line, &mut Appender::new(ids, SHORT, Classifier::best()));
         at_home.or_else(|| self.push_further(word, key, ids))
     }
 
@@ -208,7 +173,7 @@ impl WordCache {
         }
         if let Some(slot) = Slot::packed(key, ids.clone()) {
             let slot = slot.with_lengths_that_vary(lengths_vary);
-            self.shared.put(key, slot.value());
+            self.shared.put(key, *slot.value());
             self.short.insert(slot, self.words);
         } else if let Some(place) = self.ring.put(ids) {
             let slot = Slot::in_ring(key, place, symbols.len() as u32);
@@ -249,23 +214,10 @@ mod tests {
     fn look(cache: &mut WordCache, word: &[u8]) -> Option<(Vec<u32>, bool)> {
         let mut ids = vec![7];
         cache.looked_up(1);
-        let hit = cache.push(word, WordCache::key(word, 0, word.len() as u32), &mut ids);
+        let hit = cache.push(word, key::of(word, 0, word.len() as u32), &mut ids);
         assert_eq!(ids[0], 7, "what was there stays");
         assert!(hit.is_some() || ids.len() == 1, "nothing is pushed without a hit");
         hit.map(|hit| (ids[1..].to_vec(), hit.lengths_vary))
-    }
-
-    #[test]
-    fn the_key_is_the_same_wherever_the_word_stands() {
-        let text: Vec<u8> = (1..=60).collect();
-        for start in 0..44 {
-            for len in 1..=SHORT {
-                let alone = &text[start as usize..start as usize + len];
-                assert_eq!(WordCache::key(&text, start, start + len as u32), WordCache::key(alone, 0, len as u32));
-            }
-            assert_eq!(WordCache::key(&text, start, start + 16), LONG);
-        }
-        assert_ne!(WordCache::key(b"a", 0, 1), WordCache::key(b"a\0", 0, 2));
     }
 
     #[test]
@@ -285,7 +237,7 @@ mod tests {
                 }
                 None => {
                     let symbols: Vec<_> = (0..number % 7).map(|i| Symbol { id: number + i, len: 1 }).collect();
-                    let key = WordCache::key(&word, 0, word.len() as u32);
+                    let key = key::of(&word, 0, word.len() as u32);
                     cache.insert(&word, key, &symbols, number % 3 == 0);
                     known.insert(word, (symbols.iter().map(|s| s.id).collect(), number % 3 == 0));
                 }
@@ -301,10 +253,10 @@ mod tests {
         let mut cache = WordCache::new(64 << 10);
         let symbols = |id: u32| vec![Symbol { id, len: 1 }; 9];
         let word = |number: u32| format!("{number:09}").into_bytes();
-        cache.insert(&word(0), WordCache::key(&word(0), 0, 9), &symbols(0), false);
+        cache.insert(&word(0), key::of(&word(0), 0, 9), &symbols(0), false);
         cache.ring.head = u32::MAX - 3 * cache.ring.words.len() as u32;
         for number in 1..20_000 {
-            cache.insert(&word(number), WordCache::key(&word(number), 0, 9), &symbols(number), false);
+            cache.insert(&word(number), key::of(&word(number), 0, 9), &symbols(number), false);
             for back in [number, number / 2, 0] {
                 if let Some((ids, _)) = look(&mut cache, &word(back)) {
                     assert_eq!(ids, vec![back; 9], "after {number}");
@@ -320,12 +272,7 @@ mod tests {
         let mut cache = WordCache::new(64 << 10);
         for count in 0..40 {
             let word = format!("word{count}").into_bytes();
-            cache.insert(
-                &word,
-                WordCache::key(&word, 0, word.len() as u32),
-                &vec![Symbol { id: 3, len: 1 }; count],
-                true,
-            );
+            cache.insert(&word, key::of(&word, 0, word.len() as u32), &vec![Symbol { id: 3, len: 1 }; count], true);
             assert_eq!(look(&mut cache, &word).is_some(), count <= SHORT, "{count} ids");
         }
     }
@@ -342,7 +289,7 @@ mod tests {
         let words = ["word", "a word of many bytes", "ids", "15 bytes, a word"].map(str::as_bytes);
         for (at, word) in words.into_iter().enumerate() {
             let symbols = vec![Symbol { id: at as u32, len: 1 }; if word == b"ids" { 9 } else { 2 }];
-            one.insert(word, WordCache::key(word, 0, word.len() as u32), &symbols, at == 0);
+            one.insert(word, key::of(word, 0, word.len() as u32), &symbols, at == 0);
         }
         let found = words.map(|word| look(&mut other, word));
         assert_eq!(
@@ -359,7 +306,7 @@ mod tests {
     fn a_cache_of_nothing_keeps_nothing() {
         let mut cache = WordCache::new(0);
         assert!(!cache.is_on());
-        cache.insert(b"word", WordCache::key(b"word", 0, 4), &[], false);
+        cache.insert(b"word", key::of(b"word", 0, 4), &[], false);
         assert_eq!(cache.memory_bytes(), 0);
     }
 }

@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-use super::{Key, folded};
+use super::key::{Key, folded};
 
 /// Entries: 2.5 MiB.
 const ENTRIES: usize = 1 << 16;

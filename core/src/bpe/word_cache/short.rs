@@ -4,20 +4,15 @@
 //! a branch; what newer words drove out of there stands aside, as long as there is room, and comes home when it is found.
 //! The table is twice as large when too many words were let go of, up to its limit.
 
+use super::Hit;
+use super::key::Key;
+use super::lookup::{aside, home};
 use super::ring::Ring;
-use super::{Hit, Key, folded};
-use crate::memory::{Table, Zeroed};
+use super::slot::{Line, Slot};
+use crate::memory::Table;
 use crate::simd;
-use crate::simd::append::{Appender, PACKED};
+use crate::simd::append::Appender;
 
-/// In place of a count, and more than fit: the ids stand in the ring.
-const IN_RING: u8 = 0xF;
-/// The bits of the count.
-const COUNT: u8 = 0xF;
-/// Of the first slot of a line: words whose home it is stand aside.
-const OVERFLOWS: u8 = 0x40;
-/// Beside a count: see [`Hit::lengths_vary`].
-const VARIES: u8 = 0x80;
 /// The first size of a table, in lines: 2 MiB.
 const FIRST: usize = 32 << 10;
 /// The first size of a table that knows many words from the start, at most: 8 MiB.
@@ -26,182 +21,6 @@ const FIRST_SEEDED: usize = 128 << 10;
 const GROWS: usize = 32;
 /// and of one at least for each so many that were looked for: a few that take turns are not worth it.
 const SELDOM: u64 = 2048;
-
-/// A word and its ids.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[repr(C, align(32))]
-pub(super) struct Slot {
-    /// Zero marks an empty slot.
-    key: Key,
-    /// [`PACKED`] ids of three bytes, or the ids' place in the ring and their count, of four bytes each; little-endian.
-    /// In the last byte the count or [`IN_RING`], [`OVERFLOWS`], and [`VARIES`].
-    value: [u8; 16],
-}
-
-impl Slot {
-    /// Of a few ids, where they fit.
-    pub(super) fn packed(
-        key: Key,
-        ids: impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + Clone,
-    ) -> Option<Self> {
-        const MASK: u32 = (1 << 24) - 1;
-        if ids.len() > PACKED || ids.clone().any(|id| id > MASK) {
-            return None;
-        }
-        let count = ids.len() as u8;
-        let value = ids.rev().fold(0u128, |value, id| value << 24 | u128::from(id));
-        Some(Self::with_state(key, value, count))
-    }
-
-    /// Of ids that stand in the ring.
-    pub(super) fn in_ring(key: Key, place: u32, count: u32) -> Self {
-        Self::with_state(key, u128::from(place) | u128::from(count) << 32, IN_RING)
-    }
-
-    fn with_state(key: Key, value: u128, state: u8) -> Self {
-        Self { key, value: (value | u128::from(state) << 120).to_le_bytes() }
-    }
-
-    /// Of the [`Self::value`] of another one.
-    pub(super) fn from_value(key: Key, value: [u8; 16]) -> Self {
-        Self { key, value }
-    }
-
-    /// All but the word, which says the same wherever the slot stands as long as the ids are in it.
-    pub(super) fn value(&self) -> [u8; 16] {
-        self.value
-    }
-
-    pub(super) fn with_lengths_that_vary(mut self, vary: bool) -> Self {
-        self.value[15] |= if vary { VARIES } else { 0 };
-        self
-    }
-
-    fn is_empty(&self) -> bool {
-        self.key == 0
-    }
-
-    /// Appends the ids, if they are still there.
-    #[inline(always)]
-    pub(super) fn push(&self, ring: &Ring, ids: &mut Appender<'_>) -> Option<Hit> {
-        let state = self.value[15];
-        if !ids.push_packed(&self.value, usize::from(state & COUNT)) {
-            let [place, count, ..] = self.value.as_chunks::<4>().0 else {
-                unreachable!("sixteen bytes are four numbers")
-            };
-            ids.extend_from_slice(ring.get(u32::from_le_bytes(*place), u32::from_le_bytes(*count) as usize)?);
-        }
-        Some(Hit { lengths_vary: state & VARIES != 0 })
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C, align(64))]
-struct Line([Slot; 2]);
-
-const _: () = assert!(size_of::<Line>() == 64);
-
-// SAFETY: numbers and bytes, of which zero is one; such a line is empty.
-#[allow(unsafe_code)]
-unsafe impl Zeroed for Line {}
-
-impl Line {
-    fn overflows(&self) -> bool {
-        self.0[0].value[15] & OVERFLOWS != 0
-    }
-
-    fn set_overflows(&mut self) {
-        self.0[0].value[15] |= OVERFLOWS;
-    }
-
-    /// Writes to a slot. What is noted of the line stays.
-    fn set(&mut self, at: usize, slot: Slot) {
-        let overflows = self.overflows();
-        self.0[at] = slot;
-        self.0[at].value[15] &= !OVERFLOWS;
-        if overflows {
-            self.set_overflows();
-        }
-    }
-
-    /// Writes a word to the front. The answer is the one that had to go for it.
-    fn put(&mut self, slot: Slot) -> Option<Slot> {
-        // A word that is here, but whose ids are gone from the ring, is written anew, and stands here once.
-        if self.0[1].key == slot.key {
-            self.set(1, Slot::default());
-        }
-        let [first, second] = self.0;
-        let driven_out = if first.is_empty() || first.key == slot.key {
-            None
-        } else {
-            self.set(1, first);
-            (!second.is_empty()).then_some(second)
-        };
-        self.set(0, slot);
-        driven_out
-    }
-}
-
-/// A word and where it would be.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Place {
-    pub(crate) key: Key,
-    line: u32,
-}
-
-/// What is looked at when words are looked up, small enough for registers.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Lookup<'a> {
-    lines: &'a [Line],
-    ring: &'a Ring,
-}
-
-impl Lookup<'_> {
-    /// Where a word stands, or would.
-    #[inline(always)]
-    pub(super) fn place(self, key: Key) -> Place {
-        Place { key, line: home(key, self.lines.len()) as u32 }
-    }
-
-    /// Finds a word's line and asks for it ahead of time.
-    #[inline(always)]
-    pub(crate) fn ask_for(self, key: Key) -> Place {
-        let place = self.place(key);
-        if let Some(line) = self.lines.get(place.line as usize) {
-            simd::prefetch(line);
-        }
-        place
-    }
-
-    /// Appends the ids of a word, if it is known and at home.
-    #[inline(always)]
-    pub(crate) fn push(self, place: &Place, ids: &mut Appender<'_>) -> Option<Hit> {
-        let line = &self.lines[place.line as usize].0;
-        // Chosen without a branch: which of the two it is cannot be foretold.
-        let slot = &line[usize::from(line[1].key == place.key)];
-        if slot.key != place.key {
-            return None;
-        }
-        slot.push(self.ring, ids)
-    }
-}
-
-/// The first of a word's lines.
-#[inline(always)]
-fn home(key: Key, lines: usize) -> usize {
-    line(key, lines, 0x9E37_79B9_7F4A_7C15)
-}
-
-/// The other one; rarely both are the same.
-fn aside(key: Key, lines: usize) -> usize {
-    line(key, lines, 0xD6E8_FEB8_6659_FD93)
-}
-
-#[inline(always)]
-fn line(key: Key, lines: usize, multiplier: u64) -> usize {
-    // There is a power of two of lines, fewer than the upper half has values.
-    (folded(key).wrapping_mul(multiplier) >> 32) as usize & lines.wrapping_sub(1)
-}
 
 /// See the module.
 #[derive(Debug)]
@@ -264,8 +83,8 @@ impl ShortWords {
     }
 
     #[inline(always)]
-    pub(super) fn lookup<'a>(&'a self, ring: &'a Ring) -> Lookup<'a> {
-        Lookup { lines: &self.lines, ring }
+    pub(super) fn lines(&self) -> &[Line] {
+        &self.lines
     }
 
     /// Asks ahead for the line that [`Self::insert`] will look at when a word drives another one out.
@@ -368,8 +187,10 @@ impl ShortWords {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lookup::Lookup;
     use super::*;
     use crate::simd::Classifier;
+    use crate::simd::append::PACKED;
 
     fn key(number: u32) -> Key {
         u128::from(number.wrapping_mul(0x9E37_79B1)) | 4 << 120
@@ -382,8 +203,8 @@ mod tests {
     fn find(words: &mut ShortWords, number: u32) -> Option<Vec<u32>> {
         let (ring, mut ids) = (Ring::new(0), vec![]);
         let mut end = Appender::new(&mut ids, PACKED, Classifier::best());
-        let lookup = words.lookup(&ring);
-        let hit = lookup.push(&lookup.place(key(number)), &mut end);
+        let lookup = Lookup { lines: &words.lines, ring: &ring, classifier: Classifier::best() };
+        let hit = lookup.push(key(number), home(key(number), words.lines.len()) as u32, &mut end);
         let hit = hit.or_else(|| words.push_aside(key(number), &ring, &mut end));
         drop(end);
         hit.map(|_| ids)
@@ -489,24 +310,5 @@ mod tests {
             assert_eq!(find(&mut words, number), Some(vec![number, 7]));
         }
         assert_eq!(words.dropped, 0);
-    }
-
-    #[test]
-    fn a_word_stands_in_a_line_once() {
-        let mut line = Line::default();
-        assert_eq!(line.put(slot(1)), None);
-        assert_eq!(line.put(slot(2)), None);
-        // As when the word in front was brought home to another line.
-        line.set(0, Slot::default());
-        let again = Slot::in_ring(key(1), 5, 6);
-        assert_eq!(line.put(again), None);
-        assert_eq!(line.0, [again, Slot::default()]);
-    }
-
-    #[test]
-    fn a_slot_knows_what_fits() {
-        assert!(Slot::packed(1, [1 << 24].into_iter()).is_none());
-        assert!(Slot::packed(1, [1; PACKED + 1].into_iter()).is_none());
-        assert!(Slot::packed(1, [(1 << 24) - 1; PACKED].into_iter()).is_some());
     }
 }

@@ -1,0 +1,255 @@
+//! Many short words looked up at a time: the lines of a group are asked for, and read a group later, so that no word waits for
+//! the line of the one before.
+
+use std::ops::Range;
+
+use super::Hit;
+use super::key::{self, Key, LONG, folded};
+use super::ring::Ring;
+use super::slot::Line;
+#[cfg(target_arch = "x86_64")]
+use super::wide;
+use crate::simd::append::Appender;
+use crate::simd::{self, Classifier};
+
+/// Words whose lines are asked for together.
+pub(crate) const TOGETHER: usize = 32;
+
+/// The keys of some words, and where each of them would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Places {
+    pub(super) keys: [Key; TOGETHER],
+    /// Of a short word its line at home, of others what [`super::medium`] knows them by.
+    pub(super) lines: [u32; TOGETHER],
+}
+
+impl Places {
+    /// Whether a word is not short.
+    #[inline(always)]
+    pub(crate) fn is_long(&self, at: usize) -> bool {
+        self.keys[at] == LONG
+    }
+
+    pub(crate) fn key(&self, at: usize) -> Key {
+        self.keys[at]
+    }
+}
+
+/// How many words were found, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) words: usize,
+    /// See [`Hit::lengths_vary`], for all of them.
+    pub(crate) lengths_vary: bool,
+}
+
+/// What is looked at when words are looked up, small enough for registers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lookup<'a> {
+    pub(super) lines: &'a [Line],
+    pub(super) ring: &'a Ring,
+    pub(super) classifier: Classifier,
+}
+
+impl Lookup<'_> {
+    /// The places of adjacent words of `text`, [`TOGETHER`] at most, the first of which starts at `start`. Asks for the lines of
+    /// those that are short; the answer has a bit for each that is not.
+    #[inline(always)]
+    pub(super) fn ask_for(self, text: &[u8], start: u32, ends: &[u32], places: &mut Places) -> u32 {
+        let (mut long, mut done) = (0, 0);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = self.classifier.avx512() {
+            while done < ends.len() {
+                // The last eight are partly those before, so that none is left over.
+                let first = done.min(ends.len().saturating_sub(wide::WORDS));
+                let from = if first == 0 { start } else { ends[first - 1] };
+                let Some(ends) = ends[first..].first_chunk() else { break };
+                let keys = places.keys[first..].first_chunk_mut().expect("there are as many places");
+                let lines = places.lines[first..].first_chunk_mut().expect("there are as many places");
+                let last_line = self.lines.len().wrapping_sub(1) as u32;
+                let Some(these) = wide::places(avx512, text, from, ends, last_line, keys, lines) else { break };
+                lines.iter().for_each(|&line| simd::prefetch_at(self.lines, line as usize));
+                long |= u32::from(these) << first;
+                done = first + wide::WORDS;
+            }
+        }
+        let mut start = if done == 0 { start } else { ends[done - 1] };
+        for (at, &end) in ends.iter().enumerate().skip(done) {
+            let key = key::of(text, start, end);
+            let line = home(key, self.lines.len());
+            simd::prefetch_at(self.lines, line);
+            (places.keys[at], places.lines[at]) = (key, line as u32);
+            long |= u32::from(key == LONG) << at;
+            start = end;
+        }
+        long
+    }
+
+    /// Appends the ids of words, up to the first that is not known, or not at home.
+    ///
+    /// # Panics
+    /// If there is less room than for [`key::SHORT`] ids of each.
+    #[inline(always)]
+    pub(crate) fn push_known(self, places: &Places, words: Range<usize>, ids: &mut Appender<'_>) -> Known {
+        let (mut at, mut lengths_vary) = (words.start, false);
+        while at < words.end {
+            #[cfg(target_arch = "x86_64")]
+            if let Some(avx512) = self.classifier.avx512() {
+                let found =
+                    wide::push(avx512, self.lines, &places.keys[at..words.end], &places.lines[at..words.end], ids);
+                at += found.words;
+                lengths_vary |= found.lengths_vary;
+                if at == words.end {
+                    break;
+                }
+            }
+            let Some(hit) = self.push(places.keys[at], places.lines[at], ids) else { break };
+            lengths_vary |= hit.lengths_vary;
+            at += 1;
+        }
+        Known { words: at - words.start, lengths_vary }
+    }
+
+    /// Appends the ids of a word, if it is known and at home.
+    #[inline(always)]
+    pub(super) fn push(self, key: Key, line: u32, ids: &mut Appender<'_>) -> Option<Hit> {
+        let Line(line) = self.lines.get(line as usize)?;
+        // Chosen without a branch: which of the two it is cannot be foretold.
+        let slot = &line[usize::from(line[1].key == key)];
+        if slot.key != key {
+            return None;
+        }
+        slot.push(self.ring, ids)
+    }
+}
+
+/// For [`home`].
+pub(super) const HOME: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The first of a word's lines.
+#[inline(always)]
+pub(super) fn home(key: Key, lines: usize) -> usize {
+    line(key, lines, HOME)
+}
+
+/// The other one; rarely both are the same.
+pub(super) fn aside(key: Key, lines: usize) -> usize {
+    line(key, lines, 0xD6E8_FEB8_6659_FD93)
+}
+
+#[inline(always)]
+fn line(key: Key, lines: usize, multiplier: u64) -> usize {
+    // There is a power of two of lines, fewer than the upper half has values.
+    (folded(key).wrapping_mul(multiplier) >> 32) as usize & lines.wrapping_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::slot::Slot;
+    use super::*;
+    use crate::simd::append::PACKED;
+    use proptest::prelude::*;
+
+    /// Words of up to so many bytes, and where they start and end in a text.
+    fn words(longest: usize) -> impl Strategy<Value = (Vec<u8>, u32, Vec<u32>)> {
+        let lens = prop::collection::vec(prop_oneof![9 => 1..=key::SHORT, 1 => key::SHORT..=longest], 1..=TOGETHER);
+        let few = prop::collection::vec(prop_oneof![1u8..4, Just(0xFF)], 700);
+        (0usize..20, lens, prop_oneof![few, prop::collection::vec(any::<u8>(), 700)], 0usize..40).prop_map(
+            |(start, lens, mut text, behind)| {
+                let mut end = start;
+                let ends: Vec<u32> = lens
+                    .iter()
+                    .map(|len| {
+                        end += len;
+                        end as u32
+                    })
+                    .collect();
+                text.resize(end + behind, 7);
+                (text, start as u32, ends)
+            },
+        )
+    }
+
+    fn each_word<'a>(text: &'a [u8], start: u32, ends: &'a [u32]) -> impl Iterator<Item = &'a [u8]> {
+        std::iter::once(start)
+            .chain(ends.iter().copied())
+            .zip(ends)
+            .map(|(start, &end)| &text[start as usize..end as usize])
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+
+        #[test]
+        fn every_way_finds_the_same_places((text, start, ends) in words(40), bits in 0u32..12) {
+            let (lines, ring) = (vec![Line::default(); 1 << bits], Ring::new(0));
+            for classifier in Classifier::all() {
+                let mut places = Places::default();
+                let lookup = Lookup { lines: &lines, ring: &ring, classifier };
+                let long = lookup.ask_for(&text, start, &ends, &mut places);
+                let mut expected = Places::default();
+                for (at, word) in each_word(&text, start, &ends).enumerate() {
+                    expected.keys[at] = key::of_word(word);
+                    expected.lines[at] = home(expected.keys[at], lines.len()) as u32;
+                    prop_assert_eq!(long >> at & 1 == 1, word.len() > key::SHORT);
+                    prop_assert_eq!(expected.is_long(at), word.len() > key::SHORT);
+                }
+                prop_assert_eq!(&places, &expected, "{:?}", classifier);
+                prop_assert_eq!(u64::from(long) >> ends.len(), 0);
+            }
+        }
+
+        #[test]
+        fn every_way_appends_the_ids_of_words_at_home_up_to_one_that_is_not(
+            (text, start, ends) in words(20),
+            counts in prop::collection::vec((prop_oneof![20 => 0..=PACKED, 4 => PACKED..=9, 1 => Just(usize::MAX)], any::<bool>(), 0u8..9), TOGETHER),
+            from in 0usize..4,
+        ) {
+            let (mut lines, mut ring) = (vec![Line::default(); 256], Ring::new(1 << 12));
+            for (word, &(count, second, vary)) in each_word(&text, start, &ends).zip(&counts) {
+                let key = key::of_word(word);
+                let line = &mut lines[home(key, 256)];
+                if count == usize::MAX || key == LONG || line.0.iter().any(|slot| slot.key == key) {
+                    continue;
+                }
+                let ids = (0..count as u32).map(|at| at << 20 | word[0] as u32);
+                let slot = Slot::packed(key, ids.clone());
+                let slot = slot.or_else(|| Some(Slot::in_ring(key, ring.put(ids)?, count as u32))).expect("there is room");
+                line.set(usize::from(second), slot.with_lengths_that_vary(vary == 0));
+                line.set_overflows();
+            }
+            // One by one.
+            let from = from.min(ends.len());
+            let (mut expected, mut words, mut lengths_vary) = (vec![1, 2], 0, false);
+            for word in each_word(&text, start, &ends).skip(from) {
+                let key = key::of_word(word);
+                let Some(slot) = lines[home(key, 256)].0.iter().find(|slot| slot.key == key) else { break };
+                let hit = slot.push(&ring, &mut Appender::new(&mut expected, key::SHORT, Classifier::all()[0]));
+                lengths_vary |= hit.expect("the ring has not come round").lengths_vary;
+                words += 1;
+            }
+            for classifier in Classifier::all() {
+                let lookup = Lookup { lines: &lines, ring: &ring, classifier };
+                let (mut places, mut ids) = (Places::default(), vec![1, 2]);
+                lookup.ask_for(&text, start, &ends, &mut places);
+                let mut end = Appender::new(&mut ids, (ends.len() - from) * key::SHORT, classifier);
+                let known = lookup.push_known(&places, from..ends.len(), &mut end);
+                drop(end);
+                prop_assert_eq!((known, &ids), (Known { words, lengths_vary }, &expected), "{:?}", classifier);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_the_table_is_not_found() {
+        let (lines, ring, text) = (vec![], Ring::new(0), [b'w'; 64]);
+        let ends: Vec<u32> = (1..=TOGETHER as u32).collect();
+        for classifier in Classifier::all() {
+            let lookup = Lookup { lines: &lines, ring: &ring, classifier };
+            let (mut places, mut ids) = (Places::default(), vec![]);
+            assert_eq!(lookup.ask_for(&text, 0, &ends, &mut places), 0);
+            let mut end = Appender::new(&mut ids, TOGETHER * key::SHORT, classifier);
+            assert_eq!(lookup.push_known(&places, 0..TOGETHER, &mut end), Known { words: 0, lengths_vary: false });
+        }
+    }
+}

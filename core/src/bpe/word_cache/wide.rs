@@ -1,0 +1,135 @@
+//! What [`super::lookup`] does, by AVX-512: the keys of eight words at once, and slots compared and read without a detour. The
+//! way word by word is the slow twin.
+
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+use std::mem::{MaybeUninit, offset_of};
+
+use super::key::{Key, SHORT};
+use super::lookup::{HOME, Known};
+use super::slot::{COUNT, Line, Slot, VARIES};
+use crate::simd::Avx512;
+use crate::simd::append::{Appender, PACKED, UNPACKED, WRITTEN};
+
+/// Words at a time.
+pub(super) const WORDS: usize = 8;
+
+/// The keys of adjacent words of `text`, the first of which starts at `start`, and their lines at home, of which the last
+/// has the number `last_line`. The answer has a bit for each word that is not short. Nothing is known where the text ends fewer than
+/// sixteen bytes behind the start of one of them.
+#[inline(always)]
+pub(super) fn places(
+    _: Avx512,
+    text: &[u8],
+    start: u32,
+    ends: &[u32; WORDS],
+    last_line: u32,
+    keys: &mut [Key; WORDS],
+    lines: &mut [u32; WORDS],
+) -> Option<u8> {
+    // SAFETY: `Avx512` says that the processor has what the function asks for.
+    unsafe { places_avx512(text, start, ends, last_line, keys, lines) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+fn places_avx512(
+    text: &[u8],
+    start: u32,
+    ends: &[u32; WORDS],
+    last_line: u32,
+    keys: &mut [Key; WORDS],
+    lines: &mut [u32; WORDS],
+) -> Option<u8> {
+    // SAFETY: reads 32 bytes, which is what `ends` has; the load needs no alignment.
+    let ends = unsafe { _mm256_loadu_si256(ends.as_ptr().cast()) };
+    let starts = _mm256_alignr_epi32::<7>(ends, _mm256_set1_epi32(start as i32));
+    let latest = u32::try_from(text.len().checked_sub(16)?).unwrap_or(u32::MAX);
+    if _mm256_cmpgt_epu32_mask(starts, _mm256_set1_epi32(latest as i32)) != 0 {
+        return None;
+    }
+    let from = _mm512_cvtepu32_epi64(starts);
+    // SAFETY: from each of the starts on there are sixteen bytes of `text`, as was just asked.
+    let (low, high) = unsafe {
+        let text = text.as_ptr();
+        (_mm512_i64gather_epi64::<1>(from, text.cast()), _mm512_i64gather_epi64::<1>(from, text.add(8).cast()))
+    };
+    let lens = _mm256_sub_epi32(ends, starts);
+    let long = _mm256_cmpgt_epu32_mask(lens, _mm256_set1_epi32(SHORT as i32));
+    // Of each half the bits that are the word's: all that are below its length. A shift by 64 or more leaves nothing.
+    let (all, half) = (_mm512_set1_epi64(-1), _mm512_set1_epi64(64));
+    let bits = _mm512_slli_epi64::<3>(_mm512_cvtepu32_epi64(lens));
+    let further = _mm512_sub_epi64(_mm512_max_epu64(bits, half), half);
+    let low = _mm512_andnot_si512(_mm512_sllv_epi64(all, bits), low);
+    let high = _mm512_andnot_si512(_mm512_sllv_epi64(all, further), high);
+    let high = _mm512_or_si512(high, _mm512_slli_epi64::<{ 56 - 3 }>(bits));
+    let [low, high] = [low, high].map(|half| _mm512_mask_mov_epi64(half, long, all));
+    let folded = _mm512_xor_si512(low, _mm512_rol_epi64::<29>(high));
+    let product = _mm512_mullo_epi64(folded, _mm512_set1_epi64(HOME as i64));
+    let upper = _mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(product));
+    let home = _mm256_and_si256(upper, _mm256_set1_epi32(last_line as i32));
+    let front = _mm512_permutex2var_epi64(low, _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), high);
+    let back = _mm512_permutex2var_epi64(low, _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4), high);
+    // SAFETY: writes 32 bytes, which is what `lines` has, and twice 64, which is what `keys` has; the stores need no alignment.
+    unsafe {
+        _mm256_storeu_si256(lines.as_mut_ptr().cast(), home);
+        _mm512_storeu_si512(keys.as_mut_ptr().cast(), front);
+        _mm512_storeu_si512(keys.as_mut_ptr().add(WORDS / 2).cast(), back);
+    }
+    Some(long)
+}
+
+/// Appends the ids of words at home, up to the first that is not there, or whose ids do not stand in its slot.
+///
+/// # Panics
+/// If there is no room for so many ids as slots can have.
+#[inline(always)]
+pub(super) fn push(_: Avx512, table: &[Line], keys: &[Key], lines: &[u32], ids: &mut Appender<'_>) -> Known {
+    let words = keys.len().min(lines.len());
+    // SAFETY: `Avx512` says that the processor has what the function asks for; it writes as many ids as it says.
+    unsafe { ids.write(words * PACKED, |room| push_avx512(table, &keys[..words], &lines[..words], room)) }
+}
+
+/// For [`push`], of which the words are as many as there are `keys` and `lines`. Also how many ids were written to `room`, from its
+/// start on.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn push_avx512(table: &[Line], keys: &[Key], lines: &[u32], room: &mut [MaybeUninit<u32>]) -> (usize, Known) {
+    const { assert!(offset_of!(Slot, key) == 0 && size_of::<Slot>() == 32) };
+    /// The bits of both halves of the key of the first slot, and of the second one; what is compared beside them is ids.
+    const FIRST: u32 = 1 << 0;
+    const SECOND: u32 = 1 << 4;
+    assert!(room.len() >= keys.len() * PACKED + WRITTEN && keys.len() == lines.len());
+    let (mut written, mut states, mut words) = (0, 0, 0);
+    for (key, &line) in keys.iter().zip(lines) {
+        let Some(line) = table.get(line as usize) else { break };
+        // SAFETY: reads 16 and 64 bytes, which is what a key and a line have; the loads need no alignment.
+        let (key, slots) = unsafe {
+            let key = _mm_loadu_si128(std::ptr::from_ref(key).cast());
+            (_mm512_broadcast_i64x2(key), _mm512_loadu_si512(std::ptr::from_ref(line).cast()))
+        };
+        let same = u32::from(_mm512_cmpeq_epi64_mask(slots, key));
+        let found = same & same >> 1 & (FIRST | SECOND);
+        if found == 0 {
+            break;
+        }
+        let slot = &line.0[(found / SECOND) as usize];
+        let state = slot.state();
+        let count = usize::from(state & COUNT);
+        if count > PACKED {
+            break;
+        }
+        // SAFETY: reads 16 and 32 bytes, which is what they have; the loads need no alignment. Before each word there
+        // is room for PACKED ids of it and of all that follow, and for WRITTEN behind them, so the 32 bytes are within.
+        unsafe {
+            let packed = _mm_loadu_si128(slot.value().as_ptr().cast());
+            let from = _mm256_loadu_si256(UNPACKED.as_ptr().cast());
+            let numbers = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(packed), from);
+            _mm256_storeu_si256(room.as_mut_ptr().add(written).cast(), numbers);
+        }
+        written += count;
+        states |= state;
+        words += 1;
+    }
+    (written, Known { words, lengths_vary: states & VARIES != 0 })
+}

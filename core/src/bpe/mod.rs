@@ -11,6 +11,7 @@
 //! - [`merges`]: what a pair of tokens becomes, and how early.
 //! - [`merge`]: the loop; one for short words, one that is for long ones ([`long`]) that is never quadratic.
 //! - [`resume`]: a long word goes by blocks, and one that begins like the one before goes on from there.
+//! - [`side_by_side`]: sixteen short words merged at a time.
 //! - [`naive`]: the same by definition, slow and obvious; tests and fuzz targets hold the others against it.
 
 pub(crate) mod alphabet;
@@ -23,6 +24,8 @@ pub(crate) mod naive;
 mod resume;
 mod short_tokens;
 mod short_word;
+#[cfg(target_arch = "x86_64")]
+mod side_by_side;
 mod stable;
 mod whole;
 pub(crate) mod word_cache;
@@ -30,10 +33,16 @@ pub(crate) mod word_cache;
 use std::sync::Arc;
 
 use crate::error::EncodeError;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx512, Classifier};
 pub(crate) use alphabet::Alphabet;
 pub(crate) use joints::{Joints, Spaces};
 pub(crate) use merge::MergeScratch;
 pub(crate) use merges::Merges;
+#[cfg(target_arch = "x86_64")]
+use merges::Packed;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use side_by_side::SideBySide;
 use stable::StableTokens;
 pub(crate) use whole::WholeWords;
 pub(crate) use word_cache::WordCache;
@@ -156,6 +165,52 @@ impl Bpe {
         false
     }
 
+    /// Whether [`Self::tokenize_side_by_side`] does anything.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn merges_side_by_side(&self, classifier: Classifier) -> bool {
+        self.side_by_side(classifier).is_some() && !self.lengths_vary()
+    }
+
+    /// What merging side by side needs, where it can be done.
+    #[cfg(target_arch = "x86_64")]
+    fn side_by_side(&self, classifier: Classifier) -> Option<(Avx512, &BytePairs, &Packed)> {
+        let can = self.dropout.is_none() && SideBySide::is_for(&self.merges);
+        Some((classifier.avx512().filter(|_| can)?, self.byte_pairs.as_ref()?, self.merges.packed()?))
+    }
+
+    /// The tokens of short words, known by their keys: `each` is called with those of one after the other, in any order. Words that are too few to
+    /// merge side by side are left out, and all of them where that is not possible.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn tokenize_side_by_side(
+        &self,
+        classifier: Classifier,
+        words: &[Key],
+        state: &mut SideBySide,
+        mut each: impl FnMut(Key, &mut dyn Iterator<Item = Symbol>),
+    ) {
+        let Some((avx512, pairs, table)) = self.side_by_side(classifier) else { return };
+        let (mut waiting, mut count) = ([0; side_by_side::LANES], 0);
+        for words in words.chunks(side_by_side::LANES) {
+            let mut whole = self.whole_words.as_ref().map(|whole| whole.ids(words));
+            for &key in words {
+                if let Some(id) = whole.as_mut().and_then(|ids| ids.next().flatten()) {
+                    each(key, &mut std::iter::once(Symbol { id, len: key::len(key) as u32 }));
+                    continue;
+                }
+                waiting[count] = key;
+                count += 1;
+                if count == side_by_side::LANES {
+                    state.merge(avx512, table, pairs, &waiting, &mut each);
+                    count = 0;
+                }
+            }
+        }
+        if count >= side_by_side::FEWEST {
+            waiting[count..].fill(0);
+            state.merge(avx512, table, pairs, &waiting, &mut each);
+        }
+    }
+
     /// Leaves the tokens of a word, all of it merged, in `scratch.symbols`.
     fn merge(&self, word: &[u8], scratch: &mut MergeScratch) -> Result<(), EncodeError> {
         scratch.symbols.clear();
@@ -249,12 +304,16 @@ mod tests {
         merges
     }
 
+    /// Every byte is a token, with an id of its own.
+    pub(super) fn byte_alphabet(id: impl Fn(u32) -> u32) -> Alphabet {
+        Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| Some(id(byte as u32)))), missing_is_error: true }
+    }
+
     proptest! {
         #[test]
         fn words_of_bytes_of_any_length_equal_the_naive_merge(seed in any::<u32>(), word in "[abcd]{0,70}") {
             let merges = byte_merges(seed);
-            let alphabet = Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| Some(byte as u32))), missing_is_error: true };
-            let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
+            let bpe = Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&merges)), None, None);
             prop_assert!(bpe.byte_pairs.is_some());
             let mut symbols = vec![];
             bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");

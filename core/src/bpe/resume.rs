@@ -221,9 +221,9 @@ pub(super) fn merge(
 
 #[cfg(test)]
 mod tests {
-    use super::super::word_cache::key;
     use super::super::alphabet::{CharacterIds, Characters, IdOf, Unknown};
     use super::super::tests::byte_merges;
+    use super::super::word_cache::key;
     use super::super::{Merges, merges::Merge};
     use super::*;
     use proptest::prelude::*;

@@ -9,6 +9,8 @@
 #[cfg(test)]
 mod columns_tests;
 mod compose;
+#[cfg(target_arch = "x86_64")]
+mod learn;
 mod row;
 mod ruler;
 mod seeds;

@@ -1,8 +1,12 @@
 //! The model's part of encoding: words to ids, from the cache or by merging. Most of the time of encoding is spent here.
 
+use std::ops::Range;
+
+#[cfg(target_arch = "x86_64")]
+use super::learn::Learner;
 use super::row::{Row, Source};
+use crate::bpe::word_cache::Places;
 use crate::bpe::word_cache::key::{self, Key, SHORT};
-use crate::bpe::word_cache::{Places, TOGETHER};
 use crate::bpe::{Joints, MergeScratch, Spaces, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
@@ -18,8 +22,30 @@ pub(super) struct Words {
     pub(super) cache: WordCache,
     pub(super) scratch: MergeScratch,
     symbols: Vec<Symbol>,
-    /// Where the words end that a scanner handed over last.
+    /// Where the words end that a scanner handed over last,
     ends: Vec<u32>,
+    /// and where they would be in the cache.
+    places: Places,
+    #[cfg(target_arch = "x86_64")]
+    pub(super) learner: Learner,
+}
+
+/// So many words at most have room made for their ids together.
+const TOGETHER: usize = 32;
+
+/// Adjacent words of a text, whose cache lines were asked for.
+struct Window<'a> {
+    text: &'a [u8],
+    start: u32,
+    ends: &'a [u32],
+    places: &'a Places,
+}
+
+impl Window<'_> {
+    #[inline(always)]
+    fn span(&self, at: usize) -> Span {
+        Span { start: if at == 0 { self.start } else { self.ends[at - 1] }, end: self.ends[at] }
+    }
 }
 
 impl Words {
@@ -29,6 +55,9 @@ impl Words {
             scratch: MergeScratch::with_seed(seed),
             symbols: Vec::new(),
             ends: Vec::with_capacity(WORDS_AT_A_TIME),
+            places: Places::default(),
+            #[cfg(target_arch = "x86_64")]
+            learner: Learner::default(),
         }
     }
 
@@ -102,7 +131,7 @@ impl Words {
         starts_word: impl Fn(usize) -> bool,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        let mut ends = std::mem::take(&mut self.ends);
+        let (mut ends, mut places) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.places));
         let together = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
         let ids_only = row.columns == Columns::NONE;
         let mut at = at;
@@ -111,39 +140,44 @@ impl Words {
             let start = at as u32;
             ends.clear();
             at = next(at, &mut ends);
-            result = match (together, ids_only) {
-                (true, true) => {
-                    self.push_ids(tokenizer, source.text.as_bytes(), start, &ends, &mut row.out.ids).map(|_| ())
-                }
-                (true, false) => self.push_tokens(tokenizer, source, start, &ends, &starts_word, row),
-                (false, _) => self.one_by_one(tokenizer, source, start, &ends, &starts_word, row),
+            if !together {
+                result = self.one_by_one(tokenizer, source, start, &ends, &starts_word, row);
+                continue;
+            }
+            self.cache.ask_for(source.text.as_bytes(), start, &ends, &mut places);
+            #[cfg(target_arch = "x86_64")]
+            self.learn(tokenizer, Classifier::best(), &places);
+            let window = Window { text: source.text.as_bytes(), start, ends: &ends, places: &places };
+            result = if ids_only {
+                self.push_ids(tokenizer, &window, 0..ends.len(), &mut row.out.ids).map(|_| ())
+            } else {
+                self.push_tokens(tokenizer, source, &window, &starts_word, row)
             };
         }
-        self.ends = ends;
+        (self.ends, self.places) = (ends, places);
         result
     }
 
-    /// Adjacent words, the first of which starts at `start`, with the columns of their tokens.
+    /// The words of a window with the columns of their tokens.
     #[inline(always)]
     fn push_tokens(
         &mut self,
         tokenizer: &Tokenizer,
         source: &Source<'_>,
-        start: u32,
-        ends: &[u32],
+        window: &Window<'_>,
         starts_word: &impl Fn(usize) -> bool,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        let mut start = start;
-        for ends in ends.chunks(TOGETHER) {
+        for at in (0..window.ends.len()).step_by(TOGETHER) {
+            let words = at..window.ends.len().min(at + TOGETHER);
+            let (start, ends) = (window.span(at).start, &window.ends[words.clone()]);
             let first = row.out.ids.len();
-            if self.push_ids(tokenizer, source.text.as_bytes(), start, ends, &mut row.out.ids)? {
+            if self.push_ids(tokenizer, window, words, &mut row.out.ids)? {
                 row.push_words(source, start, ends, first, starts_word, tokenizer);
             } else {
                 row.out.ids.truncate(first);
                 self.one_by_one(tokenizer, source, start, ends, starts_word, row)?;
             }
-            start = ends[ends.len() - 1];
         }
         Ok(())
     }
@@ -167,54 +201,34 @@ impl Words {
         })
     }
 
-    /// The ids of adjacent words, the first of which starts at `start`. The answer is whether the ids alone tell how long
-    /// each token is.
-    ///
-    /// Two passes: the first, a group of words ahead, makes the keys and asks for their cache lines, so that the second, which
-    /// reads them, does not wait for one line after the other.
+    /// The ids of words of a window. The answer is whether the ids alone tell how long each token is.
     #[inline(always)]
     fn push_ids(
         &mut self,
         tokenizer: &Tokenizer,
-        text: &[u8],
-        start: u32,
-        ends: &[u32],
+        window: &Window<'_>,
+        words: Range<usize>,
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
-        let (mut start, mut lengths_vary, classifier) = (start, false, Classifier::best());
-        let mut places = [Places::default(); 2];
-        let mut groups = ends.chunks(TOGETHER);
-        let (mut next, mut ahead) = (groups.next(), start);
-        if let Some(words) = next {
-            self.cache.ask_for(text, &mut ahead, words, &mut places[0]);
-        }
-        let mut turn = 0;
-        while let Some(ends) = next {
-            next = groups.next();
-            if let Some(words) = next {
-                self.cache.ask_for(text, &mut ahead, words, &mut places[1 - turn]);
+        let (mut lengths_vary, classifier) = (false, Classifier::best());
+        self.cache.looked_up(words.len());
+        let mut at = words.start;
+        while at < words.end {
+            // Known words up to one that is not, or not short.
+            let some = at..words.end.min(at + TOGETHER);
+            let mut end = Appender::new(ids, some.len() * SHORT, classifier);
+            let known = self.cache.lookup().push_known(window.places, some.clone(), &mut end);
+            drop(end);
+            lengths_vary |= known.lengths_vary;
+            at += known.words;
+            if at < some.end {
+                let span = window.span(at);
+                lengths_vary |= match self.cache.push_medium(window.places, at, &window.text[span.range()], ids) {
+                    Some(hit) => hit.lengths_vary,
+                    None => self.push_unknown(tokenizer, window.text, span, window.places.key(at), ids)?,
+                };
+                at += 1;
             }
-            let words = &places[turn];
-            turn = 1 - turn;
-            self.cache.looked_up(ends.len());
-            let mut at = 0;
-            while at < ends.len() {
-                // Known words up to one that is not, or not short.
-                let mut end = Appender::new(ids, (ends.len() - at) * SHORT, classifier);
-                let known = self.cache.lookup().push_known(words, at..ends.len(), &mut end);
-                drop(end);
-                lengths_vary |= known.lengths_vary;
-                at += known.words;
-                if let Some(&end) = ends.get(at) {
-                    let span = Span { start: if at == 0 { start } else { ends[at - 1] }, end };
-                    lengths_vary |= match self.cache.push_medium(words, at, &text[span.range()], ids) {
-                        Some(hit) => hit.lengths_vary,
-                        None => self.push_unknown(tokenizer, text, span, words.key(at), ids)?,
-                    };
-                    at += 1;
-                }
-            }
-            start = ends[ends.len() - 1];
         }
         Ok(!lengths_vary)
     }

@@ -69,7 +69,7 @@ enum Way {
 static BEST: LazyLock<Classifier> =
     LazyLock::new(|| *Classifier::all().last().expect("the scalar way is always there"));
 
-/// Says that this processor has AVX-512 F, BW, DQ, VL and VBMI2, and what came with AVX2: whoever has one may call what is compiled
+/// Says that this processor has AVX-512 F, BW, CD, DQ, VL and VBMI2, and what came with AVX2: whoever has one may call what is compiled
 /// for them.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
@@ -103,6 +103,7 @@ impl Classifier {
             }
             // The first ones with AVX-512 do not have the second part of VBMI; AVX2 serves these nearly as well.
             let line_of_avx512 = is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512cd")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512vbmi2");

@@ -14,8 +14,8 @@ pub(super) unsafe fn run_avx2<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// # Safety
-/// The processor has what [`run_avx2`] asks for, and AVX-512 F, BW, DQ, VL and VBMI2.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt")]
+/// The processor has what [`run_avx2`] asks for, and AVX-512 F, BW, CD, DQ, VL and VBMI2.
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) unsafe fn run_avx512<R>(work: impl FnOnce() -> R) -> R {
     work()
 }

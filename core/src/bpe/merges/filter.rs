@@ -37,6 +37,11 @@ impl Filter {
         ((place / 64) as usize, 1 << (place % 64))
     }
 
+    /// All words, of which there is a power of two, and how many bits of a number do not count.
+    pub(in crate::bpe) fn words(&self) -> (&[u64], u32) {
+        (&self.words, self.shift)
+    }
+
     pub(in crate::bpe) fn memory_bytes(&self) -> usize {
         self.words.capacity() * 8
     }

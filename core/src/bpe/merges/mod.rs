@@ -8,7 +8,7 @@ pub(super) mod filter;
 mod packed;
 mod wide;
 
-use packed::Packed;
+pub(super) use packed::Packed;
 use wide::Wide;
 
 /// What joining a pair yields.
@@ -134,6 +134,15 @@ impl Merges {
             Table::Wide(table) => (None, Some(table.iter())),
         };
         packed.into_iter().flatten().chain(wide.into_iter().flatten())
+    }
+
+    /// The table of eight bytes a merge, if it is that.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn packed(&self) -> Option<&Packed> {
+        match &self.table {
+            Table::Packed(table) => Some(table),
+            Table::Wide(_) => None,
+        }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

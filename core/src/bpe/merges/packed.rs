@@ -29,7 +29,7 @@ const _: () = assert!(size_of::<Bucket>() == 64);
 
 /// See the module. A slot is, from above: the pair's tag, how far from its own bucket it is, its rank, its id.
 #[derive(Debug)]
-pub(super) struct Packed {
+pub(in crate::bpe) struct Packed {
     buckets: Vec<Bucket>,
     filter: Filter,
     /// The odd number, and behind it as many zeros as a pair has bits less than 64.
@@ -103,6 +103,20 @@ impl Packed {
         false
     }
 
+    /// The bits of an id; pairs of larger ids do not join.
+    pub(in crate::bpe) fn id_bits(&self) -> u32 {
+        self.id_bits
+    }
+
+    /// What a pair, the left id above the bits of the right one, is multiplied by.
+    pub(in crate::bpe) fn multiplier(&self) -> u64 {
+        self.multiplier
+    }
+
+    pub(in crate::bpe) fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
     fn payload_bits(&self) -> u32 {
         self.rank_bits + self.id_bits
     }
@@ -132,9 +146,15 @@ impl Packed {
         if !self.filter.may_have(mixed) || (left | right) >> self.id_bits != 0 {
             return Merge::NONE;
         }
+        self.find(mixed)
+    }
+
+    /// What the pair becomes of which this is the number.
+    #[inline(always)]
+    pub(in crate::bpe) fn find(&self, mixed: u64) -> Merge {
         let (home, tag) = self.place(mixed);
         let slots = &self.buckets[home].0;
-        let found = self.find(slots, tag);
+        let found = self.among(slots, tag);
         if found == 0 {
             return if slots[SLOTS - 1] == EMPTY { Merge::NONE } else { self.get_further(home, tag) };
         }
@@ -154,7 +174,7 @@ impl Packed {
     fn get_further(&self, home: usize, tag: u64) -> Merge {
         for far in 1..REACH {
             let slots = &self.buckets[(home + far as usize) % self.buckets.len()].0;
-            let found = self.find(slots, tag | far);
+            let found = self.among(slots, tag | far);
             if found != 0 {
                 return self.unpack(slots[found.trailing_zeros() as usize]);
             }
@@ -164,7 +184,7 @@ impl Packed {
 
     /// A bit for each slot with this tag and distance; there is one such at most.
     #[inline(always)]
-    fn find(&self, slots: &[u64; SLOTS], tag: u64) -> u32 {
+    fn among(&self, slots: &[u64; SLOTS], tag: u64) -> u32 {
         self.classifier.upper_bits_are(slots, self.payload_bits(), tag)
     }
 

@@ -10,28 +10,34 @@ use super::slot::Line;
 #[cfg(target_arch = "x86_64")]
 use super::wide;
 use crate::simd::append::Appender;
-use crate::simd::{self, Classifier};
+use crate::simd::{self, BLOCK, Classifier};
 
-/// Words whose lines are asked for together.
-pub(crate) const TOGETHER: usize = 32;
-
-/// The keys of some words, and where each of them would be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The keys of adjacent words, and where each of them would be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Places {
-    pub(super) keys: [Key; TOGETHER],
+    pub(super) keys: Vec<Key>,
     /// Of a short word its line at home, of others what [`super::medium`] knows them by.
-    pub(super) lines: [u32; TOGETHER],
+    pub(super) lines: Vec<u32>,
+    /// Which of them are not short.
+    pub(super) long: Vec<u32>,
 }
 
 impl Places {
-    /// Whether a word is not short.
-    #[inline(always)]
-    pub(crate) fn is_long(&self, at: usize) -> bool {
-        self.keys[at] == LONG
-    }
-
     pub(crate) fn key(&self, at: usize) -> Key {
         self.keys[at]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// For so many words.
+    fn resize(&mut self, words: usize) {
+        self.keys.resize(words, 0);
+        self.lines.resize(words, 0);
+        self.long.clear();
+        // As a classifier needs it.
+        self.long.reserve(words + BLOCK);
     }
 }
 
@@ -52,10 +58,22 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// The places of adjacent words of `text`, [`TOGETHER`] at most, the first of which starts at `start`. Asks for the lines of
-    /// those that are short; the answer has a bit for each that is not.
+    /// The places of adjacent words of `text`, the first of which starts at `start`. Asks for the lines of those that are short.
     #[inline(always)]
-    pub(super) fn ask_for(self, text: &[u8], start: u32, ends: &[u32], places: &mut Places) -> u32 {
+    pub(super) fn ask_for(self, text: &[u8], start: u32, ends: &[u32], places: &mut Places) {
+        places.resize(ends.len());
+        let mut from = start;
+        for (at, ends) in (0..).step_by(BLOCK).zip(ends.chunks(BLOCK)) {
+            let words = at..at + ends.len();
+            let long = self.ask_for_block(text, from, ends, &mut places.keys[words.clone()], &mut places.lines[words]);
+            self.classifier.push_places(long, at as u32, &mut places.long);
+            from = ends[ends.len() - 1];
+        }
+    }
+
+    /// The same for [`BLOCK`] words at most. The answer has a bit for each that is not short.
+    #[inline(always)]
+    fn ask_for_block(self, text: &[u8], start: u32, ends: &[u32], keys: &mut [Key], lines: &mut [u32]) -> u64 {
         let (mut long, mut done) = (0, 0);
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.classifier.avx512() {
@@ -64,12 +82,12 @@ impl Lookup<'_> {
                 let first = done.min(ends.len().saturating_sub(wide::WORDS));
                 let from = if first == 0 { start } else { ends[first - 1] };
                 let Some(ends) = ends[first..].first_chunk() else { break };
-                let keys = places.keys[first..].first_chunk_mut().expect("there are as many places");
-                let lines = places.lines[first..].first_chunk_mut().expect("there are as many places");
+                let keys = keys[first..].first_chunk_mut().expect("there are as many keys");
+                let lines = lines[first..].first_chunk_mut().expect("there are as many lines");
                 let last_line = self.lines.len().wrapping_sub(1) as u32;
                 let Some(these) = wide::places(avx512, text, from, ends, last_line, keys, lines) else { break };
                 lines.iter().for_each(|&line| simd::prefetch_at(self.lines, line as usize));
-                long |= u32::from(these) << first;
+                long |= u64::from(these) << first;
                 done = first + wide::WORDS;
             }
         }
@@ -78,8 +96,8 @@ impl Lookup<'_> {
             let key = key::of(text, start, end);
             let line = home(key, self.lines.len());
             simd::prefetch_at(self.lines, line);
-            (places.keys[at], places.lines[at]) = (key, line as u32);
-            long |= u32::from(key == LONG) << at;
+            (keys[at], lines[at]) = (key, line as u32);
+            long |= u64::from(key == LONG) << at;
             start = end;
         }
         long
@@ -91,23 +109,33 @@ impl Lookup<'_> {
     /// If there is less room than for [`key::SHORT`] ids of each.
     #[inline(always)]
     pub(crate) fn push_known(self, places: &Places, words: Range<usize>, ids: &mut Appender<'_>) -> Known {
-        let (mut at, mut lengths_vary) = (words.start, false);
-        while at < words.end {
-            #[cfg(target_arch = "x86_64")]
-            if let Some(avx512) = self.classifier.avx512() {
-                let found =
-                    wide::push(avx512, self.lines, &places.keys[at..words.end], &places.lines[at..words.end], ids);
-                at += found.words;
-                lengths_vary |= found.lengths_vary;
-                if at == words.end {
-                    break;
-                }
-            }
-            let Some(hit) = self.push(places.keys[at], places.lines[at], ids) else { break };
-            lengths_vary |= hit.lengths_vary;
-            at += 1;
+        let (keys, lines) = (&places.keys[words.clone()], &places.lines[words]);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = self.classifier.avx512() {
+            return wide::push(avx512, (self.lines, self.ring), keys, lines, ids);
         }
-        Known { words: at - words.start, lengths_vary }
+        let mut known = Known { words: 0, lengths_vary: false };
+        for (&key, &line) in keys.iter().zip(lines) {
+            let Some(hit) = self.push(key, line, ids) else { break };
+            known.words += 1;
+            known.lengths_vary |= hit.lengths_vary;
+        }
+        known
+    }
+
+    /// A bit for each of some words, [`BLOCK`] at most, that is short and not at home.
+    #[inline(always)]
+    pub(super) fn not_at_home(self, places: &Places, words: Range<usize>) -> u64 {
+        let (keys, lines) = (&places.keys[words.clone()], &places.lines[words]);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = self.classifier.avx512() {
+            return wide::not_at_home(avx512, self.lines, keys, lines);
+        }
+        let is_at_home = |key: Key, line: u32| {
+            self.lines.get(line as usize).is_some_and(|line| line.0.iter().any(|slot| slot.key == key))
+        };
+        let bits = keys.iter().zip(lines).enumerate();
+        bits.map(|(at, (&key, &line))| u64::from(key != LONG && !is_at_home(key, line)) << at).sum()
     }
 
     /// Appends the ids of a word, if it is known and at home.
@@ -150,20 +178,21 @@ mod tests {
     use crate::simd::append::PACKED;
     use proptest::prelude::*;
 
+    /// More than are looked at together.
+    const MOST: usize = 2 * BLOCK + 20;
+
     /// Words of up to so many bytes, and where they start and end in a text.
     fn words(longest: usize) -> impl Strategy<Value = (Vec<u8>, u32, Vec<u32>)> {
-        let lens = prop::collection::vec(prop_oneof![9 => 1..=key::SHORT, 1 => key::SHORT..=longest], 1..=TOGETHER);
-        let few = prop::collection::vec(prop_oneof![1u8..4, Just(0xFF)], 700);
-        (0usize..20, lens, prop_oneof![few, prop::collection::vec(any::<u8>(), 700)], 0usize..40).prop_map(
+        let lens = prop::collection::vec(prop_oneof![9 => 1..=key::SHORT, 1 => key::SHORT..=longest], 1..=MOST);
+        let few = prop::collection::vec(prop_oneof![1u8..4, Just(0xFF)], 2000);
+        (0usize..20, lens, prop_oneof![few, prop::collection::vec(any::<u8>(), 2000)], 0usize..40).prop_map(
             |(start, lens, mut text, behind)| {
                 let mut end = start;
-                let ends: Vec<u32> = lens
-                    .iter()
-                    .map(|len| {
-                        end += len;
-                        end as u32
-                    })
-                    .collect();
+                let mut end_of = |len: &usize| {
+                    end += len;
+                    end as u32
+                };
+                let ends: Vec<u32> = lens.iter().map(&mut end_of).collect();
                 text.resize(end + behind, 7);
                 (text, start as u32, ends)
             },
@@ -171,10 +200,8 @@ mod tests {
     }
 
     fn each_word<'a>(text: &'a [u8], start: u32, ends: &'a [u32]) -> impl Iterator<Item = &'a [u8]> {
-        std::iter::once(start)
-            .chain(ends.iter().copied())
-            .zip(ends)
-            .map(|(start, &end)| &text[start as usize..end as usize])
+        let starts = std::iter::once(start).chain(ends.iter().copied());
+        starts.zip(ends).map(|(start, &end)| &text[start as usize..end as usize])
     }
 
     proptest! {
@@ -183,32 +210,32 @@ mod tests {
         #[test]
         fn every_way_finds_the_same_places((text, start, ends) in words(40), bits in 0u32..12) {
             let (lines, ring) = (vec![Line::default(); 1 << bits], Ring::new(0));
+            let mut expected = Places::default();
+            for (at, word) in each_word(&text, start, &ends).enumerate() {
+                expected.keys.push(key::of_word(word));
+                expected.lines.push(home(expected.keys[at], lines.len()) as u32);
+                expected.long.extend((word.len() > key::SHORT).then_some(at as u32));
+            }
             for classifier in Classifier::all() {
                 let mut places = Places::default();
                 let lookup = Lookup { lines: &lines, ring: &ring, classifier };
-                let long = lookup.ask_for(&text, start, &ends, &mut places);
-                let mut expected = Places::default();
-                for (at, word) in each_word(&text, start, &ends).enumerate() {
-                    expected.keys[at] = key::of_word(word);
-                    expected.lines[at] = home(expected.keys[at], lines.len()) as u32;
-                    prop_assert_eq!(long >> at & 1 == 1, word.len() > key::SHORT);
-                    prop_assert_eq!(expected.is_long(at), word.len() > key::SHORT);
-                }
+                // What is known of other words before does not matter.
+                lookup.ask_for(&text, start, &ends[..1], &mut places);
+                lookup.ask_for(&text, start, &ends, &mut places);
                 prop_assert_eq!(&places, &expected, "{:?}", classifier);
-                prop_assert_eq!(u64::from(long) >> ends.len(), 0);
             }
         }
 
         #[test]
         fn every_way_appends_the_ids_of_words_at_home_up_to_one_that_is_not(
             (text, start, ends) in words(20),
-            counts in prop::collection::vec((prop_oneof![20 => 0..=PACKED, 4 => PACKED..=9, 1 => Just(usize::MAX)], any::<bool>(), 0u8..9), TOGETHER),
+            counts in prop::collection::vec((prop_oneof![20 => 0..=PACKED, 4 => PACKED..=9, 1 => Just(usize::MAX)], any::<bool>(), 0u8..9), MOST),
             from in 0usize..4,
         ) {
-            let (mut lines, mut ring) = (vec![Line::default(); 256], Ring::new(1 << 12));
+            let (mut lines, mut ring) = (vec![Line::default(); 1024], Ring::new(1 << 12));
             for (word, &(count, second, vary)) in each_word(&text, start, &ends).zip(&counts) {
                 let key = key::of_word(word);
-                let line = &mut lines[home(key, 256)];
+                let line = &mut lines[home(key, 1024)];
                 if count == usize::MAX || key == LONG || line.0.iter().any(|slot| slot.key == key) {
                     continue;
                 }
@@ -219,15 +246,16 @@ mod tests {
                 line.set_overflows();
             }
             // One by one.
+            let slot_of = |word: &[u8]| lines[home(key::of_word(word), 1024)].0.iter().find(|slot| slot.key == key::of_word(word));
             let from = from.min(ends.len());
             let (mut expected, mut words, mut lengths_vary) = (vec![1, 2], 0, false);
-            for word in each_word(&text, start, &ends).skip(from) {
-                let key = key::of_word(word);
-                let Some(slot) = lines[home(key, 256)].0.iter().find(|slot| slot.key == key) else { break };
+            for slot in each_word(&text, start, &ends).skip(from).map_while(slot_of) {
                 let hit = slot.push(&ring, &mut Appender::new(&mut expected, key::SHORT, Classifier::all()[0]));
                 lengths_vary |= hit.expect("the ring has not come round").lengths_vary;
                 words += 1;
             }
+            let elsewhere = |word: &[u8]| word.len() <= key::SHORT && slot_of(word).is_none();
+            let not_at_home: Vec<bool> = each_word(&text, start, &ends).map(elsewhere).collect();
             for classifier in Classifier::all() {
                 let lookup = Lookup { lines: &lines, ring: &ring, classifier };
                 let (mut places, mut ids) = (Places::default(), vec![1, 2]);
@@ -236,6 +264,11 @@ mod tests {
                 let known = lookup.push_known(&places, from..ends.len(), &mut end);
                 drop(end);
                 prop_assert_eq!((known, &ids), (Known { words, lengths_vary }, &expected), "{:?}", classifier);
+                for first in (0..ends.len()).step_by(BLOCK) {
+                    let found = lookup.not_at_home(&places, first..ends.len().min(first + BLOCK));
+                    let expected = not_at_home[first..].iter().take(BLOCK).enumerate();
+                    prop_assert_eq!(found, expected.map(|(at, &bit)| u64::from(bit) << at).sum::<u64>(), "{:?}", classifier);
+                }
             }
         }
     }
@@ -243,13 +276,14 @@ mod tests {
     #[test]
     fn what_is_not_in_the_table_is_not_found() {
         let (lines, ring, text) = (vec![], Ring::new(0), [b'w'; 64]);
-        let ends: Vec<u32> = (1..=TOGETHER as u32).collect();
+        let ends: Vec<u32> = (1..=32).collect();
         for classifier in Classifier::all() {
             let lookup = Lookup { lines: &lines, ring: &ring, classifier };
             let (mut places, mut ids) = (Places::default(), vec![]);
-            assert_eq!(lookup.ask_for(&text, 0, &ends, &mut places), 0);
-            let mut end = Appender::new(&mut ids, TOGETHER * key::SHORT, classifier);
-            assert_eq!(lookup.push_known(&places, 0..TOGETHER, &mut end), Known { words: 0, lengths_vary: false });
+            lookup.ask_for(&text, 0, &ends, &mut places);
+            let mut end = Appender::new(&mut ids, 32 * key::SHORT, classifier);
+            assert_eq!(lookup.push_known(&places, 0..32, &mut end), Known { words: 0, lengths_vary: false });
+            assert_eq!(lookup.not_at_home(&places, 0..32), (1 << 32) - 1);
         }
     }
 }

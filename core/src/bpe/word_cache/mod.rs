@@ -20,11 +20,11 @@ mod wide;
 use std::sync::Arc;
 
 use super::Symbol;
-use crate::simd::Classifier;
 use crate::simd::append::Appender;
+use crate::simd::{BLOCK, Classifier};
 use key::{Key, LONG, SHORT};
 use long::LongWords;
-pub(crate) use lookup::{Lookup, Places, TOGETHER};
+pub(crate) use lookup::{Lookup, Places};
 use medium::{Line, MediumWords};
 use ring::Ring;
 pub(crate) use shared::SharedWords;
@@ -86,18 +86,15 @@ impl WordCache {
         !self.short.is_empty()
     }
 
-    /// The places of adjacent words of `text`, [`TOGETHER`] at most, whose lines are asked for. The first of them starts at `start`,
-    /// which afterwards is where the last one ends.
+    /// The places of adjacent words of `text`, whose lines are asked for. The first of them starts at `start`.
     #[inline(always)]
-    pub(crate) fn ask_for(&self, text: &[u8], start: &mut u32, ends: &[u32], places: &mut Places) {
-        let mut long = self.lookup().ask_for(text, *start, ends, places);
-        while long != 0 {
-            let at = long.trailing_zeros() as usize;
-            let start = if at == 0 { *start } else { ends[at - 1] };
+    pub(crate) fn ask_for(&self, text: &[u8], start: u32, ends: &[u32], places: &mut Places) {
+        self.lookup().ask_for(text, start, ends, places);
+        for &at in &places.long {
+            let at = at as usize;
+            let start = if at == 0 { start } else { ends[at - 1] };
             places.lines[at] = self.medium.ask_for(&text[start as usize..ends[at] as usize]);
-            long &= long - 1;
         }
-        *start = ends.last().copied().unwrap_or(*start);
     }
 
     #[inline(always)]
@@ -105,14 +102,36 @@ impl WordCache {
         Lookup { lines: self.short.lines(), ring: &self.ring, classifier: Classifier::best() }
     }
 
-    /// Appends the ids of one of the words that [`Self::ask_for`] found not to be short, if it is of medium length and known.
+    /// Appends the ids of one of the words of [`Self::ask_for`], if it is of medium length and known.
     #[inline(always)]
     pub(crate) fn push_medium(&self, places: &Places, at: usize, word: &[u8], ids: &mut Vec<u32>) -> Option<Hit> {
-        if !places.is_long(at) {
+        if places.key(at) != LONG {
             return None;
         }
         let mut end = Appender::new(ids, medium::MOST_IDS, Classifier::best());
         self.medium.push_from(places.lines[at], word, &mut end)
+    }
+
+    /// Adds the keys of short words that are not known to `unknown`.
+    #[inline(always)]
+    pub(crate) fn find_unknown(&mut self, places: &Places, unknown: &mut Vec<Key>) {
+        let words = places.keys.len();
+        for first in (0..words).step_by(BLOCK) {
+            let mut left = self.lookup().not_at_home(places, first..words.min(first + BLOCK));
+            while left != 0 {
+                let key = places.key(first + left.trailing_zeros() as usize);
+                left &= left - 1;
+                if self.short.is_aside(key) {
+                    continue;
+                }
+                if let Some(value) = self.shared.get(key) {
+                    self.short.insert(Slot::from_value(key, value), self.words);
+                    continue;
+                }
+                self.short.expect(key);
+                unknown.push(key);
+            }
+        }
     }
 
     /// So many words are looked for: told by whoever does, for many together.

@@ -133,6 +133,12 @@ impl ShortWords {
         Some(hit)
     }
 
+    /// Whether a word is known that is not at home.
+    pub(super) fn is_aside(&self, key: Key) -> bool {
+        let lines = self.lines.len();
+        self.lines[home(key, lines)].overflows() && self.lines[aside(key, lines)].0.iter().any(|slot| slot.key == key)
+    }
+
     /// Forgets all words.
     pub(super) fn clear(&mut self) {
         self.lines.fill(Line::default());

@@ -81,12 +81,15 @@ impl Slot {
     pub(super) fn push(&self, ring: &Ring, ids: &mut Appender<'_>) -> Option<Hit> {
         let state = self.state();
         if !ids.push_packed(&self.value, usize::from(state & COUNT)) {
-            let [place, count, ..] = self.value.as_chunks::<4>().0 else {
-                unreachable!("sixteen bytes are four numbers")
-            };
-            ids.extend_from_slice(ring.get(u32::from_le_bytes(*place), u32::from_le_bytes(*count) as usize)?);
+            ids.extend_from_slice(self.ids_in(ring)?);
         }
         Some(Hit { lengths_vary: state & VARIES != 0 })
+    }
+
+    /// The ids that stand in the ring, if they are still there.
+    pub(super) fn ids_in<'a>(&self, ring: &'a Ring) -> Option<&'a [u32]> {
+        let [place, count, ..] = self.value.as_chunks::<4>().0 else { unreachable!("sixteen bytes are four numbers") };
+        ring.get(u32::from_le_bytes(*place), u32::from_le_bytes(*count) as usize)
     }
 }
 

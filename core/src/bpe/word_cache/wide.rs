@@ -6,8 +6,9 @@
 use std::arch::x86_64::*;
 use std::mem::{MaybeUninit, offset_of};
 
-use super::key::{Key, SHORT};
+use super::key::{Key, LONG, SHORT};
 use super::lookup::{HOME, Known};
+use super::ring::Ring;
 use super::slot::{COUNT, Line, Slot, VARIES};
 use crate::simd::Avx512;
 use crate::simd::append::{Appender, PACKED, UNPACKED, WRITTEN};
@@ -80,36 +81,74 @@ fn places_avx512(
     Some(long)
 }
 
-/// Appends the ids of words at home, up to the first that is not there, or whose ids do not stand in its slot.
+/// A bit for each word that is short and not at home.
+#[inline(always)]
+pub(super) fn not_at_home(_: Avx512, table: &[Line], keys: &[Key], lines: &[u32]) -> u64 {
+    // SAFETY: `Avx512` says that the processor has what the function asks for.
+    unsafe { not_at_home_avx512(table, keys, lines) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn not_at_home_avx512(table: &[Line], keys: &[Key], lines: &[u32]) -> u64 {
+    let (mut unknown, mut bit) = (0, 1);
+    for (key, &line) in keys.iter().zip(lines) {
+        let found = table.get(line as usize).map_or(0, |line| compare(line, key));
+        unknown |= if found == 0 && *key != LONG { bit } else { 0 };
+        bit <<= 1;
+    }
+    unknown
+}
+
+/// The bits of both halves of the key of the first slot, and of the second one; what is compared beside them is ids.
+const FIRST: u32 = 1 << 0;
+const SECOND: u32 = 1 << 4;
+
+/// Which of a line's slots has a key: [`FIRST`], [`SECOND`], or neither.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn compare(line: &Line, key: &Key) -> u32 {
+    const { assert!(offset_of!(Slot, key) == 0 && size_of::<Slot>() == 32) };
+    // SAFETY: reads 16 and 64 bytes, which is what a key and a line have; the loads need no alignment.
+    let (key, slots) = unsafe {
+        let key = _mm_loadu_si128(std::ptr::from_ref(key).cast());
+        (_mm512_broadcast_i64x2(key), _mm512_loadu_si512(std::ptr::from_ref(line).cast()))
+    };
+    let same = u32::from(_mm512_cmpeq_epi64_mask(slots, key));
+    same & same >> 1 & (FIRST | SECOND)
+}
+
+/// Appends the ids of words, up to the first that is not known, or not at home.
 ///
 /// # Panics
-/// If there is no room for so many ids as slots can have.
+/// If there is less room than for [`SHORT`] ids of each.
 #[inline(always)]
-pub(super) fn push(_: Avx512, table: &[Line], keys: &[Key], lines: &[u32], ids: &mut Appender<'_>) -> Known {
+pub(super) fn push(
+    _: Avx512,
+    (table, ring): (&[Line], &Ring),
+    keys: &[Key],
+    lines: &[u32],
+    ids: &mut Appender<'_>,
+) -> Known {
     let words = keys.len().min(lines.len());
     // SAFETY: `Avx512` says that the processor has what the function asks for; it writes as many ids as it says.
-    unsafe { ids.write(words * PACKED, |room| push_avx512(table, &keys[..words], &lines[..words], room)) }
+    unsafe { ids.write(words * SHORT, |room| push_avx512(table, ring, &keys[..words], &lines[..words], room)) }
 }
 
 /// For [`push`], of which the words are as many as there are `keys` and `lines`. Also how many ids were written to `room`, from its
 /// start on.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn push_avx512(table: &[Line], keys: &[Key], lines: &[u32], room: &mut [MaybeUninit<u32>]) -> (usize, Known) {
-    const { assert!(offset_of!(Slot, key) == 0 && size_of::<Slot>() == 32) };
-    /// The bits of both halves of the key of the first slot, and of the second one; what is compared beside them is ids.
-    const FIRST: u32 = 1 << 0;
-    const SECOND: u32 = 1 << 4;
-    assert!(room.len() >= keys.len() * PACKED + WRITTEN && keys.len() == lines.len());
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn push_avx512(
+    table: &[Line],
+    ring: &Ring,
+    keys: &[Key],
+    lines: &[u32],
+    room: &mut [MaybeUninit<u32>],
+) -> (usize, Known) {
+    assert!(room.len() >= keys.len() * SHORT + WRITTEN && keys.len() == lines.len());
     let (mut written, mut states, mut words) = (0, 0, 0);
     for (key, &line) in keys.iter().zip(lines) {
         let Some(line) = table.get(line as usize) else { break };
-        // SAFETY: reads 16 and 64 bytes, which is what a key and a line have; the loads need no alignment.
-        let (key, slots) = unsafe {
-            let key = _mm_loadu_si128(std::ptr::from_ref(key).cast());
-            (_mm512_broadcast_i64x2(key), _mm512_loadu_si512(std::ptr::from_ref(line).cast()))
-        };
-        let same = u32::from(_mm512_cmpeq_epi64_mask(slots, key));
-        let found = same & same >> 1 & (FIRST | SECOND);
+        let found = compare(line, key);
         if found == 0 {
             break;
         }
@@ -117,10 +156,15 @@ fn push_avx512(table: &[Line], keys: &[Key], lines: &[u32], room: &mut [MaybeUni
         let state = slot.state();
         let count = usize::from(state & COUNT);
         if count > PACKED {
-            break;
+            let Some(ids) = slot.ids_in(ring).filter(|ids| ids.len() <= SHORT) else { break };
+            room[written..].iter_mut().zip(ids).for_each(|(place, &id)| _ = place.write(id));
+            written += ids.len();
+            states |= state;
+            words += 1;
+            continue;
         }
-        // SAFETY: reads 16 and 32 bytes, which is what they have; the loads need no alignment. Before each word there
-        // is room for PACKED ids of it and of all that follow, and for WRITTEN behind them, so the 32 bytes are within.
+        // SAFETY: reads 16 and 32 bytes, which is what they have; the loads need no alignment. Before each word there is
+        // room for SHORT ids of it and of each that follows, and for WRITTEN behind them, so the 32 bytes are within.
         unsafe {
             let packed = _mm_loadu_si128(slot.value().as_ptr().cast());
             let from = _mm256_loadu_si256(UNPACKED.as_ptr().cast());

@@ -1,0 +1,331 @@
+//! Sixteen short words merged at a time, by AVX-512: each word has a lane, and each round joins one pair in every lane where one can
+//! be. None waits for what another one asks of memory, and what costs most, finding the next pair and its neighbours, is done
+//! for all of them at once. [`super::short_word`] does the same for one word, and is the slow twin.
+
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::merges::Packed;
+use super::word_cache::key::{self, Key, SHORT};
+use super::{BytePairs, Merges, Symbol};
+use crate::simd::Avx512;
+
+/// Words at a time.
+pub(super) const LANES: usize = 16;
+/// Fewer words are merged sooner one after the other.
+pub(super) const FEWEST: usize = 7;
+/// Places of a word, a power of two: its symbols stand from the second on, and at both edges is one more that joins with none.
+const PLACES: usize = 32;
+/// Behind a rank in an order: the place of the pair's left symbol.
+const PLACE_BITS: u32 = 6;
+/// Ranks from here on do not fit, [`Merges::NO_RANK`] among them.
+const LIMIT: u32 = u32::MAX >> PLACE_BITS;
+
+const _: () = assert!(SHORT + 2 <= PLACES && PLACES.is_power_of_two() && PLACES <= 1 << PLACE_BITS);
+
+/// Of each place the numbers of all words.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+struct Rows([[u32; LANES]; PLACES]);
+
+/// The state of merging, reused from words to words.
+#[derive(Debug, Clone)]
+pub(crate) struct SideBySide {
+    ids: Rows,
+    /// What each symbol becomes with its right neighbour.
+    into: Rows,
+    /// The rank of that, and the place: the least of them is the next to be joined.
+    orders: Rows,
+    /// Of each word a bit for each place where a symbol still is.
+    there: [u32; LANES],
+}
+
+impl Default for SideBySide {
+    fn default() -> Self {
+        let rows = Rows([[0; LANES]; PLACES]);
+        Self { ids: rows.clone(), into: rows.clone(), orders: rows, there: [0; LANES] }
+    }
+}
+
+impl SideBySide {
+    /// Whether ranks are small enough.
+    pub(super) fn is_for(merges: &Merges) -> bool {
+        merges.highest_rank() < LIMIT
+    }
+
+    /// Merges words, known by their keys, all of them short; a key of zero is of none. Calls `each` with what each has become.
+    pub(super) fn merge(
+        &mut self,
+        _: Avx512,
+        table: &Packed,
+        pairs: &BytePairs,
+        words: &[Key; LANES],
+        each: &mut impl FnMut(Key, &mut dyn Iterator<Item = Symbol>),
+    ) {
+        // SAFETY: `Avx512` says that the processor has what the function asks for.
+        unsafe { self.merge_avx512(table, pairs, words) };
+        for (lane, &key) in words.iter().enumerate().filter(|&(_, &key)| key != 0) {
+            each(key, &mut self.tokens(lane));
+        }
+    }
+
+    /// The tokens that a word has become.
+    fn tokens(&self, lane: usize) -> impl Iterator<Item = Symbol> {
+        let mut left = self.there[lane] & !1;
+        std::iter::from_fn(move || {
+            let at = left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            // The last one is the one at the edge.
+            let end = left.trailing_zeros();
+            (left != 0).then(|| Symbol { id: self.ids.0[at as usize % PLACES][lane], len: end - at })
+        })
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    fn merge_avx512(&mut self, table: &Packed, pairs: &BytePairs, words: &[Key; LANES]) {
+        let longest = self.start(pairs, words);
+        let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        let [one, all] = [1, -1].map(|number| _mm512_set1_epi32(number));
+        let id_limit = _mm512_set1_epi32((1u64 << table.id_bits()) as i32);
+        let mut there = load(&self.there);
+        loop {
+            let mut lowest = all;
+            for orders in &self.orders.0[1..=longest] {
+                lowest = _mm512_min_epu32(lowest, load(orders));
+            }
+            let joins = _mm512_cmplt_epu32_mask(lowest, _mm512_set1_epi32((LIMIT << PLACE_BITS) as i32));
+            if joins == 0 {
+                break;
+            }
+            // Which symbol goes, and between which two the joined one stands then.
+            let at = _mm512_and_si512(lowest, _mm512_set1_epi32(PLACES as i32 - 1));
+            let bit = _mm512_sllv_epi32(one, at);
+            let below = _mm512_sub_epi32(bit, one);
+            let behind = _mm512_andnot_si512(_mm512_or_si512(bit, below), there);
+            let right = lowest_bit(behind);
+            let after = highest_place(lowest_bit(_mm512_xor_si512(behind, right)));
+            let before = highest_place(_mm512_and_si512(there, below));
+            there = _mm512_mask_xor_epi32(there, joins, there, right);
+            // What is known of pairs with either of the two that were joined is so no more.
+            let gone = _mm512_or_si512(_mm512_or_si512(bit, right), _mm512_sllv_epi32(one, before));
+            for (place, orders) in self.orders.0[..=longest].iter_mut().enumerate() {
+                let here = _mm512_mask_test_epi32_mask(joins, gone, _mm512_set1_epi32(1 << place));
+                store(orders, _mm512_mask_mov_epi32(load(orders), here, all));
+            }
+            let [at, before, after] = [at, before, after].map(|place| number_of(place, lanes));
+            let id = gather(&self.into, at);
+            // SAFETY: `number_of` gives numbers of all that are in the rows.
+            unsafe { _mm512_mask_i32scatter_epi32::<4>(self.ids.0.as_mut_ptr().cast(), joins, at, id) };
+            let [before_id, after_id] = [before, after].map(|number| gather(&self.ids, number));
+            for (place, left, right) in [(before, before_id, id), (at, id, after_id)] {
+                // Ids that have more bits are in no pair; neither are those at the edges.
+                let may_join = _mm512_mask_cmplt_epu32_mask(joins, _mm512_max_epu32(left, right), id_limit);
+                let (mut numbers, mut places) = ([0; LANES], [0; LANES]);
+                store(&mut places, place);
+                let mut left = u32::from(may_join & may_have(table, left, right, &mut numbers));
+                while left != 0 {
+                    let lane = left.trailing_zeros() as usize % LANES;
+                    left &= left - 1;
+                    let pair = table.find(numbers[lane]);
+                    let place = places[lane] as usize / LANES % PLACES;
+                    self.orders.0[place][lane] = pair.rank << PLACE_BITS | place as u32;
+                    self.into.0[place][lane] = pair.id;
+                }
+            }
+        }
+        store(&mut self.there, there);
+    }
+
+    /// Writes the symbols of words and what each two of them become. The answer is the length of the longest.
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+    fn start(&mut self, pairs: &BytePairs, words: &[Key; LANES]) -> usize {
+        let lens = words.map(|word| (key::len(word) as u32).min(SHORT as u32));
+        let longest = lens.iter().copied().max().unwrap_or(0) as usize;
+        let all = _mm512_set1_epi32(-1);
+        // Behind the last word as many bytes as a load reaches beyond a place.
+        let mut bytes = [[0u8; 16]; LANES + 1];
+        for (bytes, word) in bytes.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+        let starts = _mm512_set_epi32(240, 224, 208, 192, 176, 160, 144, 128, 112, 96, 80, 64, 48, 32, 16, 0);
+        let lens = load(&lens);
+        store(&mut self.ids.0[0], all);
+        store(&mut self.ids.0[longest + 1], all);
+        store(&mut self.orders.0[0], all);
+        for at in 0..longest {
+            let from = _mm512_add_epi32(starts, _mm512_set1_epi32(at as i32));
+            // SAFETY: reads four bytes from the place `at`, below 15, of each of the words on, behind the last of which are sixteen more.
+            let two = unsafe { _mm512_i32gather_epi32::<1>(from, bytes.as_ptr().cast()) };
+            let byte = _mm512_and_si512(two, _mm512_set1_epi32(0xFF));
+            let two = _mm512_and_si512(two, _mm512_set1_epi32(0xFFFF));
+            let is_there = _mm512_cmpgt_epu32_mask(lens, _mm512_set1_epi32(at as i32));
+            let has_right = _mm512_cmpgt_epu32_mask(lens, _mm512_set1_epi32(at as i32 + 1));
+            // SAFETY: a byte is one of 256 places, and two are one of 65,536.
+            let (id, rank, into) = unsafe {
+                let ranks: *const i32 = pairs.pairs.as_ptr().cast();
+                (
+                    _mm512_mask_i32gather_epi32::<4>(all, is_there, byte, pairs.ids.as_ptr().cast()),
+                    _mm512_mask_i32gather_epi32::<8>(all, has_right, two, ranks),
+                    _mm512_mask_i32gather_epi32::<8>(all, has_right, two, ranks.add(1)),
+                )
+            };
+            let place = at + 1;
+            let order = _mm512_or_si512(_mm512_slli_epi32::<PLACE_BITS>(rank), _mm512_set1_epi32(place as i32));
+            store(&mut self.ids.0[place], id);
+            store(&mut self.orders.0[place], order);
+            store(&mut self.into.0[place], into);
+        }
+        // A bit for each symbol, and for the one at each edge.
+        let there = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 2), lens);
+        store(&mut self.there, _mm512_sub_epi32(there, _mm512_set1_epi32(1)));
+        longest
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(row: &[u32; LANES]) -> __m512i {
+    // SAFETY: reads 64 bytes, which is what a row has; the load needs no alignment.
+    unsafe { _mm512_loadu_si512(row.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store(row: &mut [u32; LANES], numbers: __m512i) {
+    // SAFETY: writes 64 bytes, which is what a row has; the store needs no alignment.
+    unsafe { _mm512_storeu_si512(row.as_mut_ptr().cast(), numbers) }
+}
+
+/// The lowest bit of those that are set, of which there is one.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn lowest_bit(bits: __m512i) -> __m512i {
+    _mm512_and_si512(bits, _mm512_sub_epi32(_mm512_setzero_si512(), bits))
+}
+
+/// The place of the highest bit that is set, if there is one.
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn highest_place(bits: __m512i) -> __m512i {
+    _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(bits))
+}
+
+/// Of each lane the number of a place, counted over all [`Rows`]; whatever the place, there is such a number.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn number_of(place: __m512i, lanes: __m512i) -> __m512i {
+    let place = _mm512_and_si512(place, _mm512_set1_epi32(PLACES as i32 - 1));
+    _mm512_or_si512(_mm512_slli_epi32::<{ LANES.ilog2() }>(place), lanes)
+}
+
+/// What stands at the numbers of [`number_of`].
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn gather(rows: &Rows, numbers: __m512i) -> __m512i {
+    let last = _mm512_set1_epi32((PLACES * LANES - 1) as i32);
+    // SAFETY: no number is above the last one.
+    unsafe { _mm512_i32gather_epi32::<4>(_mm512_and_si512(numbers, last), rows.0.as_ptr().cast()) }
+}
+
+/// The numbers that the table makes of pairs, and a bit for each that it may have.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn may_have(table: &Packed, left: __m512i, right: __m512i, numbers: &mut [u64; LANES]) -> u16 {
+    let (words, shift) = table.filter().words();
+    let last = _mm512_set1_epi64(words.len() as i64 - 1);
+    let multiplier = _mm512_set1_epi64(table.multiplier() as i64);
+    let (id_bits, shift) = (_mm_cvtsi32_si128(table.id_bits() as i32), _mm_cvtsi32_si128(shift as i32));
+    let mut halves = [0; 2];
+    let sides = [
+        (_mm512_castsi512_si256(left), _mm512_castsi512_si256(right)),
+        (_mm512_extracti64x4_epi64::<1>(left), _mm512_extracti64x4_epi64::<1>(right)),
+    ];
+    for (which, (left, right)) in sides.into_iter().enumerate() {
+        let pair =
+            _mm512_or_si512(_mm512_sll_epi64(_mm512_cvtepu32_epi64(left), id_bits), _mm512_cvtepu32_epi64(right));
+        let number = _mm512_mullo_epi64(pair, multiplier);
+        // SAFETY: writes 64 bytes, half of what `numbers` has, from either half on.
+        unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().add(which * LANES / 2).cast(), number) };
+        let place = _mm512_srl_epi64(number, shift);
+        let word = _mm512_and_si512(_mm512_srli_epi64::<6>(place), last);
+        // SAFETY: the filter has a power of two of words, and no number is above the last of them.
+        let word = unsafe { _mm512_i64gather_epi64::<8>(word, words.as_ptr().cast()) };
+        let bit = _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_and_si512(place, _mm512_set1_epi64(63)));
+        halves[which] = u16::from(_mm512_test_epi64_mask(word, bit));
+    }
+    halves[0] | halves[1] << 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::merges::Merge;
+    use super::super::tests::{byte_alphabet, byte_merges};
+    use super::super::{Bpe, MergeScratch, WholeWords, naive};
+    use super::*;
+    use crate::simd::Classifier;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 256 }))]
+
+        #[test]
+        fn words_merged_side_by_side_equal_the_naive_merge(
+            seed in any::<u32>(),
+            words in prop::collection::vec("[abcd]{1,15}|[a-e]{1,4}|[aé]{1,7}", 0..70),
+            large_ids in any::<bool>(),
+        ) {
+            let merges = byte_merges(seed);
+            // Some bytes have ids that are larger than any in a pair.
+            let alphabet = byte_alphabet(|byte| if large_ids && byte > 100 { byte << 20 } else { byte });
+            let letters = |word: &str| -> Vec<Symbol> {
+                word.bytes().map(|byte| Symbol { id: if large_ids && byte > 100 { u32::from(byte) << 20 } else { byte.into() }, len: 1 }).collect()
+            };
+            let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
+            let keys: Vec<Key> = words.iter().map(|word| key::of_word(word.as_bytes())).collect();
+            let (mut state, mut found) = (SideBySide::default(), vec![]);
+            bpe.tokenize_side_by_side(Classifier::best(), &keys, &mut state, |key, tokens| found.push((key, tokens.collect::<Vec<_>>())));
+            let merged = if Classifier::best().avx512().is_none() { 0 } else { words.len() - if words.len() % LANES < FEWEST { words.len() % LANES } else { 0 } };
+            let expected: Vec<_> = keys.into_iter().zip(&words).take(merged).map(|(key, word)| (key, naive::merge(&merges, &letters(word)))).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn words_that_are_tokens_are_not_merged() {
+        let whole = WholeWords::new([(&b"abab"[..], 1000), (b"c", 99)].into_iter());
+        let bpe = Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&byte_merges(1))), Some(whole), None);
+        let words: Vec<Vec<u8>> =
+            (0..100u8).map(|at| if at % 3 == 0 { b"abab".to_vec() } else { vec![b'a' + at % 4; 3] }).collect();
+        let keys: Vec<Key> = words.iter().map(|word| key::of_word(word)).collect();
+        let mut found = 0;
+        bpe.tokenize_side_by_side(Classifier::best(), &keys, &mut SideBySide::default(), |key, tokens| {
+            let (word, mut alone) = (key.to_le_bytes(), vec![]);
+            bpe.tokenize(key::word(&word), key, &mut MergeScratch::default(), &mut alone).expect("bytes are tokens");
+            assert_eq!(tokens.collect::<Vec<_>>(), alone);
+            found += 1;
+        });
+        assert!(Classifier::best().avx512().is_none() || found > 90, "{found}");
+    }
+
+    #[test]
+    fn what_cannot_be_merged_so_is_left_out() {
+        let keys = [key::of_word(b"abc"); LANES];
+        let left_out = |bpe: Bpe| {
+            bpe.tokenize_side_by_side(Classifier::best(), &keys, &mut SideBySide::default(), |_, _| {
+                panic!("it was merged")
+            });
+        };
+        let merges = || Arc::new(Merges::new(&byte_merges(1)));
+        left_out(Bpe::new(byte_alphabet(|byte| byte), merges(), None, Some(0.5)));
+        let high = Merge { rank: LIMIT, id: 300 };
+        left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, high)])), None, None));
+        let wide = Merge { rank: 1, id: u32::MAX - 1 };
+        left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, wide)])), None, None));
+        let bpe = Bpe::new(byte_alphabet(|byte| byte), merges(), None, None);
+        bpe.tokenize_side_by_side(Classifier::all()[0], &keys, &mut SideBySide::default(), |_, _| {
+            panic!("it was merged")
+        });
+    }
+}

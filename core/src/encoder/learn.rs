@@ -1,0 +1,113 @@
+//! The unknown words of a stretch of text, merged side by side before it is read: then the cache knows them.
+//!
+//! What is read does not depend on it. Looking for them is worth it only where many words are unknown, so it is done when there were
+//! many in the stretch before.
+
+use super::words::Words;
+use crate::bpe::word_cache::Places;
+use crate::bpe::word_cache::key::{self, Key};
+use crate::bpe::{SideBySide, Symbol};
+use crate::simd::Classifier;
+use crate::tokenizer::Tokenizer;
+
+/// It is worth it where one word in so many is unknown,
+const MANY: u64 = 64;
+/// and there are as many words.
+const FEWEST: usize = MANY as usize;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Learner {
+    /// What the cache counted before the last stretch: words found, and not found.
+    counts: (u64, u64),
+    unknown: Vec<Key>,
+    merging: SideBySide,
+    symbols: Vec<Symbol>,
+}
+
+impl Words {
+    /// Of adjacent words in these places.
+    #[inline(always)]
+    pub(super) fn learn(&mut self, tokenizer: &Tokenizer, classifier: Classifier, places: &Places) {
+        let Self { cache, learner, .. } = self;
+        let (before, now) = (std::mem::replace(&mut learner.counts, cache.counts()), cache.counts());
+        let (found, not_found) = (now.0 - before.0, now.1 - before.1);
+        let many_unknown = not_found * MANY >= found + not_found;
+        if places.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_side_by_side(classifier) {
+            return;
+        }
+        let Learner { unknown, merging, symbols, .. } = learner;
+        unknown.clear();
+        cache.find_unknown(places, unknown);
+        // By length, and each of them once.
+        unknown.sort_unstable();
+        unknown.dedup();
+        tokenizer.bpe.tokenize_side_by_side(classifier, unknown, merging, |key, tokens| {
+            symbols.clear();
+            symbols.extend(tokens);
+            cache.insert(key::word(&key.to_le_bytes()), key, symbols, false);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::byte_level;
+    use crate::tokenizer::EncodeOptions;
+    use proptest::prelude::*;
+    use serde_json::{Map, json};
+
+    /// Of the letters a to d, and of what pairs of tokens become, as `seed` decides.
+    fn tokenizer(seed: u32, ignore_merges: bool) -> Tokenizer {
+        let mut tokens: Vec<String> = byte_level::CHARACTERS.iter().map(char::to_string).collect();
+        let (mut known, mut merges, mut state) = (["a", "b", "c", "d", "Ġ"].map(String::from).to_vec(), vec![], seed);
+        for _ in 0..80 {
+            let [left, right] = [(); 2].map(|()| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                known[(state >> 8) as usize % known.len()].clone()
+            });
+            let token = [&left[..], &right].concat();
+            if token.chars().count() < 20 && !tokens.contains(&token) {
+                merges.push(json!([left, right]));
+                tokens.push(token.clone());
+                known.push(token);
+            }
+        }
+        let vocab: Map<_, _> = tokens.into_iter().zip(0..).map(|(token, id)| (token, json!(id))).collect();
+        let file = json!({
+            "version": "1.0",
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true, "trim_offsets": true},
+            "model": {"type": "BPE", "vocab": vocab, "merges": merges, "ignore_merges": ignore_merges},
+        });
+        Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn a_text_of_unknown_words_is_that_of_each_word(
+            seed in any::<u32>(),
+            ignore_merges in any::<bool>(),
+            words in prop::collection::vec("[abcd]{1,20}", 3000..6000),
+        ) {
+            let options = EncodeOptions::default();
+            let (tokenizer, other) = (tokenizer(seed, ignore_merges), tokenizer(seed, ignore_merges));
+            let words: Vec<String> = words.into_iter().map(|word| format!(" {word}")).collect();
+            let text = words.concat();
+            let ids = |tokenizer: &Tokenizer, text: &str| tokenizer.encode(text.into(), &options).expect("a text").ids;
+            let expected: Vec<u32> = words.iter().flat_map(|word| ids(&other, word)).collect();
+            prop_assert!(ids(&tokenizer, &text) == expected);
+            let learned = tokenizer.with_encoder(|encoder| encoder.words.learner.unknown.len());
+            prop_assert!(learned > 0 || Classifier::best().avx512().is_none(), "{} words", learned);
+            let (found, not_found) = tokenizer.cache_counts();
+            prop_assert_eq!(found + not_found, words.len() as u64);
+            // And where columns are wanted.
+            let again = crate::encoder::learn::tests::tokenizer(seed, ignore_merges);
+            let with_offsets = EncodeOptions { columns: crate::encoding::Columns::ALL, ..EncodeOptions::default() };
+            let encoding = again.encode(text.as_str().into(), &with_offsets).expect("a text");
+            prop_assert!(encoding.ids == expected);
+        }
+    }
+}

@@ -74,23 +74,7 @@ impl Lookup<'_> {
     /// The same for [`BLOCK`] words at most. The answer has a bit for each that is not short.
     #[inline(always)]
     fn ask_for_block(self, text: &[u8], start: u32, ends: &[u32], keys: &mut [Key], lines: &mut [u32]) -> u64 {
-        let (mut long, mut done) = (0, 0);
-        #[cfg(target_arch = "x86_64")]
-        if let Some(avx512) = self.classifier.avx512() {
-            while done < ends.len() {
-                // The last eight are partly those before, so that none is left over.
-                let first = done.min(ends.len().saturating_sub(wide::WORDS));
-                let from = if first == 0 { start } else { ends[first - 1] };
-                let Some(ends) = ends[first..].first_chunk() else { break };
-                let keys = keys[first..].first_chunk_mut().expect("there are as many keys");
-                let lines = lines[first..].first_chunk_mut().expect("there are as many lines");
-                let last_line = self.lines.len().wrapping_sub(1) as u32;
-                let Some(these) = wide::places(avx512, text, from, ends, last_line, keys, lines) else { break };
-                lines.iter().for_each(|&line| simd::prefetch_at(self.lines, line as usize));
-                long |= u64::from(these) << first;
-                done = first + wide::WORDS;
-            }
-        }
+        let (done, mut long) = self.ask_for_eights(text, start, ends, keys, lines);
         let mut start = if done == 0 { start } else { ends[done - 1] };
         for (at, &end) in ends.iter().enumerate().skip(done) {
             let key = key::of(text, start, end);
@@ -101,6 +85,40 @@ impl Lookup<'_> {
             start = end;
         }
         long
+    }
+
+    /// The same for the first words, as many as can be asked for eight at a time; how many these are is the first answer.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn ask_for_eights(
+        self,
+        text: &[u8],
+        start: u32,
+        ends: &[u32],
+        keys: &mut [Key],
+        lines: &mut [u32],
+    ) -> (usize, u64) {
+        let (mut done, mut long) = (0, 0);
+        let Some(avx512) = self.classifier.avx512() else { return (done, long) };
+        while done < ends.len() {
+            // The last eight are partly those before, so that none is left over.
+            let first = done.min(ends.len().saturating_sub(wide::WORDS));
+            let from = if first == 0 { start } else { ends[first - 1] };
+            let Some(ends) = ends[first..].first_chunk() else { break };
+            let keys = keys[first..].first_chunk_mut().expect("there are as many keys");
+            let lines = lines[first..].first_chunk_mut().expect("there are as many lines");
+            let last_line = self.lines.len().wrapping_sub(1) as u32;
+            let Some(these) = wide::places(avx512, text, from, ends, last_line, keys, lines) else { break };
+            lines.iter().for_each(|&line| simd::prefetch_at(self.lines, line as usize));
+            long |= u64::from(these) << first;
+            done = first + wide::WORDS;
+        }
+        (done, long)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn ask_for_eights(self, _: &[u8], _: u32, _: &[u32], _: &mut [Key], _: &mut [u32]) -> (usize, u64) {
+        (0, 0)
     }
 
     /// Appends the ids of words, up to the first that is not known, or not at home.

@@ -11,7 +11,7 @@
 //! - [`merges`]: what a pair of tokens becomes, and how early.
 //! - [`merge`]: the loop; one for short words, one that is for long ones ([`long`]) that is never quadratic.
 //! - [`resume`]: a long word goes by blocks, and one that begins like the one before goes on from there.
-//! - [`side_by_side`]: sixteen short words merged at a time.
+//! - [`side_by_side`]: sixteen words merged at a time.
 //! - [`naive`]: the same by definition, slow and obvious; tests and fuzz targets hold the others against it.
 
 pub(crate) mod alphabet;
@@ -25,7 +25,7 @@ mod resume;
 mod short_tokens;
 mod short_word;
 #[cfg(target_arch = "x86_64")]
-mod side_by_side;
+pub(crate) mod side_by_side;
 mod stable;
 mod whole;
 pub(crate) mod word_cache;
@@ -178,36 +178,51 @@ impl Bpe {
         Some((classifier.avx512().filter(|_| can)?, self.byte_pairs.as_ref()?, self.merges.packed()?))
     }
 
-    /// The tokens of short words, known by their keys: `each` is called with those of one after the other, in any order. Words that are too few to
-    /// merge side by side are left out, and all of them where that is not possible.
+    /// The tokens of words of [`side_by_side::LONGEST`] bytes at most: `each` is called with those of one after the other, in any order. Words that
+    /// are too few to merge side by side are left out, and all of them where that is not possible.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn tokenize_side_by_side(
+    pub(crate) fn tokenize_side_by_side<W: AsRef<[u8]>>(
         &self,
         classifier: Classifier,
-        words: &[Key],
+        words: impl Iterator<Item = W>,
         state: &mut SideBySide,
-        mut each: impl FnMut(Key, &mut dyn Iterator<Item = Symbol>),
+        mut each: impl FnMut(W, &mut dyn Iterator<Item = Symbol>),
     ) {
         let Some((avx512, pairs, table)) = self.side_by_side(classifier) else { return };
-        let (mut waiting, mut count) = ([0; side_by_side::LANES], 0);
-        for words in words.chunks(side_by_side::LANES) {
-            let mut whole = self.whole_words.as_ref().map(|whole| whole.ids(words));
-            for &key in words {
-                if let Some(id) = whole.as_mut().and_then(|ids| ids.next().flatten()) {
-                    each(key, &mut std::iter::once(Symbol { id, len: key::len(key) as u32 }));
-                    continue;
-                }
-                waiting[count] = key;
-                count += 1;
-                if count == side_by_side::LANES {
-                    state.merge(avx512, table, pairs, &waiting, &mut each);
-                    count = 0;
-                }
+        let mut waiting = [const { None }; side_by_side::LANES];
+        let merge = |state: &mut SideBySide,
+                     waiting: &mut [Option<W>],
+                     each: &mut dyn FnMut(W, &mut dyn Iterator<Item = Symbol>)| {
+            state.merge(avx512, table, pairs);
+            for (lane, word) in waiting.iter_mut().enumerate().filter_map(|(lane, word)| Some((lane, word.take()?))) {
+                each(word, &mut state.tokens(lane));
+            }
+            state.clear();
+        };
+        state.clear();
+        for word in words {
+            let bytes = word.as_ref();
+            if let Some(id) = self.whole_words.as_ref().and_then(|words| words.id(bytes)) {
+                let len = bytes.len() as u32;
+                each(word, &mut std::iter::once(Symbol { id, len }));
+                continue;
+            }
+            let lane = state.push(bytes);
+            waiting[lane] = Some(word);
+            if lane + 1 == side_by_side::LANES {
+                merge(state, &mut waiting, &mut each);
             }
         }
-        if count >= side_by_side::FEWEST {
-            waiting[count..].fill(0);
-            state.merge(avx512, table, pairs, &waiting, &mut each);
+        if state.words() >= side_by_side::FEWEST {
+            merge(state, &mut waiting, &mut each);
+        }
+    }
+
+    /// Asks ahead for what tells whether a short word is a token as it stands.
+    #[inline]
+    pub(crate) fn expect_whole(&self, key: Key) {
+        if let Some(words) = &self.whole_words {
+            words.expect(key);
         }
     }
 

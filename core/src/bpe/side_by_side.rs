@@ -1,4 +1,4 @@
-//! Sixteen short words merged at a time, by AVX-512: each word has a lane, and each round joins one pair in every lane where one can
+//! Sixteen words merged at a time, by AVX-512: each word has a lane, and each round joins one pair in every lane where one can
 //! be. None waits for what another one asks of memory, and what costs most, finding the next pair and its neighbours, is done
 //! for all of them at once. [`super::short_word`] does the same for one word, and is the slow twin.
 
@@ -7,7 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::merges::Packed;
-use super::word_cache::key::{self, Key, SHORT};
+use super::word_cache::key;
 use super::{BytePairs, Merges, Symbol};
 use crate::simd::Avx512;
 
@@ -22,7 +22,10 @@ const PLACE_BITS: u32 = 6;
 /// Ranks from here on do not fit, [`Merges::NO_RANK`] among them.
 const LIMIT: u32 = u32::MAX >> PLACE_BITS;
 
-const _: () = assert!(SHORT + 2 <= PLACES && PLACES.is_power_of_two() && PLACES <= 1 << PLACE_BITS);
+/// The longest word, in bytes.
+pub(crate) const LONGEST: usize = PLACES - 2;
+
+const _: () = assert!(PLACES.is_power_of_two() && PLACES <= 1 << PLACE_BITS);
 
 /// Of each place the numbers of all words.
 #[derive(Debug, Clone)]
@@ -32,6 +35,10 @@ struct Rows([[u32; LANES]; PLACES]);
 /// The state of merging, reused from words to words.
 #[derive(Debug, Clone)]
 pub(crate) struct SideBySide {
+    /// The bytes of words, and how many they are. Behind the last word are as many as a load of four reaches beyond it.
+    bytes: [[u8; PLACES]; LANES + 1],
+    lens: [u32; LANES],
+    words: usize,
     ids: Rows,
     /// What each symbol becomes with its right neighbour.
     into: Rows,
@@ -44,7 +51,15 @@ pub(crate) struct SideBySide {
 impl Default for SideBySide {
     fn default() -> Self {
         let rows = Rows([[0; LANES]; PLACES]);
-        Self { ids: rows.clone(), into: rows.clone(), orders: rows, there: [0; LANES] }
+        Self {
+            bytes: [[0; PLACES]; LANES + 1],
+            lens: [0; LANES],
+            words: 0,
+            ids: rows.clone(),
+            into: rows.clone(),
+            orders: rows,
+            there: [0; LANES],
+        }
     }
 }
 
@@ -54,24 +69,44 @@ impl SideBySide {
         merges.highest_rank() < LIMIT
     }
 
-    /// Merges words, known by their keys, all of them short; a key of zero is of none. Calls `each` with what each has become.
-    pub(super) fn merge(
-        &mut self,
-        _: Avx512,
-        table: &Packed,
-        pairs: &BytePairs,
-        words: &[Key; LANES],
-        each: &mut impl FnMut(Key, &mut dyn Iterator<Item = Symbol>),
-    ) {
-        // SAFETY: `Avx512` says that the processor has what the function asks for.
-        unsafe { self.merge_avx512(table, pairs, words) };
-        for (lane, &key) in words.iter().enumerate().filter(|&(_, &key)| key != 0) {
-            each(key, &mut self.tokens(lane));
+    /// A word to be merged with others, of [`LONGEST`] bytes at most. The answer is its lane.
+    ///
+    /// # Panics
+    /// If it is longer, or there are as many words as lanes.
+    pub(super) fn push(&mut self, word: &[u8]) -> usize {
+        let lane = self.words;
+        assert!(word.len() <= LONGEST);
+        // In steps that are known: most words are of a few bytes.
+        let bytes = &mut self.bytes[lane];
+        if let (Some(first), Some(last)) = (word.first_chunk::<16>(), word.last_chunk::<16>()) {
+            bytes[..16].copy_from_slice(first);
+            bytes[word.len() - 16..][..16].copy_from_slice(last);
+        } else {
+            bytes[..16].copy_from_slice(&key::of_word(word).to_le_bytes());
         }
+        self.lens[lane] = word.len() as u32;
+        self.words += 1;
+        lane
+    }
+
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Forgets the words.
+    pub(super) fn clear(&mut self) {
+        self.words = 0;
+        self.lens = [0; LANES];
+    }
+
+    /// Merges the words.
+    pub(super) fn merge(&mut self, _: Avx512, table: &Packed, pairs: &BytePairs) {
+        // SAFETY: `Avx512` says that the processor has what the function asks for.
+        unsafe { self.merge_avx512(table, pairs) }
     }
 
     /// The tokens that a word has become.
-    fn tokens(&self, lane: usize) -> impl Iterator<Item = Symbol> {
+    pub(super) fn tokens(&self, lane: usize) -> impl Iterator<Item = Symbol> {
         let mut left = self.there[lane] & !1;
         std::iter::from_fn(move || {
             let at = left.trailing_zeros();
@@ -83,8 +118,8 @@ impl SideBySide {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    fn merge_avx512(&mut self, table: &Packed, pairs: &BytePairs, words: &[Key; LANES]) {
-        let longest = self.start(pairs, words);
+    fn merge_avx512(&mut self, table: &Packed, pairs: &BytePairs) {
+        let longest = self.start(pairs);
         let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
         let [one, all] = [1, -1].map(|number| _mm512_set1_epi32(number));
         let id_limit = _mm512_set1_epi32((1u64 << table.id_bits()) as i32);
@@ -139,24 +174,20 @@ impl SideBySide {
 
     /// Writes the symbols of words and what each two of them become. The answer is the length of the longest.
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    fn start(&mut self, pairs: &BytePairs, words: &[Key; LANES]) -> usize {
-        let lens = words.map(|word| (key::len(word) as u32).min(SHORT as u32));
-        let longest = lens.iter().copied().max().unwrap_or(0) as usize;
+    fn start(&mut self, pairs: &BytePairs) -> usize {
+        const { assert!(PLACES == 1 << 5 && size_of::<[u8; PLACES]>() == PLACES) };
+        let longest = self.lens.iter().copied().max().unwrap_or(0).min(LONGEST as u32) as usize;
         let all = _mm512_set1_epi32(-1);
-        // Behind the last word as many bytes as a load reaches beyond a place.
-        let mut bytes = [[0u8; 16]; LANES + 1];
-        for (bytes, word) in bytes.iter_mut().zip(words) {
-            *bytes = word.to_le_bytes();
-        }
-        let starts = _mm512_set_epi32(240, 224, 208, 192, 176, 160, 144, 128, 112, 96, 80, 64, 48, 32, 16, 0);
-        let lens = load(&lens);
+        let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        let starts = _mm512_slli_epi32::<5>(lanes);
+        let lens = load(&self.lens);
         store(&mut self.ids.0[0], all);
         store(&mut self.ids.0[longest + 1], all);
         store(&mut self.orders.0[0], all);
         for at in 0..longest {
             let from = _mm512_add_epi32(starts, _mm512_set1_epi32(at as i32));
-            // SAFETY: reads four bytes from the place `at`, below 15, of each of the words on, behind the last of which are sixteen more.
-            let two = unsafe { _mm512_i32gather_epi32::<1>(from, bytes.as_ptr().cast()) };
+            // SAFETY: reads four bytes from the place `at`, below LONGEST, of each of the words on, behind the last of which there are more.
+            let two = unsafe { _mm512_i32gather_epi32::<1>(from, self.bytes.as_ptr().cast()) };
             let byte = _mm512_and_si512(two, _mm512_set1_epi32(0xFF));
             let two = _mm512_and_si512(two, _mm512_set1_epi32(0xFFFF));
             let is_there = _mm512_cmpgt_epu32_mask(lens, _mm512_set1_epi32(at as i32));
@@ -273,7 +304,7 @@ mod tests {
         #[test]
         fn words_merged_side_by_side_equal_the_naive_merge(
             seed in any::<u32>(),
-            words in prop::collection::vec("[abcd]{1,15}|[a-e]{1,4}|[aé]{1,7}", 0..70),
+            words in prop::collection::vec("[abcd]{1,30}|[a-e]{1,4}|[aé]{1,7}", 0..70),
             large_ids in any::<bool>(),
         ) {
             let merges = byte_merges(seed);
@@ -283,11 +314,11 @@ mod tests {
                 word.bytes().map(|byte| Symbol { id: if large_ids && byte > 100 { u32::from(byte) << 20 } else { byte.into() }, len: 1 }).collect()
             };
             let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
-            let keys: Vec<Key> = words.iter().map(|word| key::of_word(word.as_bytes())).collect();
             let (mut state, mut found) = (SideBySide::default(), vec![]);
-            bpe.tokenize_side_by_side(Classifier::best(), &keys, &mut state, |key, tokens| found.push((key, tokens.collect::<Vec<_>>())));
+            let each = |word: &String, tokens: &mut dyn Iterator<Item = Symbol>| found.push((word.clone(), tokens.collect::<Vec<_>>()));
+            bpe.tokenize_side_by_side(Classifier::best(), words.iter(), &mut state, each);
             let merged = if Classifier::best().avx512().is_none() { 0 } else { words.len() - if words.len() % LANES < FEWEST { words.len() % LANES } else { 0 } };
-            let expected: Vec<_> = keys.into_iter().zip(&words).take(merged).map(|(key, word)| (key, naive::merge(&merges, &letters(word)))).collect();
+            let expected: Vec<_> = words.iter().take(merged).map(|word| (word.clone(), naive::merge(&merges, &letters(word)))).collect();
             prop_assert_eq!(found, expected);
         }
     }
@@ -298,11 +329,10 @@ mod tests {
         let bpe = Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&byte_merges(1))), Some(whole), None);
         let words: Vec<Vec<u8>> =
             (0..100u8).map(|at| if at % 3 == 0 { b"abab".to_vec() } else { vec![b'a' + at % 4; 3] }).collect();
-        let keys: Vec<Key> = words.iter().map(|word| key::of_word(word)).collect();
         let mut found = 0;
-        bpe.tokenize_side_by_side(Classifier::best(), &keys, &mut SideBySide::default(), |key, tokens| {
-            let (word, mut alone) = (key.to_le_bytes(), vec![]);
-            bpe.tokenize(key::word(&word), key, &mut MergeScratch::default(), &mut alone).expect("bytes are tokens");
+        bpe.tokenize_side_by_side(Classifier::best(), words.iter(), &mut SideBySide::default(), |word, tokens| {
+            let mut alone = vec![];
+            bpe.tokenize(word, key::of_word(word), &mut MergeScratch::default(), &mut alone).expect("bytes are tokens");
             assert_eq!(tokens.collect::<Vec<_>>(), alone);
             found += 1;
         });
@@ -311,9 +341,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_merged_so_is_left_out() {
-        let keys = [key::of_word(b"abc"); LANES];
+        let words = [b"abc"; LANES];
         let left_out = |bpe: Bpe| {
-            bpe.tokenize_side_by_side(Classifier::best(), &keys, &mut SideBySide::default(), |_, _| {
+            bpe.tokenize_side_by_side(Classifier::best(), words.iter(), &mut SideBySide::default(), |_, _| {
                 panic!("it was merged")
             });
         };
@@ -324,7 +354,7 @@ mod tests {
         let wide = Merge { rank: 1, id: u32::MAX - 1 };
         left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, wide)])), None, None));
         let bpe = Bpe::new(byte_alphabet(|byte| byte), merges(), None, None);
-        bpe.tokenize_side_by_side(Classifier::all()[0], &keys, &mut SideBySide::default(), |_, _| {
+        bpe.tokenize_side_by_side(Classifier::all()[0], words.iter(), &mut SideBySide::default(), |_, _| {
             panic!("it was merged")
         });
     }

@@ -35,6 +35,12 @@ impl WholeWords {
         self.id_by(word, key::of_word(word))
     }
 
+    /// Asks ahead for what [`Self::id`] of a short word will look at.
+    #[inline]
+    pub(super) fn expect(&self, key: Key) {
+        self.short.expect(key);
+    }
+
     /// The ids of words of which the keys are known, all of them short: found sooner than one after the other.
     pub(crate) fn ids<'k>(&self, keys: &'k [Key]) -> impl Iterator<Item = Option<u32>> + use<'_, 'k> {
         keys.iter().for_each(|&key| self.short.expect(key));

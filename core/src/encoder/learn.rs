@@ -3,9 +3,9 @@
 //! What is read does not depend on it. Looking for them is worth it only where many words are unknown, so it is done when there were
 //! many in the stretch before.
 
-use super::words::Words;
-use crate::bpe::word_cache::Places;
-use crate::bpe::word_cache::key::{self, Key};
+use super::words::{Window, Words};
+use crate::bpe::side_by_side::LONGEST;
+use crate::bpe::word_cache::key::{self, Key, LONG};
 use crate::bpe::{SideBySide, Symbol};
 use crate::simd::Classifier;
 use crate::tokenizer::Tokenizer;
@@ -20,32 +20,63 @@ const FEWEST: usize = MANY as usize;
 pub(super) struct Learner {
     /// What the cache counted before the last stretch: words found, and not found.
     counts: (u64, u64),
-    unknown: Vec<Key>,
+    short: Vec<Key>,
+    /// Which words of the stretch are of medium length: their length and place.
+    medium: Vec<(u32, u32)>,
     merging: SideBySide,
     symbols: Vec<Symbol>,
 }
 
+/// A short word by its key.
+struct ShortWord([u8; 16]);
+
+impl AsRef<[u8]> for ShortWord {
+    fn as_ref(&self) -> &[u8] {
+        key::word(&self.0)
+    }
+}
+
 impl Words {
-    /// Of adjacent words in these places.
+    /// Merges what is unknown of a window, where that is worth it.
     #[inline(always)]
-    pub(super) fn learn(&mut self, tokenizer: &Tokenizer, classifier: Classifier, places: &Places) {
+    pub(super) fn learn(&mut self, tokenizer: &Tokenizer, classifier: Classifier, window: &Window<'_>) {
         let Self { cache, learner, .. } = self;
         let (before, now) = (std::mem::replace(&mut learner.counts, cache.counts()), cache.counts());
-        let (found, not_found) = (now.0 - before.0, now.1 - before.1);
+        // A window that could not be read to its end has words not found that were not looked for.
+        let [found, not_found] = [now.0.saturating_sub(before.0), now.1 - before.1];
         let many_unknown = not_found * MANY >= found + not_found;
-        if places.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_side_by_side(classifier) {
+        let Window { ends, places, .. } = window;
+        if ends.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_side_by_side(classifier) {
             return;
         }
-        let Learner { unknown, merging, symbols, .. } = learner;
-        unknown.clear();
-        cache.find_unknown(places, unknown);
-        // By length, and each of them once.
-        unknown.sort_unstable();
-        unknown.dedup();
-        tokenizer.bpe.tokenize_side_by_side(classifier, unknown, merging, |key, tokens| {
+        let Learner { short, medium, merging, symbols, .. } = learner;
+        short.clear();
+        cache.find_unknown(places, |key| {
+            tokenizer.bpe.expect_whole(key);
+            short.push(key);
+        });
+        medium.clear();
+        for at in places.long() {
+            let word = &window.text[window.span(at).range()];
+            if word.len() <= LONGEST && cache.is_unknown_medium(places, at, word) {
+                medium.push((word.len() as u32, at as u32));
+            }
+        }
+        // Those of the same length merge together best; and each short one once.
+        short.sort_unstable();
+        short.dedup();
+        medium.sort_unstable();
+        let words = short.iter().map(|key| ShortWord(key.to_le_bytes()));
+        tokenizer.bpe.tokenize_side_by_side(classifier, words, merging, |word, tokens| {
             symbols.clear();
             symbols.extend(tokens);
-            cache.insert(key::word(&key.to_le_bytes()), key, symbols, false);
+            cache.insert(word.as_ref(), Key::from_le_bytes(word.0), symbols, false);
+        });
+        let words = medium.iter().map(|&(_, at)| &window.text[window.span(at as usize).range()]);
+        tokenizer.bpe.tokenize_side_by_side(classifier, words, merging, |word, tokens| {
+            symbols.clear();
+            symbols.extend(tokens);
+            cache.insert(word, LONG, symbols, false);
         });
     }
 }
@@ -99,7 +130,7 @@ mod tests {
             let ids = |tokenizer: &Tokenizer, text: &str| tokenizer.encode(text.into(), &options).expect("a text").ids;
             let expected: Vec<u32> = words.iter().flat_map(|word| ids(&other, word)).collect();
             prop_assert!(ids(&tokenizer, &text) == expected);
-            let learned = tokenizer.with_encoder(|encoder| encoder.words.learner.unknown.len());
+            let learned = tokenizer.with_encoder(|encoder| encoder.words.learner.short.len());
             prop_assert!(learned > 0 || Classifier::best().avx512().is_none(), "{} words", learned);
             let (found, not_found) = tokenizer.cache_counts();
             prop_assert_eq!(found + not_found, words.len() as u64);

@@ -34,16 +34,16 @@ pub(super) struct Words {
 const TOGETHER: usize = 32;
 
 /// Adjacent words of a text, whose cache lines were asked for.
-struct Window<'a> {
-    text: &'a [u8],
+pub(super) struct Window<'a> {
+    pub(super) text: &'a [u8],
     start: u32,
-    ends: &'a [u32],
-    places: &'a Places,
+    pub(super) ends: &'a [u32],
+    pub(super) places: &'a Places,
 }
 
 impl Window<'_> {
     #[inline(always)]
-    fn span(&self, at: usize) -> Span {
+    pub(super) fn span(&self, at: usize) -> Span {
         Span { start: if at == 0 { self.start } else { self.ends[at - 1] }, end: self.ends[at] }
     }
 }
@@ -145,9 +145,9 @@ impl Words {
                 continue;
             }
             self.cache.ask_for(source.text.as_bytes(), start, &ends, &mut places);
-            #[cfg(target_arch = "x86_64")]
-            self.learn(tokenizer, Classifier::best(), &places);
             let window = Window { text: source.text.as_bytes(), start, ends: &ends, places: &places };
+            #[cfg(target_arch = "x86_64")]
+            self.learn(tokenizer, Classifier::best(), &window);
             result = if ids_only {
                 self.push_ids(tokenizer, &window, 0..ends.len(), &mut row.out.ids).map(|_| ())
             } else {

@@ -50,11 +50,6 @@ pub(crate) fn is_short(key: Key) -> bool {
     key != 0 && key != LONG
 }
 
-/// The length of a short word, in bytes.
-pub(crate) fn len(key: Key) -> usize {
-    (key >> 120) as usize
-}
-
 /// The word that a key is of, which has to be a short one, in the key's bytes, little-endian.
 pub(crate) fn word(bytes: &[u8; 16]) -> &[u8] {
     &bytes[..usize::from(bytes[SHORT])]

@@ -46,6 +46,13 @@ impl LongWords {
 
     /// Appends the ids of a word, if it is known.
     pub(super) fn push(&self, word: &[u8], ring: &Ring, ids: &mut Vec<u32>) -> Option<Hit> {
+        let (hit, known) = self.find(word, ring)?;
+        ids.extend_from_slice(known);
+        Some(hit)
+    }
+
+    /// The ids of a word, if it is known.
+    pub(super) fn find<'a>(&self, word: &[u8], ring: &'a Ring) -> Option<(Hit, &'a [u32])> {
         let hash = self.hasher.hash_one(word);
         let at = self.first(hash);
         self.slots[at..at + 2].iter().find_map(|slot| {
@@ -54,10 +61,8 @@ impl LongWords {
                 return None;
             }
             let all = ring.get(slot.place, count + len.div_ceil(4))?;
-            same_bytes(&all[count..], word).then(|| {
-                ids.extend_from_slice(&all[..count]);
-                Hit { lengths_vary: slot.len & VARIES != 0 }
-            })
+            let hit = Hit { lengths_vary: slot.len & VARIES != 0 };
+            same_bytes(&all[count..], word).then(|| (hit, &all[..count]))
         })
     }
 

@@ -27,8 +27,9 @@ impl Places {
         self.keys[at]
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.keys.len()
+    /// Which of the words are not short.
+    pub(crate) fn long(&self) -> impl Iterator<Item = usize> {
+        self.long.iter().map(|&at| at as usize)
     }
 
     /// For so many words.

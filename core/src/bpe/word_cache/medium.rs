@@ -143,6 +143,12 @@ impl MediumWords {
         Some(line.push(ids))
     }
 
+    /// Whether a word, of which [`Self::ask_for`] told the first line, is of medium length and not known.
+    pub(super) fn is_unknown(&self, line: u32, word: &[u8]) -> bool {
+        let lines = self.lines.get(line as usize..).and_then(|lines| lines.first_chunk::<2>());
+        Key::of(word).zip(lines).is_some_and(|(key, lines)| lines.iter().all(|line| line.key != key))
+    }
+
     /// Writes a word that was not found. The answer is the one that had to go for it, which is the word itself where there are no lines.
     pub(super) fn insert(&mut self, line: Line) -> Option<Line> {
         let at = self.first(&line.key);

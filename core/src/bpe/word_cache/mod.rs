@@ -112,9 +112,9 @@ impl WordCache {
         self.medium.push_from(places.lines[at], word, &mut end)
     }
 
-    /// Adds the keys of short words that are not known to `unknown`.
+    /// Calls `unknown` with the key of each short word that is not known.
     #[inline(always)]
-    pub(crate) fn find_unknown(&mut self, places: &Places, unknown: &mut Vec<Key>) {
+    pub(crate) fn find_unknown(&mut self, places: &Places, mut unknown: impl FnMut(Key)) {
         let words = places.keys.len();
         for first in (0..words).step_by(BLOCK) {
             let mut left = self.lookup().not_at_home(places, first..words.min(first + BLOCK));
@@ -129,9 +129,14 @@ impl WordCache {
                     continue;
                 }
                 self.short.expect(key);
-                unknown.push(key);
+                unknown(key);
             }
         }
+    }
+
+    /// Whether one of the words of [`Self::ask_for`] is of medium length and not known.
+    pub(crate) fn is_unknown_medium(&self, places: &Places, at: usize, word: &[u8]) -> bool {
+        self.medium.is_unknown(places.lines[at], word) && self.long.find(word, &self.ring).is_none()
     }
 
     /// So many words are looked for: told by whoever does, for many together.
@@ -213,7 +218,7 @@ impl WordCache {
 
     /// Words found and not found since the cache was made.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.words - self.misses, self.misses)
+        (self.words.saturating_sub(self.misses), self.misses)
     }
 
     /// Heap memory held, in bytes.

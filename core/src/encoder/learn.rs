@@ -5,8 +5,8 @@
 
 use super::words::{Window, Words};
 use crate::bpe::side_by_side::LONGEST;
-use crate::bpe::word_cache::key::{self, Key, LONG};
 use crate::bpe::{SideBySide, Symbol};
+use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::simd::Classifier;
 use crate::tokenizer::Tokenizer;
 
@@ -20,19 +20,41 @@ const FEWEST: usize = MANY as usize;
 pub(super) struct Learner {
     /// What the cache counted before the last stretch: words found, and not found.
     counts: (u64, u64),
-    short: Vec<Key>,
-    /// Which words of the stretch are of medium length: their length and place.
-    medium: Vec<(u32, u32)>,
+    unknown: Vec<Unknown>,
     merging: SideBySide,
     symbols: Vec<Symbol>,
 }
 
-/// A short word by its key.
-struct ShortWord([u8; 16]);
+/// A word of a window, in one number so that they are put in order fast: the shorter one first, and the same ones next to each other. From above its
+/// length, its line, and which of the window it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Unknown(u64);
 
-impl AsRef<[u8]> for ShortWord {
+impl Unknown {
+    const AT_BITS: u32 = 24;
+
+    fn new(len: usize, line: u32, at: usize) -> Self {
+        Self((len as u64) << (u32::BITS + Self::AT_BITS) | u64::from(line) << Self::AT_BITS | at as u64)
+    }
+
+    fn at(self) -> usize {
+        (self.0 & ((1 << Self::AT_BITS) - 1)) as usize
+    }
+
+    /// Whether the lengths and lines of two are the same.
+    fn is_like(self, other: Self) -> bool {
+        (self.0 ^ other.0) >> Self::AT_BITS == 0
+    }
+}
+
+const _: () = assert!(WORDS_AT_A_TIME <= 1 << Unknown::AT_BITS && LONGEST < 1 << 8);
+
+/// A word, and which of a window it is.
+struct Word<'a>(usize, &'a [u8]);
+
+impl AsRef<[u8]> for Word<'_> {
     fn as_ref(&self) -> &[u8] {
-        key::word(&self.0)
+        self.1
     }
 }
 
@@ -49,34 +71,25 @@ impl Words {
         if ends.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_side_by_side(classifier) {
             return;
         }
-        let Learner { short, medium, merging, symbols, .. } = learner;
-        short.clear();
-        cache.find_unknown(places, |key| {
-            tokenizer.bpe.expect_whole(key);
-            short.push(key);
+        let Learner { unknown, merging, symbols, .. } = learner;
+        unknown.clear();
+        let word = |at: usize| &window.text[window.span(at).range()];
+        let one = |at: usize| Unknown::new(word(at).len(), places.line(at), at);
+        cache.find_unknown(places, |at| {
+            tokenizer.bpe.expect_whole(places.key(at));
+            unknown.push(one(at));
         });
-        medium.clear();
-        for at in places.long() {
-            let word = &window.text[window.span(at).range()];
-            if word.len() <= LONGEST && cache.is_unknown_medium(places, at, word) {
-                medium.push((word.len() as u32, at as u32));
-            }
-        }
-        // Those of the same length merge together best; and each short one once.
-        short.sort_unstable();
-        short.dedup();
-        medium.sort_unstable();
-        let words = short.iter().map(|key| ShortWord(key.to_le_bytes()));
-        tokenizer.bpe.tokenize_side_by_side(classifier, words, merging, |word, tokens| {
+        let medium =
+            places.long().filter(|&at| word(at).len() <= LONGEST && cache.is_unknown_medium(places, at, word(at)));
+        unknown.extend(medium.map(one));
+        // Those of about the same length merge together best.
+        unknown.sort_unstable();
+        unknown.dedup_by(|one, other| one.is_like(*other) && word(one.at()) == word(other.at()));
+        let words = unknown.iter().map(|one| Word(one.at(), word(one.at())));
+        tokenizer.bpe.tokenize_side_by_side(classifier, words, merging, |Word(at, word), tokens| {
             symbols.clear();
             symbols.extend(tokens);
-            cache.insert(word.as_ref(), Key::from_le_bytes(word.0), symbols, false);
-        });
-        let words = medium.iter().map(|&(_, at)| &window.text[window.span(at as usize).range()]);
-        tokenizer.bpe.tokenize_side_by_side(classifier, words, merging, |word, tokens| {
-            symbols.clear();
-            symbols.extend(tokens);
-            cache.insert(word, LONG, symbols, false);
+            cache.insert(word, places.key(at), symbols, false);
         });
     }
 }
@@ -130,7 +143,7 @@ mod tests {
             let ids = |tokenizer: &Tokenizer, text: &str| tokenizer.encode(text.into(), &options).expect("a text").ids;
             let expected: Vec<u32> = words.iter().flat_map(|word| ids(&other, word)).collect();
             prop_assert!(ids(&tokenizer, &text) == expected);
-            let learned = tokenizer.with_encoder(|encoder| encoder.words.learner.short.len());
+            let learned = tokenizer.with_encoder(|encoder| encoder.words.learner.unknown.len());
             prop_assert!(learned > 0 || Classifier::best().avx512().is_none(), "{} words", learned);
             let (found, not_found) = tokenizer.cache_counts();
             prop_assert_eq!(found + not_found, words.len() as u64);

@@ -27,6 +27,11 @@ impl Places {
         self.keys[at]
     }
 
+    /// Where a word would be: the same words are at the same line.
+    pub(crate) fn line(&self, at: usize) -> u32 {
+        self.lines[at]
+    }
+
     /// Which of the words are not short.
     pub(crate) fn long(&self) -> impl Iterator<Item = usize> {
         self.long.iter().map(|&at| at as usize)

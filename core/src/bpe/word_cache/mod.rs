@@ -112,14 +112,15 @@ impl WordCache {
         self.medium.push_from(places.lines[at], word, &mut end)
     }
 
-    /// Calls `unknown` with the key of each short word that is not known.
+    /// Calls `unknown` with the place of each short word that is not known.
     #[inline(always)]
-    pub(crate) fn find_unknown(&mut self, places: &Places, mut unknown: impl FnMut(Key)) {
+    pub(crate) fn find_unknown(&mut self, places: &Places, mut unknown: impl FnMut(usize)) {
         let words = places.keys.len();
         for first in (0..words).step_by(BLOCK) {
             let mut left = self.lookup().not_at_home(places, first..words.min(first + BLOCK));
             while left != 0 {
-                let key = places.key(first + left.trailing_zeros() as usize);
+                let at = first + left.trailing_zeros() as usize;
+                let key = places.key(at);
                 left &= left - 1;
                 if self.short.is_aside(key) {
                     continue;
@@ -129,7 +130,7 @@ impl WordCache {
                     continue;
                 }
                 self.short.expect(key);
-                unknown(key);
+                unknown(at);
             }
         }
     }

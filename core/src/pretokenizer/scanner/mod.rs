@@ -38,7 +38,7 @@ pub(crate) enum Scanner {
 }
 
 /// Room for the ends that a scanner hands over at a time: few enough that they stay in the nearest cache.
-pub(crate) const WORDS_AT_A_TIME: usize = 16 * BLOCK;
+pub(crate) const WORDS_AT_A_TIME: usize = 32 * BLOCK;
 
 /// ByteLevel's own expression in Hugging Face tokenizers.
 pub(crate) const BYTE_LEVEL: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";

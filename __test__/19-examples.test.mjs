@@ -53,6 +53,7 @@ const TESTED = {
   'count-service.mjs': () => whileServing('count-service.mjs', async (address) => {
     assert.deepEqual(await post(address, '"Hello, world!"'), [200, { tokens: 4 }])
     assert.deepEqual(await post(address, '["Hello, world!", "<|endoftext|>"]'), [200, { tokens: 11, counts: [4, 7] }])
+    assert.deepEqual(await post(address, JSON.stringify('a b '.repeat(10_000))), [200, { tokens: 20_001 }])
     assert.equal((await post(address, 'nonsense'))[0], 400)
     const [status, { code }] = await post(address, JSON.stringify('x'.repeat(5 << 20)))
     assert.deepEqual([status, code], [413, 'ERR_TOKENLANE_INPUT_TOO_LARGE'])

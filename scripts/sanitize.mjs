@@ -18,10 +18,11 @@ import { root, run, stop } from './setup.mjs'
 const TARGET = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-gnu`
 
 /**
- * Kept out: what builds, packs or starts other programs, which the sanitizer would be loaded into as well; the pages; and what
- * measures memory, of which the sanitizer keeps what was freed.
+ * Kept out: what builds, packs or starts other programs, which the sanitizer would be loaded into as well; the pages; what
+ * measures memory, of which the sanitizer keeps what was freed; and what loads a library that answers for `dlsym`, with which the
+ * sanitizer starts in no program.
  */
-const OTHERS = ['08-memory', '10-exports', '11-pack', '12-start', '18-memory-pool', '19-onnx', '23-page', '24-page', '25-api', '26-wasm']
+const OTHERS = ['08-memory', '10-exports', '11-pack', '12-start', '18-external-memory', '18-memory-pool', '19-onnx', '23-page', '24-page', '25-api', '26-wasm']
 
 /** Of the others, tests that measure memory or time. */
 const MEASURES = ['the same bytes are one tokenizer in memory', 'files that are damaged or made to do harm']

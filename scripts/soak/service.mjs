@@ -13,10 +13,11 @@ import { Tokenizer } from '../../index.mjs'
 /** In UTF-16 units: what is shorter takes less time than handing it to another thread. */
 const LONG_TEXT = 32 << 10
 const LARGE_PART = 16 << 10
+const LARGE_BODY = 64 << 10
 const MOST = 16 << 20
 
 const gpt = await Tokenizer.fromEncoding('o200k_base')
-const app = fastify()
+const app = fastify({ bodyLimit: MOST })
 app.removeContentTypeParser('application/json')
 app.addContentTypeParser('application/json', async (_, payload) => {
   let body = ''
@@ -25,18 +26,27 @@ app.addContentTypeParser('application/json', async (_, payload) => {
     if (body.length > MOST) throw Object.assign(new Error('the body is too large'), { statusCode: 413 })
     if (part.length > LARGE_PART) await turn()
   }
-  return JSON.parse(body)
+  const value = JSON.parse(body)
+  if (body.length > LARGE_BODY) await turn()
+  return value
 })
 
 app.post('/count', async ({ body: { text } }) => ({ count: text.length > LONG_TEXT ? (await gpt.countBatch([text]))[0] : gpt.count(text) }))
-app.post('/encode', async ({ body: { text } }) => {
-  if (text.length <= LONG_TEXT) return { ids: [...gpt.encode(text).ids] }
+app.post('/encode', async ({ body: { text } }, reply) => {
+  reply.type('application/json')
+  if (text.length <= LONG_TEXT) return jsonOf(gpt.encode(text).ids)
   const batch = await gpt.encodeBatch([text])
-  const ids = [...batch.row(0)]
+  const json = jsonOf(batch.row(0))
   batch.dispose()
-  return { ids }
+  return json
 })
 app.post('/batch', async ({ body: { texts } }) => ({ counts: [...(await gpt.countBatch(texts))] }))
+
+/** Half the time of an array of them and `JSON.stringify`. */
+function jsonOf(ids) {
+  return `{"ids":[${ids.join()}]}`
+}
+
 await app.listen({ port: 0, host: '127.0.0.1' })
 
 const delay = monitorEventLoopDelay({ resolution: 1 })

@@ -21,8 +21,6 @@ struct Node {
     bytes: usize,
     offset: usize,
     mapping: u32,
-    /// While it is warm: what `Warm` knows it by. Else 0.
-    stamp: u32,
     is_free: bool,
     is_discarded: bool,
 }
@@ -86,13 +84,11 @@ impl<P: Pages> Binned<P> {
         let bytes = self.nodes[id as usize].bytes;
         self.stack(bytes).push(id);
         self.cached += bytes;
-        let nodes = &self.nodes;
-        let stamp = match was_written {
-            true => self.warm.add(id, bytes, |id, stamp| nodes[id as usize].stamp == stamp),
-            false => 0,
-        };
+        if was_written {
+            self.warm.add(id, bytes);
+        }
         let node = &mut self.nodes[id as usize];
-        (node.is_free, node.stamp) = (true, stamp);
+        node.is_free = true;
         self.cuts[node.mapping as usize].free += 1;
     }
 
@@ -100,7 +96,7 @@ impl<P: Pages> Binned<P> {
     fn remove_free(&mut self, id: u32) {
         let node = &mut self.nodes[id as usize];
         node.is_free = false;
-        self.warm.remove(std::mem::take(&mut node.stamp), node.bytes);
+        self.warm.remove(id, node.bytes);
         self.cached -= node.bytes;
         self.cuts[node.mapping as usize].free -= 1;
     }
@@ -123,7 +119,7 @@ impl<P: Pages> Binned<P> {
         // SAFETY: the block is free, so nobody reads it before it is lent and written again.
         unsafe { self.mappings.get(node.mapping).discard(node.offset..node.offset + node.bytes, advice) };
         node.is_discarded = true;
-        self.warm.remove(std::mem::take(&mut node.stamp), node.bytes);
+        self.warm.remove(id, node.bytes);
     }
 
     fn check(&self) {
@@ -153,7 +149,7 @@ impl<P: Pages> Pool for Binned<P> {
         self.cuts[mapping as usize] = Cut::default();
         // From the last to the first, so that the first is on top.
         for offset in (0..self.mappings.get(mapping).bytes() / bytes).rev().map(|at| at * bytes) {
-            let node = Node { bytes, offset, mapping, stamp: 0, is_free: false, is_discarded: false };
+            let node = Node { bytes, offset, mapping, is_free: false, is_discarded: false };
             let id = self.vacant.pop().unwrap_or(self.nodes.len() as u32);
             match self.nodes.get_mut(id as usize) {
                 Some(vacant) => *vacant = node,
@@ -207,8 +203,7 @@ impl<P: Pages> Pool for Binned<P> {
     fn settle(&mut self, warm: usize, advice: Advice) {
         self.warm.next_round();
         while advice != Advice::Off && self.warm.bytes() > warm {
-            let nodes = &self.nodes;
-            let Some(entry) = self.warm.coldest(|id, stamp| nodes[id as usize].stamp == stamp) else { break };
+            let Some(entry) = self.warm.coldest() else { break };
             self.discard(entry.id, advice);
         }
         self.check();

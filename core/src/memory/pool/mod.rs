@@ -176,6 +176,3 @@ impl Pages for Mapping {
         self.reuse(range);
     }
 }
-
-/// No block, no mapping.
-const NONE: u32 = u32::MAX;

@@ -9,17 +9,20 @@
 //! The idea and the three classes are those of the split pool of CuArrays.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::mappings::Mappings;
-use super::warm::Warm;
-use super::{Block, Books, NONE, Pages, Pool};
+use super::warm::{self, Warm};
+use super::{Block, Books, Pages, Pool};
 use crate::memory::pages::{Advice, page_size};
 
 mod classes;
 mod free_lists;
+mod nodes;
 
-use classes::{CLASSES, HUGE, LARGE, SMALL, class_of, rounded};
+use classes::Class;
 use free_lists::FreeLists;
+use nodes::{NONE, Node, Nodes, State, Touch};
 
 /// Ends of mappings are given back in multiples of this: 1 MiB.
 const CUT: usize = 1 << 20;
@@ -31,73 +34,12 @@ const UNWANTED: u64 = 512;
 const LOOKS: usize = 4;
 const SELDOM: u64 = 8;
 
-/// What a node's block is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// It can be lent.
-    Free,
-    /// It is lent.
-    Out,
-    /// There is no such block; the node waits to be used again.
-    Vacant,
-}
-
-/// What is known of a free block's pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Touch {
-    /// Nobody wrote them since they were mapped.
-    Never,
-    /// They were discarded.
-    Discarded,
-    /// Some of them were written.
-    Written,
-}
-
-/// A block as the pool knows it.
-#[derive(Debug, Clone, Copy)]
-struct Node {
-    bytes: usize,
-    /// Where in its mapping it starts.
-    offset: usize,
-    mapping: u32,
-    /// The neighbours in the mapping.
-    before: u32,
-    behind: u32,
-    /// The neighbours in the list of free blocks of this size.
-    previous: u32,
-    next: u32,
-    /// While it is warm: what `Warm` knows it by. Else 0.
-    stamp: u32,
-    state: State,
-    touch: Touch,
-}
-
-const _: () = assert!(size_of::<Node>() <= 48);
-
-impl Node {
-    /// One that nobody wrote yet, alone in its mapping.
-    const NEW: Self = Self {
-        bytes: 0,
-        offset: 0,
-        mapping: NONE,
-        before: NONE,
-        behind: NONE,
-        previous: NONE,
-        next: NONE,
-        stamp: 0,
-        state: State::Out,
-        touch: Touch::Never,
-    };
-}
-
 /// What is known of a mapping beside its pages.
 #[derive(Debug, Clone, Copy, Default)]
 struct Whole {
-    class: usize,
-    /// Its first block, which stays the first whatever is cut or joined.
-    first: u32,
-    /// Its last block.
-    last: u32,
+    class: Class,
+    /// What stands before its first block and behind its last.
+    edge: u32,
     /// Whether it stands in the class's queue of whole mappings.
     is_queued: bool,
     /// The round of settling in which it last became whole.
@@ -110,8 +52,6 @@ struct Room {
     lists: FreeLists,
     /// Mappings that were one free block when they were noted, the oldest first. All that are one are here, none twice.
     whole: VecDeque<u32>,
-    /// Bytes of all mappings of the class.
-    mapped: usize,
 }
 
 /// See the module.
@@ -121,8 +61,7 @@ struct Room {
 pub struct Split<P> {
     mappings: Mappings<P>,
     wholes: Vec<Whole>,
-    nodes: Vec<Node>,
-    vacant: Vec<u32>,
+    nodes: Nodes,
     rooms: [Room; 3],
     warm: Warm,
     out: usize,
@@ -135,8 +74,7 @@ impl<P> Default for Split<P> {
         Self {
             mappings: Mappings::default(),
             wholes: vec![],
-            nodes: vec![],
-            vacant: vec![],
+            nodes: Nodes::default(),
             rooms: Default::default(),
             warm: Warm::default(),
             out: 0,
@@ -147,213 +85,154 @@ impl<P> Default for Split<P> {
 }
 
 impl<P: Pages> Split<P> {
-    fn node(&mut self, node: Node) -> u32 {
-        match self.vacant.pop() {
-            Some(id) => {
-                self.nodes[id as usize] = node;
-                id
-            }
-            None => {
-                self.nodes.push(node);
-                (self.nodes.len() - 1) as u32
-            }
+    /// Puts a block into the list of its size.
+    #[inline(always)]
+    fn list(&mut self, id: u32) {
+        let node = &mut self.nodes[id];
+        let next = self.rooms[node.class as usize].lists.push(node.size, id);
+        (node.state, node.previous, node.next) = (State::Free, NONE, next);
+        if node.bytes() >= warm::LEAST && node.touch == Touch::Written {
+            self.warm.add(id, node.bytes());
         }
+        self.nodes[next].previous = id;
     }
 
-    fn class(&self, id: u32) -> usize {
-        self.wholes[self.nodes[id as usize].mapping as usize].class
-    }
-
-    fn is_whole(&self, id: u32) -> bool {
-        let node = &self.nodes[id as usize];
-        node.before == NONE && node.behind == NONE
-    }
-
-    /// Puts a block among the free ones.
-    fn add_free(&mut self, id: u32) {
-        let class = self.class(id);
-        let node = &mut self.nodes[id as usize];
-        node.state = State::Free;
-        self.cached += node.bytes;
-        let bytes = node.bytes;
-        if node.touch == Touch::Written {
-            let nodes = &self.nodes;
-            let stamp = self.warm.add(id, bytes, |id, stamp| nodes[id as usize].stamp == stamp);
-            self.nodes[id as usize].stamp = stamp;
-        }
-        let first = self.rooms[class].lists.push(bytes >> CLASSES[class].rounding, id);
-        let node = &mut self.nodes[id as usize];
-        (node.previous, node.next) = (NONE, first);
-        if first != NONE {
-            self.nodes[first as usize].previous = id;
-        }
-        if self.is_whole(id) {
-            let whole = &mut self.wholes[self.nodes[id as usize].mapping as usize];
-            whole.round = self.round;
-            if !std::mem::replace(&mut whole.is_queued, true) {
-                self.rooms[class].whole.push_back(self.nodes[id as usize].mapping);
-            }
-        }
-    }
-
-    /// Takes a block away from the free ones.
-    fn remove_free(&mut self, id: u32) {
-        let class = self.class(id);
-        let node = &mut self.nodes[id as usize];
-        debug_assert_eq!(node.state, State::Free);
-        let Node { bytes, previous, next, .. } = *node;
-        self.warm.remove(std::mem::take(&mut node.stamp), bytes);
-        self.cached -= bytes;
+    /// Takes a block out of its list.
+    #[inline]
+    fn unlist(&mut self, id: u32) {
+        let Node { size, previous, next, class, .. } = self.nodes[id];
+        debug_assert_eq!(self.nodes[id].state, State::Free);
+        self.warm.remove(id, class.bytes(size));
+        self.nodes[next].previous = previous;
         if previous == NONE {
-            self.rooms[class].lists.replace_first(bytes >> CLASSES[class].rounding, next);
+            self.rooms[class as usize].lists.replace_first(size, next);
         } else {
-            self.nodes[previous as usize].next = next;
+            self.nodes[previous].next = next;
         }
-        if next != NONE {
-            self.nodes[next as usize].previous = previous;
-        }
-    }
-
-    /// Cuts a block that is in no list after so many bytes, and says which block the rest is.
-    fn cut(&mut self, id: u32, bytes: usize) -> u32 {
-        let node = self.nodes[id as usize];
-        let rest = Node { bytes: node.bytes - bytes, offset: node.offset + bytes, before: id, ..node };
-        let rest = self.node(rest);
-        self.set_before(node.mapping, node.behind, rest);
-        let node = &mut self.nodes[id as usize];
-        (node.bytes, node.behind) = (bytes, rest);
-        rest
-    }
-
-    /// Makes one block of two neighbours that are in no list: the first.
-    fn join(&mut self, first: u32, second: u32) {
-        let Node { bytes, behind, touch, mapping, .. } = self.nodes[second as usize];
-        let node = &mut self.nodes[first as usize];
-        node.bytes += bytes;
-        node.behind = behind;
-        node.touch = node.touch.max(touch);
-        self.set_before(mapping, behind, first);
-        self.forget(second);
-    }
-
-    /// Says which block stands before another, or is the mapping's last where there is no other.
-    fn set_before(&mut self, mapping: u32, behind: u32, id: u32) {
-        match behind {
-            NONE => self.wholes[mapping as usize].last = id,
-            _ => self.nodes[behind as usize].before = id,
-        }
-    }
-
-    /// There is no such block any more.
-    fn forget(&mut self, id: u32) {
-        self.nodes[id as usize].state = State::Vacant;
-        self.vacant.push(id);
-    }
-
-    fn is_free(&self, id: u32) -> bool {
-        id != NONE && self.nodes[id as usize].state == State::Free
     }
 
     /// A block that is in no list becomes free, together with its neighbours.
     fn release(&mut self, mut id: u32) {
-        let Node { before, behind, .. } = self.nodes[id as usize];
-        if self.is_free(behind) {
-            self.remove_free(behind);
-            self.join(id, behind);
+        let Node { before, behind, mapping, .. } = self.nodes[id];
+        if self.nodes.is_free(behind) {
+            self.unlist(behind);
+            self.nodes.join(id, behind);
         }
-        if self.is_free(before) {
-            self.remove_free(before);
-            self.join(before, id);
+        if self.nodes.is_free(before) {
+            self.unlist(before);
+            self.nodes.join(before, id);
             id = before;
         }
-        self.add_free(id);
+        self.list(id);
+        if self.nodes.is_whole(id) {
+            let whole = &mut self.wholes[mapping as usize];
+            whole.round = self.round;
+            if !std::mem::replace(&mut whole.is_queued, true) {
+                self.rooms[whole.class as usize].whole.push_back(mapping);
+            }
+        }
     }
 
-    /// Lends a block that is in no list; what is too much of it becomes free.
-    fn lend(&mut self, id: u32, bytes: usize) -> Block {
-        let class = self.class(id);
-        if self.nodes[id as usize].bytes - bytes >= CLASSES[class].least_rest {
-            let rest = self.cut(id, bytes);
-            self.add_free(rest);
+    /// Lends a block that is in no list; what is too much of it becomes free, and stays the block it was.
+    #[inline(always)]
+    fn lend(&mut self, class: Class, mut id: u32, size: u32, rest: u32) -> Block {
+        if rest >= class.tunables().least_rest {
+            let first = self.nodes.cut(id, size);
+            self.list(id);
+            id = first;
         }
-        let node = &mut self.nodes[id as usize];
-        if node.touch == Touch::Discarded {
-            self.mappings.get(node.mapping).reuse(node.offset..node.offset + node.bytes);
+        let node = &mut self.nodes[id];
+        let (touch, range) = (node.touch, node.range());
+        (node.state, node.touch) = (State::Out, Touch::Written);
+        let block = Block { start: self.mappings.place(node.mapping, range.start), bytes: range.len(), id };
+        if touch == Touch::Discarded {
+            self.mappings.get(node.mapping).reuse(range);
         }
-        node.state = State::Out;
-        node.touch = Touch::Written;
-        self.out += node.bytes;
-        let block = Block { start: self.mappings.place(node.mapping, node.offset), bytes: node.bytes, id };
+        self.out += block.bytes;
+        self.cached -= block.bytes;
         self.check();
         block
     }
 
-    /// What can grow so that it has a block of so many bytes: the mapping, its last block, and by how much, the least there
-    /// is. Of huge ones, whatever is free: the largest.
-    fn growing(&self, class: usize, bytes: usize) -> Option<(u32, u32, usize)> {
+    /// What can grow so that it has a block of so many bytes: the mapping, and by how much, the least there is. Of huge ones,
+    /// whatever is free: the largest.
+    fn growing(&self, class: Class, bytes: usize) -> Option<(u32, usize)> {
         let lacking = |mapping: u32| {
             let (whole, pages) = (&self.wholes[mapping as usize], self.mappings.get(mapping));
-            let is_free = self.is_free(whole.last);
-            let free = if is_free { self.nodes[whole.last as usize].bytes } else { 0 };
+            let last = self.nodes[whole.edge].before;
+            let is_free = self.nodes.is_free(last);
+            let free = if is_free { self.nodes[last].bytes() } else { 0 };
             let lacking = bytes.saturating_sub(free).checked_next_multiple_of(page_size())?;
             let can_grow = match class {
-                HUGE => is_free && whole.first == whole.last && P::MOVE,
+                Class::Huge => is_free && self.nodes.is_whole(last) && P::MOVE,
                 _ => lacking <= pages.reserved() - pages.bytes(),
             };
-            (whole.class == class && can_grow && lacking > 0).then_some((mapping, whole.last, lacking))
+            (whole.class == class && can_grow && lacking > 0).then_some((mapping, lacking))
         };
-        self.mappings.numbers().filter_map(lacking).min_by_key(|&(.., lacking)| lacking)
+        self.mappings.numbers().filter_map(lacking).min_by_key(|&(_, lacking)| lacking)
     }
 
     /// Makes a mapping grow so that its last block has so many bytes. That block is in no list then.
-    fn grow(&mut self, class: usize, bytes: usize, room: usize) -> Option<u32> {
-        let (mapping, last, lacking) = self.growing(class, bytes).filter(|&(.., lacking)| lacking <= room)?;
+    fn grow(&mut self, class: Class, bytes: usize, room: usize) -> Option<u32> {
+        let (mapping, lacking) = self.growing(class, bytes).filter(|&(_, lacking)| lacking <= room)?;
         let (before, reserved) = (self.mappings.get(mapping).bytes(), self.mappings.get(mapping).reserved());
         let most = room.min(reserved.saturating_sub(before)) / page_size() * page_size();
         // SAFETY: only a huge block grows beyond what is reserved; it is free and all of its mapping, so that nobody uses that.
-        let more = unsafe { self.mappings.grow(mapping, before + lacking.max(CLASSES[class].growth.min(most))) };
+        let more = unsafe { self.mappings.grow(mapping, before + lacking.max(class.tunables().growth.min(most))) };
         if more == 0 {
             return None;
         }
-        self.rooms[class].mapped += more;
-        if self.is_free(last) {
-            self.remove_free(last);
-            self.nodes[last as usize].bytes += more;
+        self.cached += more;
+        let edge = self.wholes[mapping as usize].edge;
+        let last = self.nodes[edge].before;
+        if self.nodes.is_free(last) {
+            self.unlist(last);
+            self.nodes[last].size += class.units(more);
             return Some(last);
         }
-        let id = self.node(Node { bytes: more, offset: before, mapping, before: last, ..Node::NEW });
-        self.nodes[last as usize].behind = id;
-        self.wholes[mapping as usize].last = id;
-        Some(id)
+        Some(self.add_last(class, mapping, before, more))
     }
 
-    /// Gives back the free end of a mapping behind an offset, and says how many bytes that were. The block there is in no list.
-    fn give_back_end(&mut self, mapping: u32, offset: usize) -> usize {
-        // SAFETY: what is behind the offset is of a block that is free or about to be lent without it.
-        let gone = unsafe { self.mappings.shrink(mapping, offset) };
-        let Whole { class, last, .. } = self.wholes[mapping as usize];
-        self.rooms[class].mapped -= gone;
-        self.nodes[last as usize].bytes -= gone;
-        gone
+    /// A new mapping of one block, which is in no list.
+    fn add_mapping(&mut self, class: Class, bytes: usize, room: usize) -> Option<u32> {
+        let needed = bytes.checked_next_multiple_of(page_size()).filter(|&needed| needed <= room)?;
+        let growth = class.tunables().growth.min(room) / page_size() * page_size();
+        let mapping = self.mappings.add(needed.max(growth), class.tunables().reserved)?;
+        let mapped = self.mappings.get(mapping).bytes();
+        self.cached += mapped;
+        if self.wholes.len() <= mapping as usize {
+            self.wholes.resize(mapping as usize + 1, Whole::default());
+        }
+        let edge = self.nodes.add_edge();
+        self.wholes[mapping as usize] = Whole { class, edge, is_queued: false, round: self.round };
+        Some(self.add_last(class, mapping, 0, mapped))
+    }
+
+    /// A block of new pages, the last of its mapping. It is in no list.
+    fn add_last(&mut self, class: Class, mapping: u32, offset: usize, bytes: usize) -> u32 {
+        let (size, offset) = (class.units(bytes), class.units(offset));
+        let node = Node { size, offset, mapping, class, ..Node::NEW };
+        self.nodes.insert(node, self.wholes[mapping as usize].edge)
     }
 
     /// Gives back what is free at the end of a mapping, or of that about so many bytes, and says how many it were.
     fn cut_end(&mut self, mapping: u32, enough: usize) -> usize {
-        let Whole { class, last, .. } = self.wholes[mapping as usize];
-        let Node { offset, bytes, before, .. } = self.nodes[last as usize];
-        let kept = offset.max((offset + bytes).saturating_sub(enough) / CUT * CUT);
-        let kept = kept.next_multiple_of(CLASSES[class].unit().max(page_size()));
-        if enough == 0 || !self.is_free(last) || before == NONE || kept >= offset + bytes {
+        let class = self.wholes[mapping as usize].class;
+        let last = self.nodes[self.wholes[mapping as usize].edge].before;
+        let Range { start, end } = self.nodes[last].range();
+        let kept = start.max(end.saturating_sub(enough) / CUT * CUT);
+        let kept = kept.next_multiple_of(class.unit().max(page_size()));
+        if enough == 0 || !self.nodes.is_free(last) || self.nodes.is_whole(last) || kept >= end {
             return 0;
         }
-        self.remove_free(last);
-        let gone = self.give_back_end(mapping, kept);
-        if gone == bytes {
-            self.nodes[before as usize].behind = NONE;
-            self.wholes[mapping as usize].last = before;
-            self.forget(last);
-        } else {
-            self.add_free(last);
+        self.unlist(last);
+        // SAFETY: what is kept is all but a part of a free block, or all of it.
+        let gone = unsafe { self.mappings.shrink(mapping, kept) };
+        self.cached -= gone;
+        self.nodes[last].size -= class.units(gone);
+        match self.nodes[last].size {
+            0 => self.nodes.remove(last),
+            _ => self.list(last),
         }
         self.check();
         gone
@@ -361,25 +240,26 @@ impl<P: Pages> Split<P> {
 
     /// Unmaps a mapping that is one free block.
     fn unmap(&mut self, id: u32) -> usize {
-        let (class, mapping) = (self.class(id), self.nodes[id as usize].mapping);
-        self.remove_free(id);
-        self.forget(id);
+        let Node { mapping, before: edge, .. } = self.nodes[id];
+        self.unlist(id);
+        self.nodes.remove(id);
+        self.nodes.remove(edge);
         let bytes = self.mappings.remove(mapping);
-        self.rooms[class].mapped -= bytes;
+        self.cached -= bytes;
         self.check();
         bytes
     }
 
-    /// The next mapping of a class that is one free block and suits `wanted`, among so many of the queue.
-    fn whole(&mut self, class: usize, looks: usize, wanted: impl Fn(&Whole, &Node) -> bool) -> Option<u32> {
-        for _ in 0..looks.min(self.rooms[class].whole.len()) {
-            let mapping = self.rooms[class].whole.pop_front()?;
+    /// The next mapping of a class that is one free block and suits `wanted`, among so many of the queue: that block.
+    fn whole(&mut self, class: Class, looks: usize, wanted: impl Fn(&Whole, u32, &Warm) -> bool) -> Option<u32> {
+        for _ in 0..looks.min(self.rooms[class as usize].whole.len()) {
+            let mapping = self.rooms[class as usize].whole.pop_front()?;
             let whole = &mut self.wholes[mapping as usize];
-            let (id, node) = (whole.first, &self.nodes[whole.first as usize]);
-            let is_whole = node.state == State::Free && node.behind == NONE;
-            whole.is_queued = is_whole && !wanted(whole, node);
+            let id = self.nodes[whole.edge].behind;
+            let is_whole = self.nodes.is_free(id) && self.nodes.is_whole(id);
+            whole.is_queued = is_whole && !wanted(whole, id, &self.warm);
             if whole.is_queued {
-                self.rooms[class].whole.push_back(mapping);
+                self.rooms[class as usize].whole.push_back(mapping);
             } else if is_whole {
                 return Some(id);
             }
@@ -388,12 +268,12 @@ impl<P: Pages> Split<P> {
     }
 
     fn discard(&mut self, id: u32, advice: Advice) {
-        let node = &mut self.nodes[id as usize];
+        let node = &mut self.nodes[id];
         debug_assert_eq!(node.state, State::Free);
         // SAFETY: the block is free, so nobody reads it before it is lent and written again.
-        unsafe { self.mappings.get(node.mapping).discard(node.offset..node.offset + node.bytes, advice) };
+        unsafe { self.mappings.get(node.mapping).discard(node.range(), advice) };
         node.touch = Touch::Discarded;
-        self.warm.remove(std::mem::take(&mut node.stamp), node.bytes);
+        self.warm.remove(id, node.bytes());
     }
 
     fn check(&self) {
@@ -404,58 +284,57 @@ impl<P: Pages> Split<P> {
 
 impl<P: Pages> Pool for Split<P> {
     fn scan(&mut self, bytes: usize) -> Option<Block> {
-        let (class, bytes) = (class_of(bytes), rounded(bytes)?);
-        let id = self.rooms[class].lists.best(bytes >> CLASSES[class].rounding);
+        let (class, size) = Class::and_size(bytes)?;
+        let lists = &mut self.rooms[class as usize].lists;
+        let (found, id) = lists.best(size);
         // Whoever gets a huge block asked for half of it at least.
-        if id == NONE || class == HUGE && self.nodes[id as usize].bytes / 2 > bytes {
+        if id == NONE || class == Class::Huge && found.div_ceil(2) > size {
             return None;
         }
-        self.remove_free(id);
-        Some(self.lend(id, bytes))
+        let next = self.nodes[id].next;
+        lists.replace_first(found, next);
+        self.nodes[next].previous = NONE;
+        self.warm.remove(id, class.bytes(found));
+        Some(self.lend(class, id, size, found - size))
     }
 
     fn needed(&self, bytes: usize) -> usize {
-        let Some(rounded) = rounded(bytes) else { return usize::MAX };
-        match self.growing(class_of(bytes), rounded) {
-            Some((.., lacking)) => lacking,
+        let Some((class, size)) = Class::and_size(bytes) else { return usize::MAX };
+        let rounded = class.bytes(size);
+        match self.growing(class, rounded) {
+            Some((_, lacking)) => lacking,
             None => rounded.checked_next_multiple_of(page_size()).unwrap_or(usize::MAX),
         }
     }
 
     fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
-        let (class, bytes) = (class_of(bytes), rounded(bytes)?);
-        if let Some(id) = self.grow(class, bytes, room) {
-            return Some(self.lend(id, bytes));
-        }
-        let needed = bytes.checked_next_multiple_of(page_size()).filter(|&needed| needed <= room)?;
-        let growth = CLASSES[class].growth.min(room) / page_size() * page_size();
-        let mapping = self.mappings.add(needed.max(growth), CLASSES[class].reserved)?;
-        let mapped = self.mappings.get(mapping).bytes();
-        self.rooms[class].mapped += mapped;
-        // What is lent is a multiple of the class's rounding; a page too many at the end of a small mapping is its own.
-        let first = self.node(Node { bytes: mapped, mapping, ..Node::NEW });
-        if self.wholes.len() <= mapping as usize {
-            self.wholes.resize(mapping as usize + 1, Whole::default());
-        }
-        self.wholes[mapping as usize] = Whole { class, first, last: first, is_queued: false, round: self.round };
-        Some(self.lend(first, bytes))
+        let (class, size) = Class::and_size(bytes)?;
+        let bytes = class.bytes(size);
+        let id = self.grow(class, bytes, room).or_else(|| self.add_mapping(class, bytes, room))?;
+        let rest = self.nodes[id].size - size;
+        Some(self.lend(class, id, size, rest))
     }
 
     fn put_back(&mut self, block: Block) {
-        debug_assert_eq!(self.nodes[block.id as usize].state, State::Out);
-        debug_assert_eq!(self.nodes[block.id as usize].bytes, block.bytes);
+        debug_assert_eq!(self.nodes[block.id].state, State::Out);
+        debug_assert_eq!(self.nodes[block.id].bytes(), block.bytes);
         self.out -= block.bytes;
+        self.cached += block.bytes;
         self.release(block.id);
         self.check();
     }
 
     fn shorten(&mut self, block: &mut Block, bytes: usize) {
-        let class = self.class(block.id);
-        let Some(kept) = bytes.max(1).checked_next_multiple_of(CLASSES[class].unit()) else { return };
-        if block.bytes.saturating_sub(kept) >= CLASSES[class].least_rest {
-            let rest = self.cut(block.id, kept);
-            self.out -= block.bytes - kept;
-            block.bytes = kept;
+        let node = &mut self.nodes[block.id];
+        let class = node.class;
+        let kept = class.size(bytes.min(block.bytes));
+        if node.size.saturating_sub(kept) >= class.tunables().least_rest {
+            let rest = Node { size: node.size - kept, offset: node.offset + kept, ..*node };
+            node.size = kept;
+            block.bytes = node.bytes();
+            self.out -= rest.bytes();
+            self.cached += rest.bytes();
+            let rest = self.nodes.insert(rest, rest.behind);
             self.release(rest);
             self.check();
         }
@@ -463,9 +342,9 @@ impl<P: Pages> Pool for Split<P> {
 
     fn reclaim(&mut self, bytes: usize) -> usize {
         let mut gone = 0;
-        for class in [HUGE, LARGE, SMALL] {
+        for class in Class::ALL {
             while gone < bytes
-                && let Some(id) = self.whole(class, usize::MAX, |_, _| true)
+                && let Some(id) = self.whole(class, usize::MAX, |_, _, _| true)
             {
                 gone += self.unmap(id);
             }
@@ -481,14 +360,13 @@ impl<P: Pages> Pool for Split<P> {
         self.warm.next_round();
         self.round += 1;
         while advice != Advice::Off && self.warm.bytes() > warm {
-            let nodes = &self.nodes;
-            let Some(entry) = self.warm.coldest(|id, stamp| nodes[id as usize].stamp == stamp) else { break };
+            let Some(entry) = self.warm.coldest() else { break };
             self.discard(entry.id, advice);
         }
         let before = self.round.saturating_sub(UNWANTED);
-        let classes = if self.round.is_multiple_of(SELDOM) { &[HUGE, LARGE, SMALL][..] } else { &[] };
+        let classes = if self.round.is_multiple_of(SELDOM) { &Class::ALL[..] } else { &[] };
         for &class in classes {
-            let is_unwanted = |whole: &Whole, node: &Node| whole.round < before && node.stamp == 0;
+            let is_unwanted = |whole: &Whole, id, warm: &Warm| whole.round < before && !warm.is_warm(id);
             if let Some(id) = self.whole(class, LOOKS, is_unwanted) {
                 self.unmap(id);
             }
@@ -498,11 +376,7 @@ impl<P: Pages> Pool for Split<P> {
 
     fn trim(&mut self) {
         self.reclaim(usize::MAX);
-        let is_cached = |id: &u32| {
-            let node = &self.nodes[*id as usize];
-            node.state == State::Free && node.touch != Touch::Never
-        };
-        let cached: Vec<u32> = (0..self.nodes.len() as u32).filter(is_cached).collect();
+        let cached: Vec<u32> = self.nodes.free(|node| node.touch != Touch::Never).collect();
         cached.into_iter().for_each(|id| self.discard(id, Advice::DontNeed));
         self.check();
     }
@@ -518,32 +392,35 @@ impl<P: Pages> super::model::Checked for Split<P> {
     fn check_all(&self) {
         let (mut out, mut cached, mut warm, mut seen) = (0, 0, 0, 0);
         for mapping in self.mappings.numbers() {
-            let (mut id, mut before, mut offset, mut was_free) = (self.wholes[mapping as usize].first, NONE, 0, false);
-            while id != NONE {
-                let node = &self.nodes[id as usize];
-                assert_eq!((node.mapping, node.offset, node.before), (mapping, offset, before));
+            let Whole { edge, class, .. } = self.wholes[mapping as usize];
+            let (mut id, mut before, mut offset, mut was_free) = (self.nodes[edge].behind, edge, 0, false);
+            while id != edge {
+                let node = &self.nodes[id];
+                assert_eq!(
+                    (node.mapping, node.class, node.range().start, node.before),
+                    (mapping, class, offset, before)
+                );
                 assert_ne!(node.state, State::Vacant);
                 let is_free = node.state == State::Free;
                 assert!(!(is_free && was_free), "two free blocks touch");
-                *(if is_free { &mut cached } else { &mut out }) += node.bytes;
-                warm += if node.stamp != 0 { node.bytes } else { 0 };
-                assert!(node.stamp == 0 || is_free && node.touch == Touch::Written);
-                (before, offset, was_free, seen) = (id, offset + node.bytes, is_free, seen + 1);
+                *(if is_free { &mut cached } else { &mut out }) += node.bytes();
+                warm += if self.warm.is_warm(id) { node.bytes() } else { 0 };
+                assert!(!self.warm.is_warm(id) || is_free && node.touch == Touch::Written);
+                (before, offset, was_free, seen) = (id, node.range().end, is_free, seen + 1);
                 id = node.behind;
             }
             assert_eq!(offset, self.mappings.get(mapping).bytes(), "the blocks tile the mapping");
-            assert_eq!(before, self.wholes[mapping as usize].last);
+            assert_eq!((before, self.nodes[edge].state), (self.nodes[edge].before, State::Out));
         }
-        assert_eq!(seen + self.vacant.len(), self.nodes.len(), "no node is lost");
+        assert_eq!(seen + self.mappings.numbers().count(), self.nodes.count(), "no node is lost");
+        assert_eq!(self.nodes[NONE].state, State::Out);
         assert_eq!((out, cached, warm), (self.out, self.cached, self.warm.bytes()));
-        let in_rooms: usize = self.rooms.iter().map(|room| room.mapped).sum();
-        assert_eq!(in_rooms, self.mappings.bytes());
     }
 
     fn check_lent(&self, block: &Block) {
-        let node = &self.nodes[block.id as usize];
-        assert_eq!((node.state, node.bytes), (State::Out, block.bytes));
-        assert_eq!(self.mappings.place(node.mapping, node.offset), block.start);
+        let node = &self.nodes[block.id];
+        assert_eq!((node.state, node.bytes()), (State::Out, block.bytes));
+        assert_eq!(self.mappings.place(node.mapping, node.range().start), block.start);
     }
 }
 
@@ -551,7 +428,7 @@ impl<P: Pages> super::model::Checked for Split<P> {
 impl<P: Pages> Split<P> {
     /// The sizes of the free blocks of the class that so many bytes are of.
     pub(super) fn free_sizes(&self, bytes: usize) -> Vec<usize> {
-        let free = |id: &u32| self.nodes[*id as usize].state == State::Free && self.class(*id) == class_of(bytes);
-        (0..self.nodes.len() as u32).filter(free).map(|id| self.nodes[id as usize].bytes).collect()
+        let free = self.nodes.free(|node| node.class == Class::of(bytes));
+        free.map(|id| self.nodes[id].bytes()).collect()
     }
 }

@@ -85,6 +85,25 @@ fn split_merges_what_comes_back() {
 }
 
 #[test]
+fn free_blocks_of_more_than_two_mebibytes_are_lent_in_order_of_size() {
+    let mut pool = Split::<Addresses>::default();
+    let mut blocks: Vec<_> = (0..16).map(|_| pool.map(1 << 20, usize::MAX).expect("there is room")).collect();
+    let starts: Vec<_> = blocks.iter().map(|block| block.start).collect();
+    // Runs of 5, 3 and 4 MiB between those that stay.
+    let kept = [0, 6, 10, 15];
+    for at in (0..16).rev().filter(|at| !kept.contains(at)) {
+        pool.put_back(blocks.swap_remove(at));
+    }
+    let mut free = pool.free_sizes(1 << 20);
+    free.sort_unstable();
+    assert_eq!(free, [3 << 20, 4 << 20, 5 << 20]);
+    let order = [7, 8, 9, 11, 12, 13, 14, 1, 2, 3, 4, 5].map(|at| starts[at]);
+    let again: Vec<_> = order.iter().map(|_| pool.scan(1 << 20).expect("a part of a run")).collect();
+    assert_eq!(again.iter().map(|block| block.start).collect::<Vec<_>>(), order);
+    assert!(pool.scan(1).is_none(), "all of it is lent");
+}
+
+#[test]
 fn what_is_too_much_of_a_huge_block_stays_behind_it() {
     let mut pool = Split::<Addresses>::default();
     let huge = pool.map(80 << 20, usize::MAX).expect("there is room");

@@ -17,6 +17,8 @@ pub const PATIENCE: u64 = 64;
 #[derive(Debug, Default)]
 pub struct Warm {
     queue: VecDeque<Entry>,
+    /// By the block's number: what the entry of a warm block has, else 0.
+    stamps: Vec<u32>,
     live: usize,
     bytes: usize,
     last_stamp: u32,
@@ -35,27 +37,51 @@ pub struct Entry {
 }
 
 impl Warm {
-    /// Notes a block, and gives it the stamp to keep: 0 for one that is too small to be noted.
-    pub fn add(&mut self, id: u32, bytes: usize, is_current: impl Fn(u32, u32) -> bool) -> u32 {
-        if bytes < LEAST {
-            return 0;
+    /// Notes a block, unless it is too small for that.
+    #[inline]
+    pub fn add(&mut self, id: u32, bytes: usize) {
+        if bytes >= LEAST {
+            self.note(id, bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn note(&mut self, id: u32, bytes: usize) {
+        let at = id as usize;
+        if at >= self.stamps.len() {
+            self.stamps.resize((at + 1).next_power_of_two(), 0);
         }
         self.last_stamp = self.last_stamp.checked_add(1).unwrap_or(1);
+        self.stamps[at] = self.last_stamp;
         self.queue.push_back(Entry { id, bytes, stamp: self.last_stamp, round: self.round });
         self.live += 1;
         self.bytes += bytes;
         if self.queue.len() > 2 * self.live + 64 {
-            self.queue.retain(|entry| entry.stamp == self.last_stamp || is_current(entry.id, entry.stamp));
+            let stamps = &self.stamps;
+            self.queue.retain(|entry| stamps[entry.id as usize] == entry.stamp);
         }
-        self.last_stamp
     }
 
-    /// Forgets a block that had this stamp; its entry is found out later.
-    pub fn remove(&mut self, stamp: u32, bytes: usize) {
-        if stamp != 0 {
+    /// Forgets a block of this size, if it was noted; its entry is found out later.
+    #[inline]
+    pub fn remove(&mut self, id: u32, bytes: usize) {
+        if bytes >= LEAST {
+            self.forget(id, bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn forget(&mut self, id: u32, bytes: usize) {
+        if self.is_warm(id) {
+            self.stamps[id as usize] = 0;
             self.live -= 1;
             self.bytes -= bytes;
         }
+    }
+
+    /// Whether a block is noted.
+    pub fn is_warm(&self, id: u32) -> bool {
+        self.stamps.get(id as usize).is_some_and(|&stamp| stamp != 0)
     }
 
     /// Begins another round.
@@ -70,11 +96,11 @@ impl Warm {
 
     /// The block to discard next: the smallest of the oldest ones, if it has been warm for long enough. It stays noted until it
     /// is [removed](Self::remove).
-    pub fn coldest(&mut self, is_current: impl Fn(u32, u32) -> bool) -> Option<Entry> {
+    pub fn coldest(&mut self) -> Option<Entry> {
         let mut at = 0;
         while at < self.queue.len().min(OLDEST) {
             let entry = self.queue[at];
-            if !is_current(entry.id, entry.stamp) {
+            if self.stamps[entry.id as usize] != entry.stamp {
                 self.queue.remove(at);
             } else if entry.round + PATIENCE <= self.round {
                 at += 1;

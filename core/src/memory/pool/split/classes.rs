@@ -1,48 +1,82 @@
 //! The three classes of size, and how blocks of each are cut.
 
+/// What is asked for is of one of these by its size, and so are blocks and mappings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Class {
+    #[default]
+    Small,
+    Large,
+    Huge,
+}
+
 /// How blocks of one class are cut.
-#[derive(Debug, Clone, Copy)]
-pub struct Class {
+#[derive(Debug)]
+pub struct Tunables {
     /// What is asked for is of this class up to so many bytes.
     pub most: usize,
-    /// Sizes are multiples of two to the power of this: a shift is quicker than a division.
+    /// Sizes are multiples of a unit: two to the power of this in bytes. A shift is quicker than a division.
     pub rounding: u32,
-    /// A rest of at least so many bytes stays as a block; a smaller one goes with the block that is lent.
-    pub least_rest: usize,
+    /// A rest of at least so many units stays as a block; a smaller one goes with the block that is lent.
+    pub least_rest: u32,
     /// New memory is so many bytes at least.
     pub growth: usize,
     /// A mapping can grow to so many bytes where it is.
     pub reserved: usize,
 }
 
-/// The place of the class in [`CLASSES`].
-pub const SMALL: usize = 0;
-/// As above.
-pub const LARGE: usize = 1;
-/// As above.
-pub const HUGE: usize = 2;
-
 /// Small and large blocks are cut from mappings that grow with what the class has. A huge block has a mapping of its own; what
 /// is too much of it stays behind it for the next one, until that memory is wanted elsewhere.
-pub const CLASSES: [Class; 3] = [
-    Class { most: 1 << 20, rounding: 9, least_rest: 512, growth: 1 << 20, reserved: 64 << 20 },
-    Class { most: 32 << 20, rounding: 17, least_rest: 128 << 10, growth: 0, reserved: 64 << 20 },
-    Class { most: usize::MAX, rounding: 21, least_rest: 2 << 20, growth: 0, reserved: 0 },
+static TUNABLES: [Tunables; 3] = [
+    Tunables { most: 1 << 20, rounding: 9, least_rest: 1, growth: 1 << 20, reserved: 64 << 20 },
+    Tunables { most: 32 << 20, rounding: 17, least_rest: 1, growth: 0, reserved: 64 << 20 },
+    Tunables { most: usize::MAX, rounding: 21, least_rest: 1, growth: 0, reserved: 0 },
 ];
 
-/// The class of so many bytes.
-pub fn class_of(bytes: usize) -> usize {
-    CLASSES.iter().position(|class| bytes <= class.most).unwrap_or(HUGE)
-}
-
-/// So many bytes as a block of their class has them; nothing if that is more than any memory.
-pub fn rounded(bytes: usize) -> Option<usize> {
-    bytes.max(1).checked_next_multiple_of(CLASSES[class_of(bytes)].unit())
-}
+/// More than any memory has, and few enough for 32 bits to count its units.
+const MOST: usize = {
+    let (units, addresses) = ((u32::MAX as u64) << 20, isize::MAX as u64);
+    if units < addresses { units as usize } else { addresses as usize }
+};
 
 impl Class {
-    /// What sizes are multiples of.
-    pub const fn unit(&self) -> usize {
-        1 << self.rounding
+    /// From the largest to the smallest.
+    pub const ALL: [Self; 3] = [Self::Huge, Self::Large, Self::Small];
+
+    /// The class of so many bytes.
+    pub fn of(bytes: usize) -> Self {
+        let is_in = |class: &Self| bytes <= class.tunables().most;
+        [Self::Small, Self::Large].into_iter().find(is_in).unwrap_or(Self::Huge)
+    }
+
+    /// The class of so many bytes, and how many of its units they take: one or more. Nothing if that is more than any memory.
+    pub fn and_size(bytes: usize) -> Option<(Self, u32)> {
+        let class = Self::of(bytes);
+        (bytes <= MOST).then(|| (class, class.size(bytes)))
+    }
+
+    pub fn tunables(self) -> &'static Tunables {
+        &TUNABLES[self as usize]
+    }
+
+    /// What sizes are multiples of, in bytes.
+    pub fn unit(self) -> usize {
+        1 << self.tunables().rounding
+    }
+
+    /// So many units in bytes.
+    pub fn bytes(self, size: u32) -> usize {
+        (size as usize) << self.tunables().rounding
+    }
+
+    /// The units that so many bytes take, one or more, where they are no more than [`MOST`].
+    pub fn size(self, bytes: usize) -> u32 {
+        debug_assert!(bytes <= MOST);
+        ((bytes.max(1) - 1) >> self.tunables().rounding) as u32 + 1
+    }
+
+    /// The same for what is a multiple of the unit, or nothing.
+    pub fn units(self, bytes: usize) -> u32 {
+        debug_assert_eq!(bytes % self.unit(), 0);
+        (bytes >> self.tunables().rounding) as u32
     }
 }

@@ -14,14 +14,21 @@ import { parseArgs } from 'node:util'
 
 import { checkCompilers, checkNode, install, root, stop } from '../setup.mjs'
 import { barChart } from './chart.mjs'
+import { pair } from './pair.mjs'
 
 const SAMPLE = 6 << 20
 const ALLOCATORS = { mimalloc: [], system: ['--no-default-features'] }
 const POOLS = ['split', 'binned', 'off']
-// Others may use the machine: of throughput the best of so many runs counts, taken in turn, of all else the median.
-const RUNS = 2
-const TRACE_RUNS = 3
-const TRACES = { batches: 'what batches take', many: 'a million blocks', decades: 'sizes over six decades' }
+// Others may use the machine, and its clock drifts. So what is compared is run in turn, so many rounds: throughput is the best of
+// them, a ratio the median of theirs, all else the median.
+const ROUNDS = 2
+// Throughput with one allocator and the other differs by less than two runs of a process do: so many pairs, of so many batches each.
+const PAIRS = { rounds: 10, batches: 20 }
+const TRACES = {
+  batches: { title: 'what batches take', rounds: 7 },
+  many: { title: 'a million blocks', rounds: 7 },
+  decades: { title: 'sizes over six decades', rounds: 3 },
+}
 const LIBRARY = { linux: 'libtokenlane.so', darwin: 'libtokenlane.dylib', win32: 'tokenlane.dll' }[process.platform]
 
 const { values } = parseArgs({
@@ -70,6 +77,7 @@ table(
 say('![RSS after the batches](memory.svg)', '')
 
 const byAllocator = allocators()
+const gains = await gainsOfMimalloc()
 const byPool = pools()
 const traces = tracesOfPools()
 const loop = steps()
@@ -83,10 +91,9 @@ fs.writeFileSync(path.join(root, 'docs', 'memory.svg'), barChart(`RSS after ${ba
 /** What was to be reached, beside what this run measured. */
 function goals() {
   say('## Goals', '')
-  const ratio = (of, threads) => (byAllocator.mimalloc[threads][of] / byAllocator.system[threads][of]).toFixed(2)
-  const both = (of) => `${ratio(of, 1)} and ${ratio(of, 2)}`
+  const sizes = [1, 2].map((threads) => (byAllocator.mimalloc[threads].rss / byAllocator.system[threads].rss).toFixed(2))
   const cap = ends.sync.memory.cap / 2 ** 20
-  const time = (trace, cap) => (traces[trace][cap].split.seconds / traces[trace][cap].binned.seconds).toFixed(2)
+  const time = (trace, cap) => traces[trace][cap].ratio.toFixed(2)
   const names = Object.keys(TRACES)
   const split = names.flatMap((trace) => Object.values(traces[trace]).map((pools) => pools.split))
   table(
@@ -94,11 +101,11 @@ function goals() {
     [
       [`RSS after ${batches} batches, MiB`, '<= 130', loop.rss.toFixed(0)],
       ['the last ten batches add, MiB', '< 1', loop.lastTen.toFixed(1)],
-      ["mimalloc's RSS / the system allocator's, 1 and 2 threads", '<= 1.15', both('rss')],
-      ["mimalloc's throughput / the system allocator's, 1 and 2 threads, per processor second", '>= 1', both('cpu')],
+      ["mimalloc's RSS / the system allocator's, 1 and 2 threads", '<= 1.15', sizes.join(' and ')],
+      ["mimalloc's throughput / the system allocator's, 1 and 2 threads, per processor second", '>= 1', gains.map((gain) => gain.toFixed(2)).join(' and ')],
       ['minor page faults a batch', '< 50', `${loop.faults} (pool off: ${byPool.off.faults})`],
-      ...names.map((trace) => [`split / binned, processor time, ${TRACES[trace]}, no cap`, '<= 1.05', time(trace, 0)]),
-      ...names.map((trace) => [`the same, ${TRACES[trace]}, a cap of 120 % of the most in use`, '< 1', time(trace, 120)]),
+      ...names.map((trace) => [`split / binned, processor time, ${TRACES[trace].title}, no cap`, '<= 1.05', time(trace, 0)]),
+      ...names.map((trace) => [`the same, ${TRACES[trace].title}, a cap of 120 % of the most in use`, '< 1', time(trace, 120)]),
       ['split, the most mapped / the most asked for, on all of these', '<= 1.25', Math.max(...split.map((got) => got.fragmentation)).toFixed(2)],
       ['an allocation that finds a block: median ns, on what batches take', '<= 300', traces.batches[0].split.hitNs],
       ['300 synchronous batches: peak RSS, MiB', `<= ${cap + 100}`, ends.sync.peak.toFixed(0)],
@@ -110,14 +117,14 @@ function goals() {
 /** With and without mimalloc, on one and two threads, from JS and from Rust. */
 function allocators() {
   say('## The allocator', '')
-  say(`Throughput is of the second half of the batches, per second of the wall and of the processors: the best of ${RUNS} runs, of all else`)
+  say(`Throughput is of the second half of the batches, per second of the wall and of the processors: the best of ${ROUNDS} runs, of all else`)
   say('the median. The seed of this project paid')
   say('x2.97 of RSS for mimalloc, and x1.37 (1 thread) and x1.26 (2 threads) was what it gained.', '')
   const rows = []
   const names = Object.keys(ALLOCATORS)
   const measured = Object.fromEntries(names.map((name) => [name, {}]))
   for (const threads of [2, 1]) {
-    const runs = inTurn(names, RUNS, (name) => measure({ threads, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons[name] }))
+    const runs = inTurn(names, ROUNDS, (name) => measure({ threads, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons[name] }))
     for (const name of names) {
       const got = (measured[name][threads] = summary(runs[name]))
       rows.push([`JS, ${name}`, threads, ...loopCells(got), got.peak.toFixed(0), `${(fs.statSync(addons[name]).size / 2 ** 20).toFixed(1)}`])
@@ -139,9 +146,9 @@ function allocators() {
 /** Of loops of batches: the best throughput, the median of all else. */
 function summary(runs) {
   const best = (of) => Math.max(...runs.map((run) => run[of]))
-  const median = (of) => runs.map((run) => run[of]).sort((a, b) => a - b)[runs.length >> 1]
-  const medians = ['rss', 'peak', 'faults', 'lastTen'].map((of) => [of, median(of)])
-  const typical = runs.find((run) => run.rss === median('rss'))
+  const typically = (of) => median(runs.map((run) => run[of]))
+  const medians = ['rss', 'peak', 'faults', 'lastTen'].map((of) => [of, typically(of)])
+  const typical = runs.find((run) => run.rss === typically('rss'))
   return { ...typical, ...Object.fromEntries(medians), wall: best('wall'), cpu: best('cpu') }
 }
 
@@ -149,17 +156,38 @@ function loopCells(got) {
   return [got.wall.toFixed(0), got.cpu.toFixed(0), got.rss.toFixed(0), got.lastTen.toFixed(1), got.faults]
 }
 
-/** What `run` gives for each of some names, so many times, each time all of them. */
-function inTurn(names, times, run) {
+/** What mimalloc encodes in a second of the processors beside the system's allocator, on one thread and on two. */
+async function gainsOfMimalloc() {
+  const gains = []
+  for (const threads of [1, 2]) {
+    const args = childArgs({ threads, mode: 'async', batches: PAIRS.batches, inTurn: true })
+    const envs = [addons.mimalloc, addons.system].map((addon) => ({ NAPI_RS_NATIVE_LIBRARY_PATH: addon }))
+    const rounds = []
+    for (let round = 0; round < PAIRS.rounds; round++) rounds.push(median(await pair(args, envs, PAIRS.batches)))
+    gains.push(median(rounds))
+  }
+  say(`Beside the system's allocator, in ${PAIRS.rounds} pairs of processes that encode ${PAIRS.batches} batches each in turn: mimalloc encodes`)
+  say(`${gains[0].toFixed(2)} times as much in a second of the processor on one thread, and ${gains[1].toFixed(2)} times as much on two (the medians).`, '')
+  return gains
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]
+}
+
+/** What `run` gives for each of some names, so many rounds: there and back, so that none is always the later one. */
+function inTurn(names, rounds, run) {
   const all = Object.fromEntries(names.map((name) => [name, []]))
-  for (let i = 0; i < times; i++) for (const name of names) all[name].push(run(name))
+  for (let round = 0; round < rounds; round++) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) all[name].push(run(name))
+  }
   return all
 }
 
 /** The pools from JS. */
 function pools() {
   say('## The pools', '')
-  const runs = inTurn(POOLS, RUNS, (pool) => measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc, TOKENLANE_POOL: pool }))
+  const runs = inTurn(POOLS, ROUNDS, (pool) => measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc, TOKENLANE_POOL: pool }))
   const measured = Object.fromEntries(POOLS.map((pool) => [pool, summary(runs[pool])]))
   for (const pool of POOLS) chart.push({ label: `pool ${pool}`, value: measured[pool].rss })
   table(['pool', 'MiB/s', 'MiB/CPU s', 'RSS, MiB', 'the last ten add', 'faults a batch'], POOLS.map((pool) => [pool, ...loopCells(measured[pool])]))
@@ -170,20 +198,24 @@ function pools() {
 function tracesOfPools() {
   say('The seed of the split pool, on a graphics card, against its own binned pool: 25 s -> 20 s without a cap, 50 s -> 27 s under one, but')
   say('8.3 s -> 48 s where there is much allocation and little else.', '')
-  say(`Traces of allocations (\`core/examples/pools.rs\`), the best of ${TRACE_RUNS} runs: processor time in ms; the median of an allocation in ns, two`)
-  say('readings of the clock included; the most that was mapped beside the most that was asked for; allocations that the cap refused.', '')
+  const rounds = Object.values(TRACES).map((trace) => trace.rounds).join(', ')
+  say(`Traces of allocations (\`core/examples/pools.rs\`), the best of ${rounds} runs: processor time in ms; the median of an allocation in ns,`)
+  say('two readings of the clock included; the most that was mapped beside the most that was asked for; allocations that the cap refused.')
+  say('The ratios below are the medians of neighbouring runs.', '')
   const compared = ['split', 'binned']
   const rows = []
   const measured = {}
   for (const trace of Object.keys(TRACES)) {
     measured[trace] = {}
     for (const cap of [0, 120]) {
-      const runs = inTurn(compared, TRACE_RUNS, (pool) => JSON.parse(output(example, [trace, String(cap), pool])))
+      const runs = inTurn(compared, TRACES[trace].rounds, (pool) => JSON.parse(output(example, [trace, String(cap), pool])))
+      const [split, binned] = compared.map((pool) => runs[pool])
+      measured[trace][cap] = { ratio: median(split.map((run, round) => run.seconds / binned[round].seconds)) }
       for (const pool of compared) {
         const least = (of) => Math.min(...runs[pool].map((run) => run[of]))
         const got = { ...runs[pool][0], seconds: least('seconds'), hitNs: least('hitNs') }
-        ;(measured[trace][cap] ??= {})[pool] = got
-        rows.push([TRACES[trace], cap === 0 ? 'none' : `${cap} %`, pool, (got.seconds * 1e3).toFixed(0), got.hitNs, got.fragmentation.toFixed(2), got.refused])
+        measured[trace][cap][pool] = got
+        rows.push([TRACES[trace].title, cap === 0 ? 'none' : `${cap} %`, pool, (got.seconds * 1e3).toFixed(0), got.hitNs, got.fragmentation.toFixed(2), got.refused])
       }
     }
   }
@@ -245,9 +277,11 @@ function shortage() {
 }
 
 function measure(task, env) {
-  const child = path.join(root, 'scripts', 'bench-memory', 'child.cjs')
-  const all = { corpus, tokenizer, batches, ...task }
-  return JSON.parse(output(process.execPath, [child, JSON.stringify(all)], { env: { ...process.env, ...env } }))
+  return JSON.parse(output(process.execPath, childArgs(task), { env: { ...process.env, ...env } }))
+}
+
+function childArgs(task) {
+  return [path.join(root, 'scripts', 'bench-memory', 'child.cjs'), JSON.stringify({ corpus, tokenizer, batches, ...task })]
 }
 
 function addon(name) {

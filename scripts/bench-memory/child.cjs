@@ -1,10 +1,10 @@
 // One measurement in a process of its own: encodes a corpus again and again, and prints what that took as a line of JSON.
 //
-//   usage: node child.cjs '{"corpus": file, "tokenizer": file or undefined, "threads": n, "batches": n, "mode": …}'
+//   usage: node child.cjs '{"corpus": file, "tokenizer": file or undefined, "threads": n, "batches": n, "mode": …, "inTurn": bool}'
 //
 // `mode` is `async` (each result is dropped, the event loop goes round), `sync` (a loop that never yields), `workers` (eight
 // worker threads, which then end) or `idle workers` (the same threads with the same texts, which encode nothing: what Node
-// itself keeps of them).
+// itself keeps of them). With `inTurn` each batch waits for a line on standard input, and is answered by an empty one: see pair.mjs.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -55,7 +55,9 @@ async function batches(tokenizer, { texts, bytes }) {
   const cpus = []
   const missed = []
   const resident = []
+  const line = Buffer.from('\n')
   for (let i = 0; i < task.batches; i++) {
+    if (task.inTurn) fs.readSync(0, line)
     const [cpu, start, faulted] = [process.cpuUsage(), performance.now(), faults()]
     if (task.mode === 'sync') tokenizer.encodeBatchSync(texts, options)
     else await tokenizer.encodeBatch(texts, options)
@@ -65,11 +67,13 @@ async function batches(tokenizer, { texts, bytes }) {
     missed.push(faults() - faulted)
     resident.push(rss())
     if (task.mode !== 'sync') await turn()
+    if (task.inTurn) fs.writeSync(1, line)
   }
   const steady = (values) => median(values.slice(values.length >> 1))
   return {
     wall: steady(walls),
     cpu: steady(cpus),
+    cpus,
     faults: steady(missed),
     lastTen: resident.at(-1) - resident[Math.max(0, resident.length - 11)],
     resident,

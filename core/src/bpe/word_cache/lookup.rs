@@ -13,8 +13,10 @@ use crate::simd::append::Appender;
 use crate::simd::{self, BLOCK, Classifier};
 
 /// The keys of adjacent words, and where each of them would be.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Places {
+    /// How many words these are; of the lists so many count.
+    pub(super) words: usize,
     pub(super) keys: Vec<Key>,
     /// Of a short word its line at home, of others what [`super::medium`] knows them by.
     pub(super) lines: Vec<u32>,
@@ -39,8 +41,11 @@ impl Places {
 
     /// For so many words.
     fn resize(&mut self, words: usize) {
-        self.keys.resize(words, 0);
-        self.lines.resize(words, 0);
+        self.words = words;
+        if self.keys.len() < words {
+            self.keys.resize(words, 0);
+            self.lines.resize(words, 0);
+        }
         self.long.clear();
         // As a classifier needs it.
         self.long.reserve(words + BLOCK);
@@ -82,13 +87,15 @@ impl Lookup<'_> {
     fn ask_for_block(self, text: &[u8], start: u32, ends: &[u32], keys: &mut [Key], lines: &mut [u32]) -> u64 {
         let (done, mut long) = self.ask_for_eights(text, start, ends, keys, lines);
         let mut start = if done == 0 { start } else { ends[done - 1] };
-        for (at, &end) in ends.iter().enumerate().skip(done) {
-            let key = key::of(text, start, end);
+        // So that it is known that there are as many of each.
+        let (keys, lines) = (&mut keys[..ends.len()], &mut lines[..ends.len()]);
+        for at in done..ends.len() {
+            let key = key::of(text, start, ends[at]);
             let line = home(key, self.lines.len());
             simd::prefetch_at(self.lines, line);
             (keys[at], lines[at]) = (key, line as u32);
-            long |= u64::from(key == LONG) << at;
-            start = end;
+            long |= u64::from(ends[at] - start > key::SHORT as u32) << at;
+            start = ends[at];
         }
         long
     }
@@ -234,19 +241,19 @@ mod tests {
         #[test]
         fn every_way_finds_the_same_places((text, start, ends) in words(40), bits in 0u32..12) {
             let (lines, ring) = (vec![Line::default(); 1 << bits], Ring::new(0));
-            let mut expected = Places::default();
-            for (at, word) in each_word(&text, start, &ends).enumerate() {
-                expected.keys.push(key::of_word(word));
-                expected.lines.push(home(expected.keys[at], lines.len()) as u32);
-                expected.long.extend((word.len() > key::SHORT).then_some(at as u32));
-            }
+            let keys: Vec<Key> = each_word(&text, start, &ends).map(key::of_word).collect();
+            let homes: Vec<u32> = keys.iter().map(|&key| home(key, lines.len()) as u32).collect();
+            let long: Vec<u32> = (0..).zip(&keys).filter(|&(_, &key)| key == LONG).map(|(at, _)| at).collect();
             for classifier in Classifier::all() {
                 let mut places = Places::default();
                 let lookup = Lookup { lines: &lines, ring: &ring, classifier };
                 // What is known of other words before does not matter.
-                lookup.ask_for(&text, start, &ends[..1], &mut places);
                 lookup.ask_for(&text, start, &ends, &mut places);
-                prop_assert_eq!(&places, &expected, "{:?}", classifier);
+                lookup.ask_for(&text, start, &ends[..1], &mut places);
+                prop_assert_eq!(&places.long[..], if long.first() == Some(&0) { &[0][..] } else { &[] });
+                lookup.ask_for(&text, start, &ends, &mut places);
+                prop_assert_eq!(places.words, keys.len());
+                prop_assert_eq!((&places.keys, &places.lines, &places.long), (&keys, &homes, &long), "{:?}", classifier);
             }
         }
 
@@ -293,6 +300,33 @@ mod tests {
                     let expected = not_at_home[first..].iter().take(BLOCK).enumerate();
                     prop_assert_eq!(found, expected.map(|(at, &bit)| u64::from(bit) << at).sum::<u64>(), "{:?}", classifier);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_share_half_of_their_bytes_are_told_apart() {
+        // All of them at home in the one line that there is.
+        let [one, other] = [b"12345678abcdefg", b"xyzw1234ijklmno"];
+        let ids = |slot: usize| Slot::packed(key::of_word([one, other][slot]), [slot as u32].into_iter());
+        let mut line = Line::default();
+        [0, 1].into_iter().for_each(|slot| line.set(slot, ids(slot).expect("a small id")));
+        let (lines, ring) = (vec![line], Ring::new(0));
+        let halves = |first: &[u8], last: &[u8]| [&first[..8], &last[8..]].concat();
+        let words =
+            [one.to_vec(), other.to_vec(), halves(one, other), halves(other, one), halves(one, b"--------hijklmn")];
+        for classifier in Classifier::all() {
+            let lookup = Lookup { lines: &lines, ring: &ring, classifier };
+            for (at, word) in words.iter().enumerate() {
+                let text = [&word[..], &[0; 16]].concat();
+                let (mut places, mut ids) = (Places::default(), vec![]);
+                lookup.ask_for(&text, 0, &[word.len() as u32], &mut places);
+                let mut end = Appender::new(&mut ids, key::SHORT, classifier);
+                let known = lookup.push_known(&places, 0..1, &mut end).words;
+                drop(end);
+                let expected = if at < 2 { (1, vec![at as u32]) } else { (0, vec![]) };
+                assert_eq!((known, ids), expected, "{classifier:?}");
+                assert_eq!(lookup.not_at_home(&places, 0..1), u64::from(at >= 2), "{classifier:?}");
             }
         }
     }

@@ -115,7 +115,7 @@ impl WordCache {
     /// Calls `unknown` with the place of each short word that is not known.
     #[inline(always)]
     pub(crate) fn find_unknown(&mut self, places: &Places, mut unknown: impl FnMut(usize)) {
-        let words = places.keys.len();
+        let words = places.words;
         for first in (0..words).step_by(BLOCK) {
             let mut left = self.lookup().not_at_home(places, first..words.min(first + BLOCK));
             while left != 0 {

@@ -308,10 +308,11 @@ mod tests {
             large_ids in any::<bool>(),
         ) {
             let merges = byte_merges(seed);
-            // Some bytes have ids that are larger than any in a pair.
-            let alphabet = byte_alphabet(|byte| if large_ids && byte > 100 { byte << 20 } else { byte });
+            // Some bytes have ids that are larger than any in a pair, and like one of those in the bits that a pair has.
+            let id = |byte: u32| if large_ids && byte >= 100 { byte | 1 << 20 } else { byte };
+            let alphabet = byte_alphabet(id);
             let letters = |word: &str| -> Vec<Symbol> {
-                word.bytes().map(|byte| Symbol { id: if large_ids && byte > 100 { u32::from(byte) << 20 } else { byte.into() }, len: 1 }).collect()
+                word.bytes().map(|byte| Symbol { id: id(byte.into()), len: 1 }).collect()
             };
             let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
             let (mut state, mut found) = (SideBySide::default(), vec![]);

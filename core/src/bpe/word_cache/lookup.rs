@@ -1,5 +1,5 @@
-//! Many short words looked up at a time: the lines of a group are asked for, and read a group later, so that no word waits for
-//! the line of the one before.
+//! Many short words looked up at a time: the lines of all are asked for before the first is read, so that no word waits for the
+//! line of the one before.
 
 use std::ops::Range;
 
@@ -18,7 +18,8 @@ pub(crate) struct Places {
     /// How many words these are; of the lists so many count.
     pub(super) words: usize,
     pub(super) keys: Vec<Key>,
-    /// Of a short word its line at home, of others what [`super::medium`] knows them by.
+    /// Of a short word its line at home, of others what [`super::medium`] knows them by. When the table has grown since, some words are
+    /// not found there any more; they are merged again.
     pub(super) lines: Vec<u32>,
     /// Which of them are not short.
     pub(super) long: Vec<u32>,

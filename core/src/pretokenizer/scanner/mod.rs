@@ -37,7 +37,8 @@ pub(crate) enum Scanner {
     DeepSeek(DeepSeek),
 }
 
-/// Room for the ends that a scanner hands over at a time: few enough that they stay in the nearest cache.
+/// Room for the ends that a scanner hands over at a time: few enough that what is asked of memory for them is still near when it is
+/// read, so many that the unknown ones among them can be merged many at a time.
 pub(crate) const WORDS_AT_A_TIME: usize = 32 * BLOCK;
 
 /// ByteLevel's own expression in Hugging Face tokenizers.

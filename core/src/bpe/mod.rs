@@ -42,6 +42,8 @@ pub(crate) use merges::Merges;
 #[cfg(target_arch = "x86_64")]
 use merges::Packed;
 #[cfg(target_arch = "x86_64")]
+use short_word::Order;
+#[cfg(target_arch = "x86_64")]
 pub(crate) use side_by_side::SideBySide;
 use stable::StableTokens;
 pub(crate) use whole::WholeWords;
@@ -174,7 +176,7 @@ impl Bpe {
     /// What merging side by side needs, where it can be done.
     #[cfg(target_arch = "x86_64")]
     fn side_by_side(&self, classifier: Classifier) -> Option<(Avx512, &BytePairs, &Packed)> {
-        let can = self.dropout.is_none() && SideBySide::is_for(&self.merges);
+        let can = self.dropout.is_none() && Order::fits(&self.merges);
         Some((classifier.avx512().filter(|_| can)?, self.byte_pairs.as_ref()?, self.merges.packed()?))
     }
 
@@ -190,15 +192,6 @@ impl Bpe {
     ) {
         let Some((avx512, pairs, table)) = self.side_by_side(classifier) else { return };
         let mut waiting = [const { None }; side_by_side::LANES];
-        let merge = |state: &mut SideBySide,
-                     waiting: &mut [Option<W>],
-                     each: &mut dyn FnMut(W, &mut dyn Iterator<Item = Symbol>)| {
-            state.merge(avx512, table, pairs);
-            for (lane, word) in waiting.iter_mut().enumerate().filter_map(|(lane, word)| Some((lane, word.take()?))) {
-                each(word, &mut state.tokens(lane));
-            }
-            state.clear();
-        };
         state.clear();
         for word in words {
             let bytes = word.as_ref();
@@ -210,11 +203,11 @@ impl Bpe {
             let lane = state.push(bytes);
             waiting[lane] = Some(word);
             if lane + 1 == side_by_side::LANES {
-                merge(state, &mut waiting, &mut each);
+                state.merge(avx512, (table, pairs), &mut waiting, &mut each);
             }
         }
         if state.words() >= side_by_side::FEWEST {
-            merge(state, &mut waiting, &mut each);
+            state.merge(avx512, (table, pairs), &mut waiting, &mut each);
         }
     }
 

@@ -15,7 +15,7 @@ const MOST: usize = 4;
 
 /// Whether a word of so many symbols is merged here.
 pub(super) fn is_short(merges: &Merges, count: usize) -> bool {
-    count <= SHORT && merges.highest_rank() < Order::LIMIT && !merges.has_last_id()
+    count <= SHORT && Order::fits(merges) && !merges.has_last_id()
 }
 
 /// Merges the symbols of a short word, with what each becomes with its right neighbour, until no pair joins.
@@ -115,17 +115,22 @@ impl OfBytes<'_> {
 }
 
 /// A pair's rank and, for those of equal rank, its place: the least of them is the next to be joined.
-struct Order;
+pub(super) struct Order;
 
 impl Order {
-    const PLACE_BITS: u32 = 6;
+    pub(super) const PLACE_BITS: u32 = 6;
     /// Ranks from here on do not fit, [`Merges::NO_RANK`] among them.
-    const LIMIT: u32 = u32::MAX >> Self::PLACE_BITS;
+    pub(super) const LIMIT: u32 = u32::MAX >> Self::PLACE_BITS;
     /// From here on an order is of a pair that does not join.
-    const NONE: u32 = Self::LIMIT << Self::PLACE_BITS;
+    pub(super) const NONE: u32 = Self::LIMIT << Self::PLACE_BITS;
+
+    /// Whether all ranks are small enough.
+    pub(super) fn fits(merges: &Merges) -> bool {
+        merges.highest_rank() < Self::LIMIT
+    }
 
     #[inline(always)]
-    fn of(rank: u32, at: usize) -> u32 {
+    pub(super) fn of(rank: u32, at: usize) -> u32 {
         rank << Self::PLACE_BITS | at as u32
     }
 

@@ -7,8 +7,9 @@
 use std::arch::x86_64::*;
 
 use super::merges::Packed;
+use super::short_word::Order;
 use super::word_cache::key;
-use super::{BytePairs, Merges, Symbol};
+use super::{BytePairs, Symbol};
 use crate::simd::Avx512;
 
 /// Words at a time.
@@ -17,15 +18,11 @@ pub(super) const LANES: usize = 16;
 pub(super) const FEWEST: usize = 7;
 /// Places of a word, a power of two: its symbols stand from the second on, and at both edges is one more that joins with none.
 const PLACES: usize = 32;
-/// Behind a rank in an order: the place of the pair's left symbol.
-const PLACE_BITS: u32 = 6;
-/// Ranks from here on do not fit, [`Merges::NO_RANK`] among them.
-const LIMIT: u32 = u32::MAX >> PLACE_BITS;
 
 /// The longest word, in bytes.
 pub(crate) const LONGEST: usize = PLACES - 2;
 
-const _: () = assert!(PLACES.is_power_of_two() && PLACES <= 1 << PLACE_BITS);
+const _: () = assert!(PLACES.is_power_of_two() && PLACES <= 1 << Order::PLACE_BITS);
 
 /// Of each place the numbers of all words.
 #[derive(Debug, Clone)]
@@ -42,7 +39,7 @@ pub(crate) struct SideBySide {
     ids: Rows,
     /// What each symbol becomes with its right neighbour.
     into: Rows,
-    /// The rank of that, and the place: the least of them is the next to be joined.
+    /// The [`Order`] of that: the least of them is the next to be joined.
     orders: Rows,
     /// Of each word a bit for each place where a symbol still is.
     there: [u32; LANES],
@@ -64,11 +61,6 @@ impl Default for SideBySide {
 }
 
 impl SideBySide {
-    /// Whether ranks are small enough.
-    pub(super) fn is_for(merges: &Merges) -> bool {
-        merges.highest_rank() < LIMIT
-    }
-
     /// A word to be merged with others, of [`LONGEST`] bytes at most. The answer is its lane.
     ///
     /// # Panics
@@ -99,14 +91,26 @@ impl SideBySide {
         self.lens = [0; LANES];
     }
 
-    /// Merges the words.
-    pub(super) fn merge(&mut self, _: Avx512, table: &Packed, pairs: &BytePairs) {
+    /// Merges the words and hands each of them over with its tokens; `words` has what stands for those of the lanes. Then there are none.
+    pub(super) fn merge<W>(
+        &mut self,
+        _: Avx512,
+        (table, pairs): (&Packed, &BytePairs),
+        words: &mut [Option<W>; LANES],
+        each: &mut impl FnMut(W, &mut dyn Iterator<Item = Symbol>),
+    ) {
         // SAFETY: `Avx512` says that the processor has what the function asks for.
-        unsafe { self.merge_avx512(table, pairs) }
+        unsafe { self.merge_avx512(table, pairs) };
+        for (lane, word) in words.iter_mut().enumerate() {
+            if let Some(word) = word.take() {
+                each(word, &mut self.tokens(lane));
+            }
+        }
+        self.clear();
     }
 
     /// The tokens that a word has become.
-    pub(super) fn tokens(&self, lane: usize) -> impl Iterator<Item = Symbol> {
+    fn tokens(&self, lane: usize) -> impl Iterator<Item = Symbol> {
         let mut left = self.there[lane] & !1;
         std::iter::from_fn(move || {
             let at = left.trailing_zeros();
@@ -120,7 +124,7 @@ impl SideBySide {
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
     fn merge_avx512(&mut self, table: &Packed, pairs: &BytePairs) {
         let longest = self.start(pairs);
-        let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        let lanes = lanes();
         let [one, all] = [1, -1].map(|number| _mm512_set1_epi32(number));
         let id_limit = _mm512_set1_epi32((1u64 << table.id_bits()) as i32);
         let mut there = load(&self.there);
@@ -129,7 +133,7 @@ impl SideBySide {
             for orders in &self.orders.0[1..=longest] {
                 lowest = _mm512_min_epu32(lowest, load(orders));
             }
-            let joins = _mm512_cmplt_epu32_mask(lowest, _mm512_set1_epi32((LIMIT << PLACE_BITS) as i32));
+            let joins = _mm512_cmplt_epu32_mask(lowest, _mm512_set1_epi32(Order::NONE as i32));
             if joins == 0 {
                 break;
             }
@@ -164,7 +168,7 @@ impl SideBySide {
                     left &= left - 1;
                     let pair = table.find(numbers[lane]);
                     let place = places[lane] as usize / LANES % PLACES;
-                    self.orders.0[place][lane] = pair.rank << PLACE_BITS | place as u32;
+                    self.orders.0[place][lane] = Order::of(pair.rank, place);
                     self.into.0[place][lane] = pair.id;
                 }
             }
@@ -178,8 +182,7 @@ impl SideBySide {
         const { assert!(PLACES == 1 << 5 && size_of::<[u8; PLACES]>() == PLACES) };
         let longest = self.lens.iter().copied().max().unwrap_or(0).min(LONGEST as u32) as usize;
         let all = _mm512_set1_epi32(-1);
-        let lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        let starts = _mm512_slli_epi32::<5>(lanes);
+        let starts = _mm512_slli_epi32::<5>(lanes());
         let lens = load(&self.lens);
         store(&mut self.ids.0[0], all);
         store(&mut self.ids.0[longest + 1], all);
@@ -202,7 +205,8 @@ impl SideBySide {
                 )
             };
             let place = at + 1;
-            let order = _mm512_or_si512(_mm512_slli_epi32::<PLACE_BITS>(rank), _mm512_set1_epi32(place as i32));
+            let order =
+                _mm512_or_si512(_mm512_slli_epi32::<{ Order::PLACE_BITS }>(rank), _mm512_set1_epi32(place as i32));
             store(&mut self.ids.0[place], id);
             store(&mut self.orders.0[place], order);
             store(&mut self.into.0[place], into);
@@ -212,6 +216,13 @@ impl SideBySide {
         store(&mut self.there, _mm512_sub_epi32(there, _mm512_set1_epi32(1)));
         longest
     }
+}
+
+/// The number of each lane.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn lanes() -> __m512i {
+    _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
 #[target_feature(enable = "avx512f")]
@@ -290,7 +301,7 @@ fn may_have(table: &Packed, left: __m512i, right: __m512i, numbers: &mut [u64; L
 
 #[cfg(test)]
 mod tests {
-    use super::super::merges::Merge;
+    use super::super::merges::{Merge, Merges};
     use super::super::tests::{byte_alphabet, byte_merges};
     use super::super::{Bpe, MergeScratch, WholeWords, naive};
     use super::*;
@@ -350,7 +361,7 @@ mod tests {
         };
         let merges = || Arc::new(Merges::new(&byte_merges(1)));
         left_out(Bpe::new(byte_alphabet(|byte| byte), merges(), None, Some(0.5)));
-        let high = Merge { rank: LIMIT, id: 300 };
+        let high = Merge { rank: Order::LIMIT, id: 300 };
         left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, high)])), None, None));
         let wide = Merge { rank: 1, id: u32::MAX - 1 };
         left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, wide)])), None, None));

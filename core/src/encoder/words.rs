@@ -5,8 +5,9 @@ use std::ops::Range;
 #[cfg(target_arch = "x86_64")]
 use super::learn::Learner;
 use super::row::{Row, Source};
+use crate::bpe::word_cache::MOST_IDS;
 use crate::bpe::word_cache::Places;
-use crate::bpe::word_cache::key::{self, Key, SHORT};
+use crate::bpe::word_cache::key::{self, Key};
 use crate::bpe::{Joints, MergeScratch, Spaces, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
@@ -214,19 +215,17 @@ impl Words {
         self.cache.looked_up(words.len());
         let mut at = words.start;
         while at < words.end {
-            // Known words up to one that is not, or not short.
+            // Known words up to one that is not.
             let some = at..words.end.min(at + TOGETHER);
-            let mut end = Appender::new(ids, some.len() * SHORT, classifier);
+            let mut end = Appender::new(ids, some.len() * MOST_IDS, classifier);
             let known = self.cache.lookup().push_known(window.places, some.clone(), &mut end);
             drop(end);
             lengths_vary |= known.lengths_vary;
+            self.cache.bring_home(window.places, at, &known);
             at += known.words;
             if at < some.end {
                 let span = window.span(at);
-                lengths_vary |= match self.cache.push_medium(window.places, at, &window.text[span.range()], ids) {
-                    Some(hit) => hit.lengths_vary,
-                    None => self.push_unknown(tokenizer, window.text, span, window.places.key(at), ids)?,
-                };
+                lengths_vary |= self.push_unknown(tokenizer, window.text, span, window.places.key(at), ids)?;
                 at += 1;
             }
         }

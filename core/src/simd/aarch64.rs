@@ -4,6 +4,7 @@ use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
 
 use super::append::WRITTEN;
+use super::packed::{Packed, UNPACKED};
 use super::{BLOCK, Masks};
 
 /// A block in four registers.
@@ -46,16 +47,12 @@ pub(super) unsafe fn any_bit(block: &[u8; BLOCK], wanted: u8) -> u64 {
 /// The processor has NEON.
 #[target_feature(enable = "neon")]
 #[inline]
-pub(super) unsafe fn unpack(packed: &[u8; 16], room: &mut [MaybeUninit<u32>; WRITTEN]) {
-    /// What each byte of the numbers is taken from; there is no byte 255, which gives zero.
-    const FROM: [[u8; 16]; 2] = [
-        [0, 1, 2, 255, 3, 4, 5, 255, 6, 7, 8, 255, 9, 10, 11, 255],
-        [12, 13, 14, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255],
-    ];
+pub(super) unsafe fn unpack(packed: &Packed, room: &mut [MaybeUninit<u32>; WRITTEN]) {
+    let from = &UNPACKED[usize::from(packed.is_narrow())];
     // SAFETY: reads 16 bytes, which is what it has.
-    let packed = unsafe { vld1q_u8(packed.as_ptr()) };
-    for (from, four) in FROM.iter().zip(room.as_chunks_mut::<4>().0) {
-        // SAFETY: reads 16 bytes and writes as many, which is what a row of the constant and four numbers have.
+    let packed = unsafe { vld1q_u8(packed.bytes().as_ptr()) };
+    for (from, four) in from.as_chunks::<16>().0.iter().zip(room.as_chunks_mut::<4>().0) {
+        // SAFETY: reads 16 bytes and writes as many, which is what a chunk of the constant and four numbers have.
         unsafe { vst1q_u8(four.as_mut_ptr().cast(), vqtbl1q_u8(packed, vld1q_u8(from.as_ptr()))) };
     }
 }

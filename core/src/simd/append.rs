@@ -3,20 +3,8 @@
 use std::mem::MaybeUninit;
 
 use super::Classifier;
+use super::packed::Packed;
 
-/// So many numbers lie in sixteen bytes, three bytes each, little-endian; the last byte is free.
-pub(crate) const PACKED: usize = 5;
-/// For a shuffle of bytes: of [`PACKED`] numbers of three bytes to four bytes each, the upper one zero.
-#[cfg(target_arch = "x86_64")]
-pub(crate) const UNPACKED: [u8; 32] = {
-    let mut from = [0x80; 32];
-    let mut at = 0;
-    while at < 3 * PACKED {
-        from[at / 3 * 4 + at % 3] = at as u8;
-        at += 1;
-    }
-    from
-};
 /// So many are written at a time.
 pub(crate) const WRITTEN: usize = 8;
 
@@ -52,14 +40,14 @@ impl<'a> Appender<'a> {
         unsafe { &mut *self.start.add(self.len).cast() }
     }
 
-    /// Appends the first `count` of the numbers in `packed`. More than [`PACKED`] cannot lie there; then nothing is appended
-    /// and the answer is no.
+    /// Appends the numbers in `packed`. If something else stands there, nothing is appended and the answer is no.
     ///
     /// # Panics
     /// If there is no room for [`WRITTEN`] numbers.
     #[inline(always)]
-    pub(crate) fn push_packed(&mut self, packed: &[u8; 16], count: usize) -> bool {
-        if count > PACKED {
+    pub(crate) fn push_packed(&mut self, packed: &Packed) -> bool {
+        let count = packed.count();
+        if count > Packed::MOST {
             return false;
         }
         let classifier = self.classifier;
@@ -117,26 +105,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn packed(numbers: &[u32]) -> [u8; 16] {
-        let value = numbers.iter().rev().fold(0u128, |value, &number| value << 24 | u128::from(number));
-        (value | 0xAB << 120).to_le_bytes()
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
 
         #[test]
         fn every_way_appends_the_same(
             before in prop::collection::vec(any::<u32>(), 0..5),
-            words in prop::collection::vec(prop::collection::vec(0u32..1 << 24, 0..=15), 0..20),
+            words in prop::collection::vec(prop::collection::vec(prop_oneof![4 => 0u32..1 << 16, 1 => 0u32..1 << 24], 0..=15), 0..20),
         ) {
             let expected: Vec<u32> = before.iter().chain(words.iter().flatten()).copied().collect();
             for classifier in Classifier::all() {
                 let mut list = before.clone();
                 let mut end = Appender::new(&mut list, 20 * 15, classifier);
                 for word in &words {
-                    if !end.push_packed(&packed(&word[..word.len().min(PACKED)]), word.len()) {
-                        end.extend_from_slice(word);
+                    match Packed::new(word.iter().copied()) {
+                        Some(packed) => prop_assert!(end.push_packed(&packed)),
+                        None => end.extend_from_slice(word),
                     }
                 }
                 drop(end);
@@ -145,14 +129,19 @@ mod tests {
         }
 
         #[test]
-        fn every_way_unpacks_bit_by_bit(bytes in any::<[u8; 16]>()) {
+        fn every_way_unpacks_bit_by_bit(bytes in any::<[u8; 16]>(), narrow: bool) {
+            let (mut packed, bits) = (Packed::from_bytes(bytes), if narrow { 16 } else { 24 });
+            packed.note(Packed::NARROW, narrow);
+            packed.note(Packed::COUNT, false);
+            packed.note(120 / bits, true);
             for classifier in Classifier::all() {
                 let mut room = [MaybeUninit::new(7); WRITTEN];
-                classifier.unpack(&bytes, &mut room);
-                for (at, number) in room.into_iter().take(PACKED).enumerate() {
+                classifier.unpack(&packed, &mut room);
+                for (at, number) in room.into_iter().take(packed.count()).enumerate() {
                     // SAFETY: all of it was written before.
                     let number = unsafe { number.assume_init() };
-                    prop_assert_eq!(number, (u128::from_le_bytes(bytes) >> (24 * at)) as u32 & 0xFF_FFFF, "{:?}", classifier);
+                    let expected = (u128::from_le_bytes(bytes) >> (bits as usize * at)) as u32 & ((1 << bits) - 1);
+                    prop_assert_eq!(number, expected, "{:?}", classifier);
                 }
             }
         }
@@ -164,6 +153,7 @@ mod tests {
         let mut list = Vec::new();
         let mut end = Appender::new(&mut list, 0, Classifier::best());
         let room = end.capacity;
-        (0..=room).for_each(|_| assert!(end.push_packed(&[1; 16], 1)));
+        let one = Packed::new([1].into_iter()).expect("a small number");
+        (0..=room).for_each(|_| assert!(end.push_packed(&one)));
     }
 }

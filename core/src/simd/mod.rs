@@ -10,6 +10,7 @@ mod aarch64;
 pub(crate) mod append;
 mod bits;
 pub(crate) mod lanes;
+pub(crate) mod packed;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -18,6 +19,7 @@ use std::mem::MaybeUninit;
 use std::sync::LazyLock;
 
 use append::WRITTEN;
+use packed::Packed;
 
 /// How many bytes are looked at together.
 pub(crate) const BLOCK: usize = 64;
@@ -169,10 +171,9 @@ impl Classifier {
         }
     }
 
-    /// The numbers of three bytes that are packed in sixteen bytes ([`append::PACKED`]), and something behind them. All of `room` is
-    /// written, or the first of it.
+    /// The numbers that are packed, and something behind them. All of `room` is written, or the first of it.
     #[inline(always)]
-    fn unpack(self, packed: &[u8; 16], room: &mut [MaybeUninit<u32>; WRITTEN]) {
+    fn unpack(self, packed: &Packed, room: &mut [MaybeUninit<u32>; WRITTEN]) {
         match self.0 {
             // SAFETY: every processor of this architecture has NEON.
             #[cfg(target_arch = "aarch64")]

@@ -3,7 +3,8 @@
 
 use std::mem::MaybeUninit;
 
-use super::append::{PACKED, WRITTEN};
+use super::append::WRITTEN;
+use super::packed::Packed;
 use super::{BLOCK, Masks};
 
 fn mask(block: &[u8; BLOCK], is: impl Fn(u8) -> bool) -> u64 {
@@ -18,12 +19,8 @@ pub(super) fn upper_bits_are(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32
     numbers.iter().rev().fold(0, |mask, &number| mask << 1 | u32::from(number >> shift == wanted))
 }
 
-pub(super) fn unpack(packed: &[u8; 16], room: &mut [MaybeUninit<u32>; WRITTEN]) {
-    let value = u128::from_le_bytes(*packed);
-    room.iter_mut()
-        .take(PACKED)
-        .enumerate()
-        .for_each(|(at, place)| _ = place.write((value >> (24 * at)) as u32 & 0xFF_FFFF));
+pub(super) fn unpack(packed: &Packed, room: &mut [MaybeUninit<u32>; WRITTEN]) {
+    room.iter_mut().zip(packed.numbers()).for_each(|(place, number)| _ = place.write(number));
 }
 
 pub(super) fn masks(block: &[u8; BLOCK]) -> Masks {

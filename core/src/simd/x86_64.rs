@@ -3,7 +3,8 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use super::append::{UNPACKED, WRITTEN};
+use super::append::WRITTEN;
+use super::packed::{Packed, UNPACKED};
 use super::{BLOCK, Masks};
 
 /// # Safety
@@ -138,10 +139,11 @@ pub(super) unsafe fn upper_bits_are_avx512(numbers: &[u64; 8], shift: u32, wante
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) unsafe fn unpack(packed: &[u8; 16], room: &mut [MaybeUninit<u32>; WRITTEN]) {
+pub(super) unsafe fn unpack(packed: &Packed, room: &mut [MaybeUninit<u32>; WRITTEN]) {
+    let from = &UNPACKED[usize::from(packed.is_narrow())];
     // SAFETY: reads 16 and 32 bytes, which is what they have; the loads need no alignment.
     let (packed, from) =
-        unsafe { (_mm_loadu_si128(packed.as_ptr().cast()), _mm256_loadu_si256(UNPACKED.as_ptr().cast())) };
+        unsafe { (_mm_loadu_si128(packed.bytes().as_ptr().cast()), _mm256_loadu_si256(from.as_ptr().cast())) };
     let numbers = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(packed), from);
     // SAFETY: writes 32 bytes, which is what `room` has; the store needs no alignment.
     unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), numbers) };

@@ -106,6 +106,13 @@ fn packed(word: &[u8]) -> impl Iterator<Item = u32> + Clone {
 /// Whether `numbers` are `word` packed; its length is known to fit.
 fn same_bytes(numbers: &[u32], word: &[u8]) -> bool {
     let (fours, rest) = word.as_chunks::<4>();
-    fours.iter().zip(numbers).all(|(&four, &number)| u32::from_le_bytes(four) == number)
-        && packed(rest).eq(numbers[fours.len()..].iter().copied())
+    // Four at a time are one step, without a question for each.
+    let (sixteens, further) = fours.as_chunks::<4>();
+    let (known, known_further) = numbers.split_at(4 * sixteens.len());
+    let differ = |four: &[[u8; 4]; 4], known: &[u32; 4]| {
+        four.iter().zip(known).fold(0, |bits, (&four, &known)| bits | (u32::from_le_bytes(four) ^ known)) != 0
+    };
+    !sixteens.iter().zip(known.as_chunks().0).any(|(four, known)| differ(four, known))
+        && further.iter().zip(known_further).all(|(&four, &known)| u32::from_le_bytes(four) == known)
+        && packed(rest).eq(known_further[further.len()..].iter().copied())
 }

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::Hit;
 use super::key::{self, Key, LONG, folded};
+use super::medium::{self, MediumWords};
 use super::ring::Ring;
-use super::slot::Line;
+use super::slot::{Line, Slot};
 #[cfg(target_arch = "x86_64")]
 use super::wide;
 use crate::simd::append::Appender;
@@ -18,11 +19,13 @@ pub(crate) struct Places {
     /// How many words these are; of the lists so many count.
     pub(super) words: usize,
     pub(super) keys: Vec<Key>,
-    /// Of a short word its line at home, of others what [`super::medium`] knows them by. When the table has grown since, some words are
+    /// Of a short word its line at home, of others their number among those that are not short. When the table has grown since, some words are
     /// not found there any more; they are merged again.
     pub(super) lines: Vec<u32>,
-    /// Which of them are not short.
+    /// Which of them are not short,
     pub(super) long: Vec<u32>,
+    /// and where they would be, if they are of medium length.
+    pub(super) medium: Vec<medium::Place>,
 }
 
 impl Places {
@@ -32,7 +35,12 @@ impl Places {
 
     /// Where a word would be: the same words are at the same line.
     pub(crate) fn line(&self, at: usize) -> u32 {
-        self.lines[at]
+        if self.keys[at] == LONG { self.medium(at).line } else { self.lines[at] }
+    }
+
+    /// Where a word that is not short would be.
+    pub(super) fn medium(&self, at: usize) -> &medium::Place {
+        &self.medium[self.lines[at] as usize]
     }
 
     /// Which of the words are not short.
@@ -48,29 +56,33 @@ impl Places {
             self.lines.resize(words, 0);
         }
         self.long.clear();
+        self.medium.clear();
         // As a classifier needs it.
         self.long.reserve(words + BLOCK);
     }
 }
 
 /// How many words were found, one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) words: usize,
     /// See [`Hit::lengths_vary`], for all of them.
     pub(crate) lengths_vary: bool,
+    /// The last of them that was not at home.
+    pub(crate) aside: Option<usize>,
 }
 
 /// What is looked at when words are looked up, small enough for registers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup<'a> {
     pub(super) lines: &'a [Line],
+    pub(super) medium: &'a MediumWords,
     pub(super) ring: &'a Ring,
     pub(super) classifier: Classifier,
 }
 
-impl Lookup<'_> {
-    /// The places of adjacent words of `text`, the first of which starts at `start`. Asks for the lines of those that are short.
+impl<'a> Lookup<'a> {
+    /// The places of adjacent words of `text`, the first of which starts at `start`. Asks for their lines.
     #[inline(always)]
     pub(super) fn ask_for(self, text: &[u8], start: u32, ends: &[u32], places: &mut Places) {
         places.resize(ends.len());
@@ -80,6 +92,12 @@ impl Lookup<'_> {
             let long = self.ask_for_block(text, from, ends, &mut places.keys[words.clone()], &mut places.lines[words]);
             self.classifier.push_places(long, at as u32, &mut places.long);
             from = ends[ends.len() - 1];
+        }
+        for (number, &at) in (0..).zip(&places.long) {
+            let at = at as usize;
+            let start = if at == 0 { start } else { ends[at - 1] };
+            places.lines[at] = number;
+            places.medium.push(self.medium.ask_for(&text[start as usize..ends[at] as usize]));
         }
     }
 
@@ -135,24 +153,58 @@ impl Lookup<'_> {
         (0, 0)
     }
 
-    /// Appends the ids of words, up to the first that is not known, or not at home.
+    /// Appends the ids of words, up to the first that is not known.
     ///
     /// # Panics
-    /// If there is less room than for [`key::SHORT`] ids of each.
+    /// If there is less room than for [`medium::MOST_IDS`] of each.
     #[inline(always)]
     pub(crate) fn push_known(self, places: &Places, words: Range<usize>, ids: &mut Appender<'_>) -> Known {
-        let (keys, lines) = (&places.keys[words.clone()], &places.lines[words]);
-        #[cfg(target_arch = "x86_64")]
-        if let Some(avx512) = self.classifier.avx512() {
-            return wide::push(avx512, (self.lines, self.ring), keys, lines, ids);
-        }
-        let mut known = Known { words: 0, lengths_vary: false };
-        for (&key, &line) in keys.iter().zip(lines) {
-            let Some(hit) = self.push(key, line, ids) else { break };
+        let mut known = Known::default();
+        loop {
+            let left = words.start + known.words..words.end;
+            let at_home = self.push_at_home(&places.keys[left.clone()], &places.lines[left], ids);
+            known.words += at_home.words;
+            known.lengths_vary |= at_home.lengths_vary;
+            let at = words.start + known.words;
+            if at == words.end {
+                break;
+            }
+            let Some((hit, is_aside)) = self.push_elsewhere(places, at, ids) else { break };
+            if is_aside {
+                known.aside = Some(known.words);
+            }
             known.words += 1;
             known.lengths_vary |= hit.lengths_vary;
         }
         known
+    }
+
+    /// The same, up to the first that is not at home.
+    #[inline(always)]
+    fn push_at_home(self, keys: &[Key], lines: &[u32], ids: &mut Appender<'_>) -> Known {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = self.classifier.avx512() {
+            return wide::push_at_home(avx512, (self.lines, self.ring), keys, lines, ids);
+        }
+        let mut known = Known::default();
+        for (&key, &line) in keys.iter().zip(lines) {
+            let slot = self.lines.get(line as usize).and_then(|line| at_home(line, key));
+            let Some(hit) = slot.and_then(|slot| slot.push(self.ring, ids)) else { break };
+            known.words += 1;
+            known.lengths_vary |= hit.lengths_vary;
+        }
+        known
+    }
+
+    /// Appends the ids of a word that is not at home, if it stands aside, which the answer also tells, or is of medium length and known.
+    #[inline(never)]
+    fn push_elsewhere(self, places: &Places, at: usize, ids: &mut Appender<'_>) -> Option<(Hit, bool)> {
+        let key = places.key(at);
+        if key == LONG {
+            return Some((self.medium.push(places.medium(at), self.ring, ids)?, false));
+        }
+        let home = self.lines.get(places.lines[at] as usize)?;
+        Some((self.aside(key, home)?.push(self.ring, ids)?, true))
     }
 
     /// A bit for each of some words, [`BLOCK`] at most, that is short and not at home.
@@ -170,17 +222,33 @@ impl Lookup<'_> {
         bits.map(|(at, (&key, &line))| u64::from(key != LONG && !is_at_home(key, line)) << at).sum()
     }
 
-    /// Appends the ids of a word, if it is known and at home.
+    /// Appends the ids of a short word, if it is known.
     #[inline(always)]
     pub(super) fn push(self, key: Key, line: u32, ids: &mut Appender<'_>) -> Option<Hit> {
-        let Line(line) = self.lines.get(line as usize)?;
-        // Chosen without a branch: which of the two it is cannot be foretold.
-        let slot = &line[usize::from(line[1].key == key)];
-        if slot.key != key {
+        let home = self.lines.get(line as usize)?;
+        at_home(home, key).or_else(|| self.aside(key, home))?.push(self.ring, ids)
+    }
+
+    /// Whether a word stands aside that is not in its line at home.
+    pub(super) fn is_aside(self, key: Key, home: u32) -> bool {
+        self.lines.get(home as usize).is_some_and(|home| self.aside(key, home).is_some())
+    }
+
+    /// The slot of a word that is not in its line at home, if it stands aside.
+    fn aside(self, key: Key, home: &Line) -> Option<&'a Slot> {
+        if !home.overflows() {
             return None;
         }
-        slot.push(self.ring, ids)
+        self.lines.get(aside(key, self.lines.len()))?.0.iter().find(|slot| slot.key == key)
     }
+}
+
+/// The slot of a line that has a key.
+#[inline(always)]
+fn at_home(line: &Line, key: Key) -> Option<&Slot> {
+    // Chosen without a branch: which of the two it is cannot be foretold.
+    let slot = &line.0[usize::from(line.0[1].key == key)];
+    (slot.key == key).then_some(slot)
 }
 
 /// For [`home`].
@@ -205,9 +273,8 @@ fn line(key: Key, lines: usize, multiplier: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::slot::Slot;
     use super::*;
-    use crate::simd::append::PACKED;
+    use crate::simd::packed::Packed;
     use proptest::prelude::*;
 
     /// More than are looked at together.
@@ -241,61 +308,88 @@ mod tests {
 
         #[test]
         fn every_way_finds_the_same_places((text, start, ends) in words(40), bits in 0u32..12) {
-            let (lines, ring) = (vec![Line::default(); 1 << bits], Ring::new(0));
+            let (lines, medium, ring) = (vec![Line::default(); 1 << bits], MediumWords::new(1 << bits), Ring::new(0));
             let keys: Vec<Key> = each_word(&text, start, &ends).map(key::of_word).collect();
-            let homes: Vec<u32> = keys.iter().map(|&key| home(key, lines.len()) as u32).collect();
             let long: Vec<u32> = (0..).zip(&keys).filter(|&(_, &key)| key == LONG).map(|(at, _)| at).collect();
+            let mut numbers = 0..;
+            let mut line_of = |&key: &Key| if key == LONG { numbers.next().expect("no end") } else { home(key, lines.len()) as u32 };
+            let line_numbers: Vec<u32> = keys.iter().map(&mut line_of).collect();
             for classifier in Classifier::all() {
                 let mut places = Places::default();
-                let lookup = Lookup { lines: &lines, ring: &ring, classifier };
+                let lookup = Lookup { lines: &lines, medium: &medium, ring: &ring, classifier };
                 // What is known of other words before does not matter.
                 lookup.ask_for(&text, start, &ends, &mut places);
                 lookup.ask_for(&text, start, &ends[..1], &mut places);
                 prop_assert_eq!(&places.long[..], if long.first() == Some(&0) { &[0][..] } else { &[] });
                 lookup.ask_for(&text, start, &ends, &mut places);
                 prop_assert_eq!(places.words, keys.len());
-                prop_assert_eq!((&places.keys, &places.lines, &places.long), (&keys, &homes, &long), "{:?}", classifier);
+                prop_assert_eq!((&places.keys, &places.lines, &places.long), (&keys, &line_numbers, &long), "{:?}", classifier);
+                for (at, word) in each_word(&text, start, &ends).enumerate() {
+                    let line = if keys[at] == LONG { medium.ask_for(word).line } else { line_numbers[at] };
+                    prop_assert_eq!(places.line(at), line);
+                }
             }
         }
 
         #[test]
-        fn every_way_appends_the_ids_of_words_at_home_up_to_one_that_is_not(
-            (text, start, ends) in words(20),
-            counts in prop::collection::vec((prop_oneof![20 => 0..=PACKED, 4 => PACKED..=9, 1 => Just(usize::MAX)], any::<bool>(), 0u8..9), MOST),
+        fn every_way_appends_the_ids_of_words_up_to_one_that_is_not_known(
+            (text, start, ends) in words(33),
+            counts in prop::collection::vec((prop_oneof![20 => 0..=Packed::MOST, 4 => Packed::MOST..=12, 1 => Just(usize::MAX)], any::<bool>(), 0u8..9), MOST),
             from in 0usize..4,
         ) {
-            let (mut lines, mut ring) = (vec![Line::default(); 1024], Ring::new(1 << 12));
+            let (mut lines, mut medium, mut ring) = (vec![Line::default(); 1024], MediumWords::new(1 << 6), Ring::new(1 << 12));
             for (word, &(count, second, vary)) in each_word(&text, start, &ends).zip(&counts) {
                 let key = key::of_word(word);
-                let line = &mut lines[home(key, 1024)];
-                if count == usize::MAX || key == LONG || line.0.iter().any(|slot| slot.key == key) {
+                let [home, aside] = [home(key, 1024), aside(key, 1024)];
+                let is_known = [home, aside].iter().any(|&line| lines[line].0.iter().any(|slot| slot.key == key));
+                if count == usize::MAX || is_known {
                     continue;
                 }
-                let ids = (0..count as u32).map(|at| at << 20 | word[0] as u32);
+                // Of some words ids that take three bytes.
+                let ids = (0..count as u32).map(|at| at << if vary % 2 == 0 { 20 } else { 12 } | word[0] as u32);
+                if key == LONG {
+                    medium::Line::new(word, ids, vary == 0, &mut ring).map(|line| medium.insert(line));
+                    continue;
+                }
                 let slot = Slot::packed(key, ids.clone());
-                let slot = slot.or_else(|| Some(Slot::in_ring(key, ring.put(ids)?, count as u32))).expect("there is room");
-                line.set(usize::from(second), slot.with_lengths_that_vary(vary == 0));
-                line.set_overflows();
+                let slot = slot.or_else(|| Slot::in_ring(key, ids, &mut ring)).expect("there is room");
+                let to = if vary % 3 == 1 { aside } else { home };
+                if lines[to].0[usize::from(second)].is_empty() {
+                    lines[to].set(usize::from(second), slot.with_lengths_that_vary(vary == 0));
+                    lines[home].set_overflows();
+                }
             }
             // One by one.
-            let slot_of = |word: &[u8]| lines[home(key::of_word(word), 1024)].0.iter().find(|slot| slot.key == key::of_word(word));
+            let slot_at = |line: usize, word: &[u8]| lines[line].0.iter().find(|slot| slot.key == key::of_word(word));
+            let slot_of = |word: &[u8]| slot_at(home(key::of_word(word), 1024), word);
             let from = from.min(ends.len());
-            let (mut expected, mut words, mut lengths_vary) = (vec![1, 2], 0, false);
-            for slot in each_word(&text, start, &ends).skip(from).map_while(slot_of) {
-                let hit = slot.push(&ring, &mut Appender::new(&mut expected, key::SHORT, Classifier::all()[0]));
-                lengths_vary |= hit.expect("the ring has not come round").lengths_vary;
-                words += 1;
+            let (mut expected, mut known) = (vec![1, 2], Known::default());
+            for word in each_word(&text, start, &ends).skip(from) {
+                let mut end = Appender::new(&mut expected, medium::MOST_IDS, Classifier::all()[0]);
+                let hit = if word.len() > key::SHORT {
+                    medium.push(&medium.ask_for(word), &ring, &mut end)
+                } else {
+                    let slot = slot_of(word).or_else(|| {
+                        let slot = slot_at(aside(key::of_word(word), 1024), word)?;
+                        known.aside = Some(known.words);
+                        Some(slot)
+                    });
+                    slot.map(|slot| slot.push(&ring, &mut end).expect("the ring has not come round"))
+                };
+                let Some(hit) = hit else { break };
+                known.lengths_vary |= hit.lengths_vary;
+                known.words += 1;
             }
             let elsewhere = |word: &[u8]| word.len() <= key::SHORT && slot_of(word).is_none();
             let not_at_home: Vec<bool> = each_word(&text, start, &ends).map(elsewhere).collect();
             for classifier in Classifier::all() {
-                let lookup = Lookup { lines: &lines, ring: &ring, classifier };
+                let lookup = Lookup { lines: &lines, medium: &medium, ring: &ring, classifier };
                 let (mut places, mut ids) = (Places::default(), vec![1, 2]);
                 lookup.ask_for(&text, start, &ends, &mut places);
-                let mut end = Appender::new(&mut ids, (ends.len() - from) * key::SHORT, classifier);
-                let known = lookup.push_known(&places, from..ends.len(), &mut end);
+                let mut end = Appender::new(&mut ids, (ends.len() - from) * medium::MOST_IDS, classifier);
+                let found = lookup.push_known(&places, from..ends.len(), &mut end);
                 drop(end);
-                prop_assert_eq!((known, &ids), (Known { words, lengths_vary }, &expected), "{:?}", classifier);
+                prop_assert_eq!((found, &ids), (known, &expected), "{:?}", classifier);
                 for first in (0..ends.len()).step_by(BLOCK) {
                     let found = lookup.not_at_home(&places, first..ends.len().min(first + BLOCK));
                     let expected = not_at_home[first..].iter().take(BLOCK).enumerate();
@@ -312,12 +406,12 @@ mod tests {
         let ids = |slot: usize| Slot::packed(key::of_word([one, other][slot]), [slot as u32].into_iter());
         let mut line = Line::default();
         [0, 1].into_iter().for_each(|slot| line.set(slot, ids(slot).expect("a small id")));
-        let (lines, ring) = (vec![line], Ring::new(0));
+        let (lines, medium, ring) = (vec![line], MediumWords::new(0), Ring::new(0));
         let halves = |first: &[u8], last: &[u8]| [&first[..8], &last[8..]].concat();
         let words =
             [one.to_vec(), other.to_vec(), halves(one, other), halves(other, one), halves(one, b"--------hijklmn")];
         for classifier in Classifier::all() {
-            let lookup = Lookup { lines: &lines, ring: &ring, classifier };
+            let lookup = Lookup { lines: &lines, medium: &medium, ring: &ring, classifier };
             for (at, word) in words.iter().enumerate() {
                 let text = [&word[..], &[0; 16]].concat();
                 let (mut places, mut ids) = (Places::default(), vec![]);
@@ -334,14 +428,14 @@ mod tests {
 
     #[test]
     fn what_is_not_in_the_table_is_not_found() {
-        let (lines, ring, text) = (vec![], Ring::new(0), [b'w'; 64]);
+        let (lines, medium, ring, text) = (vec![], MediumWords::new(0), Ring::new(0), [b'w'; 64]);
         let ends: Vec<u32> = (1..=32).collect();
         for classifier in Classifier::all() {
-            let lookup = Lookup { lines: &lines, ring: &ring, classifier };
+            let lookup = Lookup { lines: &lines, medium: &medium, ring: &ring, classifier };
             let (mut places, mut ids) = (Places::default(), vec![]);
             lookup.ask_for(&text, 0, &ends, &mut places);
             let mut end = Appender::new(&mut ids, 32 * key::SHORT, classifier);
-            assert_eq!(lookup.push_known(&places, 0..32, &mut end), Known { words: 0, lengths_vary: false });
+            assert_eq!(lookup.push_known(&places, 0..32, &mut end), Known::default());
             assert_eq!(lookup.not_at_home(&places, 0..32), (1 << 32) - 1);
         }
     }

@@ -2,21 +2,31 @@
 
 use super::Hit;
 use super::key::{self, folded};
+use super::ring::Ring;
 use crate::memory::{Table, Zeroed};
 use crate::simd;
-use crate::simd::append::{Appender, PACKED};
+use crate::simd::append::Appender;
+use crate::simd::packed::Packed;
 
 /// The fewest and the most bytes of such a word.
 const FEWEST: usize = 16;
 const MOST: usize = 31;
 /// The most ids of one.
-pub(super) const MOST_IDS: usize = 2 * PACKED;
+pub(crate) const MOST_IDS: usize = MOST;
 /// Beside a count: see [`Hit::lengths_vary`].
 const VARIES: u8 = 0x80;
 
 /// A word's bytes, zeros behind them, and in the last place its length; never zero.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, Eq)]
 pub(super) struct Key([u128; 2]);
+
+impl PartialEq for Key {
+    /// In registers: a key that was just put together in pieces would be waited for, were it compared in memory.
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        (self.0[0] ^ other.0[0]) | (self.0[1] ^ other.0[1]) == 0
+    }
+}
 
 impl Key {
     #[inline(always)]
@@ -52,8 +62,8 @@ impl Key {
 #[repr(C, align(64))]
 pub(super) struct Line {
     key: Key,
-    /// [`PACKED`] ids of three bytes in each, little-endian; in the last byte of the first their count, and [`VARIES`].
-    ids: [[u8; 16]; 2],
+    /// The first of the ids and the rest, or where all of them stand in the ring. Beside the first ones [`VARIES`].
+    ids: [Packed; 2],
 }
 
 const _: () = assert!(size_of::<Line>() == 64);
@@ -63,46 +73,104 @@ const _: () = assert!(size_of::<Line>() == 64);
 unsafe impl Zeroed for Line {}
 
 impl Line {
-    /// Of such a word, if its ids fit.
-    pub(super) fn new(word: &[u8], ids: impl ExactSizeIterator<Item = u32>, lengths_vary: bool) -> Option<Self> {
-        let mut line = Self { key: Key::of(word)?, ids: Default::default() };
-        let count = Some(ids.len()).filter(|&count| count <= MOST_IDS)?;
-        for (at, id) in ids.enumerate() {
-            let [low, middle, high, 0] = id.to_le_bytes() else { return None };
-            line.ids[at / PACKED][at % PACKED * 3..][..3].copy_from_slice(&[low, middle, high]);
+    /// Of such a word. More ids than fit are put in the ring, if that has room for them.
+    pub(super) fn new(
+        word: &[u8],
+        ids: impl ExactSizeIterator<Item = u32> + Clone,
+        lengths_vary: bool,
+        ring: &mut Ring,
+    ) -> Option<Self> {
+        let key = Key::of(word)?;
+        if ids.len() > MOST_IDS {
+            return None;
         }
-        line.ids[0][15] = count as u8 | if lengths_vary { VARIES } else { 0 };
-        Some(line)
-    }
-
-    fn count(&self) -> usize {
-        usize::from(self.ids[0][15] & !VARIES)
+        let mut ids = match packed(ids.clone()) {
+            Some(both) => both,
+            None => [ring.put_for(ids)?, Packed::default()],
+        };
+        ids[0].note(VARIES, lengths_vary);
+        Some(Self { key, ids })
     }
 
     fn lengths_vary(&self) -> bool {
-        self.ids[0][15] & VARIES != 0
+        self.ids[0].state() & VARIES != 0
     }
 
-    /// What [`Self::new`] made it of.
-    pub(super) fn with_parts<R>(&self, then: impl FnOnce(&[u8], &[u32], bool) -> R) -> R {
+    /// What [`Self::new`] made it of, if it is still there.
+    pub(super) fn parts(&self, ring: &Ring) -> Option<Parts> {
+        let (mut ids, mut count) = ([0; MOST_IDS], 0);
+        let mut push = |id: u32| {
+            ids[count] = id;
+            count += 1;
+        };
+        if self.ids[0].count() > Packed::MOST {
+            ring.get_for(&self.ids[0])?.iter().copied().for_each(&mut push);
+        } else {
+            self.ids.iter().flat_map(Packed::numbers).for_each(&mut push);
+        }
         let (bytes, len) = self.key.bytes();
-        let mut ids = [0; MOST_IDS];
-        for (at, id) in ids.iter_mut().enumerate() {
-            let [low, middle, high] = *self.ids[at / PACKED][at % PACKED * 3..].first_chunk().expect("three bytes");
-            *id = u32::from_le_bytes([low, middle, high, 0]);
-        }
-        then(&bytes[..len], &ids[..self.count()], self.lengths_vary())
+        Some(Parts { bytes, len, ids, count, lengths_vary: self.lengths_vary() })
     }
 
-    #[inline(always)]
-    fn push(&self, ids: &mut Appender<'_>) -> Hit {
-        let count = self.count();
-        ids.push_packed(&self.ids[0], count.min(PACKED));
-        if count > PACKED {
-            ids.push_packed(&self.ids[1], count - PACKED);
-        }
-        Hit { lengths_vary: self.lengths_vary() }
+    /// Whether the ids are still there.
+    fn is_there(&self, ring: &Ring) -> bool {
+        self.ids[0].count() <= Packed::MOST || ring.get_for(&self.ids[0]).is_some()
     }
+
+    /// Appends the ids, if they are still there.
+    #[inline(always)]
+    fn push(&self, ring: &Ring, ids: &mut Appender<'_>) -> Option<Hit> {
+        if ids.push_packed(&self.ids[0]) {
+            ids.push_packed(&self.ids[1]);
+        } else {
+            ids.extend_from_slice(ring.get_for(&self.ids[0])?);
+        }
+        Some(Hit { lengths_vary: self.lengths_vary() })
+    }
+}
+
+/// Ids in two pieces, if they fit: as many as can be in the first one.
+fn packed(ids: impl ExactSizeIterator<Item = u32>) -> Option<[Packed; 2]> {
+    let mut all = [0; 2 * Packed::MOST];
+    let all = all.get_mut(..ids.len())?;
+    all.iter_mut().zip(ids).for_each(|(place, id)| *place = id);
+    let (first, rest) = (0..=all.len()).rev().find_map(|count| {
+        let (first, rest) = all.split_at(count);
+        Some((Packed::new(first.iter().copied())?, rest))
+    })?;
+    Some([first, Packed::new(rest.iter().copied())?])
+}
+
+/// A word and its ids.
+pub(super) struct Parts {
+    bytes: [u8; 32],
+    len: usize,
+    ids: [u32; MOST_IDS],
+    count: usize,
+    pub(super) lengths_vary: bool,
+}
+
+impl Parts {
+    pub(super) fn word(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    pub(super) fn ids(&self) -> &[u32] {
+        &self.ids[..self.count]
+    }
+}
+
+/// Where a word would be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    key: Key,
+    /// The first of its lines.
+    pub(super) line: u32,
+}
+
+impl Place {
+    /// Of a word of another length.
+    const NOWHERE: Self = Self { key: Key([0; 2]), line: u32::MAX };
 }
 
 /// Each word belongs to two lines next to each other, of which the newer word has the first.
@@ -121,32 +189,31 @@ impl MediumWords {
         self.lines.memory_bytes()
     }
 
-    /// Finds a word's lines and asks for the first ahead of time. The answer is its number, or one that no line has.
+    /// Where a word would be, whose first line is asked for ahead of time.
     #[inline(always)]
-    pub(super) fn ask_for(&self, word: &[u8]) -> u32 {
-        let line = Key::of(word).map_or(u32::MAX, |key| self.first(&key) as u32);
+    pub(super) fn ask_for(&self, word: &[u8]) -> Place {
+        let Some(key) = Key::of(word) else { return Place::NOWHERE };
+        let line = self.first(&key) as u32;
         simd::prefetch_at(&self.lines, line as usize);
-        line
+        Place { key, line }
+    }
+
+    /// Where a word is, if it is known.
+    #[inline(always)]
+    fn find(&self, place: &Place) -> Option<&Line> {
+        let lines = self.lines.get(place.line as usize..)?.first_chunk::<2>()?;
+        lines.iter().find(|line| line.key == place.key)
     }
 
     /// Appends the ids of a word, if it is known.
-    pub(super) fn push(&self, word: &[u8], ids: &mut Appender<'_>) -> Option<Hit> {
-        self.push_from(self.first(&Key::of(word)?) as u32, word, ids)
+    pub(super) fn push(&self, place: &Place, ring: &Ring, ids: &mut Appender<'_>) -> Option<Hit> {
+        self.find(place)?.push(ring, ids)
     }
 
-    /// The same, of a word of which [`Self::ask_for`] told the first line.
-    #[inline(always)]
-    pub(super) fn push_from(&self, line: u32, word: &[u8], ids: &mut Appender<'_>) -> Option<Hit> {
-        let lines = self.lines.get(line as usize..)?.first_chunk::<2>()?;
-        let key = Key::of(word)?;
-        let line = lines.iter().find(|line| line.key == key)?;
-        Some(line.push(ids))
-    }
-
-    /// Whether a word, of which [`Self::ask_for`] told the first line, is of medium length and not known.
-    pub(super) fn is_unknown(&self, line: u32, word: &[u8]) -> bool {
-        let lines = self.lines.get(line as usize..).and_then(|lines| lines.first_chunk::<2>());
-        Key::of(word).zip(lines).is_some_and(|(key, lines)| lines.iter().all(|line| line.key != key))
+    /// Whether a word is of medium length and not known.
+    pub(super) fn is_unknown(&self, place: &Place, ring: &Ring) -> bool {
+        let can_be_known = place.line != Place::NOWHERE.line && !self.lines.is_empty();
+        can_be_known && !self.find(place).is_some_and(|line| line.is_there(ring))
     }
 
     /// Writes a word that was not found. The answer is the one that had to go for it, which is the word itself where there are no lines.
@@ -155,8 +222,18 @@ impl MediumWords {
         let Some([first, second]) = self.lines.get_mut(at..).and_then(<[_]>::first_chunk_mut) else {
             return Some(line);
         };
+        if first.key == line.key {
+            // Its ids are gone from the ring.
+            *first = line;
+            return None;
+        }
         let gone = std::mem::replace(second, std::mem::replace(first, line));
-        (gone.key != Key::default()).then_some(gone)
+        (gone.key != Key::default() && gone.key != line.key).then_some(gone)
+    }
+
+    /// Forgets all words.
+    pub(super) fn clear(&mut self) {
+        self.lines.fill(Line::default());
     }
 
     /// The first of the two lines that a word belongs to.
@@ -172,15 +249,22 @@ mod tests {
     use crate::simd::Classifier;
 
     fn find(words: &MediumWords, word: &[u8]) -> Option<(Vec<u32>, bool)> {
+        find_with(words, &Ring::new(0), word)
+    }
+
+    fn find_with(words: &MediumWords, ring: &Ring, word: &[u8]) -> Option<(Vec<u32>, bool)> {
         let mut ids = vec![9];
-        words.ask_for(word);
-        let hit = words.push(word, &mut Appender::new(&mut ids, MOST_IDS, Classifier::best()));
+        let hit = words.push(&words.ask_for(word), ring, &mut Appender::new(&mut ids, MOST_IDS, Classifier::best()));
         assert_eq!((ids[0], ids.len() > 1), (9, hit.is_some()));
         hit.map(|hit| (ids[1..].to_vec(), hit.lengths_vary))
     }
 
     fn line(word: &[u8], ids: &[u32]) -> Option<Line> {
-        Line::new(word, ids.iter().copied(), ids.len() == 3)
+        line_with(&mut Ring::new(0), word, ids)
+    }
+
+    fn line_with(ring: &mut Ring, word: &[u8], ids: &[u32]) -> Option<Line> {
+        Line::new(word, ids.iter().copied(), ids.len() == 3, ring)
     }
 
     #[test]
@@ -200,22 +284,49 @@ mod tests {
 
     #[test]
     fn what_it_finds_is_what_was_put_in() {
-        let mut words = MediumWords::new(64);
-        for count in 0..=MOST_IDS {
-            let word = vec![b'w'; 16 + count];
-            let ids: Vec<u32> = (0..count as u32).map(|at| (1 << 24) - 1 - at).collect();
+        let (mut words, mut ring) = (MediumWords::new(64), Ring::new(1 << 10));
+        for (count, largest) in
+            (0..=MOST_IDS).flat_map(|count| [8, 16, 24, 32].map(|bits| (count, u32::MAX >> (32 - bits))))
+        {
+            let word = vec![b'w'; 16 + count % 16];
+            let ids: Vec<u32> = (0..count as u32).map(|at| largest - at).collect();
+            let line = line_with(&mut ring, &word, &ids).expect("they fit");
+            words.insert(line);
             if count > 0 {
-                words.insert(line(&word, &ids).expect("they fit"));
-                assert_eq!(find(&words, &word), Some((ids.clone(), count == 3)));
+                assert_eq!(find_with(&words, &ring, &word), Some((ids.clone(), count == 3)));
             }
-            line(&word, &ids).expect("they fit").with_parts(|bytes, told, vary| {
-                assert_eq!((bytes, told, vary), (&word[..], &ids[..], count == 3));
-            });
-            assert_eq!(find(&words, &vec![b'v'; 16 + count]), None);
+            let parts = line.parts(&ring).expect("they are there");
+            assert_eq!((parts.word(), parts.ids(), parts.lengths_vary), (&word[..], &ids[..], count == 3));
+            assert_eq!(find_with(&words, &ring, &vec![b'v'; 16 + count % 16]), None);
         }
-        assert_eq!(line(&[b'w'; 16], &[1; MOST_IDS + 1]), None);
+        assert_eq!(line_with(&mut ring, &[b'w'; 16], &[1; MOST_IDS + 1]), None);
+        // Without a ring as many as are in the line.
+        assert!(line(&[b'w'; 16], &[1; 14]).is_some() && line(&[b'w'; 16], &[1 << 23; 10]).is_some());
+        assert_eq!((line(&[b'w'; 16], &[1; 15]), line(&[b'w'; 16], &[1 << 23; 11])), (None, None));
         assert_eq!(line(&[b'w'; 16], &[1 << 24]), None);
         assert_eq!((line(&[b'w'; 15], &[1]), line(&[b'w'; 32], &[1])), (None, None));
+    }
+
+    #[test]
+    fn a_word_whose_ids_are_gone_is_not_known_and_stands_there_once() {
+        let (mut words, mut ring) = (MediumWords::new(2), Ring::new(256));
+        let (word, other) = ([b'w'; 20], [b'v'; 20]);
+        let put = |words: &mut MediumWords, ring: &mut Ring, ids: &[u32]| {
+            words.insert(line_with(ring, &word, ids).expect("they fit"))
+        };
+        put(&mut words, &mut ring, &[5; 20]);
+        words.insert(line(&other, &[1]).expect("it fits"));
+        assert!(!words.is_unknown(&words.ask_for(&word), &ring));
+        (0..12).for_each(|_| _ = ring.put([0; 30].into_iter()));
+        assert_eq!(find_with(&words, &ring, &word), None);
+        assert!(words.is_unknown(&words.ask_for(&word), &ring));
+        assert_eq!(words.lines[1].parts(&ring).map(|parts| parts.ids().len()), None);
+        // Whichever of the two lines it is in, the other word stays.
+        for ids in [[6; 21], [7; 21]] {
+            assert_eq!(put(&mut words, &mut ring, &ids), None);
+            assert_eq!(find_with(&words, &ring, &word), Some((ids.to_vec(), false)));
+            assert_eq!(find_with(&words, &ring, &other), Some((vec![1], false)));
+        }
     }
 
     #[test]

@@ -24,7 +24,8 @@ use crate::simd::append::Appender;
 use crate::simd::{BLOCK, Classifier};
 use key::{Key, LONG, SHORT};
 use long::LongWords;
-pub(crate) use lookup::{Lookup, Places};
+pub(crate) use lookup::{Known, Lookup, Places};
+pub(crate) use medium::MOST_IDS;
 use medium::{Line, MediumWords};
 use ring::Ring;
 pub(crate) use shared::SharedWords;
@@ -90,26 +91,19 @@ impl WordCache {
     #[inline(always)]
     pub(crate) fn ask_for(&self, text: &[u8], start: u32, ends: &[u32], places: &mut Places) {
         self.lookup().ask_for(text, start, ends, places);
-        for &at in &places.long {
-            let at = at as usize;
-            let start = if at == 0 { start } else { ends[at - 1] };
-            places.lines[at] = self.medium.ask_for(&text[start as usize..ends[at] as usize]);
-        }
     }
 
     #[inline(always)]
     pub(crate) fn lookup(&self) -> Lookup<'_> {
-        Lookup { lines: self.short.lines(), ring: &self.ring, classifier: Classifier::best() }
+        Lookup { lines: self.short.lines(), medium: &self.medium, ring: &self.ring, classifier: Classifier::best() }
     }
 
-    /// Appends the ids of one of the words of [`Self::ask_for`], if it is of medium length and known.
+    /// After words were found, the first of which is `first`: brings one home that stood aside.
     #[inline(always)]
-    pub(crate) fn push_medium(&self, places: &Places, at: usize, word: &[u8], ids: &mut Vec<u32>) -> Option<Hit> {
-        if places.key(at) != LONG {
-            return None;
+    pub(crate) fn bring_home(&mut self, places: &Places, first: usize, known: &Known) {
+        if let Some(at) = known.aside {
+            self.short.bring_home(places.key(first + at));
         }
-        let mut end = Appender::new(ids, medium::MOST_IDS, Classifier::best());
-        self.medium.push_from(places.lines[at], word, &mut end)
     }
 
     /// Calls `unknown` with the place of each short word that is not known.
@@ -122,11 +116,7 @@ impl WordCache {
                 let at = first + left.trailing_zeros() as usize;
                 let key = places.key(at);
                 left &= left - 1;
-                if self.short.is_aside(key) {
-                    continue;
-                }
-                if let Some(value) = self.shared.get(key) {
-                    self.short.insert(Slot::from_value(key, value), self.words);
+                if self.lookup().is_aside(key, places.line(at)) || self.take_over(key).is_some() {
                     continue;
                 }
                 self.short.expect(key);
@@ -137,7 +127,7 @@ impl WordCache {
 
     /// Whether one of the words of [`Self::ask_for`] is of medium length and not known.
     pub(crate) fn is_unknown_medium(&self, places: &Places, at: usize, word: &[u8]) -> bool {
-        self.medium.is_unknown(places.lines[at], word) && self.long.find(word, &self.ring).is_none()
+        self.medium.is_unknown(places.medium(at), &self.ring) && self.long.find(word, &self.ring).is_none()
     }
 
     /// So many words are looked for: told by whoever does, for many together.
@@ -157,15 +147,20 @@ impl WordCache {
     /// The same, when [`Lookup::push`] has not found it.
     pub(crate) fn push_further(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
         if key == LONG {
-            let medium = self.medium.push(word, &mut Appender::new(ids, medium::MOST_IDS, Classifier::best()));
+            let mut end = Appender::new(ids, MOST_IDS, Classifier::best());
+            let medium = self.medium.push(&self.medium.ask_for(word), &self.ring, &mut end);
+            drop(end);
             return medium.or_else(|| self.long.push(word, &self.ring, ids));
         }
-        let mut end = Appender::new(ids, SHORT, Classifier::best());
-        self.short.push_aside(key, &self.ring, &mut end).or_else(|| {
-            let slot = Slot::from_value(key, self.shared.get(key)?);
-            self.short.insert(slot, self.words);
-            slot.push(&self.ring, &mut end)
-        })
+        let slot = self.take_over(key)?;
+        slot.push(&self.ring, &mut Appender::new(ids, SHORT, Classifier::best()))
+    }
+
+    /// A short word that another worker has told of, which is known here from now on.
+    fn take_over(&mut self, key: Key) -> Option<Slot> {
+        let slot = Slot::from_value(key, self.shared.get(key)?);
+        self.short.insert(slot, self.words);
+        Some(slot)
     }
 
     /// Asks ahead for what [`Self::insert`] of a word will need.
@@ -185,6 +180,7 @@ impl WordCache {
         if self.ring.is_at_its_end() {
             // Places would begin anew and old ones seem new again. It happens once in sixteen gigabytes written.
             self.short.clear();
+            self.medium.clear();
             self.long.clear();
             self.ring.head = 0;
         }
@@ -198,10 +194,9 @@ impl WordCache {
         }
         if let Some(slot) = Slot::packed(key, ids.clone()) {
             let slot = slot.with_lengths_that_vary(lengths_vary);
-            self.shared.put(key, *slot.value());
+            self.shared.put(key, *slot.value().bytes());
             self.short.insert(slot, self.words);
-        } else if let Some(place) = self.ring.put(ids) {
-            let slot = Slot::in_ring(key, place, symbols.len() as u32);
+        } else if let Some(slot) = Slot::in_ring(key, ids, &mut self.ring) {
             self.short.insert(slot.with_lengths_that_vary(lengths_vary), self.words);
         }
     }
@@ -209,11 +204,12 @@ impl WordCache {
     /// What words of medium length drive out is still found among the long ones.
     fn insert_long(&mut self, word: &[u8], ids: impl ExactSizeIterator<Item = u32> + Clone, lengths_vary: bool) {
         let Self { medium, long, ring, .. } = self;
-        let Some(line) = Line::new(word, ids.clone(), lengths_vary) else {
+        let Some(line) = Line::new(word, ids.clone(), lengths_vary, ring) else {
             return long.insert(word, ids, lengths_vary, ring);
         };
-        if let Some(gone) = medium.insert(line) {
-            gone.with_parts(|word, ids, lengths_vary| long.insert(word, ids.iter().copied(), lengths_vary, ring));
+        let gone = medium.insert(line);
+        if let Some(parts) = gone.and_then(|gone| gone.parts(ring)) {
+            long.insert(parts.word(), parts.ids().iter().copied(), parts.lengths_vary, ring);
         }
     }
 
@@ -278,11 +274,17 @@ mod tests {
         let mut cache = WordCache::new(64 << 10);
         let symbols = |id: u32| vec![Symbol { id, len: 1 }; 9];
         let word = |number: u32| format!("{number:09}").into_bytes();
+        let medium = |number: u32| format!("{number:018}").into_bytes();
         cache.insert(&word(0), key::of(&word(0), 0, 9), &symbols(0), false);
+        cache.insert(&medium(0), LONG, &[symbols(0), symbols(0)].concat(), false);
         cache.ring.head = u32::MAX - 3 * cache.ring.words.len() as u32;
         for number in 1..20_000 {
             cache.insert(&word(number), key::of(&word(number), 0, 9), &symbols(number), false);
+            cache.insert(&medium(number), LONG, &[symbols(number), symbols(number)].concat(), false);
             for back in [number, number / 2, 0] {
+                if let Some((ids, _)) = look(&mut cache, &medium(back)) {
+                    assert_eq!(ids, vec![back; 18], "after {number}");
+                }
                 if let Some((ids, _)) = look(&mut cache, &word(back)) {
                     assert_eq!(ids, vec![back; 9], "after {number}");
                 }

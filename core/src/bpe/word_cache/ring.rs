@@ -1,6 +1,10 @@
 //! What does not fit into slots: ids, and the bytes of long words.
 
 use crate::memory::Table;
+use crate::simd::packed::Packed;
+
+/// In place of a count of [`Packed`] numbers: they stand in the ring.
+const ELSEWHERE: u8 = Packed::COUNT;
 
 /// Numbers written one after the other, the newest over the oldest.
 #[derive(Debug)]
@@ -40,6 +44,22 @@ impl Ring {
         }
         self.head += count as u32;
         Some(place)
+    }
+
+    /// Writes numbers and tells where, in place of [`Packed`] ones.
+    pub(super) fn put_for(&mut self, numbers: impl ExactSizeIterator<Item = u32> + Clone) -> Option<Packed> {
+        let count = numbers.len() as u128;
+        let place = u128::from(self.put(numbers)?);
+        Some(Packed::from_bytes((place | count << 32 | u128::from(ELSEWHERE) << 120).to_le_bytes()))
+    }
+
+    /// What [`Self::put_for`] wrote, if nothing was written over it since.
+    #[inline]
+    pub(super) fn get_for(&self, packed: &Packed) -> Option<&[u32]> {
+        let [place, count, ..] = packed.bytes().as_chunks::<4>().0 else {
+            unreachable!("sixteen bytes are four numbers")
+        };
+        self.get(u32::from_le_bytes(*place), u32::from_le_bytes(*count) as usize)
     }
 
     /// What was written at a place, if nothing was written over it since.

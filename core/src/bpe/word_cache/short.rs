@@ -4,14 +4,11 @@
 //! a branch; what newer words drove out of there stands aside, as long as there is room, and comes home when it is found.
 //! The table is twice as large when too many words were let go of, up to its limit.
 
-use super::Hit;
 use super::key::Key;
 use super::lookup::{aside, home};
-use super::ring::Ring;
 use super::slot::{Line, Slot};
 use crate::memory::Table;
 use crate::simd;
-use crate::simd::append::Appender;
 
 /// The first size of a table, in lines: 2 MiB.
 const FIRST: usize = 32 << 10;
@@ -114,29 +111,18 @@ impl ShortWords {
         }
     }
 
-    /// Appends the ids of a word that is known but not at home, and brings it there.
+    /// Brings a word home that stands aside, if there is room for the one that has to go for it.
     #[cold]
-    pub(super) fn push_aside(&mut self, key: Key, ring: &Ring, ids: &mut Appender<'_>) -> Option<Hit> {
-        let at = home(key, self.lines.len());
-        if !self.lines[at].overflows() {
-            return None;
-        }
-        let from = aside(key, self.lines.len());
-        let place = self.lines[from].0.iter().position(|slot| slot.key == key)?;
-        let slot = self.lines[from].0[place];
-        let hit = slot.push(ring, ids)?;
+    pub(super) fn bring_home(&mut self, key: Key) {
+        let lines = self.lines.len();
+        let (at, from) = (home(key, lines), aside(key, lines));
+        let Some(place) = self.lines[from].0.iter().position(|slot| slot.key == key) else { return };
         let second = self.lines[at].0[1];
         if at != from && (second.is_empty() || self.room_beside(at, second.key).is_some()) {
+            let slot = std::mem::take(&mut self.lines[from].0[place]);
             self.lines[from].set(place, Slot::default());
             self.put(at, slot);
         }
-        Some(hit)
-    }
-
-    /// Whether a word is known that is not at home.
-    pub(super) fn is_aside(&self, key: Key) -> bool {
-        let lines = self.lines.len();
-        self.lines[home(key, lines)].overflows() && self.lines[aside(key, lines)].0.iter().any(|slot| slot.key == key)
     }
 
     /// Forgets all words.
@@ -194,9 +180,12 @@ impl ShortWords {
 #[cfg(test)]
 mod tests {
     use super::super::lookup::Lookup;
+    use super::super::medium::MediumWords;
+    use super::super::ring::Ring;
     use super::*;
     use crate::simd::Classifier;
-    use crate::simd::append::PACKED;
+    use crate::simd::append::Appender;
+    use crate::simd::packed::Packed;
 
     fn key(number: u32) -> Key {
         u128::from(number.wrapping_mul(0x9E37_79B1)) | 4 << 120
@@ -207,12 +196,12 @@ mod tests {
     }
 
     fn find(words: &mut ShortWords, number: u32) -> Option<Vec<u32>> {
-        let (ring, mut ids) = (Ring::new(0), vec![]);
-        let mut end = Appender::new(&mut ids, PACKED, Classifier::best());
-        let lookup = Lookup { lines: &words.lines, ring: &ring, classifier: Classifier::best() };
+        let (medium, ring, mut ids) = (MediumWords::new(0), Ring::new(0), vec![]);
+        let mut end = Appender::new(&mut ids, Packed::MOST, Classifier::best());
+        let lookup = Lookup { lines: &words.lines, medium: &medium, ring: &ring, classifier: Classifier::best() };
         let hit = lookup.push(key(number), home(key(number), words.lines.len()) as u32, &mut end);
-        let hit = hit.or_else(|| words.push_aside(key(number), &ring, &mut end));
         drop(end);
+        words.bring_home(key(number));
         hit.map(|_| ids)
     }
 

@@ -1,14 +1,16 @@
-// The service that soak.mjs holds under load: an endpoint a kind of call. Says its port, and every second what it measured.
+// The service that soak.mjs holds under load: an endpoint a kind of call. Says its port, every second what it measured, and when it is
+// asked to rest, what memory it holds then.
 //
 // It does as the README says, so that the event loop stands still for nobody's text: long ones are counted and encoded on other
 // threads, and of a large body no more is read in one turn than the socket gives at once.
 
+import inspector from 'node:inspector'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 
 import fastify from 'fastify'
 
-import { Tokenizer } from '../../index.mjs'
+import { memory, Tokenizer } from '../../index.mjs'
 
 /** In UTF-16 units: what is shorter takes less time than handing it to another thread. */
 const LONG_TEXT = 32 << 10
@@ -49,11 +51,28 @@ function jsonOf(ids) {
 
 await app.listen({ port: 0, host: '127.0.0.1' })
 
+const session = new inspector.Session()
+session.connect()
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
 // What the timer itself waits, a millisecond, is no delay.
 const measure = () => process.send({ time: performance.now(), rss: process.memoryUsage.rss(), delay: Math.max(0, delay.percentile(99) / 1e6 - 1) })
-process.on('message', measure)
+
+/**
+ * What is held with no request under way: collected as V8 does when it runs out of memory, which also makes its heap small (`gc()` leaves
+ * 32 MiB for new objects), and without the pages that are kept for the next results.
+ */
+async function rest() {
+  for (let turns = 0; turns < 2; turns++) {
+    await new Promise((done) => session.post('HeapProfiler.collectGarbage', done))
+    // What was collected is freed by other threads, and finalized between two turns of the loop.
+    await wait(100)
+  }
+  memory.trim()
+  process.send({ resting: { time: performance.now(), rss: process.memoryUsage.rss(), caches: gpt.stats().cacheBytes } })
+}
+
+process.on('message', (asked) => (asked === 'rest' ? rest() : measure()))
 process.on('disconnect', () => process.exit())
 setInterval(measure, 1000)
 process.send({ port: app.server.address().port })

@@ -124,39 +124,46 @@ impl SideBySide {
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
     fn merge_avx512(&mut self, table: &Packed, pairs: &BytePairs) {
         let longest = self.start(pairs);
-        let lanes = lanes();
         let [one, all] = [1, -1].map(|number| _mm512_set1_epi32(number));
         let id_limit = _mm512_set1_epi32((1u64 << table.id_bits()) as i32);
         let mut there = load(&self.there);
+        let mut lowest = all;
+        for orders in &self.orders.0[1..=longest] {
+            lowest = _mm512_min_epu32(lowest, load(orders));
+        }
         loop {
-            let mut lowest = all;
-            for orders in &self.orders.0[1..=longest] {
-                lowest = _mm512_min_epu32(lowest, load(orders));
-            }
             let joins = _mm512_cmplt_epu32_mask(lowest, _mm512_set1_epi32(Order::NONE as i32));
             if joins == 0 {
                 break;
             }
-            // Which symbol goes, and between which two the joined one stands then.
+            // Which symbol goes, and between which two the joined one stands then; none in a lane where nothing joins.
             let at = _mm512_and_si512(lowest, _mm512_set1_epi32(PLACES as i32 - 1));
-            let bit = _mm512_sllv_epi32(one, at);
+            let bit = _mm512_maskz_sllv_epi32(joins, one, at);
             let below = _mm512_sub_epi32(bit, one);
-            let behind = _mm512_andnot_si512(_mm512_or_si512(bit, below), there);
+            let behind = _mm512_maskz_andnot_epi32(joins, _mm512_or_si512(bit, below), there);
             let right = lowest_bit(behind);
-            let after = highest_place(lowest_bit(_mm512_xor_si512(behind, right)));
+            let after = lowest_bit(_mm512_xor_si512(behind, right));
             let before = highest_place(_mm512_and_si512(there, below));
-            there = _mm512_mask_xor_epi32(there, joins, there, right);
+            let before_bit = _mm512_maskz_sllv_epi32(joins, one, before);
+            there = _mm512_xor_si512(there, right);
             // What is known of pairs with either of the two that were joined is so no more.
-            let gone = _mm512_or_si512(_mm512_or_si512(bit, right), _mm512_sllv_epi32(one, before));
-            for (place, orders) in self.orders.0[..=longest].iter_mut().enumerate() {
-                let here = _mm512_mask_test_epi32_mask(joins, gone, _mm512_set1_epi32(1 << place));
-                store(orders, _mm512_mask_mov_epi32(load(orders), here, all));
+            let gone = _mm512_or_si512(_mm512_or_si512(bit, right), before_bit);
+            // Place by place, as looking for places lane by lane is slow on some processors.
+            let (mut id, mut before_id, mut after_id) = (all, all, all);
+            lowest = all;
+            for place in 0..longest + 2 {
+                let has = |bits| _mm512_test_epi32_mask(bits, _mm512_set1_epi32(1 << place));
+                let (ids, into, orders) = (&mut self.ids.0[place], &self.into.0[place], &mut self.orders.0[place]);
+                let (old, joined) = (load(ids), load(into));
+                before_id = _mm512_mask_mov_epi32(before_id, has(before_bit), old);
+                after_id = _mm512_mask_mov_epi32(after_id, has(after), old);
+                id = _mm512_mask_mov_epi32(id, has(bit), joined);
+                store(ids, _mm512_mask_mov_epi32(old, has(bit), joined));
+                let left = _mm512_mask_mov_epi32(load(orders), has(gone), all);
+                store(orders, left);
+                lowest = _mm512_min_epu32(lowest, left);
             }
-            let [at, before, after] = [at, before, after].map(|place| number_of(place, lanes));
-            let id = gather(&self.into, at);
-            // SAFETY: `number_of` gives numbers of all that are in the rows.
-            unsafe { _mm512_mask_i32scatter_epi32::<4>(self.ids.0.as_mut_ptr().cast(), joins, at, id) };
-            let [before_id, after_id] = [before, after].map(|number| gather(&self.ids, number));
+            let mut new = [u32::MAX; LANES];
             for (place, left, right) in [(before, before_id, id), (at, id, after_id)] {
                 // Ids that have more bits are in no pair; neither are those at the edges.
                 let may_join = _mm512_mask_cmplt_epu32_mask(joins, _mm512_max_epu32(left, right), id_limit);
@@ -167,11 +174,14 @@ impl SideBySide {
                     let lane = left.trailing_zeros() as usize % LANES;
                     left &= left - 1;
                     let pair = table.find(numbers[lane]);
-                    let place = places[lane] as usize / LANES % PLACES;
-                    self.orders.0[place][lane] = Order::of(pair.rank, place);
+                    let place = places[lane] as usize % PLACES;
+                    let order = Order::of(pair.rank, place);
+                    self.orders.0[place][lane] = order;
                     self.into.0[place][lane] = pair.id;
+                    new[lane] = new[lane].min(order);
                 }
             }
+            lowest = _mm512_min_epu32(lowest, load(&new));
         }
         store(&mut self.there, there);
     }
@@ -187,6 +197,7 @@ impl SideBySide {
         store(&mut self.ids.0[0], all);
         store(&mut self.ids.0[longest + 1], all);
         store(&mut self.orders.0[0], all);
+        store(&mut self.orders.0[longest + 1], all);
         for at in 0..longest {
             let from = _mm512_add_epi32(starts, _mm512_set1_epi32(at as i32));
             // SAFETY: reads four bytes from the place `at`, below LONGEST, of each of the words on, behind the last of which there are more.
@@ -251,23 +262,6 @@ fn lowest_bit(bits: __m512i) -> __m512i {
 #[inline]
 fn highest_place(bits: __m512i) -> __m512i {
     _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(bits))
-}
-
-/// Of each lane the number of a place, counted over all [`Rows`]; whatever the place, there is such a number.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn number_of(place: __m512i, lanes: __m512i) -> __m512i {
-    let place = _mm512_and_si512(place, _mm512_set1_epi32(PLACES as i32 - 1));
-    _mm512_or_si512(_mm512_slli_epi32::<{ LANES.ilog2() }>(place), lanes)
-}
-
-/// What stands at the numbers of [`number_of`].
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn gather(rows: &Rows, numbers: __m512i) -> __m512i {
-    let last = _mm512_set1_epi32((PLACES * LANES - 1) as i32);
-    // SAFETY: no number is above the last one.
-    unsafe { _mm512_i32gather_epi32::<4>(_mm512_and_si512(numbers, last), rows.0.as_ptr().cast()) }
 }
 
 /// The numbers that the table makes of pairs, and a bit for each that it may have.

@@ -99,6 +99,18 @@ test('on a terminal: colours, and a bar with the rate and the time left', { skip
   assert.match(typed, /there is nothing to read/)
 })
 
+test('work that is done while its bar is being loaded ends the process', () => {
+  const progress = JSON.stringify(new URL('../cli/progress.mjs', import.meta.url).href)
+  // The bar is due after 400 ms, and so is the end.
+  const code = `
+    const { progressOf } = await import(${progress})
+    process.stderr.isTTY = true
+    const shown = progressOf([{ size: 1 }], { output: 'ids.jsonl' })
+    setTimeout(() => shown.stop(), 400)`
+  const { status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { cwd: folder, timeout: 30_000 })
+  assert.deepEqual({ status, signal }, { status: 0, signal: null })
+})
+
 test('bench: --mib is the most text that is read', () => {
   write('long.txt', 'a line of forty bytes, its end included\n'.repeat(80_000))
   const [{ rows, bytes }] = objects(['bench', '-f', 'jsonl', '--passes', '1', '--mib', '1', 'long.txt'])

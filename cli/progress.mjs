@@ -27,9 +27,13 @@ class Progress {
   #start = performance.now()
   #bar
   #timer
+  #library
+  #isOver = false
 
   constructor(total) {
     this.#total = total
+    // Early, as the event loop may have much to do when it is wanted.
+    this.#library = import('cli-progress').catch(() => undefined)
     this.#timer = setTimeout(() => this.#show(), PATIENCE)
     this.#timer.unref()
     // However the process ends, the cursor comes back.
@@ -42,14 +46,16 @@ class Progress {
   }
 
   stop() {
+    this.#isOver = true
     clearTimeout(this.#timer)
     this.#bar?.stop()
     this.#bar = undefined
   }
 
   async #show() {
-    const cli = await import('cli-progress').catch(() => undefined)
-    if (cli === undefined) return
+    const cli = await this.#library
+    // A bar that starts when all is done would never stop, nor would the process.
+    if (cli === undefined || this.#isOver) return
     const known = '{bar} {percentage}% · {done} of {all} MiB · {rate} MiB/s · {left} left'
     const format = this.#total === undefined ? '{done} MiB · {rate} MiB/s' : known
     this.#bar = new cli.default.SingleBar({ format, clearOnComplete: true, hideCursor: true, stream: process.stderr }, cli.default.Presets.shades_classic)

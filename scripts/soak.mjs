@@ -25,8 +25,8 @@ import { root, stop } from './setup.mjs'
 const PROCESSES = 2
 const MOST_DELAY = 5
 const MOST_GROWTH = 1
-/** The part of the time at the start in which memory settles, and that does not count. */
-const SETTLING = 1 / 3
+/** The part of the time at the start in which memory settles, and that does not count: in thirty minutes it rose until the eighteenth at most. */
+const SETTLING = 1 / 2
 /** How often in a run the services rest: each second at most. */
 const RESTS = 60
 

@@ -468,17 +468,18 @@ impl Default for Encoders {
 
 impl Encoders {
     /// Bytes of all idle encoders' word caches together, about, however many processors there are.
-    const ALL_CACHE_BYTES: usize = 64 << 20;
+    const ALL_CACHE_BYTES: usize = 72 << 20;
     /// Bytes of one encoder's word cache, at most: 524,288 short words and 6 MiB for the others. It grows to that with the words it meets.
     const MOST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::LEAST_CACHE_BYTES } else { 24 << 20 };
     /// And at least: less forgets words before they come again. (That is what fuzz targets want, and small ones are quick to make.)
     const LEAST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 1 << 14 } else { 1 << 20 };
 
-    /// As many encoders as can work at the same time are kept when idle; the caches share what there is for all.
+    /// As many encoders as work at the same time are kept when idle, those of one worker for each processor and that of
+    /// the thread that calls; the caches share what there is for all.
     fn most_idle() -> usize {
         static PROCESSORS: LazyLock<usize> =
             LazyLock::new(|| std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get));
-        *PROCESSORS
+        *PROCESSORS + 1
     }
 
     fn cache_bytes() -> usize {
@@ -509,5 +510,26 @@ impl Encoders {
             idle.iter().map(|encoder| encoder.cache_counts()).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
         };
         self.idle.with_idle(counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Encoders;
+
+    #[test]
+    fn what_the_workers_and_the_caller_learned_is_kept_when_all_of_them_were_at_work() {
+        let encoders = Encoders::default();
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let at_once = || {
+            let lent: Vec<_> = (0..=workers).map(|_| encoders.lend()).collect();
+            let mut which: Vec<_> = lent.iter().map(|encoder| &raw const **encoder).collect();
+            lent.into_iter().for_each(|encoder| encoders.give_back(encoder));
+            which.sort();
+            (which, encoders.idle.with_idle(<[_]>::len))
+        };
+        let (before, idle) = at_once();
+        assert_eq!(idle, workers + 1);
+        assert_eq!(at_once().0, before);
     }
 }

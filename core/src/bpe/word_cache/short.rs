@@ -119,7 +119,7 @@ impl ShortWords {
         let Some(place) = self.lines[from].0.iter().position(|slot| slot.key == key) else { return };
         let second = self.lines[at].0[1];
         if at != from && (second.is_empty() || self.room_beside(at, second.key).is_some()) {
-            let slot = std::mem::take(&mut self.lines[from].0[place]);
+            let slot = self.lines[from].0[place];
             self.lines[from].set(place, Slot::default());
             self.put(at, slot);
         }
@@ -217,6 +217,20 @@ mod tests {
                 words.dropped
             );
         }
+    }
+
+    #[test]
+    fn a_line_that_a_word_is_brought_home_from_still_says_that_words_stand_aside() {
+        let mut words = ShortWords::new(1 << 10);
+        let lines = words.lines.len();
+        let mut apart = (0..).filter(|&number| home(key(number), lines) != aside(key(number), lines));
+        let one = apart.next().expect("no end");
+        let from = aside(key(one), lines);
+        words.lines[from].set(0, slot(one));
+        words.lines[from].set_overflows();
+        words.bring_home(key(one));
+        assert_eq!(words.lines[home(key(one), lines)].0[0], slot(one));
+        assert!(words.lines[from].overflows() && words.lines[from].0[0].is_empty());
     }
 
     #[test]

@@ -188,7 +188,7 @@ impl Bpe {
         classifier: Classifier,
         words: impl Iterator<Item = W>,
         state: &mut SideBySide,
-        mut each: impl FnMut(W, &mut dyn Iterator<Item = Symbol>),
+        mut each: impl FnMut(W, &[Symbol]),
     ) {
         let Some((avx512, pairs, table)) = self.side_by_side(classifier) else { return };
         let mut waiting = [const { None }; side_by_side::LANES];
@@ -197,7 +197,7 @@ impl Bpe {
             let bytes = word.as_ref();
             if let Some(id) = self.whole_words.as_ref().and_then(|words| words.id(bytes)) {
                 let len = bytes.len() as u32;
-                each(word, &mut std::iter::once(Symbol { id, len }));
+                each(word, &[Symbol { id, len }]);
                 continue;
             }
             let lane = state.push(bytes);

@@ -10,7 +10,7 @@ use super::merges::Packed;
 use super::short_word::Order;
 use super::word_cache::key;
 use super::{BytePairs, Symbol};
-use crate::simd::Avx512;
+use crate::simd::{Avx512, bits};
 
 /// Words at a time.
 pub(super) const LANES: usize = 16;
@@ -97,28 +97,33 @@ impl SideBySide {
         _: Avx512,
         (table, pairs): (&Packed, &BytePairs),
         words: &mut [Option<W>; LANES],
-        each: &mut impl FnMut(W, &mut dyn Iterator<Item = Symbol>),
+        each: &mut impl FnMut(W, &[Symbol]),
     ) {
         // SAFETY: `Avx512` says that the processor has what the function asks for.
         unsafe { self.merge_avx512(table, pairs) };
+        let mut tokens = [Symbol { id: 0, len: 0 }; PLACES];
         for (lane, word) in words.iter_mut().enumerate() {
             if let Some(word) = word.take() {
-                each(word, &mut self.tokens(lane));
+                each(word, self.tokens(lane, &mut tokens));
             }
         }
         self.clear();
     }
 
-    /// The tokens that a word has become.
-    fn tokens(&self, lane: usize) -> impl Iterator<Item = Symbol> {
+    /// The tokens that a word has become, written to `tokens`.
+    fn tokens<'a>(&self, lane: usize, tokens: &'a mut [Symbol; PLACES]) -> &'a [Symbol] {
         let mut left = self.there[lane] & !1;
-        std::iter::from_fn(move || {
+        let mut count = 0;
+        loop {
             let at = left.trailing_zeros();
             left &= left.wrapping_sub(1);
             // The last one is the one at the edge.
-            let end = left.trailing_zeros();
-            (left != 0).then(|| Symbol { id: self.ids.0[at as usize % PLACES][lane], len: end - at })
-        })
+            if left == 0 {
+                return &tokens[..count];
+            }
+            tokens[count] = Symbol { id: self.ids.0[at as usize % PLACES][lane], len: left.trailing_zeros() - at };
+            count += 1;
+        }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
@@ -164,15 +169,22 @@ impl SideBySide {
                 lowest = _mm512_min_epu32(lowest, left);
             }
             let mut new = [u32::MAX; LANES];
-            for (place, left, right) in [(before, before_id, id), (at, id, after_id)] {
+            let sides = [(before, before_id, id), (at, id, after_id)].map(|(place, left, right)| {
                 // Ids that have more bits are in no pair; neither are those at the edges.
                 let may_join = _mm512_mask_cmplt_epu32_mask(joins, _mm512_max_epu32(left, right), id_limit);
                 let (mut numbers, mut places) = ([0; LANES], [0; LANES]);
                 store(&mut places, place);
-                let mut left = u32::from(may_join & may_have(table, left, right, &mut numbers));
-                while left != 0 {
-                    let lane = left.trailing_zeros() as usize % LANES;
-                    left &= left - 1;
+                let asked = may_join & may_have(table, left, right, &mut numbers);
+                (asked, numbers, places)
+            });
+            // So that none of them waits for the cache line of another one.
+            for (asked, numbers, _) in &sides {
+                for lane in bits::places((*asked).into()) {
+                    table.expect_number(numbers[lane % LANES]);
+                }
+            }
+            for (asked, numbers, places) in sides {
+                for lane in bits::places(asked.into()).map(|lane| lane % LANES) {
                     let pair = table.find(numbers[lane]);
                     let place = places[lane] as usize % PLACES;
                     let order = Order::of(pair.rank, place);
@@ -190,6 +202,8 @@ impl SideBySide {
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
     fn start(&mut self, pairs: &BytePairs) -> usize {
         const { assert!(PLACES == 1 << 5 && size_of::<[u8; PLACES]>() == PLACES) };
+        /// Pairs of bytes in four of them.
+        const PAIRS: usize = 3;
         let longest = self.lens.iter().copied().max().unwrap_or(0).min(LONGEST as u32) as usize;
         let all = _mm512_set1_epi32(-1);
         let starts = _mm512_slli_epi32::<5>(lanes());
@@ -198,23 +212,32 @@ impl SideBySide {
         store(&mut self.ids.0[longest + 1], all);
         store(&mut self.orders.0[0], all);
         store(&mut self.orders.0[longest + 1], all);
+        let [even, odd] =
+            [0, 1].map(|first| _mm512_or_si512(_mm512_slli_epi32::<1>(lanes()), _mm512_set1_epi32(first)));
+        let mut four = all;
         for at in 0..longest {
-            let from = _mm512_add_epi32(starts, _mm512_set1_epi32(at as i32));
-            // SAFETY: reads four bytes from the place `at`, below LONGEST, of each of the words on, behind the last of which there are more.
-            let two = unsafe { _mm512_i32gather_epi32::<1>(from, self.bytes.as_ptr().cast()) };
-            let byte = _mm512_and_si512(two, _mm512_set1_epi32(0xFF));
-            let two = _mm512_and_si512(two, _mm512_set1_epi32(0xFFFF));
+            four = if at % PAIRS == 0 {
+                let from = _mm512_add_epi32(starts, _mm512_set1_epi32(at as i32));
+                // SAFETY: reads four bytes from the place `at`, below LONGEST, of each of the words on, behind the last of which there are more.
+                unsafe { _mm512_i32gather_epi32::<1>(from, self.bytes.as_ptr().cast()) }
+            } else {
+                _mm512_srli_epi32::<8>(four)
+            };
+            let byte = _mm512_and_si512(four, _mm512_set1_epi32(0xFF));
+            let two = _mm512_and_si512(four, _mm512_set1_epi32(0xFFFF));
             let is_there = _mm512_cmpgt_epu32_mask(lens, _mm512_set1_epi32(at as i32));
             let has_right = _mm512_cmpgt_epu32_mask(lens, _mm512_set1_epi32(at as i32 + 1));
-            // SAFETY: a byte is one of 256 places, and two are one of 65,536.
-            let (id, rank, into) = unsafe {
-                let ranks: *const i32 = pairs.pairs.as_ptr().cast();
+            // SAFETY: a byte is one of 256 places, and two are one of 65,536, of eight bytes each.
+            let (id, low, high) = unsafe {
+                let half =
+                    |has_right, two| _mm512_mask_i32gather_epi64::<8>(all, has_right, two, pairs.pairs.as_ptr().cast());
                 (
                     _mm512_mask_i32gather_epi32::<4>(all, is_there, byte, pairs.ids.as_ptr().cast()),
-                    _mm512_mask_i32gather_epi32::<8>(all, has_right, two, ranks),
-                    _mm512_mask_i32gather_epi32::<8>(all, has_right, two, ranks.add(1)),
+                    half(has_right as u8, _mm512_castsi512_si256(two)),
+                    half((has_right >> 8) as u8, _mm512_extracti64x4_epi64::<1>(two)),
                 )
             };
+            let [rank, into] = [even, odd].map(|which| _mm512_permutex2var_epi32(low, which, high));
             let place = at + 1;
             let order =
                 _mm512_or_si512(_mm512_slli_epi32::<{ Order::PLACE_BITS }>(rank), _mm512_set1_epi32(place as i32));
@@ -321,7 +344,7 @@ mod tests {
             };
             let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
             let (mut state, mut found) = (SideBySide::default(), vec![]);
-            let each = |word: &String, tokens: &mut dyn Iterator<Item = Symbol>| found.push((word.clone(), tokens.collect::<Vec<_>>()));
+            let each = |word: &String, tokens: &[Symbol]| found.push((word.clone(), tokens.to_vec()));
             bpe.tokenize_side_by_side(Classifier::best(), words.iter(), &mut state, each);
             let merged = if Classifier::best().avx512().is_none() { 0 } else { words.len() - if words.len() % LANES < FEWEST { words.len() % LANES } else { 0 } };
             let expected: Vec<_> = words.iter().take(merged).map(|word| (word.clone(), naive::merge(&merges, &letters(word)))).collect();
@@ -339,7 +362,7 @@ mod tests {
         bpe.tokenize_side_by_side(Classifier::best(), words.iter(), &mut SideBySide::default(), |word, tokens| {
             let mut alone = vec![];
             bpe.tokenize(word, key::of_word(word), &mut MergeScratch::default(), &mut alone).expect("bytes are tokens");
-            assert_eq!(tokens.collect::<Vec<_>>(), alone);
+            assert_eq!(tokens, alone);
             found += 1;
         });
         assert!(Classifier::best().avx512().is_none() || found > 90, "{found}");

@@ -4,8 +4,8 @@
 //! many in the stretch before.
 
 use super::words::{Window, Words};
+use crate::bpe::SideBySide;
 use crate::bpe::side_by_side::LONGEST;
-use crate::bpe::{SideBySide, Symbol};
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::simd::Classifier;
 use crate::tokenizer::Tokenizer;
@@ -22,7 +22,6 @@ pub(super) struct Learner {
     counts: (u64, u64),
     unknown: Vec<Unknown>,
     merging: SideBySide,
-    symbols: Vec<Symbol>,
 }
 
 /// A word of a window, in one number so that they are put in order fast: the shorter one first, and the same ones next to each other. From above its
@@ -71,7 +70,7 @@ impl Words {
         if ends.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_side_by_side(classifier) {
             return;
         }
-        let Learner { unknown, merging, symbols, .. } = learner;
+        let Learner { unknown, merging, .. } = learner;
         unknown.clear();
         let word = |at: usize| &window.text[window.span(at).range()];
         let one = |at: usize| Unknown::new(word(at).len(), places.line(at), at);
@@ -87,9 +86,7 @@ impl Words {
         unknown.dedup_by(|one, other| one.is_like(*other) && word(one.at()) == word(other.at()));
         let words = unknown.iter().map(|one| Word(one.at(), word(one.at())));
         tokenizer.bpe.tokenize_side_by_side(classifier, words, merging, |Word(at, word), tokens| {
-            symbols.clear();
-            symbols.extend(tokens);
-            cache.insert(word, places.key(at), symbols, false);
+            cache.insert(word, places.key(at), tokens, false);
         });
     }
 }

@@ -53,6 +53,17 @@ impl Rounds {
     }
 }
 
+/// The places of the bits of `mask`, from the lowest on.
+#[inline(always)]
+pub(crate) fn places(mask: u64) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let place = left.trailing_zeros() as usize;
+        left &= left.wrapping_sub(1);
+        (place < BLOCK).then_some(place)
+    })
+}
+
 /// Writes the places of the bits of `mask`, counted from `base`, and something behind them: eight at a time, whether there
 /// are so many or not, because a loop over the bits would guess wrong when it ends.
 #[inline(always)]
@@ -64,6 +75,21 @@ pub(super) fn write_places(mut mask: u64, base: u32, room: &mut [MaybeUninit<u32
         }
         if mask == 0 {
             break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn places_are_those_of_the_bits(mask in any::<u64>(), more in any::<u64>()) {
+            for mask in [mask, mask & more, 0, u64::MAX, 1 << 63] {
+                prop_assert!(places(mask).eq((0..64).filter(|place| mask >> place & 1 == 1)));
+            }
         }
     }
 }

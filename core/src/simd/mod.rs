@@ -8,7 +8,7 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 pub(crate) mod append;
-mod bits;
+pub(crate) mod bits;
 pub(crate) mod lanes;
 pub(crate) mod packed;
 mod scalar;

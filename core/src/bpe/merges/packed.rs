@@ -170,6 +170,12 @@ impl Packed {
         simd::prefetch(&self.buckets[bucket]);
     }
 
+    /// Asks ahead for the bucket that [`Self::find`] looks at.
+    #[inline(always)]
+    pub(in crate::bpe) fn expect_number(&self, mixed: u64) {
+        simd::prefetch_at(&self.buckets, self.place(mixed).0);
+    }
+
     #[cold]
     fn get_further(&self, home: usize, tag: u64) -> Merge {
         for far in 1..REACH {

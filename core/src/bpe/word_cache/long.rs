@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use super::Hit;
 use super::ring::Ring;
 use crate::memory::{Table, Zeroed};
+use crate::simd;
 
 /// The ids come first in the ring, then the bytes, four to a number.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,6 +43,14 @@ impl LongWords {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.slots.memory_bytes()
+    }
+
+    /// Asks ahead for where a word would be.
+    #[inline(always)]
+    pub(super) fn ask_for(&self, word: &[u8]) {
+        if word.len() <= super::LONGEST {
+            simd::prefetch_at(&self.slots, self.first(self.hasher.hash_one(word)));
+        }
     }
 
     /// Appends the ids of a word, if it is known.
@@ -90,7 +99,7 @@ impl LongWords {
 
     /// The first of the two slots that a word belongs to.
     fn first(&self, hash: u64) -> usize {
-        hash as usize & (self.slots.len() - 2)
+        hash as usize & self.slots.len().wrapping_sub(2)
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::Hit;
 use super::key::{self, Key, LONG, folded};
+use super::long::LongWords;
 use super::medium::{self, MediumWords};
 use super::ring::Ring;
 use super::slot::{Line, Slot};
@@ -77,6 +78,7 @@ pub(crate) struct Known {
 pub(crate) struct Lookup<'a> {
     pub(super) lines: &'a [Line],
     pub(super) medium: &'a MediumWords,
+    pub(super) long: &'a LongWords,
     pub(super) ring: &'a Ring,
     pub(super) classifier: Classifier,
 }
@@ -97,7 +99,11 @@ impl<'a> Lookup<'a> {
             let at = at as usize;
             let start = if at == 0 { start } else { ends[at - 1] };
             places.lines[at] = number;
-            places.medium.push(self.medium.ask_for(&text[start as usize..ends[at] as usize]));
+            let word = &text[start as usize..ends[at] as usize];
+            if word.len() > medium::MOST {
+                self.long.ask_for(word);
+            }
+            places.medium.push(self.medium.ask_for(word));
         }
     }
 
@@ -234,6 +240,14 @@ impl<'a> Lookup<'a> {
         self.lines.get(home as usize).is_some_and(|home| self.aside(key, home).is_some())
     }
 
+    /// Asks ahead for what [`Self::is_aside`] looks at.
+    #[inline(always)]
+    pub(super) fn expect_aside(self, key: Key, home: u32) {
+        if self.lines.get(home as usize).is_some_and(Line::overflows) {
+            simd::prefetch_at(self.lines, aside(key, self.lines.len()));
+        }
+    }
+
     /// The slot of a word that is not in its line at home, if it stands aside.
     fn aside(self, key: Key, home: &Line) -> Option<&'a Slot> {
         if !home.overflows() {
@@ -316,7 +330,7 @@ mod tests {
             let line_numbers: Vec<u32> = keys.iter().map(&mut line_of).collect();
             for classifier in Classifier::all() {
                 let mut places = Places::default();
-                let lookup = Lookup { lines: &lines, medium: &medium, ring: &ring, classifier };
+                let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, classifier };
                 // What is known of other words before does not matter.
                 lookup.ask_for(&text, start, &ends, &mut places);
                 lookup.ask_for(&text, start, &ends[..1], &mut places);
@@ -383,7 +397,7 @@ mod tests {
             let elsewhere = |word: &[u8]| word.len() <= key::SHORT && slot_of(word).is_none();
             let not_at_home: Vec<bool> = each_word(&text, start, &ends).map(elsewhere).collect();
             for classifier in Classifier::all() {
-                let lookup = Lookup { lines: &lines, medium: &medium, ring: &ring, classifier };
+                let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, classifier };
                 let (mut places, mut ids) = (Places::default(), vec![1, 2]);
                 lookup.ask_for(&text, start, &ends, &mut places);
                 let mut end = Appender::new(&mut ids, (ends.len() - from) * medium::MOST_IDS, classifier);
@@ -411,7 +425,7 @@ mod tests {
         let words =
             [one.to_vec(), other.to_vec(), halves(one, other), halves(other, one), halves(one, b"--------hijklmn")];
         for classifier in Classifier::all() {
-            let lookup = Lookup { lines: &lines, medium: &medium, ring: &ring, classifier };
+            let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, classifier };
             for (at, word) in words.iter().enumerate() {
                 let text = [&word[..], &[0; 16]].concat();
                 let (mut places, mut ids) = (Places::default(), vec![]);
@@ -431,7 +445,7 @@ mod tests {
         let (lines, medium, ring, text) = (vec![], MediumWords::new(0), Ring::new(0), [b'w'; 64]);
         let ends: Vec<u32> = (1..=32).collect();
         for classifier in Classifier::all() {
-            let lookup = Lookup { lines: &lines, medium: &medium, ring: &ring, classifier };
+            let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, classifier };
             let (mut places, mut ids) = (Places::default(), vec![]);
             lookup.ask_for(&text, 0, &ends, &mut places);
             let mut end = Appender::new(&mut ids, 32 * key::SHORT, classifier);

@@ -10,7 +10,7 @@ use crate::simd::packed::Packed;
 
 /// The fewest and the most bytes of such a word.
 const FEWEST: usize = 16;
-const MOST: usize = 31;
+pub(super) const MOST: usize = 31;
 /// The most ids of one.
 pub(crate) const MOST_IDS: usize = MOST;
 /// Beside a count: see [`Hit::lengths_vary`].
@@ -92,6 +92,10 @@ impl Line {
         Some(Self { key, ids })
     }
 
+    fn is_empty(&self) -> bool {
+        self.key == Key::default()
+    }
+
     fn lengths_vary(&self) -> bool {
         self.ids[0].state() & VARIES != 0
     }
@@ -164,7 +168,7 @@ impl Parts {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     key: Key,
-    /// The first of its lines.
+    /// The first of its lines at home.
     pub(super) line: u32,
 }
 
@@ -173,7 +177,8 @@ impl Place {
     const NOWHERE: Self = Self { key: Key([0; 2]), line: u32::MAX };
 }
 
-/// Each word belongs to two lines next to each other, of which the newer word has the first.
+/// Each word belongs to two lines next to each other, and where others have these, to two lines elsewhere. A line is never empty
+/// again that was not, so that a word can stand elsewhere only if both of its lines at home have others.
 #[derive(Debug)]
 pub(super) struct MediumWords {
     lines: Table<Line>,
@@ -189,20 +194,27 @@ impl MediumWords {
         self.lines.memory_bytes()
     }
 
-    /// Where a word would be, whose first line is asked for ahead of time.
+    /// Where a word would be, whose lines at home are asked for ahead of time.
     #[inline(always)]
     pub(super) fn ask_for(&self, word: &[u8]) -> Place {
         let Some(key) = Key::of(word) else { return Place::NOWHERE };
-        let line = self.first(&key) as u32;
+        let line = self.home(&key) as u32;
         simd::prefetch_at(&self.lines, line as usize);
+        simd::prefetch_at(&self.lines, line as usize + 1);
         Place { key, line }
     }
 
     /// Where a word is, if it is known.
     #[inline(always)]
     fn find(&self, place: &Place) -> Option<&Line> {
-        let lines = self.lines.get(place.line as usize..)?.first_chunk::<2>()?;
-        lines.iter().find(|line| line.key == place.key)
+        let home = self.two(place.line as usize)?;
+        home.iter().find(|line| line.key == place.key).or_else(|| self.find_aside(place, home))
+    }
+
+    #[cold]
+    fn find_aside(&self, place: &Place, home: &[Line; 2]) -> Option<&Line> {
+        let aside = if is_full(home) { self.two(self.aside(&place.key))? } else { return None };
+        aside.iter().find(|line| line.key == place.key)
     }
 
     /// Appends the ids of a word, if it is known.
@@ -216,19 +228,31 @@ impl MediumWords {
         can_be_known && !self.find(place).is_some_and(|line| line.is_there(ring))
     }
 
+    /// Whether a word may once have had to go for another one.
+    pub(super) fn may_have_gone(&self, place: &Place) -> bool {
+        [place.line as usize, self.aside(&place.key)].into_iter().filter_map(|at| self.two(at)).all(is_full)
+    }
+
     /// Writes a word that was not found. The answer is the one that had to go for it, which is the word itself where there are no lines.
     pub(super) fn insert(&mut self, line: Line) -> Option<Line> {
-        let at = self.first(&line.key);
-        let Some([first, second]) = self.lines.get_mut(at..).and_then(<[_]>::first_chunk_mut) else {
+        if self.lines.is_empty() {
             return Some(line);
-        };
-        if first.key == line.key {
-            // Its ids are gone from the ring.
-            *first = line;
-            return None;
         }
-        let gone = std::mem::replace(second, std::mem::replace(first, line));
-        (gone.key != Key::default() && gone.key != line.key).then_some(gone)
+        let [home, aside] = [self.home(&line.key), self.aside(&line.key)];
+        for at in [home, aside] {
+            // It is there if its ids are gone from the ring. Where there is room at home, it stands nowhere else.
+            let two = &mut self.lines[at..at + 2];
+            if let Some(there) = two.iter_mut().find(|there| there.key == line.key) {
+                *there = line;
+                return None;
+            }
+            if two[1].is_empty() {
+                two[1] = std::mem::replace(&mut two[0], line);
+                return None;
+            }
+        }
+        let newer = std::mem::replace(&mut self.lines[home], line);
+        Some(std::mem::replace(&mut self.lines[home + 1], newer))
     }
 
     /// Forgets all words.
@@ -236,11 +260,25 @@ impl MediumWords {
         self.lines.fill(Line::default());
     }
 
-    /// The first of the two lines that a word belongs to.
     #[inline(always)]
-    fn first(&self, key: &Key) -> usize {
+    fn two(&self, at: usize) -> Option<&[Line; 2]> {
+        self.lines.get(at..)?.first_chunk()
+    }
+
+    /// The first of the two lines that a word has at home.
+    #[inline(always)]
+    fn home(&self, key: &Key) -> usize {
         (key.hash() >> 32) as usize & self.lines.len().wrapping_sub(1) & !1
     }
+
+    /// The first of the two that it has elsewhere.
+    fn aside(&self, key: &Key) -> usize {
+        (key.hash() >> 48) as usize & self.lines.len().wrapping_sub(1) & !1
+    }
+}
+
+fn is_full(lines: &[Line; 2]) -> bool {
+    !lines[1].is_empty()
 }
 
 #[cfg(test)]
@@ -336,6 +374,34 @@ mod tests {
         let gone: Vec<_> = texts.iter().map(|text| words.insert(line(text, &[1]).expect("it fits"))).collect();
         assert_eq!(gone, [None, None, line(&texts[0], &[1])]);
         assert_eq!(texts.map(|text| find(&words, &text).is_some()), [false, true, true]);
+    }
+
+    #[test]
+    fn a_word_without_a_place_at_home_stands_elsewhere_as_long_as_there_is_room() {
+        let mut words = MediumWords::new(64);
+        let word = |number: u32| format!("a word of medium length {number:04}").into_bytes();
+        let [home, aside] = [MediumWords::home, MediumWords::aside]
+            .map(|of| move |words: &MediumWords, number| of(words, &Key::of(&word(number)).expect("its length fits")));
+        let both = |number| (home(&words, number), aside(&words, number));
+        let (at, other) = (0..).map(both).find(|(at, other)| at != other).expect("no end");
+        let same: Vec<u32> = (0..9999).filter(|&number| both(number) == (at, other)).collect();
+        let put = |words: &mut MediumWords, number: u32| words.insert(line(&word(number), &[number]).expect("it fits"));
+        for (before, &number) in same[..4].iter().enumerate() {
+            let place = Place { key: Key::of(&word(number)).expect("its length fits"), line: at as u32 };
+            assert_eq!((words.is_unknown(&place, &Ring::new(0)), words.may_have_gone(&place)), (true, false));
+            assert_eq!(put(&mut words, number), None);
+            for (count, &number) in same[..4].iter().enumerate() {
+                assert_eq!(find(&words, &word(number)), (count <= before).then(|| (vec![number], false)));
+            }
+        }
+        // Again, as when its ids were gone: where it is.
+        same[..4].iter().for_each(|&number| assert_eq!(put(&mut words, number), None));
+        assert!(words.may_have_gone(&words.ask_for(&word(same[0]))));
+        assert_eq!(put(&mut words, same[4]), line(&word(same[0]), &[same[0]]), "the older one at home");
+        let known = same[..5].iter().map(|&number| find(&words, &word(number)).is_some());
+        assert_eq!(known.collect::<Vec<_>>(), [false, true, true, true, true]);
+        words.clear();
+        assert_eq!(same[..5].iter().find(|&&number| find(&words, &word(number)).is_some()), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use super::Symbol;
 use crate::simd::append::Appender;
-use crate::simd::{BLOCK, Classifier};
+use crate::simd::{BLOCK, Classifier, bits};
 use key::{Key, LONG, SHORT};
 use long::LongWords;
 pub(crate) use lookup::{Known, Lookup, Places};
@@ -95,7 +95,8 @@ impl WordCache {
 
     #[inline(always)]
     pub(crate) fn lookup(&self) -> Lookup<'_> {
-        Lookup { lines: self.short.lines(), medium: &self.medium, ring: &self.ring, classifier: Classifier::best() }
+        let Self { short, medium, long, ring, .. } = self;
+        Lookup { lines: short.lines(), medium, long, ring, classifier: Classifier::best() }
     }
 
     /// After words were found, the first of which is `first`: brings one home that stood aside.
@@ -111,11 +112,13 @@ impl WordCache {
     pub(crate) fn find_unknown(&mut self, places: &Places, mut unknown: impl FnMut(usize)) {
         let words = places.words;
         for first in (0..words).step_by(BLOCK) {
-            let mut left = self.lookup().not_at_home(places, first..words.min(first + BLOCK));
-            while left != 0 {
-                let at = first + left.trailing_zeros() as usize;
+            let not_at_home = self.lookup().not_at_home(places, first..words.min(first + BLOCK));
+            for at in bits::places(not_at_home) {
+                self.lookup().expect_aside(places.key(first + at), places.line(first + at));
+            }
+            for at in bits::places(not_at_home) {
+                let at = first + at;
                 let key = places.key(at);
-                left &= left - 1;
                 if self.lookup().is_aside(key, places.line(at)) || self.take_over(key).is_some() {
                     continue;
                 }
@@ -127,7 +130,9 @@ impl WordCache {
 
     /// Whether one of the words of [`Self::ask_for`] is of medium length and not known.
     pub(crate) fn is_unknown_medium(&self, places: &Places, at: usize, word: &[u8]) -> bool {
-        self.medium.is_unknown(places.medium(at), &self.ring) && self.long.find(word, &self.ring).is_none()
+        let place = places.medium(at);
+        self.medium.is_unknown(place, &self.ring)
+            && !(self.medium.may_have_gone(place) && self.long.find(word, &self.ring).is_some())
     }
 
     /// So many words are looked for: told by whoever does, for many together.

@@ -179,6 +179,7 @@ impl ShortWords {
 
 #[cfg(test)]
 mod tests {
+    use super::super::long::LongWords;
     use super::super::lookup::Lookup;
     use super::super::medium::MediumWords;
     use super::super::ring::Ring;
@@ -198,7 +199,13 @@ mod tests {
     fn find(words: &mut ShortWords, number: u32) -> Option<Vec<u32>> {
         let (medium, ring, mut ids) = (MediumWords::new(0), Ring::new(0), vec![]);
         let mut end = Appender::new(&mut ids, Packed::MOST, Classifier::best());
-        let lookup = Lookup { lines: &words.lines, medium: &medium, ring: &ring, classifier: Classifier::best() };
+        let lookup = Lookup {
+            lines: &words.lines,
+            medium: &medium,
+            long: &LongWords::new(0),
+            ring: &ring,
+            classifier: Classifier::best(),
+        };
         let hit = lookup.push(key(number), home(key(number), words.lines.len()) as u32, &mut end);
         drop(end);
         words.bring_home(key(number));

@@ -24,3 +24,8 @@ test('dispose frees at once', () => {
   const grown = measure('disposed')
   assert.ok(grown < 40, `grown by ${grown} MiB`)
 })
+
+test('the columns of a large text serve for the next one', { skip: process.platform !== 'linux' }, () => {
+  const cleared = measure('again')
+  assert.ok(cleared < 16, `${cleared} MiB are written for the first time`)
+})

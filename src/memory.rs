@@ -335,13 +335,14 @@ fn unknown(error: memory::UnknownName) -> Failure {
     Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", error.to_string())
 }
 
-/// Sets the pool as the environment says, once in a process, and makes it ask for collections.
+/// Sets the pool and the allocator as the environment says, once in a process, and makes the pool ask for collections.
 #[napi]
 pub fn prepare_memory(env: Env) -> napi::Result<()> {
     static PREPARED: OnceLock<Result<(), Failure>> = OnceLock::new();
     let prepared = PREPARED.get_or_init(|| {
         memory::set_collector(&LaterOnTheJsThread);
         memory::configure(Settings::from_env().map_err(unknown)?);
+        node_api::keep_freed_memory();
         Ok(())
     });
     prepared.as_ref().map_err(|failure| node_api::js_error(env, failure)).copied()?;

@@ -9,7 +9,7 @@
 // V8's collector goes up and down by 14 MiB, and a line through that tells nothing. The word caches are taken off: which of them are
 // kept, cold ones or warm ones, is chance, they say themselves how large they are, and they do not grow above 24 MiB each.
 //
-// From thirty minutes on it fails when the delay is 5 ms or more, or the memory at rest grows by 1 MiB or more in ten minutes; before, memory
+// From ten minutes on it fails when the delay is 5 ms or more, or the memory at rest grows by 1 MiB or more in ten minutes; before, memory
 // has not settled, and only errors count.
 
 import { fork } from 'node:child_process'
@@ -27,8 +27,6 @@ const MOST_DELAY = 5
 const MOST_GROWTH = 1
 /** The part of the time at the start in which memory settles, and that does not count: in thirty minutes it rose until the eighteenth at most. */
 const SETTLING = 1 / 2
-/** The least minutes of a run that tells how memory grows. */
-const SETTLED = 30
 /** How often in a run the services rest: each second at most. */
 const RESTS = 60
 
@@ -164,7 +162,7 @@ function report() {
     const { growth, error } = slope(rested.slice(Math.floor(rested.length * SETTLING)))
     const [now, resting, caches] = [rss, rested.at(-1).rss, rested.at(-1).caches].map((bytes) => (bytes / 2 ** 20).toFixed(0))
     console.log(`  process ${i + 1}: event loop p99 ${delay.toFixed(2)} ms, RSS ${now} MiB, at rest ${resting}, ${caches} of it word caches; without them ${growth.toFixed(2)} ± ${error.toFixed(2)} MiB per 10 minutes`)
-    if (minutes < SETTLED || performance.now() < end) return
+    if (minutes < 10 || performance.now() < end) return
     if (delay >= MOST_DELAY) wrong.push(`process ${i + 1}: the event loop's delay is ${delay.toFixed(2)} ms, not below ${MOST_DELAY}`)
     if (growth >= MOST_GROWTH) wrong.push(`process ${i + 1}: memory grows by ${growth.toFixed(2)} MiB in 10 minutes, not below ${MOST_GROWTH}`)
   })

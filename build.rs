@@ -1,5 +1,22 @@
-//! What the linker has to know to make a Node addon.
+//! What the linker has to know to make a Node addon, and the cfg `mimalloc`: set where the feature is on and the target
+//! is one of those it was tested on.
+
+use std::env;
 
 fn main() {
     napi_build::setup();
+
+    println!("cargo::rustc-check-cfg=cfg(mimalloc)");
+    if env::var_os("CARGO_FEATURE_MIMALLOC").is_some() && is_tested_with_mimalloc() {
+        println!("cargo::rustc-cfg=mimalloc");
+    }
+}
+
+/// The same targets as those Cargo.toml has the dependency for, which cannot be named in one place for both.
+fn is_tested_with_mimalloc() -> bool {
+    let target = |part: &str| env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default();
+    matches!(
+        (target("OS").as_str(), target("ENV").as_str(), target("ARCH").as_str()),
+        ("linux", "gnu", "x86_64" | "aarch64") | ("macos", _, "aarch64")
+    )
 }

@@ -11,7 +11,7 @@
 //! 7. [`error`]: the one place where an error of any kind becomes a JS error with a stable code.
 //!
 //! [`registry`] lets every thread that loads the same bytes share one tokenizer. [`node_api`] holds every raw call into
-//! Node and with it all unsafe code of this crate.
+//! Node, [`allocator`] those into mimalloc, and nothing else of this crate is unsafe.
 
 #![deny(unsafe_code)]
 // In a test build napi's macros register nothing, so nobody calls what they export.

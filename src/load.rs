@@ -10,6 +10,7 @@ use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::{RankDefinition, Tokenizer};
 
+use crate::allocator;
 use crate::error::{Class, Failure, caught};
 use crate::line::Turn;
 use crate::node_api::{self, Owned};
@@ -95,7 +96,7 @@ fn load(source: &Source, definition: &Definition) -> Result<Arc<Tokenizer>, Fail
         }),
     };
     // Taking a file apart needs several times what the tokenizer keeps, and this thread may not allocate again soon.
-    node_api::release_free_memory();
+    allocator::release_free_memory();
     loaded
 }
 

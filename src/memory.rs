@@ -17,6 +17,7 @@ use napi::Env;
 use napi_derive::napi;
 use tokenlane_core::memory::{self, Advice, Collection, Collector, Kind, Plain, Settings, Slab, Step, Taken};
 
+use crate::allocator;
 use crate::error::{Class, Failure};
 use crate::node_api;
 
@@ -342,7 +343,7 @@ pub fn prepare_memory(env: Env) -> napi::Result<()> {
     let prepared = PREPARED.get_or_init(|| {
         memory::set_collector(&LaterOnTheJsThread);
         memory::configure(Settings::from_env().map_err(unknown)?);
-        node_api::keep_freed_memory();
+        allocator::keep_freed_memory();
         Ok(())
     });
     prepared.as_ref().map_err(|failure| node_api::js_error(env, failure)).copied()?;
@@ -356,7 +357,7 @@ pub fn prepare_memory(env: Env) -> napi::Result<()> {
 #[napi]
 pub fn trim_memory() {
     memory::trim();
-    node_api::release_free_memory();
+    allocator::release_free_memory();
 }
 
 /// What the pool is, has and did.

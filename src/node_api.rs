@@ -1,4 +1,4 @@
-//! Every raw call into Node, each behind a safe door. This file and those under node_api/ are the only
+//! Every raw call into Node, each behind a safe door. This file, those under node_api/ and the allocator's are the only
 //! ones of this crate with unsafe code.
 //!
 //! Two facts carry all of it. First, an [`Unknown`] is only ever made by Node-API or napi for the call that is running,
@@ -392,42 +392,6 @@ pub fn external_memory(env: Env) -> i64 {
     // SAFETY: `env` is the running call's, and the result is a valid place. Nothing is added, so the sum stays what it is.
     unsafe { sys::napi_adjust_external_memory(env.raw(), 0, &mut bytes) };
     bytes
-}
-
-/// Gives back to the system what this addon's allocator keeps of memory that this thread freed, and of that of threads
-/// that are gone.
-pub fn release_free_memory() {
-    #[cfg(all(
-        feature = "mimalloc",
-        any(
-            all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")),
-            all(target_os = "macos", target_arch = "aarch64")
-        )
-    ))]
-    // SAFETY: any thread may call it at any time.
-    unsafe {
-        libmimalloc_sys::mi_collect(true);
-    }
-}
-
-/// Has this addon's allocator keep for a second what was freed, where the environment (`MIMALLOC_PURGE_DELAY`) does not say how
-/// long. Its own ten milliseconds are less than a large text takes: the columns of each text were written to pages that the system had to clear
-/// again, and a text of twice the length took up to 2.8 times as long.
-pub fn keep_freed_memory() {
-    #[cfg(all(
-        feature = "mimalloc",
-        any(
-            all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")),
-            all(target_os = "macos", target_arch = "aarch64")
-        )
-    ))]
-    {
-        use libmimalloc_sys::{mi_option_eager_commit_delay, mi_option_set_default};
-        // As mimalloc.h of version 2 counts them; the crate has no name for it.
-        const PURGE_DELAY: i32 = mi_option_eager_commit_delay + 1;
-        // SAFETY: writes one number of mimalloc's, which other threads at most read.
-        unsafe { mi_option_set_default(PURGE_DELAY, 1000) };
-    }
 }
 
 /// What comes out of a batch. In JS: an array of the block of ids, the number of rows, the block of the rows' texts, and the

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Writes encodings/*.tiktoken from the npm package tiktoken.   usage: node scripts/make-encodings.mjs
+// Writes encodings/*.tiktoken from the npm package tiktoken, and core/encodings/*.splits from those.   usage: node scripts/make-encodings.mjs
 //
 // The package holds the ranks in a shorter notation of its own. Turned back into the notation that was published,
 // each file must have the checksum of the published one; otherwise nothing is written.
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 import { npmPackageFiles, sha256 } from './npm-package.mjs'
 import { rankFile } from './rank-file.mjs'
+import { splitsFile } from './splits.mjs'
 
 const PACKAGE = 'tiktoken@1.0.22'
 const INTEGRITY = 'sha512-PKvy1rVF1RibfF3JlXBSP0Jrcw2uq3yXdgcEXtKTYn3QJ/cBRBHDnrJ5jHky+MENZ6DIPwNUGWpkVx+7joCpNA=='
@@ -21,7 +22,7 @@ const PUBLISHED = {
   o200k_base: '446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d',
 }
 
-const folder = new URL('../encodings/', import.meta.url)
+const folders = { '.tiktoken': new URL('../encodings/', import.meta.url), '.splits': new URL('../core/encodings/', import.meta.url) }
 const source = (name) => `encoders/${name}.json`
 const names = Object.keys(PUBLISHED)
 
@@ -30,11 +31,13 @@ const encodings = names.map((name) => {
   const ranks = Buffer.from(rankFile(JSON.parse(files.get(source(name))).bpe_ranks))
   const got = sha256(ranks)
   if (got !== PUBLISHED[name]) throw new Error(`${name} came out as ${got}, but ${PUBLISHED[name]} was published`)
-  return { name, ranks }
+  return { name, '.tiktoken': ranks, '.splits': splitsFile(ranks) }
 })
-await fs.mkdir(folder, { recursive: true })
-for (const { name, ranks } of encodings) {
-  const file = new URL(`${name}.tiktoken`, folder)
-  await fs.writeFile(file, ranks)
-  console.log(`${fileURLToPath(file)}  ${ranks.length} bytes`)
+for (const [ending, folder] of Object.entries(folders)) {
+  await fs.mkdir(folder, { recursive: true })
+  for (const encoding of encodings) {
+    const file = new URL(encoding.name + ending, folder)
+    await fs.writeFile(file, encoding[ending])
+    console.log(`${fileURLToPath(file)}  ${encoding[ending].length} bytes`)
+  }
 }

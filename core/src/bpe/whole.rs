@@ -3,6 +3,7 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use super::short_tokens::ShortTokens;
 use super::word_cache::key::{self, Key, LONG, SHORT};
@@ -56,14 +57,19 @@ impl WholeWords {
         self.short.id(key).or_else(|| if self.crowded { self.others.id(word) } else { None })
     }
 
-    /// Every way to make one of `words` of two others: the ids of the left one, of the right one, and of the word itself.
-    pub(crate) fn pairs<'w>(&self, words: impl Iterator<Item = (&'w [u8], u32)>, mut each: impl FnMut(u32, u32, u32)) {
+    /// The ways to make one of `words` of two others, where it may be cut in those places: the ids of the left one, of the right one, and of
+    /// the word itself.
+    pub(crate) fn pairs<'w>(
+        &self,
+        words: impl Iterator<Item = (&'w [u8], u32, Range<usize>)>,
+        mut each: impl FnMut(u32, u32, u32),
+    ) {
         let mut waiting = vec![];
-        for (word, id) in words {
+        for (word, id, cuts) in words {
             if word.len() <= SHORT && !self.crowded {
-                self.likely_pairs(word, |left, right| waiting.push((left, right, id)));
+                self.likely_pairs(word, cuts, |left, right| waiting.push((left, right, id)));
             } else {
-                for (left, right) in (1..word.len()).map(|cut| word.split_at(cut)) {
+                for (left, right) in cuts.map(|cut| word.split_at(cut)) {
                     // The end of a word is less often one than its start, so it is looked for first.
                     if let Some(right) = self.id(right)
                         && let Some(left) = self.id(left)
@@ -87,13 +93,13 @@ impl WholeWords {
         }
     }
 
-    /// The keys of what a short word can be cut into, if both parts may be words. Their lines are asked for.
-    fn likely_pairs(&self, word: &[u8], mut each: impl FnMut(Key, Key)) {
+    /// The keys of what a short word can be cut into in these places, if both parts may be words. Their lines are asked for.
+    fn likely_pairs(&self, word: &[u8], cuts: Range<usize>, mut each: impl FnMut(Key, Key)) {
         let whole = key::of_word(word) & key::MASKS[word.len()];
-        let mut rest = whole;
-        for (cut, mask) in key::MASKS.iter().enumerate().take(word.len()).skip(1) {
-            rest >>= 8;
+        let mut rest = whole >> (8 * cuts.start);
+        for (cut, mask) in key::MASKS.iter().enumerate().take(cuts.end).skip(cuts.start) {
             let right = key::with_len(rest, word.len() - cut);
+            rest >>= 8;
             if self.short.may_have(right) {
                 let left = key::with_len(whole & mask, cut);
                 if self.short.may_have(left) {
@@ -219,19 +225,29 @@ mod tests {
                 .collect();
             for words in [&roomy, &crowded] {
                 let mut pairs = vec![];
-                words.pairs([(word.as_bytes(), 7)].into_iter(), |left, right, id| pairs.push((left, right, id)));
+                let one = |cuts| [(word.as_bytes(), 7, cuts)].into_iter();
+                words.pairs(one(1..word.len()), |left, right, id| pairs.push((left, right, id)));
                 assert_eq!(pairs, expected, "{word}");
+                let mut singly = vec![];
+                for cut in 1..word.len() {
+                    words.pairs(one(cut..cut + 1), |left, right, id| singly.push((left, right, id)));
+                }
+                assert_eq!(singly, expected, "{word}");
+                words.pairs(one(0..0), |_, _, _| panic!("it may not be cut"));
             }
         }
         let mut all = [vec![], vec![]];
         for (words, all) in [&roomy, &crowded].into_iter().zip(&mut all) {
             // More than wait at a time.
-            words.pairs((0..20).flat_map(|_| entries()), |left, right, id| all.push((left, right, id)));
+            let uncut = (0..20).flat_map(|_| entries());
+            words.pairs(uncut.map(|(word, id)| (word, id, 1..word.len())), |left, right, id| {
+                all.push((left, right, id))
+            });
             all.sort_unstable();
         }
         assert_eq!(all[0], all[1]);
         roomy.crowded = true;
-        roomy.pairs([(&b"ab"[..], 2)].into_iter(), |left, right, id| assert_eq!((left, right, id), (0, 1, 2)));
+        roomy.pairs([(&b"ab"[..], 2, 1..2)].into_iter(), |left, right, id| assert_eq!((left, right, id), (0, 1, 2)));
     }
 
     #[test]

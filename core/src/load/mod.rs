@@ -11,6 +11,7 @@ pub(crate) mod post_processor;
 pub(crate) mod pretokenizer;
 pub(crate) mod ranks;
 mod spaces;
+mod splits;
 pub(crate) mod tekken;
 pub(crate) mod tokenizer_json;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::json::Part;
 use super::post_processor;
+use super::splits::Splits;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, WholeWords};
@@ -26,15 +27,15 @@ pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
-    tokenizer(parse(bytes)?, definition)
+    tokenizer(parse(bytes)?, Splits::of(bytes), definition)
 }
 
 /// The tokenizer of a vocabulary whose ids are ranks.
-pub(crate) fn tokenizer(vocab: Vocab, definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
+pub(super) fn tokenizer(vocab: Vocab, splits: Splits, definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
     let words = WholeWords::new(vocab.iter());
-    let merges = Merges::new(&merges(&vocab, &words));
+    let merges = Merges::new(&merges(&vocab, &words, splits));
     let bpe = Bpe::new(alphabet, Arc::new(merges), Some(words), None);
     assemble(Blueprint {
         pattern: definition.pattern.clone(),
@@ -156,11 +157,12 @@ fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
     Ok(rank)
 }
 
-/// Every way to make a token of two others. The format has no list of merges: two neighbours join when their bytes
+/// The ways to make a token of two others. The format has no list of merges: two neighbours join when their bytes
 /// together are a token, its rank is how early. Pairs that never meet do no harm.
-fn merges(vocab: &Vocab, words: &WholeWords) -> Vec<(u32, u32, Merge)> {
-    let mut merges = Vec::with_capacity(vocab.len() * 2);
-    words.pairs(vocab.iter(), |left, right, rank| merges.push((left, right, Merge { rank, id: rank })));
+fn merges(vocab: &Vocab, words: &WholeWords, splits: Splits) -> Vec<(u32, u32, Merge)> {
+    let mut merges = Vec::with_capacity(vocab.len() * if splits.are_known() { 1 } else { 2 });
+    let tokens = vocab.iter().enumerate().map(|(place, (token, rank))| (token, rank, splits.cuts(place, token.len())));
+    words.pairs(tokens, |left, right, rank| merges.push((left, right, Merge { rank, id: rank })));
     merges
 }
 
@@ -244,7 +246,7 @@ mod tests {
             // And the table agrees with the naive loop over it.
             let letters: Vec<_> = word.bytes().map(|b| crate::bpe::Symbol { id: u32::from(b - b'a'), len: 1 }).collect();
             if rank(word.as_bytes()).is_none() {
-                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, tokenizer.bpe.whole_words.as_ref().expect("ranks are whole words")), &letters), symbols);
+                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, tokenizer.bpe.whole_words.as_ref().expect("ranks are whole words"), Splits::UNKNOWN), &letters), symbols);
             }
         }
     }

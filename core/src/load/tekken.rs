@@ -7,6 +7,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 
 use super::ranks;
+use super::splits::Splits;
 use crate::added_tokens::Policy;
 use crate::error::LoadError;
 use crate::tokenizer::{RankDefinition, Tokenizer};
@@ -111,7 +112,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
         (0..specials.min(MOST_FILLERS)).filter(|id| !named.contains(id)).map(|id| (format!("<SPECIAL_{id}>"), id));
     let special_tokens = special_tokens.into_iter().chain(fillers).collect();
     let definition = RankDefinition { pattern: pattern.into_owned(), special_tokens };
-    let mut tokenizer = ranks::tokenizer(vocab.finish()?, &definition)?;
+    let mut tokenizer = ranks::tokenizer(vocab.finish()?, Splits::UNKNOWN, &definition)?;
     // mistral-common never reads special tokens from text: whoever wants them puts in their ids.
     tokenizer.default_policy = Policy::Text;
     Ok(tokenizer)

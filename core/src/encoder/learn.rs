@@ -84,7 +84,7 @@ impl Words {
         // Those of about the same length merge together best.
         unknown.sort_unstable();
         unknown.dedup_by(|one, other| one.is_like(*other) && word(one.at()) == word(other.at()));
-        let words = unknown.iter().map(|one| Word(one.at(), word(one.at())));
+        let words = unknown.iter().rev().map(|one| Word(one.at(), word(one.at())));
         tokenizer.bpe.tokenize_side_by_side(classifier, words, merging, |Word(at, word), tokens| {
             cache.insert(word, places.key(at), tokens, false);
         });

@@ -198,9 +198,11 @@ impl MediumWords {
     #[inline(always)]
     pub(super) fn ask_for(&self, word: &[u8]) -> Place {
         let Some(key) = Key::of(word) else { return Place::NOWHERE };
-        let line = self.home(&key) as u32;
+        let (line, aside) = (self.home(&key) as u32, self.aside(&key));
         simd::prefetch_at(&self.lines, line as usize);
         simd::prefetch_at(&self.lines, line as usize + 1);
+        simd::prefetch_at(&self.lines, aside);
+        simd::prefetch_at(&self.lines, aside + 1);
         Place { key, line }
     }
 

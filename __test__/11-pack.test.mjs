@@ -41,10 +41,35 @@ async function page(child) {
   }
 }
 
-test('packed, installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, async () => {
+/** A copy of the package with the addon of this machine. */
+function stagedAddon() {
   const staged = path.join(folder, 'platform')
   fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
   fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
+  return staged
+}
+
+test('the README tells how large the packages are, in MB packed and installed', () => {
+  const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
+  const told = (name) => {
+    const row = readme.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
+    assert.ok(row, `${name} is not there`)
+    return row.slice(1).filter((size) => size !== '–').map(Number)
+  }
+  for (const name of fs.readdirSync(path.join(root, 'npm'))) told(`tokenlane-${name}`)
+  assert.equal(told('tokenlane').length, 2)
+  for (const from of [root, stagedAddon()]) {
+    const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--loglevel=error'], { cwd: from, encoding: 'utf8', shell: windows })
+    const [{ name, size, unpackedSize }] = JSON.parse(packed.stdout)
+    told(name).forEach((mb, at) => {
+      const is = [size, unpackedSize][at] / 1e6
+      assert.ok(Math.abs(is - mb) <= Math.max(is, mb) / 10, `${name}: ${is.toFixed(2)} MB, not ${mb}`)
+    })
+  }
+})
+
+test('packed, installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, async () => {
+  const staged = stagedAddon()
   // What npm would fetch: nothing may be asked of a registry here.
   const jinja = path.join(root, 'node_modules', '@huggingface', 'jinja')
   const tarballs = [root, staged, jinja].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder])))

@@ -20,7 +20,7 @@ const windows = process.platform === 'win32'
 function npm(cwd, args, env = process.env) {
   const result = spawnSync('npm', [...args, '--loglevel=error'], { cwd, env, encoding: 'utf8', shell: windows })
   assert.equal(result.status, 0, result.stdout + result.stderr)
-  return result.stdout.trim().split('\n').at(-1)
+  return result.stdout.trim()
 }
 
 function node(args, env) {
@@ -59,8 +59,7 @@ test('the README tells how large the packages are, in MB packed and installed', 
   for (const name of fs.readdirSync(path.join(root, 'npm'))) told(`tokenlane-${name}`)
   assert.equal(told('tokenlane').length, 2)
   for (const from of [root, stagedAddon()]) {
-    const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--loglevel=error'], { cwd: from, encoding: 'utf8', shell: windows })
-    const [{ name, size, unpackedSize }] = JSON.parse(packed.stdout)
+    const [{ name, size, unpackedSize }] = JSON.parse(npm(from, ['pack', '--dry-run', '--json']))
     told(name).forEach((mb, at) => {
       const is = [size, unpackedSize][at] / 1e6
       assert.ok(Math.abs(is - mb) <= Math.max(is, mb) / 10, `${name}: ${is.toFixed(2)} MB, not ${mb}`)
@@ -72,7 +71,7 @@ test('packed, installed and used without a compiler', { skip: windows && 'the PA
   const staged = stagedAddon()
   // What npm would fetch: nothing may be asked of a registry here.
   const jinja = path.join(root, 'node_modules', '@huggingface', 'jinja')
-  const tarballs = [root, staged, jinja].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder])))
+  const tarballs = [root, staged, jinja].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder]).split('\n').at(-1)))
 
   // A PATH with nothing but node and npm.
   const bin = path.join(folder, 'bin')

@@ -81,7 +81,8 @@ impl Words {
         let medium =
             places.long().filter(|&at| word(at).len() <= LONGEST && cache.is_unknown_medium(places, at, word(at)));
         unknown.extend(medium.map(one));
-        // Those of about the same length merge together best.
+        // Those of about the same length merge together best, the longest first: what is left over in the end is merged one by one, and
+        // takes as long as it is.
         unknown.sort_unstable();
         unknown.dedup_by(|one, other| one.is_like(*other) && word(one.at()) == word(other.at()));
         let words = unknown.iter().rev().map(|one| Word(one.at(), word(one.at())));

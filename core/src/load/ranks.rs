@@ -160,7 +160,7 @@ fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
 /// The ways to make a token of two others. The format has no list of merges: two neighbours join when their bytes
 /// together are a token, its rank is how early. Pairs that never meet do no harm.
 fn merges(vocab: &Vocab, words: &WholeWords, splits: Splits) -> Vec<(u32, u32, Merge)> {
-    let mut merges = Vec::with_capacity(vocab.len() * if splits.are_known() { 1 } else { 2 });
+    let mut merges = Vec::with_capacity(vocab.len() * 2);
     let tokens = vocab.iter().enumerate().map(|(place, (token, rank))| (token, rank, splits.cuts(place, token.len())));
     words.pairs(tokens, |left, right, rank| merges.push((left, right, Merge { rank, id: rank })));
     merges

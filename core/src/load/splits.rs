@@ -36,10 +36,6 @@ impl Splits {
         Self(BUNDLED.into_iter().find_map(|file| file.strip_prefix(&checksum)))
     }
 
-    pub(super) fn are_known(self) -> bool {
-        self.0.is_some()
-    }
-
     /// Where the token at a place in the file, of `len` bytes, may have to be cut into those two.
     pub(super) fn cuts(self, place: usize, len: usize) -> Range<usize> {
         let all = 1..len;

@@ -194,7 +194,7 @@ impl MediumWords {
         self.lines.memory_bytes()
     }
 
-    /// Where a word would be, whose lines at home are asked for ahead of time.
+    /// Where a word would be. Its lines there and elsewhere are asked for ahead of time.
     #[inline(always)]
     pub(super) fn ask_for(&self, word: &[u8]) -> Place {
         let Some(key) = Key::of(word) else { return Place::NOWHERE };

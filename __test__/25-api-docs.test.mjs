@@ -80,13 +80,13 @@ function sources(name) {
 /** What a pattern finds in the sources of some folders. */
 const found = (pattern, ...folders) => new Set(folders.flatMap(sources).flatMap((text) => [...text.matchAll(pattern)].map(([, code]) => code)))
 
-test("the README's table has every code of an error, and no other", () => {
-  const table = read('README.md').split('\n## Errors\n')[1].split('\n## ')[0]
+test('docs/guide/errors.md lists every error code, and no other', () => {
+  const table = read('docs', 'guide', 'errors.md').split('\n## Codes\n')[1].split('\n## ')[0]
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))
   const listed = new Set(rows.flatMap((row) => [...row.split('|')[1].matchAll(/`([A-Z0-9_]+)`/g)].map(([, code]) => code)))
   const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, 'lib', 'src', 'core/src')
-  for (const code of thrown) assert.ok(listed.has(code) || INTERNAL.includes(code), `${code} is not in the README`)
+  for (const code of thrown) assert.ok(listed.has(code) || INTERNAL.includes(code), `${code} is not in docs/guide/errors.md`)
   // The drop-ins name codes without their start.
   const ofDropins = found(/error\('([A-Z0-9_]+)'/g, 'dropins')
-  for (const code of listed) assert.ok(thrown.has(code) || ofDropins.has(code), `${code} is in the README, and nothing throws it`)
+  for (const code of listed) assert.ok(thrown.has(code) || ofDropins.has(code), `${code} is listed, but nothing throws it`)
 })

@@ -49,10 +49,10 @@ function stagedAddon() {
   return staged
 }
 
-test('the README tells how large the packages are, in MB packed and installed', () => {
-  const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
+test('docs/guide/deployment.md has the sizes of all packages, in MB packed and installed', () => {
+  const guide = fs.readFileSync(path.join(root, 'docs', 'guide', 'deployment.md'), 'utf8')
   const told = (name) => {
-    const row = readme.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
+    const row = guide.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
     assert.ok(row, `${name} is not there`)
     return row.slice(1).filter((size) => size !== '–').map(Number)
   }
@@ -65,6 +65,22 @@ test('the README tells how large the packages are, in MB packed and installed', 
       assert.ok(Math.abs(is - mb) <= Math.max(is, mb) / 10, `${name}: ${is.toFixed(2)} MB, not ${mb}`)
     })
   }
+})
+
+test('every relative link of the packed documents leads to a packed file', () => {
+  const [{ files }] = JSON.parse(npm(root, ['pack', '--dry-run', '--json']))
+  const packed = new Set(files.map(({ path: name }) => name))
+  const folders = new Set([...packed].flatMap((name) => name.split('/').slice(0, -1).map((_, at, parts) => parts.slice(0, at + 1).join('/'))))
+  const broken = []
+  for (const name of [...packed].filter((file) => file.endsWith('.md'))) {
+    const text = fs.readFileSync(path.join(root, name), 'utf8').replaceAll(/^```.*?^```/gms, '')
+    for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:|^#/.test(target)) continue
+      const file = path.posix.normalize(path.posix.join(path.posix.dirname(name), target.split('#')[0])).replace(/\/$/, '')
+      if (!packed.has(file) && !folders.has(file)) broken.push(`${name}: ${target}`)
+    }
+  }
+  assert.deepEqual(broken, [])
 })
 
 test('packed, installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, async () => {

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+// Reports comments and prose that are wider than 100 columns. Tables and code blocks of Markdown are
+// left out, as they cannot be wrapped.
+//
+//   usage: node scripts/check-widths.mjs
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { spawnSync } from 'node:child_process'
+
+import { root, stop } from './setup.mjs'
+
+const WIDTH = 100
+// Generated files, and text of others.
+const LEFT_OUT = /^(docs\/api\/|docs\/benchmarks\.md|docs\/memory\.md|LICENSE|core\/benches\/code\.txt|scripts\/sample\/)/
+
+const COMMENT = {
+  rs: /^\s*\/\/|\s\/\/ /,
+  js: /^\s*(\/\/|\/?\*)|[\s;{,]\/\/ /,
+  py: /^\s*#|\s# /,
+  toml: /^\s*#|\s# /,
+}
+const KIND = { rs: 'rs', js: 'js', mjs: 'js', cjs: 'js', ts: 'js', mts: 'js', css: 'js', py: 'py', toml: 'toml', yml: 'toml', sh: 'toml' }
+
+const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+if (listed.status !== 0) stop('the widths of comments are checked in a git checkout only')
+
+const wide = []
+for (const name of listed.stdout.split('\n').filter((one) => one !== '' && !LEFT_OUT.test(one))) {
+  const extension = path.extname(name).slice(1)
+  if (KIND[extension] === undefined && extension !== 'md') continue
+  const file = path.join(root, name)
+  if (!fs.existsSync(file)) continue
+  const lines = fs.readFileSync(file, 'utf8').split('\n')
+  const isWide = extension === 'md' ? prose(lines) : (line) => COMMENT[KIND[extension]].test(withoutStrings(line))
+  lines.forEach((line, at) => {
+    if (isWide(line) && [...line].length > WIDTH) wide.push(`${name}:${at + 1}: ${[...line].length} columns`)
+  })
+}
+console.log(wide.length === 0 ? `no comment is wider than ${WIDTH} columns` : wide.join('\n'))
+process.exit(wide.length === 0 ? 0 : 1)
+
+/** Lines of Markdown that are prose: neither code, nor a row of a table, nor a picture. */
+function prose(lines) {
+  let isCode = false
+  const states = new Map()
+  for (const line of lines) {
+    if (line.startsWith('```')) isCode = !isCode
+    states.set(line, !isCode && !/^(```|\||    |<|!\[|\[[^\]]+\]:)/.test(line))
+  }
+  return (line) => states.get(line)
+}
+
+/** A line whose string literals are empty, so that `//` in an address is not taken for a comment. */
+function withoutStrings(line) {
+  return /^\s*(\/\/|#|\/?\*)/.test(line) ? line : line.replaceAll(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g, "''")
+}

@@ -1,61 +1,75 @@
-// What the calls of index.d.ts take: texts and options.
+// Arguments and options of the calls in index.d.ts.
 
-/** One text: a string, or UTF-8 as bytes. A surrogate without its partner counts as U+FFFD; invalid UTF-8 is an error. */
+/**
+ * One text: a string, or bytes of UTF-8. A lone surrogate counts as U+FFFD; invalid UTF-8 is an
+ * error.
+ */
 export type Text = string | Uint8Array
 
 /** The ids of one text. */
 export type Ids = Uint32Array | readonly number[]
 
 /**
- * What becomes of special tokens that the text itself spells out, such as `<|endoftext|>`:
- * - `'parse'`: they become the token. Only for text that you wrote yourself.
- * - `'text'`: they are encoded like any other text. Right for what users send.
- * - `'throw'`: they are refused with `ERR_TOKENLANE_SPECIAL_TOKEN`.
- * - an array: those listed become the token, the others are text. A name that is no special token is a `RangeError`,
- *   `ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN`.
+ * How special tokens spelled out in the text, such as `<|endoftext|>`, are encoded:
+ * - `'parse'`: as the special token. Only for text that you wrote yourself.
+ * - `'text'`: as ordinary text. For text that users send.
+ * - `'throw'`: not at all, the call throws `ERR_TOKENLANE_SPECIAL_TOKEN`.
+ * - an array: the listed tokens as special tokens, all others as ordinary text. A name that is not
+ *   a special token is a `RangeError`, `ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN`.
  */
 export type SpecialTokens = 'parse' | 'text' | 'throw' | readonly string[]
 
 /**
- * What offsets count: UTF-16 units as JavaScript strings do, Unicode code points as Python does, or bytes of UTF-8.
+ * The unit of offsets: UTF-16 units as in JavaScript strings, Unicode code points as in Python, or
+ * bytes of UTF-8.
  */
 export type OffsetUnit = 'utf16' | 'codepoint' | 'byte'
 
-/** How a text is read. */
+/** Options of calls that encode or count. */
 export interface CountOptions {
-  /** Add what the tokenizer puts around a text, such as a begin token. Encodings of tiktoken add nothing. Default `true`. */
+  /**
+   * Add the special tokens that the tokenizer puts around a text. Rank files add none. Default
+   * `true`.
+   */
   addSpecialTokens?: boolean | undefined
-  /** Default as where the file comes from: `'parse'` for a tokenizer.json, `'throw'` for a rank file. */
+  /**
+   * Default as in the reference library: `'parse'` for a tokenizer.json, `'throw'` for a rank file.
+   */
   specialTokens?: SpecialTokens | undefined
 }
 
-/** From which end: truncation to the left keeps the end of a text, padding to the left comes before it. */
+/** A side: truncation on the left keeps the end of a text, padding on the left comes before it. */
 export type Direction = 'left' | 'right'
 
-/** What texts are cut to. */
+/** Truncation: the maximum length of an encoding, and how texts are shortened to it. */
 export interface Truncation {
   /**
-   * How many ids an encoding has at most, special tokens included. When those alone are more, nothing is cut, as in Hugging
-   * Face's library.
+   * The maximum number of ids of an encoding, special tokens included. If the special tokens alone
+   * exceed it, nothing is truncated, as in Hugging Face's library.
    */
   maxLength: number
   /**
-   * How many ids the part that is kept and the parts that overflow have in common with their neighbours. Default 0. It must
-   * be less than what is left of `maxLength` for a text: a `RangeError`, `ERR_TOKENLANE_TRUNCATION_STRIDE`.
+   * The number of ids that neighbouring parts have in common. Default 0. It must be less than the
+   * part of `maxLength` that is left for a text, else a `RangeError`,
+   * `ERR_TOKENLANE_TRUNCATION_STRIDE`.
    */
   stride?: number | undefined
   /**
-   * Which text of a pair gets shorter. Default `'longest_first'`. A text that is too short for it is a `RangeError`,
-   * `ERR_TOKENLANE_TRUNCATION_TOO_SHORT`; `'only_second'` without one `ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT`.
+   * Which text of a pair is shortened. Default `'longest_first'`. A text that is too short for the
+   * strategy is a `RangeError`, `ERR_TOKENLANE_TRUNCATION_TOO_SHORT`; `'only_second'` without a
+   * second text is `ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT`.
    */
   strategy?: 'longest_first' | 'only_first' | 'only_second' | undefined
   /** Default `'right'`. */
   direction?: Direction | undefined
 }
 
-/** What encodings are filled up to. */
+/** Padding: the length that encodings are filled up to, and with what. */
 export interface Padding {
-  /** The longest row of the batch, or so many ids; what is longer stays as it is. Default `'longest'`. */
+  /**
+   * The length of the longest row of the batch, or a number of ids; longer rows are unchanged.
+   * Default `'longest'`.
+   */
   to?: 'longest' | number | undefined
   /** The length is rounded up to a multiple of this. Default 1. */
   multipleOf?: number | undefined
@@ -69,274 +83,314 @@ export interface Padding {
   padToken?: string | undefined
 }
 
-/** What a batch can have beside ids and offsets. */
+/** A column that a batch can have beside ids and offsets. */
 export type Column = 'tokens' | 'specialTokensMask' | 'typeIds' | 'attentionMask' | 'wordIds' | 'sequenceIds'
 
-/** A text, or with `pretokenized` its words. */
+/** A text or, with `pretokenized`, an array of its words. */
 export type Input = Text | readonly Text[]
 
-/** A tensor as onnxruntime-node takes it: `new ort.Tensor(type, data, dims)`. */
+/** The arguments of a tensor of onnxruntime-node: `new ort.Tensor(type, data, dims)`. */
 export interface TensorData<Type extends 'int64' | 'int32'> {
-  /** What `data` holds. */
+  /** The element type of `data`. */
   type: Type
   /** The rows, end to end. */
   data: Type extends 'int64' ? BigInt64Array : Int32Array
-  /** Rows, and ids in each. */
+  /** Number of rows, and of ids per row. */
   dims: [number, number]
 }
 
-/** How texts are encoded, one or many. */
+/** Options of {@link Tokenizer.encode} and {@link Tokenizer.encodeBatch}. */
 export interface EncodeOptions extends CountOptions {
   /**
-   * The unit of `offsets`, or `false` for none. Default `'utf16'` for one text, where they are computed when asked for, and
-   * `false` for a batch, where they cost time and memory.
+   * The unit of `offsets`, or `false` for none. Default `'utf16'` for one text, where they are
+   * computed on first access, and `false` for a batch, where they cost time and memory.
    */
   offsets?: OffsetUnit | false | undefined
   /**
-   * The texts are arrays of words: each word is encoded by itself, its offsets are its own, and its place in the array is
-   * the word id of its tokens. Default `false`.
+   * Each text is an array of words. Each word is encoded alone, offsets are relative to the word,
+   * and the index of the word is the word id of its tokens. Default `false`.
    */
   pretokenized?: boolean | undefined
-  /** Default as the file says, which is mostly `false`: not at all. */
+  /** Default as in the file, mostly `false`: none. */
   truncation?: Truncation | false | undefined
-  /** Default as the file says, which is mostly `false`: not at all. */
+  /** Default as in the file, mostly `false`: none. */
   padding?: Padding | false | undefined
 }
 
-/** How {@link Tokenizer.encode} encodes its text. */
+/** Options of {@link Tokenizer.encode}. */
 export interface EncodeOneOptions extends EncodeOptions {
-  /** A second text that is encoded together with the first. Default none. */
+  /** A second text, encoded together with the first. Default none. */
   pair?: Input | undefined
 }
 
-/** How {@link Tokenizer.encodeBatch} encodes its texts, and what it gives beside ids. */
+/** Options of {@link Tokenizer.encodeBatch}. */
 export interface EncodeBatchOptions extends EncodeOptions {
-  /** For each text the one that is encoded together with it. Default none. */
+  /** For each text a second one, encoded together with it. Default none. */
   pairs?: readonly Input[] | undefined
-  /** What is wanted beside ids and offsets. Default none; with padding there is always an attention mask. */
+  /** Columns beside ids and offsets. Default none; the attention mask is always available. */
   columns?: readonly Column[] | undefined
-  /** What truncation cuts off is wanted too, as rows behind the row of their text. Default `false`. */
+  /**
+   * Return what truncation cut off as further rows, after the row of their text. Default `false`.
+   */
   overflow?: boolean | undefined
 }
 
-/** How many threads a call of many texts may use. */
+/** The number of threads of a batch. */
 export interface ThreadOptions {
   /**
-   * The most threads that work on this call, 1 to 256. Default: the environment variable `RAYON_NUM_THREADS`, else as many
-   * as the machine or the container has.
+   * The maximum number of threads for this call, 1 to 256. Default: the environment variable
+   * `RAYON_NUM_THREADS`, else the number of processors of the machine or container.
    */
   threads?: number | undefined
 }
 
-/** How a call off the event loop runs, and what stops it. */
+/** Options of calls that run off the event loop. */
 export interface RunOptions extends ThreadOptions {
   /**
-   * Stops the call, whether it waits or runs: the promise is rejected with `signal.reason` at once, the threads stop soon
-   * after. Default none.
+   * Stops the call, whether it waits or runs: the promise rejects with `signal.reason` at once, the
+   * threads stop soon after. Default none.
    */
   signal?: AbortSignal | undefined
 }
 
-/** What becomes text when ids are decoded. */
+/** Options of calls that decode. */
 export interface DecodeOptions {
-  /** Leave special tokens out of the text. Default `false`: nothing is hidden. */
+  /** Leave special tokens out of the text. Default `false`. */
   skipSpecialTokens?: boolean | undefined
 }
 
-/** How far {@link Tokenizer.encodeInto} came. */
+/** The result of {@link Tokenizer.encodeInto}. */
 export interface EncodedInto {
-  /** How much of the text the ids stand for: UTF-16 units of a string, bytes of a Uint8Array. */
+  /**
+   * The length of the text that the ids cover: in UTF-16 units of a string, in bytes of a
+   * Uint8Array.
+   */
   read: number
-  /** How many ids were written. */
+  /** The number of ids written. */
   written: number
 }
 
-/** How {@link Tokenizer.split} cuts a text. */
+/** Options of {@link Tokenizer.split}. */
 export interface SplitOptions extends CountOptions {
-  /** How many ids a piece has at most when it is encoded by itself, special tokens included. At least 1. */
+  /**
+   * The maximum number of ids of a piece when it is encoded alone, special tokens included. At
+   * least 1.
+   */
   maxTokens: number
   /**
-   * How many ids at the end of a piece come again at the start of the next, at most, special tokens not counted. Less than
-   * `maxTokens`. Whole sentences or lines where those are the boundary: none, if not one is that short. Default 0.
+   * The maximum number of ids at the end of a piece that the next piece repeats, without special
+   * tokens. Less than `maxTokens`. With sentences or lines as the boundary, whole ones are
+   * repeated: none, if each is longer. Default 0.
    */
   overlap?: number | undefined
   /**
-   * Where pieces end: `'token'` when they are as long as they can be, `'sentence'` behind the last sentence that fits (by
-   * Unicode's rules, `Intl.Segmenter`; in a Node without it behind `.`, `!`, `?` and white space), `'line'` behind the last line
-   * that fits. A sentence or a line that is longer than a piece is cut as with `'token'`. Default `'token'`.
+   * Where pieces end: `'token'`: as late as possible; `'sentence'`: after the last sentence that
+   * fits, by Unicode's rules (`Intl.Segmenter`; in a Node without it, after `.`, `!` or `?` and
+   * white space); `'line'`: after the last line that fits. A sentence or line that is longer than a
+   * piece is split as with `'token'`. Default `'token'`.
    */
   boundary?: 'token' | 'sentence' | 'line' | undefined
 }
 
 /** A part of a text. */
 export interface Piece {
-  /** The part itself: `whole.slice(start, end)`. */
+  /** The text of the piece: `whole.slice(start, end)`. */
   text: string
-  /** Where it starts, in UTF-16 units of the whole text. */
+  /** Start, in UTF-16 units of the whole text. */
   start: number
-  /** Where it ends. */
+  /** End, in UTF-16 units of the whole text. */
   end: number
-  /** How many ids it has when it is encoded by itself. */
+  /** The number of ids when the piece is encoded alone. */
   count: number
 }
 
-/** What a file does not say itself: of a rank file (`*.tiktoken`) how texts are cut, of any how chats go. */
+/** Options of the loaders: what a rank file (`*.tiktoken`) does not contain, and chat templates. */
 export interface LoadOptions {
-  /** Read the file as the bundled encoding of this name. Default: the file says what it is. */
+  /**
+   * Read the file as the ranks of the bundled encoding of this name. Default: recognised by its
+   * content.
+   */
   encoding?: string | undefined
-  /** The regular expression whose matches are the words that are merged. Excludes `encoding`. Default none. */
+  /** The regular expression whose matches are the words. Excludes `encoding`. Default none. */
   pattern?: string | undefined
-  /** Special tokens and their ids. Only beside `pattern`. Default none. */
+  /** Special tokens and their ids. Requires `pattern`. Default none. */
   specialTokens?: Readonly<Record<string, number>> | undefined
   /**
-   * A chat template in Jinja, or several by their names. Default: what lies beside the file, as in a folder of the hub:
-   * `chat_template.jinja` and `additional_chat_templates/`, else the `chat_template` of `tokenizer_config.json`. Of bytes: none.
+   * A chat template in Jinja, or several by name. Default: from the folder of the file, as on the
+   * hub: `chat_template.jinja` and `additional_chat_templates/`, else `chat_template` in
+   * `tokenizer_config.json`. For bytes: none.
    */
   chatTemplate?: string | Readonly<Record<string, string>> | undefined
   /**
-   * What a tokenizer_config.json holds, for the tokens that templates use (`bos_token` and its like), and for its templates.
-   * Nothing beside the file is read then. Default: the one that lies beside the file. Of bytes: none.
+   * The content of a tokenizer_config.json: special tokens that templates use (`bos_token`, …), and
+   * chat templates. Nothing in the folder of the file is read then. Default: the one in the folder
+   * of the file. For bytes: none.
    */
   config?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** One message of a conversation. Fields that are `null` are as if they were not there; templates may use others. */
+/**
+ * One message of a conversation. Fields that are `null` count as absent; templates may use further
+ * fields.
+ */
 export interface ChatMessage {
   /** Mostly `'system'`, `'user'`, `'assistant'` or `'tool'`. */
   role: string
-  /** What is said: text, or parts as the template knows them, such as `{ type: 'text', text: '…' }`. */
+  /** The content: text, or parts that the template knows, such as `{ type: 'text', text: '…' }`. */
   content?: string | readonly Readonly<Record<string, unknown>>[] | Readonly<Record<string, unknown>> | null | undefined
   [field: string]: unknown
 }
 
-/** What a template gets beside the messages. */
+/** Options of chat calls. */
 export interface ChatOptions {
-  /** Functions that a model may call, as JSON Schema. Default none. */
+  /** Functions that the model may call, as JSON Schema. Default none. */
   tools?: readonly Readonly<Record<string, unknown>>[] | null | undefined
-  /** Documents that a model may use. Default none. */
+  /** Documents that the model may use. Default none. */
   documents?: readonly Readonly<Record<string, unknown>>[] | null | undefined
   /**
-   * A template in Jinja, or the name of one where the tokenizer has several. Default: the one it has; of several, `tool_use`
-   * if there are tools, else `default`.
+   * A template in Jinja, or the name of one of the tokenizer's templates. Default: its only
+   * template; of several, `tool_use` if there are tools, else `default`.
    */
   chatTemplate?: string | undefined
-  /** End with what an answer begins with. Default `false`. */
+  /** End with the start of an answer. Default `false`. */
   addGenerationPrompt?: boolean | undefined
   /**
-   * End within the last message, so that a model goes on with it; or within another field of it than `content`. Excludes
-   * `addGenerationPrompt`. Default `false`.
+   * End inside the last message, so that a model continues it; a string names another field than
+   * `content`. Excludes `addGenerationPrompt`. Default `false`.
    */
   continueFinalMessage?: boolean | string | undefined
-  /** More variables for the template, such as `enable_thinking`; a function is one that the template can call. Default none. */
+  /**
+   * Further variables of the template, such as `enable_thinking`; it can call functions among them.
+   * Default none.
+   */
   variables?: Readonly<Record<string, unknown>> | undefined
   /**
-   * What becomes of special tokens that messages, tools, documents and variables spell out, each string by itself: `'parse'`, they
-   * become the token, or `'throw'`, they are refused (`ERR_TOKENLANE_SPECIAL_TOKEN`, with their place). Default `'parse'`, as
-   * transformers does.
+   * How special tokens spelled out in a string of the messages, tools, documents and variables are
+   * handled: `'parse'` encodes them as special tokens; `'throw'` refuses them
+   * (`ERR_TOKENLANE_SPECIAL_TOKEN`, with the place). Default `'parse'`, as in transformers.
    */
   specialTokens?: 'parse' | 'throw' | undefined
 }
 
-/** How far a download is. */
+/** The progress of a download. */
 export interface DownloadProgress {
   /** The path of the file in its repository. */
   file: string
-  /** Bytes that are here, those of an earlier attempt included. */
+  /** Bytes received, including those of an earlier attempt. */
   loaded: number
-  /** Bytes that it has. */
+  /** Size of the file in bytes. */
   total: number
 }
 
-/** Which files of the Hugging Face Hub {@link Tokenizer.fromPretrained} takes, and how. */
+/** Options of {@link Tokenizer.fromPretrained}. */
 export interface PretrainedOptions extends LoadOptions {
   /** A branch, a tag or a commit. Default `'main'`. */
   revision?: string | undefined
-  /** The path of the tokenizer in the repository. Default `'tokenizer.json'`, and where there is none `'tekken.json'`. */
+  /**
+   * The path of the tokenizer in the repository. Default `'tokenizer.json'`, else `'tekken.json'`.
+   */
   file?: string | undefined
   /**
-   * An access token of the hub, or `false` to send none. Default: the environment variable `HF_TOKEN`, else what `hf auth login`
-   * saved (`HF_TOKEN_PATH`, or `token` in `HF_HOME`).
+   * An access token of the hub, or `false` to send none. Default: the environment variable
+   * `HF_TOKEN`, else what `hf auth login` saved (`HF_TOKEN_PATH`, or `token` in `HF_HOME`).
    */
   token?: string | false | undefined
   /**
-   * The folder of cached repositories, a path or a `file:` URL. Default: the environment variable `HF_HUB_CACHE`, else `hub` in
-   * `HF_HOME`, else `huggingface/hub` in `XDG_CACHE_HOME`, else `~/.cache/huggingface/hub`.
+   * The folder of cached repositories, a path or a `file:` URL. Default: the environment variable
+   * `HF_HUB_CACHE`, else `hub` in `HF_HOME`, else `huggingface/hub` in `XDG_CACHE_HOME`, else
+   * `~/.cache/huggingface/hub`.
    */
   cacheDir?: string | URL | undefined
-  /** Take what the cache has and ask nobody. Default `false`, with the environment variable `HF_HUB_OFFLINE=1` `true`. */
+  /**
+   * Use the cache only, without requests. Default `false`; `true` with the environment variable
+   * `HF_HUB_OFFLINE=1`.
+   */
   localFilesOnly?: boolean | undefined
-  /** Stops it: the promise is rejected with `signal.reason`. What came so far is kept for the next call. Default none. */
+  /**
+   * Stops the download: the promise rejects with `signal.reason`. The next call resumes it. Default
+   * none.
+   */
   signal?: AbortSignal | undefined
-  /** Called while files are downloaded, at the start, after each piece and at the end; never for what is cached. Default none. */
+  /**
+   * Called at the start of a download, after each part and at the end; never for cached files.
+   * Default none.
+   */
   onProgress?: ((progress: DownloadProgress) => void) | undefined
 }
 
-/** A token that a tokenizer gets in addition to its own. */
+/** A token to add to a tokenizer. */
 export interface AddedToken {
-  /** Its text. One without text is left out, as in Hugging Face's library. */
+  /** The text. An empty one is ignored, as in Hugging Face's library. */
   content: string
   /**
-   * The id that it has to get; by default any. In a tokenizer.json the id is that of the vocabulary's token of this name, else
-   * the next free one, and another wish is a `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`). Beside ranks it may be any free id.
+   * The id that it has to get; by default any. In a tokenizer.json the id is that of the
+   * vocabulary's token of this name, else the next free one, and another wish is a `RangeError`
+   * (`ERR_TOKENLANE_ARGUMENT_VALUE`). Beside ranks it may be any free id.
    */
   id?: number | undefined
-  /** Left out by `skipSpecialTokens`, and subject to the option `specialTokens`. Default `false`. */
+  /** Skipped by `skipSpecialTokens`, and subject to the option `specialTokens`. Default `false`. */
   special?: boolean | undefined
-  /** Found only where no letter or digit stands beside it. Default `false`. */
+  /** Matches only if no letter or digit is next to it. Default `false`. */
   singleWord?: boolean | undefined
-  /** Takes the white space before it. Default `false`. */
+  /** Includes the white space before it. Default `false`. */
   lstrip?: boolean | undefined
-  /** Takes the white space behind it. Default `false`. */
+  /** Includes the white space after it. Default `false`. */
   rstrip?: boolean | undefined
-  /** Sought in its normalized form in the normalized text. Default `true`, for special tokens `false`. */
+  /**
+   * Matches in the normalized text, in its own normalized form. Default `true`, for special tokens
+   * `false`.
+   */
   normalized?: boolean | undefined
 }
 
-/** A component of a tokenizer.json, as the file has it: `{ type: 'Lowercase' }`. */
+/** A component of a tokenizer.json, in the form of the file: `{ type: 'Lowercase' }`. */
 export type Component = Readonly<Record<string, unknown>>
 
-/** What {@link Tokenizer.with} makes different. What is not named stays. */
+/** Changes of {@link Tokenizer.with}. Components that are not named stay. */
 export interface Changes {
-  /** Tokens to add; a string is its content. One that is there already takes what is said of it here; special it stays. */
+  /**
+   * Tokens to add; a string is the content. An existing added token takes these settings; a special
+   * one stays special.
+   */
   addedTokens?: readonly (string | AddedToken)[] | undefined
-  /** What a text goes through first; `null` takes it away. */
+  /** The normalizer; `null` removes it. */
   normalizer?: Component | null | undefined
-  /** What cuts a text into words; `null` takes it away. */
+  /** The pre-tokenizer; `null` removes it. */
   preTokenizer?: Component | null | undefined
-  /** What is put around a text; `null` takes it away. */
+  /** The post-processor; `null` removes it. */
   postProcessor?: Component | null | undefined
-  /** What makes text of tokens; `null` takes it away. */
+  /** The decoder; `null` removes it. */
   decoder?: Component | null | undefined
   /** Settings of the model. */
   model?: ModelChanges | undefined
-  /** What calls truncate to that do not say otherwise; `false` or `null`: not at all. */
+  /** The default truncation; `false` or `null` removes it. */
   truncation?: Truncation | false | null | undefined
-  /** What calls pad to that do not say otherwise; `false` or `null`: not at all. */
+  /** The default padding; `false` or `null` removes it. */
   padding?: Padding | false | null | undefined
 }
 
-/** Settings of a tokenizer.json's model that can be changed. What is not named stays. */
+/** Settings of a tokenizer.json's model that can be changed. Settings that are not named stay. */
 export interface ModelChanges {
-  /** The probability with which a merge is passed over; 0 or `null` for none. */
+  /** The probability that a merge is skipped; 0 or `null` for none. */
   dropout?: number | null | undefined
-  /** The token for characters that have none; `null`: they are left out. */
+  /** The token for unknown characters; `null`: they are dropped. */
   unkToken?: string | null | undefined
-  /** Unknown tokens in a row become one. */
+  /** Merge consecutive unknown tokens into one. */
   fuseUnk?: boolean | undefined
-  /** Characters that have no token become those of their bytes, `<0x00>` to `<0xFF>`. */
+  /** Encode unknown characters as the tokens of their bytes, `<0x00>` to `<0xFF>`. */
   byteFallback?: boolean | undefined
-  /** A word that is a token itself is not merged. */
+  /** A word that is itself a token is not merged. */
   ignoreMerges?: boolean | undefined
 }
 
-/** What {@link Tokenizer.stats} tells. All threads that have the tokenizer share it, and its figures. */
+/** The result of {@link Tokenizer.stats}. All threads share the tokenizer and its figures. */
 export interface TokenizerStats {
-  /** Bytes of the vocabulary, the merges and the other tables, about. */
+  /** Approximate bytes of the vocabulary, the merges and the other tables. */
   tableBytes: number
-  /** Bytes of the word caches, one for each worker that waits for work at the moment; of those at work nothing is told. */
+  /** Bytes of the word caches of idle workers; caches in use are not counted. */
   cacheBytes: number
-  /** How many words these caches knew. */
+  /** Words found in these caches. */
   cacheHits: number
-  /** How many they did not, so that the word was merged. */
+  /** Words not found, which the model had to encode. */
   cacheMisses: number
 }

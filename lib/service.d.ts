@@ -1,68 +1,74 @@
-// What a service sets for all of its tokenizers: limits, and the memory of results.
+// Settings for all tokenizers of a service: limits, and the memory of results.
 
-/** What a service does not take on. For each JS thread its own; at first there are no limits. */
+/** Limits of calls. Each JS thread has its own; by default there are none. */
 export interface Limits {
   /**
-   * The most bytes of UTF-8 that one call encodes, counts, truncates or splits, all its texts together; of a text that comes in a
-   * stream, nothing is said. More is a `RangeError`, `ERR_TOKENLANE_INPUT_TOO_LARGE`, before anything is done. Default `Infinity`.
+   * The maximum of bytes of UTF-8 that one call encodes, counts, truncates or splits, over all its
+   * texts; streams are not limited. More is a `RangeError`, `ERR_TOKENLANE_INPUT_TOO_LARGE`, before
+   * any work is done. Default `Infinity`.
    */
   readonly maxInputBytes: number
   /**
-   * The most batches and loads that may wait for their turn. One more is rejected at once, with `ERR_TOKENLANE_QUEUE_FULL`: for
-   * a service that would rather refuse than come too late. Default `Infinity`.
+   * The maximum number of batches and loads in the queue. A further one rejects at once with
+   * `ERR_TOKENLANE_QUEUE_FULL`, for services that prefer to refuse over being late. Default
+   * `Infinity`.
    */
   readonly maxQueuedBatches: number
   /**
-   * Sets one or both, from the next call on. What is no whole number from 0 on, and not `Infinity` either, is an error
-   * (`ERR_TOKENLANE_ARGUMENT_TYPE`, `ERR_TOKENLANE_ARGUMENT_VALUE`), and then none is set.
+   * Sets the named limits, from the next call on. A value that is neither a whole number from 0 nor
+   * `Infinity` is an error (`ERR_TOKENLANE_ARGUMENT_TYPE`, `ERR_TOKENLANE_ARGUMENT_VALUE`), and no
+   * limit changes.
    */
   configure(limits: { maxInputBytes?: number | undefined; maxQueuedBatches?: number | undefined }): void
 }
 
 /**
- * Limits of this thread. How long a batch may take is said by its signal, `{ signal: AbortSignal.timeout(500) }`: then it is rejected with
- * the signal's `TimeoutError`.
+ * Limits of this thread. The time of a batch is limited by its signal, `{ signal:
+ * AbortSignal.timeout(500) }`: it then rejects with the signal's `TimeoutError`.
  */
 export const limits: Limits
 
-/** What a step of an allocation did, since the process began. */
+/** Statistics of a step of an allocation, since the process started. */
 export interface MemoryStep {
-  /** How often it was taken. */
+  /** How often the step ran. */
   count: number
-  /** How often it gave what was wanted. */
+  /** How often it succeeded. */
   helped: number
-  /** The milliseconds that it took in all. Of `scan` it is an estimate: one in sixteen is timed. */
+  /** Total milliseconds. For `scan` an estimate: one in sixteen is timed. */
   ms: number
 }
 
-/** The pool that results lie in, at the moment. All sizes are in bytes, and `free + lent + cached === mapped`. */
+/**
+ * The state of the pool that holds results. Sizes are in bytes, and `free + lent + cached ===
+ * mapped`.
+ */
 export interface MemoryStats {
-  /** How blocks are kept: see {@link MemoryOptions.pool}. */
+  /** The kind of pool: see {@link MemoryOptions.pool}. */
   pool: 'split' | 'binned' | 'off'
-  /** What becomes of pages that are not in use: see {@link MemoryOptions.madvise}. */
+  /** The handling of unused pages: see {@link MemoryOptions.madvise}. */
   madvise: 'free' | 'dontneed' | 'off'
-  /** Whether V8 is made to collect. */
+  /** Whether the pool triggers garbage collections. */
   collect: boolean
-  /** What the pool has from the system. */
+  /** Memory taken from the system. */
   mapped: number
-  /** What is in use: texts and ids on their way, and results that JS holds. */
+  /** Memory in use: texts and ids of running calls, and results that JavaScript holds. */
   lent: number
-  /** What was handed back and not taken in yet; the next batch that needs it does that. */
+  /** Memory that was released and not yet merged; the next allocation does that. */
   free: number
-  /** What the next batch can have. */
+  /** Memory available to the next batch. */
   cached: number
-  /** What of that keeps its pages, blocks of less than 64 KiB left aside. */
+  /** The part of `cached` that keeps its pages, without blocks below 64 KiB. */
   warm: number
-  /** The most that was in use at any time since the pool was chosen. */
+  /** The maximum of `lent` since the pool was chosen. */
   mostLent: number
-  /** What the pool may have from the system. */
+  /** The maximum of `mapped`. */
   cap: number
-  /** Results that JS holds, or that it let go of and the event loop has not come round to yet. */
+  /** Results that JavaScript holds, including garbage that is not finalized yet. */
   external: number
   /**
-   * The steps of an allocation, in the order in which they are tried: look among free blocks, merge what was handed back,
-   * map new memory, reclaim what is not in use, ask for a quick and for a full garbage collection, and give up, after which
-   * the result is copied into memory of V8's own.
+   * The steps of an allocation, in order: scan free blocks, merge released blocks, map new memory,
+   * reclaim unused memory, trigger a minor and a full garbage collection, and finally copy the
+   * result into V8's heap.
    */
   steps: Record<
     'scan' | 'merge' | 'map' | 'reclaim' | 'quickCollection' | 'fullCollection' | 'copy',
@@ -70,45 +76,48 @@ export interface MemoryStats {
   >
 }
 
-/** What `memory.configure` sets. What is not named stays. */
+/** Options of `memory.configure`. Options that are not named stay. */
 export interface MemoryOptions {
   /**
-   * `'split'` cuts and merges blocks of memory; `'binned'` keeps blocks of powers of two; `'off'` keeps nothing. Default:
-   * the environment variable `TOKENLANE_POOL`, else `'split'`.
+   * `'split'` splits and merges blocks; `'binned'` keeps blocks of powers of two; `'off'` keeps
+   * nothing. Default: the environment variable `TOKENLANE_POOL`, else `'split'`.
    */
   pool?: 'split' | 'binned' | 'off' | undefined
   /**
-   * Bytes that the pool has from the system, at most: from 1 MiB to the memory of the machine or container. Results take half
-   * of it at most. Past it results are copied into memory of V8's own. Default 256 MiB.
+   * The maximum of bytes that the pool takes from the system: from 1 MiB to the memory of the
+   * machine or container. Results use at most half of it; further results are copied into V8's
+   * heap. Default 256 MiB.
    */
   cap?: number | undefined
   /**
-   * What becomes of pages that are neither in use nor kept warm: `'free'` lets the kernel take them when memory is short,
-   * `'dontneed'` gives them back at once, `'off'` keeps them. Default: the environment variable `TOKENLANE_MADVISE`, else `'free'`.
+   * The handling of pages that are neither in use nor kept warm: `'free'` lets the kernel take them
+   * when memory is short, `'dontneed'` returns them at once, `'off'` keeps them. Default: the
+   * environment variable `TOKENLANE_MADVISE`, else `'free'`.
    */
   madvise?: 'free' | 'dontneed' | 'off' | undefined
   /**
-   * Whether V8 is made to collect when many results may have become garbage, so that their memory is used again. Default
-   * `true`.
+   * Trigger garbage collections when many results may have become garbage, so that their memory is
+   * reused. Default `true`.
    */
   collect?: boolean | undefined
 }
 
-/** The memory that the results of batches lie in; one for all threads of the process. */
+/** The memory pool of batch results; one for all threads of the process. */
 export const memory: {
-  /** What it has and did. */
+  /** The state and the statistics of the pool. */
   stats(): MemoryStats
   /**
-   * Sets what is named; the rest stays. What is in use stays where it is, batches that run go on, and the next allocation
-   * keeps to it: a lower cap is reached as results are freed.
+   * Sets the named options. Memory in use stays in place and running batches go on; the next
+   * allocation follows the new options, and a lower cap is reached as results are freed.
    *
-   * Throws a `RangeError` for an unknown name and for a cap outside its bounds (`ERR_TOKENLANE_ARGUMENT_VALUE`), a
-   * `TypeError` for a value of the wrong kind (`ERR_TOKENLANE_ARGUMENT_TYPE`) or an option that there is not.
+   * Throws a `RangeError` for an unknown pool or a cap out of bounds
+   * (`ERR_TOKENLANE_ARGUMENT_VALUE`), a `TypeError` for a value of the wrong type
+   * (`ERR_TOKENLANE_ARGUMENT_TYPE`) or an unknown option (`ERR_TOKENLANE_UNKNOWN_OPTION`).
    */
   configure(options: MemoryOptions): void
   /**
-   * Gives back to the system, at once, what is not in use. It is done by itself when a worker thread ends that loaded the
-   * package.
+   * Returns unused memory to the system at once. Also runs when a worker thread that loaded the
+   * package ends.
    */
   trim(): void
 }

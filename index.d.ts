@@ -196,7 +196,9 @@ export class Tokenizer {
    * Throws an `Error`: `ERR_TOKENLANE_CHAT_TEMPLATE_MISSING` without a template, always for
    * encodings of OpenAI; `ERR_TOKENLANE_CHAT_REFUSED` if the template rejects the messages or the
    * last message cannot be continued; `ERR_TOKENLANE_CHAT_TEMPLATE` for a template that is faulty
-   * or uses an unsupported feature.
+   * or uses an unsupported feature; `ERR_TOKENLANE_CHAT_LIMIT` for a template that takes more work,
+   * memory or output than {@link limits} allow (the error's `limit` names the option, `allowed` is
+   * its value), has more than 524,288 characters or is nested too deeply.
    *
    * ```js
    * const { ids } = tokenizer.applyChatTemplate([{ role: 'user', content: 'Hello!' }], { addGenerationPrompt: true })

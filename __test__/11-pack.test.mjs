@@ -86,8 +86,7 @@ test('every relative link of the packed documents leads to a packed file', () =>
 test('packed, installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, async () => {
   const staged = stagedAddon()
   // What npm would fetch: nothing may be asked of a registry here.
-  const jinja = path.join(root, 'node_modules', '@huggingface', 'jinja')
-  const tarballs = [root, staged, jinja].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder]).split('\n').at(-1)))
+  const tarballs = [root, staged].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder]).split('\n').at(-1)))
 
   // A PATH with nothing but node and npm.
   const bin = path.join(folder, 'bin')

@@ -6,11 +6,12 @@ import { failure, texts } from './support/texts.mjs'
 
 const gpt = Tokenizer.fromEncodingSync('r50k_base')
 const none = { maxInputBytes: Infinity, maxQueuedBatches: Infinity }
+const chats = { maxChatWork: 6_000_000, maxChatMemory: 128 * 2 ** 20, maxChatOutput: 64 * 2 ** 20 }
 const bytes = (text) => new TextEncoder().encode(text)
 test.afterEach(() => limits.configure(none))
 
-test('at first there are no limits', () => {
-  assert.deepEqual({ ...limits, configure: undefined }, { ...none, configure: undefined })
+test('at first there are no limits but those of chat templates', () => {
+  assert.deepEqual({ ...limits, configure: undefined }, { ...none, ...chats, configure: undefined })
   assert.ok(gpt.count('a '.repeat(1 << 20)) > 1 << 20)
 })
 

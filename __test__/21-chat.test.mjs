@@ -168,7 +168,7 @@ test('values of JavaScript', () => {
   assert.throws(() => render('{{ fails() }}', { fails }), (error) => error === thrown)
   const loop = {}
   loop.loop = loop
-  assert.throws(() => render('', { loop }), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' })
+  assert.throws(() => render('', { loop }), { code: 'ERR_TOKENLANE_CHAT_LIMIT', message: /200 levels of nested messages or variables/ })
 })
 
 test('a template can write the date', () => {
@@ -196,7 +196,7 @@ test('a template of a stranger can neither get out nor go on for ever', () => {
     `{{ 1${' is eq(1'.repeat(20_000)} }}`,
     `{{ ${'('.repeat(20_000)}1${')'.repeat(20_000)} }}`,
   ]
-  for (const template of stopped) assert.throws(() => render(template), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' }, template.slice(0, 60))
+  for (const template of stopped) assert.throws(() => render(template), { code: /^ERR_TOKENLANE_CHAT_(LIMIT|TEMPLATE)$/ }, template.slice(0, 60))
   for (const name of ['constructor', '__proto__', 'prototype', 'toString', '__class__', 'valueOf']) {
     for (const owner of ["''", '[]', '{}', '1', 'messages', 'range', 'namespace()', 'd']) {
       assert.equal(render(`{{ ${owner}.${name} }}{{ ${owner}['${name}'] }}{{ ${name} }}`, { d: {} }), '', `${owner}.${name}`)
@@ -211,9 +211,21 @@ test('a long conversation is no endless one', () => {
   assert.equal(any.applyChatTemplate(long, { chatTemplate: template, tokenize: false }).length, 20_000_000)
 })
 
-test('what @huggingface/jinja cannot read, and what jinja2 has and this has not, is refused', () => {
-  const templates = ["{% for m in messages recursive %}{% endfor %}", '{{ 1e5 }}', '{{ 12345678901234567890 }}', "{% include 'x' %}", "{{ 'x'|urlize }}", "{{ 'x'.swapcase() }}", "{{ ls|join('k')[-1] }}", "{{ ls|first.x }}"]
-  for (const template of templates) assert.throws(() => render(template), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' }, template)
+test('what jinja2 has and tokenlane has not is refused by name', () => {
+  const templates = [
+    ["{% include 'x' %}", 'include'],
+    ['{% block x %}{% endblock %}', 'block'],
+    ['{% autoescape true %}{% endautoescape %}', 'autoescape'],
+    ["{{ 'x'|urlize }}", 'urlize'],
+    ["{{ 'x' is filter }}", 'filter'],
+    ["{{ '\\N{BULLET}' }}", '\\N'],
+    ["{{ 'x'.encode() }}", 'encode'],
+    ["{{ messages|join('k')[-1] }}", '['],
+  ]
+  for (const [template, name] of templates) {
+    const refusal = (error) => error.code === 'ERR_TOKENLANE_CHAT_TEMPLATE' && error.message.includes(name)
+    assert.throws(() => render(template), refusal, template)
+  }
   assert.throws(() => render("{{ raise_exception('never ' ~ 1) }}"), { code: 'ERR_TOKENLANE_CHAT_REFUSED', message: /never 1$/ })
 })
 

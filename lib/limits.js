@@ -6,9 +6,15 @@ const host = require('./host.js')
 const { checkKnown } = require('./options.js')
 const { inputTooLarge, wrongType, wrongValue } = require('./errors.js')
 
-const NAMES = ['maxInputBytes', 'maxQueuedBatches']
+/** What a chat template may cost: steps, bytes, and characters of output (see chat/budget.js). */
+const CHAT_DEFAULTS = Object.freeze({
+  maxChatWork: 6_000_000,
+  maxChatMemory: 128 * 1024 * 1024,
+  maxChatOutput: 64 * 1024 * 1024,
+})
 
-const set = { maxInputBytes: Infinity, maxQueuedBatches: Infinity }
+const set = { maxInputBytes: Infinity, maxQueuedBatches: Infinity, ...CHAT_DEFAULTS }
+const NAMES = Object.keys(set)
 
 const limits = Object.freeze({
   get maxInputBytes() {
@@ -16,6 +22,15 @@ const limits = Object.freeze({
   },
   get maxQueuedBatches() {
     return set.maxQueuedBatches
+  },
+  get maxChatWork() {
+    return set.maxChatWork
+  },
+  get maxChatMemory() {
+    return set.maxChatMemory
+  },
+  get maxChatOutput() {
+    return set.maxChatOutput
   },
   configure(options) {
     checkKnown(options, NAMES)
@@ -46,4 +61,4 @@ function checkInput(...inputs) {
   inputs.forEach(take)
 }
 
-module.exports = { limits, checkInput }
+module.exports = { CHAT_DEFAULTS, limits, checkInput }

@@ -1,6 +1,6 @@
 // Settings for all tokenizers of a service: limits, and the memory of results.
 
-/** Limits of calls. Each JS thread has its own; by default there are none. */
+/** Limits of calls. Each JS thread has its own. By default there are only those of chat templates. */
 export interface Limits {
   /**
    * The maximum of bytes of UTF-8 that one call encodes, counts, truncates or splits, over all its
@@ -15,11 +15,35 @@ export interface Limits {
    */
   readonly maxQueuedBatches: number
   /**
+   * The steps that rendering a chat template may take. A step is about 30 ns: one operation of the
+   * template, one element of a list, 8 characters that are examined or 32 that are copied. Each value
+   * in the messages, tools, documents and variables adds 300 steps and half a step per character, up
+   * to three times the limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default 6,000,000.
+   */
+  readonly maxChatWork: number
+  /**
+   * The bytes that rendering a chat template may allocate, counting what is no longer used too. Each
+   * value that the template is given adds 2,048 bytes and 16 per character, up to three times the
+   * limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default 134,217,728 (128 MiB).
+   */
+  readonly maxChatMemory: number
+  /**
+   * The UTF-16 units that a chat template may write. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default
+   * 67,108,864.
+   */
+  readonly maxChatOutput: number
+  /**
    * Sets the named limits, from the next call on. A value that is neither a whole number from 0 nor
    * `Infinity` is an error (`ERR_TOKENLANE_ARGUMENT_TYPE`, `ERR_TOKENLANE_ARGUMENT_VALUE`), and no
    * limit changes.
    */
-  configure(limits: { maxInputBytes?: number | undefined; maxQueuedBatches?: number | undefined }): void
+  configure(limits: {
+    maxInputBytes?: number | undefined
+    maxQueuedBatches?: number | undefined
+    maxChatWork?: number | undefined
+    maxChatMemory?: number | undefined
+    maxChatOutput?: number | undefined
+  }): void
 }
 
 /**

@@ -30,8 +30,8 @@ class TemplateChat {
     const tail = continueFinalMessage === false ? undefined : openEnd(conversation, continueFinalMessage, source)
     const given = { messages: conversation, tools: tools ?? null, documents: documents ?? null, add_generation_prompt: addGenerationPrompt }
     // Loaded when it is needed: it takes six mebibytes, and most tokenizers never see a chat.
-    const text = require('./template.js').render(source, { ...this.#tokens, ...variables, ...given })
-    return tail === undefined ? text : cutAtTag(text, tail)
+    const finish = tail === undefined ? undefined : (text) => cutAtTag(text, tail)
+    return require('./template.js').render(source, { ...this.#tokens, ...variables, ...given }, finish)
   }
 
   /** The template that is asked for; where tools are given and there is one for them, that one. */
@@ -153,9 +153,9 @@ function openEnd(messages, field, source) {
 
 /** The text up to where the last message ends; where the template took the space behind it, without that. */
 function cutAtTag(text, said) {
-  const { strip } = require('./text.js')
-  const at = text.lastIndexOf(TAG.trim())
-  if (at === -1 || !text.includes(strip(said, null, true, true))) {
+  const { find, findLast, strip } = require('./text.js')
+  const at = findLast(text, TAG.trim())
+  if (at === -1 || find(text, strip(said, null, true, true)) === -1) {
     throw error('ERR_TOKENLANE_CHAT_REFUSED', 'the last message cannot be continued: the template does not write it as it is')
   }
   return text.startsWith(TAG, at) ? text.slice(0, at) : strip(text.slice(0, at), null, false, true)

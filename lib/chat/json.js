@@ -1,52 +1,124 @@
 'use strict'
 
-// Python's json.dumps, as the filter tojson of chat templates calls it.
+// Python's json.dumps, as the filter tojson of transformers calls it.
 
-const { Float, Namespace, TemplateError, Undefined, View, compare, floatText, isInteger, kind, str } = require('./values.js')
+const { allocateText, checkDepth, spend } = require('./budget.js')
+const { textOf } = require('./arguments.js')
+const { compare } = require('./compare.js')
+const { floatText, integerText } = require('./print.js')
+const text = require('./text.js')
+const { Dict, Float, Range, TemplateError, View, isInteger, isText, items, kind, plain } = require('./values.js')
 
 const ESCAPES = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\b', '\\b'], ['\f', '\\f'], ['"', '\\"'], ['\\', '\\\\']])
-const escaped = (unit) => ESCAPES.get(unit) ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-
-/** `indent` is a number of spaces, a string or null; `separators` a pair or null. */
-function toJson(value, { ensureAscii = false, indent = null, separators = null, sortKeys = false } = {}) {
-  const step = indent === null ? null : typeof indent === 'string' ? indent : ' '.repeat(Math.max(0, Number(indent)))
-  const [between, colon] = separators ?? [step === null ? ', ' : ',', ': ']
-  // eslint-disable-next-line no-control-regex
-  const pattern = ensureAscii ? /["\\]|[^ -~]/g : /["\\\x00-\x1f]/g
-  const quote = (text) => `"${text.replace(pattern, escaped)}"`
-
-  const list = (open, parts, close, depth) => {
-    if (parts.length === 0) return open + close
-    if (step === null) return open + parts.join(between) + close
-    const line = `\n${step.repeat(depth + 1)}`
-    return `${open}${line}${parts.join(between + line)}\n${step.repeat(depth)}${close}`
-  }
-
-  const write = (item, depth) => {
-    if (item === null || typeof item === 'boolean' || isInteger(item)) return String(item)
-    if (item instanceof Float) return number(item)
-    if (typeof item === 'string') return quote(item)
-    if (Array.isArray(item) && !(item instanceof View)) return list('[', Array.from(item, (one) => write(one, depth + 1)), ']', depth)
-    if (item instanceof Map) {
-      const entries = sortKeys ? [...item].sort(([a], [b]) => compare(a, b)) : [...item]
-      return list('{', entries.map(([key, one]) => `${quote(name(key))}${colon}${write(one, depth + 1)}`), '}', depth)
-    }
-    throw new TemplateError(`${kind(item)} is nothing that JSON can say`)
-  }
-  return write(value, 0)
-}
-
+const escaped = ([unit]) => ESCAPES.get(unit) ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 const NUMBERS = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
-function number(item) {
-  const text = floatText(item.value)
-  return NUMBERS[text] ?? text
+/** `indent` is a number of spaces, a string or null; `separators` a pair or null. */
+function toJson(value, { ensureAscii, indent, separators, sortKeys }) {
+  const writer = new Writer(ensureAscii, indent, separators, sortKeys)
+  writer.write(value, 0)
+  return writer.parts.join('')
 }
 
-function name(key) {
-  if (key === null || typeof key === 'boolean') return String(key)
-  if (key instanceof Undefined || key instanceof Namespace) throw new TemplateError('a key of JSON is text')
-  return str(key)
+class Writer {
+  parts = []
+  #step
+  #between
+  #colon
+  #pattern
+  #sortKeys
+
+  constructor(ensureAscii, indent, separators, sortKeys) {
+    this.#step = indent === null ? null : isText(indent) ? plain(indent) : text.repeat(' ', indentOf(indent))
+    const [between, colon] = separators === null ? [indent === null ? ', ' : ',', ': '] : items(separators).map(textOf)
+    this.#between = between
+    this.#colon = colon
+    // eslint-disable-next-line no-control-regex
+    this.#pattern = ensureAscii ? /["\\]|[^ -~]/g : /["\\\x00-\x1f]/g
+    this.#sortKeys = sortKeys
+  }
+
+  #add(part) {
+    allocateText(part.length)
+    this.parts.push(part)
+  }
+
+  write(item, depth) {
+    checkDepth(depth, 'values')
+    spend(1)
+    if (item === null) this.#add('null')
+    else if (typeof item === 'boolean') this.#add(String(item))
+    else if (isInteger(item)) this.#add(integerText(item))
+    else if (item instanceof Float) this.#add(numberText(item))
+    else if (isText(item)) this.#quote(plain(item))
+    else if (Array.isArray(item) && !(item instanceof View) && !(item instanceof Range)) this.#list(item, depth)
+    else if (item instanceof Dict) this.#dict(item, depth)
+    else throw new TemplateError(`${kind(item)} cannot be written as JSON`)
+  }
+
+  #quote(string) {
+    this.#add('"')
+    this.#add(text.substitute(string, this.#pattern, escaped))
+    this.#add('"')
+  }
+
+  #list(list, depth) {
+    this.#add('[')
+    list.forEach((item, i) => {
+      this.#separate(i, depth + 1)
+      this.write(item, depth + 1)
+    })
+    this.#close(list.length, ']', depth)
+  }
+
+  #dict(dict, depth) {
+    this.#add('{')
+    const entries = dict.items()
+    if (this.#sortKeys) entries.sort(([a], [b]) => compare(a, b))
+    entries.forEach(([key, item], i) => {
+      this.#separate(i, depth + 1)
+      this.#quote(keyText(key))
+      this.#add(this.#colon)
+      this.write(item, depth + 1)
+    })
+    this.#close(entries.length, '}', depth)
+  }
+
+  /** What stands before the element with this number. */
+  #separate(number, depth) {
+    if (number > 0) this.#add(this.#between)
+    this.#line(depth)
+  }
+
+  #close(length, bracket, depth) {
+    if (length > 0) this.#line(depth)
+    this.#add(bracket)
+  }
+
+  #line(depth) {
+    if (this.#step === null) return
+    this.#add('\n')
+    this.#add(text.repeat(this.#step, depth))
+  }
+}
+
+function indentOf(value) {
+  if (!isInteger(value) && typeof value !== 'boolean') throw new TemplateError(`an indent is an integer or a string, not ${kind(value)}`)
+  return Number(value)
+}
+
+function numberText(item) {
+  const written = floatText(item.value)
+  return NUMBERS[written] ?? written
+}
+
+function keyText(key) {
+  if (isText(key)) return plain(key)
+  if (key === null) return 'null'
+  if (typeof key === 'boolean') return String(key)
+  if (isInteger(key)) return integerText(key)
+  if (key instanceof Float) return numberText(key)
+  throw new TemplateError(`${kind(key)} cannot be a key in JSON`)
 }
 
 module.exports = { toJson }

@@ -1,167 +1,194 @@
 'use strict'
 
-// The attributes of strings, lists and mappings, and what `a.b` and `a[b]` mean. Those that would change a value are refused,
-// as in jinja2's ImmutableSandboxedEnvironment.
+// The methods of strings, lists and mappings. Those that would change a value are refused, as in
+// jinja2's ImmutableSandboxedEnvironment. A method takes its object, its arguments and its keywords.
 
-const { Namespace, TemplateError, Tuple, Undefined, View, equals, isInteger, items, kind, length, str, tuple, view } = require('./values.js')
+const { allocateList } = require('./budget.js')
+const { bind, textOf, textOrNull, wholeOf, wholeOrNull } = require('./arguments.js')
+const { same } = require('./compare.js')
+const { formatFields } = require('./format.js')
+const { asMarkup, escaped } = require('./markup.js')
 const text = require('./text.js')
+const { Dict, Markup, Range, TemplateError, Tuple, View, isText, isTrue, items, kind, plain, textLength, tuple } = require('./values.js')
 
-/** Arguments by their names, with the defaults of those that are left out. */
-function bind(names, defaults, args, kwargs) {
-  if (args.length > names.length) throw new TemplateError(`too many arguments: ${args.length}, not ${names.length} at most`)
-  for (const key of kwargs.keys()) if (!names.includes(key)) throw new TemplateError(`there is no argument '${key}'`)
-  return names.map((name, i) => {
-    const value = i < args.length ? args[i] : kwargs.has(name) ? kwargs.get(name) : defaults[i - names.length + defaults.length]
-    if (value === undefined) throw new TemplateError(`the argument '${name}' is missing`)
-    return value
+const method = (names, defaults, run) => (self, args, kwargs) => run(self, ...bind(names, defaults, args, kwargs))
+const simple = (run) => method([], [], run)
+
+/** A method whose `set` of characters is optional. */
+const stripper = (start, end) => method(['chars'], [null], (self, set) => text.strip(self, textOrNull(set), start, end))
+const splitter = (split) => method(['sep', 'maxsplit'], [null, -1], (self, separator, most) => split(self, textOrNull(separator), wholeOf(most)))
+const all = (pattern) => simple((self) => text.consistsOf(self, pattern))
+
+/** Whether a string starts or ends with one of some. */
+const edge = (is) =>
+  method(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
+    const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
+    if (isText(wanted)) return is(within, plain(wanted))
+    if (!(wanted instanceof Tuple)) throw new TemplateError(`a string or a tuple of strings is needed, not ${kind(wanted)}`)
+    return wanted.some((one) => is(within, textOf(one)))
   })
+
+/** The place of a string in a string, in code points, or -1; `find` takes both. */
+const finder = (find) =>
+  method(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
+    const from = start === null ? 0 : place(self, wholeOf(start))
+    const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
+    if (from > textLength(self)) return -1
+    const at = find(within, textOf(sub))
+    return at < 0 ? -1 : from + textLength(within.slice(0, at))
+  })
+
+/** A place that may be counted from the end, as a place from the start. */
+const place = (self, at) => (at < 0 ? Math.max(0, at + textLength(self)) : at)
+
+/** As a finder, but what is not found is an error. */
+const index = (find) => (self, args, kwargs) => found(find(self, args, kwargs))
+
+const found = (at) => {
+  if (at < 0) throw new TemplateError('the value is not found')
+  return at
 }
 
-/** A method: its names, its defaults from the right, and what it does with its object and the arguments. */
-const method = (names, defaults, run) => (object) => (args, kwargs) => run(object, ...bind(names, defaults, args, kwargs))
+const partition = (find, otherwise) =>
+  method(['sep'], [], (self, separator) => {
+    const by = textOf(separator)
+    if (by === '') throw new TemplateError('a string cannot be divided at an empty separator')
+    const at = find(self, by)
+    return at < 0 ? otherwise(self) : tuple(self.slice(0, at), by, self.slice(at + by.length))
+  })
 
-const textOf = (value) => {
-  if (typeof value !== 'string') throw new TemplateError(`a string is needed, not ${kind(value)}`)
-  return value
-}
-const textOrNull = (value) => (value === null ? null : textOf(value))
-const wholeOf = (value) => {
-  if (!isInteger(value) && typeof value !== 'boolean') throw new TemplateError(`an integer is needed, not ${kind(value)}`)
-  return Number(value)
-}
-
-const stripper = (start, end) => method(['chars'], [null], (self, chars) => text.strip(self, textOrNull(chars), start, end))
-const splitter = (run) => method(['sep', 'maxsplit'], [null, -1], (self, sep, most) => run(self, textOrNull(sep), wholeOf(most)))
-const plain = (run) => method([], [], run)
-
-/** Whether a text starts or ends with one of some. */
-const edge = (is) => method(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
-  const within = text.slice(self, start, end)
-  return (Array.isArray(wanted) ? wanted : [wanted]).some((one) => is(within, textOf(one)))
-})
-
-/** The place of a text in a text, in code points, or -1. */
-const finder = (find) => method(['sub'], [], (self, sub) => {
-  const place = find(self, textOf(sub))
-  return place < 0 ? -1 : length(self.slice(0, place))
-})
-
-const found = (place) => {
-  if (place < 0) throw new TemplateError('what is sought is not there')
-  return place
+/** The strings of an iterable. */
+function texts(parts) {
+  const list = items(parts)
+  allocateList(list.length)
+  return list.map(textOf)
 }
 
-function partition(self, separator, place) {
-  return place < 0 ? undefined : tuple(self.slice(0, place), separator, self.slice(place + separator.length))
-}
+const first = finder(text.find)
+const last = finder(text.findLast)
 
 const STRING = {
-  capitalize: plain(text.capitalize),
-  casefold: plain((self) => self.toLowerCase()),
+  capitalize: simple(text.capitalize),
+  casefold: simple((self) => text.replace(text.lower(self), 'ß', 'ss', -1)),
   center: method(['width', 'fillchar'], [' '], (self, width, fill) => text.center(self, wholeOf(width), textOf(fill))),
-  count: method(['sub'], [], (self, sub) => (sub === '' ? length(self) + 1 : self.split(textOf(sub)).length - 1)),
-  endswith: edge((self, end) => self.endsWith(end)),
-  find: finder((self, sub) => self.indexOf(sub)),
-  rfind: finder((self, sub) => self.lastIndexOf(sub)),
-  index: method(['sub'], [], (self, sub) => length(self.slice(0, found(self.indexOf(textOf(sub)))))),
-  isalpha: plain((self) => /^\p{L}+$/u.test(self)),
-  isalnum: plain((self) => /^[\p{L}\p{N}]+$/u.test(self)),
-  isdigit: plain((self) => /^\p{Nd}+$/u.test(self)),
-  isdecimal: plain((self) => /^\p{Nd}+$/u.test(self)),
-  isnumeric: plain((self) => /^\p{N}+$/u.test(self)),
-  isspace: plain((self) => self !== '' && text.strip(self, null, true, false) === ''),
-  islower: plain(text.isLower),
-  isupper: plain(text.isUpper),
-  join: method(['iterable'], [], (self, parts) => items(parts).map(textOf).join(self)),
-  ljust: method(['width', 'fillchar'], [' '], (self, width, fill) => self + fill.repeat(Math.max(0, wholeOf(width) - length(self)))),
-  rjust: method(['width', 'fillchar'], [' '], (self, width, fill) => fill.repeat(Math.max(0, wholeOf(width) - length(self))) + self),
-  zfill: method(['width'], [], (self, width) => {
-    const [, sign, digits] = self.match(/^([+-]?)([^]*)$/)
-    return sign + '0'.repeat(Math.max(0, wholeOf(width) - length(self))) + digits
-  }),
-  lower: plain((self) => self.toLowerCase()),
-  upper: plain((self) => self.toUpperCase()),
-  title: plain(text.title),
-  strip: stripper(true, true),
+  count: method(['sub', 'start', 'end'], [null, null], (self, sub, start, end) =>
+    text.count(start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1), textOf(sub)),
+  ),
+  endswith: edge(text.endsWith),
+  expandtabs: method(['tabsize'], [8], (self, size) => text.expandTabs(self, wholeOf(size))),
+  find: first,
+  index: index(first),
+  isalnum: all(/^[\p{L}\p{N}]+$/u),
+  isalpha: all(/^\p{L}+$/u),
+  // eslint-disable-next-line no-control-regex
+  isascii: all(/^[\x00-\x7f]*$/),
+  isdecimal: all(/^\p{Nd}+$/u),
+  isdigit: all(/^[\p{Nd}\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u2460-\u2468]+$/u),
+  isidentifier: all(/^[\p{XIDS}_]\p{XIDC}*$/u),
+  islower: simple(text.isLower),
+  isnumeric: all(/^\p{N}+$/u),
+  isprintable: simple((self) => !text.consistsOf(self, /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u)),
+  isspace: simple((self) => self !== '' && text.strip(self, null, true, false) === ''),
+  istitle: simple((self) => text.title(self) === self && text.consistsOf(self, /\p{Cased}/u)),
+  isupper: simple(text.isUpper),
+  join: method(['iterable'], [], (self, parts) => text.join(texts(parts), self)),
+  ljust: method(['width', 'fillchar'], [' '], (self, width, fill) => text.padRight(self, wholeOf(width), textOf(fill))),
+  lower: simple(text.lower),
   lstrip: stripper(true, false),
-  rstrip: stripper(false, true),
-  partition: method(['sep'], [], (self, sep) => partition(self, sep, self.indexOf(textOf(sep))) ?? tuple(self, '', '')),
-  rpartition: method(['sep'], [], (self, sep) => partition(self, sep, self.lastIndexOf(textOf(sep))) ?? tuple('', '', self)),
-  removeprefix: method(['prefix'], [], (self, prefix) => (self.startsWith(textOf(prefix)) ? self.slice(prefix.length) : self)),
-  removesuffix: method(['suffix'], [], (self, suffix) => (suffix !== '' && self.endsWith(textOf(suffix)) ? self.slice(0, -suffix.length) : self)),
+  partition: partition(text.find, (self) => tuple(self, '', '')),
+  removeprefix: method(['prefix'], [], (self, prefix) => (text.startsWith(self, textOf(prefix)) ? self.slice(plain(prefix).length) : self)),
+  removesuffix: method(['suffix'], [], (self, suffix) => (text.endsWith(self, textOf(suffix)) ? self.slice(0, self.length - plain(suffix).length) : self)),
   replace: method(['old', 'new', 'count'], [-1], (self, old, by, most) => text.replace(self, textOf(old), textOf(by), wholeOf(most))),
-  split: splitter(text.split),
+  rfind: last,
+  rindex: index(last),
+  rjust: method(['width', 'fillchar'], [' '], (self, width, fill) => text.padLeft(self, wholeOf(width), textOf(fill))),
+  rpartition: partition(text.findLast, (self) => tuple('', '', self)),
   rsplit: splitter(text.splitRight),
-  splitlines: method(['keepends'], [false], (self, keep) => text.splitLines(self, keep === true)),
-  startswith: edge((self, start) => self.startsWith(start)),
+  rstrip: stripper(false, true),
+  split: splitter(text.split),
+  splitlines: method(['keepends'], [false], (self, keep) => text.splitLines(self, isTrue(keep))),
+  startswith: edge(text.startsWith),
+  strip: stripper(true, true),
+  swapcase: simple(text.swapCase),
+  title: simple(text.title),
+  upper: simple(text.upper),
+  zfill: method(['width'], [], (self, width) => text.zeroFill(self, wholeOf(width))),
 }
-const STRING_MORE = ['encode', 'expandtabs', 'format', 'format_map', 'isascii', 'isidentifier', 'isprintable', 'istitle', 'maketrans', 'rindex', 'swapcase', 'translate']
+
+/** The methods that take a format string apart need to look up parts of values. */
+const formatMethod = (lookUp) => (self, args, kwargs) => formatFields(self, args, kwargs, lookUp)
+
+// markupsafe escapes these arguments; strings that other methods take are used as they are.
+const ESCAPED = { center: 1, ljust: 1, replace: 1, rjust: 1 }
+
+/** A method of Markup: that of a string, with Markup as its result. */
+function markupMethod(name) {
+  const run = STRING[name]
+  return (self, args, kwargs) => {
+    let given = args
+    if (name === 'join' && args.length === 1) {
+      const list = items(args[0])
+      allocateList(list.length)
+      given = [list.map(escaped)]
+    } else if (ESCAPED[name] < args.length) {
+      given = args.with(ESCAPED[name], escaped(args[ESCAPED[name]]))
+    }
+    return asMarkup(run(self.text, given, kwargs), self)
+  }
+}
+
+/** The places of a list at which a value is. */
+function* placesOf(list, value) {
+  for (const [at, item] of list.entries()) if (same(item, value, 0)) yield at
+}
 
 const LIST = {
-  count: method(['value'], [], (self, value) => self.filter((item) => equals(item, value)).length),
-  index: method(['value'], [], (self, value) => found(self.findIndex((item) => equals(item, value)))),
+  count: method(['value'], [], (self, value) => {
+    let count = 0
+    for (const at of placesOf(self, value)) count += at >= 0 ? 1 : 0
+    return count
+  }),
+  index: method(['value'], [], (self, value) => found(placesOf(self, value).next().value ?? -1)),
 }
-const ONLY_LIST = { ...LIST, copy: plain((self) => [...self]) }
+const ONLY_LIST = {
+  ...LIST,
+  copy: simple((self) => {
+    allocateList(self.length)
+    return [...self]
+  }),
+}
 const LIST_CHANGES = ['append', 'clear', 'extend', 'insert', 'pop', 'remove', 'reverse', 'sort']
 
 const DICT = {
-  get: method(['key', 'default'], [null], (self, key, byDefault) => (self.has(key) ? self.get(key) : byDefault)),
-  items: plain((self) => view('dict_items', [...self].map((pair) => tuple(...pair)))),
-  keys: plain((self) => view('dict_keys', self.keys())),
-  values: plain((self) => view('dict_values', self.values())),
-  copy: plain((self) => new Map(self)),
+  copy: simple((self) => new Dict(self.entries())),
+  get: method(['key', 'default'], [null], (self, key, otherwise) => {
+    const value = self.get(key)
+    return value === undefined ? otherwise : value
+  }),
+  items: simple((self) => viewOf('dict_items', self.items())),
+  keys: simple((self) => viewOf('dict_keys', self.keys())),
+  values: simple((self) => viewOf('dict_values', self.values())),
 }
-const DICT_CHANGES = ['clear', 'pop', 'popitem', 'setdefault', 'update', 'fromkeys']
+const DICT_CHANGES = ['clear', 'pop', 'popitem', 'setdefault', 'update']
 
-/** The attribute of a value, or undefined if its kind has none of this name. */
-function attribute(object, name) {
-  const [known, refused] =
-    typeof object === 'string' ? [STRING, STRING_MORE]
-    : object instanceof Tuple ? [LIST, []]
-    : object instanceof View ? [{}, []]
-    : Array.isArray(object) ? [ONLY_LIST, LIST_CHANGES]
-    : object instanceof Map ? [DICT, DICT_CHANGES]
-    : [{}, []]
-  if (Object.hasOwn(known, name)) return known[name](object)
-  if (!refused.includes(name)) return undefined
-  const why = refused === STRING_MORE ? 'is not supported' : 'would change a value, which a template may not'
-  return new Undefined(`${kind(object)}.${name} ${why}`)
+function viewOf(name, list) {
+  allocateList(list.length)
+  return Object.assign(View.from(list), { name })
 }
 
-/** The element of a value, or undefined if there is none. */
-function element(object, key) {
-  if (object instanceof Map) return object.get(key)
-  if ((typeof object !== 'string' && !Array.isArray(object)) || object instanceof View) return undefined
-  if (!isInteger(key) && typeof key !== 'boolean') return undefined
-  return (typeof object === 'string' ? text.points(object) : object).at(Number(key))
+/** The method of a value with a name, or undefined; `isRefused` says that it would change the value. */
+function methodOf(value, name) {
+  if (typeof value === 'string') return Object.hasOwn(STRING, name) ? { run: STRING[name] } : undefined
+  if (value instanceof Markup) return Object.hasOwn(STRING, name) ? { run: markupMethod(name) } : undefined
+  if (value instanceof Dict) return entryOf(DICT, DICT_CHANGES, name)
+  if (value instanceof View) return undefined
+  if (value instanceof Tuple || value instanceof Range) return entryOf(LIST, [], name)
+  return Array.isArray(value) ? entryOf(ONLY_LIST, LIST_CHANGES, name) : undefined
 }
 
-/** `object.name`: attributes come before elements. */
-function getAttribute(object, name) {
-  if (object instanceof Undefined) object.refuse()
-  const own = object instanceof Namespace ? object.attributes.get(name) : attribute(object, name)
-  return own === undefined ? orMissing(element(object, name), object, name) : own
+function entryOf(methods, changes, name) {
+  if (Object.hasOwn(methods, name)) return { run: methods[name] }
+  return changes.includes(name) ? { isRefused: true } : undefined
 }
 
-/** `object[key]`: elements come before attributes. */
-function getItem(object, key) {
-  if (object instanceof Undefined) object.refuse()
-  const own = element(object, key)
-  if (own !== undefined || typeof key !== 'string') return orMissing(own, object, key)
-  return getAttribute(object, key)
-}
-
-function orMissing(value, object, name) {
-  return value === undefined ? new Undefined(`${kind(object)} has no '${str(name)}'`) : value
-}
-
-/** `object[start:stop:step]` */
-function getSlice(object, start, stop, step) {
-  if (object instanceof Undefined) object.refuse()
-  if ((typeof object !== 'string' && !Array.isArray(object)) || object instanceof View) throw new TemplateError(`${kind(object)} has no parts`)
-  const whole = (value) => (value === null ? null : wholeOf(value))
-  const part = text.slice(object, whole(start), whole(stop), whole(step) ?? 1)
-  return object instanceof Tuple ? Tuple.from(part) : part
-}
-
-module.exports = { bind, getAttribute, getItem, getSlice, textOf, wholeOf }
+module.exports = { formatMethod, methodOf }

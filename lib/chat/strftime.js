@@ -2,6 +2,9 @@
 
 // Python's strftime in the C locale, for templates that write today's date.
 
+const { spend } = require('./budget.js')
+const { substitute } = require('./text.js')
+
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December']
 
@@ -48,10 +51,11 @@ const DIRECTIVES = {
   '%': () => '%',
 }
 
-/** A date in the zone of this machine; `%-d` is without the zero in front. What is no directive stays as it is. */
+/** A date in the zone of this machine; `%-d` has no leading zero. What is no directive stays as it is. */
 function strftime(date, format) {
-  return format.replace(/%(-?)([a-zA-Z%])/g, (whole, bare, letter) => {
+  return substitute(format, /%(-?)([a-zA-Z%])/g, ([whole, bare, letter]) => {
     if (!Object.hasOwn(DIRECTIVES, letter)) return whole
+    spend(50)
     const text = DIRECTIVES[letter](date)
     return bare === '' ? text : text.replace(/^[0 ]+(?=.)/, '')
   })

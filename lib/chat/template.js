@@ -3,14 +3,19 @@
 // A chat template: compiled once, and rendered with what transformers gives to templates.
 
 const { error } = require('../errors.js')
-const { Interpreter } = require('./interpreter.js')
-const { bind, textOf, wholeOf } = require('./methods.js')
+const { CHAT_DEFAULTS, limits } = require('../limits.js')
+const { bind, textOf, wholeOf } = require('./arguments.js')
+const { Budget, LimitError, allocateList, within } = require('./budget.js')
+const { compile } = require('./compile.js')
+const { fromJs, toJs } = require('./convert.js')
+const { str } = require('./print.js')
 const { strftime } = require('./strftime.js')
-const { parseTemplate } = require('./syntax.js')
-const { Namespace, TemplateError, fromJs, items, str, toJs } = require('./values.js')
+const { Dict, Namespace, Range, TemplateError, isText, items, iterate, plain } = require('./values.js')
 
-const MOST_COMPILED = 32
-const MOST_RANGE = 100_000
+/** Characters of a template, and of all compiled templates together. */
+const MAX_SOURCE = 1 << 19
+const MAX_COMPILED = 32
+const MAX_RANGE = 100_000
 
 /** What a template says of messages that it does not take. */
 class Refusal extends Error {}
@@ -23,53 +28,85 @@ class Thrown extends Error {
   }
 }
 
-/** Trees by their source; a service has few templates, and uses them all the time. */
+/** Compiled templates by their source; a service has few templates, and uses them all the time. */
 const compiled = new Map()
+let compiledLength = 0
 
-function compile(source) {
-  let program = compiled.get(source)
-  if (program === undefined) {
-    program = guarded(() => parseTemplate(source), 'cannot be read')
-    if (compiled.size >= MOST_COMPILED) compiled.delete(compiled.keys().next().value)
-    compiled.set(source, program)
+function compiledOf(source) {
+  let template = compiled.get(source)
+  if (template !== undefined) return template
+  if (source.length > MAX_SOURCE) throw new LimitError(undefined, 'characters of source', MAX_SOURCE)
+  // A template costs the same to compile whatever it is rendered with.
+  template = within(new Budget(CHAT_DEFAULTS), () => compile(source))
+  compiled.set(source, template)
+  compiledLength += source.length
+  for (const oldest of compiled.keys()) {
+    if (compiled.size <= MAX_COMPILED && compiledLength <= MAX_SOURCE) break
+    compiled.delete(oldest)
+    compiledLength -= oldest.length
   }
-  return program
+  return template
 }
 
-/** The text of a template with these variables; a function among them is one that the template can call. */
-function render(source, variables) {
-  const program = compile(source)
-  return guarded(() => {
-    const globals = new Map(Object.entries(GLOBALS))
-    for (const [name, value] of Object.entries(variables)) {
-      if (value === undefined) continue
-      globals.set(name, typeof value === 'function' ? foreign(value) : fromJs(value))
-    }
-    return new Interpreter().run(program, globals)
-  }, 'failed')
+/**
+ * The text of a template with these variables; a function among them is one that the template can
+ * call. `finish` changes the text within the same budget.
+ */
+function render(source, variables, finish = (text) => text) {
+  const run = guarded(() => compiledOf(source), 'cannot be read')
+  return guarded(
+    () =>
+      within(new Budget(limits), () => {
+        const globals = new Map(Object.entries(GLOBALS))
+        for (const [name, value] of Object.entries(variables)) {
+          if (value !== undefined) globals.set(name, typeof value === 'function' ? foreign(value) : fromJs(value))
+        }
+        return finish(run(globals))
+      }),
+    'failed',
+  )
 }
 
+/** A function of the caller's as one that a template can call. */
 function foreign(run) {
   return (args) => {
+    const given = args.map((value) => toJs(value))
+    let result
     try {
-      return fromJs(run(...args.map(toJs)))
+      result = run(...given)
     } catch (failure) {
-      throw failure instanceof TemplateError ? failure : new Thrown(failure)
+      throw isStackOverflow(failure) ? failure : new Thrown(failure)
     }
+    return fromJs(result)
   }
 }
 
+const isStackOverflow = (failure) => failure instanceof RangeError && /call stack/.test(failure.message)
+
+/** Runs `work`; what goes wrong in a template becomes an error with a code. */
 function guarded(work, what) {
   try {
     return work()
   } catch (failure) {
     if (failure instanceof Thrown) throw failure.value
-    if (failure instanceof Refusal) {
-      throw error('ERR_TOKENLANE_CHAT_REFUSED', `the chat template does not take these messages: ${failure.message}`)
-    }
-    // Whatever else a template brings about, too deep a recursion among it, is the template's failure.
-    throw error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${failure.message}`, { cause: failure })
+    throw errorOf(failure, what)
   }
+}
+
+function errorOf(failure, what) {
+  if (failure?.code !== undefined) return failure
+  if (failure instanceof Refusal) {
+    return error('ERR_TOKENLANE_CHAT_REFUSED', `the chat template does not take these messages: ${failure.message}`)
+  }
+  if (failure instanceof LimitError) return limitError(failure)
+  if (isStackOverflow(failure)) return limitError({ message: 'it is nested too deeply for the stack at this place', cause: failure })
+  return error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${failure.message}`, { cause: failure })
+}
+
+function limitError({ message, option, allowed, cause }) {
+  const hint = option === undefined ? '' : `, which is what limits.${option} allows for these messages; limits.configure({ ${option} }) raises it`
+  const thrown = error('ERR_TOKENLANE_CHAT_LIMIT', `the chat template exceeds a limit: ${message}${hint}`, { cause })
+  return Object.assign(thrown, { limit: option, allowed })
 }
 
 const GLOBALS = {
@@ -86,17 +123,32 @@ const GLOBALS = {
     const [start, stop, step = 1] = numbers.length === 1 ? [0, numbers[0]] : numbers
     if (step === 0 || stop === undefined || numbers.length > 3) throw new TemplateError('range takes one to three integers, and no step of 0')
     const length = Math.max(0, Math.ceil((stop - start) / step))
-    if (length > MOST_RANGE) throw new TemplateError(`a range has ${MOST_RANGE} numbers at most`)
-    return Array.from({ length }, (_, i) => start + i * step)
+    if (length > MAX_RANGE) throw new TemplateError(`a range has ${MAX_RANGE} numbers at most`)
+    allocateList(length)
+    return Range.of(start, stop, step, length)
   },
-  namespace: (args, kwargs) => new Namespace(dict(args, kwargs)),
+  namespace(args, kwargs) {
+    const attributes = dict(args, kwargs)
+    const hidden = attributes.keys().find((name) => isText(name) && plain(name).startsWith('_'))
+    if (hidden !== undefined) throw new TemplateError(`the attribute ${str(hidden)} of a namespace must not begin with _`)
+    return new Namespace(attributes)
+  },
   dict,
 }
 
 /** As Python's dict(): of a mapping or pairs, and names. */
 function dict(args, kwargs) {
-  const pairs = args.flatMap((one) => (one instanceof Map ? [...one] : items(one).map(items)))
-  return new Map([...pairs, ...kwargs])
+  if (args.length > 1) throw new TemplateError('dict takes one mapping or list of pairs')
+  const result = new Dict()
+  for (const one of args) {
+    for (const pair of one instanceof Dict ? one.entries() : iterate(one)) {
+      const [key, value] = items(pair)
+      if (value === undefined || items(pair).length !== 2) throw new TemplateError('dict takes pairs')
+      result.set(key, value)
+    }
+  }
+  for (const [key, value] of kwargs) result.set(key, value)
+  return result
 }
 
-module.exports = { compile, render }
+module.exports = { render }

@@ -2,57 +2,72 @@
 
 // The tests of jinja2: `value is name`, and `value is name(argument)`.
 
-const { bind } = require('./methods.js')
+const { bind, textOf } = require('./arguments.js')
+const { compare, contains, equals } = require('./compare.js')
+const { arithmetic } = require('./numbers.js')
+const { str } = require('./print.js')
 const text = require('./text.js')
-const values = require('./values.js')
-const { Float, Generator, TemplateError, Undefined, View, compare, contains, equals, isInteger, isNumber, kind, numberOf, str } = values
+const { Dict, Float, Generator, Markup, TemplateError, Undefined, View, isInteger, isNumber, isText, kind, numberOf } = require('./values.js')
 
-const plain = (run) => (value, args, kwargs) => run(value, ...bind([], [], args, kwargs))
+const simple = (run) => (value, args, kwargs) => run(value, ...bind([], [], args, kwargs))
 const against = (run) => (value, args, kwargs) => run(value, ...bind(['other'], [], args, kwargs))
 
-const sameAs = (a, b) => (a instanceof Float && b instanceof Float ? a === b : a instanceof Undefined ? b instanceof Undefined : a === b)
-const hasLength = (value) => typeof value === 'string' || Array.isArray(value) || value instanceof Map || value instanceof Undefined
-const equal = against(equals)
+const hasLength = (value) => isText(value) || Array.isArray(value) || value instanceof Dict || value instanceof Undefined
+const equal = against((a, b) => equals(a, b))
 const unequal = against((a, b) => !equals(a, b))
-const [less, lessOrEqual, greater, greaterOrEqual] = [(n) => n < 0, (n) => n <= 0, (n) => n > 0, (n) => n >= 0].map((is) => against((a, b) => is(compare(a, b))))
+const [less, lessOrEqual, greater, greaterOrEqual] = [(n) => n < 0, (n) => n <= 0, (n) => n > 0, (n) => n >= 0].map((is) =>
+  against((a, b) => is(compare(a, b))),
+)
 
+/** The remainder of a division, as a JavaScript number. */
 function rest(value, by) {
-  for (const one of [value, by]) if (!isNumber(one)) throw new TemplateError(`${kind(one)} is no number`)
-  if (numberOf(by) === 0) throw new TemplateError('nothing can be divided by 0')
-  return numberOf(value) % numberOf(by)
+  for (const one of [value, by]) {
+    if (one instanceof Undefined) one.refuse()
+    if (!isNumber(one)) throw new TemplateError(`${kind(one)} is no number`)
+  }
+  return numberOf(arithmetic('%', value, by))
 }
 
 const TESTS = {
-  boolean: plain((value) => typeof value === 'boolean'),
-  callable: plain((value) => typeof value === 'function' || value instanceof Undefined),
-  defined: plain((value) => !(value instanceof Undefined)),
+  '!=': unequal,
+  '<': less,
+  '<=': lessOrEqual,
+  '==': equal,
+  '>': greater,
+  '>=': greaterOrEqual,
+  boolean: simple((value) => typeof value === 'boolean'),
+  callable: simple((value) => typeof value === 'function' || value instanceof Undefined || value?.call !== undefined),
+  defined: simple((value) => !(value instanceof Undefined)),
   divisibleby: against((value, by) => rest(value, by) === 0),
   eq: equal,
   equalto: equal,
-  even: plain((value) => rest(value, 2) === 0),
-  false: plain((value) => value === false),
-  float: plain((value) => value instanceof Float),
+  escaped: simple((value) => value instanceof Markup),
+  even: simple((value) => rest(value, 2) === 0),
+  false: simple((value) => value === false),
+  float: simple((value) => value instanceof Float),
   ge: greaterOrEqual,
   greaterthan: greater,
   gt: greater,
   in: against((value, container) => contains(container, value)),
-  integer: plain(isInteger),
-  iterable: plain((value) => hasLength(value) || value instanceof Generator),
+  integer: simple(isInteger),
+  iterable: simple((value) => hasLength(value) || value instanceof Generator),
   le: lessOrEqual,
   lessthan: less,
-  lower: plain((value) => text.isLower(str(value))),
+  lower: simple((value) => text.isLower(str(value))),
   lt: less,
-  mapping: plain((value) => value instanceof Map),
+  mapping: simple((value) => value instanceof Dict),
   ne: unequal,
-  none: plain((value) => value === null),
-  number: plain(isNumber),
-  odd: plain((value) => Math.abs(rest(value, 2)) === 1),
-  sameas: against(sameAs),
-  sequence: plain((value) => hasLength(value) && !(value instanceof View)),
-  string: plain((value) => typeof value === 'string'),
-  true: plain((value) => value === true),
-  undefined: plain((value) => value instanceof Undefined),
-  upper: plain((value) => text.isUpper(str(value))),
+  none: simple((value) => value === null),
+  number: simple(isNumber),
+  odd: simple((value) => rest(value, 2) === 1),
+  // Numbers and strings have no identity here: those of one kind that are equal are the same.
+  sameas: against((a, b) => a === b),
+  sequence: simple((value) => hasLength(value) && !(value instanceof View)),
+  string: simple(isText),
+  test: simple((value) => Object.hasOwn(TESTS, textOf(value))),
+  true: simple((value) => value === true),
+  undefined: simple((value) => value instanceof Undefined),
+  upper: simple((value) => text.isUpper(str(value))),
 }
 
 /** The test of a name. */

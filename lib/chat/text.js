@@ -1,80 +1,136 @@
 'use strict'
 
-// What Python does with text, where JS does it in another way.
+// What Python's str does, where JavaScript does it differently or without charging. All functions
+// take and give JavaScript strings; methods.js has the methods of Markup.
 
-const { TemplateError } = require('./values.js')
+const { allocate, allocateList, allocateText, scan, spend, walk } = require('./budget.js')
+const { find, findAll, findAllLast, findLast } = require('./search.js')
+const { TemplateError, characters, hasSurrogates, textLength } = require('./values.js')
 
-// Python's white space is not that of JS: it has U+001C to U+001F and U+0085, and not U+FEFF.
+// Python's white space is not that of JavaScript: it has U+001C to U+001F and U+0085, not U+FEFF.
+/** What \s means in Python, for use inside brackets. */
 const SPACE = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
-const START = new RegExp(`^[${SPACE}]+`)
-const END = new RegExp(`[${SPACE}]+$`)
+const ONE_SPACE = new RegExp(`[${SPACE}]`)
 const WORD = new RegExp(`[^${SPACE}]+`, 'g')
-/** What stands before a word that the filter title begins with a large letter. */
-const WORD_START = new RegExp(`([-({[<${SPACE}]+)`)
+/** What stands before a word that the filter title begins with an upper-case letter. */
+const WORD_START = new RegExp(`[-({[<${SPACE}]+`, 'g')
 const LINE_END = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g
 
-/** Text without white space, or without such characters, at its start, its end or both. */
-function strip(text, characters, start, end) {
-  if (characters === null) {
-    let rest = start ? text.replace(START, '') : text
-    if (end) rest = rest.slice(0, rest.length - trailing(rest))
-    return rest
+/**
+ * A string with each match replaced. Unlike String.replace, which looks for all matches first, this
+ * charges each match before the next.
+ */
+function substitute(text, pattern, by) {
+  walk(text.length)
+  const parts = []
+  let end = 0
+  for (const match of text.matchAll(pattern)) {
+    spend(4)
+    const replacement = by(match)
+    allocate(64 + 2 * replacement.length)
+    parts.push(text.slice(end, match.index), replacement)
+    end = match.index + match[0].length
   }
-  const set = new Set(characters)
-  const points = Array.from(text)
-  let [from, to] = [0, points.length]
-  while (start && from < to && set.has(points[from])) from++
-  while (end && to > from && set.has(points[to - 1])) to--
-  return points.slice(from, to).join('')
+  if (parts.length === 0) return text
+  allocateText(text.length)
+  parts.push(text.slice(end))
+  return parts.join('')
 }
 
-/** How much white space a text ends with; a regular expression would look at every run of it. */
-function trailing(text) {
-  let count = 0
-  while (count < text.length && END.test(text[text.length - 1 - count])) count++
-  return count
+/** Charges a part of a string, which shares the characters of the whole. */
+const allocatePart = () => allocate(32)
+
+function isSpace(code) {
+  if (code <= 32) return code >= 28 || (code >= 9 && code <= 13)
+  return code >= 0x85 && ONE_SPACE.test(String.fromCharCode(code))
 }
 
-/** As str.split: at white space where there is no separator. */
+/** As str.strip, str.lstrip and str.rstrip; `set` is null for white space. */
+function strip(text, set, start, end) {
+  scan(text.length)
+  allocatePart()
+  let [from, to] = [0, text.length]
+  if (set === null) {
+    while (start && from < to && isSpace(text.charCodeAt(from))) from++
+    while (end && to > from && isSpace(text.charCodeAt(to - 1))) to--
+    walk(text.length - (to - from))
+    return text.slice(from, to)
+  }
+  const members = new Set(characters(set))
+  const points = hasSurrogates(text) || hasSurrogates(set) ? characters(text) : text
+  to = points.length
+  while (start && from < to && members.has(points[from])) from++
+  while (end && to > from && members.has(points[to - 1])) to--
+  return typeof points === 'string' ? points.slice(from, to) : points.slice(from, to).join('')
+}
+
+/** As str.split: at white space if there is no separator. */
 function split(text, separator, most) {
-  if (separator === null) {
-    const parts = []
-    const rest = strip(text, null, true, false)
-    for (const { 0: word, index } of rest.matchAll(WORD)) {
-      if (most >= 0 && parts.length >= most) return [...parts, rest.slice(index)]
-      parts.push(word)
-    }
-    return parts
-  }
+  if (separator === null) return splitWords(text, most)
   checkSeparator(separator)
-  const parts = text.split(separator)
-  return most >= 0 && parts.length > most + 1 ? [...parts.slice(0, most), parts.slice(most).join(separator)] : parts
+  const parts = []
+  let start = 0
+  for (const at of findAll(text, separator)) {
+    if (most >= 0 && parts.length >= most) break
+    allocatePart()
+    parts.push(text.slice(start, at))
+    start = at + separator.length
+  }
+  parts.push(text.slice(start))
+  return parts
+}
+
+function splitWords(text, most) {
+  walk(text.length)
+  const parts = []
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    if (most >= 0 && parts.length >= most) {
+      parts.push(text.slice(index))
+      break
+    }
+    allocate(200)
+    parts.push(word)
+  }
+  return parts
 }
 
 /** As str.rsplit. */
 function splitRight(text, separator, most) {
-  if (most < 0) return split(text, separator, -1)
-  if (separator !== null) {
-    const parts = split(text, separator, -1)
-    const rest = parts.length - most
-    return rest > 1 ? [parts.slice(0, rest).join(separator), ...parts.slice(rest)] : parts
+  if (separator === null) return splitWordsRight(text, most)
+  checkSeparator(separator)
+  const parts = []
+  let end = text.length
+  for (const at of findAllLast(text, separator)) {
+    if (most >= 0 && parts.length >= most) break
+    allocatePart()
+    parts.push(text.slice(at + separator.length, end))
+    end = at
   }
-  const words = [...text.matchAll(WORD)]
-  const rest = words.length - most
-  if (rest < 1) return words.map(([word]) => word)
-  const end = words[rest - 1]
-  return [text.slice(0, end.index + end[0].length), ...words.slice(rest).map(([word]) => word)]
+  parts.push(text.slice(0, end))
+  return parts.reverse()
+}
+
+function splitWordsRight(text, most) {
+  const words = splitWords(text, -1)
+  if (most < 0 || words.length <= most) return words
+  const last = words.slice(words.length - most)
+  let end = text.length
+  // The words stand at the end of the text with white space between them.
+  for (const word of last.toReversed()) end = strip(text.slice(0, end), null, false, true).length - word.length
+  return [strip(text.slice(0, end), null, true, true), ...last]
 }
 
 function checkSeparator(separator) {
-  if (separator === '') throw new TemplateError('a text cannot be split at nothing')
+  if (separator === '') throw new TemplateError('a string cannot be split at an empty separator')
 }
 
 /** As str.splitlines. */
 function splitLines(text, keepEnds = false) {
+  walk(text.length)
   const lines = []
   let start = 0
   for (const { 0: end, index } of text.matchAll(LINE_END)) {
+    allocate(200)
     lines.push(text.slice(start, keepEnds ? index + end.length : index))
     start = index + end.length
   }
@@ -82,47 +138,273 @@ function splitLines(text, keepEnds = false) {
   return lines
 }
 
-/** As str.replace, from the left, so many times at most. */
+/** As str.replace: at most `most` times from the left, or everywhere if that is negative. */
 function replace(text, old, by, most) {
-  if (most < 0) return old === '' ? `${by}${Array.from(text).map((one) => one + by).join('')}` : text.split(old).join(by)
-  const parts = old === '' ? ['', ...Array.from(text), ''] : text.split(old)
-  return parts.map((part, i) => (i === 0 ? part : (i <= most ? by : old) + part)).join('')
+  if (most < 0) most = Infinity
+  if (old === '') return interleave(text, by, most)
+  const parts = []
+  let start = 0
+  let count = 0
+  for (const at of findAll(text, old)) {
+    if (count++ >= most) break
+    allocatePart()
+    allocateText(by.length)
+    parts.push(text.slice(start, at), by)
+    start = at + old.length
+  }
+  if (parts.length === 0) return text
+  allocateText(text.length)
+  return parts.join('') + text.slice(start)
+}
+
+/** `by` before each of the first code points, and at the end if there are few enough. */
+function interleave(text, by, most) {
+  const points = characters(text)
+  const count = Math.min(most, points.length + 1)
+  allocateText(text.length + count * by.length)
+  return points.map((point, i) => (i < count ? by + point : point)).join('') + (count > points.length ? by : '')
+}
+
+function startsWith(text, start) {
+  scan(start.length)
+  return text.startsWith(start)
+}
+
+function endsWith(text, end) {
+  scan(end.length)
+  return text.endsWith(end)
+}
+
+/** Upper or lower case of a string. A character becomes three at most. */
+function upper(text) {
+  walk(text.length)
+  allocateText(text.length)
+  return charged(text, text.toUpperCase())
+}
+
+function lower(text) {
+  walk(text.length)
+  allocateText(text.length)
+  return charged(text, text.toLowerCase())
+}
+
+function charged(before, after) {
+  if (after.length > before.length) allocateText(after.length - before.length)
+  return after
 }
 
 function capitalize(text) {
-  const [first = '', ...rest] = Array.from(text)
-  return first.toUpperCase() + rest.join('').toLowerCase()
+  const first = String.fromCodePoint(text.codePointAt(0) ?? 0).length
+  return text === '' ? '' : titleCase(text.slice(0, first)) + lower(text.slice(first))
 }
 
-/** As str.title: letters behind letters are small, others large. */
-const title = (text) => text.replace(/(\p{Cased}[\p{M}]*)((?:\p{Cased}|\p{M})*)/gu, (_, first, rest) => first.toUpperCase() + rest.toLowerCase())
+// The characters whose title case is not their upper case: digraphs, and those that become several letters.
+const titleCase = (character) => {
+  const changed = upper(character)
+  return [...changed].length === 1 && !/[\u01c4-\u01cc\u01f1-\u01f3]/.test(changed) ? changed : titled(character, changed)
+}
+const titled = (character, changed) => {
+  const digraph = { Ǆ: 'ǅ', Ǉ: 'ǈ', Ǌ: 'ǋ', Ǳ: 'ǲ' }[changed]
+  if (digraph !== undefined) return digraph
+  const [head, ...tail] = changed
+  return head + tail.join('').toLowerCase()
+}
 
-const isLower = (text) => /\p{Cased}/u.test(text) && text === text.toLowerCase()
-const isUpper = (text) => /\p{Cased}/u.test(text) && text === text.toUpperCase()
+/** As str.title: a cased letter is lower case behind another one, and title case otherwise. */
+function title(text) {
+  return substitute(text, /(\p{Cased})(\p{Cased}*)/gu, ([, first, rest]) => titleCase(first) + lower(rest))
+}
 
-/** The characters of a text by their places: the text itself, where JS counts them as Python does. */
-const points = (text) => (/[\ud800-\udfff]/.test(text) ? Array.from(text) : text)
+/** As the filter title: each part between white space and opening brackets begins with upper case. */
+function titleWords(text) {
+  const part = (word) => {
+    allocate(64)
+    if (word === '') return ''
+    const first = String.fromCodePoint(word.codePointAt(0)).length
+    return upper(word.slice(0, first)) + lower(word.slice(first))
+  }
+  const parts = []
+  let end = 0
+  walk(text.length)
+  for (const { 0: separator, index } of text.matchAll(WORD_START)) {
+    parts.push(part(text.slice(end, index)), separator)
+    end = index + separator.length
+  }
+  parts.push(part(text.slice(end)))
+  return join(parts, '')
+}
 
-/** Part of a text or of a list, as Python's slices; what is `null` was left out. */
-function slice(whole, start, stop, step = 1) {
+function swapCase(text) {
+  return substitute(text, /\p{Cased}/gu, ([one]) => (one === one.toUpperCase() ? one.toLowerCase() : one.toUpperCase()))
+}
+
+/** Whether there is a cased letter and none is of another case: that is upper, lower or title case. */
+function isCased(text, change) {
+  walk(text.length)
+  return /\p{Cased}/u.test(text) && text === change(text)
+}
+const isLower = (text) => isCased(text, lower)
+const isUpper = (text) => isCased(text, upper)
+
+/** Whether all characters, and at least one, match a pattern such as /^\p{L}+$/u. */
+function consistsOf(text, pattern) {
+  walk(text.length)
+  return pattern.test(text)
+}
+
+/** The code point at a place, counted from the end if that is negative, or undefined. */
+function characterAt(text, place) {
+  // So many code points need no more than twice as many UTF-16 units.
+  const units = 2 * (place < 0 ? -place : place + 1)
+  const near = place < 0 ? text.slice(-units) : text.slice(0, units)
+  if (!hasSurrogates(near)) return near.at(place)
+  return characters(near).at(place)
+}
+
+/** Part of a string or of a list, as Python's slices; `null` stands for what was left out. */
+function slice(whole, start, stop, step) {
   if (step === 0) throw new TemplateError('a slice cannot have a step of 0')
-  const all = typeof whole === 'string' ? points(whole) : whole
-  const size = all.length
+  if (typeof whole !== 'string') return sliceList(whole, start, stop, step)
+  allocatePart()
+  const fromStart = step > 0 && (start ?? 0) >= 0 && stop !== null && stop >= 0
+  const text = fromStart ? whole.slice(0, 2 * stop) : whole
+  if (hasSurrogates(text)) return joined(sliceList(characters(text), start, stop, step))
+  if (step !== 1) return joined(sliceList(characters(text), start, stop, step))
+  const [from, to] = bounds(text.length, start, stop, step)
+  return text.slice(from, Math.max(from, to))
+}
+
+const joined = (parts) => {
+  allocateText(2 * parts.length)
+  return parts.join('')
+}
+
+function sliceList(list, start, stop, step) {
+  const [from, to] = bounds(list.length, start, stop, step)
+  const count = Math.max(0, Math.ceil((to - from) / step))
+  allocateList(count)
+  if (step === 1) return Array.prototype.slice.call(list, from, from + count)
+  return Array.from({ length: count }, (_, i) => list[from + i * step])
+}
+
+/** The first place of a slice, and the one behind its last. */
+function bounds(size, start, stop, step) {
   const [low, high] = step > 0 ? [0, size] : [-1, size - 1]
-  const clamp = (place, byDefault) => (place === null ? byDefault : Math.min(Math.max(place < 0 ? place + size : place, low), high))
-  const [from, to] = [clamp(start, step > 0 ? low : high), clamp(stop, step > 0 ? high : low)]
-  if (step === 1 && typeof all === 'string') return all.slice(from, Math.max(from, to))
-  const part = []
-  for (let i = from; step > 0 ? i < to : i > to; i += step) part.push(all[i])
-  return typeof whole === 'string' ? part.join('') : part
+  const clamp = (place, otherwise) => {
+    if (place === null) return otherwise
+    return Math.min(Math.max(place < 0 ? place + size : place, low), high)
+  }
+  return [clamp(start, step > 0 ? low : high), clamp(stop, step > 0 ? high : low)]
 }
 
-/** Spaces or other characters on both sides, as str.center. */
-function center(text, width, fill = ' ') {
-  const size = Array.from(text).length
-  const room = Math.max(0, width - size)
+function repeat(text, times) {
+  const count = Math.max(0, times)
+  allocateText(text.length * count)
+  return text.repeat(count)
+}
+
+function concat(a, b) {
+  if (a === '' || b === '') return a + b
+  allocateText(a.length + b.length)
+  return a + b
+}
+
+/** Joins strings that are charged already. */
+function join(parts, separator) {
+  let length = 0
+  for (const part of parts) length += part.length + separator.length
+  spend(parts.length)
+  allocateText(length)
+  return parts.join(separator)
+}
+
+/** The fill characters that a text of this width needs. */
+function padding(text, width, fill) {
+  if (textLength(fill) !== 1) throw new TemplateError('a text is filled with one character')
+  return Math.max(0, width - textLength(text))
+}
+
+const padLeft = (text, width, fill) => concat(repeat(fill, padding(text, width, fill)), text)
+const padRight = (text, width, fill) => concat(text, repeat(fill, padding(text, width, fill)))
+
+/** As str.center. */
+function center(text, width, fill) {
+  const room = padding(text, width, fill)
   const left = Math.floor(room / 2) + (room & width & 1)
-  return fill.repeat(left) + text + fill.repeat(room - left)
+  return concat(concat(repeat(fill, left), text), repeat(fill, room - left))
 }
 
-module.exports = { WORD_START, capitalize, center, isLower, isUpper, points, replace, slice, split, splitLines, splitRight, strip, title }
+/** As str.zfill: zeros behind the sign. */
+function zeroFill(text, width) {
+  const sign = /^[-+]/.test(text) ? text[0] : ''
+  return sign + padLeft(text.slice(sign.length), width - sign.length, '0')
+}
+
+/** As str.expandtabs. */
+function expandTabs(text, size) {
+  walk(2 * text.length)
+  const parts = []
+  let column = 0
+  for (const [part] of text.matchAll(/\t|[\n\r]|[^\t\n\r]+/g)) {
+    allocate(200)
+    if (part === '\t') {
+      const count = size > 0 ? size - (column % size) : 0
+      parts.push(repeat(' ', count))
+      column += count
+    } else {
+      parts.push(part)
+      column = part === '\n' || part === '\r' ? 0 : column + textLength(part)
+    }
+  }
+  return join(parts, '')
+}
+
+const HTML = { '&': '&amp;', '<': '&lt;', '>': '&gt;', "'": '&#39;', '"': '&#34;' }
+
+/** A string with the characters of HTML escaped. */
+const escapeHtml = (text) => substitute(text, /[&<>'"]/g, ([one]) => HTML[one])
+
+/** How often a string stands in another without overlapping. */
+function count(text, part) {
+  if (part === '') return textLength(text) + 1
+  let found = 0
+  for (const at of findAll(text, part)) found += at >= 0 ? 1 : 0
+  return found
+}
+
+module.exports = {
+  SPACE,
+  capitalize,
+  center,
+  characterAt,
+  concat,
+  consistsOf,
+  count,
+  endsWith,
+  escapeHtml,
+  expandTabs,
+  find,
+  findLast,
+  isLower,
+  isSpace,
+  isUpper,
+  join,
+  lower,
+  padLeft,
+  padRight,
+  repeat,
+  replace,
+  slice,
+  sliceList,
+  split,
+  splitLines,
+  splitRight,
+  startsWith,
+  strip,
+  substitute,
+  swapCase,
+  title,
+  titleWords,
+  upper,
+  zeroFill,
+}

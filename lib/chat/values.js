@@ -1,12 +1,17 @@
 'use strict'
 
-// The values that a template works with, as Python has them: what they are in JS, and how they print, compare and count as true.
+// The values that a template works with, as Python has them, and what they are in JavaScript:
 //
-//   None null · bool boolean · int number (a safe integer) or bigint · float Float · str string · list Array · tuple Tuple ·
-//   dict Map · what its keys(), values() and items() give View · what is gone through once Generator · a function a function of
-//   (args, kwargs) · jinja2's Undefined, Namespace and loop a class of their own
+//   None null · bool boolean · int number (a safe integer) or bigint · float Float · str string ·
+//   markupsafe's Markup Markup · list Array · tuple Tuple · range Range · dict Dict · what keys(),
+//   values() and items() of a dict give View · what is iterated once Generator · a function a
+//   function of (args, kwargs) · jinja2's Undefined and Namespace, and a loop, classes of their own
+//
+// No value changes once it is made, except a Namespace and how far a Generator was iterated.
 
-/** What goes wrong in a template. */
+const { allocate, allocateList, allocateText, checkDepth, scan, spend, walk } = require('./budget.js')
+
+/** An error in a template, or in what it does with its values. */
 class TemplateError extends Error {}
 
 class Float {
@@ -15,44 +20,55 @@ class Float {
   }
 }
 
-class Tuple extends Array {
+/** A string that is HTML already. What is added to it is escaped. */
+class Markup {
+  constructor(text) {
+    this.text = text
+  }
+}
+
+/** Lists that are not Python's `list`. Methods of Array give an Array. */
+class Sequence extends Array {
   static get [Symbol.species]() {
     return Array
   }
 }
-
-/** Like a list, but without places. */
-class View extends Array {
-  static get [Symbol.species]() {
-    return Array
+class Tuple extends Sequence {}
+class Range extends Sequence {
+  /** The numbers of a range from `start` in steps. */
+  static of(start, stop, step, length) {
+    const range = new Range()
+    for (let i = 0; i < length; i++) range.push(start + i * step)
+    return Object.assign(range, { name: step === 1 ? `range(${start}, ${stop})` : `range(${start}, ${stop}, ${step})` })
   }
 }
+class View extends Sequence {}
 
-/** Elements that can be taken once: what filters such as map give. It counts as true even where there is none. */
+/** What filters such as map give: elements that are computed when they are needed, once. */
 class Generator {
-  #list
+  #iterator
 
-  constructor(list) {
-    this.#list = list
-  }
-
-  all() {
-    return this.#list.splice(0)
+  constructor(iterable) {
+    this.#iterator = iterable[Symbol.iterator]()
   }
 
   next() {
-    return this.#list.shift()
+    return this.#iterator.next()
+  }
+
+  [Symbol.iterator]() {
+    return this.#iterator
   }
 }
 
-/** What is not there. It prints as nothing, has no elements, and refuses everything else. */
+/** A missing value. It prints as nothing, has no elements, and refuses everything else. */
 class Undefined {
-  constructor(what) {
-    this.what = what
+  constructor(message) {
+    this.message = message
   }
 
   refuse() {
-    throw new TemplateError(this.what)
+    throw new TemplateError(this.message)
   }
 }
 
@@ -63,224 +79,219 @@ class Namespace {
   }
 }
 
-const tuple = (...items) => Tuple.from(items)
-const view = (name, items) => Object.assign(View.from(items), { name })
+const UNDEFINED = Symbol('undefined')
+
+/** A mapping in the order of insertion. Keys that are equal in Python, as 1, 1.0 and True, are one. */
+class Dict {
+  #values = new Map()
+  /** The keys that are not their own form, by their form. */
+  #keys = new Map()
+
+  constructor(entries = []) {
+    for (const [key, value] of entries) this.set(key, value)
+  }
+
+  get size() {
+    return this.#values.size
+  }
+
+  set(key, value) {
+    const form = keyForm(key)
+    allocate(64)
+    if (form !== key && !this.#values.has(form)) this.#keys.set(form, key)
+    this.#values.set(form, value)
+  }
+
+  /** The value of a key, or undefined. */
+  get(key) {
+    return this.#values.get(keyForm(key))
+  }
+
+  has(key) {
+    return this.#values.has(keyForm(key))
+  }
+
+  *entries() {
+    for (const [form, value] of this.#values) yield [this.#keys.get(form) ?? form, value]
+  }
+
+  keys() {
+    allocateList(this.size)
+    return this.#keys.size === 0 ? [...this.#values.keys()] : Array.from(this.entries(), ([key]) => key)
+  }
+
+  values() {
+    allocateList(this.size)
+    return [...this.#values.values()]
+  }
+
+  /** The entries as a list of tuples. */
+  items() {
+    allocate(128 * this.size)
+    return Array.from(this.entries(), ([key, value]) => tuple(key, value))
+  }
+}
+
+/** A value that is the same for all keys that are equal in Python. */
+function keyForm(key, depth = 0) {
+  if (typeof key === 'string') {
+    scan(key.length)
+    return key
+  }
+  spend(1)
+  if (key instanceof Markup) return keyForm(key.text)
+  if (typeof key === 'boolean') return Number(key)
+  if (key instanceof Float) return Number.isInteger(key.value) ? integer(key.value) : key.value
+  if (key instanceof Undefined) return UNDEFINED
+  if (key instanceof Tuple) return tupleForm(key, depth)
+  if (key instanceof Dict || key?.constructor === Array) throw new TemplateError(`${kind(key)} cannot be a key`)
+  return key
+}
+
+/** A string that no string of a template equals, as templates have no reason to hold these. */
+function tupleForm(key, depth) {
+  checkDepth(depth, 'tuples')
+  const parts = Array.from(key, (one) => {
+    const form = keyForm(one, depth + 1)
+    if (typeof form === 'object' && form !== null) throw new TemplateError(`${kind(form)} in a tuple cannot be a key`)
+    const text = String(form)
+    allocateText(text.length + 20)
+    return `${typeof form}:${text.length}:${text}`
+  })
+  return `\0tuple(${parts.join(',')})`
+}
+
+function tuple(...items) {
+  return Tuple.from(items)
+}
+
 const isInteger = (value) => typeof value === 'number' || typeof value === 'bigint'
 const isNumber = (value) => isInteger(value) || value instanceof Float || typeof value === 'boolean'
+const isText = (value) => typeof value === 'string' || value instanceof Markup
+
+/** The string of a string or of Markup. */
+const plain = (value) => (value instanceof Markup ? value.text : value)
 
 /** An integer in the form that it has everywhere else. */
 function integer(value) {
   const number = Number(value)
-  return Number.isSafeInteger(number) ? number : BigInt(value)
+  return Number.isSafeInteger(number) ? number + 0 : BigInt(value)
 }
 
-/** The JS number of a number. */
+/** The JavaScript number of a number. */
 const numberOf = (value) => (value instanceof Float ? value.value : Number(value))
 
-const MOST_DEPTH = 200
-
-/** A value of the caller's. What JSON does not know becomes the name of its kind, so that a template learns nothing of it. */
-function fromJs(value, depth = 0) {
-  if (depth > MOST_DEPTH) throw new TemplateError('the messages or variables go deeper than 200 levels, or hold themselves')
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return value
-    case 'number':
-      return Number.isSafeInteger(value) && !Object.is(value, -0) ? value : new Float(value)
-    case 'bigint':
-      return integer(value)
-    case 'undefined':
-      return null
-    case 'object':
-      break
-    default:
-      return `<${typeof value}>`
-  }
-  if (value === null) return null
-  if (Array.isArray(value)) return Array.from(value, (item) => fromJs(item, depth + 1))
-  if (value instanceof Map) return dictOf(value, depth)
-  if (typeof value.toJSON === 'function') return fromJs(value.toJSON(), depth + 1)
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `<${value.constructor.name}>`
-  return dictOf(Object.entries(value), depth)
-}
-
-/** As in JSON, what is undefined is not there. */
-function dictOf(entries, depth) {
-  const dict = new Map()
-  for (const [key, value] of entries) if (value !== undefined) dict.set(String(key), fromJs(value, depth + 1))
-  return dict
-}
-
-/** A value for a function of the caller's. */
-function toJs(value) {
-  if (value instanceof Float) return value.value
-  if (value instanceof Undefined) return undefined
-  if (Array.isArray(value)) return Array.from(value, toJs)
-  return value instanceof Map ? Object.fromEntries([...value].map(([key, item]) => [str(key), toJs(item)])) : value
-}
-
 function isTrue(value) {
+  if (typeof value === 'boolean') return value
   if (value === null || value instanceof Undefined) return false
   if (isNumber(value)) return numberOf(value) !== 0
-  if (value instanceof Map) return value.size > 0
+  if (value instanceof Dict) return value.size > 0
+  if (value instanceof Markup) return value.text !== ''
   return typeof value === 'string' || Array.isArray(value) ? value.length > 0 : true
 }
 
-/** What `{{ value }}` prints. */
-function str(value) {
-  if (typeof value === 'string') return value
-  return value instanceof Undefined ? '' : repr(value)
-}
-
-function repr(value) {
-  if (value === null) return 'None'
-  if (value === true) return 'True'
-  if (value === false) return 'False'
-  if (isInteger(value)) return String(value)
-  if (value instanceof Float) return floatText(value.value)
-  if (typeof value === 'string') return quoted(value)
-  if (value instanceof Undefined) return 'Undefined'
-  if (value instanceof Tuple) return value.length === 1 ? `(${repr(value[0])},)` : `(${value.map(repr).join(', ')})`
-  if (value instanceof View) return `${value.name}([${value.map(repr).join(', ')}])`
-  if (Array.isArray(value)) return `[${value.map(repr).join(', ')}]`
-  if (value instanceof Map) return `{${[...value].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(', ')}}`
-  throw new TemplateError(`${kind(value)} cannot be printed`)
-}
-
-/** The shortest digits that are this number, with an exponent where Python writes one. */
-function floatText(value) {
-  if (Number.isNaN(value)) return 'nan'
-  if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf'
-  const sign = value < 0 || Object.is(value, -0) ? '-' : ''
-  const [mantissa, power] = Math.abs(value).toExponential().split('e')
-  const exponent = Number(power)
-  if (exponent < -4 || exponent >= 16) return `${sign}${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
-  const digits = mantissa.replace('.', '')
-  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`
-  const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')
-  return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`
-}
-
-const SHORT = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\\', '\\\\']])
-
-function quoted(text) {
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'"
-  const body = text.replace(/[\p{C}\p{Z}\\'"]/gu, (character) => {
-    if (character === ' ' || (character !== quote && /['"]/.test(character))) return character
-    if (character === quote) return `\\${quote}`
-    if (SHORT.has(character)) return SHORT.get(character)
-    const code = character.codePointAt(0)
-    const [letter, width] = code < 0x100 ? ['x', 2] : code < 0x10000 ? ['u', 4] : ['U', 8]
-    return `\\${letter}${code.toString(16).padStart(width, '0')}`
-  })
-  return quote + body + quote
-}
-
-function equals(a, b) {
-  if (isNumber(a) && isNumber(b)) return typeof a === 'bigint' || typeof b === 'bigint' ? sameBig(a, b) : numberOf(a) === numberOf(b)
-  if (Array.isArray(a) && Array.isArray(b)) {
-    return sameSort(a, b) && a.length === b.length && a.every((item, i) => equals(item, b[i]))
-  }
-  if (a instanceof Map && b instanceof Map) return a.size === b.size && [...a].every(([key, item]) => b.has(key) && equals(item, b.get(key)))
-  return a instanceof Undefined ? b instanceof Undefined : a === b
-}
-
-const sameSort = (a, b) => a.constructor === b.constructor
-
-// JS compares integers and other numbers exactly when one of them is a bigint.
-const sameBig = (a, b) => (a instanceof Float ? a.value : typeof a === 'boolean' ? Number(a) : a) == (b instanceof Float ? b.value : typeof b === 'boolean' ? Number(b) : b)
-
-/** Less than zero, zero or more, for values that Python can put in order. */
-function compare(a, b) {
-  if (isNumber(a) && isNumber(b)) return numberOf(a) - numberOf(b)
-  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
-  if (Array.isArray(a) && Array.isArray(b) && sameSort(a, b)) {
-    for (let i = 0; i < Math.min(a.length, b.length); i++) if (!equals(a[i], b[i])) return compare(a[i], b[i])
-    return a.length - b.length
-  }
-  for (const value of [a, b]) if (value instanceof Undefined) value.refuse()
-  throw new TemplateError(`${kind(a)} and ${kind(b)} have no order`)
-}
-
-/** By code points; UTF-16 has those past U+FFFF before some of the others. */
-function compareText(a, b) {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) {
-    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]
-    if (x !== y) return x >= 0xd800 && y >= 0xd800 ? ((x + 0x2000) & 0xffff) - ((y + 0x2000) & 0xffff) : x - y
-  }
-  return a.length - b.length
-}
-
-/** The elements of what can be gone through. */
+/** The elements of an iterable value. The list may be the value itself: it must not be changed. */
 function items(value) {
-  if (typeof value === 'string' || Array.isArray(value)) return Array.from(value)
-  if (value instanceof Map) return [...value.keys()]
-  if (value instanceof Generator) return value.all()
+  if (Array.isArray(value)) return value
+  if (isText(value)) return characters(plain(value))
+  if (value instanceof Dict) return value.keys()
+  if (value instanceof Generator) return listOf(value)
   if (value instanceof Undefined) return []
   throw new TemplateError(`${kind(value)} has no elements`)
 }
 
+/** The elements of a generator, each charged as it is computed. */
+function listOf(iterable) {
+  const list = []
+  for (const item of iterable) {
+    allocate(16)
+    list.push(item)
+  }
+  return list
+}
+
+/** An iterator of the elements, which computes those of a generator one by one. */
+function* iterate(value) {
+  for (const item of value instanceof Generator ? value : items(value)) {
+    spend(1)
+    yield item
+  }
+}
+
+/** The code points of a string, each a string. */
+function characters(text) {
+  walk(text.length)
+  allocate(24 * text.length)
+  return Array.from(text)
+}
+
+/** Whether UTF-16 units of a string differ from its code points. */
+function hasSurrogates(text) {
+  scan(text.length)
+  return /[\ud800-\udfff]/.test(text)
+}
+
+/** The number of code points. */
+function textLength(text) {
+  if (!hasSurrogates(text)) return text.length
+  walk(text.length)
+  let length = text.length
+  for (let i = 1; i < text.length; i++) {
+    const isPair = (text.charCodeAt(i - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(i) & 0xfc00) === 0xdc00
+    if (isPair) length--
+  }
+  return length
+}
+
 function length(value) {
-  if (value instanceof Map) return value.size
-  if (value instanceof Undefined) return 0
   if (Array.isArray(value)) return value.length
-  if (typeof value === 'string') return value.length - (value.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
+  if (value instanceof Dict) return value.size
+  if (value instanceof Undefined) return 0
+  if (isText(value)) return textLength(plain(value))
   throw new TemplateError(`${kind(value)} has no length`)
 }
 
-function contains(container, value) {
-  if (typeof container === 'string') {
-    if (typeof value === 'string') return container.includes(value)
-    throw new TemplateError(`a string cannot contain ${kind(value)}`)
-  }
-  if (container instanceof Map) return container.has(keyed(value))
-  return items(container).some((item) => equals(item, value))
-}
-
-/** A value that can be a key of a mapping. */
-function keyed(value) {
-  if (value instanceof Map || (Array.isArray(value) && !(value instanceof Tuple))) throw new TemplateError(`${kind(value)} cannot be a key`)
-  return value
-}
-
-/** What a value is, in the words of a message. */
+/** What a value is, in the words of an error message. */
 function kind(value) {
   if (value === null) return 'none'
-  if (value instanceof Undefined) return 'something undefined'
+  if (value instanceof Undefined) return 'an undefined value'
   if (typeof value === 'boolean') return 'a boolean'
   if (isNumber(value)) return 'a number'
-  if (typeof value === 'string') return 'a string'
+  if (isText(value)) return 'a string'
+  if (value instanceof Tuple) return 'a tuple'
   if (Array.isArray(value)) return 'a list'
-  if (value instanceof Generator) return 'the result of a filter that is no list (yet)'
-  return value instanceof Map ? 'a mapping' : typeof value === 'function' ? 'a function' : 'a namespace or a loop'
+  if (value instanceof Generator) return 'the result of a filter that is not a list (yet)'
+  if (value instanceof Dict) return 'a mapping'
+  if (value instanceof Namespace) return 'a namespace'
+  return typeof value === 'function' ? 'a function' : 'a loop'
 }
 
 module.exports = {
+  Dict,
   Float,
   Generator,
+  Markup,
   Namespace,
+  Range,
   TemplateError,
   Tuple,
   Undefined,
   View,
-  compare,
-  contains,
-  equals,
-  floatText,
-  fromJs,
+  characters,
+  hasSurrogates,
   integer,
   isInteger,
   isNumber,
+  isText,
   isTrue,
   items,
-  keyed,
+  iterate,
+  keyForm,
   kind,
   length,
+  listOf,
   numberOf,
-  repr,
-  str,
-  toJs,
+  plain,
+  textLength,
   tuple,
-  view,
 }

@@ -1,0 +1,95 @@
+'use strict'
+
+// `object.name`, `object[key]` and `object[start:stop:step]`.
+
+const { spend } = require('./budget.js')
+const { textOf, wholeOf } = require('./arguments.js')
+const { part } = require('./markup.js')
+const { formatMethod, methodOf } = require('./methods.js')
+const { str } = require('./print.js')
+const text = require('./text.js')
+const { Dict, Namespace, TemplateError, Tuple, Undefined, View, isInteger, isText, kind, plain } = require('./values.js')
+const { Loop } = require('./loop.js')
+
+/** The attribute of a value, or undefined if its kind has none of this name. */
+function attribute(object, name) {
+  if (object instanceof Namespace) return object.attributes.get(name)
+  if (object instanceof Loop) return object.get(name)
+  if (isText(object) && (name === 'format' || name === 'format_map')) return formatOf(object, name)
+  const found = methodOf(object, name)
+  if (found === undefined) return undefined
+  if (found.isRefused) return new Undefined(`${kind(object)}.${name} would change a value, which a template must not`)
+  return (args, kwargs) => found.run(object, args, kwargs)
+}
+
+function formatOf(object, name) {
+  const run = formatMethod((value, key, isAttribute) => (isAttribute ? getAttribute(value, key) : getItem(value, key)))
+  if (name === 'format') return (args, kwargs) => run(object, args, kwargs)
+  return (args) => {
+    if (args.length !== 1 || !(args[0] instanceof Dict)) throw new TemplateError('format_map takes one mapping')
+    return run(object, [], new Map(args[0].items().filter(([key]) => isText(key)).map(([key, value]) => [plain(key), value])))
+  }
+}
+
+/** The element of a value, or undefined if there is none. */
+function element(object, key) {
+  if (object instanceof Dict) return isHashable(key) ? object.get(key) : undefined
+  if (object instanceof View || (!isText(object) && !Array.isArray(object))) return undefined
+  if (!isInteger(key) && typeof key !== 'boolean') return undefined
+  if (Array.isArray(object)) return object.at(Number(key))
+  const character = text.characterAt(plain(object), Number(key))
+  return character === undefined ? undefined : part(object, () => character)
+}
+
+const isHashable = (key) => !(key instanceof Dict) && key?.constructor !== Array
+
+/** `object.name`: attributes come before elements. */
+function getAttribute(object, name) {
+  spend(1)
+  if (object instanceof Undefined) object.refuse()
+  const own = attribute(object, name)
+  return own === undefined ? orMissing(element(object, name), object, name) : own
+}
+
+/** `object[key]`: elements come before attributes. */
+function getItem(object, key) {
+  spend(1)
+  if (object instanceof Undefined) object.refuse()
+  const own = element(object, key)
+  if (own !== undefined || !isText(key)) return orMissing(own, object, key)
+  return orMissing(attribute(object, plain(key)), object, key)
+}
+
+function orMissing(value, object, name) {
+  if (value !== undefined) return value
+  return new Undefined(`${kind(object)} has no '${isText(name) || isInteger(name) ? str(name).slice(0, 100) : kind(name)}'`)
+}
+
+/** `object[start:stop:step]` */
+function getSlice(object, start, stop, step) {
+  if (object instanceof Undefined) object.refuse()
+  const [from, to, by] = [start, stop, step].map((place) => (place === null ? null : wholeOf(place)))
+  if (isText(object)) return part(object, (whole) => text.slice(whole, from, to, by ?? 1))
+  if (!Array.isArray(object) || object instanceof View) throw new TemplateError(`${kind(object)} has no slices`)
+  const list = text.sliceList(object, from, to, by ?? 1)
+  return object instanceof Tuple ? Tuple.from(list) : list
+}
+
+/** The attributes that a path such as 'a.b' or 0 names, for filters. */
+function attributePath(path) {
+  if (path === null) return []
+  if (isInteger(path)) return [path]
+  return text.split(textOf(path), '.', -1).map((name) => (/^\d+$/.test(name) ? Number(name) : name))
+}
+
+/** The value at a path; `otherwise` stands for what is missing on the way if it is not null. */
+function follow(value, path, otherwise = null) {
+  let found = value
+  for (const name of path) {
+    found = getItem(found, name)
+    if (otherwise !== null && found instanceof Undefined) found = otherwise
+  }
+  return found
+}
+
+module.exports = { attributePath, follow, getAttribute, getItem, getSlice }

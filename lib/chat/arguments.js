@@ -1,0 +1,40 @@
+'use strict'
+
+// The arguments of filters, tests, methods and functions.
+
+const { spend } = require('./budget.js')
+const { TemplateError, isInteger, isText, kind, plain } = require('./values.js')
+
+/** Arguments by their names, with the defaults of those that are left out. */
+function bind(names, defaults, args, kwargs) {
+  if (args.length > names.length) throw new TemplateError(`too many arguments: ${args.length}, not ${names.length} at most`)
+  for (const key of kwargs.keys()) if (!names.includes(key)) throw new TemplateError(`there is no argument '${key}'`)
+  spend(names.length)
+  return names.map((name, i) => {
+    if (i < args.length) {
+      if (kwargs.has(name)) throw new TemplateError(`the argument '${name}' is given twice`)
+      return args[i]
+    }
+    const value = kwargs.has(name) ? kwargs.get(name) : defaults[i - names.length + defaults.length]
+    if (value === undefined) throw new TemplateError(`the argument '${name}' is missing`)
+    return value
+  })
+}
+
+/** The string of an argument that has to be one. */
+function textOf(value) {
+  if (!isText(value)) throw new TemplateError(`a string is needed, not ${kind(value)}`)
+  return plain(value)
+}
+
+const textOrNull = (value) => (value === null ? null : textOf(value))
+
+/** The integer of an argument that has to be one, as a JavaScript number. */
+function wholeOf(value) {
+  if (!isInteger(value) && typeof value !== 'boolean') throw new TemplateError(`an integer is needed, not ${kind(value)}`)
+  return Number(value)
+}
+
+const wholeOrNull = (value) => (value === null ? null : wholeOf(value))
+
+module.exports = { bind, textOf, textOrNull, wholeOf, wholeOrNull }

@@ -1,0 +1,98 @@
+'use strict'
+
+// ==, < and `in` of Python.
+
+const { checkDepth, scan, spend, walk } = require('./budget.js')
+const { find } = require('./search.js')
+const { Dict, Float, Range, TemplateError, Undefined, isNumber, isText, iterate, kind, numberOf, plain } = require('./values.js')
+
+/** Characters of two strings that are compared before the next of them are charged. */
+const CHUNK = 1024
+
+function equals(a, b, depth = 0) {
+  spend(1)
+  if (isText(a) && isText(b)) return sameText(plain(a), plain(b))
+  if (isNumber(a) && isNumber(b)) return sameNumber(a, b)
+  if (Array.isArray(a) && Array.isArray(b)) {
+    checkDepth(depth, 'lists')
+    return sameSort(a, b) && a.length === b.length && a.every((item, i) => same(item, b[i], depth + 1))
+  }
+  if (a instanceof Dict && b instanceof Dict) {
+    checkDepth(depth, 'mappings')
+    if (a.size !== b.size) return false
+    for (const [key, item] of a.entries()) {
+      const other = b.get(key)
+      if (other === undefined || !same(item, other, depth + 1)) return false
+    }
+    return true
+  }
+  return a instanceof Undefined ? b instanceof Undefined : a === b
+}
+
+/** How elements of lists and mappings are compared: what is identical is equal, even `nan`. */
+function same(a, b, depth) {
+  spend(1)
+  return (a === b && typeof a !== 'string') || equals(a, b, depth)
+}
+
+function sameText(a, b) {
+  if (a.length !== b.length) return false
+  scan(a.length)
+  return a === b
+}
+
+/** Lists are only equal to lists, tuples to tuples, and so on. */
+const sameSort = (a, b) => a.constructor === b.constructor
+
+function sameNumber(a, b) {
+  if (typeof a !== 'bigint' && typeof b !== 'bigint') return numberOf(a) === numberOf(b)
+  // JavaScript compares bigints with numbers by their exact values.
+  // eslint-disable-next-line eqeqeq
+  return exact(a) == exact(b)
+}
+
+const exact = (value) => (value instanceof Float ? value.value : typeof value === 'boolean' ? Number(value) : value)
+
+/** Less than zero, zero or more, for values that Python can put in order. NaN where one is not a number. */
+function compare(a, b, depth = 0) {
+  spend(1)
+  if (isNumber(a) && isNumber(b)) {
+    const [x, y] = [exact(a), exact(b)]
+    return x < y ? -1 : x > y ? 1 : sameNumber(a, b) ? 0 : NaN
+  }
+  if (isText(a) && isText(b)) return compareText(plain(a), plain(b))
+  if (Array.isArray(a) && Array.isArray(b) && sameSort(a, b) && !(a instanceof Range)) {
+    checkDepth(depth, 'lists')
+    const length = Math.min(a.length, b.length)
+    for (let i = 0; i < length; i++) if (!same(a[i], b[i], depth + 1)) return compare(a[i], b[i], depth + 1)
+    return a.length - b.length
+  }
+  for (const value of [a, b]) if (value instanceof Undefined) value.refuse()
+  throw new TemplateError(`${kind(a)} and ${kind(b)} have no order`)
+}
+
+/** By code points; UTF-16 has those past U+FFFF before some of the others. */
+function compareText(a, b) {
+  const length = Math.min(a.length, b.length)
+  for (let start = 0; start < length; start += CHUNK) {
+    const end = Math.min(start + CHUNK, length)
+    walk(end - start)
+    for (let i = start; i < end; i++) {
+      const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]
+      if (x !== y) return x >= 0xd800 && y >= 0xd800 ? ((x + 0x2000) & 0xffff) - ((y + 0x2000) & 0xffff) : x - y
+    }
+  }
+  return a.length - b.length
+}
+
+function contains(container, value) {
+  if (isText(container)) {
+    if (isText(value)) return find(plain(container), plain(value)) >= 0
+    throw new TemplateError(`a string cannot contain ${kind(value)}`)
+  }
+  if (container instanceof Dict) return container.has(value)
+  for (const item of iterate(container)) if (same(item, value, 0)) return true
+  return false
+}
+
+module.exports = { compare, contains, equals, same }

@@ -1,0 +1,256 @@
+'use strict'
+
+// Strings with places for values: the operator %, the filter format, and the method format.
+
+const { spend, walk } = require('./budget.js')
+const { textOf, wholeOf } = require('./arguments.js')
+const { escaped } = require('./markup.js')
+const { STEPS_PER_BIG_OPERATION, fixed, toInteger } = require('./numbers.js')
+const { quoted, repr, str } = require('./print.js')
+const text = require('./text.js')
+const { Dict, Float, Markup, TemplateError, Tuple, Undefined, isNumber, isText, numberOf, plain, textLength } = require('./values.js')
+
+// %(key)-08.3d: a key, flags, a width, a precision, a length that means nothing, and a letter.
+const PLACE = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^]?)/gu
+
+/** `pattern % values`, where `values` is a tuple, a mapping or one value. */
+function percent(pattern, values) {
+  const isMarkup = pattern instanceof Markup
+  const args = values instanceof Tuple ? [...values] : [values]
+  // What has elements by key may leave some of them out.
+  const hasKeys = values instanceof Dict || values instanceof Undefined || values?.constructor === Array
+  let next = 0
+  const take = () => {
+    if (next >= args.length) throw new TemplateError('there are fewer values than places for them')
+    return args[next++]
+  }
+  const written = text.substitute(plain(pattern), PLACE, ([, key, flags, width, precision, letter]) => {
+    if (letter === '%') return '%'
+    const size = width === '*' ? wholeOf(take()) : Number(width ?? 0)
+    const digits = precision === '*' ? wholeOf(take()) : precision === undefined ? null : Number(precision)
+    const value = key === undefined ? take() : valueOf(values, key)
+    return place({ flags, size, digits, letter }, value, isMarkup)
+  })
+  if (next < args.length && !hasKeys) throw new TemplateError('there are more values than places for them')
+  return isMarkup ? new Markup(written) : written
+}
+
+function valueOf(values, key) {
+  const value = values instanceof Dict ? values.get(key) : undefined
+  if (value === undefined) throw new TemplateError(`there is no value for %(${key})`)
+  return value
+}
+
+/** One place of a pattern, written. */
+function place({ flags, size, digits, letter }, value, isMarkup) {
+  const isLeft = flags.includes('-') || size < 0
+  const width = Math.abs(size)
+  const shape = { sign: flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '-', isAlternate: flags.includes('#'), digits }
+  let written
+  if ('sra'.includes(letter) && letter !== '') {
+    written = letter === 's' ? (isMarkup ? escaped(value) : str(value)) : letter === 'r' ? reprOf(value, isMarkup) : asciiOf(value)
+    if (digits !== null) written = text.slice(written, 0, digits, 1)
+  } else if (letter === 'c') {
+    written = character(value)
+  } else {
+    const number = numeric(value, letter)
+    const body = numberBody(number, { ...shape, type: letter === 'i' || letter === 'u' ? 'd' : letter, isPrintf: true })
+    if (flags.includes('0') && !isLeft) return padNumber(body, width)
+    written = body.sign + body.digits
+  }
+  return isLeft ? text.padRight(written, width, ' ') : text.padLeft(written, width, ' ')
+}
+
+const reprOf = (value, isMarkup) => (isMarkup ? escaped(repr(value)) : repr(value))
+const asciiOf = (value) => (isText(value) ? quoted(plain(value), true) : repr(value))
+
+function character(value) {
+  if (isText(value)) {
+    if ([...plain(value).slice(0, 3)].length !== 1) throw new TemplateError('%c needs one character')
+    return plain(value)
+  }
+  const code = wholeOf(value)
+  if (!(code >= 0 && code <= 0x10ffff)) throw new TemplateError('%c needs the code of a character')
+  return String.fromCodePoint(code)
+}
+
+function numeric(value, letter) {
+  if (!isNumber(value)) throw new TemplateError(`%${letter} needs a number`)
+  if ('diu'.includes(letter)) return toInteger(value, null, 10) ?? value
+  if ('xXo'.includes(letter) && value instanceof Float) throw new TemplateError(`%${letter} needs an integer`)
+  return value
+}
+
+const padNumber = ({ sign, digits }, width) => sign + text.padLeft(digits, width - sign.length, '0')
+
+/** A number in the form of a type: its sign and prefix, and its digits. */
+function numberBody(value, { type, sign, isAlternate, digits, isPrintf = false }) {
+  const number = typeof value === 'boolean' ? Number(value) : value
+  const isNegative = number instanceof Float ? number.value < 0 || Object.is(number.value, -0) : number < 0
+  const signText = isNegative ? '-' : sign === '-' ? '' : sign
+  const radix = { d: 10, n: 10, x: 16, X: 16, o: 8, b: 2 }[type]
+  if (radix !== undefined) {
+    if (number instanceof Float) throw new TemplateError(`the type ${type} needs an integer`)
+    if (typeof number === 'bigint') spend(STEPS_PER_BIG_OPERATION)
+    let body = BigInt(number).toString(radix).replace('-', '')
+    if (type === 'X') body = body.toUpperCase()
+    if (digits !== null && isPrintf) body = text.padLeft(body, digits, '0')
+    return { sign: signText + (isAlternate && radix !== 10 ? `0${type}` : ''), digits: body }
+  }
+  const double = Math.abs(numberOf(number))
+  const body = floatBody(double, type, digits ?? 6, isAlternate)
+  return { sign: signText, digits: /[EFG]/.test(type) ? body.toUpperCase() : body }
+}
+
+function floatBody(double, type, digits, isAlternate) {
+  if (Number.isNaN(double)) return 'nan'
+  if (!Number.isFinite(double)) return 'inf'
+  switch (type.toLowerCase()) {
+    case 'f':
+      return fixed(double, digits)
+    case '%':
+      return `${fixed(double * 100, digits)}%`
+    case 'e':
+      return exponential(double, digits)
+    case 'g':
+      return general(double, digits === 0 ? 1 : digits, isAlternate)
+    default:
+      throw new TemplateError(`the format type '${type}' is not supported`)
+  }
+}
+
+function exponential(double, digits) {
+  if (digits > 100) throw new TemplateError('a float has at most 100 digits in this form')
+  return double.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+function general(double, digits, isAlternate) {
+  const exponent = double === 0 ? 0 : Number(exponential(double, digits - 1).split('e')[1])
+  const written = exponent < -4 || exponent >= digits ? exponential(double, digits - 1) : fixed(double, digits - 1 - exponent)
+  if (isAlternate) return written
+  return written.includes('.') ? written.replace(/\.?0+(?=e|$)/, '') : written
+}
+
+/** `'{} {name!r:>8}'.format(…)`; `lookUp(value, name, isAttribute)` finds parts of a value. */
+function formatFields(pattern, args, kwargs, lookUp) {
+  const isMarkup = pattern instanceof Markup
+  const written = fill(plain(pattern), { args, kwargs, lookUp, isMarkup, automatic: { next: 0, used: undefined } }, 2)
+  return isMarkup ? new Markup(written) : written
+}
+
+function fill(pattern, context, depth) {
+  if (depth < 0) throw new TemplateError('fields are nested too deeply')
+  walk(pattern.length)
+  const parts = []
+  let at = 0
+  while (at < pattern.length) {
+    spend(30)
+    const brace = /[{}]/g
+    brace.lastIndex = at
+    const start = brace.exec(pattern)?.index ?? pattern.length
+    parts.push(pattern.slice(at, start))
+    if (start === pattern.length) break
+    if (pattern[start + 1] === pattern[start]) {
+      parts.push(pattern[start])
+      at = start + 2
+      continue
+    }
+    if (pattern[start] === '}') throw new TemplateError("a single '}' in a format string")
+    const end = fieldEnd(pattern, start)
+    parts.push(field(pattern.slice(start + 1, end), context, depth))
+    at = end + 1
+  }
+  return text.join(parts, '')
+}
+
+/** The closing brace of the field that opens at `start`. */
+function fieldEnd(pattern, start) {
+  const braces = /[{}]/g
+  braces.lastIndex = start
+  let depth = 0
+  for (let found; (found = braces.exec(pattern)) !== null; ) {
+    depth += found[0] === '{' ? 1 : -1
+    if (depth === 0) return found.index
+  }
+  throw new TemplateError("a '{' without a '}' in a format string")
+}
+
+function field(source, context, depth) {
+  const [, name, conversion, spec] = source.match(/^([^!:]*)(?:!([^]))?(?::([^]*))?$/) ?? []
+  if (name === undefined) throw new TemplateError('a field of a format string that cannot be read')
+  const value = converted(resolve(name, context), conversion)
+  const written = formatValue(value, fill(spec ?? '', context, depth - 1), context.isMarkup)
+  return context.isMarkup ? escaped(value instanceof Markup ? new Markup(written) : written) : written
+}
+
+function resolve(name, { args, kwargs, lookUp, automatic }) {
+  const [, first, rest] = name.match(/^([^.[]*)([^]*)$/)
+  const kindOfField = first === '' ? 'automatic' : /^\d+$/.test(first) ? 'manual' : 'named'
+  if (kindOfField !== 'named') {
+    if ((automatic.used ??= kindOfField) !== kindOfField) throw new TemplateError('automatic and manual numbers of fields')
+  }
+  let value = kindOfField === 'named' ? kwargs.get(first) : args[first === '' ? automatic.next++ : Number(first)]
+  if (value === undefined) throw new TemplateError(`there is no value for the field '${name}'`)
+  for (const [whole, attribute, element] of rest.matchAll(/\.([^.[]+)|\[([^\]]+)\]|[^]/g)) {
+    if (attribute === undefined && element === undefined) throw new TemplateError(`a field cannot have '${whole}'`)
+    if (attribute !== undefined) value = lookUp(value, attribute, true)
+    else value = lookUp(value, /^\d+$/.test(element) ? Number(element) : element, false)
+  }
+  return value
+}
+
+function converted(value, conversion) {
+  if (conversion === undefined) return value
+  const convert = { s: str, r: repr, a: asciiOf }[conversion]
+  if (convert === undefined) throw new TemplateError(`there is no conversion '${conversion}'`)
+  return convert(value)
+}
+
+const SPEC = /^(?:([^])?([<>=^]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([a-zA-Z%])?$/u
+
+/** As format(value, spec). */
+function formatValue(value, spec, isMarkup) {
+  if (spec === '') return str(value)
+  if (isMarkup && value instanceof Markup) throw new TemplateError('Markup has no format specification')
+  const parts = spec.match(SPEC)
+  if (parts === null) throw new TemplateError(`the format specification '${spec}' is not supported`)
+  const [, fillWith, align, sign = '-', alternate, zero, widthText, grouping, precision, type] = parts
+  const width = Number(widthText ?? 0)
+  if (!isText(value) && !isNumber(value)) throw new TemplateError('only strings and numbers have format specifications')
+  if (isText(value)) {
+    if ((type ?? 's') !== 's' || sign !== '-' || grouping !== undefined) throw new TemplateError(`'${spec}' is not for strings`)
+    const cut = precision === undefined ? plain(value) : text.slice(plain(value), 0, Number(precision), 1)
+    return aligned(cut, width, align ?? '<', fillWith ?? (zero ? '0' : ' '))
+  }
+  const isFloat = value instanceof Float || /[eEfFgG%]/.test(type ?? '')
+  const digits = precision === undefined ? null : Number(precision)
+  if (!isFloat && digits !== null) throw new TemplateError('an integer has no precision')
+  const body = type === undefined && isFloat && digits === null
+    ? { sign: numberOf(value) < 0 ? '-' : sign === '-' ? '' : sign, digits: str(value).replace('-', '') }
+    : numberBody(value, { type: type ?? (isFloat ? 'g' : 'd'), sign, isAlternate: alternate !== undefined, digits })
+  if (type === undefined && isFloat && !/[.einf]/.test(body.digits)) body.digits += '.0'
+  if (grouping !== undefined) body.digits = grouped(body.digits, grouping)
+  if (align === '=' || (zero !== undefined && align === undefined)) {
+    return body.sign + text.padLeft(body.digits, width - body.sign.length, fillWith ?? (zero ? '0' : ' '))
+  }
+  return aligned(body.sign + body.digits, width, align ?? '>', fillWith ?? (zero ? '0' : ' '))
+}
+
+/** Digits in groups of three before the point. */
+function grouped(digits, by) {
+  const [whole, ...rest] = digits.split('.')
+  const groups = []
+  for (let end = whole.length; end > 0; end -= 3) groups.unshift(whole.slice(Math.max(0, end - 3), end))
+  return [groups.join(by), ...rest].join('.')
+}
+
+function aligned(written, width, align, fillWith) {
+  if (align === '=') throw new TemplateError("'=' is for numbers")
+  if (align === '<') return text.padRight(written, width, fillWith)
+  if (align === '>') return text.padLeft(written, width, fillWith)
+  const room = Math.max(0, width - textLength(written))
+  const left = Math.floor(room / 2)
+  return text.concat(text.concat(text.repeat(fillWith, left), written), text.repeat(fillWith, room - left))
+}
+
+module.exports = { formatFields, percent }

@@ -1,0 +1,77 @@
+'use strict'
+
+// What `loop` is inside a loop.
+
+const { equals } = require('./compare.js')
+const { TemplateError, Tuple, Undefined } = require('./values.js')
+
+class Loop {
+  #list
+  #at = -1
+  #depth
+  #last
+
+  /** `call` renders the loop for another list; only recursive loops have it. */
+  constructor(list, depth, call) {
+    this.#list = list
+    this.#depth = depth
+    this.call = call
+  }
+
+  next() {
+    this.#at++
+  }
+
+  /** The attribute of a name, or undefined. */
+  get(name) {
+    const { length } = this.#list
+    const at = this.#at
+    switch (name) {
+      case 'index':
+        return at + 1
+      case 'index0':
+        return at
+      case 'revindex':
+        return length - at
+      case 'revindex0':
+        return length - at - 1
+      case 'first':
+        return at === 0
+      case 'last':
+        return at === length - 1
+      case 'length':
+        return length
+      case 'depth':
+        return this.#depth + 1
+      case 'depth0':
+        return this.#depth
+      case 'previtem':
+        return this.#neighbour(at - 1)
+      case 'nextitem':
+        return this.#neighbour(at + 1)
+      case 'cycle':
+        return (args) => this.#cycle(args)
+      case 'changed':
+        return (args) => this.#changed(Tuple.from(args))
+      default:
+        return undefined
+    }
+  }
+
+  #neighbour(place) {
+    return place in this.#list ? this.#list[place] : new Undefined('there is no such element of the loop')
+  }
+
+  #cycle(args) {
+    if (args.length === 0) throw new TemplateError('loop.cycle needs values')
+    return args[this.#at % args.length]
+  }
+
+  #changed(values) {
+    const isSame = this.#last !== undefined && equals(this.#last, values)
+    this.#last = values
+    return !isSame
+  }
+}
+
+module.exports = { Loop }

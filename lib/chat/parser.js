@@ -1,0 +1,559 @@
+'use strict'
+
+// The tokens of a template as a tree, by the grammar of jinja2. A node is an object with a type; the
+// nodes and what they mean are in compile.js.
+
+const { LimitError, allocate, checkDepth } = require('./budget.js')
+const { tokenize } = require('./lexer.js')
+const { TemplateError } = require('./values.js')
+
+const CONSTANTS = new Map([['true', true], ['True', true], ['false', false], ['False', false], ['none', null], ['None', null]])
+const COMPARISONS = ['==', '!=', '<', '<=', '>', '>=']
+const NEXT_TO_A_TEST = ['name', 'string', 'number', '(', '[', '{']
+/** Names that a macro has only if its body uses them. */
+const IMPLICIT = ['caller', 'kwargs', 'varargs']
+/** The levels of blocks and brackets; each takes the parser through all levels of operators. */
+const MAX_NESTING = 100
+
+/** The body of a template, from its source. */
+function parse(source) {
+  return new Parser(tokenize(source)).template()
+}
+
+class Parser {
+  #tokens
+  #at = 0
+  #nesting = 0
+  /** The implicit names that each macro around the current place uses. */
+  #macros = []
+
+  constructor(tokens) {
+    this.#tokens = tokens
+  }
+
+  template() {
+    const body = this.#body([])
+    if (this.#type !== 'end') throw this.#unexpected()
+    return body
+  }
+
+  get #type() {
+    return this.#tokens[this.#at].type
+  }
+
+  get #value() {
+    return this.#tokens[this.#at].value
+  }
+
+  #isName(...names) {
+    return this.#type === 'name' && names.includes(this.#value)
+  }
+
+  /** Whether the current token is the operator or the name; then it is passed over. */
+  #skip(word) {
+    const token = this.#tokens[this.#at]
+    const isIt = token.value === word && (token.type === word || token.type === 'name')
+    if (isIt) this.#at++
+    return isIt
+  }
+
+  /** Passes over a token of this type, and gives its value. */
+  #expect(type) {
+    if (this.#type !== type) throw this.#unexpected(type)
+    return this.#tokens[this.#at++].value
+  }
+
+  #expectName(name) {
+    if (!this.#isName(name)) throw this.#unexpected(name)
+    this.#at++
+  }
+
+  #unexpected(expected) {
+    const { type, value } = this.#tokens[this.#at]
+    const found = type === 'end' ? 'the end' : typeof value === 'string' && value !== '' ? `'${value.slice(0, 100)}'` : type.replace('_', ' ')
+    return new TemplateError(`${found} ${expected === undefined ? 'is unexpected' : `where ${expected.replace('_', ' ')} is expected`}`)
+  }
+
+  /** A node with the depth of the tree below it. */
+  #node(type, fields, ...parts) {
+    allocate(100)
+    let depth = 0
+    for (const part of parts.flat()) depth = Math.max(depth, part?.depth ?? 0)
+    checkDepth(depth, 'expressions')
+    return { type, ...fields, depth: depth + 1 }
+  }
+
+  /** Parses what is inside brackets or a block. */
+  #nested(parse) {
+    if (++this.#nesting > MAX_NESTING) throw new LimitError(undefined, 'levels of nested brackets and blocks', MAX_NESTING)
+    const result = parse()
+    this.#nesting--
+    return result
+  }
+
+  // Statements
+
+  /** Statements up to a block with one of these names, whose beginning is passed over. */
+  #body(ends) {
+    return this.#nested(() => {
+      const body = []
+      for (;;) {
+        if (this.#type === 'data') {
+          body.push(this.#node('Data', { text: this.#expect('data') }))
+        } else if (this.#type === 'variable_begin') {
+          this.#at++
+          const value = this.#tuple()
+          this.#expect('variable_end')
+          body.push(this.#node('Output', { value }))
+        } else if (this.#type === 'block_begin') {
+          this.#at++
+          if (this.#isName(...ends)) return body
+          body.push(...this.#statement())
+          this.#expect('block_end')
+        } else if (ends.length === 0) {
+          return body
+        } else {
+          throw this.#unexpected(ends.join(' or '))
+        }
+      }
+    })
+  }
+
+  /** The body of a block; the name of the block that ends it is passed over and given with it. */
+  #block(...ends) {
+    this.#skip(':')
+    this.#expect('block_end')
+    const body = this.#body(ends)
+    return [body, this.#expect('name')]
+  }
+
+  #statement() {
+    const name = this.#expect('name')
+    switch (name) {
+      case 'set':
+        return [this.#set()]
+      case 'if':
+        return [this.#if()]
+      case 'for':
+        return [this.#for()]
+      case 'macro':
+        return [this.#macro()]
+      case 'call':
+        return [this.#callBlock()]
+      case 'filter': {
+        const filters = this.#filters(true)
+        return [this.#node('FilterBlock', { filters, body: this.#block('endfilter')[0] })]
+      }
+      case 'with':
+        return [this.#with()]
+      case 'generation': {
+        const [body] = this.#block('endgeneration')
+        return [this.#node('Generation', { body })]
+      }
+      case 'break':
+      case 'continue':
+        return [this.#node(name === 'break' ? 'Break' : 'Continue', {})]
+      case 'print':
+        return this.#print()
+      default:
+        throw new TemplateError(`the block '${name.slice(0, 100)}' is not supported`)
+    }
+  }
+
+  #print() {
+    const nodes = []
+    while (this.#type !== 'block_end') {
+      if (nodes.length > 0) this.#expect(',')
+      nodes.push(this.#node('Output', { value: this.#expression() }))
+    }
+    return nodes
+  }
+
+  #set() {
+    const target = this.#target({ withNamespace: true })
+    if (this.#skip('=')) return this.#node('Set', { target, value: this.#tuple() })
+    const filters = this.#filters(false)
+    return this.#node('SetBlock', { target, filters, body: this.#block('endset')[0] })
+  }
+
+  #if() {
+    const branches = []
+    for (;;) {
+      const test = this.#tuple({ withCondition: false })
+      const [body, end] = this.#block('elif', 'else', 'endif')
+      branches.push({ test, body })
+      if (end === 'endif') return this.#node('If', { branches, otherwise: [] })
+      if (end === 'else') return this.#node('If', { branches, otherwise: this.#block('endif')[0] })
+    }
+  }
+
+  #for() {
+    const target = this.#target({ end: 'in' })
+    this.#expectName('in')
+    const iterable = this.#tuple({ withCondition: false, end: 'recursive' })
+    const test = this.#skip('if') ? this.#expression() : undefined
+    const isRecursive = this.#skip('recursive')
+    const [body, end] = this.#block('endfor', 'else')
+    const otherwise = end === 'else' ? this.#block('endfor')[0] : []
+    return this.#node('For', { target, iterable, test, isRecursive, body, otherwise })
+  }
+
+  #macro() {
+    const name = this.#expect('name')
+    if (CONSTANTS.has(name)) throw new TemplateError(`a macro cannot have the name ${name}`)
+    return this.#node('Macro', { name, ...this.#macroBody(this.#parameters(), 'endmacro') })
+  }
+
+  /** What macros and call blocks have: parameters, a body, and the implicit names that it uses. */
+  #macroBody(parameters, end) {
+    const uses = new Set()
+    this.#macros.push(uses)
+    const [body] = this.#block(end)
+    this.#macros.pop()
+    return { parameters, body, uses }
+  }
+
+  #parameters() {
+    const parameters = []
+    this.#expect('(')
+    while (this.#type !== ')') {
+      if (parameters.length > 0) this.#expect(',')
+      const name = this.#expect('name')
+      if (CONSTANTS.has(name)) throw new TemplateError(`a parameter cannot have the name ${name}`)
+      const value = this.#skip('=') ? this.#expression() : undefined
+      if (value === undefined && parameters.at(-1)?.value !== undefined) throw new TemplateError(`the parameter ${name} needs a default`)
+      parameters.push({ name, value })
+    }
+    this.#expect(')')
+    return parameters
+  }
+
+  #callBlock() {
+    const parameters = this.#type === '(' ? this.#parameters() : []
+    const call = this.#expression()
+    if (call.type !== 'Call') throw new TemplateError('a call block needs a call')
+    return this.#node('CallBlock', { call, ...this.#macroBody(parameters, 'endcall') })
+  }
+
+  #with() {
+    const values = []
+    while (this.#type !== 'block_end') {
+      if (values.length > 0) this.#expect(',')
+      const target = this.#target({})
+      this.#expect('=')
+      values.push({ target, value: this.#expression() })
+    }
+    return this.#node('With', { values, body: this.#block('endwith')[0] })
+  }
+
+  /** What can be assigned to: a name, names, and in `set` an attribute of a namespace. */
+  #target({ end, withNamespace = false }) {
+    const target = this.#tuple({ end, parse: () => this.#primary(withNamespace) })
+    const check = (node) => {
+      if (node.type === 'Tuple') return node.items.forEach(check)
+      if (node.type !== 'Name' && node.type !== 'NamespaceAttribute') throw new TemplateError('only names can be set')
+    }
+    check(target)
+    return target
+  }
+
+  // Expressions, from the operators that bind least to those that bind most
+
+  /** An expression, or a tuple of several with commas between them. */
+  #tuple({ withCondition = true, end, parse, isInBrackets = false } = {}) {
+    const one = parse ?? (() => (withCondition ? this.#expression() : this.#or()))
+    const items = []
+    let isTuple = false
+    for (;;) {
+      if (items.length > 0) this.#expect(',')
+      if (['variable_end', 'block_end', ')'].includes(this.#type) || (end !== undefined && this.#isName(end))) break
+      items.push(one())
+      if (this.#type !== ',') break
+      isTuple = true
+    }
+    if (!isTuple && items.length === 1) return items[0]
+    if (!isTuple && !isInBrackets) throw this.#unexpected('an expression')
+    return this.#node('Tuple', { items }, items)
+  }
+
+  #expression() {
+    let node = this.#or()
+    while (this.#skip('if')) {
+      const test = this.#or()
+      const otherwise = this.#skip('else') ? this.#nested(() => this.#expression()) : undefined
+      node = this.#node('Condition', { test, value: node, otherwise }, test, node, otherwise)
+    }
+    return node
+  }
+
+  #or() {
+    let node = this.#and()
+    while (this.#skip('or')) node = this.#pair('Or', {}, node, this.#and())
+    return node
+  }
+
+  #and() {
+    let node = this.#not()
+    while (this.#skip('and')) node = this.#pair('And', {}, node, this.#not())
+    return node
+  }
+
+  #pair(type, fields, left, right) {
+    return this.#node(type, { ...fields, left, right }, left, right)
+  }
+
+  #not() {
+    if (!this.#skip('not')) return this.#comparison()
+    const value = this.#nested(() => this.#not())
+    return this.#node('Not', { value }, value)
+  }
+
+  #comparison() {
+    const first = this.#sum()
+    const rest = []
+    for (;;) {
+      const operator = this.#comparisonOperator()
+      if (operator === undefined) break
+      rest.push({ operator, value: this.#sum() })
+    }
+    return rest.length === 0 ? first : this.#node('Compare', { first, rest }, first, ...rest.map(({ value }) => value))
+  }
+
+  #comparisonOperator() {
+    if (COMPARISONS.includes(this.#type)) return this.#tokens[this.#at++].type
+    if (this.#skip('in')) return 'in'
+    const next = this.#tokens[this.#at + 1]
+    if (!this.#isName('not') || next?.type !== 'name' || next.value !== 'in') return undefined
+    this.#at += 2
+    return 'not in'
+  }
+
+  #sum() {
+    let node = this.#concatenation()
+    while (this.#type === '+' || this.#type === '-') node = this.#pair('Binary', { operator: this.#expect(this.#type) }, node, this.#concatenation())
+    return node
+  }
+
+  #concatenation() {
+    const items = [this.#product()]
+    while (this.#skip('~')) items.push(this.#product())
+    return items.length === 1 ? items[0] : this.#node('Concat', { items }, items)
+  }
+
+  #product() {
+    let node = this.#power()
+    while (['*', '/', '//', '%'].includes(this.#type)) node = this.#pair('Binary', { operator: this.#expect(this.#type) }, node, this.#power())
+    return node
+  }
+
+  #power() {
+    let node = this.#signed(true)
+    while (this.#skip('**')) node = this.#pair('Binary', { operator: '**' }, node, this.#signed(true))
+    return node
+  }
+
+  #signed(withFilters) {
+    let node
+    if (this.#type === '-' || this.#type === '+') {
+      const operator = this.#expect(this.#type)
+      const value = this.#nested(() => this.#signed(false))
+      node = this.#node('Sign', { operator, value }, value)
+    } else {
+      node = this.#primary(false)
+    }
+    node = this.#postfix(node)
+    return withFilters ? this.#filtersAndTests(node) : node
+  }
+
+  #primary(withNamespace) {
+    switch (this.#type) {
+      case 'name':
+        return this.#name(this.#expect('name'), withNamespace)
+      case 'string': {
+        const parts = []
+        while (this.#type === 'string') parts.push(this.#expect('string'))
+        return this.#node('Constant', { value: parts.join('') })
+      }
+      case 'number':
+        return this.#node('Constant', { value: this.#expect('number') })
+      case '(':
+        this.#at++
+        return this.#nested(() => {
+          const node = this.#tuple({ isInBrackets: true })
+          this.#expect(')')
+          return node
+        })
+      case '[':
+        return this.#nested(() => this.#list())
+      case '{':
+        return this.#nested(() => this.#dict())
+      default:
+        throw this.#unexpected()
+    }
+  }
+
+  #name(name, withNamespace) {
+    if (CONSTANTS.has(name)) return this.#node('Constant', { value: CONSTANTS.get(name) })
+    if (withNamespace && this.#skip('.')) return this.#node('NamespaceAttribute', { name, attribute: this.#expect('name') })
+    if (IMPLICIT.includes(name)) for (const uses of this.#macros) uses.add(name)
+    return this.#node('Name', { name })
+  }
+
+  #list() {
+    const items = []
+    this.#expect('[')
+    while (this.#type !== ']') {
+      if (items.length > 0) this.#expect(',')
+      if (this.#type === ']') break
+      items.push(this.#expression())
+    }
+    this.#expect(']')
+    return this.#node('List', { items }, items)
+  }
+
+  #dict() {
+    const entries = []
+    this.#expect('{')
+    while (this.#type !== '}') {
+      if (entries.length > 0) this.#expect(',')
+      if (this.#type === '}') break
+      const key = this.#expression()
+      this.#expect(':')
+      entries.push({ key, value: this.#expression() })
+    }
+    this.#expect('}')
+    return this.#node('Dict', { entries }, entries.flatMap(({ key, value }) => [key, value]))
+  }
+
+  #postfix(start) {
+    let node = start
+    for (;;) {
+      if (this.#skip('.')) node = this.#attribute(node)
+      else if (this.#type === '[') node = this.#nested(() => this.#subscript(node))
+      else if (this.#type === '(') node = this.#nested(() => this.#call(node))
+      else return node
+    }
+  }
+
+  #attribute(object) {
+    if (this.#type === 'name') return this.#node('Attribute', { object, name: this.#expect('name') }, object)
+    if (this.#type !== 'number' || typeof this.#value === 'object') throw this.#unexpected('a name or a number')
+    const key = this.#node('Constant', { value: this.#expect('number') })
+    return this.#node('Item', { object, key }, object)
+  }
+
+  #subscript(object) {
+    this.#expect('[')
+    const keys = []
+    while (this.#type !== ']') {
+      if (keys.length > 0) this.#expect(',')
+      keys.push(this.#subscripted())
+    }
+    this.#expect(']')
+    const [key] = keys
+    if (keys.length !== 1) {
+      const items = this.#node('Tuple', { items: keys }, keys)
+      return this.#node('Item', { object, key: items }, object, items)
+    }
+    return this.#node(key.type === 'Slice' ? 'SliceOf' : 'Item', { object, key }, object, key)
+  }
+
+  #subscripted() {
+    const parts = [this.#type === ':' ? undefined : this.#expression()]
+    if (this.#type !== ':') return parts[0]
+    while (parts.length < 3 && this.#skip(':')) parts.push([':', ']', ','].includes(this.#type) ? undefined : this.#expression())
+    return this.#node('Slice', { parts }, parts)
+  }
+
+  #call(callee) {
+    const given = this.#arguments()
+    return this.#node('Call', { callee, ...given }, callee, given.all)
+  }
+
+  /** What is between the parentheses of a call: values, values by name, `*list` and `**mapping`. */
+  #arguments() {
+    const given = { args: [], keywords: [], list: undefined, mapping: undefined, all: [] }
+    const check = (isAllowed) => {
+      if (!isAllowed) throw new TemplateError('arguments of a call in a wrong order')
+    }
+    const value = () => {
+      const node = this.#expression()
+      given.all.push(node)
+      return node
+    }
+    this.#expect('(')
+    for (let isFirst = true; this.#type !== ')'; isFirst = false) {
+      if (!isFirst) this.#expect(',')
+      if (this.#type === ')') break
+      if (this.#skip('*')) {
+        check(given.list === undefined && given.mapping === undefined)
+        given.list = value()
+      } else if (this.#skip('**')) {
+        check(given.mapping === undefined)
+        given.mapping = value()
+      } else if (this.#type === 'name' && this.#tokens[this.#at + 1].type === '=') {
+        check(given.mapping === undefined)
+        const name = this.#expect('name')
+        this.#at++
+        given.keywords.push({ name, value: value() })
+      } else {
+        check(given.list === undefined && given.mapping === undefined && given.keywords.length === 0)
+        given.args.push(value())
+      }
+    }
+    this.#expect(')')
+    return given
+  }
+
+  #filtersAndTests(start) {
+    let node = start
+    for (;;) {
+      if (this.#skip('|')) node = this.#applied('Filter', node, this.#filter())
+      else if (this.#skip('is')) node = this.#test(node)
+      else if (this.#type === '(') node = this.#nested(() => this.#call(node))
+      else return node
+    }
+  }
+
+  #applied(type, value, applied) {
+    return this.#node(type, { value, ...applied }, value, applied.all)
+  }
+
+  /** The filters of a block. The first stands behind the name of a `filter` block without a `|`. */
+  #filters(startsInline) {
+    const filters = startsInline ? [this.#filter()] : []
+    while (this.#skip('|')) filters.push(this.#filter())
+    return filters
+  }
+
+  /** A filter: its name and its arguments. */
+  #filter() {
+    const name = this.#dottedName()
+    return { name, ...(this.#type === '(' ? this.#nested(() => this.#arguments()) : NO_ARGUMENTS) }
+  }
+
+  #dottedName() {
+    const names = [this.#expect('name')]
+    while (this.#skip('.')) names.push(this.#expect('name'))
+    return names.join('.')
+  }
+
+  #test(value) {
+    const isNegated = this.#skip('not')
+    const name = this.#dottedName()
+    let given = NO_ARGUMENTS
+    if (this.#type === '(') {
+      given = this.#nested(() => this.#arguments())
+    } else if (NEXT_TO_A_TEST.includes(this.#type) && !this.#isName('else', 'or', 'and')) {
+      if (this.#isName('is')) throw new TemplateError('a test of a test: put the first in parentheses')
+      const argument = this.#postfix(this.#primary(false))
+      given = { ...NO_ARGUMENTS, args: [argument], all: [argument] }
+    }
+    const node = this.#applied('Test', value, { name, ...given })
+    return isNegated ? this.#node('Not', { value: node }, node) : node
+  }
+}
+
+const NO_ARGUMENTS = { args: [], keywords: [], list: undefined, mapping: undefined, all: [] }
+
+module.exports = { parse }

@@ -1,0 +1,140 @@
+'use strict'
+
+// str() and repr() of Python, for all values of a template.
+
+const { allocateText, checkDepth, spend } = require('./budget.js')
+const text = require('./text.js')
+const values = require('./values.js')
+
+/** The most decimal digits of an integer that is printed or read, as in Python. */
+const MAX_DIGITS = 4300
+const STEPS_PER_BIG_INTEGER = 5000
+
+/** What `{{ value }}` prints. */
+function str(value) {
+  if (typeof value === 'string') return value
+  if (value instanceof values.Markup) return value.text
+  return value instanceof values.Undefined ? '' : repr(value)
+}
+
+/** Markup as it is, and any other value as a string. */
+const softText = (value) => (value instanceof values.Markup ? value : str(value))
+
+function repr(value) {
+  const printer = new Printer()
+  printer.write(value, 0)
+  return printer.parts.join('')
+}
+
+class Printer {
+  parts = []
+  /** The namespaces that are being printed, which may hold themselves. */
+  #open = new Set()
+
+  #add(text) {
+    allocateText(text.length)
+    this.parts.push(text)
+  }
+
+  write(value, depth) {
+    checkDepth(depth, 'values')
+    spend(1)
+    if (value === null) this.#add('None')
+    else if (typeof value === 'boolean') this.#add(value ? 'True' : 'False')
+    else if (values.isInteger(value)) this.#add(integerText(value))
+    else if (value instanceof values.Float) this.#add(floatText(value.value))
+    else if (typeof value === 'string') this.#add(quoted(value))
+    else if (value instanceof values.Markup) this.#wrap('Markup(', [value.text], ')', depth)
+    else if (value instanceof values.Undefined) this.#add('Undefined')
+    else if (value instanceof values.Tuple) this.#wrap('(', value, value.length === 1 ? ',)' : ')', depth)
+    else if (value instanceof values.Range) this.#add(value.name)
+    else if (value instanceof values.View) this.#wrap(`${value.name}([`, value, '])', depth)
+    else if (Array.isArray(value)) this.#wrap('[', value, ']', depth)
+    else if (value instanceof values.Dict) this.#dict(value, depth)
+    else if (value instanceof values.Namespace) this.#namespace(value, depth)
+    else throw new values.TemplateError(`${values.kind(value)} cannot be printed`)
+  }
+
+  #wrap(open, items, close, depth) {
+    this.#add(open)
+    let first = true
+    for (const item of items) {
+      if (!first) this.#add(', ')
+      first = false
+      this.write(item, depth + 1)
+    }
+    this.#add(close)
+  }
+
+  #dict(dict, depth) {
+    this.#add('{')
+    let first = true
+    for (const [key, item] of dict.entries()) {
+      if (!first) this.#add(', ')
+      first = false
+      this.write(key, depth + 1)
+      this.#add(': ')
+      this.write(item, depth + 1)
+    }
+    this.#add('}')
+  }
+
+  #namespace(namespace, depth) {
+    this.#add('<Namespace ')
+    if (this.#open.has(namespace)) this.#add('{...}')
+    else {
+      this.#open.add(namespace)
+      this.#dict(namespace.attributes, depth)
+      this.#open.delete(namespace)
+    }
+    this.#add('>')
+  }
+}
+
+/** The decimal digits of an integer, whose size is bounded (see numbers.js). */
+function integerText(value) {
+  if (typeof value === 'number') return String(value)
+  spend(STEPS_PER_BIG_INTEGER)
+  const digits = String(value)
+  if (digits.replace('-', '').length > MAX_DIGITS) throw new values.TemplateError(`an integer of more than ${MAX_DIGITS} digits cannot be printed`)
+  return digits
+}
+
+/** The shortest digits that are this number, with an exponent where Python writes one. */
+function floatText(value) {
+  if (Number.isNaN(value)) return 'nan'
+  if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf'
+  const sign = value < 0 || Object.is(value, -0) ? '-' : ''
+  const [mantissa, power] = Math.abs(value).toExponential().split('e')
+  const exponent = Number(power)
+  if (exponent < -4 || exponent >= 16) {
+    return `${sign}${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+  }
+  const digits = mantissa.replace('.', '')
+  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`
+  const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')
+  return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`
+}
+
+const SHORT_ESCAPES = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\\', '\\\\']])
+
+/** The form that Python's backslashreplace and repr give to a character: \x1b, \u200b, \U0001f600. */
+function hexEscape(code) {
+  const [letter, width] = code < 0x100 ? ['x', 2] : code < 0x10000 ? ['u', 4] : ['U', 8]
+  return `\\${letter}${code.toString(16).padStart(width, '0')}`
+}
+
+/** A string in quotes, with escapes for what is not printable. */
+function quoted(string, isAscii = false) {
+  const quote = string.includes("'") && !string.includes('"') ? '"' : "'"
+  const pattern = isAscii ? /[^ -~]|[\\'"]/gu : /[\p{C}\p{Z}\\'"]/gu
+  const body = text.substitute(string, pattern, ([character]) => {
+    if (character === ' ' || (character !== quote && /['"]/.test(character))) return character
+    if (character === quote) return `\\${quote}`
+    return SHORT_ESCAPES.get(character) ?? hexEscape(character.codePointAt(0))
+  })
+  allocateText(body.length)
+  return quote + body + quote
+}
+
+module.exports = { MAX_DIGITS, floatText, hexEscape, integerText, quoted, repr, softText, str }

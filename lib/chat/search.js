@@ -1,0 +1,92 @@
+'use strict'
+
+// Searching a string in a string in linear time. The engine's own search can take time proportional
+// to the product of both lengths for texts and needles that repeat themselves.
+
+const { allocate, scan, spend, walk } = require('./budget.js')
+
+/** Needles up to this length are searched by the engine; it compares each character this often. */
+const SHORT = 8
+
+/** A function (text, from) that gives the first place of `needle` at or after `from`, or -1. */
+function searcher(needle) {
+  if (needle.length <= SHORT) return (text, from) => text.indexOf(needle, from)
+  const start = needle.slice(0, SHORT)
+  const borders = bordersOf(needle)
+  // Knuth, Morris and Pratt's search. While nothing is matched, the engine looks for the start.
+  return (text, from) => {
+    let matched = 0
+    let at = from
+    while (at < text.length) {
+      if (matched === 0) {
+        at = text.indexOf(start, at)
+        if (at < 0) return -1
+        at += SHORT
+        matched = SHORT
+        continue
+      }
+      while (matched > 0 && text.charCodeAt(at) !== needle.charCodeAt(matched)) matched = borders[matched - 1]
+      if (matched === 0) continue
+      at++
+      if (++matched === needle.length) return at - matched
+    }
+    return -1
+  }
+}
+
+/** For each prefix of a needle, the length of its longest border: a proper prefix that ends it too. */
+function bordersOf(needle) {
+  walk(needle.length)
+  allocate(4 * needle.length)
+  const borders = new Int32Array(needle.length)
+  for (let i = 1, length = 0; i < needle.length; i++) {
+    while (length > 0 && needle.charCodeAt(i) !== needle.charCodeAt(length)) length = borders[length - 1]
+    if (needle.charCodeAt(i) === needle.charCodeAt(length)) length++
+    borders[i] = length
+  }
+  return borders
+}
+
+/** The first place of `needle` in `text`, or -1. */
+function find(text, needle) {
+  if (needle.length > text.length) return -1
+  scan(4 * text.length)
+  return searcher(needle)(text, 0)
+}
+
+/** The places of `needle` from the left that do not overlap; `needle` is not empty. */
+function* findAll(text, needle) {
+  scan(4 * text.length)
+  const search = searcher(needle)
+  for (let at = search(text, 0); at >= 0; at = search(text, at + needle.length)) {
+    spend(2)
+    yield at
+  }
+}
+
+/** The places of `needle` from the right that do not overlap; `needle` is not empty. */
+function* findAllLast(text, needle) {
+  scan(4 * text.length)
+  const search = searcher(needle)
+  const places = []
+  for (let at = search(text, 0); at >= 0; at = search(text, at + 1)) {
+    // These overlap, and each search compares the needle from its start.
+    allocate(16 + needle.length)
+    places.push(at)
+  }
+  let end = text.length
+  for (const at of places.reverse()) {
+    if (at + needle.length > end) continue
+    yield at
+    end = at
+  }
+}
+
+/** The last place of `needle` in `text`, or -1. */
+function findLast(text, needle) {
+  if (needle === '') return text.length
+  const { value } = findAllLast(text, needle).next()
+  return value ?? -1
+}
+
+module.exports = { find, findAll, findAllLast, findLast }

@@ -86,7 +86,10 @@ export class Tokenizer {
    * right token), `…_HUB_REVISION_NOT_FOUND`, `…_HUB_FILE_NOT_FOUND`, `…_HUB_GATED`,
    * `…_HUB_ACCESS`, `…_HUB_RATE_LIMIT` (`retryAfter`: seconds to wait, if the hub sent it),
    * `…_HUB_SERVER` (`status`), `…_HUB_NETWORK`, `…_HUB_CORRUPT`, `…_HUB_NOT_CACHED`, `…_HUB_CACHE`,
-   * and like {@link fromFile}.
+   * `…_HUB_LIMIT` (the hub sent more than `maxFileBytes` or `maxTemplates`, 20 pages of a listing,
+   * 8 MiB of JSON, 32 MiB of config and chat templates, or 10 redirects),
+   * `ERR_TOKENLANE_TOO_MANY_FILES` (the process has no file descriptors left), and like
+   * {@link fromFile}.
    *
    * ```js
    * const tokenizer = await Tokenizer.fromPretrained('Qwen/Qwen2.5-7B-Instruct', { revision: 'main' })

@@ -307,6 +307,16 @@ export interface PretrainedOptions extends LoadOptions {
    */
   localFilesOnly?: boolean | undefined
   /**
+   * The most bytes of one downloaded file. Default 536,870,912 (512 MiB). A larger file is
+   * `ERR_TOKENLANE_HUB_LIMIT`.
+   */
+  maxFileBytes?: number | undefined
+  /**
+   * The most chat templates in files of their own, from 0 to 1,000. Default 100. More are
+   * `ERR_TOKENLANE_HUB_LIMIT`.
+   */
+  maxTemplates?: number | undefined
+  /**
    * Stops the download: the promise rejects with `signal.reason`. The next call resumes it. Default
    * none.
    */

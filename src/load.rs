@@ -1,9 +1,10 @@
 //! Making tokenizers: from a file, from bytes, on the JS thread or the threadpool.
 
 use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
 
 use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, External, Unknown};
@@ -100,22 +101,48 @@ fn load(source: &Source, definition: &Definition) -> Result<Arc<Tokenizer>, Fail
     loaded
 }
 
+/// Reads a regular file. Anything else is refused before a read could wait for it, as for a FIFO that nobody writes to.
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    // Reading a directory fails in different words on each system; the others come as the system says them.
-    if path.is_dir() {
-        let message = format!("cannot read {}: it is a directory", path.display());
-        return Err(Failure::new(Class::Error, "ERR_TOKENLANE_NOT_A_FILE", message));
+    // Checked before the file is opened, because opening a device can change its state, and again afterwards, because the
+    // file can have been replaced in between.
+    check_regular(path, &fs::metadata(path).map_err(|error| cannot_read(path, &error))?)?;
+    let mut file = open_nonblocking(path).map_err(|error| cannot_read(path, &error))?;
+    let metadata = file.metadata().map_err(|error| cannot_read(path, &error))?;
+    check_regular(path, &metadata)?;
+    let mut bytes = Vec::new();
+    let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+    let reserved = bytes.try_reserve_exact(size).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory));
+    reserved.and_then(|()| file.read_to_end(&mut bytes)).map_err(|error| cannot_read(path, &error))?;
+    Ok(bytes)
+}
+
+fn check_regular(path: &Path, metadata: &fs::Metadata) -> Result<(), Failure> {
+    if metadata.is_file() {
+        return Ok(());
     }
-    fs::read(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            let message = format!("cannot read {}: there is no such file", path.display());
-            Failure::new(Class::Error, "ERR_TOKENLANE_FILE_NOT_FOUND", message)
-        }
-        _ => {
-            let message = format!("cannot read {}: {error}", path.display());
-            Failure::new(Class::Error, "ERR_TOKENLANE_FILE", message)
-        }
-    })
+    let kind = if metadata.is_dir() { "it is a directory" } else { "it is not a regular file" };
+    Err(Failure::new(Class::Error, "ERR_TOKENLANE_NOT_A_FILE", format!("cannot read {}: {kind}", path.display())))
+}
+
+/// Opens a file without waiting for the other end of a FIFO.
+fn open_nonblocking(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // O_NONBLOCK of the platforms that have an addon.
+        options.custom_flags(if cfg!(target_os = "linux") { 0o4000 } else { 0x4 });
+    }
+    options.open(path)
+}
+
+fn cannot_read(path: &Path, error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::NotFound {
+        let message = format!("cannot read {}: there is no such file", path.display());
+        return Failure::new(Class::Error, "ERR_TOKENLANE_FILE_NOT_FOUND", message);
+    }
+    Failure::new(Class::Error, "ERR_TOKENLANE_FILE", format!("cannot read {}: {error}", path.display()))
 }
 
 /// A load on the threadpool.

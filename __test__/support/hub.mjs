@@ -16,6 +16,7 @@ const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
  * - { status, headers }: this and nothing else; { hangs }: nothing ever; { drops }: the connection
  * - { cut }: so many bytes, and the connection (with `holds` silence); { sends }: other bytes; { says }: another length;
  *   { whole }: all of it, whatever part is asked for
+ * - { answers(request, response) }: whatever it does
  */
 export async function startHub(repos, trouble = () => undefined) {
   const requests = []
@@ -69,16 +70,18 @@ export async function startHub(repos, trouble = () => undefined) {
     requests.push(entry)
     response.path = path
     response.trouble = trouble(entry)
-    const { status, headers, hangs, drops } = response.trouble ?? {}
+    const { status, headers, hangs, drops, answers } = response.trouble ?? {}
+    answers?.(request, response)
     if (drops) request.socket.destroy()
     if (status !== undefined) response.writeHead(status, headers).end('trouble')
-    return status !== undefined || hangs || drops
+    return status !== undefined || hangs || drops || answers !== undefined
   }
 
   /** The bytes, or the part of them that is asked for. */
   function sendFile(request, response, bytes) {
     if (bytes === undefined) {
-      const [, name, ...path] = decodeURIComponent(request.url).match(/^\/([^/]+\/[^/]+)\/(.+)$/)
+      const [, name, ...path] = decodeURIComponent(request.url).match(/^\/([^/]+\/[^/]+)\/(.+)$/) ?? []
+      if (repos[name]?.files[path.join('/')] === undefined) return response.writeHead(404).end()
       bytes = repos[name].files[path.join('/')]
       response.setHeader('etag', '"the CDN has its own"')
       if (note(request, response, 'cdn', path.join('/'))) return

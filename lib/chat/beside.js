@@ -1,61 +1,117 @@
 'use strict'
 
-// A tokenizer_config.json and templates that lie beside a tokenizer, as in the folders that transformers saves and the hub has.
+// tokenizer_config.json and the chat templates in the folder of a tokenizer, as transformers saves them and the hub has them.
 
 const fs = require('node:fs')
 const path = require('node:path')
 
+const { error } = require('../errors.js')
+const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
 const { BrokenChat, chatOf } = require('./chat.js')
 
 const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
 const MORE = 'additional_chat_templates'
-const FILES = [CONFIG, TEMPLATE]
 
+/** Bytes of the config and all templates together. hub/limits.js has the same number. */
+const MAX_BYTES = 32 * 2 ** 20
+/** Entries of the folder `additional_chat_templates`. */
+const MAX_ENTRIES = 1000
+
+/** What the files beside a tokenizer say of chats. A failure is one of chats only, so the tokenizer itself can be used. */
 async function chatBeside(file) {
-  const folder = path.dirname(file)
-  const more = await fs.promises.readdir(path.join(folder, MORE)).catch(() => [])
-  const names = namesOf(more)
-  const texts = await Promise.all(names.map((name) => fs.promises.readFile(path.join(folder, name), 'utf8').catch(absent)))
-  return chatOfTexts(names, texts)
-}
-
-function chatBesideSync(file) {
-  const folder = path.dirname(file)
-  const attempt = (work) => {
-    try {
-      return work()
-    } catch (failure) {
-      return absent(failure)
-    }
-  }
-  const names = namesOf(attempt(() => fs.readdirSync(path.join(folder, MORE))) ?? [])
-  return chatOfTexts(names, names.map((name) => attempt(() => fs.readFileSync(path.join(folder, name), 'utf8'))))
-}
-
-const namesOf = (more) => [...FILES, ...(Array.isArray(more) ? more : []).filter((name) => name.endsWith('.jinja')).map((name) => path.join(MORE, name))]
-
-/** Nothing where there is no file; what else is wrong with it is told when it is needed. */
-function absent(failure) {
-  return ['ENOENT', 'ENOTDIR'].includes(failure.code) ? undefined : failure
-}
-
-/** Files with templates count for more than those in the config. What is wrong is only wrong for chats. */
-function chatOfTexts(names, texts) {
   try {
-    const failure = texts.find((text) => text instanceof Error)
-    if (failure !== undefined) throw failure
-    const [config, template, ...more] = texts
-    const templates = Object.fromEntries(more.map((text, i) => [path.basename(names[i + FILES.length], '.jinja'), text]))
-    if (template !== undefined) templates.default = template
-    return chatOf(configOf(config), Object.keys(templates).length === 0 ? undefined : templates)
+    const texts = new Texts()
+    const folder = path.dirname(file)
+    const more = await fs.promises.opendir(path.join(folder, MORE)).catch(absent)
+    for (const name of filesOf(await namesIn(more))) texts.add(name, await readRegular(path.join(folder, name), texts.left).catch(absent))
+    return texts.chat()
   } catch (failure) {
     return new BrokenChat(failure)
   }
 }
 
+/** As chatBeside, on this thread. */
+function chatBesideSync(file) {
+  try {
+    const texts = new Texts()
+    const folder = path.dirname(file)
+    const more = unlessAbsent(() => fs.opendirSync(path.join(folder, MORE)))
+    for (const name of filesOf(namesInSync(more))) {
+      texts.add(name, unlessAbsent(() => readRegularSync(path.join(folder, name), texts.left)))
+    }
+    return texts.chat()
+  } catch (failure) {
+    return new BrokenChat(failure)
+  }
+}
+
+async function namesIn(folder) {
+  const names = []
+  // Iterating closes the folder.
+  if (folder !== undefined) for await (const { name } of folder) push(names, name, folder)
+  return names
+}
+
+function namesInSync(folder) {
+  const names = []
+  try {
+    for (let entry = folder?.readSync(); entry; entry = folder.readSync()) push(names, entry.name, folder)
+  } finally {
+    folder?.closeSync()
+  }
+  return names
+}
+
+function push(names, name, folder) {
+  if (names.push(name) > MAX_ENTRIES) throw error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${folder.path}: it has more than ${MAX_ENTRIES} files`)
+}
+
+/** The config, the template, and the templates of the folder, relative to the tokenizer. */
+function filesOf(more) {
+  const templates = more.filter((name) => name.endsWith('.jinja')).sort()
+  return [CONFIG, TEMPLATE, ...templates.map((name) => path.join(MORE, name))]
+}
+
+/** Returns nothing where there is no file, and throws other failures. */
+function absent(failure) {
+  if (isAbsence(failure)) return undefined
+  throw failure
+}
+
+function unlessAbsent(work) {
+  try {
+    return work()
+  } catch (failure) {
+    return absent(failure)
+  }
+}
+
+/** The texts of the files. Those with templates count for more than templates in the config. */
+class Texts {
+  /** How many bytes the files that follow may have. */
+  left = MAX_BYTES
+  #config = {}
+  #template
+  #templates = new Map()
+
+  add(name, bytes) {
+    if (bytes === undefined) return
+    this.left -= bytes.length
+    const text = bytes.toString()
+    if (path.dirname(name) === MORE) this.#templates.set(path.basename(name, '.jinja'), text)
+    else if (name === CONFIG) this.#config = configOf(text)
+    else this.#template = text
+  }
+
+  chat() {
+    if (this.#template !== undefined) this.#templates.set('default', this.#template)
+    return chatOf(this.#config, this.#templates.size === 0 ? undefined : Object.fromEntries(this.#templates))
+  }
+}
+
 function configOf(text) {
-  const config = text === undefined ? {} : JSON.parse(text)
+  const config = JSON.parse(text)
   if (typeof config !== 'object' || config === null) throw new Error(`${CONFIG} holds no object`)
   return config
 }

@@ -1,78 +1,102 @@
 'use strict'
 
-// One file of the hub becomes a blob of the cache. Each call writes to a file of its own, which becomes the blob by being
-// renamed when it is whole and is what the hub described. A download that failed leaves its part behind for the next one.
+// Downloads one file of the hub into a blob of the cache. Each call writes to a file of its own, which is renamed to the blob when
+// it is complete and matches what the hub announced. A download that fails leaves its part behind for the next one.
 
 const { createHash } = require('node:crypto')
 const fs = require('node:fs/promises')
 const path = require('node:path')
 
-const { besideName, isThere } = require('./cache.js')
-const { cacheFailed, corrupt, isPassing, network } = require('./errors.js')
+const { CREATE, lstatIfThere, openRegular } = require('../regular-file.js')
+const { temporaryName } = require('./cache.js')
+const { cacheFailed, corrupt, isPassing, limitExceeded, network } = require('./errors.js')
+const { MAX_REQUESTS_PER_FILE, MIN_BYTES_PER_TIMEOUT } = require('./limits.js')
 const { delay } = require('./retry.js')
 
 const ATTEMPTS = 4
+const CHUNK = 1 << 20
 
 /**
- * Downloads what is not there yet. `source` is { name, etag, size, linked, read(start) }: the file's name for messages, what
- * the hub says of it, and an iterable of its bytes from a place on, which yields `undefined` first if they start at 0 after all.
+ * Downloads a blob that is not there yet. `source` is { name, etag, size, linked, read(start) }: the file's name for messages,
+ * what the hub says of it, and an iterable of its bytes from `start` on, which yields `undefined` first if they start at 0 after
+ * all. `cache` is the RepoCache that gets the blob.
  */
-async function download(source, blob, { signal, onProgress }) {
-  if (await isThere(blob)) return
+async function download(source, cache, { signal, onProgress }) {
+  if (await cache.hasBlob(source.etag)) return
+  await cache.makeBlobFolder()
+  const blob = cache.blob(source.etag)
   const folder = path.dirname(blob)
-  const own = `${blob}.${besideName()}`
+  const own = `${blob}.${temporaryName()}`
   const left = `${blob}.tokenlane.incomplete`
-  const resumed = await inCache(folder, () => takeOver(blob, left, own, source.size))
-  const file = await inCache(folder, () => fs.open(own, 'a+'))
-  let whole = false
+  // Never a file or a link that was there before.
+  const file = await inCache(folder, () => fs.open(own, CREATE))
+  let isComplete = false
   try {
+    const resumed = await inCache(folder, () => takeOver(blob, left, file, source.size))
     await fill(file, folder, resumed, source, { signal, onProgress })
     await inCache(folder, () => file.sync())
-    whole = true
+    isComplete = true
   } finally {
     await file.close()
-    if (!whole) await leave(own, left)
+    if (!isComplete) await leave(own, left)
   }
   await inCache(folder, () => fs.rename(own, blob).catch(async (failure) => {
     await fs.rm(own, { force: true })
-    if (!(await isThere(blob))) throw failure
+    // Another process was faster, and Windows does not replace a file that is open.
+    if (!(await cache.hasBlob(source.etag))) throw failure
   }))
-  await Promise.all((await parts(blob)).map(({ place }) => fs.rm(place, { force: true }).catch(() => {})))
+  const rest = await parts(blob).catch(() => [])
+  await Promise.all(rest.map(({ place }) => fs.rm(place, { force: true }).catch(() => {})))
 }
 
-/** Makes the longest part that others left the start of our file, and says how long it is. */
-async function takeOver(blob, left, own, size) {
-  await fs.mkdir(path.dirname(blob), { recursive: true })
+/** Copies the longest part that others left to the start of our file, and returns its length. */
+async function takeOver(blob, left, file, size) {
   const longest = (await parts(blob)).filter((part) => part.length <= size).sort((a, b) => b.length - a.length)[0]
   if (longest === undefined || longest.length === 0) return 0
-  // What nobody writes to any more can be had; of what another process may be writing to, a copy.
-  if (longest.place === left) await fs.rename(left, own).catch(() => {})
-  else await fs.copyFile(longest.place, own).catch(() => {})
-  const length = await lengthOf(own)
-  if (length > size) await fs.truncate(own)
-  return length > size ? 0 : length
+  let from
+  try {
+    from = await openRegular(longest.place, { follow: false })
+  } catch {
+    // It is gone, or it is not what it was. The download starts at 0.
+    return 0
+  }
+  let length = 0
+  try {
+    const chunk = Buffer.alloc(CHUNK)
+    while (length < size) {
+      const { bytesRead } = await from.read(chunk, 0, Math.min(CHUNK, size - length))
+      if (bytesRead === 0) break
+      await file.appendFile(chunk.subarray(0, bytesRead))
+      length += bytesRead
+    }
+  } finally {
+    await from.close()
+  }
+  // Nobody writes to this one any more; the others may still be in use.
+  if (longest.place === left) await fs.rm(left, { force: true }).catch(() => {})
+  return length
 }
 
-/** Leaves our part to whoever comes next, if there is anything in it. */
+/** Leaves our part to the next download, if there is anything in it. */
 async function leave(own, left) {
-  const length = await lengthOf(own)
-  await (length === 0 ? fs.rm(own, { force: true }) : fs.rename(own, left)).catch(() => {})
+  const stat = await fs.lstat(own).catch(() => undefined)
+  // `rename` replaces a link of that name; it does not follow it.
+  const isKept = stat !== undefined && stat.size > 0 && (await fs.rename(own, left).then(() => true, () => false))
+  if (!isKept) await fs.rm(own, { force: true }).catch(() => {})
 }
 
-/** What there is of a blob, as far as this package wrote it. */
+/** The parts of a blob that this package wrote. Links, also hard links, and other kinds of files are not among them. */
 async function parts(blob) {
   const folder = path.dirname(blob)
   const isPart = (name) => name.startsWith(`${path.basename(blob)}.tokenlane`) && name.endsWith('.incomplete')
-  const names = (await fs.readdir(folder).catch(() => [])).filter(isPart)
-  const found = names.map(async (name) => {
+  const found = []
+  for (const name of (await fs.readdir(folder)).filter(isPart)) {
     const place = path.join(folder, name)
-    return { place, length: await lengthOf(place) }
-  })
-  return Promise.all(found)
+    const stat = await lstatIfThere(place)
+    if (stat?.isFile() && stat.nlink === 1) found.push({ place, length: stat.size })
+  }
+  return found
 }
-
-/** The bytes of a file; none where it is gone. */
-const lengthOf = (place) => fs.stat(place).then(({ size }) => size, () => 0)
 
 /** Reads until the file is whole, going on where it was cut. */
 async function fill(file, folder, resumed, source, { signal, onProgress }) {
@@ -80,6 +104,7 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
   let length = resumed
   let mixed = resumed > 0
   let most = resumed
+  let requests = 0
   const report = () => onProgress({ file: name, loaded: length, total: size })
   const startOver = async () => {
     await file.truncate()
@@ -90,6 +115,7 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
   for (let failures = 0; ; ) {
     try {
       if (length < size) {
+        requests += 1
         for await (const chunk of source.read(length)) {
           if (chunk === undefined) {
             await startOver()
@@ -111,9 +137,11 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
     } catch (failure) {
       if (signal?.aborted || !isPassing(failure)) throw failure
       mixed = length > 0
-      failures = length > most ? 1 : failures + 1
+      // An attempt that got ahead is not counted, but a few bytes are not ahead.
+      failures = length >= most + MIN_BYTES_PER_TIMEOUT ? 1 : failures + 1
       most = Math.max(most, length)
       if (failures >= ATTEMPTS) throw failure
+      if (requests >= MAX_REQUESTS_PER_FILE) throw limitExceeded(`the download of ${name} was cut off`, MAX_REQUESTS_PER_FILE, 'times, which is the most that is tried', failure)
       await delay(failures, failure, signal)
     }
   }

@@ -27,7 +27,7 @@ function refused(response, from) {
         `'${repo}' is only for those who asked for access: do so on ${endpoint}/${repo}, and then ${TOKEN_HINT}`,
       )
   }
-  const said = (headers.get('x-error-message') ?? '').slice(0, 200)
+  const said = printable(headers.get('x-error-message') ?? '')
   const words = said === '' ? '' : ` (${said})`
   if (status === 401 || status === 403) {
     const what = hasToken ? 'the token is not valid or may not read it; pass another one' : TOKEN_HINT
@@ -70,17 +70,22 @@ function secondsOf(header) {
 
 /** The connection could not be made, was cut, or nothing came for too long. */
 function network(cause, origin) {
+  const descriptors = [cause, cause?.cause].find(isTooManyFiles)
+  if (descriptors !== undefined) return tooManyFiles(descriptors)
   const reason = cause?.cause?.code ?? cause?.cause?.message ?? cause?.message ?? String(cause)
-  const message = `the connection to ${origin} failed (${reason}): check the network and HF_ENDPOINT, and try again`
+  const message = `the connection to ${origin} failed (${printable(reason)}): check the network and HF_ENDPOINT, and try again`
   return error('ERR_TOKENLANE_HUB_NETWORK', message, { cause })
 }
 
 const stalled = (origin, ms) =>
   error('ERR_TOKENLANE_HUB_NETWORK', `nothing came from ${origin} for ${ms / 1e3} s: check the network, and try again`)
 
+/** Text from a server for a message: its start, without control characters. */
+const printable = (text) => String(text).slice(0, 200).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
+
 /** An answer that no hub gives. */
 function strange(what, endpoint, cause) {
-  const message = `${endpoint} does not answer as a Hugging Face hub does (${what}): check HF_ENDPOINT`
+  const message = `${endpoint} does not answer as a Hugging Face hub does (${printable(what)}): check HF_ENDPOINT`
   return error('ERR_TOKENLANE_HUB_SERVER', message, { cause })
 }
 
@@ -96,8 +101,27 @@ function notCached(path, { repo, revision, cache }) {
   )
 }
 
-/** The folder cannot be written. */
+/**
+ * The hub sent, or announced, more than a limit of limits.js allows. `what` is the start of the sentence, `limit` the number, `unit`
+ * what it counts, with the option that raises it where there is one.
+ */
+function limitExceeded(what, limit, unit, cause) {
+  return error('ERR_TOKENLANE_HUB_LIMIT', `${what} ${limit} ${unit}`, { cause })
+}
+
+/** The process has no file descriptors left, which says nothing about the cache or the network. */
+function tooManyFiles(cause) {
+  const message = `too many files are open (${cause.code}): close some, start fewer calls at once, or raise the limit of this process (ulimit -n)`
+  return error('ERR_TOKENLANE_TOO_MANY_FILES', message, { cause })
+}
+
+const isTooManyFiles = (cause) => cause?.code === 'EMFILE' || cause?.code === 'ENFILE'
+
+/** The cache cannot be read or written. Errors that have a code of ours already say more. */
 function cacheFailed(cause, folder) {
+  if (isTooManyFiles(cause)) return tooManyFiles(cause)
+  if (/^ERR_TOKENLANE_(?:HUB|TOO_MANY)_/.test(cause.code)) return cause
+  if (cause.code?.startsWith('ERR_TOKENLANE_')) return error('ERR_TOKENLANE_HUB_CACHE', `the cache ${folder} cannot be used: ${cause.message}`, { cause })
   const message = `the cache ${folder} cannot be used (${cause.code ?? cause.message}): give another folder with cacheDir or HF_HOME`
   return error('ERR_TOKENLANE_HUB_CACHE', message, { cause })
 }
@@ -111,4 +135,4 @@ function isPassing({ code, status, retryAfter = 0 }) {
 /** Whether the hub is out of reach, which says nothing about what is asked for. */
 const isOutOfReach = ({ code, status }) => isPassing({ code, status })
 
-module.exports = { refused, noFile, network, stalled, strange, corrupt, notCached, cacheFailed, isPassing, isOutOfReach }
+module.exports = { refused, limitExceeded, noFile, network, stalled, strange, corrupt, notCached, cacheFailed, isPassing, isOutOfReach }

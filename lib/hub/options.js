@@ -8,13 +8,13 @@ const { chatOption } = require('../chat/chat.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { KNOWN, boolean, checkKnown, loadOptions, signalOption } = require('../options.js')
 
-const OWN = ['revision', 'file', 'token', 'cacheDir', 'localFilesOnly', 'signal', 'onProgress']
+const OWN = ['revision', 'file', 'token', 'cacheDir', 'localFilesOnly', 'maxFileBytes', 'maxTemplates', 'signal', 'onProgress']
 const PART = /^(?!.*(?:--|\.\.))\w(?:[\w.-]{0,94}\w)?$/
 
 /** What to find, and what to tell the loader of it. */
 function pretrainedOptions(repo, options = {}) {
   checkKnown(options, [...OWN, ...KNOWN.load])
-  const { revision = 'main', file, token, cacheDir, localFilesOnly, signal, onProgress, ...loading } = options
+  const { revision = 'main', file, token, cacheDir, localFilesOnly, maxFileBytes, maxTemplates, signal, onProgress, ...loading } = options
   checkRepo(repo)
   checkPath('revision', revision, 'the name of a branch or a tag, or a commit')
   if (file !== undefined) checkPath('file', file, 'the path of a file in the repository')
@@ -27,6 +27,8 @@ function pretrainedOptions(repo, options = {}) {
     token,
     cacheDir: folder(cacheDir),
     localFilesOnly: boolean('localFilesOnly', localFilesOnly, false),
+    maxFileBytes: limit('maxFileBytes', maxFileBytes, Number.MAX_SAFE_INTEGER),
+    maxTemplates: limit('maxTemplates', maxTemplates, 1000),
     signal: signalOption(signal),
     onProgress,
   }
@@ -48,6 +50,13 @@ function checkPath(name, value, expected) {
   if (typeof value !== 'string') throw wrongType(name, expected, value)
   const isSafe = value.split('/').every((part) => /^[^\0-\x1f\\:*?"<>|#%]{1,200}$/.test(part) && part !== '.' && part !== '..')
   if (!isSafe || value.length > 400) throw wrongValue(name, expected, value)
+}
+
+function limit(name, value, most) {
+  if (value === undefined) return undefined
+  if (typeof value !== 'number') throw wrongType(name, 'a number', value)
+  if (!Number.isSafeInteger(value) || value < 0 || value > most) throw wrongValue(name, `a whole number from 0 to ${most}`, value)
+  return value
 }
 
 function folder(value) {

@@ -5,7 +5,9 @@
 const { optional } = require('../optional.js')
 const { COMMIT, RepoCache } = require('./cache.js')
 const { download } = require('./download.js')
-const { isOutOfReach, noFile, notCached, strange } = require('./errors.js')
+const { isOutOfReach, limitExceeded, noFile, notCached, strange } = require('./errors.js')
+const { Gate } = require('./gate.js')
+const { MAX_CHAT_BYTES, MAX_CONCURRENT_FILES, MAX_NAME_LENGTH } = require('./limits.js')
 const { retry } = require('./retry.js')
 const { settings } = require('./settings.js')
 const { shared } = require('./shared.js')
@@ -16,8 +18,13 @@ const TOKENIZERS = ['tokenizer.json', 'tekken.json']
 const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
 const MORE_TEMPLATES = 'additional_chat_templates'
-// They become names in the cache.
-const TEMPLATE_NAME = /^[\w-][\w.-]*\.jinja$/
+// They become names in the cache, where Windows reserves some.
+const TEMPLATE_NAME = /^(?!(?:con|prn|aux|nul|com\d|lpt\d)\.)[\w-][\w.-]*\.jinja$/i
+// An ETag becomes one too, and must not be taken for an unfinished file.
+const ETAG = /^(?!.*\.(?:incomplete|lock|tokenlane))[\w-][\w.-]{0,199}$/i
+
+/** Each file takes a socket and a few file descriptors while it is downloaded. */
+const gate = new Gate(MAX_CONCURRENT_FILES)
 
 /**
  * The place of the tokenizer in the cache, with its config and its templates beside it. `request` is { repo, revision, file,
@@ -25,7 +32,7 @@ const TEMPLATE_NAME = /^[\w-][\w.-]*\.jinja$/
  */
 async function pretrainedFile({ signal, onProgress, ...request }) {
   const told = { ...request, ...(await settings(request)) }
-  const key = JSON.stringify(['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline'].map((name) => told[name] ?? null))
+  const key = JSON.stringify(['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline', 'maxFileBytes', 'maxTemplates'].map((name) => told[name] ?? null))
   return shared(key, { signal, onProgress }, (run) => new Search(told, run).file())
 }
 
@@ -37,6 +44,8 @@ class Search {
   /** The names to try for the tokenizer itself, and the folder in the repository that it is in. */
   #names
   #folder
+  /** Bytes of the config and the templates that the hub announced so far. */
+  #chatBytes = 0
 
   constructor(told, run) {
     this.#told = told
@@ -80,8 +89,7 @@ class Search {
     const main = await this.#findMain(commit, first)
     const templates = await this.#templateNames(commit)
     const rest = [this.#folder + CONFIG, this.#folder + TEMPLATE, ...templates]
-    const mainDone = this.#download(main)
-    await settle([mainDone, ...rest.map((file) => this.#get(commit, file))])
+    await this.#together([() => this.#download(main), ...rest.map((file) => () => this.#get(commit, file))])
     await this.#cache.noteListed(commit, this.#folder + MORE_TEMPLATES)
     await this.#cache.link(commit, main.file, main.etag)
   }
@@ -100,7 +108,7 @@ class Search {
   /** The commit that a revision is, from mirrors that do not say it with a file. */
   #commitOf(revision) {
     const { repo, endpoint } = this.#told
-    const ask = async ({ fetch }) => {
+    const ask = async ({ fetchJson: fetch }) => {
       const { sha } = await this.#hub.modelInfo({ name: repo, revision, additionalFields: ['sha'], hubUrl: endpoint, fetch })
       return sha
     }
@@ -112,6 +120,10 @@ class Search {
     if ((await this.#cache.find(commit, file)) || (await this.#cache.isAbsent(commit, file))) return
     const found = await this.#probe(file, commit, ATTEMPTS)
     if (found.missing) return this.#cache.noteAbsent(commit, file)
+    this.#chatBytes += found.size
+    if (this.#chatBytes > MAX_CHAT_BYTES) {
+      throw limitExceeded(`the config and the chat templates of '${this.#told.repo}' have more than`, MAX_CHAT_BYTES, 'bytes together')
+    }
     await this.#download(found)
     await this.#cache.link(commit, file, found.etag)
   }
@@ -125,16 +137,20 @@ class Search {
       const commit = transport.said['x-repo-commit']
       if (info === null) return { file, revision, missing: true, commit }
       const etag = info.etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
-      // It becomes the name of a file.
-      if (!/^[\w-][\w.-]{0,199}$/.test(etag)) throw strange('it gives a file an ETag that is no name', endpoint)
+      if (!Number.isSafeInteger(info.size) || info.size < 0) throw strange('it gives a file a size that is no number', endpoint)
+      if (!ETAG.test(etag)) throw strange('it gives a file an ETag that is no name', endpoint)
       return { file, revision, commit, etag, size: info.size, linked: transport.said['x-linked-etag'] !== undefined, info }
     }), attempts, signal)
   }
 
   async #download(found) {
     const { file: name, etag, size, linked } = found
+    const { repo, maxFileBytes } = this.#told
+    if (size > maxFileBytes) {
+      throw limitExceeded(`${name} of '${repo}' has ${size} bytes, and the limit is`, maxFileBytes, 'bytes: allow more with the option maxFileBytes')
+    }
     const source = { name, etag, size, linked, read: (start) => this.#read(found, start) }
-    await download(source, this.#cache.blob(etag), this.#run)
+    await download(source, this.#cache, this.#run)
   }
 
   /** The bytes of a file from a place on, or `undefined` and all of them. */
@@ -152,13 +168,13 @@ class Search {
       const blob = await this.#hub.downloadFile({ repo, path: file, revision, hubUrl: endpoint, fetch: get, xet: false, downloadInfo })
       const reader = (start > 0 ? blob.slice(start, size) : blob).stream().getReader()
       try {
-        for (let first = true; ; first = false) {
-          const { done, value } = await reader.read()
-          if (first && start > 0 && !part) yield undefined
-          if (done) return
-          transport.expect(stallTimeout)
-          yield value
+        let isFirst = true
+        for await (const chunk of transport.paced(reader, stallTimeout)) {
+          if (isFirst && start > 0 && !part) yield undefined
+          isFirst = false
+          yield chunk
         }
+        if (isFirst && start > 0 && !part) yield undefined
       } finally {
         reader.cancel().catch(() => {})
       }
@@ -171,12 +187,12 @@ class Search {
 
   /** Templates that have files of their own. Servers that cannot list a folder are taken to have none. */
   async #templateNames(commit) {
-    const { repo, endpoint } = this.#told
+    const { repo, endpoint, maxTemplates } = this.#told
     const folder = this.#folder + MORE_TEMPLATES
     if (await this.#cache.isAbsent(commit, folder)) return []
     const list = () => this.#with(folder, commit, async (transport) => {
       const names = []
-      const entries = this.#hub.listFiles({ repo, path: folder, revision: commit, hubUrl: endpoint, fetch: transport.fetch })
+      const entries = this.#hub.listFiles({ repo, path: folder, revision: commit, hubUrl: endpoint, fetch: transport.fetchJson })
       for await (const { path } of entries) names.push(path)
       return names
     })
@@ -185,7 +201,36 @@ class Search {
       throw failure
     }
     const names = await retry(list, ATTEMPTS, this.#run.signal).catch(refusedIsNone)
-    return names.filter((name) => typeof name === 'string' && name.startsWith(`${folder}/`) && TEMPLATE_NAME.test(name.slice(folder.length + 1)))
+    const isTemplate = (name) => typeof name === 'string' && name.startsWith(`${folder}/`) && TEMPLATE_NAME.test(name.slice(folder.length + 1))
+    const templates = [...new Set(names.filter(isTemplate))]
+    if (templates.length > maxTemplates) {
+      throw limitExceeded(`'${repo}' has ${templates.length} chat templates, and the limit is`, maxTemplates, 'templates: allow more with the option maxTemplates')
+    }
+    if (templates.some((name) => name.length > folder.length + 1 + MAX_NAME_LENGTH)) {
+      throw limitExceeded(`'${repo}' has a chat template whose name has more than`, MAX_NAME_LENGTH, 'characters')
+    }
+    return templates
+  }
+
+  /** Runs tasks, a few at once. The first that fails stops the others, and is thrown when they have ended. */
+  async #together(tasks) {
+    const controller = new AbortController()
+    const { signal } = this.#run
+    const stop = () => controller.abort(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    this.#run = { ...this.#run, signal: controller.signal }
+    try {
+      const run = (task) => gate.run(task, controller.signal).catch((failure) => {
+        // Only the first one counts.
+        controller.abort(failure)
+      })
+      await Promise.all(tasks.map(run))
+      if (controller.signal.aborted) throw controller.signal.reason
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#run = { ...this.#run, signal }
+    }
   }
 
   #transport(path, revision) {
@@ -218,13 +263,6 @@ class Search {
     const known = [isKnown(this.#folder + CONFIG), isKnown(this.#folder + TEMPLATE), this.#cache.isAbsent(commit, this.#folder + MORE_TEMPLATES)]
     return (await Promise.all(known)).every(Boolean)
   }
-}
-
-/** Waits for all, so that nothing goes on behind an error, and then throws the first. */
-async function settle(promises) {
-  const results = await Promise.allSettled(promises)
-  const failed = results.find(({ status }) => status === 'rejected')
-  if (failed !== undefined) throw failed.reason
 }
 
 module.exports = { pretrainedFile }

@@ -3,11 +3,12 @@
 // Where the hub is, where its files are kept on this machine, and who asks: what a call says, else the environment variables
 // that Python's huggingface_hub reads, by the same names and in the same order.
 
-const fs = require('node:fs/promises')
 const os = require('node:os')
 const path = require('node:path')
 
 const { wrongValue } = require('../errors.js')
+const { readRegular } = require('../regular-file.js')
+const { MAX_FILE_BYTES, MAX_TEMPLATES, MAX_TOKEN_BYTES } = require('./limits.js')
 
 /** The first of these variables that is set to something. */
 function variable(...names) {
@@ -35,8 +36,8 @@ async function savedToken() {
   const told = variable('HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN')?.trim()
   if (told) return told
   try {
-    const text = await fs.readFile(folder('HF_TOKEN_PATH') ?? path.join(home(), 'token'), 'utf8')
-    return text.trim() || undefined
+    const bytes = await readRegular(folder('HF_TOKEN_PATH') ?? path.join(home(), 'token'), MAX_TOKEN_BYTES)
+    return bytes.toString().trim() || undefined
   } catch {
     return undefined
   }
@@ -51,7 +52,7 @@ function checkedToken(token) {
 const seconds = (name, byDefault) => 1e3 * (Number(variable(name)) || byDefault)
 
 /** What a call of fromPretrained is about, with everything that it leaves open filled in. */
-async function settings({ token, cacheDir, localFilesOnly = false }) {
+async function settings({ token, cacheDir, localFilesOnly = false, maxFileBytes = MAX_FILE_BYTES, maxTemplates = MAX_TEMPLATES }) {
   return {
     endpoint: (variable('HF_ENDPOINT') ?? 'https://huggingface.co').replace(/\/+$/, ''),
     cache: path.resolve(cacheDir ?? cacheFolder()),
@@ -60,6 +61,8 @@ async function settings({ token, cacheDir, localFilesOnly = false }) {
     // Milliseconds to the first byte of an answer, and between two of a download.
     answerTimeout: seconds('HF_HUB_ETAG_TIMEOUT', 10),
     stallTimeout: seconds('HF_HUB_DOWNLOAD_TIMEOUT', 10),
+    maxFileBytes,
+    maxTemplates,
   }
 }
 

@@ -1,0 +1,100 @@
+'use strict'
+
+// Opens files that somebody else may have put there: a cache, a folder beside a tokenizer. Whatever is not a regular file
+// is refused before a read could wait for it (a FIFO, a terminal) or act on it (a device).
+
+const fs = require('node:fs')
+
+const { error } = require('./errors.js')
+
+const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = fs.constants
+// Windows has neither of them.
+const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants
+
+/** Flags of a file that did not exist before: an existing file or link of that name is an error. */
+const CREATE = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW
+
+const CHUNK = 1 << 20
+
+function notRegular(file, stat) {
+  const kinds = [['isDirectory', 'a directory'], ['isSymbolicLink', 'a symbolic link'], ['isFIFO', 'a pipe'], ['isSocket', 'a socket']]
+  const kind = kinds.find(([is]) => stat[is]())?.[1] ?? 'a device'
+  return error('ERR_TOKENLANE_NOT_A_FILE', `cannot read ${file}: it is ${kind}, not a regular file`)
+}
+
+function checkRegular(file, stat) {
+  if (!stat.isFile()) throw notRegular(file, stat)
+  return stat
+}
+
+const tooLarge = (file, limit) => error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${file}: it has more than ${limit} bytes`)
+
+/**
+ * Opens a regular file for reading; the caller closes the handle. `follow` says whether the file may be a link.
+ *
+ * The file is checked before it is opened, because opening a device can change its state, and again afterwards, because it can
+ * have been replaced in between. O_NONBLOCK keeps `open` from waiting for the other end of a FIFO.
+ */
+async function openRegular(file, { follow = true } = {}) {
+  checkRegular(file, follow ? await fs.promises.stat(file) : await fs.promises.lstat(file))
+  const handle = await fs.promises.open(file, O_RDONLY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW))
+  try {
+    checkRegular(file, await handle.stat())
+  } catch (failure) {
+    await handle.close()
+    throw failure
+  }
+  return handle
+}
+
+/** Reads a regular file of at most `limit` bytes. */
+async function readRegular(file, limit, options) {
+  const handle = await openRegular(file, options)
+  try {
+    const chunks = []
+    for (let length = 0; ; ) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(CHUNK, limit + 1 - length)))
+      if (bytesRead === 0) return Buffer.concat(chunks)
+      chunks.push(buffer.subarray(0, bytesRead))
+      length += bytesRead
+      if (length > limit) throw tooLarge(file, limit)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** As readRegular, on this thread. */
+function readRegularSync(file, limit) {
+  checkRegular(file, fs.statSync(file))
+  const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
+  try {
+    checkRegular(file, fs.fstatSync(descriptor))
+    const chunks = []
+    for (let length = 0; ; ) {
+      const buffer = Buffer.alloc(Math.min(CHUNK, limit + 1 - length))
+      const bytesRead = fs.readSync(descriptor, buffer)
+      if (bytesRead === 0) return Buffer.concat(chunks)
+      chunks.push(buffer.subarray(0, bytesRead))
+      length += bytesRead
+      if (length > limit) throw tooLarge(file, limit)
+    }
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}
+
+/** Whether a name is taken. A failure other than "there is no such file" is thrown: it says nothing about the name. */
+async function lstatIfThere(file) {
+  try {
+    return await fs.promises.lstat(file)
+  } catch (failure) {
+    if (isAbsence(failure)) return undefined
+    throw failure
+  }
+}
+
+/** Whether an error of the file system says that there is no such file. */
+const isAbsence = ({ code }) => code === 'ENOENT' || code === 'ENOTDIR'
+
+module.exports = { CREATE, checkRegular, isAbsence, lstatIfThere, notRegular, openRegular, readRegular, readRegularSync }

@@ -9,14 +9,14 @@ use crate::encoding::Encoding;
 use crate::error::EncodeError;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::pretokenizer::splits::Splits;
-use crate::simd::{self, Classifier};
+use crate::simd::{self, Simd};
 use crate::span::Span;
 use crate::text::Text;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// The instructions that scanners use on this processor.
 pub fn instruction_set() -> String {
-    format!("{:?}", Classifier::best())
+    format!("{:?}", Simd::best())
 }
 
 /// The pre-tokenizer alone.
@@ -48,7 +48,7 @@ impl<'a> Splitter<'a> {
                 }
                 words
             };
-            return Ok(simd::vectorize(
+            return Ok(simd::dispatch(
                 #[inline(always)]
                 || all(ends),
             ));

@@ -6,7 +6,7 @@
 //! one word, that makes pieces short enough to be remembered.
 
 use super::alphabet::{Alphabet, Characters};
-use crate::simd::{BLOCK, Classifier, Masks};
+use crate::simd::{BLOCK, Masks, Simd};
 
 /// Which neighbouring characters a merge may join. It may say yes to some that no merge joins, never the other way round.
 #[derive(Debug)]
@@ -191,7 +191,7 @@ impl Joints {
     /// or the text is over; returns where the next piece starts. As a scanner does with words.
     #[inline(always)]
     pub(crate) fn cut(&self, alphabet: &Alphabet, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
-        let classifier = Classifier::best();
+        let simd = Simd::best();
         let characters = self.to_be_asked(alphabet);
         let bytes = text.as_bytes();
         // Bit 0 of a window is the byte before the first place that is judged in it.
@@ -206,7 +206,7 @@ impl Joints {
                 &rest
             });
             let in_text = u64::MAX >> (BLOCK - (bytes.len() - first).min(BLOCK));
-            let (cuts, doubtful) = self.judge(&classifier.masks(block));
+            let (cuts, doubtful) = self.judge(&simd.masks(block));
             let mut found = (cuts | doubtful) & in_text & !1;
             while found != 0 {
                 let place = found.trailing_zeros() as usize;

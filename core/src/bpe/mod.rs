@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use crate::error::EncodeError;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx512, Classifier};
+use crate::simd::{Avx512, Simd};
 pub(crate) use alphabet::Alphabet;
 pub(crate) use joints::{Joints, Spaces};
 pub(crate) use merge::MergeScratch;
@@ -169,15 +169,15 @@ impl Bpe {
 
     /// Whether [`Self::tokenize_side_by_side`] does anything.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn merges_side_by_side(&self, classifier: Classifier) -> bool {
-        self.side_by_side(classifier).is_some() && !self.lengths_vary()
+    pub(crate) fn merges_side_by_side(&self, simd: Simd) -> bool {
+        self.side_by_side(simd).is_some() && !self.lengths_vary()
     }
 
     /// What merging side by side needs, where it can be done.
     #[cfg(target_arch = "x86_64")]
-    fn side_by_side(&self, classifier: Classifier) -> Option<(Avx512, &BytePairs, &Packed)> {
+    fn side_by_side(&self, simd: Simd) -> Option<(Avx512, &BytePairs, &Packed)> {
         let can = self.dropout.is_none() && Order::fits(&self.merges);
-        Some((classifier.avx512().filter(|_| can)?, self.byte_pairs.as_ref()?, self.merges.packed()?))
+        Some((simd.avx512().filter(|_| can)?, self.byte_pairs.as_ref()?, self.merges.packed()?))
     }
 
     /// The tokens of words of [`side_by_side::LONGEST`] bytes at most: `each` is called with those of one after the other, in any order. Words that
@@ -185,12 +185,12 @@ impl Bpe {
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn tokenize_side_by_side<W: AsRef<[u8]>>(
         &self,
-        classifier: Classifier,
+        simd: Simd,
         words: impl Iterator<Item = W>,
         state: &mut SideBySide,
         mut each: impl FnMut(W, &[Symbol]),
     ) {
-        let Some((avx512, pairs, table)) = self.side_by_side(classifier) else { return };
+        let Some((avx512, pairs, table)) = self.side_by_side(simd) else { return };
         let mut waiting = [const { None }; side_by_side::LANES];
         state.clear();
         for word in words {

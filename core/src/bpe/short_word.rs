@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::merges::{self, Merge, Pairs};
 use super::word_cache::key::Key;
 use super::{BytePairs, Merges, Symbol};
-use crate::simd::lanes::{LANES, Lanes, Work, with_lanes};
+use crate::simd::lanes::{LANES, LaneKernel, Lanes, dispatch_lanes};
 
 /// Up to this many symbols this is the faster way. With the two at the edges they fill all places.
 pub(super) const SHORT: usize = MOST * LANES - 2;
@@ -20,12 +20,12 @@ pub(super) fn is_short(merges: &Merges, count: usize) -> bool {
 
 /// Merges the symbols of a short word, with what each becomes with its right neighbour, until no pair joins.
 pub(super) fn merge(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &[Merge]) {
-    with_lanes(OfSymbols { merges, symbols, pairs });
+    dispatch_lanes(OfSymbols { merges, symbols, pairs });
 }
 
 /// Appends the tokens of a short word of bytes, whose key is known. `pairs` has the token of each byte and what each two of them become.
 pub(super) fn merge_bytes(merges: &Merges, bytes: &[u8], key: Key, pairs: &BytePairs, out: &mut Vec<Symbol>) {
-    with_lanes(OfBytes { merges, bytes, key, pairs, out });
+    dispatch_lanes(OfBytes { merges, bytes, key, pairs, out });
 }
 
 struct OfSymbols<'a> {
@@ -34,7 +34,7 @@ struct OfSymbols<'a> {
     pairs: &'a [Merge],
 }
 
-impl Work for OfSymbols<'_> {
+impl LaneKernel for OfSymbols<'_> {
     type Out = ();
 
     #[inline(always)]
@@ -71,7 +71,7 @@ struct OfBytes<'a> {
     out: &'a mut Vec<Symbol>,
 }
 
-impl Work for OfBytes<'_> {
+impl LaneKernel for OfBytes<'_> {
     type Out = ();
 
     #[inline(always)]
@@ -195,9 +195,9 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
         for which in 0..BLOCKS {
             let (bytes, behind) = block(which);
             let of_block = |places: u64| (places >> (which * LANES)) as u16;
-            word.ids[which] = lanes.store(lanes.of_bytes(&pairs.ids, bytes, of_block(symbols)));
-            let [ranks, into] = lanes.of_pairs(&pairs.pairs, bytes, behind, of_block(joinable));
-            word.orders[which] = lanes.numbered(ranks, Order::PLACE_BITS, which * LANES);
+            word.ids[which] = lanes.store(lanes.lookup_bytes(&pairs.ids, bytes, of_block(symbols)));
+            let [ranks, into] = lanes.lookup_pairs(&pairs.pairs, bytes, behind, of_block(joinable));
+            word.orders[which] = lanes.with_positions(ranks, Order::PLACE_BITS, which * LANES);
             word.into[which] = lanes.store(into);
         }
         word
@@ -209,7 +209,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
         for &orders in &self.orders[1..] {
             least = self.lanes.min(least, orders);
         }
-        self.lanes.least(least)
+        self.lanes.reduce_min(least)
     }
 
     /// Joins until no pair can be.

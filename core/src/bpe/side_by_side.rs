@@ -179,12 +179,12 @@ impl SideBySide {
             });
             // So that none of them waits for the cache line of another one.
             for (asked, numbers, _) in &sides {
-                for lane in bits::places((*asked).into()) {
+                for lane in bits::positions((*asked).into()) {
                     table.expect_number(numbers[lane % LANES]);
                 }
             }
             for (asked, numbers, places) in sides {
-                for lane in bits::places(asked.into()).map(|lane| lane % LANES) {
+                for lane in bits::positions(asked.into()).map(|lane| lane % LANES) {
                     let pair = table.find(numbers[lane]);
                     let place = places[lane] as usize % PLACES;
                     let order = Order::of(pair.rank, place);
@@ -322,7 +322,7 @@ mod tests {
     use super::super::tests::{byte_alphabet, byte_merges};
     use super::super::{Bpe, MergeScratch, WholeWords, naive};
     use super::*;
-    use crate::simd::Classifier;
+    use crate::simd::Simd;
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -345,8 +345,8 @@ mod tests {
             let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
             let (mut state, mut found) = (SideBySide::default(), vec![]);
             let each = |word: &String, tokens: &[Symbol]| found.push((word.clone(), tokens.to_vec()));
-            bpe.tokenize_side_by_side(Classifier::best(), words.iter(), &mut state, each);
-            let merged = if Classifier::best().avx512().is_none() { 0 } else { words.len() - if words.len() % LANES < FEWEST { words.len() % LANES } else { 0 } };
+            bpe.tokenize_side_by_side(Simd::best(), words.iter(), &mut state, each);
+            let merged = if Simd::best().avx512().is_none() { 0 } else { words.len() - if words.len() % LANES < FEWEST { words.len() % LANES } else { 0 } };
             let expected: Vec<_> = words.iter().take(merged).map(|word| (word.clone(), naive::merge(&merges, &letters(word)))).collect();
             prop_assert_eq!(found, expected);
         }
@@ -359,20 +359,20 @@ mod tests {
         let words: Vec<Vec<u8>> =
             (0..100u8).map(|at| if at % 3 == 0 { b"abab".to_vec() } else { vec![b'a' + at % 4; 3] }).collect();
         let mut found = 0;
-        bpe.tokenize_side_by_side(Classifier::best(), words.iter(), &mut SideBySide::default(), |word, tokens| {
+        bpe.tokenize_side_by_side(Simd::best(), words.iter(), &mut SideBySide::default(), |word, tokens| {
             let mut alone = vec![];
             bpe.tokenize(word, key::of_word(word), &mut MergeScratch::default(), &mut alone).expect("bytes are tokens");
             assert_eq!(tokens, alone);
             found += 1;
         });
-        assert!(Classifier::best().avx512().is_none() || found > 90, "{found}");
+        assert!(Simd::best().avx512().is_none() || found > 90, "{found}");
     }
 
     #[test]
     fn what_cannot_be_merged_so_is_left_out() {
         let words = [b"abc"; LANES];
         let left_out = |bpe: Bpe| {
-            bpe.tokenize_side_by_side(Classifier::best(), words.iter(), &mut SideBySide::default(), |_, _| {
+            bpe.tokenize_side_by_side(Simd::best(), words.iter(), &mut SideBySide::default(), |_, _| {
                 panic!("it was merged")
             });
         };
@@ -383,7 +383,7 @@ mod tests {
         let wide = Merge { rank: 1, id: u32::MAX - 1 };
         left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, wide)])), None, None));
         let bpe = Bpe::new(byte_alphabet(|byte| byte), merges(), None, None);
-        bpe.tokenize_side_by_side(Classifier::all()[0], words.iter(), &mut SideBySide::default(), |_, _| {
+        bpe.tokenize_side_by_side(Simd::all()[0], words.iter(), &mut SideBySide::default(), |_, _| {
             panic!("it was merged")
         });
     }

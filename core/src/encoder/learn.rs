@@ -7,7 +7,7 @@ use super::words::{Window, Words};
 use crate::bpe::SideBySide;
 use crate::bpe::side_by_side::LONGEST;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
-use crate::simd::Classifier;
+use crate::simd::Simd;
 use crate::tokenizer::Tokenizer;
 
 /// It is worth it where one word in so many is unknown,
@@ -60,14 +60,14 @@ impl AsRef<[u8]> for Word<'_> {
 impl Words {
     /// Merges what is unknown of a window, where that is worth it.
     #[inline(always)]
-    pub(super) fn learn(&mut self, tokenizer: &Tokenizer, classifier: Classifier, window: &Window<'_>) {
+    pub(super) fn learn(&mut self, tokenizer: &Tokenizer, simd: Simd, window: &Window<'_>) {
         let Self { cache, learner, .. } = self;
         let (before, now) = (std::mem::replace(&mut learner.counts, cache.counts()), cache.counts());
         // A window that could not be read to its end has words not found that were not looked for.
         let [found, not_found] = [now.0.saturating_sub(before.0), now.1 - before.1];
         let many_unknown = not_found * MANY >= found + not_found;
         let Window { ends, places, .. } = window;
-        if ends.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_side_by_side(classifier) {
+        if ends.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_side_by_side(simd) {
             return;
         }
         let Learner { unknown, merging, .. } = learner;
@@ -86,7 +86,7 @@ impl Words {
         unknown.sort_unstable();
         unknown.dedup_by(|one, other| one.is_like(*other) && word(one.at()) == word(other.at()));
         let words = unknown.iter().rev().map(|one| Word(one.at(), word(one.at())));
-        tokenizer.bpe.tokenize_side_by_side(classifier, words, merging, |Word(at, word), tokens| {
+        tokenizer.bpe.tokenize_side_by_side(simd, words, merging, |Word(at, word), tokens| {
             cache.insert(word, places.key(at), tokens, false);
         });
     }
@@ -142,7 +142,7 @@ mod tests {
             let expected: Vec<u32> = words.iter().flat_map(|word| ids(&other, word)).collect();
             prop_assert!(ids(&tokenizer, &text) == expected);
             let learned = tokenizer.with_encoder(|encoder| encoder.words.learner.unknown.len());
-            prop_assert!(learned > 0 || Classifier::best().avx512().is_none(), "{} words", learned);
+            prop_assert!(learned > 0 || Simd::best().avx512().is_none(), "{} words", learned);
             let (found, not_found) = tokenizer.cache_counts();
             prop_assert_eq!(found + not_found, words.len() as u64);
             // And where columns are wanted.

@@ -13,7 +13,7 @@ use crate::encoding::Columns;
 use crate::error::EncodeError;
 use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
 use crate::simd::append::Appender;
-use crate::simd::{self, Classifier};
+use crate::simd::{self, Simd};
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
 
@@ -71,7 +71,7 @@ impl Words {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let text = source.text;
-        simd::vectorize(
+        simd::dispatch(
             #[inline(always)]
             || {
                 self.cut(
@@ -104,7 +104,7 @@ impl Words {
             None => start == at,
         };
         let alphabet = &tokenizer.bpe.alphabet;
-        simd::vectorize(
+        simd::dispatch(
             #[inline(always)]
             || {
                 self.cut(
@@ -148,7 +148,7 @@ impl Words {
             self.cache.ask_for(source.text.as_bytes(), start, &ends, &mut places);
             let window = Window { text: source.text.as_bytes(), start, ends: &ends, places: &places };
             #[cfg(target_arch = "x86_64")]
-            self.learn(tokenizer, Classifier::best(), &window);
+            self.learn(tokenizer, Simd::best(), &window);
             result = if ids_only {
                 self.push_ids(tokenizer, &window, 0..ends.len(), &mut row.out.ids).map(|_| ())
             } else {
@@ -211,13 +211,13 @@ impl Words {
         words: Range<usize>,
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
-        let (mut lengths_vary, classifier) = (false, Classifier::best());
+        let (mut lengths_vary, simd) = (false, Simd::best());
         self.cache.looked_up(words.len());
         let mut at = words.start;
         while at < words.end {
             // Known words up to one that is not.
             let some = at..words.end.min(at + TOGETHER);
-            let mut end = Appender::new(ids, some.len() * MOST_IDS, classifier);
+            let mut end = Appender::new(ids, some.len() * MOST_IDS, simd);
             let known = self.cache.lookup().push_known(window.places, some.clone(), &mut end);
             drop(end);
             lengths_vary |= known.lengths_vary;

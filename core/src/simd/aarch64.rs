@@ -3,8 +3,8 @@
 use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
 
-use super::append::WRITTEN;
-use super::packed::{Packed, UNPACKED};
+use super::append::APPEND_WIDTH;
+use super::packed::{PackedIds, UNPACK_SHUFFLES};
 use super::{BLOCK, Masks};
 
 /// A block in four registers.
@@ -47,8 +47,8 @@ pub(super) unsafe fn any_bit(block: &[u8; BLOCK], wanted: u8) -> u64 {
 /// The processor has NEON.
 #[target_feature(enable = "neon")]
 #[inline]
-pub(super) unsafe fn unpack(packed: &Packed, room: &mut [MaybeUninit<u32>; WRITTEN]) {
-    let from = &UNPACKED[usize::from(packed.is_narrow())];
+pub(super) unsafe fn unpack(packed: &PackedIds, room: &mut [MaybeUninit<u32>; APPEND_WIDTH]) {
+    let from = &UNPACK_SHUFFLES[usize::from(packed.is_narrow())];
     // SAFETY: reads 16 bytes, which is what it has.
     let packed = unsafe { vld1q_u8(packed.bytes().as_ptr()) };
     for (from, four) in from.as_chunks::<16>().0.iter().zip(room.as_chunks_mut::<4>().0) {

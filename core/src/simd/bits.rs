@@ -4,9 +4,9 @@ use std::mem::MaybeUninit;
 
 use super::BLOCK;
 
-/// What [`super::Classifier::squeeze`] is by definition, in six rounds: in each, bits move down by a power of two as far as
+/// What [`super::Simd::pext`] is by definition, in six rounds: in each, bits move down by a power of two as far as
 /// the dropped places below them ask for (Steele's way, as Hacker's Delight tells it).
-pub(super) fn squeeze(mask: u64, kept: u64) -> u64 {
+pub(super) fn pext(mask: u64, kept: u64) -> u64 {
     let mut mask = mask & kept;
     let mut rounds = Rounds::new(kept);
     for by in Rounds::STEPS {
@@ -16,8 +16,8 @@ pub(super) fn squeeze(mask: u64, kept: u64) -> u64 {
     mask
 }
 
-/// The rounds of [`squeeze`] backwards.
-pub(super) fn stretch(mut mask: u64, kept: u64) -> u64 {
+/// The rounds of [`pext`] backwards.
+pub(super) fn pdep(mut mask: u64, kept: u64) -> u64 {
     let mut rounds = Rounds::new(kept);
     let moves = Rounds::STEPS.map(|by| rounds.next(by));
     for (moves, by) in moves.into_iter().zip(Rounds::STEPS).rev() {
@@ -55,7 +55,7 @@ impl Rounds {
 
 /// The places of the bits of `mask`, from the lowest on.
 #[inline(always)]
-pub(crate) fn places(mask: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn positions(mask: u64) -> impl Iterator<Item = usize> {
     let mut left = mask;
     std::iter::from_fn(move || {
         let place = left.trailing_zeros() as usize;
@@ -67,7 +67,7 @@ pub(crate) fn places(mask: u64) -> impl Iterator<Item = usize> {
 /// Writes the places of the bits of `mask`, counted from `base`, and something behind them: eight at a time, whether there
 /// are so many or not, because a loop over the bits would guess wrong when it ends.
 #[inline(always)]
-pub(super) fn write_places(mut mask: u64, base: u32, room: &mut [MaybeUninit<u32>; BLOCK]) {
+pub(super) fn write_positions(mut mask: u64, base: u32, room: &mut [MaybeUninit<u32>; BLOCK]) {
     for eight in room.as_chunks_mut::<8>().0 {
         for place in eight {
             place.write(base.wrapping_add(mask.trailing_zeros()));
@@ -88,7 +88,7 @@ mod tests {
         #[test]
         fn places_are_those_of_the_bits(mask in any::<u64>(), more in any::<u64>()) {
             for mask in [mask, mask & more, 0, u64::MAX, 1 << 63] {
-                prop_assert!(places(mask).eq((0..64).filter(|place| mask >> place & 1 == 1)));
+                prop_assert!(positions(mask).eq((0..64).filter(|place| mask >> place & 1 == 1)));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Bytes to bit masks, 64 at a time: bit `i` of a mask speaks of byte `i`.
 //!
-//! [`Classifier`] is the safe door: it is made by asking the processor once, and every way behind it gives the same masks
+//! [`Simd`] is the safe door: it is made by asking the processor once, and every way behind it gives the same masks
 //! (tests hold them against [`scalar`], the slow twin).
 
 #![allow(unsafe_code)]
@@ -18,8 +18,8 @@ mod x86_64;
 use std::mem::MaybeUninit;
 use std::sync::LazyLock;
 
-use append::WRITTEN;
-use packed::Packed;
+use append::APPEND_WIDTH;
+use packed::PackedIds;
 
 /// How many bytes are looked at together.
 pub(crate) const BLOCK: usize = 64;
@@ -51,10 +51,10 @@ pub(crate) struct Masks {
 
 /// A way to classify that this processor has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Classifier(Way);
+pub(crate) struct Simd(Level);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Level {
     Scalar,
     #[cfg(target_arch = "aarch64")]
     Neon,
@@ -68,8 +68,7 @@ enum Way {
 }
 
 /// The fastest way that this processor has.
-static BEST: LazyLock<Classifier> =
-    LazyLock::new(|| *Classifier::all().last().expect("the scalar way is always there"));
+static BEST: LazyLock<Simd> = LazyLock::new(|| *Simd::all().last().expect("the scalar way is always there"));
 
 /// Says that this processor has AVX-512 F, BW, CD, DQ, VL and VBMI2, and what came with AVX2: whoever has one may call what is compiled
 /// for them.
@@ -77,7 +76,7 @@ static BEST: LazyLock<Classifier> =
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512(());
 
-impl Classifier {
+impl Simd {
     pub(crate) fn best() -> Self {
         *BEST
     }
@@ -85,10 +84,10 @@ impl Classifier {
     /// Every way that this processor has, the slowest first.
     pub(crate) fn all() -> Vec<Self> {
         #[cfg_attr(not(any(target_arch = "aarch64", target_arch = "x86_64")), allow(unused_mut))]
-        let mut all = vec![Self(Way::Scalar)];
+        let mut all = vec![Self(Level::Scalar)];
         // Every processor of this architecture has NEON.
         #[cfg(target_arch = "aarch64")]
-        all.push(Self(Way::Neon));
+        all.push(Self(Level::Neon));
         #[cfg(target_arch = "x86_64")]
         {
             // Every processor with AVX2 has the others of its line, but they are asked for one by one.
@@ -98,9 +97,9 @@ impl Classifier {
                 && is_x86_feature_detected!("lzcnt")
                 && is_x86_feature_detected!("popcnt");
             if line_of_avx2 {
-                all.push(Self(Way::Avx2 { fast_pext: false }));
+                all.push(Self(Level::Avx2 { fast_pext: false }));
                 if x86_64::has_fast_pext() {
-                    all.push(Self(Way::Avx2 { fast_pext: true }));
+                    all.push(Self(Level::Avx2 { fast_pext: true }));
                 }
             }
             // The first ones with AVX-512 do not have the second part of VBMI; AVX2 serves these nearly as well.
@@ -110,7 +109,7 @@ impl Classifier {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512vbmi2");
             if line_of_avx2 && line_of_avx512 {
-                all.push(Self(Way::Avx512));
+                all.push(Self(Level::Avx512));
             }
         }
         all
@@ -121,22 +120,22 @@ impl Classifier {
     #[inline(always)]
     pub(crate) fn avx512(self) -> Option<Avx512> {
         // `all` made it after the processor said that it has all of these.
-        (self.0 == Way::Avx512).then_some(Avx512(()))
+        (self.0 == Level::Avx512).then_some(Avx512(()))
     }
 
     #[inline(always)]
     pub(crate) fn masks(self, block: &[u8; BLOCK]) -> Masks {
         match self.0 {
-            Way::Scalar => scalar::masks(block),
+            Level::Scalar => scalar::masks(block),
             // SAFETY: every processor of this architecture has NEON.
             #[cfg(target_arch = "aarch64")]
-            Way::Neon => unsafe { aarch64::masks(block) },
+            Level::Neon => unsafe { aarch64::masks(block) },
             // SAFETY: `all` is the only place that makes this value, after the processor said that it has AVX2 and its line.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 { .. } => unsafe { x86_64::masks_avx2(block) },
+            Level::Avx2 { .. } => unsafe { x86_64::masks_avx2(block) },
             // SAFETY: as above, for AVX-512 BW.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => unsafe { x86_64::masks_avx512(block) },
+            Level::Avx512 => unsafe { x86_64::masks_avx512(block) },
         }
     }
 
@@ -144,76 +143,76 @@ impl Classifier {
     #[inline(always)]
     pub(crate) fn any_bit(self, block: &[u8; BLOCK], wanted: u8) -> u64 {
         match self.0 {
-            Way::Scalar => scalar::any_bit(block, wanted),
+            Level::Scalar => scalar::any_bit(block, wanted),
             // SAFETY: every processor of this architecture has NEON.
             #[cfg(target_arch = "aarch64")]
-            Way::Neon => unsafe { aarch64::any_bit(block, wanted) },
+            Level::Neon => unsafe { aarch64::any_bit(block, wanted) },
             // SAFETY: as in `masks`.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 { .. } => unsafe { x86_64::any_bit_avx2(block, wanted) },
+            Level::Avx2 { .. } => unsafe { x86_64::any_bit_avx2(block, wanted) },
             // SAFETY: as in `masks`.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => unsafe { x86_64::any_bit_avx512(block, wanted) },
+            Level::Avx512 => unsafe { x86_64::any_bit_avx512(block, wanted) },
         }
     }
 
     /// The numbers that are `wanted` once their lower `shift` bits, fewer than 64, are gone: a bit for each.
     #[inline(always)]
-    pub(crate) fn upper_bits_are(self, numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
+    pub(crate) fn match_high_bits(self, numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
         match self.0 {
             // SAFETY: as in `masks`.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 { .. } => unsafe { x86_64::upper_bits_are_avx2(numbers, shift, wanted) },
+            Level::Avx2 { .. } => unsafe { x86_64::match_high_bits_avx2(numbers, shift, wanted) },
             // SAFETY: as in `masks`.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => unsafe { x86_64::upper_bits_are_avx512(numbers, shift, wanted) },
-            _ => scalar::upper_bits_are(numbers, shift, wanted),
+            Level::Avx512 => unsafe { x86_64::match_high_bits_avx512(numbers, shift, wanted) },
+            _ => scalar::match_high_bits(numbers, shift, wanted),
         }
     }
 
     /// The numbers that are packed, and something behind them. All of `room` is written, or the first of it.
     #[inline(always)]
-    fn unpack(self, packed: &Packed, room: &mut [MaybeUninit<u32>; WRITTEN]) {
+    fn unpack(self, packed: &PackedIds, room: &mut [MaybeUninit<u32>; APPEND_WIDTH]) {
         match self.0 {
             // SAFETY: every processor of this architecture has NEON.
             #[cfg(target_arch = "aarch64")]
-            Way::Neon => unsafe { aarch64::unpack(packed, room) },
+            Level::Neon => unsafe { aarch64::unpack(packed, room) },
             // SAFETY: as in `masks`; AVX-512 comes with AVX2.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 { .. } | Way::Avx512 => unsafe { x86_64::unpack(packed, room) },
-            Way::Scalar => scalar::unpack(packed, room),
+            Level::Avx2 { .. } | Level::Avx512 => unsafe { x86_64::unpack(packed, room) },
+            Level::Scalar => scalar::unpack(packed, room),
         }
     }
 
-    /// Whether [`Self::squeeze`] is one step.
+    /// Whether [`Self::pext`] is one step.
     #[inline(always)]
-    pub(crate) fn squeezes_fast(self) -> bool {
+    pub(crate) fn has_fast_pext(self) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 { fast_pext: true } | Way::Avx512 => true,
+            Level::Avx2 { fast_pext: true } | Level::Avx512 => true,
             _ => false,
         }
     }
 
     /// The bits of `mask` at the places of `kept`, moved together: the lowest place of `kept` becomes bit 0.
     #[inline(always)]
-    pub(crate) fn squeeze(self, mask: u64, kept: u64) -> u64 {
+    pub(crate) fn pext(self, mask: u64, kept: u64) -> u64 {
         match self.0 {
             // SAFETY: `all` made these values after the processor said that it has BMI 2.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 { fast_pext: true } | Way::Avx512 => unsafe { x86_64::squeeze(mask, kept) },
-            _ => bits::squeeze(mask, kept),
+            Level::Avx2 { fast_pext: true } | Level::Avx512 => unsafe { x86_64::pext(mask, kept) },
+            _ => bits::pext(mask, kept),
         }
     }
 
     /// The other way round: bit 0 of `mask` goes to the lowest place of `kept`. Bits that find no place are dropped.
     #[inline(always)]
-    pub(crate) fn stretch(self, mask: u64, kept: u64) -> u64 {
+    pub(crate) fn pdep(self, mask: u64, kept: u64) -> u64 {
         match self.0 {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 { fast_pext: true } | Way::Avx512 => unsafe { x86_64::stretch(mask, kept) },
-            _ => bits::stretch(mask, kept),
+            Level::Avx2 { fast_pext: true } | Level::Avx512 => unsafe { x86_64::pdep(mask, kept) },
+            _ => bits::pdep(mask, kept),
         }
     }
 
@@ -223,14 +222,14 @@ impl Classifier {
     /// # Panics
     /// If there is less room.
     #[inline(always)]
-    pub(crate) fn push_places(self, mask: u64, base: u32, places: &mut Vec<u32>) {
+    pub(crate) fn push_positions(self, mask: u64, base: u32, places: &mut Vec<u32>) {
         let before = places.len();
         let room = places.spare_capacity_mut().first_chunk_mut().expect("the caller made room");
         match self.0 {
             // SAFETY: as in `masks`.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => unsafe { x86_64::write_places(mask, base, room) },
-            _ => bits::write_places(mask, base, room),
+            Level::Avx512 => unsafe { x86_64::write_positions(mask, base, room) },
+            _ => bits::write_positions(mask, base, room),
         }
         // SAFETY: there was room for BLOCK more, and as many as the mask has bits were written, which are no more than that.
         unsafe { places.set_len(before + mask.count_ones() as usize) };
@@ -240,17 +239,17 @@ impl Classifier {
 /// Runs `work` compiled for the best instructions that this processor has, as far as `work` and what it calls is inlined
 /// here. The compiler's own baseline for x86-64 is of 2003: no unsigned minimum, no counting of zeros in one step.
 #[inline]
-pub(crate) fn vectorize<R>(work: impl FnOnce() -> R) -> R {
-    match Classifier::best().0 {
-        Way::Scalar => work(),
+pub(crate) fn dispatch<R>(work: impl FnOnce() -> R) -> R {
+    match Simd::best().0 {
+        Level::Scalar => work(),
         #[cfg(target_arch = "aarch64")]
-        Way::Neon => work(),
+        Level::Neon => work(),
         // SAFETY: `all` made these values after the processor said that it has the instructions.
         #[cfg(target_arch = "x86_64")]
-        Way::Avx2 { .. } => unsafe { x86_64::run_avx2(work) },
+        Level::Avx2 { .. } => unsafe { x86_64::run_avx2(work) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Way::Avx512 => unsafe { x86_64::run_avx512(work) },
+        Level::Avx512 => unsafe { x86_64::run_avx512(work) },
     }
 }
 
@@ -280,17 +279,13 @@ mod tests {
 
     #[test]
     fn every_way_gives_the_same_masks_for_every_byte_at_every_place() {
-        for classifier in Classifier::all() {
+        for simd in Simd::all() {
             for byte in 0..=255u8 {
                 for other in [b'a', b' ', 0x80, 0xFF, 0] {
                     for place in 0..BLOCK {
                         let mut block = [other; BLOCK];
                         block[place] = byte;
-                        assert_eq!(
-                            classifier.masks(&block),
-                            scalar::masks(&block),
-                            "{classifier:?} {byte:#x} at {place}"
-                        );
+                        assert_eq!(simd.masks(&block), scalar::masks(&block), "{simd:?} {byte:#x} at {place}");
                     }
                 }
             }
@@ -300,9 +295,9 @@ mod tests {
     #[test]
     fn every_way_finds_the_same_bits() {
         let block: [u8; BLOCK] = std::array::from_fn(|at| (at as u8).wrapping_mul(0x9D).rotate_left(at as u32 % 8));
-        for classifier in Classifier::all() {
+        for simd in Simd::all() {
             for wanted in 0..=255 {
-                assert_eq!(classifier.any_bit(&block, wanted), scalar::any_bit(&block, wanted), "{classifier:?}");
+                assert_eq!(simd.any_bit(&block, wanted), scalar::any_bit(&block, wanted), "{simd:?}");
             }
         }
     }
@@ -310,13 +305,13 @@ mod tests {
     #[test]
     fn places_are_appended_in_order() {
         for mask in [0, 1, 1 << 63, 0xFF, 0x1FF, 0x8000_0001_0000_0101, u64::MAX, 0x5555_5555_5555_5555] {
-            for classifier in Classifier::all() {
+            for simd in Simd::all() {
                 let mut places = Vec::with_capacity(2 + BLOCK);
                 places.extend([7, 8]);
-                classifier.push_places(mask, 100, &mut places);
+                simd.push_positions(mask, 100, &mut places);
                 let wanted: Vec<u32> =
                     (0..64).filter(|place| mask >> place & 1 == 1).map(|place| 100 + place).collect();
-                assert_eq!(places[2..], wanted, "{classifier:?} {mask:#x}");
+                assert_eq!(places[2..], wanted, "{simd:?} {mask:#x}");
             }
         }
     }
@@ -333,10 +328,10 @@ mod tests {
             for (at, lower) in same {
                 numbers[at] = wanted << shift | lower & ((1 << shift) - 1);
             }
-            for classifier in Classifier::all() {
-                let found = classifier.upper_bits_are(&numbers, shift, wanted);
+            for simd in Simd::all() {
+                let found = simd.match_high_bits(&numbers, shift, wanted);
                 let places = (0..8).filter(|&at| numbers[at] >> shift == wanted);
-                prop_assert_eq!(found, places.map(|at| 1 << at).sum::<u32>(), "{:?}", classifier);
+                prop_assert_eq!(found, places.map(|at| 1 << at).sum::<u32>(), "{:?}", simd);
             }
         }
 
@@ -346,9 +341,9 @@ mod tests {
                 let places = || (0..64).filter(|&place| kept >> place & 1 == 1).zip(0..64);
                 let squeezed = places().fold(0, |bits, (from, to)| bits | (mask >> from & 1) << to);
                 let stretched = places().fold(0, |bits, (to, from)| bits | (mask >> from & 1) << to);
-                for classifier in Classifier::all() {
-                    prop_assert_eq!(classifier.squeeze(mask, kept), squeezed, "{:?}", classifier);
-                    prop_assert_eq!(classifier.stretch(mask, kept), stretched, "{:?}", classifier);
+                for simd in Simd::all() {
+                    prop_assert_eq!(simd.pext(mask, kept), squeezed, "{:?}", simd);
+                    prop_assert_eq!(simd.pdep(mask, kept), stretched, "{:?}", simd);
                 }
             }
         }

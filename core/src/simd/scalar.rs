@@ -3,8 +3,8 @@
 
 use std::mem::MaybeUninit;
 
-use super::append::WRITTEN;
-use super::packed::Packed;
+use super::append::APPEND_WIDTH;
+use super::packed::PackedIds;
 use super::{BLOCK, Masks};
 
 fn mask(block: &[u8; BLOCK], is: impl Fn(u8) -> bool) -> u64 {
@@ -15,12 +15,12 @@ pub(super) fn any_bit(block: &[u8; BLOCK], wanted: u8) -> u64 {
     mask(block, |byte| byte & wanted != 0)
 }
 
-pub(super) fn upper_bits_are(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
+pub(super) fn match_high_bits(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
     numbers.iter().rev().fold(0, |mask, &number| mask << 1 | u32::from(number >> shift == wanted))
 }
 
-pub(super) fn unpack(packed: &Packed, room: &mut [MaybeUninit<u32>; WRITTEN]) {
-    room.iter_mut().zip(packed.numbers()).for_each(|(place, number)| _ = place.write(number));
+pub(super) fn unpack(packed: &PackedIds, room: &mut [MaybeUninit<u32>; APPEND_WIDTH]) {
+    room.iter_mut().zip(packed.ids()).for_each(|(place, number)| _ = place.write(number));
 }
 
 pub(super) fn masks(block: &[u8; BLOCK]) -> Masks {

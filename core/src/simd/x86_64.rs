@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use super::append::WRITTEN;
-use super::packed::{Packed, UNPACKED};
+use super::append::APPEND_WIDTH;
+use super::packed::{PackedIds, UNPACK_SHUFFLES};
 use super::{BLOCK, Masks};
 
 /// # Safety
@@ -111,7 +111,7 @@ pub(super) unsafe fn masks_avx512(block: &[u8; BLOCK]) -> Masks {
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) unsafe fn upper_bits_are_avx2(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
+pub(super) unsafe fn match_high_bits_avx2(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
     let (fours, _) = numbers.as_chunks::<4>();
     let shift = _mm_cvtsi32_si128(shift as i32);
     let wanted = _mm256_set1_epi64x(wanted as i64);
@@ -128,7 +128,7 @@ pub(super) unsafe fn upper_bits_are_avx2(numbers: &[u64; 8], shift: u32, wanted:
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(super) unsafe fn upper_bits_are_avx512(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
+pub(super) unsafe fn match_high_bits_avx512(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
     // SAFETY: reads 64 bytes, which is what `numbers` has; the load needs no alignment.
     let numbers = unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) };
     let upper = _mm512_srl_epi64(numbers, _mm_cvtsi32_si128(shift as i32));
@@ -139,8 +139,8 @@ pub(super) unsafe fn upper_bits_are_avx512(numbers: &[u64; 8], shift: u32, wante
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) unsafe fn unpack(packed: &Packed, room: &mut [MaybeUninit<u32>; WRITTEN]) {
-    let from = &UNPACKED[usize::from(packed.is_narrow())];
+pub(super) unsafe fn unpack(packed: &PackedIds, room: &mut [MaybeUninit<u32>; APPEND_WIDTH]) {
+    let from = &UNPACK_SHUFFLES[usize::from(packed.is_narrow())];
     // SAFETY: reads 16 and 32 bytes, which is what they have; the loads need no alignment.
     let (packed, from) =
         unsafe { (_mm_loadu_si128(packed.bytes().as_ptr().cast()), _mm256_loadu_si256(from.as_ptr().cast())) };
@@ -190,7 +190,7 @@ pub(super) unsafe fn any_bit_avx512(block: &[u8; BLOCK], wanted: u8) -> u64 {
 /// The processor has AVX-512 F, BW and VBMI2.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 #[inline]
-pub(super) unsafe fn write_places(mask: u64, base: u32, room: &mut [MaybeUninit<u32>; BLOCK]) {
+pub(super) unsafe fn write_positions(mask: u64, base: u32, room: &mut [MaybeUninit<u32>; BLOCK]) {
     const ALL: [u8; BLOCK] = {
         let mut all = [0; BLOCK];
         let mut at = 0;
@@ -221,7 +221,7 @@ pub(super) unsafe fn write_places(mask: u64, base: u32, room: &mut [MaybeUninit<
 /// The processor has BMI 2.
 #[target_feature(enable = "bmi2")]
 #[inline]
-pub(super) unsafe fn squeeze(mask: u64, kept: u64) -> u64 {
+pub(super) unsafe fn pext(mask: u64, kept: u64) -> u64 {
     _pext_u64(mask, kept)
 }
 
@@ -229,7 +229,7 @@ pub(super) unsafe fn squeeze(mask: u64, kept: u64) -> u64 {
 /// The processor has BMI 2.
 #[target_feature(enable = "bmi2")]
 #[inline]
-pub(super) unsafe fn stretch(mask: u64, kept: u64) -> u64 {
+pub(super) unsafe fn pdep(mask: u64, kept: u64) -> u64 {
     _pdep_u64(mask, kept)
 }
 

@@ -7,7 +7,7 @@
 
 use super::Merge;
 use super::filter::Filter;
-use crate::simd::{self, Classifier};
+use crate::simd::{self, Simd};
 
 /// Slots in a cache line.
 const SLOTS: usize = 8;
@@ -37,7 +37,7 @@ pub(in crate::bpe) struct Packed {
     id_bits: u32,
     rank_bits: u32,
     tag_bits: u32,
-    classifier: Classifier,
+    simd: Simd,
 }
 
 fn bits(number: u32) -> u32 {
@@ -69,7 +69,7 @@ impl Packed {
             id_bits,
             rank_bits,
             tag_bits,
-            classifier: Classifier::best(),
+            simd: Simd::best(),
         };
         let all_have_room = pairs.iter().enumerate().all(|(at, &(left, right, merge))| {
             if let Some(&(left, right, _)) = pairs.get(at + AHEAD) {
@@ -191,7 +191,7 @@ impl Packed {
     /// A bit for each slot with this tag and distance; there is one such at most.
     #[inline(always)]
     fn among(&self, slots: &[u64; SLOTS], tag: u64) -> u32 {
-        self.classifier.upper_bits_are(slots, self.payload_bits(), tag)
+        self.simd.match_high_bits(slots, self.payload_bits(), tag)
     }
 
     #[inline(always)]

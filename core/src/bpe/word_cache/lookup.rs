@@ -12,7 +12,7 @@ use super::slot::{Line, Slot};
 #[cfg(target_arch = "x86_64")]
 use super::wide;
 use crate::simd::append::Appender;
-use crate::simd::{self, BLOCK, Classifier};
+use crate::simd::{self, BLOCK, Simd};
 
 /// The keys of adjacent words, and where each of them would be.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Places {
         }
         self.long.clear();
         self.medium.clear();
-        // As a classifier needs it.
+        // As a simd needs it.
         self.long.reserve(words + BLOCK);
     }
 }
@@ -80,7 +80,7 @@ pub(crate) struct Lookup<'a> {
     pub(super) medium: &'a MediumWords,
     pub(super) long: &'a LongWords,
     pub(super) ring: &'a Ring,
-    pub(super) classifier: Classifier,
+    pub(super) simd: Simd,
 }
 
 impl<'a> Lookup<'a> {
@@ -92,7 +92,7 @@ impl<'a> Lookup<'a> {
         for (at, ends) in (0..).step_by(BLOCK).zip(ends.chunks(BLOCK)) {
             let words = at..at + ends.len();
             let long = self.ask_for_block(text, from, ends, &mut places.keys[words.clone()], &mut places.lines[words]);
-            self.classifier.push_places(long, at as u32, &mut places.long);
+            self.simd.push_positions(long, at as u32, &mut places.long);
             from = ends[ends.len() - 1];
         }
         for (number, &at) in (0..).zip(&places.long) {
@@ -137,7 +137,7 @@ impl<'a> Lookup<'a> {
         lines: &mut [u32],
     ) -> (usize, u64) {
         let (mut done, mut long) = (0, 0);
-        let Some(avx512) = self.classifier.avx512() else { return (done, long) };
+        let Some(avx512) = self.simd.avx512() else { return (done, long) };
         while done < ends.len() {
             // The last eight are partly those before, so that none is left over.
             let first = done.min(ends.len().saturating_sub(wide::WORDS));
@@ -189,7 +189,7 @@ impl<'a> Lookup<'a> {
     #[inline(always)]
     fn push_at_home(self, keys: &[Key], lines: &[u32], ids: &mut Appender<'_>) -> Known {
         #[cfg(target_arch = "x86_64")]
-        if let Some(avx512) = self.classifier.avx512() {
+        if let Some(avx512) = self.simd.avx512() {
             return wide::push_at_home(avx512, (self.lines, self.ring), keys, lines, ids);
         }
         let mut known = Known::default();
@@ -218,7 +218,7 @@ impl<'a> Lookup<'a> {
     pub(super) fn not_at_home(self, places: &Places, words: Range<usize>) -> u64 {
         let (keys, lines) = (&places.keys[words.clone()], &places.lines[words]);
         #[cfg(target_arch = "x86_64")]
-        if let Some(avx512) = self.classifier.avx512() {
+        if let Some(avx512) = self.simd.avx512() {
             return wide::not_at_home(avx512, self.lines, keys, lines);
         }
         let is_at_home = |key: Key, line: u32| {
@@ -288,7 +288,7 @@ fn line(key: Key, lines: usize, multiplier: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::packed::Packed;
+    use crate::simd::packed::PackedIds;
     use proptest::prelude::*;
 
     /// More than are looked at together.
@@ -328,16 +328,16 @@ mod tests {
             let mut numbers = 0..;
             let mut line_of = |&key: &Key| if key == LONG { numbers.next().expect("no end") } else { home(key, lines.len()) as u32 };
             let line_numbers: Vec<u32> = keys.iter().map(&mut line_of).collect();
-            for classifier in Classifier::all() {
+            for simd in Simd::all() {
                 let mut places = Places::default();
-                let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, classifier };
+                let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, simd };
                 // What is known of other words before does not matter.
                 lookup.ask_for(&text, start, &ends, &mut places);
                 lookup.ask_for(&text, start, &ends[..1], &mut places);
                 prop_assert_eq!(&places.long[..], if long.first() == Some(&0) { &[0][..] } else { &[] });
                 lookup.ask_for(&text, start, &ends, &mut places);
                 prop_assert_eq!(places.words, keys.len());
-                prop_assert_eq!((&places.keys, &places.lines, &places.long), (&keys, &line_numbers, &long), "{:?}", classifier);
+                prop_assert_eq!((&places.keys, &places.lines, &places.long), (&keys, &line_numbers, &long), "{:?}", simd);
                 for (at, word) in each_word(&text, start, &ends).enumerate() {
                     let line = if keys[at] == LONG { medium.ask_for(word).line } else { line_numbers[at] };
                     prop_assert_eq!(places.line(at), line);
@@ -348,7 +348,7 @@ mod tests {
         #[test]
         fn every_way_appends_the_ids_of_words_up_to_one_that_is_not_known(
             (text, start, ends) in words(33),
-            counts in prop::collection::vec((prop_oneof![20 => 0..=Packed::MOST, 4 => Packed::MOST..=12, 1 => Just(usize::MAX)], any::<bool>(), 0u8..9), MOST),
+            counts in prop::collection::vec((prop_oneof![20 => 0..=PackedIds::CAPACITY, 4 => PackedIds::CAPACITY..=12, 1 => Just(usize::MAX)], any::<bool>(), 0u8..9), MOST),
             from in 0usize..4,
         ) {
             let (mut lines, mut medium, mut ring) = (vec![Line::default(); 1024], MediumWords::new(1 << 6), Ring::new(1 << 12));
@@ -379,7 +379,7 @@ mod tests {
             let from = from.min(ends.len());
             let (mut expected, mut known) = (vec![1, 2], Known::default());
             for word in each_word(&text, start, &ends).skip(from) {
-                let mut end = Appender::new(&mut expected, medium::MOST_IDS, Classifier::all()[0]);
+                let mut end = Appender::new(&mut expected, medium::MOST_IDS, Simd::all()[0]);
                 let hit = if word.len() > key::SHORT {
                     medium.push(&medium.ask_for(word), &ring, &mut end)
                 } else {
@@ -396,18 +396,18 @@ mod tests {
             }
             let elsewhere = |word: &[u8]| word.len() <= key::SHORT && slot_of(word).is_none();
             let not_at_home: Vec<bool> = each_word(&text, start, &ends).map(elsewhere).collect();
-            for classifier in Classifier::all() {
-                let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, classifier };
+            for simd in Simd::all() {
+                let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, simd };
                 let (mut places, mut ids) = (Places::default(), vec![1, 2]);
                 lookup.ask_for(&text, start, &ends, &mut places);
-                let mut end = Appender::new(&mut ids, (ends.len() - from) * medium::MOST_IDS, classifier);
+                let mut end = Appender::new(&mut ids, (ends.len() - from) * medium::MOST_IDS, simd);
                 let found = lookup.push_known(&places, from..ends.len(), &mut end);
                 drop(end);
-                prop_assert_eq!((found, &ids), (known, &expected), "{:?}", classifier);
+                prop_assert_eq!((found, &ids), (known, &expected), "{:?}", simd);
                 for first in (0..ends.len()).step_by(BLOCK) {
                     let found = lookup.not_at_home(&places, first..ends.len().min(first + BLOCK));
                     let expected = not_at_home[first..].iter().take(BLOCK).enumerate();
-                    prop_assert_eq!(found, expected.map(|(at, &bit)| u64::from(bit) << at).sum::<u64>(), "{:?}", classifier);
+                    prop_assert_eq!(found, expected.map(|(at, &bit)| u64::from(bit) << at).sum::<u64>(), "{:?}", simd);
                 }
             }
         }
@@ -424,18 +424,18 @@ mod tests {
         let halves = |first: &[u8], last: &[u8]| [&first[..8], &last[8..]].concat();
         let words =
             [one.to_vec(), other.to_vec(), halves(one, other), halves(other, one), halves(one, b"--------hijklmn")];
-        for classifier in Classifier::all() {
-            let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, classifier };
+        for simd in Simd::all() {
+            let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, simd };
             for (at, word) in words.iter().enumerate() {
                 let text = [&word[..], &[0; 16]].concat();
                 let (mut places, mut ids) = (Places::default(), vec![]);
                 lookup.ask_for(&text, 0, &[word.len() as u32], &mut places);
-                let mut end = Appender::new(&mut ids, key::SHORT, classifier);
+                let mut end = Appender::new(&mut ids, key::SHORT, simd);
                 let known = lookup.push_known(&places, 0..1, &mut end).words;
                 drop(end);
                 let expected = if at < 2 { (1, vec![at as u32]) } else { (0, vec![]) };
-                assert_eq!((known, ids), expected, "{classifier:?}");
-                assert_eq!(lookup.not_at_home(&places, 0..1), u64::from(at >= 2), "{classifier:?}");
+                assert_eq!((known, ids), expected, "{simd:?}");
+                assert_eq!(lookup.not_at_home(&places, 0..1), u64::from(at >= 2), "{simd:?}");
             }
         }
     }
@@ -444,11 +444,11 @@ mod tests {
     fn what_is_not_in_the_table_is_not_found() {
         let (lines, medium, ring, text) = (vec![], MediumWords::new(0), Ring::new(0), [b'w'; 64]);
         let ends: Vec<u32> = (1..=32).collect();
-        for classifier in Classifier::all() {
-            let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, classifier };
+        for simd in Simd::all() {
+            let lookup = Lookup { lines: &lines, medium: &medium, long: &LongWords::new(0), ring: &ring, simd };
             let (mut places, mut ids) = (Places::default(), vec![]);
             lookup.ask_for(&text, 0, &ends, &mut places);
-            let mut end = Appender::new(&mut ids, 32 * key::SHORT, classifier);
+            let mut end = Appender::new(&mut ids, 32 * key::SHORT, simd);
             assert_eq!(lookup.push_known(&places, 0..32, &mut end), Known::default());
             assert_eq!(lookup.not_at_home(&places, 0..32), (1 << 32) - 1);
         }

@@ -6,7 +6,7 @@ use super::ring::Ring;
 use crate::memory::{Table, Zeroed};
 use crate::simd;
 use crate::simd::append::Appender;
-use crate::simd::packed::Packed;
+use crate::simd::packed::PackedIds;
 
 /// The fewest and the most bytes of such a word.
 const FEWEST: usize = 16;
@@ -63,7 +63,7 @@ impl Key {
 pub(super) struct Line {
     key: Key,
     /// The first of the ids and the rest, or where all of them stand in the ring. Beside the first ones [`VARIES`].
-    ids: [Packed; 2],
+    ids: [PackedIds; 2],
 }
 
 const _: () = assert!(size_of::<Line>() == 64);
@@ -86,9 +86,9 @@ impl Line {
         }
         let mut ids = match packed(ids.clone()) {
             Some(both) => both,
-            None => [ring.put_for(ids)?, Packed::default()],
+            None => [ring.put_for(ids)?, PackedIds::default()],
         };
-        ids[0].note(VARIES, lengths_vary);
+        ids[0].set_flags(VARIES, lengths_vary);
         Some(Self { key, ids })
     }
 
@@ -97,7 +97,7 @@ impl Line {
     }
 
     fn lengths_vary(&self) -> bool {
-        self.ids[0].state() & VARIES != 0
+        self.ids[0].control() & VARIES != 0
     }
 
     /// What [`Self::new`] made it of, if it is still there.
@@ -107,10 +107,10 @@ impl Line {
             ids[count] = id;
             count += 1;
         };
-        if self.ids[0].count() > Packed::MOST {
+        if self.ids[0].count() > PackedIds::CAPACITY {
             ring.get_for(&self.ids[0])?.iter().copied().for_each(&mut push);
         } else {
-            self.ids.iter().flat_map(Packed::numbers).for_each(&mut push);
+            self.ids.iter().flat_map(PackedIds::ids).for_each(&mut push);
         }
         let (bytes, len) = self.key.bytes();
         Some(Parts { bytes, len, ids, count, lengths_vary: self.lengths_vary() })
@@ -118,7 +118,7 @@ impl Line {
 
     /// Whether the ids are still there.
     fn is_there(&self, ring: &Ring) -> bool {
-        self.ids[0].count() <= Packed::MOST || ring.get_for(&self.ids[0]).is_some()
+        self.ids[0].count() <= PackedIds::CAPACITY || ring.get_for(&self.ids[0]).is_some()
     }
 
     /// Appends the ids, if they are still there.
@@ -134,15 +134,15 @@ impl Line {
 }
 
 /// Ids in two pieces, if they fit: as many as can be in the first one.
-fn packed(ids: impl ExactSizeIterator<Item = u32>) -> Option<[Packed; 2]> {
-    let mut all = [0; 2 * Packed::MOST];
+fn packed(ids: impl ExactSizeIterator<Item = u32>) -> Option<[PackedIds; 2]> {
+    let mut all = [0; 2 * PackedIds::CAPACITY];
     let all = all.get_mut(..ids.len())?;
     all.iter_mut().zip(ids).for_each(|(place, id)| *place = id);
     let (first, rest) = (0..=all.len()).rev().find_map(|count| {
         let (first, rest) = all.split_at(count);
-        Some((Packed::new(first.iter().copied())?, rest))
+        Some((PackedIds::new(first.iter().copied())?, rest))
     })?;
-    Some([first, Packed::new(rest.iter().copied())?])
+    Some([first, PackedIds::new(rest.iter().copied())?])
 }
 
 /// A word and its ids.
@@ -286,7 +286,7 @@ fn is_full(lines: &[Line; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::Classifier;
+    use crate::simd::Simd;
 
     fn find(words: &MediumWords, word: &[u8]) -> Option<(Vec<u32>, bool)> {
         find_with(words, &Ring::new(0), word)
@@ -294,7 +294,7 @@ mod tests {
 
     fn find_with(words: &MediumWords, ring: &Ring, word: &[u8]) -> Option<(Vec<u32>, bool)> {
         let mut ids = vec![9];
-        let hit = words.push(&words.ask_for(word), ring, &mut Appender::new(&mut ids, MOST_IDS, Classifier::best()));
+        let hit = words.push(&words.ask_for(word), ring, &mut Appender::new(&mut ids, MOST_IDS, Simd::best()));
         assert_eq!((ids[0], ids.len() > 1), (9, hit.is_some()));
         hit.map(|hit| (ids[1..].to_vec(), hit.lengths_vary))
     }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use super::Symbol;
 use crate::simd::append::Appender;
-use crate::simd::{BLOCK, Classifier, bits};
+use crate::simd::{BLOCK, Simd, bits};
 use key::{Key, LONG, SHORT};
 use long::LongWords;
 pub(crate) use lookup::{Known, Lookup, Places};
@@ -96,7 +96,7 @@ impl WordCache {
     #[inline(always)]
     pub(crate) fn lookup(&self) -> Lookup<'_> {
         let Self { short, medium, long, ring, .. } = self;
-        Lookup { lines: short.lines(), medium, long, ring, classifier: Classifier::best() }
+        Lookup { lines: short.lines(), medium, long, ring, simd: Simd::best() }
     }
 
     /// After words were found, the first of which is `first`: brings one home that stood aside.
@@ -113,10 +113,10 @@ impl WordCache {
         let words = places.words;
         for first in (0..words).step_by(BLOCK) {
             let not_at_home = self.lookup().not_at_home(places, first..words.min(first + BLOCK));
-            for at in bits::places(not_at_home) {
+            for at in bits::positions(not_at_home) {
                 self.lookup().expect_aside(places.key(first + at), places.line(first + at));
             }
-            for at in bits::places(not_at_home) {
+            for at in bits::positions(not_at_home) {
                 let at = first + at;
                 let key = places.key(at);
                 if self.lookup().is_aside(key, places.line(at)) || self.take_over(key).is_some() {
@@ -145,20 +145,20 @@ impl WordCache {
     pub(crate) fn push(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
         let lookup = self.lookup();
         let line = lookup::home(key, lookup.lines.len()) as u32;
-        let at_home = lookup.push(key, line, &mut Appender::new(ids, SHORT, Classifier::best()));
+        let at_home = lookup.push(key, line, &mut Appender::new(ids, SHORT, Simd::best()));
         at_home.or_else(|| self.push_further(word, key, ids))
     }
 
     /// The same, when [`Lookup::push`] has not found it.
     pub(crate) fn push_further(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
         if key == LONG {
-            let mut end = Appender::new(ids, MOST_IDS, Classifier::best());
+            let mut end = Appender::new(ids, MOST_IDS, Simd::best());
             let medium = self.medium.push(&self.medium.ask_for(word), &self.ring, &mut end);
             drop(end);
             return medium.or_else(|| self.long.push(word, &self.ring, ids));
         }
         let slot = self.take_over(key)?;
-        slot.push(&self.ring, &mut Appender::new(ids, SHORT, Classifier::best()))
+        slot.push(&self.ring, &mut Appender::new(ids, SHORT, Simd::best()))
     }
 
     /// A short word that another worker has told of, which is known here from now on.

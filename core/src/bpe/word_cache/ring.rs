@@ -1,10 +1,10 @@
 //! What does not fit into slots: ids, and the bytes of long words.
 
 use crate::memory::Table;
-use crate::simd::packed::Packed;
+use crate::simd::packed::PackedIds;
 
-/// In place of a count of [`Packed`] numbers: they stand in the ring.
-const ELSEWHERE: u8 = Packed::COUNT;
+/// In place of a count of [`PackedIds`] numbers: they stand in the ring.
+const ELSEWHERE: u8 = PackedIds::COUNT_MASK;
 
 /// Numbers written one after the other, the newest over the oldest.
 #[derive(Debug)]
@@ -46,16 +46,16 @@ impl Ring {
         Some(place)
     }
 
-    /// Writes numbers and tells where, in place of [`Packed`] ones.
-    pub(super) fn put_for(&mut self, numbers: impl ExactSizeIterator<Item = u32> + Clone) -> Option<Packed> {
+    /// Writes numbers and tells where, in place of [`PackedIds`] ones.
+    pub(super) fn put_for(&mut self, numbers: impl ExactSizeIterator<Item = u32> + Clone) -> Option<PackedIds> {
         let count = numbers.len() as u128;
         let place = u128::from(self.put(numbers)?);
-        Some(Packed::from_bytes((place | count << 32 | u128::from(ELSEWHERE) << 120).to_le_bytes()))
+        Some(PackedIds::from_bytes((place | count << 32 | u128::from(ELSEWHERE) << 120).to_le_bytes()))
     }
 
     /// What [`Self::put_for`] wrote, if nothing was written over it since.
     #[inline]
-    pub(super) fn get_for(&self, packed: &Packed) -> Option<&[u32]> {
+    pub(super) fn get_for(&self, packed: &PackedIds) -> Option<&[u32]> {
         let [place, count, ..] = packed.bytes().as_chunks::<4>().0 else {
             unreachable!("sixteen bytes are four numbers")
         };

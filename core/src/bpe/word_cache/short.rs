@@ -184,9 +184,9 @@ mod tests {
     use super::super::medium::MediumWords;
     use super::super::ring::Ring;
     use super::*;
-    use crate::simd::Classifier;
+    use crate::simd::Simd;
     use crate::simd::append::Appender;
-    use crate::simd::packed::Packed;
+    use crate::simd::packed::PackedIds;
 
     fn key(number: u32) -> Key {
         u128::from(number.wrapping_mul(0x9E37_79B1)) | 4 << 120
@@ -198,14 +198,9 @@ mod tests {
 
     fn find(words: &mut ShortWords, number: u32) -> Option<Vec<u32>> {
         let (medium, ring, mut ids) = (MediumWords::new(0), Ring::new(0), vec![]);
-        let mut end = Appender::new(&mut ids, Packed::MOST, Classifier::best());
-        let lookup = Lookup {
-            lines: &words.lines,
-            medium: &medium,
-            long: &LongWords::new(0),
-            ring: &ring,
-            classifier: Classifier::best(),
-        };
+        let mut end = Appender::new(&mut ids, PackedIds::CAPACITY, Simd::best());
+        let lookup =
+            Lookup { lines: &words.lines, medium: &medium, long: &LongWords::new(0), ring: &ring, simd: Simd::best() };
         let hit = lookup.push(key(number), home(key(number), words.lines.len()) as u32, &mut end);
         drop(end);
         words.bring_home(key(number));

@@ -5,7 +5,7 @@ use super::key::Key;
 use super::ring::Ring;
 use crate::memory::Zeroed;
 use crate::simd::append::Appender;
-use crate::simd::packed::Packed;
+use crate::simd::packed::PackedIds;
 
 /// Of the first slot of a line: words whose home it is stand aside.
 const OVERFLOWS: u8 = 0x40;
@@ -19,13 +19,13 @@ pub(super) struct Slot {
     /// Zero marks an empty slot.
     pub(super) key: Key,
     /// The ids, or where they stand in the ring. Beside their count [`OVERFLOWS`], and [`VARIES`].
-    value: Packed,
+    value: PackedIds,
 }
 
 impl Slot {
     /// Of a few ids, where they fit.
     pub(super) fn packed(key: Key, ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<Self> {
-        Some(Self { key, value: Packed::new(ids)? })
+        Some(Self { key, value: PackedIds::new(ids)? })
     }
 
     /// Of ids that are put in the ring, if that has room for so many.
@@ -35,17 +35,17 @@ impl Slot {
 
     /// Of the [`Self::value`] of another one.
     pub(super) fn from_value(key: Key, value: [u8; 16]) -> Self {
-        Self { key, value: Packed::from_bytes(value) }
+        Self { key, value: PackedIds::from_bytes(value) }
     }
 
     /// All but the word, which says the same wherever the slot stands as long as the ids are in it.
     #[inline(always)]
-    pub(super) fn value(&self) -> &Packed {
+    pub(super) fn value(&self) -> &PackedIds {
         &self.value
     }
 
     pub(super) fn with_lengths_that_vary(mut self, vary: bool) -> Self {
-        self.value.note(VARIES, vary);
+        self.value.set_flags(VARIES, vary);
         self
     }
 
@@ -59,7 +59,7 @@ impl Slot {
         if !ids.push_packed(&self.value) {
             ids.extend_from_slice(ring.get_for(&self.value)?);
         }
-        Some(Hit { lengths_vary: self.value.state() & VARIES != 0 })
+        Some(Hit { lengths_vary: self.value.control() & VARIES != 0 })
     }
 }
 
@@ -75,18 +75,18 @@ unsafe impl Zeroed for Line {}
 
 impl Line {
     pub(super) fn overflows(&self) -> bool {
-        self.0[0].value.state() & OVERFLOWS != 0
+        self.0[0].value.control() & OVERFLOWS != 0
     }
 
     pub(super) fn set_overflows(&mut self) {
-        self.0[0].value.note(OVERFLOWS, true);
+        self.0[0].value.set_flags(OVERFLOWS, true);
     }
 
     /// Writes to a slot. What is noted of the line stays.
     pub(super) fn set(&mut self, at: usize, slot: Slot) {
         let overflows = self.overflows();
         self.0[at] = slot;
-        self.0[at].value.note(OVERFLOWS, false);
+        self.0[at].value.set_flags(OVERFLOWS, false);
         if overflows {
             self.set_overflows();
         }

@@ -11,8 +11,8 @@ use super::lookup::{HOME, Known};
 use super::ring::Ring;
 use super::slot::{Line, Slot, VARIES};
 use crate::simd::Avx512;
-use crate::simd::append::{Appender, WRITTEN};
-use crate::simd::packed::{Packed, UNPACKED};
+use crate::simd::append::{APPEND_WIDTH, Appender};
+use crate::simd::packed::{PackedIds, UNPACK_SHUFFLES};
 
 /// Words at a time.
 pub(super) const WORDS: usize = 8;
@@ -162,7 +162,7 @@ fn push_avx512(
     lines: &[u32],
     room: &mut [MaybeUninit<u32>],
 ) -> (usize, Known) {
-    assert!(room.len() >= keys.len() * SHORT + WRITTEN && keys.len() == lines.len());
+    assert!(room.len() >= keys.len() * SHORT + APPEND_WIDTH && keys.len() == lines.len());
     let (mut written, mut states, mut words) = (0, 0, 0);
     for (key, &line) in keys.iter().zip(lines) {
         let Some(line) = table.get(line as usize) else { break };
@@ -171,11 +171,11 @@ fn push_avx512(
             break;
         }
         let packed = line.0[(found / SECOND) as usize].value();
-        if packed.count() > Packed::MOST {
+        if packed.count() > PackedIds::CAPACITY {
             let Some(ids) = ring.get_for(packed).filter(|ids| ids.len() <= SHORT) else { break };
             let all = (1 << ids.len()) - 1;
             // SAFETY: reads the ids, and writes SHORT + 1 numbers at most. Before each word there is room for SHORT ids of it and of each that
-            // follows, and for WRITTEN behind them.
+            // follows, and for APPEND_WIDTH behind them.
             unsafe {
                 let numbers = _mm512_maskz_loadu_epi32(all, ids.as_ptr().cast());
                 _mm512_storeu_si512(room.as_mut_ptr().add(written).cast(), numbers);
@@ -185,7 +185,7 @@ fn push_avx512(
             // SAFETY: reads 16 and 32 bytes, which is what they have, and writes 32, for which there is room as above; none needs to be
             // aligned.
             unsafe {
-                let from = UNPACKED[usize::from(packed.is_narrow())].as_ptr();
+                let from = UNPACK_SHUFFLES[usize::from(packed.is_narrow())].as_ptr();
                 let from = _mm256_loadu_si256(from.cast());
                 let packed = _mm_loadu_si128(packed.bytes().as_ptr().cast());
                 let numbers = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(packed), from);
@@ -193,7 +193,7 @@ fn push_avx512(
             }
             written += packed.count();
         }
-        states |= packed.state();
+        states |= packed.control();
         words += 1;
     }
     (written, Known { words, lengths_vary: states & VARIES != 0, aside: None })

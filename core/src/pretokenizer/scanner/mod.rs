@@ -20,7 +20,7 @@ mod window;
 mod word;
 
 use crate::pattern::Dialect;
-use crate::simd::{BLOCK, Classifier};
+use crate::simd::{BLOCK, Simd};
 use cl100k::Cl100k;
 use deepseek::DeepSeek;
 use gpt2::Gpt2;
@@ -142,17 +142,17 @@ impl Scanner {
     #[inline(always)]
     pub(crate) fn scan(self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         debug_assert!(ends.capacity() >= 2 * BLOCK);
-        self.scan_with(Classifier::best(), text, at, ends)
+        self.scan_with(Simd::best(), text, at, ends)
     }
 
     #[inline(always)]
-    fn scan_with(self, classifier: Classifier, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
+    fn scan_with(self, simd: Simd, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         let scan = Scan::new(text);
         match self {
-            Self::Gpt2(family) => fill(family, &scan, classifier, at, ends),
-            Self::Cl100k(family) => fill(family, &scan, classifier, at, ends),
-            Self::O200k(family) => fill(family, &scan, classifier, at, ends),
-            Self::DeepSeek(family) => fill(family, &scan, classifier, at, ends),
+            Self::Gpt2(family) => fill(family, &scan, simd, at, ends),
+            Self::Cl100k(family) => fill(family, &scan, simd, at, ends),
+            Self::O200k(family) => fill(family, &scan, simd, at, ends),
+            Self::DeepSeek(family) => fill(family, &scan, simd, at, ends),
         }
     }
 }

@@ -40,7 +40,7 @@ proptest! {
         let first = before.concat() + left;
         let text = format!("{first} {right}{}", behind.concat());
         for twin in TWINS.iter() {
-            let ends_of = |text: &str| ends_by_scanner(twin.scanner, Classifier::best(), text, 128);
+            let ends_of = |text: &str| ends_by_scanner(twin.scanner, Simd::best(), text, 128);
             let ends = ends_of(&text);
             prop_assert!(ends.contains(&(first.len() as u32)), "{}: {:?} in {:?}", twin.name, ends, text);
             // And each part has the words that it has in the whole.
@@ -113,7 +113,7 @@ fn every_character_in_telling_neighbourhoods() {
             text.push_str(after);
             if count % 4096 == 4095 {
                 for twin in &*TWINS {
-                    let ends = ends_by_scanner(twin.scanner, Classifier::best(), &text, 512);
+                    let ends = ends_by_scanner(twin.scanner, Simd::best(), &text, 512);
                     assert!(
                         ends == twin.ends(&text),
                         "{}: up to U+{:04X} between {before:?} and {after:?}",

@@ -36,18 +36,18 @@ impl Twin {
     /// The scanner's words are those of the slow way, with any instructions that this processor has.
     pub(crate) fn check(&self, text: &str, capacity: usize) {
         let expected = self.ends(text);
-        for classifier in Classifier::all() {
-            let ends = ends_by_scanner(self.scanner, classifier, text, capacity);
-            assert!(ends == expected, "{} {classifier:?} on {text:?}: {ends:?}, not {expected:?}", self.name);
+        for simd in Simd::all() {
+            let ends = ends_by_scanner(self.scanner, simd, text, capacity);
+            assert!(ends == expected, "{} {simd:?} on {text:?}: {ends:?}, not {expected:?}", self.name);
         }
     }
 }
 
-pub(super) fn ends_by_scanner(scanner: Scanner, classifier: Classifier, text: &str, capacity: usize) -> Vec<u32> {
+pub(super) fn ends_by_scanner(scanner: Scanner, simd: Simd, text: &str, capacity: usize) -> Vec<u32> {
     let (mut all, mut at) = (vec![], 0);
     while at < text.len() {
         let mut ends = Vec::with_capacity(capacity);
-        at = scanner.scan_with(classifier, text, at, &mut ends);
+        at = scanner.scan_with(simd, text, at, &mut ends);
         assert_eq!(ends.last(), Some(&(at as u32)));
         assert!(ends.len() <= capacity);
         all.extend(ends);

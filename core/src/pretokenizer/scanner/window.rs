@@ -12,7 +12,7 @@
 
 use super::word::Scan;
 use crate::pretokenizer::unicode::{Classes, HAN_KANA, LETTER, LOWER, NUMBER, NUMERIC, SIGN, SPACE, UPPER, decode};
-use crate::simd::{BLOCK, Classifier};
+use crate::simd::{BLOCK, Simd};
 
 /// Four bytes can be read at every place of a block.
 type Padded = [u8; BLOCK + 3];
@@ -53,15 +53,15 @@ pub(super) struct Window<'a> {
     /// The bytes at which characters start, where that is not every byte.
     starts: Option<u64>,
     block: &'a Padded,
-    classifier: Classifier,
+    simd: Simd,
 }
 
 impl<'a> Window<'a> {
     /// A window of the bytes of `block` that `valid` names: all, or so many from the first on.
     #[inline(always)]
-    fn new(classifier: Classifier, classes: &Classes, block: &'a Padded, valid: u64, letters: u8) -> Self {
+    fn new(simd: Simd, classes: &Classes, block: &'a Padded, valid: u64, letters: u8) -> Self {
         let bytes: &[u8; BLOCK] = block.first_chunk().expect("a block and more");
-        let masks = classifier.masks(bytes);
+        let masks = simd.masks(bytes);
         let ascii_signs = masks.visible & !masks.letters & !masks.digits;
         let mut window = Self {
             letters: masks.letters,
@@ -83,14 +83,14 @@ impl<'a> Window<'a> {
             len: 0,
             starts: None,
             block,
-            classifier,
+            simd,
         };
         let mut all = valid;
         if masks.high & valid != 0 {
-            let leads = masks.high & classifier.any_bit(bytes, 0x40) & valid;
+            let leads = masks.high & simd.any_bit(bytes, 0x40) & valid;
             let starts = valid & !masks.high | leads;
             window.add_wide(classes, leads, letters);
-            window.each(|mask| classifier.squeeze(mask, starts));
+            window.each(|mask| simd.pext(mask, starts));
             window.starts = Some(starts);
             all = u64::MAX >> (BLOCK as u32 - starts.count_ones());
         }
@@ -110,7 +110,7 @@ impl<'a> Window<'a> {
             found[at] = classes.of_code(self.code_point(*four));
             left &= left - 1;
         }
-        let any = |bits| self.classifier.any_bit(&found, bits);
+        let any = |bits| self.simd.any_bit(&found, bits);
         self.letters |= any(letters);
         self.digits |= any(NUMBER);
         self.spaces |= any(SPACE);
@@ -125,13 +125,13 @@ impl<'a> Window<'a> {
     /// The character of more than a byte that `bytes` begin with.
     #[inline(always)]
     fn code_point(&self, bytes: [u8; 4]) -> u32 {
-        if !self.classifier.squeezes_fast() {
+        if !self.simd.has_fast_pext() {
             return decode(bytes).0;
         }
         /// The bits that count, by the length of the character.
         const BITS: [u64; 8] = [0, 0, 0x1F3F_0000, 0x0F3F_3F00, 0x073F_3F3F, 0, 0, 0];
         let word = u32::from_be_bytes(bytes);
-        self.classifier.squeeze(u64::from(word), BITS[word.leading_ones() as usize % 8]) as u32
+        self.simd.pext(u64::from(word), BITS[word.leading_ones() as usize % 8]) as u32
     }
 
     #[inline(always)]
@@ -213,7 +213,7 @@ impl<'a> Window<'a> {
     pub(super) fn behind(&self, at: u32) -> (u8, u8) {
         let byte = match self.starts {
             None => at,
-            Some(starts) => self.classifier.stretch(1 << at, starts).trailing_zeros(),
+            Some(starts) => self.simd.pdep(1 << at, starts).trailing_zeros(),
         };
         let byte = byte as usize % BLOCK;
         (self.block[byte + 1], self.block[byte + 2])
@@ -268,13 +268,7 @@ pub(super) fn with_contractions(mut starts: u64, mut apostrophes: u64, len: impl
 
 /// Appends the ends of words from `at` on until the text is over or `ends` could not take another window's.
 #[inline(always)]
-pub(super) fn fill(
-    family: impl Family,
-    scan: &Scan<'_>,
-    classifier: Classifier,
-    mut at: usize,
-    ends: &mut Vec<u32>,
-) -> usize {
+pub(super) fn fill(family: impl Family, scan: &Scan<'_>, simd: Simd, mut at: usize, ends: &mut Vec<u32>) -> usize {
     let bytes = scan.bytes();
     while at < bytes.len() && ends.len() + BLOCK <= ends.capacity() {
         let rest = &bytes[at..];
@@ -286,13 +280,13 @@ pub(super) fn fill(
                 (&padded, up_to(rest.len().min(BLOCK) as u32))
             }
         };
-        let window = Window::new(classifier, scan.classes(), block, valid, family.letters());
+        let window = Window::new(simd, scan.classes(), block, valid, family.letters());
         let mut found = family.starts(&window) & !1;
         if found != 0 {
             if let Some(starts) = window.starts {
-                found = classifier.stretch(found, starts);
+                found = simd.pdep(found, starts);
             }
-            classifier.push_places(found, at as u32, ends);
+            simd.push_positions(found, at as u32, ends);
             at += 63 - found.leading_zeros() as usize;
             // Behind the last start of the last window there is mostly one word, so no other window is asked.
             if rest.len() > BLOCK {

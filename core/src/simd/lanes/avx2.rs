@@ -42,9 +42,9 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn numbered(self, [low, high]: Self::Block, bits: u32, first: usize) -> Self::Block {
+    fn with_positions(self, [low, high]: Self::Block, bits: u32, first: usize) -> Self::Block {
         // SAFETY: `self` is proof of AVX2.
-        unsafe { [numbered_avx2(low, bits, first), numbered_avx2(high, bits, first + 8)] }
+        unsafe { [with_positions_avx2(low, bits, first), with_positions_avx2(high, bits, first + 8)] }
     }
 
     #[inline(always)]
@@ -60,9 +60,9 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn least(self, [low, high]: Self::Block) -> u32 {
+    fn reduce_min(self, [low, high]: Self::Block) -> u32 {
         // SAFETY: `self` is proof of AVX2.
-        unsafe { least_of_eight(_mm256_min_epu32(low, high)) }
+        unsafe { reduce_min_of_eight(_mm256_min_epu32(low, high)) }
     }
 }
 
@@ -70,7 +70,7 @@ impl Lanes for Avx2 {
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn numbered_avx2(half: __m256i, bits: u32, first: usize) -> __m256i {
+unsafe fn with_positions_avx2(half: __m256i, bits: u32, first: usize) -> __m256i {
     let places = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(first as i32));
     _mm256_or_si256(_mm256_sll_epi32(half, _mm_cvtsi32_si128(bits as i32)), places)
 }
@@ -89,7 +89,7 @@ unsafe fn fill_avx2(half: __m256i, places: u16, number: u32) -> __m256i {
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) unsafe fn least_of_eight(all: __m256i) -> u32 {
+pub(super) unsafe fn reduce_min_of_eight(all: __m256i) -> u32 {
     let four = _mm_min_epu32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
     let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0b1110>(four));
     _mm_cvtsi128_si32(_mm_min_epu32(two, _mm_shuffle_epi32::<0b01>(two))) as u32

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::avx2::least_of_eight;
+use super::avx2::reduce_min_of_eight;
 use super::{LANES, Lanes};
 
 /// A register a block. A value is proof of AVX-512 F and AVX2.
@@ -36,7 +36,7 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn numbered(self, block: Self::Block, bits: u32, first: usize) -> Self::Block {
+    fn with_positions(self, block: Self::Block, bits: u32, first: usize) -> Self::Block {
         // SAFETY: `self` is proof of AVX-512 F.
         unsafe {
             let places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -58,10 +58,10 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn least(self, block: Self::Block) -> u32 {
+    fn reduce_min(self, block: Self::Block) -> u32 {
         // SAFETY: `self` is proof of AVX-512 F and AVX2.
         unsafe {
-            least_of_eight(_mm256_min_epu32(_mm512_castsi512_si256(block), _mm512_extracti64x4_epi64::<1>(block)))
+            reduce_min_of_eight(_mm256_min_epu32(_mm512_castsi512_si256(block), _mm512_extracti64x4_epi64::<1>(block)))
         }
     }
 }

@@ -9,7 +9,7 @@ mod avx512;
 mod neon;
 mod scalar;
 
-use super::{Classifier, Way};
+use super::{Level, Simd};
 
 /// Numbers in a block.
 pub(crate) const LANES: usize = 16;
@@ -25,33 +25,33 @@ pub(crate) trait Lanes: Copy {
 
     /// What a table has for each of sixteen bytes, the first one lowest. Where a bit of `places` is not set stands the largest number.
     #[inline(always)]
-    fn of_bytes(self, table: &[u32; 1 << 8], bytes: u128, places: u16) -> Self::Block {
+    fn lookup_bytes(self, table: &[u32; 1 << 8], bytes: u128, places: u16) -> Self::Block {
         let mut numbers = [0; LANES];
         for (number, byte) in numbers.iter_mut().zip(bytes.to_le_bytes()) {
             *number = table[usize::from(byte)];
         }
-        self.only(numbers, places)
+        self.load_masked(numbers, places)
     }
 
     /// Both numbers that a table has for each two bytes of `left` and `right`, of which the left one is the lower part of their place.
     #[inline(always)]
-    fn of_pairs(self, table: &[[u32; 2]; 1 << 16], left: u128, right: u128, places: u16) -> [Self::Block; 2] {
+    fn lookup_pairs(self, table: &[[u32; 2]; 1 << 16], left: u128, right: u128, places: u16) -> [Self::Block; 2] {
         let (left, right) = (left.to_le_bytes(), right.to_le_bytes());
         let (mut first, mut second) = ([0; LANES], [0; LANES]);
         for at in 0..LANES {
             [first[at], second[at]] = table[usize::from(u16::from_le_bytes([left[at], right[at]]))];
         }
-        [self.only(first, places), self.only(second, places)]
+        [self.load_masked(first, places), self.load_masked(second, places)]
     }
 
     /// The numbers, where bits of `places` are set.
     #[inline(always)]
-    fn only(self, numbers: [u32; LANES], places: u16) -> Self::Block {
+    fn load_masked(self, numbers: [u32; LANES], places: u16) -> Self::Block {
         self.fill(self.load(&numbers), !places, u32::MAX)
     }
 
     /// Every number moved up by `bits`, and below it its place, counted from `first`.
-    fn numbered(self, block: Self::Block, bits: u32, first: usize) -> Self::Block;
+    fn with_positions(self, block: Self::Block, bits: u32, first: usize) -> Self::Block;
 
     /// `number` in the places whose bits are set.
     fn fill(self, block: Self::Block, places: u16, number: u32) -> Self::Block;
@@ -67,11 +67,11 @@ pub(crate) trait Lanes: Copy {
     fn min(self, one: Self::Block, other: Self::Block) -> Self::Block;
 
     /// The least number.
-    fn least(self, block: Self::Block) -> u32;
+    fn reduce_min(self, block: Self::Block) -> u32;
 }
 
 /// What is done by whichever way the processor has.
-pub(crate) trait Work {
+pub(crate) trait LaneKernel {
     type Out;
 
     fn run(self, lanes: impl Lanes) -> Self::Out;
@@ -79,20 +79,20 @@ pub(crate) trait Work {
 
 /// Does `work` by the best way, compiled for its instructions as far as it is inlined here.
 #[inline]
-pub(crate) fn with_lanes<W: Work>(work: W) -> W::Out {
-    Classifier::best().with_lanes(work)
+pub(crate) fn dispatch_lanes<W: LaneKernel>(work: W) -> W::Out {
+    Simd::best().dispatch_lanes(work)
 }
 
-impl Classifier {
+impl Simd {
     #[inline]
-    fn with_lanes<W: Work>(self, work: W) -> W::Out {
+    fn dispatch_lanes<W: LaneKernel>(self, work: W) -> W::Out {
         match self.0 {
-            Way::Scalar => work.run(scalar::Scalar),
+            Level::Scalar => work.run(scalar::Scalar),
             #[cfg(target_arch = "aarch64")]
-            Way::Neon => work.run(neon::Neon::new()),
-            // SAFETY: `Classifier::all` made these values after the processor said that it has the instructions.
+            Level::Neon => work.run(neon::Neon::new()),
+            // SAFETY: `Simd::all` made these values after the processor said that it has the instructions.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 { .. } => unsafe {
+            Level::Avx2 { .. } => unsafe {
                 super::x86_64::run_avx2(
                     #[inline(always)]
                     || work.run(avx2::Avx2::new()),
@@ -100,7 +100,7 @@ impl Classifier {
             },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => unsafe {
+            Level::Avx512 => unsafe {
                 super::x86_64::run_avx512(
                     #[inline(always)]
                     || work.run(avx512::Avx512::new()),
@@ -122,7 +122,7 @@ mod tests {
         cleared: u64,
     }
 
-    impl Work for Trace<'_> {
+    impl LaneKernel for Trace<'_> {
         type Out = (Vec<u32>, u32);
 
         #[inline(always)]
@@ -131,13 +131,13 @@ mod tests {
             let mut leasts = vec![];
             for &(at, number) in self.puts {
                 lanes.fill_all(&mut blocks, 1 << at, number);
-                leasts.extend(blocks.map(|block| lanes.least(block)));
+                leasts.extend(blocks.map(|block| lanes.reduce_min(block)));
             }
             lanes.fill_all(&mut blocks, self.cleared, u32::MAX);
-            leasts.extend(blocks.map(|block| lanes.least(block)));
+            leasts.extend(blocks.map(|block| lanes.reduce_min(block)));
             let [first, second, third, fourth] = blocks;
             let all = lanes.min(lanes.min(first, second), lanes.min(third, fourth));
-            (leasts, lanes.least(all))
+            (leasts, lanes.reduce_min(all))
         }
     }
 
@@ -151,14 +151,14 @@ mod tests {
         first: usize,
     }
 
-    impl Work for Tables<'_> {
+    impl LaneKernel for Tables<'_> {
         type Out = [[u32; LANES]; 4];
 
         #[inline(always)]
         fn run(self, lanes: impl Lanes) -> Self::Out {
-            let ids = lanes.of_bytes(self.of_bytes, self.left, self.places);
-            let [one, other] = lanes.of_pairs(self.of_pairs, self.left, self.right, self.places);
-            [ids, one, other, lanes.numbered(one, 6, self.first)].map(|block| lanes.store(block))
+            let ids = lanes.lookup_bytes(self.of_bytes, self.left, self.places);
+            let [one, other] = lanes.lookup_pairs(self.of_pairs, self.left, self.right, self.places);
+            [ids, one, other, lanes.with_positions(one, 6, self.first)].map(|block| lanes.store(block))
         }
     }
 
@@ -181,10 +181,10 @@ mod tests {
                 std::array::from_fn(|at| there(at, pair(at, 1))),
                 std::array::from_fn(|at| there(at, pair(at, 0)) << 6 | (block * LANES + at) as u32),
             ];
-            for classifier in Classifier::all() {
+            for simd in Simd::all() {
                 let (left, right) = (u128::from_le_bytes(left), u128::from_le_bytes(right));
                 let tables = Tables { of_bytes: &of_bytes, of_pairs, left, right, places, first: block * LANES };
-                prop_assert_eq!(classifier.with_lanes(tables), expected, "{:?}", classifier);
+                prop_assert_eq!(simd.dispatch_lanes(tables), expected, "{:?}", simd);
             }
         }
 
@@ -205,9 +205,9 @@ mod tests {
             places.for_each(|at| plain.as_flattened_mut()[at] = u32::MAX);
             leasts.extend(each(&plain));
             let expected = (leasts, plain.into_iter().flatten().min().expect("they are many"));
-            for classifier in Classifier::all() {
-                let found = classifier.with_lanes(Trace { numbers: &numbers, puts: &puts, cleared });
-                prop_assert_eq!(&found, &expected, "{:?}", classifier);
+            for simd in Simd::all() {
+                let found = simd.dispatch_lanes(Trace { numbers: &numbers, puts: &puts, cleared });
+                prop_assert_eq!(&found, &expected, "{:?}", simd);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::arch::aarch64::*;
 
 use super::{LANES, Lanes};
 
-const PLACES: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const POSITIONS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// Four registers a block. Every processor of this architecture has NEON.
 #[derive(Clone, Copy)]
@@ -40,8 +40,8 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn numbered(self, mut block: Self::Block, bits: u32, first: usize) -> Self::Block {
-        let places = self.load(&PLACES);
+    fn with_positions(self, mut block: Self::Block, bits: u32, first: usize) -> Self::Block {
+        let places = self.load(&POSITIONS);
         for (quarter, &places) in block.iter_mut().zip(&places) {
             // SAFETY: the processor has NEON.
             *quarter = unsafe {
@@ -54,7 +54,7 @@ impl Lanes for Neon {
 
     #[inline(always)]
     fn fill(self, mut block: Self::Block, places: u16, number: u32) -> Self::Block {
-        let bits = self.load(&PLACES.map(|place| 1 << place));
+        let bits = self.load(&POSITIONS.map(|place| 1 << place));
         for (quarter, &bits) in block.iter_mut().zip(&bits) {
             // SAFETY: the processor has NEON.
             *quarter = unsafe { vbslq_u32(vtstq_u32(vdupq_n_u32(places.into()), bits), vdupq_n_u32(number), *quarter) };
@@ -70,7 +70,7 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn least(self, [first, second, third, fourth]: Self::Block) -> u32 {
+    fn reduce_min(self, [first, second, third, fourth]: Self::Block) -> u32 {
         // SAFETY: the processor has NEON.
         unsafe { vminvq_u32(vminq_u32(vminq_u32(first, second), vminq_u32(third, fourth))) }
     }

@@ -20,7 +20,7 @@ impl Lanes for Scalar {
     }
 
     #[inline(always)]
-    fn numbered(self, mut block: Self::Block, bits: u32, first: usize) -> Self::Block {
+    fn with_positions(self, mut block: Self::Block, bits: u32, first: usize) -> Self::Block {
         block.iter_mut().zip(first as u32..).for_each(|(number, place)| *number = *number << bits | place);
         block
     }
@@ -39,7 +39,7 @@ impl Lanes for Scalar {
     }
 
     #[inline(always)]
-    fn least(self, block: Self::Block) -> u32 {
+    fn reduce_min(self, block: Self::Block) -> u32 {
         block.into_iter().fold(u32::MAX, u32::min)
     }
 }

@@ -1,7 +1,7 @@
 //! Tokens of a few bytes, by these: three to a cache line, and a filter before them.
 
 use super::merges::filter::Filter;
-use super::word_cache::key::{Key, folded};
+use super::word_cache::key::{Key, fold};
 use crate::simd;
 
 /// Tokens in a cache line.
@@ -98,7 +98,7 @@ impl ShortTokens {
 
 #[inline]
 fn hash(key: Key) -> u64 {
-    folded(key).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    fold(key).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! which is asked for too. Where this cannot be shown a token counts as not stable.
 
 use super::merges::Merge;
-use super::word_cache::key::SHORT;
+use super::word_cache::key::MAX_SHORT_LEN;
 use super::{Alphabet, Merges};
 
 /// A bit for each id.
@@ -21,7 +21,7 @@ impl StableTokens {
         let mut tree = Tree::new(merges, alphabet, ids);
         let mut bits = vec![0; ids.div_ceil(64)];
         for id in tokens.filter(|&id| (id as usize) < ids) {
-            bits[id as usize / 64] |= u64::from(tree.is_stable(merges, id, SHORT)) << (id % 64);
+            bits[id as usize / 64] |= u64::from(tree.is_stable(merges, id, MAX_SHORT_LEN)) << (id % 64);
         }
         Self(bits)
     }

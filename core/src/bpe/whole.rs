@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 
 use super::short_tokens::ShortTokens;
-use super::word_cache::key::{self, Key, LONG, SHORT};
+use super::word_cache::key::{self, Key, MAX_SHORT_LEN, NOT_SHORT};
 
 /// Words by the bytes that the model sees.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl WholeWords {
     /// The id of a word whose key is known.
     #[inline]
     pub(super) fn id_by(&self, word: &[u8], key: Key) -> Option<u32> {
-        if key == LONG {
+        if key == NOT_SHORT {
             return self.others.id(word);
         }
         self.short.id(key).or_else(|| if self.crowded { self.others.id(word) } else { None })
@@ -66,7 +66,7 @@ impl WholeWords {
     ) {
         let mut waiting = vec![];
         for (word, id, cuts) in words {
-            if word.len() <= SHORT && !self.crowded {
+            if word.len() <= MAX_SHORT_LEN && !self.crowded {
                 self.likely_pairs(word, cuts, |left, right| waiting.push((left, right, id)));
             } else {
                 for (left, right) in cuts.map(|cut| word.split_at(cut)) {
@@ -95,9 +95,9 @@ impl WholeWords {
 
     /// The keys of what a short word can be cut into in these places, if both parts may be words. Their lines are asked for.
     fn likely_pairs(&self, word: &[u8], cuts: Range<usize>, mut each: impl FnMut(Key, Key)) {
-        let whole = key::of_word(word) & key::MASKS[word.len()];
+        let whole = key::of_word(word) & key::LEN_MASKS[word.len()];
         let mut rest = whole >> (8 * cuts.start);
-        for (cut, mask) in key::MASKS.iter().enumerate().take(cuts.end).skip(cuts.start) {
+        for (cut, mask) in key::LEN_MASKS.iter().enumerate().take(cuts.end).skip(cuts.start) {
             let right = key::with_len(rest, word.len() - cut);
             rest >>= 8;
             if self.short.may_have(right) {
@@ -130,7 +130,7 @@ const TOGETHER: usize = 16;
 impl WholeWordsBuilder {
     /// Adds a word, or gives the one that is there another id.
     pub(crate) fn push(&mut self, word: &[u8], id: u32) {
-        if word.len() > SHORT {
+        if word.len() > MAX_SHORT_LEN {
             self.words.others.insert(word, id);
         } else if !word.is_empty() {
             let key = key::of_word(word);

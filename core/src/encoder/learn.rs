@@ -66,20 +66,20 @@ impl Words {
         // A window that could not be read to its end has words not found that were not looked for.
         let [found, not_found] = [now.0.saturating_sub(before.0), now.1 - before.1];
         let many_unknown = not_found * MANY >= found + not_found;
-        let Window { ends, places, .. } = window;
+        let Window { ends, probes, .. } = window;
         if ends.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_side_by_side(simd) {
             return;
         }
         let Learner { unknown, merging, .. } = learner;
         unknown.clear();
         let word = |at: usize| &window.text[window.span(at).range()];
-        let one = |at: usize| Unknown::new(word(at).len(), places.line(at), at);
-        cache.find_unknown(places, |at| {
-            tokenizer.bpe.expect_whole(places.key(at));
+        let one = |at: usize| Unknown::new(word(at).len(), probes.bucket(at), at);
+        cache.for_each_miss(probes, |at| {
+            tokenizer.bpe.expect_whole(probes.key(at));
             unknown.push(one(at));
         });
         let medium =
-            places.long().filter(|&at| word(at).len() <= LONGEST && cache.is_unknown_medium(places, at, word(at)));
+            probes.long().filter(|&at| word(at).len() <= LONGEST && cache.is_medium_miss(probes, at, word(at)));
         unknown.extend(medium.map(one));
         // Those of about the same length merge together best, the longest first: what is left over in the end is merged one by one, and
         // takes as long as it is.
@@ -87,7 +87,7 @@ impl Words {
         unknown.dedup_by(|one, other| one.is_like(*other) && word(one.at()) == word(other.at()));
         let words = unknown.iter().rev().map(|one| Word(one.at(), word(one.at())));
         tokenizer.bpe.tokenize_side_by_side(simd, words, merging, |Word(at, word), tokens| {
-            cache.insert(word, places.key(at), tokens, false);
+            cache.insert(word, probes.key(at), tokens, false);
         });
     }
 }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use crate::added_tokens::{Policy, Segment, Stage};
 use crate::aligned::AlignedText;
 use crate::bpe::word_cache::SharedWords;
-use crate::bpe::word_cache::key::SHORT;
+use crate::bpe::word_cache::key::MAX_SHORT_LEN;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::padding::Padding;
@@ -230,7 +230,7 @@ impl Encoder {
                 break;
             }
             match &tokenizer.bpe.joints {
-                Some(joints) if span.range().len() > SHORT => {
+                Some(joints) if span.range().len() > MAX_SHORT_LEN => {
                     let source = Source { text: &source.text[..span.end as usize], ..source };
                     self.words.pieces(tokenizer, joints, &source, span.start as usize, None, row)?;
                 }

@@ -1,7 +1,7 @@
 //! What a word cache knows before there was a text: short tokens that, as words, become themselves.
 
 use crate::bpe::Bpe;
-use crate::bpe::word_cache::key::{self, Key, SHORT, is_short};
+use crate::bpe::word_cache::key::{self, Key, MAX_SHORT_LEN, is_short};
 use crate::byte_level;
 use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
@@ -44,12 +44,12 @@ fn key(token: &[u8], form: TokenForm) -> Option<Key> {
     let key = match form {
         TokenForm::Text | TokenForm::Ranks => key::of_word(token),
         TokenForm::Printable => {
-            let (mut bytes, mut len) = ([0; SHORT + 1], 0);
+            let (mut bytes, mut len) = ([0; MAX_SHORT_LEN + 1], 0);
             for byte in byte_level::bytes(token) {
-                *bytes[..SHORT].get_mut(len)? = byte?;
+                *bytes[..MAX_SHORT_LEN].get_mut(len)? = byte?;
                 len += 1;
             }
-            key::of(&bytes, 0, len as u32)
+            key::of_range(&bytes, 0, len as u32)
         }
     };
     is_short(key).then_some(key)

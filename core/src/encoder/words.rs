@@ -5,8 +5,8 @@ use std::ops::Range;
 #[cfg(target_arch = "x86_64")]
 use super::learn::Learner;
 use super::row::{Row, Source};
-use crate::bpe::word_cache::MOST_IDS;
-use crate::bpe::word_cache::Places;
+use crate::bpe::word_cache::MAX_IDS;
+use crate::bpe::word_cache::Probes;
 use crate::bpe::word_cache::key::{self, Key};
 use crate::bpe::{Joints, MergeScratch, Spaces, Symbol, WordCache};
 use crate::encoding::Columns;
@@ -26,7 +26,7 @@ pub(super) struct Words {
     /// Where the words end that a scanner handed over last,
     ends: Vec<u32>,
     /// and where they would be in the cache.
-    places: Places,
+    probes: Probes,
     #[cfg(target_arch = "x86_64")]
     pub(super) learner: Learner,
 }
@@ -39,7 +39,7 @@ pub(super) struct Window<'a> {
     pub(super) text: &'a [u8],
     start: u32,
     pub(super) ends: &'a [u32],
-    pub(super) places: &'a Places,
+    pub(super) probes: &'a Probes,
 }
 
 impl Window<'_> {
@@ -56,7 +56,7 @@ impl Words {
             scratch: MergeScratch::with_seed(seed),
             symbols: Vec::new(),
             ends: Vec::with_capacity(WORDS_AT_A_TIME),
-            places: Places::default(),
+            probes: Probes::default(),
             #[cfg(target_arch = "x86_64")]
             learner: Learner::default(),
         }
@@ -132,7 +132,7 @@ impl Words {
         starts_word: impl Fn(usize) -> bool,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        let (mut ends, mut places) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.places));
+        let (mut ends, mut probes) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.probes));
         let together = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
         let ids_only = row.columns == Columns::NONE;
         let mut at = at;
@@ -145,8 +145,8 @@ impl Words {
                 result = self.one_by_one(tokenizer, source, start, &ends, &starts_word, row);
                 continue;
             }
-            self.cache.ask_for(source.text.as_bytes(), start, &ends, &mut places);
-            let window = Window { text: source.text.as_bytes(), start, ends: &ends, places: &places };
+            self.cache.prefetch(source.text.as_bytes(), start, &ends, &mut probes);
+            let window = Window { text: source.text.as_bytes(), start, ends: &ends, probes: &probes };
             #[cfg(target_arch = "x86_64")]
             self.learn(tokenizer, Simd::best(), &window);
             result = if ids_only {
@@ -155,7 +155,7 @@ impl Words {
                 self.push_tokens(tokenizer, source, &window, &starts_word, row)
             };
         }
-        (self.ends, self.places) = (ends, places);
+        (self.ends, self.probes) = (ends, probes);
         result
     }
 
@@ -212,20 +212,20 @@ impl Words {
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
         let (mut lengths_vary, simd) = (false, Simd::best());
-        self.cache.looked_up(words.len());
+        self.cache.count_lookups(words.len());
         let mut at = words.start;
         while at < words.end {
             // Known words up to one that is not.
             let some = at..words.end.min(at + TOGETHER);
-            let mut end = Appender::new(ids, some.len() * MOST_IDS, simd);
-            let known = self.cache.lookup().push_known(window.places, some.clone(), &mut end);
+            let mut end = Appender::new(ids, some.len() * MAX_IDS, simd);
+            let known = self.cache.lookup().append_hits(window.probes, some.clone(), &mut end);
             drop(end);
             lengths_vary |= known.lengths_vary;
-            self.cache.bring_home(window.places, at, &known);
+            self.cache.promote(window.probes, at, &known);
             at += known.words;
             if at < some.end {
                 let span = window.span(at);
-                lengths_vary |= self.push_unknown(tokenizer, window.text, span, window.places.key(at), ids)?;
+                lengths_vary |= self.push_unknown(tokenizer, window.text, span, window.probes.key(at), ids)?;
                 at += 1;
             }
         }
@@ -242,8 +242,8 @@ impl Words {
         key: Key,
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
-        self.cache.expect(key);
-        if let Some(hit) = self.cache.push_further(&text[span.range()], key, ids) {
+        self.cache.prefetch_victim(key);
+        if let Some(hit) = self.cache.lookup_slow(&text[span.range()], key, ids) {
             return Ok(hit.lengths_vary);
         }
         self.symbols.clear();
@@ -281,11 +281,11 @@ impl Words {
     #[inline]
     fn ids(&mut self, tokenizer: &Tokenizer, text: &[u8], span: Span, ids: &mut Vec<u32>) -> Result<bool, EncodeError> {
         self.symbols.clear();
-        let key = key::of(text, span.start, span.end);
+        let key = key::of_range(text, span.start, span.end);
         let use_cache = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
         if use_cache {
-            self.cache.looked_up(1);
-            if let Some(hit) = self.cache.push(&text[span.range()], key, ids) {
+            self.cache.count_lookups(1);
+            if let Some(hit) = self.cache.append_ids(&text[span.range()], key, ids) {
                 return Ok(!hit.lengths_vary);
             }
         }

@@ -2,38 +2,38 @@
 //!
 //! A word of up to [`SHORT`] bytes is its own key: its bytes and its length in 128 bits, no hash to compare, no pointer
 //! to follow; it stands with its ids in a slot of half a cache line ([`short`], [`slot`]). So does one of up to 31 bytes, in a whole line ([`medium`]).
-//! More or larger ids than fit there, and longer words with theirs ([`long`]), stand in the [`ring`], where the newest overwrite the
+//! More or larger ids than fit there, and longer words with theirs ([`long`]), stand in the [`spill_ring`], where the newest overwrite the
 //! oldest; a slot knows when what it points to is gone. Nothing is ever cleared as a whole. Short words that one worker merged are
-//! told the others ([`shared`]). Words of a text are looked up many at a time ([`lookup`]), where it can be by AVX-512 (`wide`).
+//! told the others ([`shared`]). Words of a text are looked up many at a time ([`lookup`]), where it can be by AVX-512 (`probe_avx512`).
 
 pub(crate) mod key;
 mod long;
 mod lookup;
 mod medium;
-mod ring;
+#[cfg(target_arch = "x86_64")]
+mod probe_avx512;
 mod shared;
 mod short;
 mod slot;
-#[cfg(target_arch = "x86_64")]
-mod wide;
+mod spill_ring;
 
 use std::sync::Arc;
 
 use super::Symbol;
 use crate::simd::append::Appender;
 use crate::simd::{BLOCK, Simd, bits};
-use key::{Key, LONG, SHORT};
+use key::{Key, MAX_SHORT_LEN, NOT_SHORT};
 use long::LongWords;
-pub(crate) use lookup::{Known, Lookup, Places};
-pub(crate) use medium::MOST_IDS;
-use medium::{Line, MediumWords};
-use ring::Ring;
+pub(crate) use lookup::{HitRun, Lookup, Probes};
+pub(crate) use medium::MAX_IDS;
+use medium::{MediumSlot, MediumWords};
 pub(crate) use shared::SharedWords;
 use short::ShortWords;
 use slot::Slot;
+use spill_ring::SpillRing;
 
 /// Words longer than this, in bytes, are not kept: they hardly ever come again.
-const LONGEST: usize = 256;
+const MAX_WORD_LEN: usize = 256;
 
 /// What is known of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(crate) struct WordCache {
     short: ShortWords,
     medium: MediumWords,
     long: LongWords,
-    ring: Ring,
+    ring: SpillRing,
     shared: Arc<SharedWords>,
     words: u64,
     misses: u64,
@@ -64,7 +64,7 @@ impl WordCache {
             short: ShortWords::new(largest(bytes / 3 * 2, 64)),
             medium: MediumWords::new(largest(bytes / 12, 64)),
             long: LongWords::new(largest(bytes / 48, 16)),
-            ring: Ring::new(largest(bytes / 6, 4)),
+            ring: SpillRing::new(largest(bytes / 6, 4)),
             shared: Arc::default(),
             words: 0,
             misses: 0,
@@ -89,80 +89,80 @@ impl WordCache {
 
     /// The places of adjacent words of `text`, whose lines are asked for. The first of them starts at `start`.
     #[inline(always)]
-    pub(crate) fn ask_for(&self, text: &[u8], start: u32, ends: &[u32], places: &mut Places) {
-        self.lookup().ask_for(text, start, ends, places);
+    pub(crate) fn prefetch(&self, text: &[u8], start: u32, ends: &[u32], probes: &mut Probes) {
+        self.lookup().prefetch(text, start, ends, probes);
     }
 
     #[inline(always)]
     pub(crate) fn lookup(&self) -> Lookup<'_> {
         let Self { short, medium, long, ring, .. } = self;
-        Lookup { lines: short.lines(), medium, long, ring, simd: Simd::best() }
+        Lookup { buckets: short.buckets(), medium, long, ring, simd: Simd::best() }
     }
 
     /// After words were found, the first of which is `first`: brings one home that stood aside.
     #[inline(always)]
-    pub(crate) fn bring_home(&mut self, places: &Places, first: usize, known: &Known) {
-        if let Some(at) = known.aside {
-            self.short.bring_home(places.key(first + at));
+    pub(crate) fn promote(&mut self, probes: &Probes, first: usize, known: &HitRun) {
+        if let Some(at) = known.secondary {
+            self.short.promote(probes.key(first + at));
         }
     }
 
     /// Calls `unknown` with the place of each short word that is not known.
     #[inline(always)]
-    pub(crate) fn find_unknown(&mut self, places: &Places, mut unknown: impl FnMut(usize)) {
-        let words = places.words;
+    pub(crate) fn for_each_miss(&mut self, probes: &Probes, mut unknown: impl FnMut(usize)) {
+        let words = probes.words;
         for first in (0..words).step_by(BLOCK) {
-            let not_at_home = self.lookup().not_at_home(places, first..words.min(first + BLOCK));
-            for at in bits::positions(not_at_home) {
-                self.lookup().expect_aside(places.key(first + at), places.line(first + at));
+            let misses = self.lookup().primary_misses(probes, first..words.min(first + BLOCK));
+            for at in bits::positions(misses) {
+                self.lookup().prefetch_secondary(probes.key(first + at), probes.bucket(first + at));
             }
-            for at in bits::positions(not_at_home) {
+            for at in bits::positions(misses) {
                 let at = first + at;
-                let key = places.key(at);
-                if self.lookup().is_aside(key, places.line(at)) || self.take_over(key).is_some() {
+                let key = probes.key(at);
+                if self.lookup().is_in_secondary(key, probes.bucket(at)) || self.adopt_shared(key).is_some() {
                     continue;
                 }
-                self.short.expect(key);
+                self.short.prefetch_victim(key);
                 unknown(at);
             }
         }
     }
 
     /// Whether one of the words of [`Self::ask_for`] is of medium length and not known.
-    pub(crate) fn is_unknown_medium(&self, places: &Places, at: usize, word: &[u8]) -> bool {
-        let place = places.medium(at);
-        self.medium.is_unknown(place, &self.ring)
-            && !(self.medium.may_have_gone(place) && self.long.find(word, &self.ring).is_some())
+    pub(crate) fn is_medium_miss(&self, probes: &Probes, at: usize, word: &[u8]) -> bool {
+        let place = probes.medium(at);
+        self.medium.is_miss(place, &self.ring)
+            && !(self.medium.may_have_been_evicted(place) && self.long.find(word, &self.ring).is_some())
     }
 
     /// So many words are looked for: told by whoever does, for many together.
     #[inline(always)]
-    pub(crate) fn looked_up(&mut self, words: usize) {
+    pub(crate) fn count_lookups(&mut self, words: usize) {
         self.words += words as u64;
     }
 
     /// Appends the ids of a word, if it is known.
-    pub(crate) fn push(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
+    pub(crate) fn append_ids(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
         let lookup = self.lookup();
-        let line = lookup::home(key, lookup.lines.len()) as u32;
-        let at_home = lookup.push(key, line, &mut Appender::new(ids, SHORT, Simd::best()));
-        at_home.or_else(|| self.push_further(word, key, ids))
+        let bucket = lookup::primary_bucket(key, lookup.buckets.len()) as u32;
+        let primary_hits = lookup.append_ids(key, bucket, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()));
+        primary_hits.or_else(|| self.lookup_slow(word, key, ids))
     }
 
     /// The same, when [`Lookup::push`] has not found it.
-    pub(crate) fn push_further(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
-        if key == LONG {
-            let mut end = Appender::new(ids, MOST_IDS, Simd::best());
-            let medium = self.medium.push(&self.medium.ask_for(word), &self.ring, &mut end);
+    pub(crate) fn lookup_slow(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
+        if key == NOT_SHORT {
+            let mut end = Appender::new(ids, MAX_IDS, Simd::best());
+            let medium = self.medium.append_ids(&self.medium.prefetch(word), &self.ring, &mut end);
             drop(end);
-            return medium.or_else(|| self.long.push(word, &self.ring, ids));
+            return medium.or_else(|| self.long.append_ids(word, &self.ring, ids));
         }
-        let slot = self.take_over(key)?;
-        slot.push(&self.ring, &mut Appender::new(ids, SHORT, Simd::best()))
+        let slot = self.adopt_shared(key)?;
+        slot.append_ids(&self.ring, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()))
     }
 
     /// A short word that another worker has told of, which is known here from now on.
-    fn take_over(&mut self, key: Key) -> Option<Slot> {
+    fn adopt_shared(&mut self, key: Key) -> Option<Slot> {
         let slot = Slot::from_value(key, self.shared.get(key)?);
         self.short.insert(slot, self.words);
         Some(slot)
@@ -170,19 +170,19 @@ impl WordCache {
 
     /// Asks ahead for what [`Self::insert`] of a word will need.
     #[inline]
-    pub(crate) fn expect(&self, key: Key) {
-        if key != LONG {
-            self.short.expect(key);
+    pub(crate) fn prefetch_victim(&self, key: Key) {
+        if key != NOT_SHORT {
+            self.short.prefetch_victim(key);
         }
     }
 
     /// Remembers a word that was looked for and not found.
     pub(crate) fn insert(&mut self, word: &[u8], key: Key, symbols: &[Symbol], lengths_vary: bool) {
         self.misses += 1;
-        if !self.is_on() || word.len() > LONGEST {
+        if !self.is_on() || word.len() > MAX_WORD_LEN {
             return;
         }
-        if self.ring.is_at_its_end() {
+        if self.ring.is_exhausted() {
             // Places would begin anew and old ones seem new again. It happens once in sixteen gigabytes written.
             self.short.clear();
             self.medium.clear();
@@ -190,30 +190,30 @@ impl WordCache {
             self.ring.head = 0;
         }
         let ids = symbols.iter().map(|symbol| symbol.id);
-        if key == LONG {
+        if key == NOT_SHORT {
             return self.insert_long(word, ids, lengths_vary);
         }
-        if symbols.len() > SHORT {
+        if symbols.len() > MAX_SHORT_LEN {
             // Byte fallback writes a prefix or suffix as tokens too, so that there can be more of them than bytes.
             return;
         }
         if let Some(slot) = Slot::packed(key, ids.clone()) {
-            let slot = slot.with_lengths_that_vary(lengths_vary);
+            let slot = slot.with_lengths_vary(lengths_vary);
             self.shared.put(key, *slot.value().bytes());
             self.short.insert(slot, self.words);
-        } else if let Some(slot) = Slot::in_ring(key, ids, &mut self.ring) {
-            self.short.insert(slot.with_lengths_that_vary(lengths_vary), self.words);
+        } else if let Some(slot) = Slot::spilled(key, ids, &mut self.ring) {
+            self.short.insert(slot.with_lengths_vary(lengths_vary), self.words);
         }
     }
 
     /// What words of medium length drive out is still found among the long ones.
     fn insert_long(&mut self, word: &[u8], ids: impl ExactSizeIterator<Item = u32> + Clone, lengths_vary: bool) {
         let Self { medium, long, ring, .. } = self;
-        let Some(line) = Line::new(word, ids.clone(), lengths_vary, ring) else {
+        let Some(bucket) = MediumSlot::new(word, ids.clone(), lengths_vary, ring) else {
             return long.insert(word, ids, lengths_vary, ring);
         };
-        let gone = medium.insert(line);
-        if let Some(parts) = gone.and_then(|gone| gone.parts(ring)) {
+        let gone = medium.insert(bucket);
+        if let Some(parts) = gone.and_then(|gone| gone.unpack(ring)) {
             long.insert(parts.word(), parts.ids().iter().copied(), parts.lengths_vary, ring);
         }
     }
@@ -239,8 +239,8 @@ mod tests {
 
     fn look(cache: &mut WordCache, word: &[u8]) -> Option<(Vec<u32>, bool)> {
         let mut ids = vec![7];
-        cache.looked_up(1);
-        let hit = cache.push(word, key::of(word, 0, word.len() as u32), &mut ids);
+        cache.count_lookups(1);
+        let hit = cache.append_ids(word, key::of_range(word, 0, word.len() as u32), &mut ids);
         assert_eq!(ids[0], 7, "what was there stays");
         assert!(hit.is_some() || ids.len() == 1, "nothing is pushed without a hit");
         hit.map(|hit| (ids[1..].to_vec(), hit.lengths_vary))
@@ -263,7 +263,7 @@ mod tests {
                 }
                 None => {
                     let symbols: Vec<_> = (0..number % 7).map(|i| Symbol { id: number + i, len: 1 }).collect();
-                    let key = key::of(&word, 0, word.len() as u32);
+                    let key = key::of_range(&word, 0, word.len() as u32);
                     cache.insert(&word, key, &symbols, number % 3 == 0);
                     known.insert(word, (symbols.iter().map(|s| s.id).collect(), number % 3 == 0));
                 }
@@ -280,12 +280,12 @@ mod tests {
         let symbols = |id: u32| vec![Symbol { id, len: 1 }; 9];
         let word = |number: u32| format!("{number:09}").into_bytes();
         let medium = |number: u32| format!("{number:018}").into_bytes();
-        cache.insert(&word(0), key::of(&word(0), 0, 9), &symbols(0), false);
-        cache.insert(&medium(0), LONG, &[symbols(0), symbols(0)].concat(), false);
+        cache.insert(&word(0), key::of_range(&word(0), 0, 9), &symbols(0), false);
+        cache.insert(&medium(0), NOT_SHORT, &[symbols(0), symbols(0)].concat(), false);
         cache.ring.head = u32::MAX - 3 * cache.ring.words.len() as u32;
         for number in 1..20_000 {
-            cache.insert(&word(number), key::of(&word(number), 0, 9), &symbols(number), false);
-            cache.insert(&medium(number), LONG, &[symbols(number), symbols(number)].concat(), false);
+            cache.insert(&word(number), key::of_range(&word(number), 0, 9), &symbols(number), false);
+            cache.insert(&medium(number), NOT_SHORT, &[symbols(number), symbols(number)].concat(), false);
             for back in [number, number / 2, 0] {
                 if let Some((ids, _)) = look(&mut cache, &medium(back)) {
                     assert_eq!(ids, vec![back; 18], "after {number}");
@@ -304,8 +304,13 @@ mod tests {
         let mut cache = WordCache::new(64 << 10);
         for count in 0..40 {
             let word = format!("word{count}").into_bytes();
-            cache.insert(&word, key::of(&word, 0, word.len() as u32), &vec![Symbol { id: 3, len: 1 }; count], true);
-            assert_eq!(look(&mut cache, &word).is_some(), count <= SHORT, "{count} ids");
+            cache.insert(
+                &word,
+                key::of_range(&word, 0, word.len() as u32),
+                &vec![Symbol { id: 3, len: 1 }; count],
+                true,
+            );
+            assert_eq!(look(&mut cache, &word).is_some(), count <= MAX_SHORT_LEN, "{count} ids");
         }
     }
 
@@ -321,7 +326,7 @@ mod tests {
         let words = ["word", "a word of many bytes", "ids", "15 bytes, a word"].map(str::as_bytes);
         for (at, word) in words.into_iter().enumerate() {
             let symbols = vec![Symbol { id: at as u32, len: 1 }; if word == b"ids" { 9 } else { 2 }];
-            one.insert(word, key::of(word, 0, word.len() as u32), &symbols, at == 0);
+            one.insert(word, key::of_range(word, 0, word.len() as u32), &symbols, at == 0);
         }
         let found = words.map(|word| look(&mut other, word));
         assert_eq!(
@@ -338,7 +343,7 @@ mod tests {
     fn a_cache_of_nothing_keeps_nothing() {
         let mut cache = WordCache::new(0);
         assert!(!cache.is_on());
-        cache.insert(b"word", key::of(b"word", 0, 4), &[], false);
+        cache.insert(b"word", key::of_range(b"word", 0, 4), &[], false);
         assert_eq!(cache.memory_bytes(), 0);
     }
 }

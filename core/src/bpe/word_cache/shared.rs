@@ -8,54 +8,54 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-use super::key::{Key, folded};
+use super::key::{Key, fold};
 
 /// Entries: 2.5 MiB.
 const ENTRIES: usize = 1 << 16;
 
 /// See the module. Without memory until there is somebody to share with.
 #[derive(Debug, Default)]
-pub(crate) struct SharedWords(OnceLock<Vec<Entry<AtomicU64>>>);
+pub(crate) struct SharedWords(OnceLock<Vec<SeqlockEntry<AtomicU64>>>);
 
 impl SharedWords {
     /// From now on there is more than one worker.
     pub(crate) fn start(&self) {
-        self.0.get_or_init(|| std::iter::repeat_with(Entry::default).take(ENTRIES).collect());
+        self.0.get_or_init(|| std::iter::repeat_with(SeqlockEntry::default).take(ENTRIES).collect());
     }
 
     /// What is known of a short word.
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<[u8; 16]> {
-        self.0.get()?[place(key)].get(key)
+        self.0.get()?[entry_of(key)].get(key)
     }
 
     /// Tells others of a short word.
     #[inline]
     pub(super) fn put(&self, key: Key, value: [u8; 16]) {
         if let Some(entries) = self.0.get() {
-            entries[place(key)].put(key, value);
+            entries[entry_of(key)].put(key, value);
         }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.0.get().map_or(0, |entries| entries.capacity() * size_of::<Entry<AtomicU64>>())
+        self.0.get().map_or(0, |entries| entries.capacity() * size_of::<SeqlockEntry<AtomicU64>>())
     }
 }
 
-fn place(key: Key) -> usize {
-    (folded(key).wrapping_mul(0xC2B2_AE3D_27D4_EB4F) >> 32) as usize % ENTRIES
+fn entry_of(key: Key) -> usize {
+    (fold(key).wrapping_mul(0xC2B2_AE3D_27D4_EB4F) >> 32) as usize % ENTRIES
 }
 
 /// What an entry needs of a number; a trait so that a model checker can put its own in.
-trait Number: Default {
+trait Atomic: Default {
     fn load(&self, order: Ordering) -> u64;
     fn store(&self, value: u64, order: Ordering);
     /// Whether it was `old` and is `new` now.
-    fn change(&self, old: u64, new: u64) -> bool;
+    fn try_replace(&self, old: u64, new: u64) -> bool;
     fn fence(order: Ordering);
 }
 
-impl Number for AtomicU64 {
+impl Atomic for AtomicU64 {
     fn load(&self, order: Ordering) -> u64 {
         self.load(order)
     }
@@ -64,7 +64,7 @@ impl Number for AtomicU64 {
         self.store(value, order);
     }
 
-    fn change(&self, old: u64, new: u64) -> bool {
+    fn try_replace(&self, old: u64, new: u64) -> bool {
         self.compare_exchange(old, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
@@ -75,12 +75,12 @@ impl Number for AtomicU64 {
 
 /// A word and its value, or zeros.
 #[derive(Debug, Default)]
-struct Entry<N> {
+struct SeqlockEntry<N> {
     version: N,
     words: [N; 4],
 }
 
-impl<N: Number> Entry<N> {
+impl<N: Atomic> SeqlockEntry<N> {
     fn get(&self, key: Key) -> Option<[u8; 16]> {
         let version = self.version.load(Ordering::Acquire);
         let [low, high, first, second] = self.words.each_ref().map(|word| word.load(Ordering::Relaxed));
@@ -93,7 +93,7 @@ impl<N: Number> Entry<N> {
 
     fn put(&self, key: Key, value: [u8; 16]) {
         let version = self.version.load(Ordering::Relaxed);
-        if !version.is_multiple_of(2) || !self.version.change(version, version + 1) {
+        if !version.is_multiple_of(2) || !self.version.try_replace(version, version + 1) {
             return;
         }
         // No word is written before the version is odd.
@@ -111,7 +111,7 @@ mod tests {
     use loom::sync::Arc;
     use loom::sync::atomic::AtomicU64 as LoomAtomic;
 
-    impl Number for LoomAtomic {
+    impl Atomic for LoomAtomic {
         fn load(&self, order: Ordering) -> u64 {
             self.load(order)
         }
@@ -120,7 +120,7 @@ mod tests {
             self.store(value, order);
         }
 
-        fn change(&self, old: u64, new: u64) -> bool {
+        fn try_replace(&self, old: u64, new: u64) -> bool {
             self.compare_exchange(old, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
         }
 
@@ -138,7 +138,7 @@ mod tests {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(2);
         model.check(|| {
-            let entry: Arc<Entry<LoomAtomic>> = Arc::new(Entry::default());
+            let entry: Arc<SeqlockEntry<LoomAtomic>> = Arc::new(SeqlockEntry::default());
             let writers: Vec<_> = (1..=2)
                 .map(|number: u64| {
                     let entry = Arc::clone(&entry);

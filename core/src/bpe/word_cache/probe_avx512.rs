@@ -6,10 +6,10 @@
 use std::arch::x86_64::*;
 use std::mem::{MaybeUninit, offset_of};
 
-use super::key::{Key, LONG, SHORT};
-use super::lookup::{HOME, Known};
-use super::ring::Ring;
-use super::slot::{Line, Slot, VARIES};
+use super::key::{Key, MAX_SHORT_LEN, NOT_SHORT};
+use super::lookup::{HitRun, PRIMARY_MULTIPLIER};
+use super::slot::{Bucket, LENGTHS_VARY_FLAG, Slot};
+use super::spill_ring::SpillRing;
 use crate::simd::Avx512;
 use crate::simd::append::{APPEND_WIDTH, Appender};
 use crate::simd::packed::{PackedIds, UNPACK_SHUFFLES};
@@ -21,28 +21,28 @@ pub(super) const WORDS: usize = 8;
 /// has the number `last_line`. The answer has a bit for each word that is not short. Nothing is known where the text ends fewer than
 /// sixteen bytes behind the start of one of them.
 #[inline(always)]
-pub(super) fn places(
+pub(super) fn probe_keys(
     _: Avx512,
     text: &[u8],
     start: u32,
     ends: &[u32; WORDS],
-    last_line: u32,
+    last_bucket: u32,
     keys: &mut [Key; WORDS],
-    lines: &mut [u32; WORDS],
+    buckets: &mut [u32; WORDS],
 ) -> Option<u8> {
     // SAFETY: `Avx512` says that the processor has what the function asks for.
-    unsafe { places_avx512(text, start, ends, last_line, keys, lines) }
+    unsafe { probe_keys_avx512(text, start, ends, last_bucket, keys, buckets) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-fn places_avx512(
+fn probe_keys_avx512(
     text: &[u8],
     start: u32,
     ends: &[u32; WORDS],
-    last_line: u32,
+    last_bucket: u32,
     keys: &mut [Key; WORDS],
-    lines: &mut [u32; WORDS],
+    buckets: &mut [u32; WORDS],
 ) -> Option<u8> {
     // SAFETY: reads 32 bytes, which is what `ends` has; the load needs no alignment.
     let ends_of = unsafe { _mm256_loadu_si256(ends.as_ptr().cast()) };
@@ -66,17 +66,20 @@ fn places_avx512(
         lens_of(_mm512_set_epi32(0, 7, 0, 7, 0, 6, 0, 6, 0, 5, 0, 5, 0, 4, 0, 4)),
     );
     // The words from the fifth on stand between the others.
-    let product = _mm512_mullo_epi64(_mm512_unpacklo_epi64(front_folded, back_folded), _mm512_set1_epi64(HOME as i64));
+    let product = _mm512_mullo_epi64(
+        _mm512_unpacklo_epi64(front_folded, back_folded),
+        _mm512_set1_epi64(PRIMARY_MULTIPLIER as i64),
+    );
     let upper = _mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(product));
     let in_order = _mm256_permutevar8x32_epi32(upper, _mm256_set_epi32(7, 5, 3, 1, 6, 4, 2, 0));
-    let home = _mm256_and_si256(in_order, _mm256_set1_epi32(last_line as i32));
+    let primary = _mm256_and_si256(in_order, _mm256_set1_epi32(last_bucket as i32));
     // SAFETY: writes 32 bytes, which is what `lines` has, and twice 64, which is what `keys` has; the stores need no alignment.
     unsafe {
-        _mm256_storeu_si256(lines.as_mut_ptr().cast(), home);
+        _mm256_storeu_si256(buckets.as_mut_ptr().cast(), primary);
         _mm512_storeu_si512(keys.as_mut_ptr().cast(), front);
         _mm512_storeu_si512(keys.as_mut_ptr().add(WORDS / 2).cast(), back);
     }
-    Some(_mm256_cmpgt_epu32_mask(lens, _mm256_set1_epi32(SHORT as i32)))
+    Some(_mm256_cmpgt_epu32_mask(lens, _mm256_set1_epi32(MAX_SHORT_LEN as i32)))
 }
 
 /// The keys of four words, of which these are the first sixteen bytes, and what [`super::key::folded`] makes of them, for both halves.
@@ -93,7 +96,7 @@ fn four_keys([one, two, three, four]: [__m128i; 4], lens: __m512i) -> (__m512i, 
     let bits = _mm512_slli_epi64::<3>(lens);
     let keys = _mm512_andnot_si512(_mm512_sllv_epi64(all, _mm512_subs_epu16(bits, halves(64))), bytes);
     let keys = _mm512_mask_or_epi64(keys, 0b1010_1010, keys, _mm512_slli_epi64::<{ 56 - 3 }>(bits));
-    let long = _mm512_cmpgt_epu64_mask(lens, _mm512_set1_epi64(SHORT as i64));
+    let long = _mm512_cmpgt_epu64_mask(lens, _mm512_set1_epi64(MAX_SHORT_LEN as i64));
     let keys = _mm512_mask_mov_epi64(keys, long, all);
     let turned = _mm512_rolv_epi64(keys, halves(29));
     (keys, _mm512_xor_si512(turned, _mm512_shuffle_epi32::<0b01_00_11_10>(turned)))
@@ -101,38 +104,38 @@ fn four_keys([one, two, three, four]: [__m128i; 4], lens: __m512i) -> (__m512i, 
 
 /// A bit for each word that is short and not at home.
 #[inline(always)]
-pub(super) fn not_at_home(_: Avx512, table: &[Line], keys: &[Key], lines: &[u32]) -> u64 {
+pub(super) fn primary_misses(_: Avx512, table: &[Bucket], keys: &[Key], buckets: &[u32]) -> u64 {
     // SAFETY: `Avx512` says that the processor has what the function asks for.
-    unsafe { not_at_home_avx512(table, keys, lines) }
+    unsafe { primary_misses_avx512(table, keys, buckets) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn not_at_home_avx512(table: &[Line], keys: &[Key], lines: &[u32]) -> u64 {
+fn primary_misses_avx512(table: &[Bucket], keys: &[Key], buckets: &[u32]) -> u64 {
     let (mut unknown, mut bit) = (0, 1);
-    for (key, &line) in keys.iter().zip(lines) {
-        let found = table.get(line as usize).map_or(0, |line| compare(line, key));
-        unknown |= if found == 0 && *key != LONG { bit } else { 0 };
+    for (key, &bucket) in keys.iter().zip(buckets) {
+        let found = table.get(bucket as usize).map_or(0, |bucket| match_key(bucket, key));
+        unknown |= if found == 0 && *key != NOT_SHORT { bit } else { 0 };
         bit <<= 1;
     }
     unknown
 }
 
 /// The bits of both halves of the key of the first slot, and of the second one; what is compared beside them is ids.
-const FIRST: u32 = 1 << 0;
-const SECOND: u32 = 1 << 4;
+const FIRST_SLOT: u32 = 1 << 0;
+const SECOND_SLOT: u32 = 1 << 4;
 
 /// Which of a line's slots has a key: [`FIRST`], [`SECOND`], or neither.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
-fn compare(line: &Line, key: &Key) -> u32 {
+fn match_key(bucket: &Bucket, key: &Key) -> u32 {
     const { assert!(offset_of!(Slot, key) == 0 && size_of::<Slot>() == 32) };
     // SAFETY: reads 16 and 64 bytes, which is what a key and a line have; the loads need no alignment.
     let (key, slots) = unsafe {
         let key = _mm_loadu_si128(std::ptr::from_ref(key).cast());
-        (_mm512_broadcast_i64x2(key), _mm512_loadu_si512(std::ptr::from_ref(line).cast()))
+        (_mm512_broadcast_i64x2(key), _mm512_loadu_si512(std::ptr::from_ref(bucket).cast()))
     };
     let same = u32::from(_mm512_cmpeq_epi64_mask(slots, key));
-    same & same >> 1 & (FIRST | SECOND)
+    same & same >> 1 & (FIRST_SLOT | SECOND_SLOT)
 }
 
 /// Appends the ids of words, up to the first that is not at home, or whose ids are gone.
@@ -140,39 +143,43 @@ fn compare(line: &Line, key: &Key) -> u32 {
 /// # Panics
 /// If there is less room than for [`SHORT`] ids of each.
 #[inline(always)]
-pub(super) fn push_at_home(
+pub(super) fn append_primary_hits(
     _: Avx512,
-    (table, ring): (&[Line], &Ring),
+    (table, ring): (&[Bucket], &SpillRing),
     keys: &[Key],
-    lines: &[u32],
+    buckets: &[u32],
     ids: &mut Appender<'_>,
-) -> Known {
-    let words = keys.len().min(lines.len());
+) -> HitRun {
+    let words = keys.len().min(buckets.len());
     // SAFETY: `Avx512` says that the processor has what the function asks for; it writes as many ids as it says.
-    unsafe { ids.write(words * SHORT, |room| push_avx512(table, ring, &keys[..words], &lines[..words], room)) }
+    unsafe {
+        ids.write(words * MAX_SHORT_LEN, |room| {
+            append_primary_hits_avx512(table, ring, &keys[..words], &buckets[..words], room)
+        })
+    }
 }
 
 /// For [`push_at_home`], of which the words are as many as there are `keys` and `lines`. Also how many ids were written to `room`, from its
 /// start on.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn push_avx512(
-    table: &[Line],
-    ring: &Ring,
+fn append_primary_hits_avx512(
+    table: &[Bucket],
+    ring: &SpillRing,
     keys: &[Key],
-    lines: &[u32],
+    buckets: &[u32],
     room: &mut [MaybeUninit<u32>],
-) -> (usize, Known) {
-    assert!(room.len() >= keys.len() * SHORT + APPEND_WIDTH && keys.len() == lines.len());
+) -> (usize, HitRun) {
+    assert!(room.len() >= keys.len() * MAX_SHORT_LEN + APPEND_WIDTH && keys.len() == buckets.len());
     let (mut written, mut states, mut words) = (0, 0, 0);
-    for (key, &line) in keys.iter().zip(lines) {
-        let Some(line) = table.get(line as usize) else { break };
-        let found = compare(line, key);
+    for (key, &bucket) in keys.iter().zip(buckets) {
+        let Some(bucket) = table.get(bucket as usize) else { break };
+        let found = match_key(bucket, key);
         if found == 0 {
             break;
         }
-        let packed = line.0[(found / SECOND) as usize].value();
+        let packed = bucket.0[(found / SECOND_SLOT) as usize].value();
         if packed.count() > PackedIds::CAPACITY {
-            let Some(ids) = ring.get_for(packed).filter(|ids| ids.len() <= SHORT) else { break };
+            let Some(ids) = ring.spilled_ids(packed).filter(|ids| ids.len() <= MAX_SHORT_LEN) else { break };
             let all = (1 << ids.len()) - 1;
             // SAFETY: reads the ids, and writes SHORT + 1 numbers at most. Before each word there is room for SHORT ids of it and of each that
             // follows, and for APPEND_WIDTH behind them.
@@ -196,5 +203,5 @@ fn push_avx512(
         states |= packed.control();
         words += 1;
     }
-    (written, Known { words, lengths_vary: states & VARIES != 0, aside: None })
+    (written, HitRun { words, lengths_vary: states & LENGTHS_VARY_FLAG != 0, secondary: None })
 }

@@ -281,7 +281,7 @@ impl Tokenizer {
 
     /// Whether all of a text behind its first piece is read as it stands, so that [`Encoder::encode_behind`] can be asked.
     fn goes_on(&self) -> bool {
-        self.spaces.is_some() && self.bpe.joints.is_some() && self.bpe.parts_stay && self.bpe.dropout.is_none()
+        self.spaces.is_some() && self.bpe.split_points.is_some() && self.bpe.is_splittable && self.bpe.dropout.is_none()
     }
 
     /// The most bytes of text that one token can stand for, whatever normalization makes of them. Nothing if text can

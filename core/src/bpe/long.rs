@@ -17,7 +17,7 @@ pub(crate) struct LongScratch {
     links: Vec<Link>,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
     passed_over: Vec<Reverse<(u32, u32)>>,
-    runs: Runs,
+    runs: RankQueue,
     random: Random,
 }
 
@@ -107,12 +107,12 @@ impl<'a> Chain<'a> {
 
 /// Places by rank.
 #[derive(Debug, Default)]
-struct Runs {
+struct RankQueue {
     /// The run that new places of a rank go to.
     open: HashMap<u32, u32, foldhash::fast::RandomState>,
     /// Some of these, by the lower part of the rank: in a text of few letters it is the same ranks all the time.
     recent: [Option<(u32, u32)>; RECENT],
-    runs: Vec<Run>,
+    runs: Vec<RankRun>,
     unused: Vec<u32>,
     /// Rank, first place not yet read, run. An open run has place zero, so that it is looked at before any other of its
     /// rank: only then is it put in order.
@@ -122,13 +122,13 @@ struct Runs {
 const RECENT: usize = 16;
 
 #[derive(Debug, Default)]
-struct Run {
+struct RankRun {
     places: Vec<u32>,
     next: usize,
     in_order: bool,
 }
 
-impl Runs {
+impl RankQueue {
     #[inline]
     fn push(&mut self, place: u32, rank: u32) {
         let run = match self.recent[rank as usize % RECENT] {
@@ -145,7 +145,7 @@ impl Runs {
     fn open_run(&mut self, rank: u32) -> u32 {
         *self.open.entry(rank).or_insert_with(|| {
             let run = self.unused.pop().unwrap_or_else(|| {
-                self.runs.push(Run::default());
+                self.runs.push(RankRun::default());
                 self.runs.len() as u32 - 1
             });
             self.queue.push(Reverse((rank, 0, run)));

@@ -2,9 +2,9 @@
 //! none is left. Two ways to the same result: short words by looking at every pair each time, which costs least when
 //! there are few; long words by an order of pairs that is kept up to date ([`super::long`]), n log n whatever the text.
 
+use super::incremental::PreviousWord;
 use super::long::{self, LongScratch};
 use super::merges::Merge;
-use super::resume::LastWord;
 use super::short_word;
 use super::{Merges, Symbol};
 
@@ -16,7 +16,7 @@ pub(crate) struct MergeScratch {
     /// For each symbol but the last, what it becomes with its right neighbour.
     pub(crate) pairs: Vec<Merge>,
     /// The last word that was long.
-    pub(super) last: LastWord,
+    pub(super) previous: PreviousWord,
     long: LongScratch,
 }
 
@@ -26,7 +26,7 @@ impl MergeScratch {
     }
 
     /// Looks up what each symbol becomes with its right neighbour.
-    pub(crate) fn look_up_pairs(&mut self, merges: &Merges) {
+    pub(crate) fn find_pairs(&mut self, merges: &Merges) {
         self.pairs.clear();
         self.pairs.extend(self.symbols.windows(2).map(|pair| merges.get(pair[0].id, pair[1].id)));
     }
@@ -34,7 +34,7 @@ impl MergeScratch {
     /// Gives back what an unusually long word made it take.
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 1 << 16;
-        if self.symbols.capacity().max(self.last.symbols()) > KEEP {
+        if self.symbols.capacity().max(self.previous.symbols()) > KEEP {
             *self = Self::with_seed(self.long.seed());
         }
     }
@@ -92,9 +92,9 @@ mod tests {
             let mut scratch = MergeScratch::default();
             let start = |scratch: &mut MergeScratch| {
                 scratch.symbols.clone_from(&letters);
-                scratch.look_up_pairs(&table);
+                scratch.find_pairs(&table);
             };
-            if letters.len() <= short_word::SHORT {
+            if letters.len() <= short_word::MAX_SYMBOLS {
                 start(&mut scratch);
                 merge(&table, &mut scratch);
                 prop_assert_eq!(&scratch.symbols, &expected);

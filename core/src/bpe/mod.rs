@@ -4,30 +4,30 @@
 //! adjacent pair whose merge has the lowest rank is joined, the leftmost first, until no pair can be. The way of one word:
 //!
 //! - [`word_cache`]: seen before? Then its ids are known.
-//! - [`whole`]: with `ignore_merges`, is the word itself a token? Then that is all.
-//! - [`stable`]: which tokens are the tokens of their own bytes also where words are merged; the cache knows them from the start.
-//! - [`joints`]: where a long word can be cut without changing its tokens.
+//! - [`token_table`]: with `ignore_merges`, is the word itself a token? Then that is all.
+//! - [`self_tokens`]: which tokens are the tokens of their own bytes also where words are merged; the cache knows them from the start.
+//! - [`split_points`]: where a long word can be cut without changing its tokens.
 //! - [`alphabet`]: the word's symbols.
 //! - [`merges`]: what a pair of tokens becomes, and how early.
 //! - [`merge`]: the loop; one for short words, one that is for long ones ([`long`]) that is never quadratic.
-//! - [`resume`]: a long word goes by blocks, and one that begins like the one before goes on from there.
-//! - [`side_by_side`]: sixteen words merged at a time.
+//! - [`incremental`]: a long word goes by blocks, and one that begins like the one before goes on from there.
+//! - [`lane_merger`]: sixteen words merged at a time.
 //! - [`naive`]: the same by definition, slow and obvious; tests and fuzz targets hold the others against it.
 
 pub(crate) mod alphabet;
-pub(crate) mod joints;
+mod incremental;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod lane_merger;
 pub(crate) mod long;
 pub(crate) mod merge;
 pub(crate) mod merges;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod naive;
-mod resume;
+mod self_tokens;
 mod short_tokens;
 mod short_word;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod side_by_side;
-mod stable;
-mod whole;
+pub(crate) mod split_points;
+mod token_table;
 pub(crate) mod word_cache;
 
 use std::sync::Arc;
@@ -36,17 +36,17 @@ use crate::error::EncodeError;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx512, Simd};
 pub(crate) use alphabet::Alphabet;
-pub(crate) use joints::{Joints, Spaces};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use lane_merger::LaneMerger;
 pub(crate) use merge::MergeScratch;
 pub(crate) use merges::Merges;
 #[cfg(target_arch = "x86_64")]
-use merges::Packed;
+use merges::PackedMerges;
+use self_tokens::SelfTokens;
 #[cfg(target_arch = "x86_64")]
-use short_word::Order;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use side_by_side::SideBySide;
-use stable::StableTokens;
-pub(crate) use whole::WholeWords;
+use short_word::MergePriority;
+pub(crate) use split_points::{Spaces, SplitPoints};
+pub(crate) use token_table::TokenTable;
 pub(crate) use word_cache::WordCache;
 use word_cache::key::{self, Key};
 
@@ -68,17 +68,17 @@ pub(crate) struct Bpe {
     /// The first pairs of a byte-level word; absent where some byte has no token.
     byte_pairs: Option<BytePairs>,
     /// Where long words can be cut; absent where that is not known.
-    pub(crate) joints: Option<Joints>,
+    pub(crate) split_points: Option<SplitPoints>,
     /// Of the alphabet: asked for every word, and found out once.
     alphabet_varies: bool,
-    /// Whether the symbols of a part of a word do not depend on the rest of it; see [`resume`].
-    pub(crate) parts_stay: bool,
+    /// Whether the symbols of a part of a word do not depend on the rest of it; see [`incremental`].
+    pub(crate) is_splittable: bool,
     /// Whether a space in a text stands for another character, which has another length.
     pub(crate) reads_spaces: bool,
     /// Set when a word that is itself a token is not merged at all.
-    pub(crate) whole_words: Option<WholeWords>,
-    /// See [`Self::find_stable`].
-    stable: StableTokens,
+    pub(crate) tokens: Option<TokenTable>,
+    /// See [`Self::find_self_tokens`].
+    self_tokens: SelfTokens,
     /// The probability with which a merge is passed over, as in BPE-dropout; with it nothing is cached.
     pub(crate) dropout: Option<f32>,
 }
@@ -87,42 +87,42 @@ impl Bpe {
     pub(crate) fn new(
         alphabet: Alphabet,
         merges: Arc<Merges>,
-        whole_words: Option<WholeWords>,
+        whole_words: Option<TokenTable>,
         dropout: Option<f32>,
     ) -> Self {
         let byte_pairs = BytePairs::new(&alphabet, &merges);
         let alphabet_varies = alphabet.lengths_vary();
-        let parts_stay = resume::parts_stay(&alphabet);
+        let parts_stay = incremental::is_splittable(&alphabet);
         Self {
             alphabet,
             merges,
             byte_pairs,
-            joints: None,
+            split_points: None,
             alphabet_varies,
-            parts_stay,
+            is_splittable: parts_stay,
             reads_spaces: false,
-            whole_words,
-            stable: StableTokens::default(),
+            tokens: whole_words,
+            self_tokens: SelfTokens::default(),
             dropout,
         }
     }
 
-    /// Finds out which of `tokens`, all of them of a short word's length and with ids below `ids`, [`Self::keeps_whole`].
+    /// Finds out which of `tokens`, all of them of a short word's length and with ids below `ids`, [`Self::is_self_token`].
     /// Where words are not merged these are all, and where it cannot be told from merges none.
-    pub(crate) fn find_stable(&mut self, tokens: impl Iterator<Item = u32>, ids: usize) {
-        if self.byte_pairs.is_some() && self.whole_words.is_none() && self.dropout.is_none() {
-            self.stable = StableTokens::among(&self.merges, &self.alphabet, tokens, ids);
+    pub(crate) fn find_self_tokens(&mut self, tokens: impl Iterator<Item = u32>, ids: usize) {
+        if self.byte_pairs.is_some() && self.tokens.is_none() && self.dropout.is_none() {
+            self.self_tokens = SelfTokens::among(&self.merges, &self.alphabet, tokens, ids);
         }
     }
 
-    /// Whether [`Self::keeps_whole`] holds of any token.
-    pub(crate) fn keeps_any_whole(&self) -> bool {
-        self.dropout.is_none() && !self.lengths_vary() && (self.whole_words.is_some() || !self.stable.is_empty())
+    /// Whether [`Self::is_self_token`] holds of any token.
+    pub(crate) fn has_self_tokens(&self) -> bool {
+        self.dropout.is_none() && !self.lengths_vary() && (self.tokens.is_some() || !self.self_tokens.is_empty())
     }
 
     /// Whether a word of a token's bytes is known to become that one token, of that length.
-    pub(crate) fn keeps_whole(&self, token: u32) -> bool {
-        self.dropout.is_none() && !self.lengths_vary() && (self.whole_words.is_some() || self.stable.has(token))
+    pub(crate) fn is_self_token(&self, token: u32) -> bool {
+        self.dropout.is_none() && !self.lengths_vary() && (self.tokens.is_some() || self.self_tokens.has(token))
     }
 
     /// The tokens of one word, whose key is known, appended to `out`.
@@ -138,7 +138,7 @@ impl Bpe {
             return Ok(());
         }
         if self.dropout.is_none()
-            && let Some(id) = self.whole_words.as_ref().and_then(|words| words.id_by(word, key))
+            && let Some(id) = self.tokens.as_ref().and_then(|words| words.id_with_key(word, key))
         {
             out.push(Symbol { id, len: word.len() as u32 });
             return Ok(());
@@ -146,8 +146,8 @@ impl Bpe {
         if self.merge_short(word, key, out) {
             return Ok(());
         }
-        if word.len() > scratch.last.sizes.least && self.parts_stay && self.dropout.is_none() {
-            return resume::merge(self, word, scratch, out);
+        if word.len() > scratch.previous.sizes.least && self.is_splittable && self.dropout.is_none() {
+            return incremental::merge(self, word, scratch, out);
         }
         self.merge(word, scratch)?;
         out.extend_from_slice(&scratch.symbols);
@@ -167,55 +167,55 @@ impl Bpe {
         false
     }
 
-    /// Whether [`Self::tokenize_side_by_side`] does anything.
+    /// Whether [`Self::tokenize_in_lanes`] does anything.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn merges_side_by_side(&self, simd: Simd) -> bool {
-        self.side_by_side(simd).is_some() && !self.lengths_vary()
+    pub(crate) fn merges_in_lanes(&self, simd: Simd) -> bool {
+        self.lane_tables(simd).is_some() && !self.lengths_vary()
     }
 
     /// What merging side by side needs, where it can be done.
     #[cfg(target_arch = "x86_64")]
-    fn side_by_side(&self, simd: Simd) -> Option<(Avx512, &BytePairs, &Packed)> {
-        let can = self.dropout.is_none() && Order::fits(&self.merges);
+    fn lane_tables(&self, simd: Simd) -> Option<(Avx512, &BytePairs, &PackedMerges)> {
+        let can = self.dropout.is_none() && MergePriority::fits(&self.merges);
         Some((simd.avx512().filter(|_| can)?, self.byte_pairs.as_ref()?, self.merges.packed()?))
     }
 
-    /// The tokens of words of [`side_by_side::LONGEST`] bytes at most: `each` is called with those of one after the other, in any order. Words that
+    /// The tokens of words of [`lane_merger::MAX_LEN`] bytes at most: `each` is called with those of one after the other, in any order. Words that
     /// are too few to merge side by side are left out, and all of them where that is not possible.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn tokenize_side_by_side<W: AsRef<[u8]>>(
+    pub(crate) fn tokenize_in_lanes<W: AsRef<[u8]>>(
         &self,
         simd: Simd,
         words: impl Iterator<Item = W>,
-        state: &mut SideBySide,
+        state: &mut LaneMerger,
         mut each: impl FnMut(W, &[Symbol]),
     ) {
-        let Some((avx512, pairs, table)) = self.side_by_side(simd) else { return };
-        let mut waiting = [const { None }; side_by_side::LANES];
+        let Some((avx512, pairs, table)) = self.lane_tables(simd) else { return };
+        let mut waiting = [const { None }; lane_merger::LANES];
         state.clear();
         for word in words {
             let bytes = word.as_ref();
-            if let Some(id) = self.whole_words.as_ref().and_then(|words| words.id(bytes)) {
+            if let Some(id) = self.tokens.as_ref().and_then(|words| words.id(bytes)) {
                 let len = bytes.len() as u32;
                 each(word, &[Symbol { id, len }]);
                 continue;
             }
             let lane = state.push(bytes);
             waiting[lane] = Some(word);
-            if lane + 1 == side_by_side::LANES {
+            if lane + 1 == lane_merger::LANES {
                 state.merge(avx512, (table, pairs), &mut waiting, &mut each);
             }
         }
-        if state.words() >= side_by_side::FEWEST {
+        if state.words() >= lane_merger::MIN_WORDS {
             state.merge(avx512, (table, pairs), &mut waiting, &mut each);
         }
     }
 
     /// Asks ahead for what tells whether a short word is a token as it stands.
     #[inline]
-    pub(crate) fn expect_whole(&self, key: Key) {
-        if let Some(words) = &self.whole_words {
-            words.expect(key);
+    pub(crate) fn prefetch_token(&self, key: Key) {
+        if let Some(words) = &self.tokens {
+            words.prefetch(key);
         }
     }
 
@@ -227,8 +227,8 @@ impl Bpe {
         }
         self.alphabet.symbols(word, &mut scratch.symbols)?;
         match &self.byte_pairs {
-            Some(table) => table.look_up(word, &mut scratch.pairs),
-            None => scratch.look_up_pairs(&self.merges),
+            Some(table) => table.find_pairs(word, &mut scratch.pairs),
+            None => scratch.find_pairs(&self.merges),
         }
         match self.dropout {
             None => merge::merge(&self.merges, scratch),
@@ -248,9 +248,9 @@ impl Bpe {
         merges
             + self.alphabet.memory_bytes()
             + self.byte_pairs.as_ref().map_or(0, BytePairs::memory_bytes)
-            + self.whole_words.as_ref().map_or(0, WholeWords::memory_bytes)
-            + self.stable.memory_bytes()
-            + self.joints.as_ref().map_or(0, Joints::memory_bytes)
+            + self.tokens.as_ref().map_or(0, TokenTable::memory_bytes)
+            + self.self_tokens.memory_bytes()
+            + self.split_points.as_ref().map_or(0, SplitPoints::memory_bytes)
     }
 }
 
@@ -277,7 +277,7 @@ impl BytePairs {
         size_of_val(&*self.ids) + size_of_val(&*self.pairs)
     }
 
-    fn look_up(&self, word: &[u8], pairs: &mut Vec<merges::Merge>) {
+    fn find_pairs(&self, word: &[u8], pairs: &mut Vec<merges::Merge>) {
         pairs.clear();
         pairs.extend(word.windows(2).map(|pair| {
             let [rank, id] = self.pairs[usize::from(u16::from_le_bytes([pair[0], pair[1]]))];

@@ -1,46 +1,46 @@
 //! Tokens of a few bytes, by these: three to a cache line, and a filter before them.
 
-use super::merges::filter::Filter;
+use super::merges::filter::PairFilter;
 use super::word_cache::key::{Key, fold};
 use crate::simd;
 
 /// Tokens in a cache line.
 const SLOTS: usize = 3;
 /// Tokens for ten lines, on average.
-const LOAD: usize = 18;
+const LOAD_FACTOR: usize = 18;
 /// How many lines a token may be in, one after the other.
-const REACH: usize = 64;
+const MAX_PROBES: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]
-struct Line {
+struct TokenBucket {
     /// Filled from the front; zero where there is none.
     keys: [Key; SLOTS],
     ids: [u32; SLOTS],
 }
 
-const _: () = assert!(size_of::<Line>() == 64);
+const _: () = assert!(size_of::<TokenBucket>() == 64);
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct ShortTokens {
-    lines: Vec<Line>,
-    filter: Filter,
+    buckets: Vec<TokenBucket>,
+    filter: PairFilter,
 }
 
 impl ShortTokens {
     /// Room for so many tokens.
     pub(super) fn new(tokens: usize) -> Self {
-        let lines = (tokens * 10).div_ceil(LOAD).max(1);
-        Self { lines: vec![Line::default(); lines], filter: Filter::new(tokens) }
+        let lines = (tokens * 10).div_ceil(LOAD_FACTOR).max(1);
+        Self { buckets: vec![TokenBucket::default(); lines], filter: PairFilter::new(tokens) }
     }
 
     /// Adds a token, or gives the one that is there another id. The answer is whether there was room.
     pub(super) fn insert(&mut self, key: Key, id: u32) -> bool {
         let hash = hash(key);
         self.filter.add(hash);
-        for at in self.places(hash) {
-            let line = &mut self.lines[at];
+        for at in self.probe_sequence(hash) {
+            let line = &mut self.buckets[at];
             if let Some(slot) = line.keys.iter().position(|&there| there == key || there == 0) {
                 (line.keys[slot], line.ids[slot]) = (key, id);
                 return true;
@@ -51,26 +51,26 @@ impl ShortTokens {
 
     /// Asks ahead for the line that [`Self::insert`] and [`Self::id`] look at first.
     #[inline]
-    pub(super) fn expect(&self, key: Key) {
-        if let Some(at) = self.places(hash(key)).next() {
-            simd::prefetch(&self.lines[at]);
+    pub(super) fn prefetch(&self, key: Key) {
+        if let Some(at) = self.probe_sequence(hash(key)).next() {
+            simd::prefetch(&self.buckets[at]);
         }
     }
 
     /// False only if [`Self::id`] finds nothing.
     #[inline]
-    pub(super) fn may_have(&self, key: Key) -> bool {
-        self.filter.may_have(hash(key))
+    pub(super) fn may_contain(&self, key: Key) -> bool {
+        self.filter.may_contain(hash(key))
     }
 
     #[inline]
     pub(super) fn id(&self, key: Key) -> Option<u32> {
         let hash = hash(key);
-        if !self.filter.may_have(hash) {
+        if !self.filter.may_contain(hash) {
             return None;
         }
-        for at in self.places(hash) {
-            let Line { keys, ids } = &self.lines[at];
+        for at in self.probe_sequence(hash) {
+            let TokenBucket { keys, ids } = &self.buckets[at];
             if let Some(slot) = keys.iter().position(|&there| there == key) {
                 return Some(ids[slot]);
             }
@@ -83,16 +83,16 @@ impl ShortTokens {
 
     /// The lines where a token may be, in order.
     #[inline]
-    fn places(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
-        let lines = self.lines.len();
+    fn probe_sequence(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
+        let lines = self.buckets.len();
         // The upper half of the hash, as a part of one, of the lines.
         let home = ((hash >> 32) * lines as u64) >> 32;
         std::iter::successors(Some(home as usize), move |&at| Some(if at + 1 == lines { 0 } else { at + 1 }))
-            .take(REACH)
+            .take(MAX_PROBES)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.lines.capacity() * size_of::<Line>() + self.filter.memory_bytes()
+        self.buckets.capacity() * size_of::<TokenBucket>() + self.filter.memory_bytes()
     }
 }
 

@@ -3,38 +3,38 @@
 
 use std::ops::Range;
 
-use super::merges::{self, Merge, Pairs};
+use super::merges::{self, Merge, MergeTable};
 use super::word_cache::key::Key;
 use super::{BytePairs, Merges, Symbol};
 use crate::simd::lanes::{LANES, LaneKernel, Lanes, dispatch_lanes};
 
 /// Up to this many symbols this is the faster way. With the two at the edges they fill all places.
-pub(super) const SHORT: usize = MOST * LANES - 2;
+pub(super) const MAX_SYMBOLS: usize = MAX_BLOCKS * LANES - 2;
 /// Blocks of the longest word.
-const MOST: usize = 4;
+const MAX_BLOCKS: usize = 4;
 
 /// Whether a word of so many symbols is merged here.
 pub(super) fn is_short(merges: &Merges, count: usize) -> bool {
-    count <= SHORT && Order::fits(merges) && !merges.has_last_id()
+    count <= MAX_SYMBOLS && MergePriority::fits(merges) && !merges.has_last_id()
 }
 
 /// Merges the symbols of a short word, with what each becomes with its right neighbour, until no pair joins.
 pub(super) fn merge(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &[Merge]) {
-    dispatch_lanes(OfSymbols { merges, symbols, pairs });
+    dispatch_lanes(MergeSymbols { merges, symbols, pairs });
 }
 
 /// Appends the tokens of a short word of bytes, whose key is known. `pairs` has the token of each byte and what each two of them become.
 pub(super) fn merge_bytes(merges: &Merges, bytes: &[u8], key: Key, pairs: &BytePairs, out: &mut Vec<Symbol>) {
-    dispatch_lanes(OfBytes { merges, bytes, key, pairs, out });
+    dispatch_lanes(MergeBytes { merges, bytes, key, pairs, out });
 }
 
-struct OfSymbols<'a> {
+struct MergeSymbols<'a> {
     merges: &'a Merges,
     symbols: &'a mut Vec<Symbol>,
     pairs: &'a [Merge],
 }
 
-impl LaneKernel for OfSymbols<'_> {
+impl LaneKernel for MergeSymbols<'_> {
     type Out = ();
 
     #[inline(always)]
@@ -42,12 +42,12 @@ impl LaneKernel for OfSymbols<'_> {
         match (self.symbols.len() + 2).div_ceil(LANES) {
             1 => self.merge::<_, 1>(lanes),
             2 => self.merge::<_, 2>(lanes),
-            _ => self.merge::<_, MOST>(lanes),
+            _ => self.merge::<_, MAX_BLOCKS>(lanes),
         }
     }
 }
 
-impl OfSymbols<'_> {
+impl MergeSymbols<'_> {
     #[inline(always)]
     fn merge<L: Lanes, const BLOCKS: usize>(self, lanes: L) {
         let Self { merges, symbols, pairs } = self;
@@ -63,7 +63,7 @@ impl OfSymbols<'_> {
     }
 }
 
-struct OfBytes<'a> {
+struct MergeBytes<'a> {
     merges: &'a Merges,
     bytes: &'a [u8],
     key: Key,
@@ -71,7 +71,7 @@ struct OfBytes<'a> {
     out: &'a mut Vec<Symbol>,
 }
 
-impl LaneKernel for OfBytes<'_> {
+impl LaneKernel for MergeBytes<'_> {
     type Out = ();
 
     #[inline(always)]
@@ -79,17 +79,17 @@ impl LaneKernel for OfBytes<'_> {
         match (self.bytes.len() + 2).div_ceil(LANES) {
             1 => self.merge::<_, 1>(lanes),
             2 => self.merge::<_, 2>(lanes),
-            _ => self.merge::<_, MOST>(lanes),
+            _ => self.merge::<_, MAX_BLOCKS>(lanes),
         }
     }
 }
 
-impl OfBytes<'_> {
+impl MergeBytes<'_> {
     #[inline(always)]
     fn merge<L: Lanes, const BLOCKS: usize>(self, lanes: L) {
         let Self { merges, bytes, key, pairs, out } = self;
         let mut word = if BLOCKS == 1 {
-            ShortWord::<L, BLOCKS>::of_bytes(
+            ShortWord::<L, BLOCKS>::from_bytes(
                 lanes,
                 bytes.len(),
                 pairs,
@@ -98,10 +98,10 @@ impl OfBytes<'_> {
             )
         } else {
             // A block on each side of the word.
-            let mut padded = [0; (2 + MOST) * LANES];
+            let mut padded = [0; (2 + MAX_BLOCKS) * LANES];
             padded[LANES..][..bytes.len()].copy_from_slice(bytes);
             let at = |start: usize| u128::from_le_bytes(*padded[start..].first_chunk().expect("a block"));
-            ShortWord::of_bytes(
+            ShortWord::from_bytes(
                 lanes,
                 bytes.len(),
                 pairs,
@@ -115,28 +115,28 @@ impl OfBytes<'_> {
 }
 
 /// A pair's rank and, for those of equal rank, its place: the least of them is the next to be joined.
-pub(super) struct Order;
+pub(super) struct MergePriority;
 
-impl Order {
-    pub(super) const PLACE_BITS: u32 = 6;
+impl MergePriority {
+    pub(super) const POSITION_BITS: u32 = 6;
     /// Ranks from here on do not fit, [`Merges::NO_RANK`] among them.
-    pub(super) const LIMIT: u32 = u32::MAX >> Self::PLACE_BITS;
+    pub(super) const RANK_LIMIT: u32 = u32::MAX >> Self::POSITION_BITS;
     /// From here on an order is of a pair that does not join.
-    pub(super) const NONE: u32 = Self::LIMIT << Self::PLACE_BITS;
+    pub(super) const NONE: u32 = Self::RANK_LIMIT << Self::POSITION_BITS;
 
     /// Whether all ranks are small enough.
     pub(super) fn fits(merges: &Merges) -> bool {
-        merges.highest_rank() < Self::LIMIT
+        merges.highest_rank() < Self::RANK_LIMIT
     }
 
     #[inline(always)]
-    pub(super) fn of(rank: u32, at: usize) -> u32 {
-        rank << Self::PLACE_BITS | at as u32
+    pub(super) fn new(rank: u32, at: usize) -> u32 {
+        rank << Self::POSITION_BITS | at as u32
     }
 
     #[inline(always)]
-    fn place(order: u32) -> usize {
-        (order & ((1 << Self::PLACE_BITS) - 1)) as usize
+    fn position(priority: u32) -> usize {
+        (priority & ((1 << Self::POSITION_BITS) - 1)) as usize
     }
 }
 
@@ -146,14 +146,14 @@ impl Order {
 struct ShortWord<L: Lanes, const BLOCKS: usize> {
     lanes: L,
     ids: [[u32; LANES]; BLOCKS],
-    into: [[u32; LANES]; BLOCKS],
+    joined: [[u32; LANES]; BLOCKS],
     /// Of each symbol with its right neighbour.
-    orders: [L::Block; BLOCKS],
-    there: u64,
+    priorities: [L::Block; BLOCKS],
+    alive: u64,
 }
 
-/// See [`ShortWord::beside`].
-struct Beside {
+/// See [`ShortWord::neighbors`].
+struct Neighbors {
     before: usize,
     /// The bit of the right symbol.
     right: u64,
@@ -162,111 +162,116 @@ struct Beside {
 
 impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
     /// All places are below this number, which is a power of two: so much is known without asking.
-    const PLACES: usize = BLOCKS * LANES;
+    const POSITIONS: usize = BLOCKS * LANES;
 
     #[inline(always)]
     fn new(lanes: L, symbols: &[Symbol], pairs: &[Merge]) -> Self {
-        let (mut ids, mut into, mut orders) =
-            ([[NOTHING; LANES]; BLOCKS], [[0; LANES]; BLOCKS], [[u32::MAX; LANES]; BLOCKS]);
+        let (mut ids, mut joined, mut priorities) =
+            ([[NO_SYMBOL; LANES]; BLOCKS], [[0; LANES]; BLOCKS], [[u32::MAX; LANES]; BLOCKS]);
         for (place, symbol) in ids.as_flattened_mut()[1..].iter_mut().zip(symbols) {
             *place = symbol.id;
         }
         for (at, pair) in (1..).zip(pairs) {
-            orders.as_flattened_mut()[at] = Order::of(pair.rank, at);
-            into.as_flattened_mut()[at] = pair.id;
+            priorities.as_flattened_mut()[at] = MergePriority::new(pair.rank, at);
+            joined.as_flattened_mut()[at] = pair.id;
         }
-        let orders = orders.map(
+        let priorities = priorities.map(
             #[inline(always)]
-            |orders| lanes.load(&orders),
+            |priorities| lanes.load(&priorities),
         );
-        Self { lanes, ids, into, orders, there: there(symbols.len()) }
+        Self { lanes, ids, joined, priorities, alive: alive_bits(symbols.len()) }
     }
 
     /// Of so many bytes. `block` has those of each block: of its places, and the one behind each.
     #[inline(always)]
-    fn of_bytes(lanes: L, count: usize, pairs: &BytePairs, block: impl Fn(usize) -> (u128, u128)) -> Self {
-        let there = there(count);
+    fn from_bytes(lanes: L, count: usize, pairs: &BytePairs, block: impl Fn(usize) -> (u128, u128)) -> Self {
+        let alive = alive_bits(count);
         // Not the places at the edges; and of pairs not the one of the last symbol.
-        let symbols = there & there >> 1 & !1;
+        let symbols = alive & alive >> 1 & !1;
         let joinable = symbols & symbols >> 1;
         let none = lanes.load(&[u32::MAX; LANES]);
-        let mut word =
-            Self { lanes, ids: [[NOTHING; LANES]; BLOCKS], into: [[0; LANES]; BLOCKS], orders: [none; BLOCKS], there };
+        let mut word = Self {
+            lanes,
+            ids: [[NO_SYMBOL; LANES]; BLOCKS],
+            joined: [[0; LANES]; BLOCKS],
+            priorities: [none; BLOCKS],
+            alive,
+        };
         for which in 0..BLOCKS {
             let (bytes, behind) = block(which);
             let of_block = |places: u64| (places >> (which * LANES)) as u16;
             word.ids[which] = lanes.store(lanes.lookup_bytes(&pairs.ids, bytes, of_block(symbols)));
-            let [ranks, into] = lanes.lookup_pairs(&pairs.pairs, bytes, behind, of_block(joinable));
-            word.orders[which] = lanes.with_positions(ranks, Order::PLACE_BITS, which * LANES);
-            word.into[which] = lanes.store(into);
+            let [ranks, joined] = lanes.lookup_pairs(&pairs.pairs, bytes, behind, of_block(joinable));
+            word.priorities[which] = lanes.with_positions(ranks, MergePriority::POSITION_BITS, which * LANES);
+            word.joined[which] = lanes.store(joined);
         }
         word
     }
 
     #[inline(always)]
-    fn lowest(&self) -> u32 {
-        let mut least = self.orders[0];
-        for &orders in &self.orders[1..] {
-            least = self.lanes.min(least, orders);
+    fn lowest_priority(&self) -> u32 {
+        let mut least = self.priorities[0];
+        for &priorities in &self.priorities[1..] {
+            least = self.lanes.min(least, priorities);
         }
         self.lanes.reduce_min(least)
     }
 
     /// Joins until no pair can be.
     #[inline(always)]
-    fn merge(&mut self, pairs: &impl Pairs) {
-        const { assert!(Self::PLACES.is_power_of_two()) };
-        let mut lowest = self.lowest();
-        while lowest < Order::NONE {
-            let at = Order::place(lowest) % Self::PLACES;
-            let Beside { before, right, after } = self.beside(at);
-            self.there ^= right;
-            let id = self.into.as_flattened()[at];
+    fn merge(&mut self, pairs: &impl MergeTable) {
+        const { assert!(Self::POSITIONS.is_power_of_two()) };
+        let mut lowest = self.lowest_priority();
+        while lowest < MergePriority::NONE {
+            let at = MergePriority::position(lowest) % Self::POSITIONS;
+            let Neighbors { before, right, after } = self.neighbors(at);
+            self.alive ^= right;
+            let id = self.joined.as_flattened()[at];
             let ids = self.ids.as_flattened_mut();
             ids[at] = id;
             // What is lowest elsewhere does not wait for the table.
-            self.lanes.fill_all(&mut self.orders, (1 << after) - (1 << before), u32::MAX);
-            let elsewhere = self.lowest();
-            self.expect(elsewhere, pairs);
+            self.lanes.fill_all(&mut self.priorities, (1 << after) - (1 << before), u32::MAX);
+            let elsewhere = self.lowest_priority();
+            self.prefetch_next(elsewhere, pairs);
             let ids = self.ids.as_flattened();
             let (first, second) = (pairs.get(ids[before], id), pairs.get(id, ids[after]));
-            lowest = elsewhere.min(self.set(before, first)).min(self.set(at, second));
+            lowest = elsewhere.min(self.set_pair(before, first)).min(self.set_pair(at, second));
         }
     }
 
     /// Asks ahead for what will be asked of the table if this is the next pair to be joined, as it mostly is.
     #[inline(always)]
-    fn expect(&self, order: u32, pairs: &impl Pairs) {
+    fn prefetch_next(&self, priority: u32, pairs: &impl MergeTable) {
         // The place is any one if no pair is left, but not the one at the left edge.
-        let at = Order::place(order).max(1) % Self::PLACES;
-        let Beside { before, after, .. } = self.beside(at);
-        let (id, ids) = (self.into.as_flattened()[at], self.ids.as_flattened());
-        pairs.expect(ids[before], id);
-        pairs.expect(id, ids[after]);
+        let at = MergePriority::position(priority).max(1) % Self::POSITIONS;
+        let Neighbors { before, after, .. } = self.neighbors(at);
+        let (id, ids) = (self.joined.as_flattened()[at], self.ids.as_flattened());
+        pairs.prefetch(ids[before], id);
+        pairs.prefetch(id, ids[after]);
     }
 
     /// What stands beside a pair whose left symbol is at a place.
     #[inline(always)]
-    fn beside(&self, at: usize) -> Beside {
+    fn neighbors(&self, at: usize) -> Neighbors {
         // From the right symbol on, which goes, and from the one behind that on.
-        let behind = self.there & (!1 << at);
+        let behind = self.alive & (!1 << at);
         let further = behind & behind.wrapping_sub(1);
-        let (before, after) = (last_before(self.there, at), further.trailing_zeros() as usize);
-        Beside { before: before % Self::PLACES, right: behind ^ further, after: after % Self::PLACES }
+        let (before, after) = (previous_bit(self.alive, at), further.trailing_zeros() as usize);
+        Neighbors { before: before % Self::POSITIONS, right: behind ^ further, after: after % Self::POSITIONS }
     }
 
     #[inline(always)]
-    fn set(&mut self, at: usize, pair: Merge) -> u32 {
-        let order = Order::of(pair.rank, at);
-        self.lanes.fill_all(&mut self.orders, 1 << at, order);
-        self.into.as_flattened_mut()[at] = pair.id;
-        order
+    fn set_pair(&mut self, at: usize, pair: Merge) -> u32 {
+        let priority = MergePriority::new(pair.rank, at);
+        self.lanes.fill_all(&mut self.priorities, 1 << at, priority);
+        self.joined.as_flattened_mut()[at] = pair.id;
+        priority
     }
 
     /// What is left: which symbols were joined, counted from zero, and what they are now.
     #[inline(always)]
     fn tokens(&self) -> impl Iterator<Item = (Range<usize>, u32)> {
-        let mut left = self.there & !1;
+        let mut left = self.alive & !1;
         std::iter::from_fn(move || {
             let at = left.trailing_zeros() as usize;
             left &= left.wrapping_sub(1);
@@ -277,26 +282,26 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
     }
 }
 
-impl<L: Lanes, const BLOCKS: usize> merges::Work for &mut ShortWord<L, BLOCKS> {
+impl<L: Lanes, const BLOCKS: usize> merges::TableVisitor for &mut ShortWord<L, BLOCKS> {
     type Out = ();
 
     #[inline(always)]
-    fn run(self, pairs: &impl Pairs) {
+    fn run(self, pairs: &impl MergeTable) {
         self.merge(pairs);
     }
 }
 
 /// A bit for each of so many symbols, and for the one at each edge.
 #[inline(always)]
-fn there(count: usize) -> u64 {
+fn alive_bits(count: usize) -> u64 {
     u64::MAX >> (u64::BITS as usize - 2 - count)
 }
 
 /// In place of an id at the edges of a word: where words are short it joins with none.
-const NOTHING: u32 = Merges::LAST_ID;
+const NO_SYMBOL: u32 = Merges::LAST_ID;
 
 /// The last place before `at` whose bit is set; there is one.
 #[inline(always)]
-fn last_before(there: u64, at: usize) -> usize {
-    (there & ((1 << at) - 1)).ilog2() as usize
+fn previous_bit(alive: u64, at: usize) -> usize {
+    (alive & ((1 << at) - 1)).ilog2() as usize
 }

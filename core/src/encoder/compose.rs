@@ -185,8 +185,12 @@ impl Encoder {
         out.clear();
         self.row(text, WordNumbers::Next(0), plan, None, out, |encoder, row| {
             let source = Source { text: row.original, base: 0, origins: None };
-            let joints = tokenizer.bpe.joints.as_ref().expect("a tokenizer that reads spaces as they stand has joints");
-            encoder.words.pieces(tokenizer, joints, &source, 0, tokenizer.spaces, row)
+            let split_points = tokenizer
+                .bpe
+                .split_points
+                .as_ref()
+                .expect("a tokenizer that reads spaces as they stand has split_points");
+            encoder.words.pieces(tokenizer, split_points, &source, 0, tokenizer.spaces, row)
         })
     }
 

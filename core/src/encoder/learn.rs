@@ -4,8 +4,8 @@
 //! many in the stretch before.
 
 use super::words::{Window, Words};
-use crate::bpe::SideBySide;
-use crate::bpe::side_by_side::LONGEST;
+use crate::bpe::LaneMerger;
+use crate::bpe::lane_merger::MAX_LEN;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::simd::Simd;
 use crate::tokenizer::Tokenizer;
@@ -21,7 +21,7 @@ pub(super) struct Learner {
     /// What the cache counted before the last stretch: words found, and not found.
     counts: (u64, u64),
     unknown: Vec<Unknown>,
-    merging: SideBySide,
+    merging: LaneMerger,
 }
 
 /// A word of a window, in one number so that they are put in order fast: the shorter one first, and the same ones next to each other. From above its
@@ -46,7 +46,7 @@ impl Unknown {
     }
 }
 
-const _: () = assert!(WORDS_AT_A_TIME <= 1 << Unknown::AT_BITS && LONGEST < 1 << 8);
+const _: () = assert!(WORDS_AT_A_TIME <= 1 << Unknown::AT_BITS && MAX_LEN < 1 << 8);
 
 /// A word, and which of a window it is.
 struct Word<'a>(usize, &'a [u8]);
@@ -67,7 +67,7 @@ impl Words {
         let [found, not_found] = [now.0.saturating_sub(before.0), now.1 - before.1];
         let many_unknown = not_found * MANY >= found + not_found;
         let Window { ends, probes, .. } = window;
-        if ends.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_side_by_side(simd) {
+        if ends.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_in_lanes(simd) {
             return;
         }
         let Learner { unknown, merging, .. } = learner;
@@ -75,18 +75,18 @@ impl Words {
         let word = |at: usize| &window.text[window.span(at).range()];
         let one = |at: usize| Unknown::new(word(at).len(), probes.bucket(at), at);
         cache.for_each_miss(probes, |at| {
-            tokenizer.bpe.expect_whole(probes.key(at));
+            tokenizer.bpe.prefetch_token(probes.key(at));
             unknown.push(one(at));
         });
         let medium =
-            probes.long().filter(|&at| word(at).len() <= LONGEST && cache.is_medium_miss(probes, at, word(at)));
+            probes.long().filter(|&at| word(at).len() <= MAX_LEN && cache.is_medium_miss(probes, at, word(at)));
         unknown.extend(medium.map(one));
         // Those of about the same length merge together best, the longest first: what is left over in the end is merged one by one, and
         // takes as long as it is.
         unknown.sort_unstable();
         unknown.dedup_by(|one, other| one.is_like(*other) && word(one.at()) == word(other.at()));
         let words = unknown.iter().rev().map(|one| Word(one.at(), word(one.at())));
-        tokenizer.bpe.tokenize_side_by_side(simd, words, merging, |Word(at, word), tokens| {
+        tokenizer.bpe.tokenize_in_lanes(simd, words, merging, |Word(at, word), tokens| {
             cache.insert(word, probes.key(at), tokens, false);
         });
     }

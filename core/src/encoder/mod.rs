@@ -150,11 +150,11 @@ impl Encoder {
         }
         let text = &row.original[span.range()];
         let base = span.start as usize;
-        if let (Some(spaces), Some(joints)) = (tokenizer.spaces, &tokenizer.bpe.joints) {
-            let first = joints.first_end(&tokenizer.bpe.alphabet, text);
+        if let (Some(spaces), Some(split_points)) = (tokenizer.spaces, &tokenizer.bpe.split_points) {
+            let first = split_points.first_end(&tokenizer.bpe.alphabet, text);
             self.whole_way(tokenizer, policy, &text[..first], base, row)?;
             let source = Source { text, base, origins: None };
-            return self.words.pieces(tokenizer, joints, &source, first, Some(spaces), row);
+            return self.words.pieces(tokenizer, split_points, &source, first, Some(spaces), row);
         }
         let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text));
         let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
@@ -229,10 +229,10 @@ impl Encoder {
             if number % WORDS_AT_A_TIME == 0 && !row.wants_more() {
                 break;
             }
-            match &tokenizer.bpe.joints {
-                Some(joints) if span.range().len() > MAX_SHORT_LEN => {
+            match &tokenizer.bpe.split_points {
+                Some(split_points) if span.range().len() > MAX_SHORT_LEN => {
                     let source = Source { text: &source.text[..span.end as usize], ..source };
-                    self.words.pieces(tokenizer, joints, &source, span.start as usize, None, row)?;
+                    self.words.pieces(tokenizer, split_points, &source, span.start as usize, None, row)?;
                 }
                 _ => self.words.word(tokenizer, &source, span, row)?,
             }

@@ -30,12 +30,12 @@ impl<'a> Seeds<'a> {
 
     /// The words with their ids.
     pub(crate) fn words(self) -> impl Iterator<Item = (Key, u32)> + 'a {
-        Self::among(self.vocab, self.form).filter(move |&(_, id)| self.bpe.keeps_whole(id))
+        Self::among(self.vocab, self.form).filter(move |&(_, id)| self.bpe.is_self_token(id))
     }
 
     /// No more than so many words.
     pub(crate) fn len(&self) -> usize {
-        if self.bpe.keeps_any_whole() { self.vocab.len().min(Self::MOST) } else { 0 }
+        if self.bpe.has_self_tokens() { self.vocab.len().min(Self::MOST) } else { 0 }
     }
 }
 

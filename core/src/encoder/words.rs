@@ -8,7 +8,7 @@ use super::row::{Row, Source};
 use crate::bpe::word_cache::MAX_IDS;
 use crate::bpe::word_cache::Probes;
 use crate::bpe::word_cache::key::{self, Key};
-use crate::bpe::{Joints, MergeScratch, Spaces, Symbol, WordCache};
+use crate::bpe::{MergeScratch, Spaces, SplitPoints, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
 use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
@@ -87,12 +87,12 @@ impl Words {
         )
     }
 
-    /// The text from byte `at` on, in the pieces that `joints` allows. They are of one word, which starts at `at`; or, with
+    /// The text from byte `at` on, in the pieces that `split_points` allows. They are of one word, which starts at `at`; or, with
     /// `spaces`, of the word before, and of those that start behind it.
     pub(super) fn pieces(
         &mut self,
         tokenizer: &Tokenizer,
-        joints: &Joints,
+        split_points: &SplitPoints,
         source: &Source<'_>,
         at: usize,
         spaces: Option<Spaces>,
@@ -112,7 +112,7 @@ impl Words {
                     source,
                     at,
                     #[inline(always)]
-                    |at, ends| joints.cut(alphabet, text, at, ends),
+                    |at, ends| split_points.split(alphabet, text, at, ends),
                     starts_word,
                     row,
                 )

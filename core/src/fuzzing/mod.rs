@@ -6,7 +6,7 @@
 //!
 //! - [`encode`]: random merges and random ranks, against words by regular expression and merging by definition.
 //! - [`scanner`]: every scanner against its regular expressions.
-//! - [`joints`]: long words cut where no merge joins, against the same in one piece.
+//! - [`split_points`]: long words cut where no merge joins, against the same in one piece.
 //! - [`load`]: bytes as files. What loads has to work, and to load again after it was saved.
 //! - [`decode`]: any ids, as a whole and as a stream.
 //! - [`lengths`]: truncation and padding against walking over the tokens.
@@ -17,13 +17,13 @@
 pub(crate) mod decode;
 mod draw;
 mod encode;
-pub(crate) mod joints;
 mod lengths;
 mod load;
 pub(crate) mod parts;
 mod pool;
 mod rows;
 mod scanner;
+pub(crate) mod split_points;
 #[cfg(test)]
 mod tests;
 
@@ -34,7 +34,7 @@ pub type Target = (&'static str, fn(&[u8]));
 pub const TARGETS: [Target; 9] = [
     ("encode", encode::encode),
     ("scanner", scanner::scanner),
-    ("joints", joints::joints),
+    ("split_points", split_points::split_points),
     ("load", load::load),
     ("decode", decode::decode),
     ("lengths", lengths::lengths),

@@ -34,7 +34,7 @@ mod random {
     each! {
         encode: 150, 400;
         scanner: 150, 300;
-        joints: 200, 300;
+        split_points: 200, 300;
         load: 300, 60;
         decode: 400, 200;
         lengths: 3000, 100;

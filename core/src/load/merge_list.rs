@@ -4,7 +4,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::fmt;
 
 use super::model::{Text, put_aside};
-use crate::bpe::WholeWords;
+use crate::bpe::TokenTable;
 use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::word_cache::key::{self, Key, is_short};
 use crate::error::LoadError;
@@ -84,7 +84,7 @@ pub(super) struct MergeIds<'f> {
     vocab: &'f Vocab,
     prefix: &'f str,
     /// The vocabulary's, for many look-ups.
-    words: WholeWords,
+    words: TokenTable,
     pairs: Vec<(u32, u32, Merge)>,
     /// The parts of the last pairs, whose ids are not known yet.
     waiting: Vec<Key>,
@@ -97,7 +97,7 @@ const TOGETHER: usize = 32;
 
 impl<'f> MergeIds<'f> {
     pub(super) fn new(vocab: &'f Vocab, prefix: &'f str) -> Self {
-        let words = WholeWords::new(vocab.iter());
+        let words = TokenTable::new(vocab.iter());
         let (pairs, waiting) = (Vec::with_capacity(vocab.len()), Vec::with_capacity(TOGETHER));
         Self { vocab, prefix, words, pairs, waiting, last: 0 }
     }

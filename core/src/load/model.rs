@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::merge_list::{MergeIds, MergeTexts, MergesSeed};
 use crate::bpe::alphabet::{CharacterIds, Characters, IdOf, Unknown, position};
 use crate::bpe::merges::{Merge, Merges};
-use crate::bpe::{Alphabet, Bpe, Joints, Spaces, WholeWords};
+use crate::bpe::{Alphabet, Bpe, Spaces, SplitPoints, TokenTable};
 use crate::byte_level;
 use crate::definition::ModelSettings;
 use crate::encoder::Seeds;
@@ -117,7 +117,7 @@ impl ModelSettings {
         let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
         cut_words(&mut bpe, vocab, spaces);
         if form == TokenForm::Printable {
-            bpe.find_stable(Seeds::among(vocab, form).map(|(_, id)| id), vocab.dense_ids());
+            bpe.find_self_tokens(Seeds::among(vocab, form).map(|(_, id)| id), vocab.dense_ids());
         }
         bpe
     }
@@ -156,15 +156,15 @@ impl ModelSettings {
 
 /// Lets `bpe` cut its words, where that is exact, and read `spaces` as they stand in a text.
 fn cut_words(bpe: &mut Bpe, vocab: &Vocab, spaces: Option<&Spaces>) {
-    if bpe.whole_words.is_some() || bpe.dropout.is_some() {
+    if bpe.tokens.is_some() || bpe.dropout.is_some() {
         return;
     }
     let Alphabet::Characters(characters) = &mut bpe.alphabet else { return };
     let spaces = spaces.filter(|spaces| characters.knows(spaces.mark));
     let text = |id| vocab.token(id).and_then(|token| std::str::from_utf8(token).ok()).unwrap_or_default();
     let merges = bpe.merges.iter().map(|(left, right, _)| (text(left), text(right)));
-    bpe.joints = Joints::new(merges, characters, spaces);
-    bpe.reads_spaces = bpe.joints.is_some() && spaces.is_some();
+    bpe.split_points = SplitPoints::new(merges, characters, spaces);
+    bpe.reads_spaces = bpe.split_points.is_some() && spaces.is_some();
     if let Some(spaces) = spaces.filter(|_| bpe.reads_spaces) {
         characters.read_space_as(spaces.mark);
     }
@@ -176,9 +176,9 @@ fn byte_alphabet(vocab: &Vocab) -> Alphabet {
 }
 
 /// The tokens as the model sees them.
-fn whole_words(vocab: &Vocab, form: TokenForm) -> WholeWords {
-    let TokenForm::Printable = form else { return WholeWords::new(vocab.iter()) };
-    let (mut words, mut bytes) = (WholeWords::builder(vocab.len()), vec![]);
+fn whole_words(vocab: &Vocab, form: TokenForm) -> TokenTable {
+    let TokenForm::Printable = form else { return TokenTable::new(vocab.iter()) };
+    let (mut words, mut bytes) = (TokenTable::builder(vocab.len()), vec![]);
     for (token, id) in vocab.iter() {
         bytes.clear();
         if byte_level::bytes(token).all(|byte| byte.map(|byte| bytes.push(byte)).is_some()) {

@@ -9,7 +9,7 @@ use super::post_processor;
 use super::splits::Splits;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::merges::{Merge, Merges};
-use crate::bpe::{Alphabet, Bpe, WholeWords};
+use crate::bpe::{Alphabet, Bpe, TokenTable};
 use crate::decoder::{Decoder, Step};
 use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
@@ -34,7 +34,7 @@ pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenize
 pub(super) fn tokenizer(vocab: Vocab, splits: Splits, definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
-    let words = WholeWords::new(vocab.iter());
+    let words = TokenTable::new(vocab.iter());
     let merges = Merges::new(&merges(&vocab, &words, splits));
     let bpe = Bpe::new(alphabet, Arc::new(merges), Some(words), None);
     assemble(Blueprint {
@@ -159,7 +159,7 @@ fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
 
 /// The ways to make a token of two others. The format has no list of merges: two neighbours join when their bytes
 /// together are a token, its rank is how early. Pairs that never meet do no harm.
-fn merges(vocab: &Vocab, words: &WholeWords, splits: Splits) -> Vec<(u32, u32, Merge)> {
+fn merges(vocab: &Vocab, words: &TokenTable, splits: Splits) -> Vec<(u32, u32, Merge)> {
     let mut merges = Vec::with_capacity(vocab.len() * 2);
     let tokens = vocab.iter().enumerate().map(|(place, (token, rank))| (token, rank, splits.cuts(place, token.len())));
     words.pairs(tokens, |left, right, rank| merges.push((left, right, Merge { rank, id: rank })));
@@ -246,7 +246,7 @@ mod tests {
             // And the table agrees with the naive loop over it.
             let letters: Vec<_> = word.bytes().map(|b| crate::bpe::Symbol { id: u32::from(b - b'a'), len: 1 }).collect();
             if rank(word.as_bytes()).is_none() {
-                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, tokenizer.bpe.whole_words.as_ref().expect("ranks are whole words"), Splits::UNKNOWN), &letters), symbols);
+                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, tokenizer.bpe.tokens.as_ref().expect("ranks are whole words"), Splits::UNKNOWN), &letters), symbols);
             }
         }
     }

@@ -3,36 +3,36 @@
 //! Most pairs that are asked for do not join, and this tells nearly all of them from a list that is small enough to stay near.
 
 /// Bits for each pair, at least.
-const BITS: usize = 8;
+const BITS_PER_KEY: usize = 8;
 
 #[derive(Debug)]
-pub(in crate::bpe) struct Filter {
+pub(in crate::bpe) struct PairFilter {
     words: Vec<u64>,
     /// The bits of a number that do not count.
     shift: u32,
 }
 
-impl Filter {
+impl PairFilter {
     /// For so many pairs.
     pub(in crate::bpe) fn new(pairs: usize) -> Self {
-        let bits = (pairs * BITS).next_power_of_two().trailing_zeros().max(6);
+        let bits = (pairs * BITS_PER_KEY).next_power_of_two().trailing_zeros().max(6);
         Self { words: vec![0; 1 << (bits - 6)], shift: u64::BITS - bits }
     }
 
     pub(in crate::bpe) fn add(&mut self, number: u64) {
-        let (word, bit) = self.place(number);
+        let (word, bit) = self.word_and_bit(number);
         self.words[word] |= bit;
     }
 
     /// False only if it was not added.
     #[inline(always)]
-    pub(in crate::bpe) fn may_have(&self, number: u64) -> bool {
-        let (word, bit) = self.place(number);
+    pub(in crate::bpe) fn may_contain(&self, number: u64) -> bool {
+        let (word, bit) = self.word_and_bit(number);
         self.words[word] & bit != 0
     }
 
     #[inline(always)]
-    fn place(&self, number: u64) -> (usize, u64) {
+    fn word_and_bit(&self, number: u64) -> (usize, u64) {
         let place = number >> self.shift;
         ((place / 64) as usize, 1 << (place % 64))
     }

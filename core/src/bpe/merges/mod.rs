@@ -8,8 +8,8 @@ pub(super) mod filter;
 mod packed;
 mod wide;
 
-pub(super) use packed::Packed;
-use wide::Wide;
+pub(super) use packed::PackedMerges;
+use wide::WideMerges;
 
 /// What joining a pair yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Merge {
 /// Pair to merge.
 #[derive(Debug)]
 pub struct Merges {
-    table: Table,
+    table: TableKind,
     /// No rank is higher.
     highest_rank: u32,
     /// Whether some pair has [`Self::LAST_ID`] in it.
@@ -36,45 +36,45 @@ pub struct Merges {
 }
 
 /// What is done with a table; see [`Merges::with_table`].
-pub(super) trait Work {
+pub(super) trait TableVisitor {
     type Out;
 
-    fn run(self, pairs: &impl Pairs) -> Self::Out;
+    fn run(self, pairs: &impl MergeTable) -> Self::Out;
 }
 
 /// A table.
-pub(super) trait Pairs {
+pub(super) trait MergeTable {
     /// As [`Merges::get`].
     fn get(&self, left: u32, right: u32) -> Merge;
 
     /// Asks ahead for what [`Self::get`] will look at.
-    fn expect(&self, left: u32, right: u32);
+    fn prefetch(&self, left: u32, right: u32);
 }
 
-impl Pairs for Packed {
+impl MergeTable for PackedMerges {
     #[inline(always)]
     fn get(&self, left: u32, right: u32) -> Merge {
         self.get(left, right)
     }
 
     #[inline(always)]
-    fn expect(&self, left: u32, right: u32) {
-        self.expect(left, right);
+    fn prefetch(&self, left: u32, right: u32) {
+        self.prefetch(left, right);
     }
 }
 
-impl Pairs for Wide {
+impl MergeTable for WideMerges {
     fn get(&self, left: u32, right: u32) -> Merge {
         self.get(left, right)
     }
 
-    fn expect(&self, _: u32, _: u32) {}
+    fn prefetch(&self, _: u32, _: u32) {}
 }
 
 #[derive(Debug)]
-enum Table {
-    Packed(Packed),
-    Wide(Wide),
+enum TableKind {
+    Packed(PackedMerges),
+    Wide(WideMerges),
 }
 
 /// Odd constants with well-spread bits, tried in turn when a file's pairs happen (or are made) to crowd one place.
@@ -90,8 +90,8 @@ impl Merges {
     /// A table of `pairs`: left id, right id, merge. Where a pair comes twice the last one counts.
     pub fn new(pairs: &[(u32, u32, Merge)]) -> Self {
         debug_assert!(pairs.iter().all(|(_, _, merge)| merge.rank != Self::NO_RANK));
-        let packed = MULTIPLIERS.into_iter().find_map(|multiplier| Packed::new(pairs, multiplier));
-        let table = packed.map_or_else(|| Table::Wide(Wide::new(pairs)), Table::Packed);
+        let packed = MULTIPLIERS.into_iter().find_map(|multiplier| PackedMerges::new(pairs, multiplier));
+        let table = packed.map_or_else(|| TableKind::Wide(WideMerges::new(pairs)), TableKind::Packed);
         Self {
             table,
             highest_rank: pairs.iter().map(|(_, _, merge)| merge.rank).max().unwrap_or(0),
@@ -113,42 +113,42 @@ impl Merges {
     #[inline(always)]
     pub fn get(&self, left: u32, right: u32) -> Merge {
         match &self.table {
-            Table::Packed(table) => table.get(left, right),
-            Table::Wide(table) => table.get(left, right),
+            TableKind::Packed(table) => table.get(left, right),
+            TableKind::Wide(table) => table.get(left, right),
         }
     }
 
     /// Does `work`, which asks what pairs become, without asking each time which table there is.
     #[inline(always)]
-    pub(super) fn with_table<W: Work>(&self, work: W) -> W::Out {
+    pub(super) fn with_table<W: TableVisitor>(&self, work: W) -> W::Out {
         match &self.table {
-            Table::Packed(table) => work.run(table),
-            Table::Wide(table) => work.run(table),
+            TableKind::Packed(table) => work.run(table),
+            TableKind::Wide(table) => work.run(table),
         }
     }
 
     /// Every pair with what it becomes, in no order. Of a pair that came twice only the last is there.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32, Merge)> {
         let (packed, wide) = match &self.table {
-            Table::Packed(table) => (Some(table.iter()), None),
-            Table::Wide(table) => (None, Some(table.iter())),
+            TableKind::Packed(table) => (Some(table.iter()), None),
+            TableKind::Wide(table) => (None, Some(table.iter())),
         };
         packed.into_iter().flatten().chain(wide.into_iter().flatten())
     }
 
     /// The table of eight bytes a merge, if it is that.
     #[cfg(target_arch = "x86_64")]
-    pub(super) fn packed(&self) -> Option<&Packed> {
+    pub(super) fn packed(&self) -> Option<&PackedMerges> {
         match &self.table {
-            Table::Packed(table) => Some(table),
-            Table::Wide(_) => None,
+            TableKind::Packed(table) => Some(table),
+            TableKind::Wide(_) => None,
         }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
         match &self.table {
-            Table::Packed(table) => table.memory_bytes(),
-            Table::Wide(table) => table.memory_bytes(),
+            TableKind::Packed(table) => table.memory_bytes(),
+            TableKind::Wide(table) => table.memory_bytes(),
         }
     }
 }
@@ -164,8 +164,9 @@ mod tests {
     /// Both kinds of table say of every pair what a map says.
     fn assert_equals_a_map(pairs: &[(u32, u32, Merge)], asked: impl Iterator<Item = (u32, u32)>) {
         let map: HashMap<_, _> = pairs.iter().map(|&(left, right, merge)| ((left, right), merge)).collect();
-        let packed = MULTIPLIERS.map(|multiplier| Packed::new(pairs, multiplier)).into_iter().flatten();
-        let kinds: Vec<Table> = packed.map(Table::Packed).chain([Table::Wide(Wide::new(pairs))]).collect();
+        let packed = MULTIPLIERS.map(|multiplier| PackedMerges::new(pairs, multiplier)).into_iter().flatten();
+        let kinds: Vec<TableKind> =
+            packed.map(TableKind::Packed).chain([TableKind::Wide(WideMerges::new(pairs))]).collect();
         for table in kinds {
             let table = Merges { table, highest_rank: 0, has_last_id: false };
             let listed: HashMap<_, _> = table.iter().map(|(left, right, merge)| ((left, right), merge)).collect();
@@ -213,9 +214,9 @@ mod tests {
     #[test]
     fn vocabularies_as_they_are_fit_into_packed_slots_and_others_do_not() {
         let table = |ids, first_rank| Merges::new(&random_pairs(100_000, ids, |at| first_rank + at, 3)).table;
-        assert!(matches!(table(262_144, 0), Table::Packed(_)));
-        assert!(matches!(table(262_144, 1 << 31), Table::Wide(_)));
-        assert!(matches!(table(1 << 31, 0), Table::Wide(_)));
+        assert!(matches!(table(262_144, 0), TableKind::Packed(_)));
+        assert!(matches!(table(262_144, 1 << 31), TableKind::Wide(_)));
+        assert!(matches!(table(1 << 31, 0), TableKind::Wide(_)));
     }
 
     #[test]
@@ -249,8 +250,8 @@ mod tests {
     #[test]
     fn pairs_made_to_crowd_one_place_are_spread_by_another_multiplier() {
         let pairs = crowd(MULTIPLIERS[0], 34, 10_000);
-        assert!(Packed::new(&pairs, MULTIPLIERS[0]).is_none());
-        assert!(matches!(Merges::new(&pairs).table, Table::Packed(_)));
+        assert!(PackedMerges::new(&pairs, MULTIPLIERS[0]).is_none());
+        assert!(matches!(Merges::new(&pairs).table, TableKind::Packed(_)));
         assert_equals_a_map(&pairs, std::iter::empty());
         assert_equals_a_map(&crowd(MULTIPLIERS[0], 64, 10_000), std::iter::empty());
     }
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn pairs_that_crowd_under_every_multiplier_have_the_other_table() {
         let pairs: Pairs = MULTIPLIERS.into_iter().flat_map(|multiplier| crowd(multiplier, 34, 5000)).collect();
-        assert!(matches!(Merges::new(&pairs).table, Table::Wide(_)));
+        assert!(matches!(Merges::new(&pairs).table, TableKind::Wide(_)));
         assert_equals_a_map(&pairs, std::iter::empty());
     }
 }

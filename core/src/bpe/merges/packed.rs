@@ -6,32 +6,32 @@
 //! are looked at together; a pair whose bucket is full is in one of the next, and its tag says how far it went.
 
 use super::Merge;
-use super::filter::Filter;
+use super::filter::PairFilter;
 use crate::simd::{self, Simd};
 
 /// Slots in a cache line.
 const SLOTS: usize = 8;
 /// Pairs for each bucket, on average: half of what fits, so that hardly a bucket overflows.
-const LOAD: usize = 4;
+const LOAD_FACTOR: usize = 4;
 /// How many buckets a pair may be in, one after the other.
-const REACH: u64 = 1 << REACH_BITS;
-const REACH_BITS: u32 = 3;
+const MAX_PROBES: u64 = 1 << PROBE_BITS;
+const PROBE_BITS: u32 = 3;
 /// So many pairs before it is filled a bucket is asked for.
-const AHEAD: usize = 16;
+const PREFETCH_DISTANCE: usize = 16;
 /// No merge: one bit of every slot that holds one is not set.
 const EMPTY: u64 = u64::MAX;
 
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-struct Bucket([u64; SLOTS]);
+struct MergeBucket([u64; SLOTS]);
 
-const _: () = assert!(size_of::<Bucket>() == 64);
+const _: () = assert!(size_of::<MergeBucket>() == 64);
 
 /// See the module. A slot is, from above: the pair's tag, how far from its own bucket it is, its rank, its id.
 #[derive(Debug)]
-pub(in crate::bpe) struct Packed {
-    buckets: Vec<Bucket>,
-    filter: Filter,
+pub(in crate::bpe) struct PackedMerges {
+    buckets: Vec<MergeBucket>,
+    filter: PairFilter,
     /// The odd number, and behind it as many zeros as a pair has bits less than 64.
     multiplier: u64,
     id_bits: u32,
@@ -44,7 +44,7 @@ fn bits(number: u32) -> u32 {
     u32::BITS - number.leading_zeros()
 }
 
-impl Packed {
+impl PackedMerges {
     /// A table of `pairs`; nothing when their numbers are too large for a slot, or they crowd one place.
     pub(super) fn new(pairs: &[(u32, u32, Merge)], multiplier: u64) -> Option<Self> {
         let highest = pairs.iter().map(|&(left, right, merge)| left | right | merge.id).fold(0, |all, ids| all | ids);
@@ -54,17 +54,17 @@ impl Packed {
         if pair_bits >= u64::BITS {
             return None;
         }
-        let count = pairs.len().div_ceil(LOAD).max(1);
+        let count = pairs.len().div_ceil(LOAD_FACTOR).max(1);
         // As many neighbours as share a bucket have to differ in their tags.
         let sharing = (1u64 << pair_bits).div_ceil(count as u64);
         let tag_bits = sharing.next_power_of_two().trailing_zeros();
-        if tag_bits + REACH_BITS + rank_bits + id_bits >= u64::BITS {
+        if tag_bits + PROBE_BITS + rank_bits + id_bits >= u64::BITS {
             return None;
         }
-        let buckets = vec![Bucket([EMPTY; SLOTS]); count];
+        let buckets = vec![MergeBucket([EMPTY; SLOTS]); count];
         let mut table = Self {
             buckets,
-            filter: Filter::new(pairs.len()),
+            filter: PairFilter::new(pairs.len()),
             multiplier: multiplier << (u64::BITS - pair_bits),
             id_bits,
             rank_bits,
@@ -72,8 +72,8 @@ impl Packed {
             simd: Simd::best(),
         };
         let all_have_room = pairs.iter().enumerate().all(|(at, &(left, right, merge))| {
-            if let Some(&(left, right, _)) = pairs.get(at + AHEAD) {
-                simd::prefetch(&table.buckets[table.place(table.mixed(left, right)).0]);
+            if let Some(&(left, right, _)) = pairs.get(at + PREFETCH_DISTANCE) {
+                simd::prefetch(&table.buckets[table.bucket_and_tag(table.hash(left, right)).0]);
             }
             table.insert(left, right, merge)
         });
@@ -82,13 +82,13 @@ impl Packed {
 
     /// The answer is whether there was room.
     fn insert(&mut self, left: u32, right: u32, merge: Merge) -> bool {
-        let mixed = self.mixed(left, right);
-        let (home, tag) = self.place(mixed);
+        let mixed = self.hash(left, right);
+        let (home, tag) = self.bucket_and_tag(mixed);
         self.filter.add(mixed);
         let payload = u64::from(merge.rank) << self.id_bits | u64::from(merge.id);
         let payload_bits = self.payload_bits();
         let mut at = home;
-        for far in 0..REACH {
+        for far in 0..MAX_PROBES {
             if at == self.buckets.len() {
                 at = 0;
             }
@@ -113,7 +113,7 @@ impl Packed {
         self.multiplier
     }
 
-    pub(in crate::bpe) fn filter(&self) -> &Filter {
+    pub(in crate::bpe) fn filter(&self) -> &PairFilter {
         &self.filter
     }
 
@@ -123,7 +123,7 @@ impl Packed {
 
     /// The number that the pair becomes.
     #[inline(always)]
-    fn mixed(&self, left: u32, right: u32) -> u64 {
+    fn hash(&self, left: u32, right: u32) -> u64 {
         (u64::from(left) << self.id_bits | u64::from(right)).wrapping_mul(self.multiplier)
     }
 
@@ -135,28 +135,28 @@ impl Packed {
 
     /// The pair's own bucket, and its tag above a distance of none.
     #[inline(always)]
-    fn place(&self, mixed: u64) -> (usize, u64) {
+    fn bucket_and_tag(&self, mixed: u64) -> (usize, u64) {
         let bucket = (u128::from(mixed) * self.buckets.len() as u128) >> u64::BITS;
-        (bucket as usize, (mixed >> self.unused_bits() & ((1 << self.tag_bits) - 1)) << REACH_BITS)
+        (bucket as usize, (mixed >> self.unused_bits() & ((1 << self.tag_bits) - 1)) << PROBE_BITS)
     }
 
     #[inline(always)]
     pub(super) fn get(&self, left: u32, right: u32) -> Merge {
-        let mixed = self.mixed(left, right);
-        if !self.filter.may_have(mixed) || (left | right) >> self.id_bits != 0 {
+        let mixed = self.hash(left, right);
+        if !self.filter.may_contain(mixed) || (left | right) >> self.id_bits != 0 {
             return Merge::NONE;
         }
-        self.find(mixed)
+        self.find_hash(mixed)
     }
 
     /// What the pair becomes of which this is the number.
     #[inline(always)]
-    pub(in crate::bpe) fn find(&self, mixed: u64) -> Merge {
-        let (home, tag) = self.place(mixed);
+    pub(in crate::bpe) fn find_hash(&self, mixed: u64) -> Merge {
+        let (home, tag) = self.bucket_and_tag(mixed);
         let slots = &self.buckets[home].0;
-        let found = self.among(slots, tag);
+        let found = self.match_tag(slots, tag);
         if found == 0 {
-            return if slots[SLOTS - 1] == EMPTY { Merge::NONE } else { self.get_further(home, tag) };
+            return if slots[SLOTS - 1] == EMPTY { Merge::NONE } else { self.probe_further(home, tag) };
         }
         self.unpack(slots[found.trailing_zeros() as usize % SLOTS])
     }
@@ -164,23 +164,23 @@ impl Packed {
     /// Asks ahead for the bucket that [`Self::get`] looks at. Where the filter refuses the pair it is one that is always near:
     /// which of the two it is cannot be foretold.
     #[inline(always)]
-    pub(super) fn expect(&self, left: u32, right: u32) {
-        let mixed = self.mixed(left, right);
-        let bucket = self.place(mixed).0 * usize::from(self.filter.may_have(mixed));
+    pub(super) fn prefetch(&self, left: u32, right: u32) {
+        let mixed = self.hash(left, right);
+        let bucket = self.bucket_and_tag(mixed).0 * usize::from(self.filter.may_contain(mixed));
         simd::prefetch(&self.buckets[bucket]);
     }
 
     /// Asks ahead for the bucket that [`Self::find`] looks at.
     #[inline(always)]
-    pub(in crate::bpe) fn expect_number(&self, mixed: u64) {
-        simd::prefetch_at(&self.buckets, self.place(mixed).0);
+    pub(in crate::bpe) fn prefetch_hash(&self, mixed: u64) {
+        simd::prefetch_at(&self.buckets, self.bucket_and_tag(mixed).0);
     }
 
     #[cold]
-    fn get_further(&self, home: usize, tag: u64) -> Merge {
-        for far in 1..REACH {
+    fn probe_further(&self, home: usize, tag: u64) -> Merge {
+        for far in 1..MAX_PROBES {
             let slots = &self.buckets[(home + far as usize) % self.buckets.len()].0;
-            let found = self.among(slots, tag | far);
+            let found = self.match_tag(slots, tag | far);
             if found != 0 {
                 return self.unpack(slots[found.trailing_zeros() as usize]);
             }
@@ -190,7 +190,7 @@ impl Packed {
 
     /// A bit for each slot with this tag and distance; there is one such at most.
     #[inline(always)]
-    fn among(&self, slots: &[u64; SLOTS], tag: u64) -> u32 {
+    fn match_tag(&self, slots: &[u64; SLOTS], tag: u64) -> u32 {
         self.simd.match_high_bits(slots, self.payload_bits(), tag)
     }
 
@@ -205,32 +205,32 @@ impl Packed {
         // What a pair has to be multiplied by to be what it was.
         let back = inverse(self.multiplier >> self.unused_bits());
         self.buckets.iter().enumerate().flat_map(move |(at, bucket)| {
-            let least = self.least(at);
+            let least = self.min_hash_of(at);
             bucket.0.into_iter().filter(|&slot| slot != EMPTY).map(move |slot| {
                 let tag = slot >> self.payload_bits();
-                let far = (tag % REACH) as usize;
-                let least = if far == 0 { least } else { self.least(at + self.buckets.len() * far - far) };
-                let (left, right) = self.pair(least, tag >> REACH_BITS, back);
+                let far = (tag % MAX_PROBES) as usize;
+                let least = if far == 0 { least } else { self.min_hash_of(at + self.buckets.len() * far - far) };
+                let (left, right) = self.pair_of(least, tag >> PROBE_BITS, back);
                 (left, right, self.unpack(slot))
             })
         })
     }
 
     /// The least of the numbers that belong to a bucket, which may be counted on behind the last one.
-    fn least(&self, bucket: usize) -> u64 {
+    fn min_hash_of(&self, bucket: usize) -> u64 {
         let count = self.buckets.len();
         (((bucket % count) as u64) << (2 * self.id_bits)).div_ceil(count as u64)
     }
 
-    /// [`Self::place`] backwards: of the numbers with that tag the first that is not below a bucket's `least`.
-    fn pair(&self, least: u64, tag: u64, back: u64) -> (u32, u32) {
+    /// [`Self::bucket_and_tag`] backwards: of the numbers with that tag the first that is not below a bucket's `least`.
+    fn pair_of(&self, least: u64, tag: u64, back: u64) -> (u32, u32) {
         let mixed = least + (tag.wrapping_sub(least) & ((1 << self.tag_bits) - 1));
         let pair = mixed.wrapping_mul(back) & ((1 << (2 * self.id_bits)) - 1);
         ((pair >> self.id_bits) as u32, (pair & ((1 << self.id_bits) - 1)) as u32)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.buckets.capacity() * size_of::<Bucket>() + self.filter.memory_bytes()
+        self.buckets.capacity() * size_of::<MergeBucket>() + self.filter.memory_bytes()
     }
 }
 

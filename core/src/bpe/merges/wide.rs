@@ -1,41 +1,41 @@
 //! Merges of any pairs: slots of 16 bytes that hold the whole pair. Where [`super::packed`] cannot be.
 
-use super::filter::Filter;
+use super::filter::PairFilter;
 use super::{MULTIPLIERS, Merge};
 
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(16))]
-struct Slot {
+struct WideSlot {
     /// The left id above, the right id below.
     pair: u64,
     /// [`Merge::NONE`] marks an empty slot, whatever the pair.
     merge: Merge,
 }
 
-const _: () = assert!(size_of::<Slot>() == 16);
+const _: () = assert!(size_of::<WideSlot>() == 16);
 
-const EMPTY: Slot = Slot { pair: 0, merge: Merge::NONE };
+const EMPTY: WideSlot = WideSlot { pair: 0, merge: Merge::NONE };
 
 /// Pair to merge. Open addressing, at most half full, linear probing.
 #[derive(Debug)]
-pub(super) struct Wide {
-    slots: Vec<Slot>,
+pub(super) struct WideMerges {
+    slots: Vec<WideSlot>,
     /// By hash.
-    filter: Filter,
+    filter: PairFilter,
     /// Hash bits to drop, so that the rest index `slots`.
     shift: u32,
     multiplier: u64,
 }
 
-const LONGEST_PROBE: usize = 48;
+const MAX_PROBES: usize = 48;
 
-impl Wide {
+impl WideMerges {
     /// A table of `pairs`: left id, right id, merge. Where a pair comes twice the last one counts.
     pub(super) fn new(pairs: &[(u32, u32, Merge)]) -> Self {
         let mut bits = (pairs.len() * 2).next_power_of_two().trailing_zeros().max(4);
         for extra in 0..3 {
             for multiplier in MULTIPLIERS {
-                if let Some(table) = Self::try_build(pairs, bits, multiplier, LONGEST_PROBE) {
+                if let Some(table) = Self::try_build(pairs, bits, multiplier, MAX_PROBES) {
                     return table;
                 }
             }
@@ -47,7 +47,7 @@ impl Wide {
 
     fn try_build(pairs: &[(u32, u32, Merge)], bits: u32, multiplier: u64, longest: usize) -> Option<Self> {
         let mut table =
-            Self { slots: vec![EMPTY; 1 << bits], filter: Filter::new(pairs.len()), shift: 64 - bits, multiplier };
+            Self { slots: vec![EMPTY; 1 << bits], filter: PairFilter::new(pairs.len()), shift: 64 - bits, multiplier };
         let mask = table.slots.len() - 1;
         for &(left, right, merge) in pairs {
             debug_assert_ne!(merge.rank, Merge::NONE.rank);
@@ -61,7 +61,7 @@ impl Wide {
                     return None;
                 }
             }
-            table.slots[at] = Slot { pair, merge };
+            table.slots[at] = WideSlot { pair, merge };
             table.filter.add(table.hash(pair));
         }
         Some(table)
@@ -72,7 +72,7 @@ impl Wide {
     pub(super) fn get(&self, left: u32, right: u32) -> Merge {
         let pair = key(left, right);
         let hash = self.hash(pair);
-        if !self.filter.may_have(hash) {
+        if !self.filter.may_contain(hash) {
             return EMPTY.merge;
         }
         let mask = self.slots.len() - 1;
@@ -93,7 +93,7 @@ impl Wide {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>() + self.filter.memory_bytes()
+        self.slots.capacity() * size_of::<WideSlot>() + self.filter.memory_bytes()
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Words seen before, with their ids: bounded, one per worker, kept from text to text.
 //!
-//! A word of up to [`SHORT`] bytes is its own key: its bytes and its length in 128 bits, no hash to compare, no pointer
+//! A word of up to [`MAX_SHORT_LEN`] bytes is its own key: its bytes and its length in 128 bits, no hash to compare, no pointer
 //! to follow; it stands with its ids in a slot of half a cache line ([`short`], [`slot`]). So does one of up to 31 bytes, in a whole line ([`medium`]).
 //! More or larger ids than fit there, and longer words with theirs ([`long`]), stand in the [`spill_ring`], where the newest overwrite the
 //! oldest; a slot knows when what it points to is gone. Nothing is ever cleared as a whole. Short words that one worker merged are

@@ -141,7 +141,7 @@ fn match_key(bucket: &Bucket, key: &Key) -> u32 {
 /// Appends the ids of words, up to the first that is not at home, or whose ids are gone.
 ///
 /// # Panics
-/// If there is less room than for [`SHORT`] ids of each.
+/// If there is less room than for [`MAX_SHORT_LEN`] ids of each.
 #[inline(always)]
 pub(super) fn append_primary_hits(
     _: Avx512,

@@ -122,7 +122,7 @@ pub(crate) fn check(file: &File, texts: &[String]) {
     let load = || Tokenizer::from_tokenizer_json(bytes.as_bytes()).expect("it loads");
     let (fast, mut slow) = (load(), load());
     slow.spaces = None;
-    std::sync::Arc::get_mut(&mut slow.bpe).expect("nobody shares it").joints = None;
+    std::sync::Arc::get_mut(&mut slow.bpe).expect("nobody shares it").split_points = None;
     let every = EncodeOptions { columns: Columns::ALL, offset_unit: OffsetUnit::CodePoint, ..EncodeOptions::default() };
     for text in texts {
         // Twice: the second time from the cache, and each time the ids alone as well.
@@ -139,7 +139,7 @@ pub(crate) fn check(file: &File, texts: &[String]) {
 }
 
 /// Bytes as a file and a few texts.
-pub(super) fn joints(bytes: &[u8]) {
+pub(super) fn split_points(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let file = File {
         form: draw.one_of(&FORMS),

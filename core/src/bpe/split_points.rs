@@ -10,17 +10,17 @@ use crate::simd::{BLOCK, Masks, Simd};
 
 /// Which neighbouring characters a merge may join. It may say yes to some that no merge joins, never the other way round.
 #[derive(Debug)]
-pub(crate) struct Joints {
+pub(crate) struct SplitPoints {
     /// Of two ASCII characters: by the left one, a bit for the right one.
     ascii: Box<[u128; 128]>,
-    /// Of any others: a bit by [`hash`], which some that do not join share with some that do.
+    /// Of any others: a bit by [`Self::filter_bit`], which some that do not join share with some that do.
     others: Box<[u64]>,
     /// By class of the left and of the right character: what is known of all such pairs.
-    classes: [Rule; CLASSES],
+    classes: [ClassRule; CLASSES],
     /// The character that always starts a piece.
-    starts: Option<char>,
+    piece_start: Option<char>,
     /// Whether characters that are no tokens have to stay together.
-    strangers_join: bool,
+    keeps_unknown_together: bool,
 }
 
 /// What happens to the spaces of a text before the model, where nothing else happens behind its first piece.
@@ -43,7 +43,7 @@ impl Spaces {
 
 /// For a class on the left: the classes on the right.
 #[derive(Debug, Clone, Copy, Default)]
-struct Rule {
+struct ClassRule {
     /// All bits for a class with which no pair joins.
     never: [u64; CLASSES],
     /// All bits for a class with which some join and others do not, so that it pays to look.
@@ -65,7 +65,7 @@ fn class_of(byte: u8) -> usize {
     }
 }
 
-impl Joints {
+impl SplitPoints {
     /// `merges` are the left and the right part of each; `spaces` tells how the model reads the spaces of a text.
     ///
     /// None where a token can depend on more than its own characters: on its place in the word (prefixes and suffixes), or on
@@ -101,31 +101,31 @@ impl Joints {
             ascii: Box::new([0; 128]),
             others: vec![0; bits / 64].into(),
             classes: Default::default(),
-            starts: spaces.filter(|spaces| spaces.start_words).map(|spaces| spaces.mark),
-            strangers_join: !characters.knows_all_bytes(),
+            piece_start: spaces.filter(|spaces| spaces.start_words).map(|spaces| spaces.mark),
+            keeps_unknown_together: !characters.knows_all_bytes(),
         };
-        pairs.into_iter().for_each(|(left, right)| made.join(left, right));
+        pairs.into_iter().for_each(|(left, right)| made.mark_joinable(left, right));
         let strangers: Vec<char> = (0..128u8)
             .map(char::from)
-            .filter(|&c| made.strangers_join && !(c == ' ' && mark.is_some()) && !characters.knows(c))
+            .filter(|&c| made.keeps_unknown_together && !(c == ' ' && mark.is_some()) && !characters.knows(c))
             .collect();
         for &left in &strangers {
-            strangers.iter().for_each(|&right| made.join(left, right));
+            strangers.iter().for_each(|&right| made.mark_joinable(left, right));
         }
-        made.judge_classes();
+        made.classify_pairs();
         Some(made)
     }
 
-    fn join(&mut self, left: char, right: char) {
+    fn mark_joinable(&mut self, left: char, right: char) {
         if left.is_ascii() && right.is_ascii() {
             self.ascii[left as usize] |= 1 << right as u32;
         } else {
-            let (word, bit) = self.place(left, right);
+            let (word, bit) = self.filter_bit(left, right);
             self.others[word] |= bit;
         }
     }
 
-    fn judge_classes(&mut self) {
+    fn classify_pairs(&mut self) {
         let mut pairs = [[(0u32, 0u32); CLASSES]; CLASSES];
         for left in 0..128u8 {
             for right in 0..128u8 {
@@ -135,7 +135,7 @@ impl Joints {
             }
         }
         for (left, pairs) in pairs.iter().enumerate() {
-            let Rule { never, some } = &mut self.classes[left];
+            let ClassRule { never, some } = &mut self.classes[left];
             for (right, &(joined, all)) in pairs.iter().enumerate() {
                 // Within a class most neighbours join, and cuts would be few; of what is not ASCII there are no counts.
                 let mixed = left != right && joined > 0 && joined < all || left == HIGH || right == HIGH;
@@ -146,28 +146,28 @@ impl Joints {
     }
 
     fn joins_ascii(&self, left: u8, right: u8) -> bool {
-        let starts = self.starts.is_some() && right == b' ';
+        let starts = self.piece_start.is_some() && right == b' ';
         !starts && self.ascii[usize::from(left)] >> right & 1 != 0
     }
 
     #[inline]
-    fn place(&self, left: char, right: char) -> (usize, u64) {
+    fn filter_bit(&self, left: char, right: char) -> (usize, u64) {
         let pair = u64::from(left as u32) << 32 | u64::from(right as u32);
         let hash = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         ((hash >> 38) as usize & (self.others.len() - 1), 1 << (hash >> 32 & 63))
     }
 
     /// The characters that are tokens, where it has to be asked which are none.
-    fn to_be_asked<'a>(&self, alphabet: &'a Alphabet) -> Option<&'a Characters> {
+    fn stranger_check<'a>(&self, alphabet: &'a Alphabet) -> Option<&'a Characters> {
         match alphabet {
-            Alphabet::Characters(characters) if self.strangers_join => Some(characters),
+            Alphabet::Characters(characters) if self.keeps_unknown_together => Some(characters),
             _ => None,
         }
     }
 
     /// Whether a piece starts at `at`, which is neither the start nor the end of the text.
     #[inline]
-    fn is_cut(&self, characters: Option<&Characters>, text: &str, at: usize) -> bool {
+    fn is_split(&self, characters: Option<&Characters>, text: &str, at: usize) -> bool {
         let bytes = text.as_bytes();
         let (before, behind) = (bytes[at - 1], bytes[at]);
         if before < 0x80 && behind < 0x80 {
@@ -179,10 +179,10 @@ impl Joints {
         let (Some(left), Some(right)) = (text[..at].chars().next_back(), text[at..].chars().next()) else {
             return false;
         };
-        if self.starts.is_some_and(|start| right == start || right == ' ') {
+        if self.piece_start.is_some_and(|start| right == start || right == ' ') {
             return true;
         }
-        let (word, bit) = self.place(left, right);
+        let (word, bit) = self.filter_bit(left, right);
         let strangers = || characters.is_some_and(|known| !known.knows(left) && !known.knows(right));
         self.others[word] & bit == 0 && !strangers()
     }
@@ -190,9 +190,9 @@ impl Joints {
     /// Appends to `ends` where the pieces of `text` end that start at `at`, until `ends` could not take another window's
     /// or the text is over; returns where the next piece starts. As a scanner does with words.
     #[inline(always)]
-    pub(crate) fn cut(&self, alphabet: &Alphabet, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
+    pub(crate) fn split(&self, alphabet: &Alphabet, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         let simd = Simd::best();
-        let characters = self.to_be_asked(alphabet);
+        let characters = self.stranger_check(alphabet);
         let bytes = text.as_bytes();
         // Bit 0 of a window is the byte before the first place that is judged in it.
         let mut first = at;
@@ -206,11 +206,11 @@ impl Joints {
                 &rest
             });
             let in_text = u64::MAX >> (BLOCK - (bytes.len() - first).min(BLOCK));
-            let (cuts, doubtful) = self.judge(&simd.masks(block));
+            let (cuts, doubtful) = self.classify_positions(&simd.masks(block));
             let mut found = (cuts | doubtful) & in_text & !1;
             while found != 0 {
                 let place = found.trailing_zeros() as usize;
-                if cuts >> place & 1 != 0 || self.is_cut(characters, text, first + place) {
+                if cuts >> place & 1 != 0 || self.is_split(characters, text, first + place) {
                     ends.push((first + place) as u32);
                 }
                 found &= found - 1;
@@ -223,7 +223,7 @@ impl Joints {
 
     /// Where the class of a byte and that of the one before it say that there is a cut, and where it pays to look.
     #[inline(always)]
-    fn judge(&self, masks: &Masks) -> (u64, u64) {
+    fn classify_positions(&self, masks: &Masks) -> (u64, u64) {
         let others = !(masks.letters | masks.digits | masks.spaces | masks.high);
         let white = masks.spaces & !masks.blanks;
         let classes = [masks.letters, masks.digits, masks.blanks, white, others, masks.high];
@@ -242,8 +242,8 @@ impl Joints {
 
     /// Where the first piece of `text` ends.
     pub(crate) fn first_end(&self, alphabet: &Alphabet, text: &str) -> usize {
-        let characters = self.to_be_asked(alphabet);
-        (1..text.len()).find(|&at| self.is_cut(characters, text, at)).unwrap_or(text.len())
+        let characters = self.stranger_check(alphabet);
+        (1..text.len()).find(|&at| self.is_split(characters, text, at)).unwrap_or(text.len())
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

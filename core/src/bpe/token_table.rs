@@ -10,19 +10,19 @@ use super::word_cache::key::{self, Key, MAX_SHORT_LEN, NOT_SHORT};
 
 /// Words by the bytes that the model sees.
 #[derive(Debug)]
-pub(crate) struct WholeWords {
+pub(crate) struct TokenTable {
     short: ShortTokens,
     /// Long ones, and those that had no room among the short ones.
-    others: Others,
+    long: LongTokens,
     /// Whether there are such.
-    crowded: bool,
+    has_overflow: bool,
 }
 
-impl WholeWords {
+impl TokenTable {
     /// Words to be added, with room for so many.
-    pub(crate) fn builder(words: usize) -> WholeWordsBuilder {
-        let words = Self { short: ShortTokens::new(words), others: Others::default(), crowded: false };
-        WholeWordsBuilder { words, waiting: Vec::with_capacity(TOGETHER) }
+    pub(crate) fn builder(words: usize) -> TokenTableBuilder {
+        let words = Self { short: ShortTokens::new(words), long: LongTokens::default(), has_overflow: false };
+        TokenTableBuilder { words, pending: Vec::with_capacity(PREFETCH_BATCH) }
     }
 
     /// Of words that are all there. One that is there twice has the last id.
@@ -33,28 +33,28 @@ impl WholeWords {
     }
 
     pub(crate) fn id(&self, word: &[u8]) -> Option<u32> {
-        self.id_by(word, key::of_word(word))
+        self.id_with_key(word, key::of_word(word))
     }
 
     /// Asks ahead for what [`Self::id`] of a short word will look at.
     #[inline]
-    pub(super) fn expect(&self, key: Key) {
-        self.short.expect(key);
+    pub(super) fn prefetch(&self, key: Key) {
+        self.short.prefetch(key);
     }
 
     /// The ids of words of which the keys are known, all of them short: found sooner than one after the other.
     pub(crate) fn ids<'k>(&self, keys: &'k [Key]) -> impl Iterator<Item = Option<u32>> + use<'_, 'k> {
-        keys.iter().for_each(|&key| self.short.expect(key));
-        keys.iter().map(|&key| self.id_by(key::word(&key.to_le_bytes()), key))
+        keys.iter().for_each(|&key| self.short.prefetch(key));
+        keys.iter().map(|&key| self.id_with_key(key::word(&key.to_le_bytes()), key))
     }
 
     /// The id of a word whose key is known.
     #[inline]
-    pub(super) fn id_by(&self, word: &[u8], key: Key) -> Option<u32> {
+    pub(super) fn id_with_key(&self, word: &[u8], key: Key) -> Option<u32> {
         if key == NOT_SHORT {
-            return self.others.id(word);
+            return self.long.id(word);
         }
-        self.short.id(key).or_else(|| if self.crowded { self.others.id(word) } else { None })
+        self.short.id(key).or_else(|| if self.has_overflow { self.long.id(word) } else { None })
     }
 
     /// The ways to make one of `words` of two others, where it may be cut in those places: the ids of the left one, of the right one, and of
@@ -66,7 +66,7 @@ impl WholeWords {
     ) {
         let mut waiting = vec![];
         for (word, id, cuts) in words {
-            if word.len() <= MAX_SHORT_LEN && !self.crowded {
+            if word.len() <= MAX_SHORT_LEN && !self.has_overflow {
                 self.likely_pairs(word, cuts, |left, right| waiting.push((left, right, id)));
             } else {
                 for (left, right) in cuts.map(|cut| word.split_at(cut)) {
@@ -78,14 +78,14 @@ impl WholeWords {
                     }
                 }
             }
-            if waiting.len() >= 2 * TOGETHER {
-                self.look_up(&mut waiting, &mut each);
+            if waiting.len() >= 2 * PREFETCH_BATCH {
+                self.flush_pairs(&mut waiting, &mut each);
             }
         }
-        self.look_up(&mut waiting, &mut each);
+        self.flush_pairs(&mut waiting, &mut each);
     }
 
-    fn look_up(&self, waiting: &mut Vec<(Key, Key, u32)>, each: &mut impl FnMut(u32, u32, u32)) {
+    fn flush_pairs(&self, waiting: &mut Vec<(Key, Key, u32)>, each: &mut impl FnMut(u32, u32, u32)) {
         for (left, right, id) in waiting.drain(..) {
             if let (Some(left), Some(right)) = (self.short.id(left), self.short.id(right)) {
                 each(left, right, id);
@@ -100,11 +100,11 @@ impl WholeWords {
         for (cut, mask) in key::LEN_MASKS.iter().enumerate().take(cuts.end).skip(cuts.start) {
             let right = key::with_len(rest, word.len() - cut);
             rest >>= 8;
-            if self.short.may_have(right) {
+            if self.short.may_contain(right) {
                 let left = key::with_len(whole & mask, cut);
-                if self.short.may_have(left) {
-                    self.short.expect(left);
-                    self.short.expect(right);
+                if self.short.may_contain(left) {
+                    self.short.prefetch(left);
+                    self.short.prefetch(right);
                     each(left, right);
                 }
             }
@@ -112,45 +112,45 @@ impl WholeWords {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.short.memory_bytes() + self.others.bytes.capacity() + self.others.entries.allocation_size()
+        self.short.memory_bytes() + self.long.bytes.capacity() + self.long.entries.allocation_size()
     }
 }
 
 /// Takes words one by one.
 #[derive(Debug)]
-pub(crate) struct WholeWordsBuilder {
-    words: WholeWords,
+pub(crate) struct TokenTableBuilder {
+    words: TokenTable,
     /// The lines of these are asked for.
-    waiting: Vec<(Key, u32)>,
+    pending: Vec<(Key, u32)>,
 }
 
 /// So many lines are asked for together.
-const TOGETHER: usize = 16;
+const PREFETCH_BATCH: usize = 16;
 
-impl WholeWordsBuilder {
+impl TokenTableBuilder {
     /// Adds a word, or gives the one that is there another id.
     pub(crate) fn push(&mut self, word: &[u8], id: u32) {
         if word.len() > MAX_SHORT_LEN {
-            self.words.others.insert(word, id);
+            self.words.long.insert(word, id);
         } else if !word.is_empty() {
             let key = key::of_word(word);
-            self.words.short.expect(key);
-            self.waiting.push((key, id));
-            if self.waiting.len() == TOGETHER {
+            self.words.short.prefetch(key);
+            self.pending.push((key, id));
+            if self.pending.len() == PREFETCH_BATCH {
                 self.flush();
             }
         }
     }
 
-    pub(crate) fn finish(mut self) -> WholeWords {
+    pub(crate) fn finish(mut self) -> TokenTable {
         self.flush();
-        self.words.others.bytes.shrink_to_fit();
+        self.words.long.bytes.shrink_to_fit();
         self.words
     }
 
     fn flush(&mut self) {
-        let WholeWords { short, others, crowded } = &mut self.words;
-        for (key, id) in self.waiting.drain(..) {
+        let TokenTable { short, long: others, has_overflow: crowded } = &mut self.words;
+        for (key, id) in self.pending.drain(..) {
             if !short.insert(key, id) {
                 *crowded = true;
                 others.insert(key::word(&key.to_le_bytes()), id);
@@ -160,14 +160,14 @@ impl WholeWordsBuilder {
 }
 
 #[derive(Debug, Default)]
-struct Others {
+struct LongTokens {
     bytes: Vec<u8>,
     /// Start and length within `bytes`, and the id.
     entries: HashTable<(u32, u32, u32)>,
     hasher: RandomState,
 }
 
-impl Others {
+impl LongTokens {
     fn insert(&mut self, word: &[u8], id: u32) {
         let Self { bytes, entries, hasher } = self;
         let text = |bytes: &[u8], start: u32, len: u32| -> std::ops::Range<usize> {
@@ -200,7 +200,7 @@ mod tests {
     fn words_of_any_length_are_found_and_the_last_id_counts() {
         let words: Vec<Vec<u8>> = (0..40).map(|len| vec![b'a'; len]).collect();
         let entries = words.iter().zip(0..).chain(words.iter().zip(100..));
-        let whole = WholeWords::new(entries.map(|(word, id)| (&word[..], id)));
+        let whole = TokenTable::new(entries.map(|(word, id)| (&word[..], id)));
         for (word, id) in words.iter().zip(100..) {
             assert_eq!(whole.id(word), (!word.is_empty()).then_some(id));
         }
@@ -211,9 +211,9 @@ mod tests {
     fn pairs_are_all_ways_to_make_a_word_of_two() {
         let tokens = ["a", "b", "ab", "ba", "aba", "abababababababab", "bababababababab", "ababab", "ababababababab"];
         let entries = || tokens.iter().zip(0u32..).map(|(token, id)| (token.as_bytes(), id));
-        let mut roomy = WholeWords::new(entries());
+        let mut roomy = TokenTable::new(entries());
         let mut left = entries();
-        let crowded = WholeWords::new(std::iter::from_fn(|| left.next()));
+        let crowded = TokenTable::new(std::iter::from_fn(|| left.next()));
         for word in
             ["", "a", "ab", "abab", "ababababababab", "abababababababa", "abababababababab", "ababababababababa"]
         {
@@ -246,7 +246,7 @@ mod tests {
             all.sort_unstable();
         }
         assert_eq!(all[0], all[1]);
-        roomy.crowded = true;
+        roomy.has_overflow = true;
         roomy.pairs([(&b"ab"[..], 2, 1..2)].into_iter(), |left, right, id| assert_eq!((left, right, id), (0, 1, 2)));
     }
 
@@ -255,8 +255,8 @@ mod tests {
         // A hint of none makes the smallest table.
         let words: Vec<Vec<u8>> = (0..200u32).map(|number| number.to_string().into_bytes()).collect();
         let mut left = words.iter().zip(0..);
-        let whole = WholeWords::new(std::iter::from_fn(|| left.next().map(|(word, id)| (&word[..], id))));
-        assert!(whole.crowded);
+        let whole = TokenTable::new(std::iter::from_fn(|| left.next().map(|(word, id)| (&word[..], id))));
+        assert!(whole.has_overflow);
         for (word, id) in words.iter().zip(0..) {
             assert_eq!(whole.id(word), Some(id));
         }

@@ -6,8 +6,8 @@
 
 use std::arch::x86_64::*;
 
-use super::merges::Packed;
-use super::short_word::Order;
+use super::merges::PackedMerges;
+use super::short_word::MergePriority;
 use super::word_cache::key;
 use super::{BytePairs, Symbol};
 use crate::simd::{Avx512, bits};
@@ -15,59 +15,59 @@ use crate::simd::{Avx512, bits};
 /// Words at a time.
 pub(super) const LANES: usize = 16;
 /// Fewer words are merged sooner one after the other.
-pub(super) const FEWEST: usize = 7;
+pub(super) const MIN_WORDS: usize = 7;
 /// Places of a word, a power of two: its symbols stand from the second on, and at both edges is one more that joins with none.
-const PLACES: usize = 32;
+const POSITIONS: usize = 32;
 
 /// The longest word, in bytes.
-pub(crate) const LONGEST: usize = PLACES - 2;
+pub(crate) const MAX_LEN: usize = POSITIONS - 2;
 
-const _: () = assert!(PLACES.is_power_of_two() && PLACES <= 1 << Order::PLACE_BITS);
+const _: () = assert!(POSITIONS.is_power_of_two() && POSITIONS <= 1 << MergePriority::POSITION_BITS);
 
 /// Of each place the numbers of all words.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
-struct Rows([[u32; LANES]; PLACES]);
+struct Rows([[u32; LANES]; POSITIONS]);
 
 /// The state of merging, reused from words to words.
 #[derive(Debug, Clone)]
-pub(crate) struct SideBySide {
+pub(crate) struct LaneMerger {
     /// The bytes of words, and how many they are. Behind the last word are as many as a load of four reaches beyond it.
-    bytes: [[u8; PLACES]; LANES + 1],
+    bytes: [[u8; POSITIONS]; LANES + 1],
     lens: [u32; LANES],
     words: usize,
     ids: Rows,
     /// What each symbol becomes with its right neighbour.
-    into: Rows,
-    /// The [`Order`] of that: the least of them is the next to be joined.
-    orders: Rows,
+    joined: Rows,
+    /// The [`MergePriority`] of that: the least of them is the next to be joined.
+    priorities: Rows,
     /// Of each word a bit for each place where a symbol still is.
-    there: [u32; LANES],
+    alive: [u32; LANES],
 }
 
-impl Default for SideBySide {
+impl Default for LaneMerger {
     fn default() -> Self {
-        let rows = Rows([[0; LANES]; PLACES]);
+        let rows = Rows([[0; LANES]; POSITIONS]);
         Self {
-            bytes: [[0; PLACES]; LANES + 1],
+            bytes: [[0; POSITIONS]; LANES + 1],
             lens: [0; LANES],
             words: 0,
             ids: rows.clone(),
-            into: rows.clone(),
-            orders: rows,
-            there: [0; LANES],
+            joined: rows.clone(),
+            priorities: rows,
+            alive: [0; LANES],
         }
     }
 }
 
-impl SideBySide {
-    /// A word to be merged with others, of [`LONGEST`] bytes at most. The answer is its lane.
+impl LaneMerger {
+    /// A word to be merged with others, of [`MAX_LEN`] bytes at most. The answer is its lane.
     ///
     /// # Panics
     /// If it is longer, or there are as many words as lanes.
     pub(super) fn push(&mut self, word: &[u8]) -> usize {
         let lane = self.words;
-        assert!(word.len() <= LONGEST);
+        assert!(word.len() <= MAX_LEN);
         // In steps that are known: most words are of a few bytes.
         let bytes = &mut self.bytes[lane];
         if let (Some(first), Some(last)) = (word.first_chunk::<16>(), word.last_chunk::<16>()) {
@@ -95,13 +95,13 @@ impl SideBySide {
     pub(super) fn merge<W>(
         &mut self,
         _: Avx512,
-        (table, pairs): (&Packed, &BytePairs),
+        (table, pairs): (&PackedMerges, &BytePairs),
         words: &mut [Option<W>; LANES],
         each: &mut impl FnMut(W, &[Symbol]),
     ) {
         // SAFETY: `Avx512` says that the processor has what the function asks for.
         unsafe { self.merge_avx512(table, pairs) };
-        let mut tokens = [Symbol { id: 0, len: 0 }; PLACES];
+        let mut tokens = [Symbol { id: 0, len: 0 }; POSITIONS];
         for (lane, word) in words.iter_mut().enumerate() {
             if let Some(word) = word.take() {
                 each(word, self.tokens(lane, &mut tokens));
@@ -111,8 +111,8 @@ impl SideBySide {
     }
 
     /// The tokens that a word has become, written to `tokens`.
-    fn tokens<'a>(&self, lane: usize, tokens: &'a mut [Symbol; PLACES]) -> &'a [Symbol] {
-        let mut left = self.there[lane] & !1;
+    fn tokens<'a>(&self, lane: usize, tokens: &'a mut [Symbol; POSITIONS]) -> &'a [Symbol] {
+        let mut left = self.alive[lane] & !1;
         let mut count = 0;
         loop {
             let at = left.trailing_zeros();
@@ -121,36 +121,36 @@ impl SideBySide {
             if left == 0 {
                 return &tokens[..count];
             }
-            tokens[count] = Symbol { id: self.ids.0[at as usize % PLACES][lane], len: left.trailing_zeros() - at };
+            tokens[count] = Symbol { id: self.ids.0[at as usize % POSITIONS][lane], len: left.trailing_zeros() - at };
             count += 1;
         }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    fn merge_avx512(&mut self, table: &Packed, pairs: &BytePairs) {
-        let longest = self.start(pairs);
+    fn merge_avx512(&mut self, table: &PackedMerges, pairs: &BytePairs) {
+        let longest = self.load_words(pairs);
         let [one, all] = [1, -1].map(|number| _mm512_set1_epi32(number));
         let id_limit = _mm512_set1_epi32((1u64 << table.id_bits()) as i32);
-        let mut there = load(&self.there);
+        let mut alive = load(&self.alive);
         let mut lowest = all;
-        for orders in &self.orders.0[1..=longest] {
-            lowest = _mm512_min_epu32(lowest, load(orders));
+        for priorities in &self.priorities.0[1..=longest] {
+            lowest = _mm512_min_epu32(lowest, load(priorities));
         }
         loop {
-            let joins = _mm512_cmplt_epu32_mask(lowest, _mm512_set1_epi32(Order::NONE as i32));
+            let joins = _mm512_cmplt_epu32_mask(lowest, _mm512_set1_epi32(MergePriority::NONE as i32));
             if joins == 0 {
                 break;
             }
             // Which symbol goes, and between which two the joined one stands then; none in a lane where nothing joins.
-            let at = _mm512_and_si512(lowest, _mm512_set1_epi32(PLACES as i32 - 1));
+            let at = _mm512_and_si512(lowest, _mm512_set1_epi32(POSITIONS as i32 - 1));
             let bit = _mm512_maskz_sllv_epi32(joins, one, at);
             let below = _mm512_sub_epi32(bit, one);
-            let behind = _mm512_maskz_andnot_epi32(joins, _mm512_or_si512(bit, below), there);
+            let behind = _mm512_maskz_andnot_epi32(joins, _mm512_or_si512(bit, below), alive);
             let right = lowest_bit(behind);
             let after = lowest_bit(_mm512_xor_si512(behind, right));
-            let before = highest_place(_mm512_and_si512(there, below));
+            let before = highest_position(_mm512_and_si512(alive, below));
             let before_bit = _mm512_maskz_sllv_epi32(joins, one, before);
-            there = _mm512_xor_si512(there, right);
+            alive = _mm512_xor_si512(alive, right);
             // What is known of pairs with either of the two that were joined is so no more.
             let gone = _mm512_or_si512(_mm512_or_si512(bit, right), before_bit);
             // Place by place, as looking for places lane by lane is slow on some processors.
@@ -158,14 +158,15 @@ impl SideBySide {
             lowest = all;
             for place in 0..longest + 2 {
                 let has = |bits| _mm512_test_epi32_mask(bits, _mm512_set1_epi32(1 << place));
-                let (ids, into, orders) = (&mut self.ids.0[place], &self.into.0[place], &mut self.orders.0[place]);
-                let (old, joined) = (load(ids), load(into));
+                let (ids, joined, priorities) =
+                    (&mut self.ids.0[place], &self.joined.0[place], &mut self.priorities.0[place]);
+                let (old, joined) = (load(ids), load(joined));
                 before_id = _mm512_mask_mov_epi32(before_id, has(before_bit), old);
                 after_id = _mm512_mask_mov_epi32(after_id, has(after), old);
                 id = _mm512_mask_mov_epi32(id, has(bit), joined);
                 store(ids, _mm512_mask_mov_epi32(old, has(bit), joined));
-                let left = _mm512_mask_mov_epi32(load(orders), has(gone), all);
-                store(orders, left);
+                let left = _mm512_mask_mov_epi32(load(priorities), has(gone), all);
+                store(priorities, left);
                 lowest = _mm512_min_epu32(lowest, left);
             }
             let mut new = [u32::MAX; LANES];
@@ -180,40 +181,40 @@ impl SideBySide {
             // So that none of them waits for the cache line of another one.
             for (asked, numbers, _) in &sides {
                 for lane in bits::positions((*asked).into()) {
-                    table.expect_number(numbers[lane % LANES]);
+                    table.prefetch_hash(numbers[lane % LANES]);
                 }
             }
             for (asked, numbers, places) in sides {
                 for lane in bits::positions(asked.into()).map(|lane| lane % LANES) {
-                    let pair = table.find(numbers[lane]);
-                    let place = places[lane] as usize % PLACES;
-                    let order = Order::of(pair.rank, place);
-                    self.orders.0[place][lane] = order;
-                    self.into.0[place][lane] = pair.id;
-                    new[lane] = new[lane].min(order);
+                    let pair = table.find_hash(numbers[lane]);
+                    let place = places[lane] as usize % POSITIONS;
+                    let priority = MergePriority::new(pair.rank, place);
+                    self.priorities.0[place][lane] = priority;
+                    self.joined.0[place][lane] = pair.id;
+                    new[lane] = new[lane].min(priority);
                 }
             }
             lowest = _mm512_min_epu32(lowest, load(&new));
         }
-        store(&mut self.there, there);
+        store(&mut self.alive, alive);
     }
 
     /// Writes the symbols of words and what each two of them become. The answer is the length of the longest.
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-    fn start(&mut self, pairs: &BytePairs) -> usize {
-        const { assert!(PLACES == 1 << 5 && size_of::<[u8; PLACES]>() == PLACES) };
+    fn load_words(&mut self, pairs: &BytePairs) -> usize {
+        const { assert!(POSITIONS == 1 << 5 && size_of::<[u8; POSITIONS]>() == POSITIONS) };
         /// Pairs of bytes in four of them.
         const PAIRS: usize = 3;
-        let longest = self.lens.iter().copied().max().unwrap_or(0).min(LONGEST as u32) as usize;
+        let longest = self.lens.iter().copied().max().unwrap_or(0).min(MAX_LEN as u32) as usize;
         let all = _mm512_set1_epi32(-1);
-        let starts = _mm512_slli_epi32::<5>(lanes());
+        let starts = _mm512_slli_epi32::<5>(lane_numbers());
         let lens = load(&self.lens);
         store(&mut self.ids.0[0], all);
         store(&mut self.ids.0[longest + 1], all);
-        store(&mut self.orders.0[0], all);
-        store(&mut self.orders.0[longest + 1], all);
+        store(&mut self.priorities.0[0], all);
+        store(&mut self.priorities.0[longest + 1], all);
         let [even, odd] =
-            [0, 1].map(|first| _mm512_or_si512(_mm512_slli_epi32::<1>(lanes()), _mm512_set1_epi32(first)));
+            [0, 1].map(|first| _mm512_or_si512(_mm512_slli_epi32::<1>(lane_numbers()), _mm512_set1_epi32(first)));
         let mut four = all;
         for at in 0..longest {
             four = if at % PAIRS == 0 {
@@ -237,17 +238,19 @@ impl SideBySide {
                     half((has_right >> 8) as u8, _mm512_extracti64x4_epi64::<1>(two)),
                 )
             };
-            let [rank, into] = [even, odd].map(|which| _mm512_permutex2var_epi32(low, which, high));
+            let [rank, joined] = [even, odd].map(|which| _mm512_permutex2var_epi32(low, which, high));
             let place = at + 1;
-            let order =
-                _mm512_or_si512(_mm512_slli_epi32::<{ Order::PLACE_BITS }>(rank), _mm512_set1_epi32(place as i32));
+            let priority = _mm512_or_si512(
+                _mm512_slli_epi32::<{ MergePriority::POSITION_BITS }>(rank),
+                _mm512_set1_epi32(place as i32),
+            );
             store(&mut self.ids.0[place], id);
-            store(&mut self.orders.0[place], order);
-            store(&mut self.into.0[place], into);
+            store(&mut self.priorities.0[place], priority);
+            store(&mut self.joined.0[place], joined);
         }
         // A bit for each symbol, and for the one at each edge.
-        let there = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 2), lens);
-        store(&mut self.there, _mm512_sub_epi32(there, _mm512_set1_epi32(1)));
+        let alive = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 2), lens);
+        store(&mut self.alive, _mm512_sub_epi32(alive, _mm512_set1_epi32(1)));
         longest
     }
 }
@@ -255,7 +258,7 @@ impl SideBySide {
 /// The number of each lane.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn lanes() -> __m512i {
+fn lane_numbers() -> __m512i {
     _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
@@ -283,14 +286,14 @@ fn lowest_bit(bits: __m512i) -> __m512i {
 /// The place of the highest bit that is set, if there is one.
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
-fn highest_place(bits: __m512i) -> __m512i {
+fn highest_position(bits: __m512i) -> __m512i {
     _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(bits))
 }
 
 /// The numbers that the table makes of pairs, and a bit for each that it may have.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
-fn may_have(table: &Packed, left: __m512i, right: __m512i, numbers: &mut [u64; LANES]) -> u16 {
+fn may_have(table: &PackedMerges, left: __m512i, right: __m512i, numbers: &mut [u64; LANES]) -> u16 {
     let (words, shift) = table.filter().words();
     let last = _mm512_set1_epi64(words.len() as i64 - 1);
     let multiplier = _mm512_set1_epi64(table.multiplier() as i64);
@@ -320,7 +323,7 @@ fn may_have(table: &Packed, left: __m512i, right: __m512i, numbers: &mut [u64; L
 mod tests {
     use super::super::merges::{Merge, Merges};
     use super::super::tests::{byte_alphabet, byte_merges};
-    use super::super::{Bpe, MergeScratch, WholeWords, naive};
+    use super::super::{Bpe, MergeScratch, TokenTable, naive};
     use super::*;
     use crate::simd::Simd;
     use proptest::prelude::*;
@@ -343,10 +346,10 @@ mod tests {
                 word.bytes().map(|byte| Symbol { id: id(byte.into()), len: 1 }).collect()
             };
             let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
-            let (mut state, mut found) = (SideBySide::default(), vec![]);
+            let (mut state, mut found) = (LaneMerger::default(), vec![]);
             let each = |word: &String, tokens: &[Symbol]| found.push((word.clone(), tokens.to_vec()));
-            bpe.tokenize_side_by_side(Simd::best(), words.iter(), &mut state, each);
-            let merged = if Simd::best().avx512().is_none() { 0 } else { words.len() - if words.len() % LANES < FEWEST { words.len() % LANES } else { 0 } };
+            bpe.tokenize_in_lanes(Simd::best(), words.iter(), &mut state, each);
+            let merged = if Simd::best().avx512().is_none() { 0 } else { words.len() - if words.len() % LANES < MIN_WORDS { words.len() % LANES } else { 0 } };
             let expected: Vec<_> = words.iter().take(merged).map(|word| (word.clone(), naive::merge(&merges, &letters(word)))).collect();
             prop_assert_eq!(found, expected);
         }
@@ -354,12 +357,12 @@ mod tests {
 
     #[test]
     fn words_that_are_tokens_are_not_merged() {
-        let whole = WholeWords::new([(&b"abab"[..], 1000), (b"c", 99)].into_iter());
+        let whole = TokenTable::new([(&b"abab"[..], 1000), (b"c", 99)].into_iter());
         let bpe = Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&byte_merges(1))), Some(whole), None);
         let words: Vec<Vec<u8>> =
             (0..100u8).map(|at| if at % 3 == 0 { b"abab".to_vec() } else { vec![b'a' + at % 4; 3] }).collect();
         let mut found = 0;
-        bpe.tokenize_side_by_side(Simd::best(), words.iter(), &mut SideBySide::default(), |word, tokens| {
+        bpe.tokenize_in_lanes(Simd::best(), words.iter(), &mut LaneMerger::default(), |word, tokens| {
             let mut alone = vec![];
             bpe.tokenize(word, key::of_word(word), &mut MergeScratch::default(), &mut alone).expect("bytes are tokens");
             assert_eq!(tokens, alone);
@@ -372,19 +375,17 @@ mod tests {
     fn what_cannot_be_merged_so_is_left_out() {
         let words = [b"abc"; LANES];
         let left_out = |bpe: Bpe| {
-            bpe.tokenize_side_by_side(Simd::best(), words.iter(), &mut SideBySide::default(), |_, _| {
+            bpe.tokenize_in_lanes(Simd::best(), words.iter(), &mut LaneMerger::default(), |_, _| {
                 panic!("it was merged")
             });
         };
         let merges = || Arc::new(Merges::new(&byte_merges(1)));
         left_out(Bpe::new(byte_alphabet(|byte| byte), merges(), None, Some(0.5)));
-        let high = Merge { rank: Order::LIMIT, id: 300 };
+        let high = Merge { rank: MergePriority::RANK_LIMIT, id: 300 };
         left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, high)])), None, None));
         let wide = Merge { rank: 1, id: u32::MAX - 1 };
         left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, wide)])), None, None));
         let bpe = Bpe::new(byte_alphabet(|byte| byte), merges(), None, None);
-        bpe.tokenize_side_by_side(Simd::all()[0], words.iter(), &mut SideBySide::default(), |_, _| {
-            panic!("it was merged")
-        });
+        bpe.tokenize_in_lanes(Simd::all()[0], words.iter(), &mut LaneMerger::default(), |_, _| panic!("it was merged"));
     }
 }

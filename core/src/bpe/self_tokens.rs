@@ -13,15 +13,15 @@ use super::{Alphabet, Merges};
 
 /// A bit for each id.
 #[derive(Debug, Default)]
-pub(super) struct StableTokens(Vec<u64>);
+pub(super) struct SelfTokens(Vec<u64>);
 
-impl StableTokens {
-    /// Those of `tokens`, whose ids are below `ids`, that can be shown to be stable. None of them should have more than [`SHORT`] bytes.
+impl SelfTokens {
+    /// Those of `tokens`, whose ids are below `ids`, that can be shown to be stable. None of them should have more than [`MAX_SHORT_LEN`] bytes.
     pub(super) fn among(merges: &Merges, alphabet: &Alphabet, tokens: impl Iterator<Item = u32>, ids: usize) -> Self {
-        let mut tree = Tree::new(merges, alphabet, ids);
+        let mut tree = MergeTree::new(merges, alphabet, ids);
         let mut bits = vec![0; ids.div_ceil(64)];
         for id in tokens.filter(|&id| (id as usize) < ids) {
-            bits[id as usize / 64] |= u64::from(tree.is_stable(merges, id, MAX_SHORT_LEN)) << (id % 64);
+            bits[id as usize / 64] |= u64::from(tree.is_self_token(merges, id, MAX_SHORT_LEN)) << (id % 64);
         }
         Self(bits)
     }
@@ -40,99 +40,99 @@ impl StableTokens {
 }
 
 /// What tokens are made of, by id, and what is known of them.
-struct Tree {
-    made: Vec<Made>,
-    known: Vec<Known>,
+struct MergeTree {
+    origins: Vec<Origin>,
+    verdicts: Vec<Verdict>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
-    Nothing,
-    Stable,
+enum Verdict {
+    Unchecked,
+    SelfToken,
     /// Or not shown to be stable.
-    Unstable,
+    Unproven,
 }
 
 /// The merge that makes a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Made {
+struct Origin {
     /// One more than its rank; bytes are there before.
     time: u32,
     left: u32,
     right: u32,
 }
 
-impl Made {
+impl Origin {
     /// Of nothing that is known: no merge makes the token, or more than one.
     const UNKNOWN: Self = Self { time: u32::MAX, left: 0, right: 0 };
     /// The token is a byte.
     const BYTE: Self = Self { time: 0, left: 0, right: 0 };
 }
 
-impl Tree {
+impl MergeTree {
     fn new(merges: &Merges, alphabet: &Alphabet, ids: usize) -> Self {
-        let mut made = vec![Made::UNKNOWN; ids];
-        let mut known = vec![Known::Nothing; ids];
+        let mut made = vec![Origin::UNKNOWN; ids];
+        let mut known = vec![Verdict::Unchecked; ids];
         let bytes = if let Alphabet::Bytes { ids, .. } = alphabet { &ids[..] } else { &[] };
         for id in bytes.iter().flatten() {
             if let Some(made) = made.get_mut(*id as usize) {
-                *made = Made::BYTE;
+                *made = Origin::BYTE;
             }
         }
         for (left, right, Merge { rank, id }) in merges.iter() {
             let Some(made) = made.get_mut(id as usize) else { continue };
             let known = &mut known[id as usize];
-            let is_first = *made == Made::UNKNOWN && *known == Known::Nothing;
-            if is_first && rank + 1 < Made::UNKNOWN.time {
-                *made = Made { time: rank + 1, left, right };
+            let is_first = *made == Origin::UNKNOWN && *known == Verdict::Unchecked;
+            if is_first && rank + 1 < Origin::UNKNOWN.time {
+                *made = Origin { time: rank + 1, left, right };
             } else {
                 // More than one way to make it, or a byte that is also made of others, or as late as if nothing made it.
-                *made = Made::UNKNOWN;
-                *known = Known::Unstable;
+                *made = Origin::UNKNOWN;
+                *known = Verdict::Unproven;
             }
         }
-        Self { made, known }
+        Self { origins: made, verdicts: known }
     }
 
-    fn made(&self, id: u32) -> Made {
-        self.made.get(id as usize).copied().unwrap_or(Made::UNKNOWN)
+    fn origin(&self, id: u32) -> Origin {
+        self.origins.get(id as usize).copied().unwrap_or(Origin::UNKNOWN)
     }
 
     /// Whether a token can be shown to be stable, going back through so many merges at most.
-    fn is_stable(&mut self, merges: &Merges, id: u32, depth: usize) -> bool {
-        let Some(&known) = self.known.get(id as usize) else { return false };
-        if known != Known::Nothing {
-            return known == Known::Stable;
+    fn is_self_token(&mut self, merges: &Merges, id: u32, depth: usize) -> bool {
+        let Some(&known) = self.verdicts.get(id as usize) else { return false };
+        if known != Verdict::Unchecked {
+            return known == Verdict::SelfToken;
         }
-        let token = self.made(id);
+        let token = self.origin(id);
         let stable = match token {
-            Made::BYTE => true,
-            Made::UNKNOWN => false,
-            Made { time, left, right } => {
+            Origin::BYTE => true,
+            Origin::UNKNOWN => false,
+            Origin { time, left, right } => {
                 depth > 0
                     && [left, right]
                         .into_iter()
-                        .all(|part| self.made(part).time < time && self.is_stable(merges, part, depth - 1))
-                    && self.stays_apart(merges, token)
+                        .all(|part| self.origin(part).time < time && self.is_self_token(merges, part, depth - 1))
+                    && self.keeps_boundary(merges, token)
             }
         };
-        self.known[id as usize] = if stable { Known::Stable } else { Known::Unstable };
+        self.verdicts[id as usize] = if stable { Verdict::SelfToken } else { Verdict::Unproven };
         stable
     }
 
     /// Whether nothing joins over the middle of a token before its two parts are made, both of which are stable.
-    fn stays_apart(&self, merges: &Merges, token: Made) -> bool {
+    fn keeps_boundary(&self, merges: &Merges, token: Origin) -> bool {
         let (mut left, mut right) = (token.left, token.right);
-        let (mut left_made, mut right_made) = (self.made(left), self.made(right));
+        let (mut left_made, mut right_made) = (self.origin(left), self.origin(right));
         // When each of them becomes part of the next.
         let (mut left_until, mut right_until) = (token.time, token.time);
         while left_made.time > 0 || right_made.time > 0 {
             if left_made.time > right_made.time {
                 (left, left_until) = (left_made.right, left_made.time);
-                left_made = self.made(left);
+                left_made = self.origin(left);
             } else {
                 (right, right_until) = (right_made.left, right_made.time);
-                right_made = self.made(right);
+                right_made = self.origin(right);
             }
             // One of the same rank counts too: equals are done from left to right, which could be this one first.
             if merges.get(left, right).rank < left_until.min(right_until) {
@@ -166,7 +166,7 @@ mod tests {
 
     /// Which of the ids below 400 are shown to be stable.
     fn stable(merges: &[(u32, u32, Merge)]) -> Vec<bool> {
-        let stable = StableTokens::among(&Merges::new(merges), &alphabet(), (0..500).rev(), 400);
+        let stable = SelfTokens::among(&Merges::new(merges), &alphabet(), (0..500).rev(), 400);
         (0..400).map(|id| stable.has(id)).collect()
     }
 
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn of_ids_that_are_not_asked_for_or_too_large_nothing_is_known() {
         let list = [(97, 98, Merge { rank: 0, id: 256 }), (256, 99, Merge { rank: 1, id: u32::MAX })];
-        let stable = StableTokens::among(&Merges::new(&list), &alphabet(), [256, u32::MAX].into_iter(), 300);
+        let stable = SelfTokens::among(&Merges::new(&list), &alphabet(), [256, u32::MAX].into_iter(), 300);
         assert!(stable.has(256) && !stable.has(97) && !stable.has(u32::MAX) && !stable.has(300));
     }
 
@@ -224,7 +224,7 @@ mod tests {
         // Each token is the one before it and one more letter.
         let list: Vec<_> =
             (0..40).map(|rank| (if rank == 0 { 97 } else { 255 + rank }, 98, Merge { rank, id: 256 + rank })).collect();
-        let stable = StableTokens::among(&Merges::new(&list), &alphabet(), [295].into_iter(), 400);
+        let stable = SelfTokens::among(&Merges::new(&list), &alphabet(), [295].into_iter(), 400);
         assert!(!stable.has(295));
     }
 }

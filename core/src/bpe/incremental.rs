@@ -21,30 +21,30 @@ use crate::error::EncodeError;
 
 /// A long word and its tokens.
 #[derive(Debug)]
-pub(super) struct LastWord {
+pub(super) struct PreviousWord {
     bytes: Vec<u8>,
     symbols: Vec<Symbol>,
     /// The length of the symbols together.
     covered: usize,
     /// What a step and a block merged last.
-    parts: [Part; 2],
-    pub(super) sizes: Sizes,
+    merged: [MergedBlock; 2],
+    pub(super) sizes: BlockSizes,
 }
 
 /// Where in the word at hand something was merged, and the symbols. The next part has the same ones if its text is the same, as in a
 /// word of one letter.
 #[derive(Debug, Default)]
-struct Part {
+struct MergedBlock {
     range: Option<Range<usize>>,
     symbols: Vec<Symbol>,
 }
 
-const STEP: usize = 0;
-const BLOCK: usize = 1;
+const STEP_BLOCK: usize = 0;
+const LARGE_BLOCK: usize = 1;
 
 /// All in bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
+pub(super) struct BlockSizes {
     /// Shorter words are merged as they come.
     pub(super) least: usize,
     /// Of a block.
@@ -58,17 +58,18 @@ pub(super) struct Sizes {
 }
 
 /// Words up to the least length the word cache has.
-const SIZES: Sizes = Sizes { least: 256, block: 4096, back: 64, step: short_word::SHORT, near: 12 };
+const BLOCK_SIZES: BlockSizes =
+    BlockSizes { least: 256, block: 4096, back: 64, step: short_word::MAX_SYMBOLS, near: 12 };
 /// Longer words are not kept: their copy would cost memory.
-const MOST: usize = 16 << 20;
+const MAX_KEPT: usize = 16 << 20;
 
-impl Default for LastWord {
+impl Default for PreviousWord {
     fn default() -> Self {
-        Self { bytes: Vec::new(), symbols: Vec::new(), covered: 0, parts: Default::default(), sizes: SIZES }
+        Self { bytes: Vec::new(), symbols: Vec::new(), covered: 0, merged: Default::default(), sizes: BLOCK_SIZES }
     }
 }
 
-impl LastWord {
+impl PreviousWord {
     /// How many symbols there is room for.
     pub(super) fn symbols(&self) -> usize {
         self.symbols.capacity()
@@ -76,15 +77,15 @@ impl LastWord {
 
     /// Makes the symbols those of `word`, of which the first `known` bytes are those of the word so far. Nothing, and symbols
     /// of no meaning, where that has to be done as a whole.
-    fn become_of(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<()> {
+    fn continue_with(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<()> {
         let steps = short_word::is_short(&bpe.merges, self.sizes.step);
-        self.parts.iter_mut().for_each(|part| part.range = None);
+        self.merged.iter_mut().for_each(|part| part.range = None);
         let mut known = known;
         while self.covered != word.len() || known != word.len() {
-            let stepped = if steps { self.step(bpe, word, known, scratch) } else { None };
+            let stepped = if steps { self.merge_step(bpe, word, known, scratch) } else { None };
             known = match stepped {
                 Some(end) => end,
-                None => self.block(bpe, word, known, scratch)?,
+                None => self.merge_block(bpe, word, known, scratch)?,
             };
         }
         Some(())
@@ -92,29 +93,29 @@ impl LastWord {
 
     /// The same as far as a step leads, and where that is. Nothing, and the symbols as they were, where tokens do not agree so soon,
     /// or are so long that it would not lead far.
-    fn step(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<usize> {
-        let Sizes { step, near, .. } = self.sizes;
-        let (kept, start) = self.place_before(word, known, near)?;
+    fn merge_step(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<usize> {
+        let BlockSizes { step, near, .. } = self.sizes;
+        let (kept, start) = self.restart_before(word, known, near)?;
         let end = match &bpe.alphabet {
-            Alphabet::Bytes { .. } => floor(word, (start + step).min(word.len())),
+            Alphabet::Bytes { .. } => floor_char_boundary(word, (start + step).min(word.len())),
             Alphabet::Characters(_) => after_characters(word, start, step),
         };
         if end < word.len().min(known + step.div_ceil(4)) {
             return None;
         }
-        self.go_on_from(bpe, &word[..end], known, (kept, start), STEP, scratch)?;
+        self.merge_from(bpe, &word[..end], known, (kept, start), STEP_BLOCK, scratch)?;
         Some(end)
     }
 
     /// The same as far as a block leads, and where that is. Nothing where tokens do not agree within a block.
-    fn block(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<usize> {
-        let Sizes { block, mut back, .. } = self.sizes;
+    fn merge_block(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<usize> {
+        let BlockSizes { block, mut back, .. } = self.sizes;
         while back <= block {
-            let place = self.place_before(word, known, back)?;
+            let place = self.restart_before(word, known, back)?;
             // Of one length wherever it starts, so that the same text again is the same part again.
             let again = (known - place.1).next_multiple_of(block);
-            let end = floor(word, (place.1 + again + block).min(word.len()));
-            if self.go_on_from(bpe, &word[..end], known, place, BLOCK, scratch).is_some() {
+            let end = floor_char_boundary(word, (place.1 + again + block).min(word.len()));
+            if self.merge_from(bpe, &word[..end], known, place, LARGE_BLOCK, scratch).is_some() {
                 return Some(end);
             }
             back *= 8;
@@ -123,7 +124,7 @@ impl LastWord {
     }
 
     /// The same for all of `word`, if merging again from a place gives the token that is there. Else nothing is changed.
-    fn go_on_from(
+    fn merge_from(
         &mut self,
         bpe: &Bpe,
         word: &[u8],
@@ -136,7 +137,7 @@ impl LastWord {
         if start + first as usize > known {
             return None;
         }
-        let part = &mut self.parts[which];
+        let part = &mut self.merged[which];
         let range = start..word.len();
         if part.range.take().is_none_or(|last| word.get(last) != Some(&word[range.clone()])) {
             // The error of a word says where it is, so that of a part does not do.
@@ -157,7 +158,7 @@ impl LastWord {
     }
 
     /// Where to merge again from, so that it is `back` bytes before `known` or more, or the start.
-    fn place_before(&self, word: &[u8], known: usize, back: usize) -> Option<(usize, usize)> {
+    fn restart_before(&self, word: &[u8], known: usize, back: usize) -> Option<(usize, usize)> {
         if known <= back { Some((0, 0)) } else { self.symbol_before(word, known - back) }
     }
 
@@ -186,7 +187,7 @@ fn starts_character(byte: u8) -> bool {
 }
 
 /// The start of the character that `end` is in.
-fn floor(word: &[u8], end: usize) -> usize {
+fn floor_char_boundary(word: &[u8], end: usize) -> usize {
     let starts = |&at: &usize| word.get(at).is_none_or(|&byte| starts_character(byte));
     (end.saturating_sub(3)..=end).rev().find(starts).unwrap_or(end)
 }
@@ -198,14 +199,14 @@ fn after_characters(word: &[u8], start: usize, count: usize) -> usize {
 }
 
 fn common_length(one: &[u8], other: &[u8]) -> usize {
-    const BLOCK: usize = 64;
-    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
-    let equal = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
+    const COMPARED: usize = 64;
+    let blocks = one.chunks_exact(COMPARED).zip(other.chunks_exact(COMPARED));
+    let equal = blocks.take_while(|(one, other)| one == other).count() * COMPARED;
     equal + one[equal..].iter().zip(&other[equal..]).take_while(|(one, other)| one == other).count()
 }
 
 /// Whether the first symbols of a part of a word are those that the part has in the word.
-pub(super) fn parts_stay(alphabet: &Alphabet) -> bool {
+pub(super) fn is_splittable(alphabet: &Alphabet) -> bool {
     match alphabet {
         Alphabet::Bytes { .. } => true,
         Alphabet::Characters(characters) => {
@@ -224,19 +225,19 @@ pub(super) fn merge(
     scratch: &mut MergeScratch,
     out: &mut Vec<Symbol>,
 ) -> Result<(), EncodeError> {
-    let mut last = std::mem::take(&mut scratch.last);
+    let mut last = std::mem::take(&mut scratch.previous);
     let known = common_length(&last.bytes, word);
-    let made = last.become_of(bpe, word, known, scratch);
+    let made = last.continue_with(bpe, word, known, scratch);
     if made.is_some() {
         out.extend_from_slice(&last.symbols);
     }
-    if made.is_some() && word.len() <= MOST {
+    if made.is_some() && word.len() <= MAX_KEPT {
         last.bytes.truncate(known);
         last.bytes.extend_from_slice(&word[known..]);
     } else {
         last.clear();
     }
-    scratch.last = last;
+    scratch.previous = last;
     if made.is_none() {
         bpe.merge(word, scratch)?;
         out.extend_from_slice(&scratch.symbols);
@@ -300,11 +301,11 @@ mod tests {
             for alphabet in alphabets() {
                 let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
                 let mut scratch = MergeScratch::default();
-                scratch.last.sizes = Sizes { least: 4, block: 24, back: 3, step, near };
+                scratch.previous.sizes = BlockSizes { least: 4, block: 24, back: 3, step, near };
                 for word in &words {
                     let (mut alone, mut after) = (vec![], vec![]);
                     bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut alone).expect("nothing is missing");
-                    if word.len() > scratch.last.sizes.least {
+                    if word.len() > scratch.previous.sizes.least {
                         merge(&bpe, word.as_bytes(), &mut scratch, &mut after).expect("nothing is missing");
                         prop_assert_eq!(&after, &alone, "{:?} of {:?}, {:?}", word, words, bpe.alphabet);
                     }
@@ -344,21 +345,21 @@ mod tests {
     fn steps_lead_on_where_tokens_are_short_and_else_nowhere() {
         let bpe = doubling();
         let mut scratch = MergeScratch::default();
-        let mut last = LastWord::default();
+        let mut last = PreviousWord::default();
         let word = b"abaab".repeat(100);
         let mut known = 0;
         while known < word.len() {
-            let end = last.step(&bpe, &word, known, &mut scratch).expect("tokens are of three letters at most");
+            let end = last.merge_step(&bpe, &word, known, &mut scratch).expect("tokens are of three letters at most");
             assert!(end > known + 40 || end == word.len(), "{known} {end}");
             known = end;
         }
         assert_eq!(last.covered, word.len());
         let word = vec![b'a'; 1000];
-        let mut last = LastWord::default();
-        assert_eq!(last.step(&bpe, &word, 0, &mut scratch), Some(62));
+        let mut last = PreviousWord::default();
+        assert_eq!(last.merge_step(&bpe, &word, 0, &mut scratch), Some(62));
         // 32, 16, 8 and 4 letters, and 2: those at the end would be others if more followed.
         assert_eq!(last.symbols.len(), 5);
-        assert_eq!(last.step(&bpe, &word, 62, &mut scratch), None);
+        assert_eq!(last.merge_step(&bpe, &word, 62, &mut scratch), None);
         assert_eq!((last.symbols.len(), last.covered), (5, 62), "what is there stays");
     }
 
@@ -372,7 +373,8 @@ mod tests {
         for end in 1001..=2000 {
             bpe.tokenize(&word[..end], key::of_word(&word[..end]), &mut scratch, &mut out)
                 .expect("every byte has a token");
-            let merged = scratch.last.parts.iter().filter(|part| part.range.is_some()).map(|part| part.symbols.len());
+            let merged =
+                scratch.previous.merged.iter().filter(|part| part.range.is_some()).map(|part| part.symbols.len());
             assert!(merged.sum::<usize>() < 200, "{end}");
         }
         let mut alone = vec![];

@@ -260,7 +260,7 @@ impl Tokenizer {
             return Ok(encoder.count_bare(self, end, plan, room)? > room);
         };
         let mut behind = Encoding::default();
-        encoder.encode_behind(self, end, &with_places(plan, text), &mut behind)?;
+        encoder.encode_continuation(self, end, &with_places(plan, text), &mut behind)?;
         Ok(behind.offsets.first() == Some(&[0, token]) && behind.len() > room)
     }
 
@@ -279,7 +279,7 @@ impl Tokenizer {
         (text.floor(start) == start).then_some(Anchor { before, start, token: None })
     }
 
-    /// Whether all of a text behind its first piece is read as it stands, so that [`Encoder::encode_behind`] can be asked.
+    /// Whether all of a text behind its first piece is read as it stands, so that [`Encoder::encode_continuation`] can be asked.
     fn goes_on(&self) -> bool {
         self.spaces.is_some() && self.bpe.split_points.is_some() && self.bpe.is_splittable && self.bpe.dropout.is_none()
     }

@@ -45,11 +45,11 @@ mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
-mod lender;
 mod load;
 mod lock;
 pub mod memory;
 mod normalizer;
+mod object_pool;
 mod padding;
 mod pattern;
 mod post_processor;

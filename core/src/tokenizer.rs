@@ -11,9 +11,9 @@ use crate::definition::Definition;
 use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
-use crate::lender::Lender;
 use crate::load;
 use crate::normalizer::Normalizer;
+use crate::object_pool::ObjectPool;
 use crate::padding::Padding;
 use crate::post_processor::PostProcessor;
 use crate::pretokenizer::PreTokenizer;
@@ -455,14 +455,14 @@ impl Tokenizer {
 #[derive(Debug)]
 struct Encoders {
     /// In boxes, because they are lent for every text and larger than most.
-    idle: Lender<Box<Encoder>>,
+    idle: ObjectPool<Box<Encoder>>,
     /// What their word caches tell each other.
     shared: Arc<SharedWords>,
 }
 
 impl Default for Encoders {
     fn default() -> Self {
-        Self { idle: Lender::new(Self::most_idle()), shared: Arc::default() }
+        Self { idle: ObjectPool::new(Self::most_idle()), shared: Arc::default() }
     }
 }
 
@@ -487,7 +487,7 @@ impl Encoders {
     }
 
     fn lend(&self) -> Box<Encoder> {
-        self.idle.lend(|number| {
+        self.idle.take(|number| {
             if number > 0 {
                 self.shared.start();
             }
@@ -497,7 +497,7 @@ impl Encoders {
 
     fn give_back(&self, mut encoder: Box<Encoder>) {
         encoder.trim();
-        self.idle.give_back(encoder);
+        self.idle.put(encoder);
     }
 
     fn memory_bytes(&self) -> usize {

@@ -316,7 +316,7 @@ fn encode_parts(tokenizer: &Tokenizer, parts: &[Part<'_>], plan: Plan, run: &Run
                 let overflowing = match part.text {
                     None => encoder.encode(tokenizer, &part.input, &plan, &mut made.out),
                     Some((text, ends)) => {
-                        encoder.encode_part(tokenizer, text, ends, &plan, &mut made.out).map(|()| vec![])
+                        encoder.encode_chunk(tokenizer, text, ends, &plan, &mut made.out).map(|()| vec![])
                     }
                 };
                 let overflowing = overflowing.map_err(|error| error_of(tokenizer, encoder, part, &plan, error))?;
@@ -368,7 +368,7 @@ pub fn count_batch(
                 let part = &parts[at];
                 let count = match part.text {
                     None => encoder.count(tokenizer, &part.input, &plan, usize::MAX),
-                    Some((text, ends)) => encoder.count_part(tokenizer, text, ends, &plan),
+                    Some((text, ends)) => encoder.count_chunk(tokenizer, text, ends, &plan),
                 };
                 counts
                     .push((part.row, count.map_err(|error| error_of(tokenizer, encoder, part, &plan, error))? as u32));

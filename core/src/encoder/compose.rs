@@ -5,8 +5,8 @@
 
 use std::iter::repeat_n;
 
+use super::offset_converter::OffsetConverter;
 use super::row::{Quota, Row, Source, WordNumbers};
-use super::ruler::Ruler;
 use super::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 use crate::error::EncodeError;
@@ -30,13 +30,13 @@ pub(super) struct TextTokens {
 pub(super) struct Trimming {
     /// Of each token.
     margins: Vec<Margins>,
-    /// For each token where in `units` its text starts; [`AS_IT_IS`] where code points are the unit that is wanted.
+    /// For each token where in `units` its text starts; [`SAME_UNIT`] where code points are the unit that is wanted.
     bases: Vec<u32>,
     /// From code points to the unit that is wanted, for one text after the other.
     units: Vec<u32>,
 }
 
-const AS_IT_IS: u32 = u32::MAX;
+const SAME_UNIT: u32 = u32::MAX;
 
 impl Trimming {
     pub(super) fn clear(&mut self) {
@@ -50,8 +50,8 @@ impl Trimming {
     }
 
     /// The tokens since the last call are of `text`, and their offsets are in code points.
-    fn end_text(&mut self, text: &str, unit: OffsetUnit) {
-        let mut base = AS_IT_IS;
+    fn finish_text(&mut self, text: &str, unit: OffsetUnit) {
+        let mut base = SAME_UNIT;
         if unit != OffsetUnit::CodePoint && !text.is_ascii() {
             base = self.units.len() as u32;
             let mut at = 0;
@@ -65,10 +65,10 @@ impl Trimming {
     }
 
     /// Trims the offsets of tokens from `first` on, which are a run, and turns them into the unit that is wanted.
-    fn finish(&self, first: usize, trims: &[Trim], offsets: &mut [[u32; 2]]) {
+    fn trim_offsets(&self, first: usize, trims: &[Trim], offsets: &mut [[u32; 2]]) {
         trims.iter().for_each(|trim| trim.apply(offsets, &self.margins[first..]));
-        for (offset, &base) in offsets.iter_mut().zip(&self.bases[first..]).filter(|(_, base)| **base != AS_IT_IS) {
-            // Places beyond the text stay as they are (see `Source::origin`).
+        for (offset, &base) in offsets.iter_mut().zip(&self.bases[first..]).filter(|(_, base)| **base != SAME_UNIT) {
+            // Places beyond the text stay as they are (see `Source::original_span`).
             *offset = offset.map(|at| self.units.get(base as usize + at as usize).copied().unwrap_or(at));
         }
     }
@@ -87,7 +87,7 @@ impl Encoder {
         if let Some(truncation) = plan.truncation {
             let added = tokenizer.post_processor.added_tokens(input.second.is_some());
             if let Some(truncation) = truncation.less(if plan.add_special_tokens { added } else { 0 }) {
-                return self.encode_cut(tokenizer, input, plan, truncation, out);
+                return self.encode_truncated(tokenizer, input, plan, truncation, out);
             }
         }
         self.encode_whole(tokenizer, input, plan, out).map(|()| vec![])
@@ -101,18 +101,18 @@ impl Encoder {
         plan: &Plan,
         limit: usize,
     ) -> Result<usize, EncodeError> {
-        self.counting(limit, |encoder, out| encoder.encode(tokenizer, input, plan, out).map(|_| ()))
+        self.with_count_scratch(limit, |encoder, out| encoder.encode(tokenizer, input, plan, out).map(|_| ()))
     }
 
-    /// How many tokens a part of a text has, as [`Self::encode_part`] makes them.
-    pub(crate) fn count_part(
+    /// How many tokens a part of a text has, as [`Self::encode_chunk`] makes them.
+    pub(crate) fn count_chunk(
         &mut self,
         tokenizer: &Tokenizer,
         text: Text<'_>,
         ends: [bool; 2],
         plan: &Plan,
     ) -> Result<usize, EncodeError> {
-        self.counting(usize::MAX, |encoder, out| encoder.encode_part(tokenizer, text, ends, plan, out))
+        self.with_count_scratch(usize::MAX, |encoder, out| encoder.encode_chunk(tokenizer, text, ends, plan, out))
     }
 
     /// As [`Self::count`], without what the post-processor adds.
@@ -123,21 +123,23 @@ impl Encoder {
         plan: &Plan,
         limit: usize,
     ) -> Result<usize, EncodeError> {
-        self.counting(limit, |encoder, out| encoder.text_tokens(tokenizer, text, WordNumbers::Next(0), plan, None, out))
+        self.with_count_scratch(limit, |encoder, out| {
+            encoder.encode_text(tokenizer, text, WordNumbers::Next(0), plan, None, out)
+        })
     }
 
-    fn counting(
+    fn with_count_scratch(
         &mut self,
         limit: usize,
         work: impl FnOnce(&mut Self, &mut Encoding) -> Result<(), EncodeError>,
     ) -> Result<usize, EncodeError> {
-        let mut out = std::mem::take(&mut self.counted);
+        let mut out = std::mem::take(&mut self.count_scratch);
         out.clear();
-        self.quota = Quota { limit, drops: true, dropped: 0 };
+        self.quota = Quota { limit, count_only: true, counted: 0 };
         let result = work(self, &mut out);
-        let count = self.quota.dropped + out.len();
+        let count = self.quota.counted + out.len();
         self.quota = Quota::default();
-        self.counted = out;
+        self.count_scratch = out;
         result.map(|()| count)
     }
 
@@ -166,7 +168,7 @@ impl Encoder {
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         self.quota = Quota { limit, ..Quota::default() };
-        let result = self.text_tokens(tokenizer, text, WordNumbers::Next(0), plan, None, out);
+        let result = self.encode_text(tokenizer, text, WordNumbers::Next(0), plan, None, out);
         self.quota = Quota::default();
         result
     }
@@ -175,7 +177,7 @@ impl Encoder {
     /// [`Self::encode_first_bare`], but what is done at the start of a text is left out. Where the first of these tokens is
     /// the one that the text as a whole has there, so are all others; [`crate::bpe`] has the reason (in `resume`). Only for
     /// tokenizers of which [`Tokenizer::goes_on`] says so.
-    pub(crate) fn encode_behind(
+    pub(crate) fn encode_continuation(
         &mut self,
         tokenizer: &Tokenizer,
         text: Text<'_>,
@@ -183,14 +185,14 @@ impl Encoder {
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         out.clear();
-        self.row(text, WordNumbers::Next(0), plan, None, out, |encoder, row| {
+        self.with_row(text, WordNumbers::Next(0), plan, None, out, |encoder, row| {
             let source = Source { text: row.original, base: 0, origins: None };
             let split_points = tokenizer
                 .bpe
                 .split_points
                 .as_ref()
                 .expect("a tokenizer that reads spaces as they stand has split_points");
-            encoder.words.pieces(tokenizer, split_points, &source, 0, tokenizer.spaces, row)
+            encoder.word_encoder.encode_pieces(tokenizer, split_points, &source, 0, tokenizer.spaces, row)
         })
     }
 
@@ -222,9 +224,9 @@ impl Encoder {
                     let first_offset = out.offsets.len();
                     let trims = plan.columns.contains(Columns::OFFSETS) && !run.trims.is_empty();
                     let mut trimming = trims.then(|| std::mem::take(&mut self.trimming));
-                    self.tokens(tokenizer, input.get(sequence), plan, trimming.as_mut(), out)?;
+                    self.encode_sequence(tokenizer, input.get(sequence), plan, trimming.as_mut(), out)?;
                     if let Some(mut trimming) = trimming {
-                        trimming.finish(0, &run.trims, &mut out.offsets[first_offset..]);
+                        trimming.trim_offsets(0, &run.trims, &mut out.offsets[first_offset..]);
                         trimming.clear();
                         self.trimming = trimming;
                     }
@@ -232,7 +234,7 @@ impl Encoder {
             }
             if plan.columns != Columns::NONE {
                 let count = out.ids.len() - first;
-                fill(count, run.type_id, run.special, plan.columns, out);
+                fill_constant_columns(count, run.type_id, run.special, plan.columns, out);
                 if plan.columns.contains(Columns::SEQUENCE_IDS) {
                     out.sequence_ids.extend(repeat_n(*sequence_id, count));
                 }
@@ -251,7 +253,7 @@ impl Encoder {
 
     /// Appends the ids of a part of a text: with the first what the post-processor puts before the text, with the last what
     /// it puts behind it. The text stands there once, and nothing but ids is wanted.
-    pub(crate) fn encode_part(
+    pub(crate) fn encode_chunk(
         &mut self,
         tokenizer: &Tokenizer,
         text: Text<'_>,
@@ -268,7 +270,7 @@ impl Encoder {
                 }
                 RunTokens::Special { .. } => {}
                 RunTokens::Text { .. } => {
-                    self.text_tokens(tokenizer, text, WordNumbers::Next(0), plan, None, out)?;
+                    self.encode_text(tokenizer, text, WordNumbers::Next(0), plan, None, out)?;
                     is_wanted = is_last;
                 }
             }
@@ -276,7 +278,7 @@ impl Encoder {
         Ok(())
     }
 
-    fn encode_cut(
+    fn encode_truncated(
         &mut self,
         tokenizer: &Tokenizer,
         input: &Input<'_>,
@@ -290,7 +292,7 @@ impl Encoder {
         for (sequence, text) in input.sequences().zip(&mut texts) {
             text.tokens.clear();
             text.trimming.clear();
-            self.tokens(tokenizer, sequence, plan, trims.then_some(&mut text.trimming), &mut text.tokens)?;
+            self.encode_sequence(tokenizer, sequence, plan, trims.then_some(&mut text.trimming), &mut text.tokens)?;
         }
         let [first, second] = [0, 1].map(|i| texts[i].tokens.len());
         self.texts = texts;
@@ -330,12 +332,12 @@ impl Encoder {
                         let first = out.offsets.len();
                         out.offsets.extend_from_slice(&tokens.offsets[start..end]);
                         if !trimming.margins.is_empty() {
-                            trimming.finish(start, &run.trims, &mut out.offsets[first..]);
+                            trimming.trim_offsets(start, &run.trims, &mut out.offsets[first..]);
                         }
                     }
                 }
             }
-            fill(run.len(), run.type_id, run.special, columns, out);
+            fill_constant_columns(run.len(), run.type_id, run.special, columns, out);
         }
         if columns.contains(Columns::SEQUENCE_IDS) {
             push_sequence_ids(&draft.ranges, draft.len(), &mut out.sequence_ids);
@@ -346,7 +348,7 @@ impl Encoder {
     }
 
     /// Appends the tokens of a text, with the columns that differ from token to token.
-    fn tokens(
+    fn encode_sequence(
         &mut self,
         tokenizer: &Tokenizer,
         sequence: Sequence<'_>,
@@ -355,15 +357,15 @@ impl Encoder {
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         match sequence {
-            Sequence::Text(text) => self.text_tokens(tokenizer, text, WordNumbers::Next(0), plan, trimming, out),
+            Sequence::Text(text) => self.encode_text(tokenizer, text, WordNumbers::Next(0), plan, trimming, out),
             Sequence::Words(words) => words.iter().enumerate().try_for_each(|(number, &word)| {
                 let number = WordNumbers::Given(number as u32);
-                self.text_tokens(tokenizer, word, number, plan, trimming.as_deref_mut(), out)
+                self.encode_text(tokenizer, word, number, plan, trimming.as_deref_mut(), out)
             }),
         }
     }
 
-    fn text_tokens(
+    fn encode_text(
         &mut self,
         tokenizer: &Tokenizer,
         text: Text<'_>,
@@ -372,12 +374,12 @@ impl Encoder {
         trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
-        let stages = |encoder: &mut Self, row: &mut Row<'_>| encoder.sequence(tokenizer, &plan.policy, row);
-        self.row(text, words, plan, trimming, out, stages)
+        let stages = |encoder: &mut Self, row: &mut Row<'_>| encoder.encode_segments(tokenizer, &plan.policy, row);
+        self.with_row(text, words, plan, trimming, out, stages)
     }
 
     /// Lets `stages` append the tokens of a text to `out`.
-    fn row(
+    fn with_row(
         &mut self,
         text: Text<'_>,
         words: WordNumbers,
@@ -390,13 +392,13 @@ impl Encoder {
         let result = text.to_utf8(&mut buffer).and_then(|text| {
             let columns = plan.columns.and(Columns::PER_TOKEN);
             let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
-            let ruler = columns.contains(Columns::OFFSETS).then(|| Ruler::new(text, unit));
+            let converter = columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit));
             let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
-            let mut row = Row { out, columns, original: text, ruler, words, margins, quota: self.quota };
+            let mut row = Row { out, columns, original: text, converter: converter, words, margins, quota: self.quota };
             stages(self, &mut row)?;
             self.quota = row.quota;
             if let Some(trimming) = trimming {
-                trimming.end_text(text, plan.offset_unit);
+                trimming.finish_text(text, plan.offset_unit);
             }
             Ok(())
         });
@@ -406,7 +408,7 @@ impl Encoder {
 }
 
 /// The columns that say the same of all tokens of a run.
-fn fill(count: usize, type_id: u32, special: bool, columns: Columns, out: &mut Encoding) {
+fn fill_constant_columns(count: usize, type_id: u32, special: bool, columns: Columns, out: &mut Encoding) {
     if columns.contains(Columns::SPECIAL_TOKENS_MASK) {
         out.special_tokens_mask.extend(repeat_n(u8::from(special), count));
     }

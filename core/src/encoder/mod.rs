@@ -1,22 +1,22 @@
 //! One worker's way of encoding: the stages in order over one text, with the state that goes from text to text.
 //!
-//! - [`words`]: the model's part, words to ids.
+//! - [`word_encoder`]: the model's part, words to ids.
 //! - [`seeds`]: the words that are known before there was a text.
 //! - [`row`]: what is known of the tokens beside their ids.
-//! - [`ruler`]: bytes of a text become the unit of the offsets.
+//! - [`offset_converter`]: bytes of a text become the unit of the offsets.
 //! - [`compose`]: what becomes of the tokens of a text or two, whole or cut by truncation.
 
 #[cfg(test)]
 mod columns_tests;
 mod compose;
 #[cfg(target_arch = "x86_64")]
-mod learn;
+mod miss_batch;
+mod offset_converter;
 mod row;
-mod ruler;
 mod seeds;
 #[cfg(test)]
 mod tests;
-mod words;
+mod word_encoder;
 
 use std::sync::Arc;
 
@@ -35,18 +35,18 @@ use crate::truncation::Truncation;
 use compose::{TextTokens, Trimming};
 use row::{Quota, Row, Source};
 pub(crate) use seeds::Seeds;
-use words::Words;
+use word_encoder::WordEncoder;
 
 /// What one worker needs to encode, beside the [`Tokenizer`]. It belongs to one worker at a time and remembers words.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     is_seeded: bool,
-    words: Words,
+    word_encoder: WordEncoder,
     text: AlignedText,
     splits: Splits,
     utf8: String,
     /// Where a count puts the ids that nobody wants.
-    counted: Encoding,
+    count_scratch: Encoding,
     quota: Quota,
     trimming: Trimming,
     /// The tokens of texts that are cut afterwards.
@@ -73,11 +73,11 @@ impl Encoder {
     pub(crate) fn new(cache_bytes: usize, seed: u64) -> Self {
         Self {
             is_seeded: false,
-            words: Words::new(cache_bytes, seed),
+            word_encoder: WordEncoder::new(cache_bytes, seed),
             text: AlignedText::default(),
             splits: Splits::default(),
             utf8: String::new(),
-            counted: Encoding::default(),
+            count_scratch: Encoding::default(),
             quota: Quota::default(),
             trimming: Trimming::default(),
             texts: Default::default(),
@@ -86,34 +86,34 @@ impl Encoder {
 
     /// It tells others with the same `words` what it learns.
     pub(crate) fn sharing(mut self, words: Arc<SharedWords>) -> Self {
-        self.words.cache.share(words);
+        self.word_encoder.cache.share(words);
         self
     }
 
     /// Makes it know the words that are known of its tokenizer from the start. What it learned of short words before is forgotten.
     pub(crate) fn seed(&mut self, seeds: &Seeds<'_>) {
         if !std::mem::replace(&mut self.is_seeded, true) {
-            self.words.cache.seed(seeds.len(), seeds.words());
+            self.word_encoder.cache.seed(seeds.len(), seeds.words());
         }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.words.cache.memory_bytes()
+        self.word_encoder.cache.memory_bytes()
     }
 
     pub(crate) fn cache_counts(&self) -> (u64, u64) {
-        self.words.cache.counts()
+        self.word_encoder.cache.counts()
     }
 
     /// Lets go of buffers that an unusually long text made grow.
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 1 << 20;
-        self.words.scratch.trim();
+        self.word_encoder.scratch.trim();
         if self.utf8.capacity() > KEEP {
             self.utf8 = String::new();
         }
-        if self.counted.ids.capacity() > KEEP {
-            self.counted = Encoding::default();
+        if self.count_scratch.ids.capacity() > KEEP {
+            self.count_scratch = Encoding::default();
         }
         if self.texts.iter().any(|text| text.tokens.ids.capacity() > KEEP) || self.trimming.capacity() > KEEP {
             self.texts = Default::default();
@@ -126,7 +126,12 @@ impl Encoder {
     }
 
     /// The stages, on the text between added tokens.
-    fn sequence(&mut self, tokenizer: &Tokenizer, policy: &Policy, row: &mut Row<'_>) -> Result<(), EncodeError> {
+    fn encode_segments(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: &Policy,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
         let original = row.original;
         tokenizer.added_tokens.segments(Stage::Raw, original, policy, |segment| match segment {
             Segment::Token { token, span } => {
@@ -134,11 +139,11 @@ impl Encoder {
                 row.push_added(tokenizer.added_tokens.tokens()[token].id, content, span);
                 Ok(())
             }
-            Segment::Text(span) => self.segment(tokenizer, policy, span, row),
+            Segment::Text(span) => self.encode_segment(tokenizer, policy, span, row),
         })
     }
 
-    fn segment(
+    fn encode_segment(
         &mut self,
         tokenizer: &Tokenizer,
         policy: &Policy,
@@ -152,9 +157,9 @@ impl Encoder {
         let base = span.start as usize;
         if let (Some(spaces), Some(split_points)) = (tokenizer.spaces, &tokenizer.bpe.split_points) {
             let first = split_points.first_end(&tokenizer.bpe.alphabet, text);
-            self.whole_way(tokenizer, policy, &text[..first], base, row)?;
+            self.run_pipeline(tokenizer, policy, &text[..first], base, row)?;
             let source = Source { text, base, origins: None };
-            return self.words.pieces(tokenizer, split_points, &source, first, Some(spaces), row);
+            return self.word_encoder.encode_pieces(tokenizer, split_points, &source, first, Some(spaces), row);
         }
         let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text));
         let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
@@ -164,13 +169,13 @@ impl Encoder {
             && let Some(scanner) = tokenizer.scanner
         {
             let source = Source { text, base, origins: None };
-            return self.words.scan(tokenizer, scanner, &source, row);
+            return self.word_encoder.encode_scanned(tokenizer, scanner, &source, row);
         }
-        self.whole_way(tokenizer, policy, text, base, row)
+        self.run_pipeline(tokenizer, policy, text, base, row)
     }
 
     /// Normalizer, added tokens in normalized text, pre-tokenizer, model. `text` stands at byte `base` of the original.
-    fn whole_way(
+    fn run_pipeline(
         &mut self,
         tokenizer: &Tokenizer,
         policy: &Policy,
@@ -185,16 +190,16 @@ impl Encoder {
             normalizer.normalize(&mut normalized)?;
         }
         let result = if tokenizer.added_tokens.is_idle(Stage::Normalized) {
-            self.pieces(tokenizer, &mut normalized, row)
+            self.encode_normalized(tokenizer, &mut normalized, row)
         } else {
-            self.normalized_segments(tokenizer, policy, &normalized, row)
+            self.encode_normalized_segments(tokenizer, policy, &normalized, row)
         };
         self.text = normalized;
         result
     }
 
     /// Cuts out the tokens that are sought in normalized text, then goes on with what lies between them.
-    fn normalized_segments(
+    fn encode_normalized_segments(
         &mut self,
         tokenizer: &Tokenizer,
         policy: &Policy,
@@ -211,19 +216,24 @@ impl Encoder {
             }
             Segment::Text(span) => {
                 between.start_slice(normalized, span);
-                self.pieces(tokenizer, &mut between, row)
+                self.encode_normalized(tokenizer, &mut between, row)
             }
         })
     }
 
     /// Pre-tokenizer and model on a normalized text.
-    fn pieces(&mut self, tokenizer: &Tokenizer, text: &mut AlignedText, row: &mut Row<'_>) -> Result<(), EncodeError> {
+    fn encode_normalized(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &mut AlignedText,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
         self.splits.start(Span::new(0, text.as_str().len()));
         tokenizer.pretokenizer.apply(text, &mut self.splits)?;
         let source =
             Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
         if let Some(scanner) = tokenizer.scanner {
-            return self.words.scan(tokenizer, scanner, &source, row);
+            return self.word_encoder.encode_scanned(tokenizer, scanner, &source, row);
         }
         for (number, &span) in self.splits.spans().iter().enumerate() {
             if number % WORDS_AT_A_TIME == 0 && !row.wants_more() {
@@ -232,9 +242,16 @@ impl Encoder {
             match &tokenizer.bpe.split_points {
                 Some(split_points) if span.range().len() > MAX_SHORT_LEN => {
                     let source = Source { text: &source.text[..span.end as usize], ..source };
-                    self.words.pieces(tokenizer, split_points, &source, span.start as usize, None, row)?;
+                    self.word_encoder.encode_pieces(
+                        tokenizer,
+                        split_points,
+                        &source,
+                        span.start as usize,
+                        None,
+                        row,
+                    )?;
                 }
-                _ => self.words.word(tokenizer, &source, span, row)?,
+                _ => self.word_encoder.encode_word(tokenizer, &source, span, row)?,
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::iter::repeat_n;
 
-use super::ruler::Ruler;
+use super::offset_converter::OffsetConverter;
 use crate::bpe::Symbol;
 use crate::encoding::{Columns, Encoding};
 use crate::post_processor::draft::Margins;
@@ -18,7 +18,7 @@ pub(super) struct Row<'a> {
     /// The whole text of the row: where spans of unchanged text are widened to whole characters.
     pub(super) original: &'a str,
     /// Of that text, when offsets are wanted.
-    pub(super) ruler: Option<Ruler<'a>>,
+    pub(super) converter: Option<OffsetConverter<'a>>,
     pub(super) words: WordNumbers,
     /// Where the white space at the edges of each token is noted, when offsets are to be trimmed.
     pub(super) margins: Option<&'a mut Vec<Margins>>,
@@ -31,14 +31,14 @@ pub(crate) struct Quota {
     /// More tokens than these end the work soon.
     pub(crate) limit: usize,
     /// Tokens are let go of, and only counted.
-    pub(crate) drops: bool,
+    pub(crate) count_only: bool,
     /// How many were let go of.
-    pub(crate) dropped: usize,
+    pub(crate) counted: usize,
 }
 
 impl Default for Quota {
     fn default() -> Self {
-        Self { limit: usize::MAX, drops: false, dropped: 0 }
+        Self { limit: usize::MAX, count_only: false, counted: 0 }
     }
 }
 
@@ -46,11 +46,11 @@ impl Quota {
     /// Whether more tokens are wanted than `ids` has; lets go of them where only their number counts.
     #[inline]
     fn wants_more(&mut self, ids: &mut Vec<u32>) -> bool {
-        if self.drops {
-            self.dropped += ids.len();
+        if self.count_only {
+            self.counted += ids.len();
             ids.clear();
         }
-        self.limit == usize::MAX || self.dropped + ids.len() <= self.limit
+        self.limit == usize::MAX || self.counted + ids.len() <= self.limit
     }
 }
 
@@ -76,7 +76,7 @@ impl WordNumbers {
     }
 
     /// The next tokens are of the same word as the last ones.
-    pub(super) fn go_on(&mut self) {
+    pub(super) fn continue_word(&mut self) {
         if let Self::Next(next) = self {
             *next = next.saturating_sub(1);
         }
@@ -94,7 +94,7 @@ pub(super) struct Source<'a> {
 
 impl Row<'_> {
     pub(super) fn needs_positions(&self) -> bool {
-        self.ruler.is_some()
+        self.converter.is_some()
     }
 
     /// Asked between words: whether there is any need to go on.
@@ -109,8 +109,8 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.push(content.to_owned());
         }
-        if let Some(ruler) = &mut self.ruler {
-            self.out.offsets.push(ruler.convert([span.start, span.end]));
+        if let Some(converter) = &mut self.converter {
+            self.out.offsets.push(converter.convert([span.start, span.end]));
         }
         if let Some(margins) = &mut self.margins {
             margins.push(Margins::of(content));
@@ -124,11 +124,11 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.extend(symbols.iter().map(token).map(Cow::into_owned));
         }
-        if let Some(ruler) = &mut self.ruler {
+        if let Some(converter) = &mut self.converter {
             let mut start = word.start as usize;
             for symbol in symbols {
                 let end = start + symbol.len as usize;
-                self.out.offsets.push(ruler.convert(source.origin(word, start, end, self.original)));
+                self.out.offsets.push(converter.convert(source.original_span(word, start, end, self.original)));
                 start = end;
             }
         }
@@ -166,13 +166,13 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             tokens.extend(ids.iter().map(|&id| token(id).into_owned()));
         }
-        match &mut self.ruler {
-            Some(ruler) if source.origins.is_none() => {
-                ruler.extend(offsets, source.base + start as usize, source.base + end as usize, lens());
+        match &mut self.converter {
+            Some(converter) if source.origins.is_none() => {
+                converter.extend(offsets, source.base + start as usize, source.base + end as usize, lens());
             }
-            Some(ruler) => {
+            Some(converter) => {
                 let all = Span { start, end };
-                let origin = |(start, end)| ruler.convert(source.origin(all, start, end, self.original));
+                let origin = |(start, end)| converter.convert(source.original_span(all, start, end, self.original));
                 offsets.extend(places().map(origin));
             }
             None => {}
@@ -192,7 +192,7 @@ impl Row<'_> {
                 if start == word_end {
                     word_end = ends.next().map_or(0, |&end| end as usize);
                     if !starts_word(start) {
-                        self.words.go_on();
+                        self.words.continue_word();
                     }
                     number = self.words.take();
                 }
@@ -211,7 +211,7 @@ impl Row<'_> {
 
 impl Source<'_> {
     /// What `start..end` of the text stands for in the original, in whole characters.
-    fn origin(&self, word: Span, start: usize, end: usize, original: &str) -> [u32; 2] {
+    fn original_span(&self, word: Span, start: usize, end: usize, original: &str) -> [u32; 2] {
         if end > word.end as usize || start >= end {
             // Byte fallback of a character with its `end_of_word_suffix` makes tokens that stand for no text. The
             // reference gives them their places within the word, as if it went on.

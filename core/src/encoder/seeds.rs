@@ -17,25 +17,25 @@ pub(crate) struct Seeds<'a> {
 impl<'a> Seeds<'a> {
     /// No more tokens are looked at, the first ones of the vocabulary, which mostly are the most frequent. All that there are
     /// of 128,000 were no better: then there is less room for the words that texts have beside them.
-    const MOST: usize = 50_000;
+    const MAX_TOKENS: usize = 50_000;
 
     pub(crate) fn new(vocab: &'a Vocab, form: TokenForm, bpe: &'a Bpe) -> Self {
         Self { vocab, form, bpe }
     }
 
     /// The short tokens that a cache may know: the keys of the bytes that the model sees, and the ids.
-    pub(crate) fn among(vocab: &'a Vocab, form: TokenForm) -> impl Iterator<Item = (Key, u32)> + 'a {
-        vocab.iter().take(Self::MOST).filter_map(move |(token, id)| Some((key(token, form)?, id)))
+    pub(crate) fn candidates(vocab: &'a Vocab, form: TokenForm) -> impl Iterator<Item = (Key, u32)> + 'a {
+        vocab.iter().take(Self::MAX_TOKENS).filter_map(move |(token, id)| Some((key(token, form)?, id)))
     }
 
     /// The words with their ids.
     pub(crate) fn words(self) -> impl Iterator<Item = (Key, u32)> + 'a {
-        Self::among(self.vocab, self.form).filter(move |&(_, id)| self.bpe.is_self_token(id))
+        Self::candidates(self.vocab, self.form).filter(move |&(_, id)| self.bpe.is_self_token(id))
     }
 
     /// No more than so many words.
     pub(crate) fn len(&self) -> usize {
-        if self.bpe.has_self_tokens() { self.vocab.len().min(Self::MOST) } else { 0 }
+        if self.bpe.has_self_tokens() { self.vocab.len().min(Self::MAX_TOKENS) } else { 0 }
     }
 }
 

@@ -117,7 +117,7 @@ impl ModelSettings {
         let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
         cut_words(&mut bpe, vocab, spaces);
         if form == TokenForm::Printable {
-            bpe.find_self_tokens(Seeds::among(vocab, form).map(|(_, id)| id), vocab.dense_ids());
+            bpe.find_self_tokens(Seeds::candidates(vocab, form).map(|(_, id)| id), vocab.dense_ids());
         }
         bpe
     }

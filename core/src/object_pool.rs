@@ -6,38 +6,38 @@ use std::fmt;
 use crate::lock::{Lock, Locks, Std};
 
 /// See the module.
-pub(crate) struct Lender<T: Send, L: Locks = Std> {
-    waiting: L::Of<Waiting<T>>,
-    most_idle: usize,
+pub(crate) struct ObjectPool<T: Send, L: Locks = Std> {
+    state: L::Of<Idle<T>>,
+    max_idle: usize,
 }
 
 #[derive(Debug)]
-struct Waiting<T> {
+struct Idle<T> {
     idle: Vec<T>,
     /// How many were ever made.
-    made: u64,
+    created: u64,
 }
 
-impl<T: Send, L: Locks> Lender<T, L> {
+impl<T: Send, L: Locks> ObjectPool<T, L> {
     /// Keeps so many at most.
-    pub(crate) fn new(most_idle: usize) -> Self {
-        Self { waiting: L::Of::new(Waiting { idle: vec![], made: 0 }), most_idle }
+    pub(crate) fn new(max_idle: usize) -> Self {
+        Self { state: L::Of::new(Idle { idle: vec![], created: 0 }), max_idle: max_idle }
     }
 
     /// One of those that are idle, the last one given back; a new one where there is none, which is told its number.
-    pub(crate) fn lend(&self, make: impl FnOnce(u64) -> T) -> T {
-        let idle = self.waiting.with(|Waiting { idle, made }| {
+    pub(crate) fn take(&self, make: impl FnOnce(u64) -> T) -> T {
+        let idle = self.state.with(|Idle { idle, created }| {
             idle.pop().ok_or_else(|| {
-                *made += 1;
-                *made - 1
+                *created += 1;
+                *created - 1
             })
         });
         idle.unwrap_or_else(make)
     }
 
     /// Keeps it for the next, or drops it, not under the lock, where enough are idle.
-    pub(crate) fn give_back(&self, thing: T) {
-        let _surplus = self.waiting.with(|Waiting { idle, .. }| match idle.len() < self.most_idle {
+    pub(crate) fn put(&self, thing: T) {
+        let _surplus = self.state.with(|Idle { idle, .. }| match idle.len() < self.max_idle {
             true => {
                 idle.push(thing);
                 None
@@ -48,13 +48,13 @@ impl<T: Send, L: Locks> Lender<T, L> {
 
     /// Looks at those that are idle.
     pub(crate) fn with_idle<R>(&self, look: impl FnOnce(&[T]) -> R) -> R {
-        self.waiting.with(|waiting| look(&waiting.idle))
+        self.state.with(|waiting| look(&waiting.idle))
     }
 }
 
-impl<T: Send + fmt::Debug> fmt::Debug for Lender<T> {
+impl<T: Send + fmt::Debug> fmt::Debug for ObjectPool<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lender").field("waiting", &self.waiting).field("most_idle", &self.most_idle).finish()
+        f.debug_struct("ObjectPool").field("state", &self.state).field("max_idle", &self.max_idle).finish()
     }
 }
 
@@ -70,19 +70,19 @@ mod tests {
     #[test]
     fn nothing_is_lent_twice_in_any_interleaving() {
         loom::model(|| {
-            let lender = Arc::new(Lender::<(u64, Cell<u32>), Loom>::new(1));
-            let borrow = |lender: &Lender<(u64, Cell<u32>), Loom>| {
-                let thing = lender.lend(|number| (number, Cell::new(0)));
+            let pool = Arc::new(ObjectPool::<(u64, Cell<u32>), Loom>::new(1));
+            let borrow = |pool: &ObjectPool<(u64, Cell<u32>), Loom>| {
+                let thing = pool.take(|number| (number, Cell::new(0)));
                 thing.1.set(thing.1.get() + 1);
                 let told = (thing.0, thing.1.get());
-                lender.give_back(thing);
+                pool.put(thing);
                 told
             };
             let helpers = [1, 1].map(|times| {
-                let lender = Arc::clone(&lender);
-                loom::thread::spawn(move || (0..times).map(|_| borrow(&lender)).collect::<Vec<_>>())
+                let pool = Arc::clone(&pool);
+                loom::thread::spawn(move || (0..times).map(|_| borrow(&pool)).collect::<Vec<_>>())
             });
-            let mut told = vec![borrow(&lender), borrow(&lender)];
+            let mut told = vec![borrow(&pool), borrow(&pool)];
             told.extend(helpers.into_iter().flat_map(|helper| helper.join().expect("no panic")));
             // Of each thing the times that it was lent are counted without a gap.
             told.sort_unstable();
@@ -91,8 +91,8 @@ mod tests {
             });
             assert!(told.iter().copied().eq(expected), "{told:?}");
             let most = told.last().expect("four times").0;
-            assert!(most < 3, "no more are made than borrow at the same time, {told:?}");
-            lender.with_idle(|idle| assert_eq!(idle.len(), 1));
+            assert!(most < 3, "no more are created than borrow at the same time, {told:?}");
+            pool.with_idle(|idle| assert_eq!(idle.len(), 1));
         });
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
-use super::learn::Learner;
+use super::miss_batch::MissBatcher;
 use super::row::{Row, Source};
 use crate::bpe::word_cache::MAX_IDS;
 use crate::bpe::word_cache::Probes;
@@ -19,7 +19,7 @@ use crate::tokenizer::Tokenizer;
 
 /// The state of the model's part.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct WordEncoder {
     pub(super) cache: WordCache,
     pub(super) scratch: MergeScratch,
     symbols: Vec<Symbol>,
@@ -28,28 +28,28 @@ pub(super) struct Words {
     /// and where they would be in the cache.
     probes: Probes,
     #[cfg(target_arch = "x86_64")]
-    pub(super) learner: Learner,
+    pub(super) miss_batcher: MissBatcher,
 }
 
 /// So many words at most have room made for their ids together.
-const TOGETHER: usize = 32;
+const RESERVED_WORDS: usize = 32;
 
 /// Adjacent words of a text, whose cache lines were asked for.
-pub(super) struct Window<'a> {
+pub(super) struct WordWindow<'a> {
     pub(super) text: &'a [u8],
     start: u32,
     pub(super) ends: &'a [u32],
     pub(super) probes: &'a Probes,
 }
 
-impl Window<'_> {
+impl WordWindow<'_> {
     #[inline(always)]
     pub(super) fn span(&self, at: usize) -> Span {
         Span { start: if at == 0 { self.start } else { self.ends[at - 1] }, end: self.ends[at] }
     }
 }
 
-impl Words {
+impl WordEncoder {
     pub(super) fn new(cache_bytes: usize, seed: u64) -> Self {
         Self {
             cache: WordCache::new(cache_bytes),
@@ -58,12 +58,12 @@ impl Words {
             ends: Vec::with_capacity(WORDS_AT_A_TIME),
             probes: Probes::default(),
             #[cfg(target_arch = "x86_64")]
-            learner: Learner::default(),
+            miss_batcher: MissBatcher::default(),
         }
     }
 
     /// Every word that `scanner` finds.
-    pub(super) fn scan(
+    pub(super) fn encode_scanned(
         &mut self,
         tokenizer: &Tokenizer,
         scanner: Scanner,
@@ -74,7 +74,7 @@ impl Words {
         simd::dispatch(
             #[inline(always)]
             || {
-                self.cut(
+                self.encode_words(
                     tokenizer,
                     source,
                     0,
@@ -89,7 +89,7 @@ impl Words {
 
     /// The text from byte `at` on, in the pieces that `split_points` allows. They are of one word, which starts at `at`; or, with
     /// `spaces`, of the word before, and of those that start behind it.
-    pub(super) fn pieces(
+    pub(super) fn encode_pieces(
         &mut self,
         tokenizer: &Tokenizer,
         split_points: &SplitPoints,
@@ -107,7 +107,7 @@ impl Words {
         simd::dispatch(
             #[inline(always)]
             || {
-                self.cut(
+                self.encode_words(
                     tokenizer,
                     source,
                     at,
@@ -123,7 +123,7 @@ impl Words {
     /// Words or pieces of them from byte `at` of the text on. `next` appends to a list where some of them end, and tells
     /// where the one behind those starts; `starts_word` whether a piece is the first of its word.
     #[inline(always)]
-    fn cut(
+    fn encode_words(
         &mut self,
         tokenizer: &Tokenizer,
         source: &Source<'_>,
@@ -142,13 +142,13 @@ impl Words {
             ends.clear();
             at = next(at, &mut ends);
             if !together {
-                result = self.one_by_one(tokenizer, source, start, &ends, &starts_word, row);
+                result = self.push_tokens_scalar(tokenizer, source, start, &ends, &starts_word, row);
                 continue;
             }
             self.cache.prefetch(source.text.as_bytes(), start, &ends, &mut probes);
-            let window = Window { text: source.text.as_bytes(), start, ends: &ends, probes: &probes };
+            let window = WordWindow { text: source.text.as_bytes(), start, ends: &ends, probes: &probes };
             #[cfg(target_arch = "x86_64")]
-            self.learn(tokenizer, Simd::best(), &window);
+            self.merge_misses(tokenizer, Simd::best(), &window);
             result = if ids_only {
                 self.push_ids(tokenizer, &window, 0..ends.len(), &mut row.out.ids).map(|_| ())
             } else {
@@ -165,26 +165,26 @@ impl Words {
         &mut self,
         tokenizer: &Tokenizer,
         source: &Source<'_>,
-        window: &Window<'_>,
+        window: &WordWindow<'_>,
         starts_word: &impl Fn(usize) -> bool,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        for at in (0..window.ends.len()).step_by(TOGETHER) {
-            let words = at..window.ends.len().min(at + TOGETHER);
+        for at in (0..window.ends.len()).step_by(RESERVED_WORDS) {
+            let words = at..window.ends.len().min(at + RESERVED_WORDS);
             let (start, ends) = (window.span(at).start, &window.ends[words.clone()]);
             let first = row.out.ids.len();
             if self.push_ids(tokenizer, window, words, &mut row.out.ids)? {
                 row.push_words(source, start, ends, first, starts_word, tokenizer);
             } else {
                 row.out.ids.truncate(first);
-                self.one_by_one(tokenizer, source, start, ends, starts_word, row)?;
+                self.push_tokens_scalar(tokenizer, source, start, ends, starts_word, row)?;
             }
         }
         Ok(())
     }
 
     /// The same, slower: what [`Self::push_tokens`] does where ids alone do not tell the places of tokens.
-    fn one_by_one(
+    fn push_tokens_scalar(
         &mut self,
         tokenizer: &Tokenizer,
         source: &Source<'_>,
@@ -196,9 +196,9 @@ impl Words {
         let starts = std::iter::once(&start).chain(ends);
         starts.zip(ends).try_for_each(|(&start, &end)| {
             if !starts_word(start as usize) {
-                row.words.go_on();
+                row.words.continue_word();
             }
-            self.word(tokenizer, source, Span { start, end }, row)
+            self.encode_word(tokenizer, source, Span { start, end }, row)
         })
     }
 
@@ -207,7 +207,7 @@ impl Words {
     fn push_ids(
         &mut self,
         tokenizer: &Tokenizer,
-        window: &Window<'_>,
+        window: &WordWindow<'_>,
         words: Range<usize>,
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
@@ -216,7 +216,7 @@ impl Words {
         let mut at = words.start;
         while at < words.end {
             // Known words up to one that is not.
-            let some = at..words.end.min(at + TOGETHER);
+            let some = at..words.end.min(at + RESERVED_WORDS);
             let mut end = Appender::new(ids, some.len() * MAX_IDS, simd);
             let known = self.cache.lookup().append_hits(window.probes, some.clone(), &mut end);
             drop(end);
@@ -225,7 +225,7 @@ impl Words {
             at += known.words;
             if at < some.end {
                 let span = window.span(at);
-                lengths_vary |= self.push_unknown(tokenizer, window.text, span, window.probes.key(at), ids)?;
+                lengths_vary |= self.push_missed(tokenizer, window.text, span, window.probes.key(at), ids)?;
                 at += 1;
             }
         }
@@ -234,7 +234,7 @@ impl Words {
 
     /// The ids of a word that is long, or not in the cache. The answer is whether lengths vary in it.
     #[cold]
-    fn push_unknown(
+    fn push_missed(
         &mut self,
         tokenizer: &Tokenizer,
         text: &[u8],
@@ -247,12 +247,12 @@ impl Words {
             return Ok(hit.lengths_vary);
         }
         self.symbols.clear();
-        self.miss(tokenizer, text, span, key, true, ids)
+        self.merge_and_insert(tokenizer, text, span, key, true, ids)
     }
 
     /// One word: its ids, from the cache or the model, and what else is wanted of them.
     #[inline]
-    pub(super) fn word(
+    pub(super) fn encode_word(
         &mut self,
         tokenizer: &Tokenizer,
         source: &Source<'_>,
@@ -260,7 +260,7 @@ impl Words {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let first = row.out.ids.len();
-        let known = self.ids(tokenizer, source.text.as_bytes(), span, &mut row.out.ids)?;
+        let known = self.push_word_ids(tokenizer, source.text.as_bytes(), span, &mut row.out.ids)?;
         if row.columns != Columns::NONE {
             if !known {
                 // Ids came from the cache but do not tell the lengths, or the cache was not asked.
@@ -279,7 +279,13 @@ impl Words {
     /// Appends a word's ids. Afterwards `symbols` holds the word's symbols if the model was asked and is empty if not;
     /// the answer is whether the symbols, or else the ids alone, tell how long each token is.
     #[inline]
-    fn ids(&mut self, tokenizer: &Tokenizer, text: &[u8], span: Span, ids: &mut Vec<u32>) -> Result<bool, EncodeError> {
+    fn push_word_ids(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &[u8],
+        span: Span,
+        ids: &mut Vec<u32>,
+    ) -> Result<bool, EncodeError> {
         self.symbols.clear();
         let key = key::of_range(text, span.start, span.end);
         let use_cache = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
@@ -289,12 +295,12 @@ impl Words {
                 return Ok(!hit.lengths_vary);
             }
         }
-        self.miss(tokenizer, text, span, key, use_cache, ids)?;
+        self.merge_and_insert(tokenizer, text, span, key, use_cache, ids)?;
         Ok(true)
     }
 
     /// Merges a word and appends its ids, and may remember them; the answer is whether lengths vary in it.
-    fn miss(
+    fn merge_and_insert(
         &mut self,
         tokenizer: &Tokenizer,
         text: &[u8],

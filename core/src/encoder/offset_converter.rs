@@ -3,12 +3,12 @@
 use crate::encoding::OffsetUnit;
 
 /// One in the lowest bit of each byte.
-const LOWEST: u64 = u64::MAX / 0xFF;
+const LOW_BITS: u64 = u64::MAX / 0xFF;
 
 /// Measures a text in bytes, code points or UTF-16 units. Tokens hardly ever go back, so it counts on from the place that it was
 /// asked for last, without a table of the whole text.
 #[derive(Debug)]
-pub(super) struct Ruler<'a> {
+pub(super) struct OffsetConverter<'a> {
     text: &'a str,
     unit: OffsetUnit,
     is_ascii: bool,
@@ -18,24 +18,24 @@ pub(super) struct Ruler<'a> {
     units: u32,
 }
 
-impl<'a> Ruler<'a> {
+impl<'a> OffsetConverter<'a> {
     pub(super) fn new(text: &'a str, unit: OffsetUnit) -> Self {
         Self { text, unit, is_ascii: text.is_ascii(), byte: 0, units: 0 }
     }
 
     /// A token's offsets, from bytes to the unit. The ends of a character are those of each token that it is split over.
     ///
-    /// Places beyond the text come from prefixes and suffixes that were written as bytes (see `Source::origin`). The
+    /// Places beyond the text come from prefixes and suffixes that were written as bytes (see `Source::original_span`). The
     /// reference leaves them as they are, but for a span that starts within the text: that one ends two characters on.
     pub(super) fn convert(&mut self, [start, end]: [u32; 2]) -> [u32; 2] {
         if self.unit == OffsetUnit::Byte {
             return [start, end];
         }
         if end as usize <= self.text.len() {
-            return [self.place(start), self.place(end)];
+            return [self.units_at(start), self.units_at(end)];
         }
         if (start as usize) < self.text.len() {
-            let start = self.place(start);
+            let start = self.units_at(start);
             return [start, start + 2];
         }
         [start, end]
@@ -52,7 +52,7 @@ impl<'a> Ruler<'a> {
     ) {
         let text = &self.text.as_bytes()[..end];
         if self.is_ascii || text[start..].is_ascii() {
-            let first = self.place(start as u32);
+            let first = self.units_at(start as u32);
             let mut at = first;
             offsets.extend(lens.map(|len| {
                 let start = at;
@@ -63,7 +63,7 @@ impl<'a> Ruler<'a> {
             (self.byte, self.units) = (end, at);
             return;
         }
-        let first = self.place(start as u32);
+        let first = self.units_at(start as u32);
         let units = match self.unit {
             OffsetUnit::Byte => extend_by::<Bytes>(text, start, first, offsets, lens),
             OffsetUnit::CodePoint => extend_by::<CodePoints>(text, start, first, offsets, lens),
@@ -74,7 +74,7 @@ impl<'a> Ruler<'a> {
 
     /// The start of the character that a byte is of, in the unit.
     #[inline(always)]
-    fn place(&mut self, byte: u32) -> u32 {
+    fn units_at(&mut self, byte: u32) -> u32 {
         if self.is_ascii || self.unit == OffsetUnit::Byte {
             return byte;
         }
@@ -94,8 +94,8 @@ impl<'a> Ruler<'a> {
         let text = self.text.as_bytes();
         match self.unit {
             OffsetUnit::Byte => (end - start) as u32,
-            OffsetUnit::CodePoint => CodePoints::begun(text, start, end, 0),
-            OffsetUnit::Utf16 => Utf16::begun(text, start, end, 0),
+            OffsetUnit::CodePoint => CodePoints::units_before(text, start, end, 0),
+            OffsetUnit::Utf16 => Utf16::units_before(text, start, end, 0),
         }
     }
 }
@@ -103,7 +103,7 @@ impl<'a> Ruler<'a> {
 /// What places are counted in.
 trait Unit {
     /// The units of all characters that begin before byte `end`; `before` are those of the ones that begin before `start`.
-    fn begun(text: &[u8], start: usize, end: usize, before: u32) -> u32;
+    fn units_before(text: &[u8], start: usize, end: usize, before: u32) -> u32;
 
     /// The units of a character that begins with this byte.
     fn of(first: u8) -> u32;
@@ -115,9 +115,9 @@ struct Utf16;
 
 impl Unit for Bytes {
     #[inline(always)]
-    fn begun(text: &[u8], _start: usize, end: usize, _before: u32) -> u32 {
+    fn units_before(text: &[u8], _start: usize, end: usize, _before: u32) -> u32 {
         let mut end = end;
-        while text.get(end).is_some_and(|&byte| goes_on(byte)) {
+        while text.get(end).is_some_and(|&byte| is_continuation(byte)) {
             end += 1;
         }
         end as u32
@@ -130,8 +130,8 @@ impl Unit for Bytes {
 
 impl Unit for CodePoints {
     #[inline(always)]
-    fn begun(text: &[u8], start: usize, end: usize, before: u32) -> u32 {
-        by_eight(text, start, end, before, |eight| LOWEST & !continuations(eight))
+    fn units_before(text: &[u8], start: usize, end: usize, before: u32) -> u32 {
+        sum_by_eight(text, start, end, before, |eight| LOW_BITS & !continuations(eight))
     }
 
     fn of(_first: u8) -> u32 {
@@ -141,10 +141,10 @@ impl Unit for CodePoints {
 
 impl Unit for Utf16 {
     #[inline(always)]
-    fn begun(text: &[u8], start: usize, end: usize, before: u32) -> u32 {
+    fn units_before(text: &[u8], start: usize, end: usize, before: u32) -> u32 {
         // Four bytes of UTF-8 (the first is 1111xxxx) are two units, all else is one.
-        let fours = |eight: u64| eight >> 7 & eight >> 6 & eight >> 5 & eight >> 4 & LOWEST;
-        by_eight(text, start, end, before, |eight| (LOWEST & !continuations(eight)) + fours(eight))
+        let fours = |eight: u64| eight >> 7 & eight >> 6 & eight >> 5 & eight >> 4 & LOW_BITS;
+        sum_by_eight(text, start, end, before, |eight| (LOW_BITS & !continuations(eight)) + fours(eight))
     }
 
     fn of(first: u8) -> u32 {
@@ -154,22 +154,22 @@ impl Unit for Utf16 {
 
 /// Whether a byte goes on with a character (10xxxxxx).
 #[inline(always)]
-fn goes_on(byte: u8) -> bool {
+fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
 /// One in each such byte of eight.
 #[inline(always)]
 fn continuations(eight: u64) -> u64 {
-    eight >> 7 & !(eight >> 6) & LOWEST
+    eight >> 7 & !(eight >> 6) & LOW_BITS
 }
 
 /// Adds to `sum` what `count` says in each byte of `start..end`: two at most.
 #[inline(always)]
-fn by_eight(text: &[u8], start: usize, end: usize, sum: u32, count: impl Fn(u64) -> u64) -> u32 {
+fn sum_by_eight(text: &[u8], start: usize, end: usize, sum: u32, count: impl Fn(u64) -> u64) -> u32 {
     let some = |at: usize, bytes: usize| {
-        let counts = count(eight(text, at)) & u64::MAX >> (64 - 8 * bytes);
-        (counts.wrapping_mul(LOWEST) >> 56) as u32
+        let counts = count(read_eight(text, at)) & u64::MAX >> (64 - 8 * bytes);
+        (counts.wrapping_mul(LOW_BITS) >> 56) as u32
     };
     match end - start {
         0 => sum,
@@ -181,7 +181,7 @@ fn by_eight(text: &[u8], start: usize, end: usize, sum: u32, count: impl Fn(u64)
 
 /// The bytes from `at` on, zeros behind the end of the text.
 #[inline(always)]
-fn eight(text: &[u8], at: usize) -> u64 {
+fn read_eight(text: &[u8], at: usize) -> u64 {
     let rest = &text[at..];
     match rest.first_chunk() {
         Some(eight) => u64::from_le_bytes(*eight),
@@ -189,7 +189,7 @@ fn eight(text: &[u8], at: usize) -> u64 {
     }
 }
 
-/// As [`Ruler::extend`], of any text; `first` is the place of byte `start`. The answer is the place of the last end.
+/// As [`OffsetConverter::extend`], of any text; `first` is the place of byte `start`. The answer is the place of the last end.
 #[inline(always)]
 fn extend_by<U: Unit>(
     text: &[u8],
@@ -201,12 +201,12 @@ fn extend_by<U: Unit>(
     let (mut at, mut units) = (start, first);
     offsets.extend(lens.map(|len| {
         let mut from = units;
-        if text.get(at).is_some_and(|&byte| goes_on(byte)) {
+        if text.get(at).is_some_and(|&byte| is_continuation(byte)) {
             // The token goes on with a character: it is from that character's start on.
             from -= U::of(first_of(text, at));
         }
         let end = at + len as usize;
-        units = U::begun(text, at, end, units);
+        units = U::units_before(text, at, end, units);
         at = end;
         [from, units]
     }));
@@ -217,7 +217,7 @@ fn extend_by<U: Unit>(
 /// The first byte of the character that the byte before `at` is of.
 #[cold]
 fn first_of(text: &[u8], at: usize) -> u8 {
-    text[..at].iter().rev().copied().find(|&byte| !goes_on(byte)).unwrap_or_default()
+    text[..at].iter().rev().copied().find(|&byte| !is_continuation(byte)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -245,11 +245,11 @@ mod tests {
         ) {
             let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             for unit in UNITS {
-                let mut ruler = Ruler::new(&text, unit);
+                let mut converter = OffsetConverter::new(&text, unit);
                 for pair in places.windows(2) {
                     let [start, end] = [0, 1].map(|i| *pair[i].get(&ends));
                     let expected = [start, end].map(|at| naive(&text, at, unit));
-                    prop_assert_eq!(ruler.convert([start as u32, end as u32]), expected);
+                    prop_assert_eq!(converter.convert([start as u32, end as u32]), expected);
                 }
             }
         }
@@ -269,11 +269,11 @@ mod tests {
                 list.dedup();
             }
             for unit in UNITS {
-                let (mut ruler, mut offsets, mut expected) = (Ruler::new(&text, unit), vec![], vec![]);
+                let (mut converter, mut offsets, mut expected) = (OffsetConverter::new(&text, unit), vec![], vec![]);
                 for run in runs.windows(2) {
                     let inside: Vec<usize> = ends.iter().copied().filter(|end| (run[0]..=run[1]).contains(end)).collect();
                     let lens: Vec<u32> = inside.windows(2).map(|token| (token[1] - token[0]) as u32).collect();
-                    ruler.extend(&mut offsets, run[0], run[1], lens.into_iter());
+                    converter.extend(&mut offsets, run[0], run[1], lens.into_iter());
                     expected.extend(inside.windows(2).map(|token| {
                         let places = [text.floor_char_boundary(token[0]), text.ceil_char_boundary(token[1])];
                         places.map(|at| naive(&text, at, unit))
@@ -288,11 +288,11 @@ mod tests {
     fn places_beyond_the_text_stay_as_they_are() {
         for (text, expected) in [("abc", [[3, 5], [2, 4]]), ("aé", [[3, 5], [1, 3]])] {
             for unit in UNITS {
-                let mut ruler = Ruler::new(text, unit);
+                let mut converter = OffsetConverter::new(text, unit);
                 let crossing = if unit == OffsetUnit::Byte { [2, 5] } else { expected[1] };
                 let start = if text.is_ascii() { 2 } else { 1 };
-                assert_eq!(ruler.convert([3, 5]), expected[0]);
-                assert_eq!(ruler.convert([if unit == OffsetUnit::Byte { 2 } else { start }, 5]), crossing);
+                assert_eq!(converter.convert([3, 5]), expected[0]);
+                assert_eq!(converter.convert([if unit == OffsetUnit::Byte { 2 } else { start }, 5]), crossing);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! What is read does not depend on it. Looking for them is worth it only where many words are unknown, so it is done when there were
 //! many in the stretch before.
 
-use super::words::{Window, Words};
+use super::word_encoder::{WordEncoder, WordWindow};
 use crate::bpe::LaneMerger;
 use crate::bpe::lane_merger::MAX_LEN;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
@@ -11,25 +11,25 @@ use crate::simd::Simd;
 use crate::tokenizer::Tokenizer;
 
 /// It is worth it where one word in so many is unknown,
-const MANY: u64 = 64;
+const MISS_RATIO: u64 = 64;
 /// and there are as many words.
-const FEWEST: usize = MANY as usize;
+const MIN_WORDS: usize = MISS_RATIO as usize;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Learner {
+pub(super) struct MissBatcher {
     /// What the cache counted before the last stretch: words found, and not found.
     counts: (u64, u64),
-    unknown: Vec<Unknown>,
-    merging: LaneMerger,
+    misses: Vec<Miss>,
+    merger: LaneMerger,
 }
 
 /// A word of a window, in one number so that they are put in order fast: the shorter one first, and the same ones next to each other. From above its
 /// length, its line, and which of the window it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Unknown(u64);
+struct Miss(u64);
 
-impl Unknown {
+impl Miss {
     const AT_BITS: u32 = 24;
 
     fn new(len: usize, line: u32, at: usize) -> Self {
@@ -41,52 +41,52 @@ impl Unknown {
     }
 
     /// Whether the lengths and lines of two are the same.
-    fn is_like(self, other: Self) -> bool {
+    fn has_same_bucket(self, other: Self) -> bool {
         (self.0 ^ other.0) >> Self::AT_BITS == 0
     }
 }
 
-const _: () = assert!(WORDS_AT_A_TIME <= 1 << Unknown::AT_BITS && MAX_LEN < 1 << 8);
+const _: () = assert!(WORDS_AT_A_TIME <= 1 << Miss::AT_BITS && MAX_LEN < 1 << 8);
 
 /// A word, and which of a window it is.
-struct Word<'a>(usize, &'a [u8]);
+struct MissedWord<'a>(usize, &'a [u8]);
 
-impl AsRef<[u8]> for Word<'_> {
+impl AsRef<[u8]> for MissedWord<'_> {
     fn as_ref(&self) -> &[u8] {
         self.1
     }
 }
 
-impl Words {
+impl WordEncoder {
     /// Merges what is unknown of a window, where that is worth it.
     #[inline(always)]
-    pub(super) fn learn(&mut self, tokenizer: &Tokenizer, simd: Simd, window: &Window<'_>) {
-        let Self { cache, learner, .. } = self;
-        let (before, now) = (std::mem::replace(&mut learner.counts, cache.counts()), cache.counts());
+    pub(super) fn merge_misses(&mut self, tokenizer: &Tokenizer, simd: Simd, window: &WordWindow<'_>) {
+        let Self { cache, miss_batcher, .. } = self;
+        let (before, now) = (std::mem::replace(&mut miss_batcher.counts, cache.counts()), cache.counts());
         // A window that could not be read to its end has words not found that were not looked for.
         let [found, not_found] = [now.0.saturating_sub(before.0), now.1 - before.1];
-        let many_unknown = not_found * MANY >= found + not_found;
-        let Window { ends, probes, .. } = window;
-        if ends.len() < FEWEST || !many_unknown || !tokenizer.bpe.merges_in_lanes(simd) {
+        let many_unknown = not_found * MISS_RATIO >= found + not_found;
+        let WordWindow { ends, probes, .. } = window;
+        if ends.len() < MIN_WORDS || !many_unknown || !tokenizer.bpe.merges_in_lanes(simd) {
             return;
         }
-        let Learner { unknown, merging, .. } = learner;
-        unknown.clear();
+        let MissBatcher { misses, merger, .. } = miss_batcher;
+        misses.clear();
         let word = |at: usize| &window.text[window.span(at).range()];
-        let one = |at: usize| Unknown::new(word(at).len(), probes.bucket(at), at);
+        let one = |at: usize| Miss::new(word(at).len(), probes.bucket(at), at);
         cache.for_each_miss(probes, |at| {
             tokenizer.bpe.prefetch_token(probes.key(at));
-            unknown.push(one(at));
+            misses.push(one(at));
         });
         let medium =
             probes.long().filter(|&at| word(at).len() <= MAX_LEN && cache.is_medium_miss(probes, at, word(at)));
-        unknown.extend(medium.map(one));
+        misses.extend(medium.map(one));
         // Those of about the same length merge together best, the longest first: what is left over in the end is merged one by one, and
         // takes as long as it is.
-        unknown.sort_unstable();
-        unknown.dedup_by(|one, other| one.is_like(*other) && word(one.at()) == word(other.at()));
-        let words = unknown.iter().rev().map(|one| Word(one.at(), word(one.at())));
-        tokenizer.bpe.tokenize_in_lanes(simd, words, merging, |Word(at, word), tokens| {
+        misses.sort_unstable();
+        misses.dedup_by(|one, other| one.has_same_bucket(*other) && word(one.at()) == word(other.at()));
+        let words = misses.iter().rev().map(|one| MissedWord(one.at(), word(one.at())));
+        tokenizer.bpe.tokenize_in_lanes(simd, words, merger, |MissedWord(at, word), tokens| {
             cache.insert(word, probes.key(at), tokens, false);
         });
     }
@@ -141,12 +141,12 @@ mod tests {
             let ids = |tokenizer: &Tokenizer, text: &str| tokenizer.encode(text.into(), &options).expect("a text").ids;
             let expected: Vec<u32> = words.iter().flat_map(|word| ids(&other, word)).collect();
             prop_assert!(ids(&tokenizer, &text) == expected);
-            let learned = tokenizer.with_encoder(|encoder| encoder.words.learner.unknown.len());
-            prop_assert!(learned > 0 || Simd::best().avx512().is_none(), "{} words", learned);
+            let merged = tokenizer.with_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
+            prop_assert!(merged > 0 || Simd::best().avx512().is_none(), "{} words", merged);
             let (found, not_found) = tokenizer.cache_counts();
             prop_assert_eq!(found + not_found, words.len() as u64);
             // And where columns are wanted.
-            let again = crate::encoder::learn::tests::tokenizer(seed, ignore_merges);
+            let again = crate::encoder::miss_batch::tests::tokenizer(seed, ignore_merges);
             let with_offsets = EncodeOptions { columns: crate::encoding::Columns::ALL, ..EncodeOptions::default() };
             let encoding = again.encode(text.as_str().into(), &with_offsets).expect("a text");
             prop_assert!(encoding.ids == expected);

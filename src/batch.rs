@@ -5,7 +5,7 @@ use std::sync::Arc;
 use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, Either3, External, Unknown};
 use napi_derive::napi;
-use tokenlane_core::batch::{self, BatchColumns, Cancel, Run};
+use tokenlane_core::batch::{self, BatchColumns, Cancel, RunOptions};
 use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, Text, Tokenizer};
 
 use crate::encoding::Column;
@@ -33,10 +33,10 @@ impl Work for EncodeWork {
 
     fn run(&mut self) -> Result<Blocks, Failure> {
         let (tokenizer, options) = (&*self.tokenizer, &self.options);
-        let run = Run { threads: self.threads, cancel: self.cancel.as_deref() };
+        let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref() };
         let encoded = self.inputs.with(
-            |texts| batch::encode_texts_apart(tokenizer, texts, options, &run),
-            |inputs| batch::encode_inputs_apart(tokenizer, inputs, options, &run),
+            |texts| batch::encode_texts_deferred(tokenizer, texts, options, &run),
+            |inputs| batch::encode_inputs_deferred(tokenizer, inputs, options, &run),
         )?;
         // The memory of the texts serves for the result.
         self.inputs = Inputs::default();
@@ -57,8 +57,8 @@ impl Work for EncodeWork {
 fn taken(columns: &mut BatchColumns, column: Columns) -> Column {
     match column {
         Columns::TOKENS => Either3::C(columns.take_tokens().into_iter().map(JsText::from).collect()),
-        Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => Either3::B(Bytes::Pooled(columns.take_mask(column))),
-        _ => Either3::A(Words::Pooled(columns.take_words(column))),
+        Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => Either3::B(Bytes::Pooled(columns.take_u8(column))),
+        _ => Either3::A(Words::Pooled(columns.take_u32(column))),
     }
 }
 
@@ -71,7 +71,7 @@ impl Work for CountWork {
 
     fn run(&mut self) -> Result<Words, Failure> {
         let Self(work) = self;
-        let run = Run { threads: work.threads, cancel: work.cancel.as_deref() };
+        let run = RunOptions { threads: work.threads, cancel: work.cancel.as_deref() };
         let count = |texts: &[Text<'_>]| batch::count_batch(&work.tokenizer, texts, &work.options, &run);
         Ok(Words::from(work.inputs.with(count, |_| Ok(vec![]))?))
     }
@@ -102,7 +102,7 @@ impl Work for DecodeWork {
             let message = "the row offsets must rise from 0 to the number of ids";
             Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message)
         })?;
-        let run = Run { threads: self.threads, cancel: self.cancel.as_deref() };
+        let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref() };
         let texts = batch::decode_batch(&self.tokenizer, &rows, &self.options, &run)?;
         Ok(texts.into_iter().map(JsText::from).collect())
     }

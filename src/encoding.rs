@@ -79,11 +79,11 @@ pub fn numbers(
         let mut rows = rows(handle, &value, &pair, flags, extra, offsets | others | masks)?;
         let mut words = vec![rows.iter().map(Encoding::len).sum::<usize>() as u32];
         for column in [Columns::OFFSETS, Columns::TYPE_IDS, Columns::WORD_IDS, Columns::SEQUENCE_IDS] {
-            rows.iter_mut().for_each(|row| words.append(&mut row.take_words(column)));
+            rows.iter_mut().for_each(|row| words.append(&mut row.take_u32(column)));
         }
         let mut bytes = vec![];
         for column in [Columns::SPECIAL_TOKENS_MASK, Columns::ATTENTION_MASK] {
-            rows.iter_mut().for_each(|row| bytes.append(&mut row.take_mask(column)));
+            rows.iter_mut().for_each(|row| bytes.append(&mut row.take_u8(column)));
         }
         bytes.resize(bytes.len().next_multiple_of(size_of::<u32>()), 0);
         words.extend(bytes.as_chunks().0.iter().map(|&word| u32::from_ne_bytes(word)));
@@ -115,9 +115,9 @@ fn taken(rows: &mut [Encoding], column: Columns) -> Column {
     match column {
         Columns::TOKENS => Either3::C(rows.iter_mut().flat_map(Encoding::take_tokens).map(JsText::from).collect()),
         Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => {
-            Either3::B(end_to_end(rows, |row| row.take_mask(column)).into())
+            Either3::B(end_to_end(rows, |row| row.take_u8(column)).into())
         }
-        _ => Either3::A(end_to_end(rows, |row| row.take_words(column)).into()),
+        _ => Either3::A(end_to_end(rows, |row| row.take_u32(column)).into()),
     }
 }
 

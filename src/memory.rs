@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use napi::Env;
 use napi_derive::napi;
-use tokenlane_core::memory::{self, Advice, Collection, Collector, Kind, Plain, Settings, Slab, Step, Taken};
+use tokenlane_core::memory::{self, Advice, AllocStep, Collection, Collector, Kind, Plain, Settings, Slab, StepCost};
 
 use crate::allocator;
 use crate::error::{Class, Failure};
@@ -225,7 +225,7 @@ impl Pressure {
                 (how, true) => {
                     self.in_vain = 0;
                     self.enough = LEAST_HANDED.max(self.enough / 2);
-                    memory::note_collection(how, Taken { helped: 1, ..Taken::default() });
+                    memory::record_collection(how, StepCost { helped: 1, ..StepCost::default() });
                 }
                 // Where little could be freed, it says nothing that little was.
                 (Collection::Quick, false) if last.could_free < LEAST_ASKED as i64 => {}
@@ -266,7 +266,7 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 struct LaterOnTheJsThread;
 
 impl Collector for LaterOnTheJsThread {
-    fn ask(&self, _how: Collection) -> bool {
+    fn collect(&self, _how: Collection) -> bool {
         ASKED.store(true, Ordering::Relaxed);
         false
     }
@@ -293,7 +293,7 @@ pub fn collected(full: bool, milliseconds: f64) {
     let how = if full { Collection::Full } else { Collection::Quick };
     PRESSURE.with_borrow_mut(|pressure| pressure.took(how, time, Instant::now()));
     // Whether it helped is seen when the next one is due.
-    memory::note_collection(how, Taken { count: 1, helped: 0, time });
+    memory::record_collection(how, StepCost { count: 1, helped: 0, time });
 }
 
 /// What `memory.configure` was told; what is missing stays as it is.
@@ -380,7 +380,16 @@ pub struct MemoryStats {
 pub fn memory_stats() -> MemoryStats {
     let (settings, stats, steps) = (memory::settings(), memory::stats(), memory::steps());
     let lent = LENT.load(Ordering::Relaxed);
-    let bytes = [stats.mapped, stats.lent, stats.free, stats.cached, stats.warm, stats.most_lent, stats.cap, lent];
+    let bytes = [
+        stats.mapped,
+        stats.outstanding,
+        stats.free,
+        stats.cached,
+        stats.warm,
+        stats.peak_outstanding,
+        stats.cap,
+        lent,
+    ];
     let of_step = |step| {
         let taken = steps.of(step);
         [taken.count as f64, taken.helped as f64, taken.time.as_secs_f64() * 1e3]
@@ -390,7 +399,7 @@ pub fn memory_stats() -> MemoryStats {
         madvise: settings.advice.name().into(),
         collect: COLLECTS.load(Ordering::Relaxed),
         bytes: bytes.map(|bytes| bytes as f64).to_vec(),
-        steps: Step::ALL.into_iter().flat_map(of_step).collect(),
+        steps: AllocStep::ALL.into_iter().flat_map(of_step).collect(),
     }
 }
 

@@ -12,7 +12,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use std::hint::black_box;
 use std::time::Instant;
 
-use tokenlane_core::batch::{Run, encode_batch_fast};
+use tokenlane_core::batch::{RunOptions, encode_batch_fast};
 use tokenlane_core::{EncodeError, Text, Tokenizer};
 
 use common::{Outcome, encoding, options, texts};
@@ -46,7 +46,7 @@ fn main() -> Outcome<()> {
         }),
         ("windows", &|rows| {
             let texts: Vec<Text<'_>> = rows.iter().map(|&row| Text::Utf8(row)).collect();
-            let run = Run { threads: Some(threads), cancel: None };
+            let run = RunOptions { threads: Some(threads), cancel: None };
             Ok(encode_batch_fast(&tokenizer, &texts, &options(), &run)?.ids().len())
         }),
     ];

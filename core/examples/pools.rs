@@ -14,7 +14,7 @@ use std::error::Error;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
-use tokenlane_core::memory::{self, Kind, Lent, Settings, Step};
+use tokenlane_core::memory::{self, AllocStep, BlockGuard, Kind, Settings};
 
 /// What is done: a block of so many bytes is taken, or one that is kept goes back, counted from the oldest.
 enum Act {
@@ -24,7 +24,7 @@ enum Act {
 
 /// Whose a block is.
 enum Held {
-    Pool(#[allow(dead_code, reason = "held to be dropped")] Lent),
+    Pool(#[allow(dead_code, reason = "held to be dropped")] BlockGuard),
     Allocator(#[allow(dead_code, reason = "held to be dropped")] Vec<u8>),
 }
 
@@ -84,13 +84,13 @@ fn run(kind: Kind, acts: &[Act], trace: &str, percent: usize, most: usize) -> Re
         match *act {
             Act::Take(bytes) => {
                 let before = Instant::now();
-                let lent = memory::lend(bytes);
+                let guard = memory::allocate(bytes);
                 let nanos = before.elapsed().as_nanos() as u32;
-                match lent {
-                    Some(mut lent) => {
+                match guard {
+                    Some(mut guard) => {
                         hits.push(nanos);
-                        touch(&mut lent.bytes_mut()[..bytes]);
-                        held.push_back(Held::Pool(lent));
+                        touch(&mut guard.bytes_mut()[..bytes]);
+                        held.push_back(Held::Pool(guard));
                     }
                     None => {
                         refused += 1;
@@ -115,10 +115,10 @@ fn run(kind: Kind, acts: &[Act], trace: &str, percent: usize, most: usize) -> Re
         kind.name(),
         hits.get(hits.len() / 2).copied().unwrap_or(0),
         most_mapped.max(stats.mapped) as f64 / most as f64,
-        steps.of(Step::Map).helped,
-        steps.of(Step::Scan).count,
-        steps.of(Step::Map).count,
-        steps.of(Step::Reclaim).count,
+        steps.of(AllocStep::Map).helped,
+        steps.of(AllocStep::Scan).count,
+        steps.of(AllocStep::Map).count,
+        steps.of(AllocStep::Reclaim).count,
     );
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use tokenlane_core::batch::{Batch, Run, encode_batch_fast};
+use tokenlane_core::batch::{Batch, RunOptions, encode_batch_fast};
 use tokenlane_core::{EncodeOptions, SpecialTokens, Text, Tokenizer};
 
 #[cfg(all(
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let options =
         EncodeOptions { add_special_tokens: false, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() };
-    let run = Run { threads: Some(threads), cancel: None };
+    let run = RunOptions { threads: Some(threads), cancel: None };
     let encode = |texts: &[Text<'_>]| encode_batch_fast(&tokenizer, texts, &options, &run);
     let (warm_up, timed, passes): (&[Text<'_>], &[Text<'_>], usize) = match mode.as_str() {
         "cold" => (&[], &documents, 1),

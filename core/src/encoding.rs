@@ -166,7 +166,7 @@ impl Encoding {
 
     /// Takes a column of numbers out: [`Columns::OFFSETS`] as start and end in turn, type, word or sequence ids. Of any
     /// other column nothing.
-    pub fn take_words(&mut self, column: Columns) -> Vec<u32> {
+    pub fn take_u32(&mut self, column: Columns) -> Vec<u32> {
         match column {
             Columns::OFFSETS => std::mem::take(&mut self.offsets).into_flattened(),
             Columns::TYPE_IDS => std::mem::take(&mut self.type_ids),
@@ -177,7 +177,7 @@ impl Encoding {
     }
 
     /// Takes a mask out, that of special tokens or of attention. Of any other column nothing.
-    pub fn take_mask(&mut self, column: Columns) -> Vec<u8> {
+    pub fn take_u8(&mut self, column: Columns) -> Vec<u8> {
         match column {
             Columns::SPECIAL_TOKENS_MASK => std::mem::take(&mut self.special_tokens_mask),
             Columns::ATTENTION_MASK => std::mem::take(&mut self.attention_mask),
@@ -314,7 +314,7 @@ impl Encoding {
     }
 
     /// A column of numbers as [`Self::take_words`] has it.
-    pub(crate) fn words(&self, column: Columns) -> &[u32] {
+    pub(crate) fn u32_column(&self, column: Columns) -> &[u32] {
         match column {
             Columns::OFFSETS => self.offsets.as_flattened(),
             Columns::TYPE_IDS => &self.type_ids,
@@ -325,7 +325,7 @@ impl Encoding {
     }
 
     /// A mask as [`Self::take_mask`] has it.
-    pub(crate) fn mask(&self, column: Columns) -> &[u8] {
+    pub(crate) fn u8_column(&self, column: Columns) -> &[u8] {
         match column {
             Columns::SPECIAL_TOKENS_MASK => &self.special_tokens_mask,
             Columns::ATTENTION_MASK => &self.attention_mask,

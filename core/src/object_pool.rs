@@ -21,7 +21,7 @@ struct Idle<T> {
 impl<T: Send, L: Locks> ObjectPool<T, L> {
     /// Keeps so many at most.
     pub(crate) fn new(max_idle: usize) -> Self {
-        Self { state: L::Of::new(Idle { idle: vec![], created: 0 }), max_idle: max_idle }
+        Self { state: L::Of::new(Idle { idle: vec![], created: 0 }), max_idle }
     }
 
     /// One of those that are idle, the last one given back; a new one where there is none, which is told its number.

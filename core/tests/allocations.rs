@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokenlane_core::batch::{Run, count_batch, encode_batch_columns};
+use tokenlane_core::batch::{RunOptions, count_batch, encode_batch_columns};
 use tokenlane_core::{Columns, EncodeOptions, OffsetUnit, SpecialTokens, Text, Tokenizer};
 
 struct Counting;
@@ -85,7 +85,7 @@ fn a_second_batch_allocates_no_more_for_more_rows() {
             ("UTF-16", utf16.iter().map(|row| Text::Utf16(row)).collect()),
         ];
         for threads in [1, 2] {
-            let run = Run { threads: Some(threads), cancel: None };
+            let run = RunOptions { threads: Some(threads), cancel: None };
             for (form, second) in &seconds {
                 for (options, limit) in &options {
                     // The pool keeps books of its blocks. Each window has a few lists of its own, and there are a few windows more for each thread.

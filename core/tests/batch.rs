@@ -1,7 +1,8 @@
 //! The three entry points of a batch against one text at a time, and a batch in a forked child.
 
 use tokenlane_core::batch::{
-    Batch, BatchError, Run, count_batch, decode_batch, encode_batch, encode_batch_char_offsets, encode_batch_fast,
+    Batch, BatchError, RunOptions, count_batch, decode_batch, encode_batch, encode_batch_char_offsets,
+    encode_batch_fast,
 };
 use tokenlane_core::{Columns, DecodeOptions, EncodeError, EncodeOptions, OffsetUnit, SpecialTokens, Text, Tokenizer};
 
@@ -24,8 +25,8 @@ fn texts(rows: &[String]) -> Vec<Text<'_>> {
     rows.iter().map(Text::from).collect()
 }
 
-fn run(threads: usize) -> Run<'static> {
-    Run { threads: Some(threads), cancel: None }
+fn run(threads: usize) -> RunOptions<'static> {
+    RunOptions { threads: Some(threads), cancel: None }
 }
 
 /// Every row of `batch` is what the row alone gives.
@@ -83,7 +84,7 @@ fn an_error_in_the_middle_names_its_row_and_nothing_is_lost() {
 #[test]
 fn an_empty_batch_has_no_rows() {
     let batch =
-        encode_batch_fast(&tokenizer(), &[], &EncodeOptions::default(), &Run::default()).expect("nothing fails");
+        encode_batch_fast(&tokenizer(), &[], &EncodeOptions::default(), &RunOptions::default()).expect("nothing fails");
     assert_eq!((batch.len(), batch.row_offsets(), batch.ids()), (0, &[0][..], &[][..]));
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use tokenlane_core::batch::{self, Batch, Run};
+use tokenlane_core::batch::{self, Batch, RunOptions};
 use tokenlane_core::{
     Columns, DecodeOptions, EncodeOptions, LoadError, OffsetUnit, SpecialTokens, Text, Tokenizer, encoding_file,
 };
@@ -257,7 +257,7 @@ impl Wanted {
 /// All texts in one batch, through the three entry points.
 fn judge_batches(tokenizer: &Tokenizer, options: &EncodeOptions, want: &Wanted) {
     let rows: Vec<Text<'_>> = want.texts.iter().map(|text| Text::Utf8(text)).collect();
-    let run = Run::default();
+    let run = RunOptions::default();
     let same_ids = |batch: &Batch| {
         for (row, ids) in want.ids.iter().enumerate() {
             assert_eq!(batch.row(row), ids, "row {row}: {:?}", want.texts[row]);

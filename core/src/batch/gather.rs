@@ -2,7 +2,9 @@
 
 use std::iter::once;
 
-use super::columns::{BatchColumns, Kept, KeptColumns, MASKS, Step, WORDS, width};
+use super::columns::{
+    BatchColumns, ChunkedColumn, ChunkedColumns, ColumnStep, U8_COLUMNS, U32_COLUMNS, values_per_token,
+};
 use super::{Batch, BatchError};
 use crate::encoder::Plan;
 use crate::encoding::{Columns, Encoding, MOST_PADDED, NO_ID};
@@ -11,22 +13,22 @@ use crate::padding::Padding;
 use crate::truncation::Direction;
 
 /// Tokens that a worker has written are put away when there are so many: as long as they are in the processor's cache.
-const PUT_AWAY: usize = 8 << 10;
+const FLUSH_TOKENS: usize = 8 << 10;
 
 /// Room for all tokens of a batch of which so many are expected. What is not needed goes back untouched, and growing is a
 /// copy to fresh pages; but what waits to go back is missing elsewhere.
-pub(super) fn room_for_all(expected: usize) -> usize {
+pub(super) fn reserve_estimate(expected: usize) -> usize {
     expected + expected / 2
 }
 
 /// What a worker made of a window of rows.
-pub(super) struct Window {
+pub(super) struct WindowRows {
     /// What is not put away yet, and all tokens as strings.
     pub(super) out: Encoding,
-    ids: Kept<u32>,
-    columns: KeptColumns,
+    ids: ChunkedColumn<u32>,
+    columns: ChunkedColumns,
     /// How many ids were put away.
-    put_away: usize,
+    flushed: usize,
     /// How many ids there are, once no more come: behind the last row's end may be the start of one that goes on in the next window.
     total: usize,
     /// Where each row ends, counted from the window's first id.
@@ -37,25 +39,28 @@ pub(super) struct Window {
     pad_sequences: Vec<u32>,
 }
 
-impl Window {
+impl WindowRows {
     /// Of so many rows with about so many tokens, and these columns. One that is the whole batch puts its tokens away right
     /// where the batch has them.
     pub(super) fn new(rows: usize, tokens: usize, columns: Columns, is_whole: bool) -> Self {
         let mut out = Encoding::default();
-        let room = tokens.min(PUT_AWAY + PUT_AWAY / 2);
+        let room = tokens.min(FLUSH_TOKENS + FLUSH_TOKENS / 2);
         out.ids.reserve(room);
         out.reserve_columns(room, columns);
         let (ids, columns) = match is_whole {
-            true => (Kept::whole(rows + 1, room_for_all(tokens)), KeptColumns::whole(room_for_all(tokens), columns)),
+            true => (
+                ChunkedColumn::presized(rows + 1, reserve_estimate(tokens)),
+                ChunkedColumns::presized(reserve_estimate(tokens), columns),
+            ),
             false => Default::default(),
         };
         let ends = Vec::with_capacity(rows);
-        Self { out, ids, columns, put_away: 0, total: 0, ends, row_texts: vec![], pad_sequences: vec![] }
+        Self { out, ids, columns, flushed: 0, total: 0, ends, row_texts: vec![], pad_sequences: vec![] }
     }
 
     /// The tokens since the last end are a row of a text.
     pub(super) fn end_row(&mut self, text: usize, plan: &Plan) {
-        self.ends.push(self.put_away + self.out.ids.len());
+        self.ends.push(self.flushed + self.out.ids.len());
         if plan.overflow {
             self.row_texts.push(text as u32);
         }
@@ -69,9 +74,9 @@ impl Window {
     }
 
     /// Puts tokens away, if there are enough.
-    pub(super) fn put_away(&mut self) {
-        if self.out.ids.len() >= PUT_AWAY {
-            self.put_away += self.out.ids.len();
+    pub(super) fn flush_if_full(&mut self) {
+        if self.out.ids.len() >= FLUSH_TOKENS {
+            self.flushed += self.out.ids.len();
             self.ids.push(&self.out.ids);
             self.columns.push(&self.out);
             self.out.clear_numbers();
@@ -79,10 +84,10 @@ impl Window {
     }
 
     /// No more rows come.
-    pub(super) fn end(&mut self) {
-        self.total = self.put_away + self.out.ids.len();
-        self.ids.end(std::mem::take(&mut self.out.ids));
-        self.columns.end(&mut self.out);
+    pub(super) fn finish(&mut self) {
+        self.total = self.flushed + self.out.ids.len();
+        self.ids.finish(std::mem::take(&mut self.out.ids));
+        self.columns.finish(&mut self.out);
     }
 
     /// The length of the longest row; of several rows of one text only the first counts.
@@ -96,35 +101,38 @@ impl Window {
 }
 
 /// One batch of all windows.
-pub(super) fn gather(mut windows: Vec<Window>, plan: &Plan) -> Result<Batch, BatchError> {
-    let longest = windows.iter().map(Window::longest).max().unwrap_or(0);
-    let layout =
-        Layout::new(windows.iter().map(|window| (&window.ends[..], window.total)), plan.padding.as_ref(), longest)?;
+pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch, BatchError> {
+    let longest = windows.iter().map(WindowRows::longest).max().unwrap_or(0);
+    let layout = BatchLayout::new(
+        windows.iter().map(|window| (&window.ends[..], window.total)),
+        plan.padding.as_ref(),
+        longest,
+    )?;
     let row_texts = plan.overflow.then(|| windows.iter().flat_map(|window| &window.row_texts).copied().collect());
     let pad_sequences: Vec<u32> = windows.iter().flat_map(|window| &window.pad_sequences).copied().collect();
     let padding = plan.padding.clone().unwrap_or_default();
     let (rows, total) = (layout.ends.len(), layout.total());
 
     let ids = windows.iter_mut().map(|window| std::mem::take(&mut window.ids)).collect();
-    let mut slab = Kept::join(ids, rows + 1, total, layout.steps(1, |_| padding.id));
+    let mut slab = ChunkedColumn::join(ids, rows + 1, total, layout.steps(1, |_| padding.id));
     slab[1..].iter_mut().zip(layout.padded_ends()).for_each(|(place, end)| *place = end as u32);
 
     let mut columns = BatchColumns::default();
-    for (place, &column) in WORDS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
-        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.words[place])).collect();
+    for (place, &column) in U32_COLUMNS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
+        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.u32s[place])).collect();
         let value = |row: usize| match column {
             Columns::TYPE_IDS => padding.type_id,
             Columns::WORD_IDS => NO_ID,
             Columns::SEQUENCE_IDS => pad_sequences[row],
             _ => 0,
         };
-        let width = width(column);
-        columns.words[place] = Kept::join(all, 0, total * width, layout.steps(width, value));
+        let width = values_per_token(column);
+        columns.u32s[place] = ChunkedColumn::join(all, 0, total * width, layout.steps(width, value));
     }
-    for (place, &column) in MASKS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
-        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.masks[place])).collect();
+    for (place, &column) in U8_COLUMNS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
+        let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.u8s[place])).collect();
         let value = u8::from(column == Columns::SPECIAL_TOKENS_MASK);
-        columns.masks[place] = Kept::join(all, 0, total, layout.steps(1, |_| value));
+        columns.u8s[place] = ChunkedColumn::join(all, 0, total, layout.steps(1, |_| value));
     }
     if plan.columns.contains(Columns::TOKENS) {
         columns.tokens = layout.tokens(windows.into_iter().flat_map(|window| window.out.tokens), &padding.token);
@@ -133,7 +141,7 @@ pub(super) fn gather(mut windows: Vec<Window>, plan: &Plan) -> Result<Batch, Bat
 }
 
 /// Where the tokens of all rows and the padding stand.
-struct Layout {
+struct BatchLayout {
     /// Where the rows end without padding.
     ends: Vec<usize>,
     /// The least length of a row.
@@ -141,7 +149,7 @@ struct Layout {
     direction: Direction,
 }
 
-impl Layout {
+impl BatchLayout {
     /// `ends` are those of each window, with how many tokens it has.
     fn new<'a>(
         ends: impl Iterator<Item = (&'a [usize], usize)>,
@@ -186,18 +194,18 @@ impl Layout {
     }
 
     /// How a column of so many values a token is put together; `value` is that of a row's padding.
-    fn steps<T>(&self, width: usize, value: impl Fn(usize) -> T) -> impl Iterator<Item = Step<T>> {
+    fn steps<T>(&self, width: usize, value: impl Fn(usize) -> T) -> impl Iterator<Item = ColumnStep<T>> {
         let is_padded = self.target > 0;
         let rows =
             self.lengths().take(if is_padded { usize::MAX } else { 0 }).enumerate().flat_map(move |(row, length)| {
-                let values = Step::Values(length * width);
-                let padding = Step::Padding(self.target.saturating_sub(length) * width, value(row));
+                let values = ColumnStep::Values(length * width);
+                let padding = ColumnStep::Padding(self.target.saturating_sub(length) * width, value(row));
                 match self.direction {
                     Direction::Right => [values, padding],
                     Direction::Left => [padding, values],
                 }
             });
-        let all = (!is_padded).then(|| Step::Values(self.total() * width));
+        let all = (!is_padded).then(|| ColumnStep::Values(self.total() * width));
         all.into_iter().chain(rows)
     }
 
@@ -206,8 +214,8 @@ impl Layout {
         let mut all = Vec::with_capacity(self.total());
         for step in self.steps(1, |_| ()) {
             match step {
-                Step::Values(count) => all.extend(tokens.by_ref().take(count)),
-                Step::Padding(count, ()) => all.extend(std::iter::repeat_n(padding, count).map(str::to_owned)),
+                ColumnStep::Values(count) => all.extend(tokens.by_ref().take(count)),
+                ColumnStep::Padding(count, ()) => all.extend(std::iter::repeat_n(padding, count).map(str::to_owned)),
             }
         }
         all
@@ -245,16 +253,16 @@ mod tests {
                 direction: if left { Direction::Left } else { Direction::Right },
                 ..Padding::default()
             });
-            let layout = Layout::new(ends.iter().map(|ends| (&ends[..], ends.last().copied().unwrap_or(0))), padding.as_ref(), 0).expect("they are short");
+            let layout = BatchLayout::new(ends.iter().map(|ends| (&ends[..], ends.last().copied().unwrap_or(0))), padding.as_ref(), 0).expect("they are short");
             let joined = |is_whole: bool| {
                 let kept = windows.iter().map(|(rows, put_away)| {
-                    let mut kept = if is_whole { Kept::whole(3, 7) } else { Kept::default() };
+                    let mut kept = if is_whole { ChunkedColumn::presized(3, 7) } else { ChunkedColumn::default() };
                     let (first, rest) = rows.split_at(rows.len().min(*put_away));
                     first.iter().for_each(|row| kept.push(row));
-                    kept.end(rest.concat());
+                    kept.finish(rest.concat());
                     kept
                 }).collect();
-                Kept::join(kept, 3, layout.total() * width, layout.steps(width, |row| 1000 + row as u32))
+                ChunkedColumn::join(kept, 3, layout.total() * width, layout.steps(width, |row| 1000 + row as u32))
             };
             let expected = [vec![0; 3], naive.concat()].concat();
             prop_assert_eq!(&*joined(false), &expected[..]);
@@ -275,10 +283,10 @@ mod tests {
     #[test]
     fn what_is_put_away_in_pieces_comes_back_in_order() {
         let values: Vec<u32> = (0..300_000).collect();
-        let mut kept = Kept::default();
+        let mut kept = ChunkedColumn::default();
         values.chunks(70_001).for_each(|some| kept.push(some));
-        kept.end(vec![300_000, 300_001]);
-        let joined = Kept::join(vec![kept], 0, values.len() + 2, once(Step::Values(values.len() + 2)));
+        kept.finish(vec![300_000, 300_001]);
+        let joined = ChunkedColumn::join(vec![kept], 0, values.len() + 2, once(ColumnStep::Values(values.len() + 2)));
         assert!(joined.iter().copied().eq(0..300_002));
     }
 }

@@ -1,7 +1,7 @@
 //! Many texts at once, on several threads, with the results in order.
 //!
 //! - [`windows`]: who works on which rows.
-//! - [`parts`]: long rows are cut, for several workers.
+//! - [`row_chunks`]: long rows are cut, for several workers.
 //! - [`columns`]: where the rows are put until all are there, and what the batch has beside their ids.
 //! - [`gather`]: what the workers made becomes one batch, padded where that is wanted.
 //! - [`parallelism`]: how many threads there are, and what a forked child does.
@@ -11,7 +11,7 @@ mod cancel;
 mod columns;
 mod gather;
 mod parallelism;
-mod parts;
+mod row_chunks;
 mod windows;
 
 use std::any::Any;
@@ -26,25 +26,25 @@ use crate::tokenizer::{DecodeOptions, EncodeOptions, Tokenizer};
 pub use cancel::Cancel;
 pub use columns::BatchColumns;
 use columns::bytes_per_token;
-use gather::{Window, gather, room_for_all};
-pub use parallelism::{MOST_THREADS, parallelism_was_used, set_processors, set_threads, threads};
-use parts::{PART, Part};
+use gather::{WindowRows, gather, reserve_estimate};
+pub use parallelism::{MAX_THREADS, parallelism_was_used, set_processors, set_threads, threads};
+use row_chunks::{CHUNK_LEN, RowChunk};
 
 /// A batch on one thread gets memory for all its tokens at once if that is this part of the pool's cap, or less.
-const MOST_AT_ONCE: usize = 4;
+const PRESIZE_SHARE: usize = 4;
 
 /// How a batch is to be run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Run<'a> {
+pub struct RunOptions<'a> {
     /// How many threads work on it at most, the calling one included. Default [`threads`].
     pub threads: Option<usize>,
     /// What stops it before its end.
     pub cancel: Option<&'a Cancel>,
 }
 
-impl Run<'_> {
+impl RunOptions<'_> {
     fn threads(&self) -> usize {
-        self.threads.unwrap_or_else(threads).clamp(1, MOST_THREADS)
+        self.threads.unwrap_or_else(threads).clamp(1, MAX_THREADS)
     }
 }
 
@@ -177,12 +177,12 @@ impl Batch {
 }
 
 /// A batch whose rows are encoded, but not put together yet. The texts are not needed any more.
-pub struct Encoded {
-    windows: Vec<Window>,
+pub struct PendingBatch {
+    windows: Vec<WindowRows>,
     plan: Plan,
 }
 
-impl Encoded {
+impl PendingBatch {
     /// Puts the rows together.
     pub fn gather(self) -> Result<Batch, BatchError> {
         gather(self.windows, &self.plan)
@@ -194,7 +194,7 @@ pub fn encode_batch(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
     options: &EncodeOptions,
-    run: &Run<'_>,
+    run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
     with_offsets(tokenizer, rows, options, OffsetUnit::Byte, run)
 }
@@ -204,7 +204,7 @@ pub fn encode_batch_char_offsets(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
     options: &EncodeOptions,
-    run: &Run<'_>,
+    run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
     with_offsets(tokenizer, rows, options, OffsetUnit::CodePoint, run)
 }
@@ -214,7 +214,7 @@ pub fn encode_batch_fast(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
     options: &EncodeOptions,
-    run: &Run<'_>,
+    run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
     encode_batch_columns(tokenizer, rows, &EncodeOptions { columns: Columns::NONE, ..options.clone() }, run)
 }
@@ -224,7 +224,7 @@ fn with_offsets(
     rows: &[Text<'_>],
     options: &EncodeOptions,
     offset_unit: OffsetUnit,
-    run: &Run<'_>,
+    run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
     let columns = options.columns | Columns::OFFSETS;
     encode_batch_columns(tokenizer, rows, &EncodeOptions { columns, offset_unit, ..options.clone() }, run)
@@ -235,18 +235,18 @@ pub fn encode_batch_columns(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
     options: &EncodeOptions,
-    run: &Run<'_>,
+    run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
-    encode_texts_apart(tokenizer, rows, options, run)?.gather()
+    encode_texts_deferred(tokenizer, rows, options, run)?.gather()
 }
 
 /// As [`encode_batch_columns`], but the rows are put together when the caller says so.
-pub fn encode_texts_apart(
+pub fn encode_texts_deferred(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
     options: &EncodeOptions,
-    run: &Run<'_>,
-) -> Result<Encoded, BatchError> {
+    run: &RunOptions<'_>,
+) -> Result<PendingBatch, BatchError> {
     encode_rows(tokenizer, rows, |&text| Input::from(text), options, run)
 }
 
@@ -255,18 +255,18 @@ pub fn encode_batch_inputs(
     tokenizer: &Tokenizer,
     inputs: &[Input<'_>],
     options: &EncodeOptions,
-    run: &Run<'_>,
+    run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
-    encode_inputs_apart(tokenizer, inputs, options, run)?.gather()
+    encode_inputs_deferred(tokenizer, inputs, options, run)?.gather()
 }
 
 /// As [`encode_batch_inputs`], but the rows are put together when the caller says so.
-pub fn encode_inputs_apart(
+pub fn encode_inputs_deferred(
     tokenizer: &Tokenizer,
     inputs: &[Input<'_>],
     options: &EncodeOptions,
-    run: &Run<'_>,
-) -> Result<Encoded, BatchError> {
+    run: &RunOptions<'_>,
+) -> Result<PendingBatch, BatchError> {
     encode_rows(tokenizer, inputs, |&input| input, options, run)
 }
 
@@ -275,79 +275,84 @@ fn encode_rows<'a, T: Sync>(
     rows: &'a [T],
     input: impl Fn(&'a T) -> Input<'a> + Sync,
     options: &EncodeOptions,
-    run: &Run<'_>,
-) -> Result<Encoded, BatchError> {
+    run: &RunOptions<'_>,
+) -> Result<PendingBatch, BatchError> {
     let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
-    encode_parts(tokenizer, &parts::cut(tokenizer, &plan, PART, rows.iter().map(input)), plan, run)
+    encode_chunks(tokenizer, &row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(input)), plan, run)
 }
 
 /// The same for texts in parts of about `size`, however short: what is held against texts in one piece.
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn encode_in_parts(
+pub(crate) fn encode_in_chunks(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
     size: usize,
     options: &EncodeOptions,
-    run: &Run<'_>,
+    run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
     let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
-    let parts = parts::cut(tokenizer, &plan, size, rows.iter().map(|&text| text.into()));
-    encode_parts(tokenizer, &parts, plan, run)?.gather()
+    let chunks = row_chunks::split_rows(tokenizer, &plan, size, rows.iter().map(|&text| text.into()));
+    encode_chunks(tokenizer, &chunks, plan, run)?.gather()
 }
 
-fn encode_parts(tokenizer: &Tokenizer, parts: &[Part<'_>], plan: Plan, run: &Run<'_>) -> Result<Encoded, BatchError> {
-    let rows = parts.last().map_or(0, |part| part.row + 1);
+fn encode_chunks(
+    tokenizer: &Tokenizer,
+    chunks: &[RowChunk<'_>],
+    plan: Plan,
+    run: &RunOptions<'_>,
+) -> Result<PendingBatch, BatchError> {
+    let rows = chunks.last().map_or(0, |chunk| chunk.row + 1);
     let per_token = bytes_per_token(plan.columns);
-    let weights: Vec<usize> = parts.iter().map(Part::weight).collect();
+    let weights: Vec<usize> = chunks.iter().map(RowChunk::weight).collect();
     let bytes = weights.iter().sum();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         let range = window.range();
         let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
         // How long padded rows are is not known before all are there, nor how many rows come of texts that are cut.
-        let is_whole = range.len() == parts.len()
+        let is_whole = range.len() == chunks.len()
             && plan.padding.is_none()
             && !plan.overflow
-            && room_for_all(expected) * per_token <= memory::settings().cap / MOST_AT_ONCE;
-        let mut made = Window::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
+            && reserve_estimate(expected) * per_token <= memory::settings().cap / PRESIZE_SHARE;
+        let mut made = WindowRows::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
         tokenizer.with_encoder_for(bytes, |encoder| {
             while let Some(at) = window.next() {
-                let part = &parts[at];
-                let overflowing = match part.text {
-                    None => encoder.encode(tokenizer, &part.input, &plan, &mut made.out),
+                let chunk = &chunks[at];
+                let overflowing = match chunk.text {
+                    None => encoder.encode(tokenizer, &chunk.input, &plan, &mut made.out),
                     Some((text, ends)) => {
                         encoder.encode_chunk(tokenizer, text, ends, &plan, &mut made.out).map(|()| vec![])
                     }
                 };
-                let overflowing = overflowing.map_err(|error| error_of(tokenizer, encoder, part, &plan, error))?;
-                if part.is_last() {
-                    made.end_row(part.row, &plan);
+                let overflowing = overflowing.map_err(|error| row_error(tokenizer, encoder, chunk, &plan, error))?;
+                if chunk.is_last() {
+                    made.end_row(chunk.row, &plan);
                 }
-                made.put_away();
+                made.flush_if_full();
                 for draft in overflowing {
                     encoder.write(tokenizer, &draft, &plan, &mut made.out);
-                    made.end_row(part.row, &plan);
-                    made.put_away();
+                    made.end_row(chunk.row, &plan);
+                    made.flush_if_full();
                 }
             }
-            made.end();
+            made.finish();
             Ok(made)
         })
     });
-    let windows = windows.map_err(|error| error.of_row(|part| parts[part].row))?;
-    Ok(Encoded { windows, plan })
+    let windows = windows.map_err(|error| error.of_row(|chunk| chunks[chunk].row))?;
+    Ok(PendingBatch { windows, plan })
 }
 
 /// The error of a row that is told for a part of it: of the whole row, with its place there.
-fn error_of(
+fn row_error(
     tokenizer: &Tokenizer,
     encoder: &mut Encoder,
-    part: &Part<'_>,
+    chunk: &RowChunk<'_>,
     plan: &Plan,
     error: EncodeError,
 ) -> BatchError {
-    let whole = part.text.and_then(|_| encoder.encode(tokenizer, &part.input, plan, &mut Encoding::default()).err());
-    BatchError::Row { row: part.row, source: whole.unwrap_or(error) }
+    let whole = chunk.text.and_then(|_| encoder.encode(tokenizer, &chunk.input, plan, &mut Encoding::default()).err());
+    BatchError::Row { row: chunk.row, source: whole.unwrap_or(error) }
 }
 
 /// How many tokens each row has.
@@ -355,29 +360,31 @@ pub fn count_batch(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
     options: &EncodeOptions,
-    run: &Run<'_>,
+    run: &RunOptions<'_>,
 ) -> Result<Vec<u32>, BatchError> {
     let plan = tokenizer.count_plan(options).map_err(BatchError::Options)?;
-    let parts = parts::cut(tokenizer, &plan, PART, rows.iter().map(|&text| text.into()));
-    let weights: Vec<usize> = parts.iter().map(Part::weight).collect();
+    let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&text| text.into()));
+    let weights: Vec<usize> = chunks.iter().map(RowChunk::weight).collect();
     let bytes = weights.iter().sum();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         tokenizer.with_encoder_for(bytes, |encoder| {
             let mut counts = Vec::with_capacity(window.range().len());
             while let Some(at) = window.next() {
-                let part = &parts[at];
-                let count = match part.text {
-                    None => encoder.count(tokenizer, &part.input, &plan, usize::MAX),
+                let chunk = &chunks[at];
+                let count = match chunk.text {
+                    None => encoder.count(tokenizer, &chunk.input, &plan, usize::MAX),
                     Some((text, ends)) => encoder.count_chunk(tokenizer, text, ends, &plan),
                 };
-                counts
-                    .push((part.row, count.map_err(|error| error_of(tokenizer, encoder, part, &plan, error))? as u32));
+                counts.push((
+                    chunk.row,
+                    count.map_err(|error| row_error(tokenizer, encoder, chunk, &plan, error))? as u32,
+                ));
             }
             Ok(counts)
         })
     });
     let mut counts = vec![0; rows.len()];
-    for (row, count) in windows.map_err(|error| error.of_row(|part| parts[part].row))?.into_iter().flatten() {
+    for (row, count) in windows.map_err(|error| error.of_row(|chunk| chunks[chunk].row))?.into_iter().flatten() {
         counts[row] += count;
     }
     Ok(counts)
@@ -388,7 +395,7 @@ pub fn decode_batch(
     tokenizer: &Tokenizer,
     rows: &[&[u32]],
     options: &DecodeOptions,
-    run: &Run<'_>,
+    run: &RunOptions<'_>,
 ) -> Result<Vec<String>, BatchError> {
     let weights: Vec<usize> = rows.iter().map(|ids| ids.len() * 4).collect();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {

@@ -19,17 +19,17 @@ static POOL_PROCESS: AtomicU32 = AtomicU32::new(0);
 static POOL: Mutex<Option<Arc<ThreadPool>>> = Mutex::new(None);
 
 /// More threads than this are never used, whatever is asked for.
-pub const MOST_THREADS: usize = 256;
+pub const MAX_THREADS: usize = 256;
 
 /// Sets how many threads a batch uses unless it says otherwise: from 1 to [`MOST_THREADS`], `None` for the default.
 /// The thread that calls for the batch is one of them.
 pub fn set_threads(threads: Option<usize>) {
-    THREADS.store(threads.map_or(0, |threads| threads.clamp(1, MOST_THREADS)), Ordering::Relaxed);
+    THREADS.store(threads.map_or(0, |threads| threads.clamp(1, MAX_THREADS)), Ordering::Relaxed);
 }
 
 /// Says how many processors there are, where only others than this process know: in WebAssembly.
 pub fn set_processors(processors: usize) {
-    PROCESSORS.store(processors.clamp(1, MOST_THREADS), Ordering::Relaxed);
+    PROCESSORS.store(processors.clamp(1, MAX_THREADS), Ordering::Relaxed);
 }
 
 /// How many threads a batch uses unless it says otherwise.
@@ -48,11 +48,11 @@ fn default_threads() -> usize {
         0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
         processors => processors,
     };
-    wished.filter(|&threads| threads > 0).unwrap_or_else(available).min(MOST_THREADS)
+    wished.filter(|&threads| threads > 0).unwrap_or_else(available).min(MAX_THREADS)
 }
 
 /// The number of this process. WebAssembly has none, and no fork either.
-fn process() -> u32 {
+fn process_id() -> u32 {
     if cfg!(target_family = "wasm") { 1 } else { std::process::id() }
 }
 
@@ -64,7 +64,7 @@ pub fn parallelism_was_used() -> bool {
 /// A pool that has `helpers` threads at least, to help the thread that asks. `None` where there can be none: in a child
 /// forked after a pool was made, or when the system gives no threads. The batch then runs serially.
 pub(super) fn pool(helpers: usize) -> Option<Arc<ThreadPool>> {
-    let process = process();
+    let process = process_id();
     let made_in = POOL_PROCESS.load(Ordering::Acquire);
     if made_in != 0 && made_in != process {
         // Even the lock may be one that another thread of the parent held at the moment of the fork.

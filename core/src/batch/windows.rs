@@ -23,24 +23,24 @@ use super::{BatchError, parallelism};
 use crate::lock::{Lock, Locks, Std};
 
 /// Windows per worker, about.
-const PER_WORKER: usize = 4;
+const WINDOWS_PER_WORKER: usize = 4;
 /// A window has this much to do at least, in bytes: handing it out must not be what costs.
-const LEAST: usize = 16 << 10;
+const MIN_WINDOW_BYTES: usize = 16 << 10;
 /// After so many bytes a worker lets others have its processor, if any wait for it: with a worker on each of them, the
 /// thread that runs an event loop or reads a file would otherwise wait until the scheduler's next turn.
-const YIELD_AFTER: usize = 16 << 10;
+const YIELD_BYTES: usize = 16 << 10;
 /// Batches of less than this, in bytes, are not worth waking anybody for.
-const SERIAL_BELOW: usize = 64 << 10;
+const MIN_PARALLEL_BYTES: usize = 64 << 10;
 
 /// Cuts rows of the given weights into windows for so many workers: contiguous, none empty, all rows covered.
 pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
     let mut rest: usize = weights.iter().sum();
-    let mut windows = Vec::with_capacity(workers * PER_WORKER * 2);
+    let mut windows = Vec::with_capacity(workers * WINDOWS_PER_WORKER * 2);
     let (mut start, mut size) = (0, 0);
     for (row, &weight) in weights.iter().enumerate() {
         size += weight;
         // A share of what is left: so windows get smaller as the end comes near.
-        if size >= (rest / (workers * PER_WORKER / 2).max(1)).max(LEAST) {
+        if size >= (rest / (workers * WINDOWS_PER_WORKER / 2).max(1)).max(MIN_WINDOW_BYTES) {
             windows.push(start..row + 1);
             start = row + 1;
             rest -= size;
@@ -57,23 +57,23 @@ pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
 pub(super) struct Counter<A>(CachePadded<A>);
 
 /// The operations that the scheduler needs; a trait so that a model checker can put its own atomics in.
-pub(super) trait Number {
+pub(super) trait AtomicIndex {
     fn new(number: usize) -> Self;
-    fn add_one(&self) -> usize;
-    fn lower_to(&self, number: usize);
+    fn fetch_increment(&self) -> usize;
+    fn lower(&self, number: usize);
     fn get(&self) -> usize;
 }
 
-impl Number for AtomicUsize {
+impl AtomicIndex for AtomicUsize {
     fn new(number: usize) -> Self {
         Self::new(number)
     }
 
-    fn add_one(&self) -> usize {
+    fn fetch_increment(&self) -> usize {
         self.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn lower_to(&self, number: usize) {
+    fn lower(&self, number: usize) {
         self.fetch_min(number, Ordering::Relaxed);
     }
 
@@ -82,7 +82,7 @@ impl Number for AtomicUsize {
     }
 }
 
-impl<A: Number> Counter<A> {
+impl<A: AtomicIndex> Counter<A> {
     pub(super) fn new() -> Self {
         Self(CachePadded::new(A::new(0)))
     }
@@ -90,12 +90,12 @@ impl<A: Number> Counter<A> {
     /// The next number below `count`, if any is left. No more calls than workers come after the last number, so that it
     /// cannot wrap around.
     pub(super) fn next(&self, count: usize) -> Option<usize> {
-        Some(self.0.add_one()).filter(|&number| number < count)
+        Some(self.0.fetch_increment()).filter(|&number| number < count)
     }
 }
 
 /// What the workers of a batch share, and how each of them works.
-struct Work<T: Send, A, L: Locks> {
+struct Schedule<T: Send, A, L: Locks> {
     counter: Counter<A>,
     /// The first window that is known to have failed.
     failed: A,
@@ -103,29 +103,33 @@ struct Work<T: Send, A, L: Locks> {
     results: Vec<L::Of<Option<Result<T, BatchError>>>>,
 }
 
-impl<T: Send, A: Number, L: Locks> Work<T, A, L> {
+impl<T: Send, A: AtomicIndex, L: Locks> Schedule<T, A, L> {
     fn new(windows: usize) -> Self {
         let results = (0..windows).map(|_| L::Of::new(None)).collect();
         Self { counter: Counter::new(), failed: A::new(usize::MAX), results }
     }
 
     /// Does windows until there are none left. `one` does the window of a number, as long as it is told to go on.
-    fn help(&self, cancelled: impl Fn() -> bool, one: impl Fn(usize, &dyn Fn() -> bool) -> Result<T, BatchError>) {
+    fn run_worker(
+        &self,
+        cancelled: impl Fn() -> bool,
+        one: impl Fn(usize, &dyn Fn() -> bool) -> Result<T, BatchError>,
+    ) {
         while let Some(at) = self.counter.next(self.results.len()) {
-            let goes_on = || !cancelled() && self.failed.get() >= at;
-            if !goes_on() {
+            let should_continue = || !cancelled() && self.failed.get() >= at;
+            if !should_continue() {
                 continue;
             }
-            let result = one(at, &goes_on);
+            let result = one(at, &should_continue);
             if result.is_err() {
-                self.failed.lower_to(at);
+                self.failed.lower(at);
             }
             self.results[at].with(|slot| *slot = Some(result));
         }
     }
 
     /// What became of all, once nobody works any more.
-    fn outcome(&self, cancelled: impl Fn() -> bool) -> Result<Vec<T>, BatchError> {
+    fn collect_results(&self, cancelled: impl Fn() -> bool) -> Result<Vec<T>, BatchError> {
         if cancelled() {
             return Err(BatchError::Cancelled);
         }
@@ -136,27 +140,27 @@ impl<T: Send, A: Number, L: Locks> Work<T, A, L> {
 }
 
 /// The rows of a window, one by one, as long as the batch goes on.
-pub(super) struct Rows<'a> {
+pub(super) struct RowCursor<'a> {
     rows: Range<usize>,
     /// The row handed out last.
     current: usize,
     weights: &'a [usize],
     /// Bytes of the rows handed out since the last yield.
     since_yield: usize,
-    goes_on: &'a dyn Fn() -> bool,
+    should_continue: &'a dyn Fn() -> bool,
 }
 
-impl Rows<'_> {
+impl RowCursor<'_> {
     pub(super) fn range(&self) -> Range<usize> {
         self.rows.clone()
     }
 
     pub(super) fn next(&mut self) -> Option<usize> {
-        if !(self.goes_on)() {
+        if !(self.should_continue)() {
             self.rows.start = self.rows.end;
         }
         self.current = self.rows.next()?;
-        if self.since_yield >= YIELD_AFTER {
+        if self.since_yield >= YIELD_BYTES {
             self.since_yield = 0;
             std::thread::yield_now();
         }
@@ -173,18 +177,18 @@ pub(super) fn run<T: Send>(
     weights: &[usize],
     threads: usize,
     cancel: Option<&Cancel>,
-    work: impl Fn(&mut Rows<'_>) -> Result<T, BatchError> + Sync,
+    work: impl Fn(&mut RowCursor<'_>) -> Result<T, BatchError> + Sync,
 ) -> Result<Vec<T>, BatchError> {
     let cancelled = || cancel.is_some_and(Cancel::is_cancelled);
-    let one = |rows: Range<usize>, goes_on: &dyn Fn() -> bool| {
-        let mut rows = Rows { current: rows.start, rows, weights, since_yield: 0, goes_on };
+    let one = |rows: Range<usize>, should_continue: &dyn Fn() -> bool| {
+        let mut rows = RowCursor { current: rows.start, rows, weights, since_yield: 0, should_continue };
         // Whatever `work` leaves behind in a panic is dropped with it: encoders are taken for its time and not put back.
         let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut rows)));
         outcome.unwrap_or_else(|panic| Err(BatchError::panicked(rows.current, &*panic)))
     };
 
     let total: usize = weights.iter().sum();
-    let workers = if total < SERIAL_BELOW { 1 } else { threads.min(weights.len()) };
+    let workers = if total < MIN_PARALLEL_BYTES { 1 } else { threads.min(weights.len()) };
     let windows = if workers > 1 { windows(weights, workers) } else { vec![] };
     let pool = if windows.len() > 1 { parallelism::pool(workers - 1) } else { None };
     let Some(pool) = pool else {
@@ -192,8 +196,8 @@ pub(super) fn run<T: Send>(
         return if cancelled() { Err(BatchError::Cancelled) } else { result.map(|all| vec![all]) };
     };
 
-    let work = Work::<T, AtomicUsize, Std>::new(windows.len());
-    let worker = || work.help(cancelled, |at, goes_on| one(windows[at].clone(), goes_on));
+    let work = Schedule::<T, AtomicUsize, Std>::new(windows.len());
+    let worker = || work.run_worker(cancelled, |at, should_continue| one(windows[at].clone(), should_continue));
     // The thread that asked works too; the pool's threads help it.
     pool.in_place_scope(|scope| {
         for _ in 1..workers.min(windows.len()) {
@@ -201,7 +205,7 @@ pub(super) fn run<T: Send>(
         }
         worker();
     });
-    work.outcome(cancelled)
+    work.collect_results(cancelled)
 }
 
 #[cfg(test)]
@@ -213,16 +217,16 @@ mod tests {
     use loom::sync::atomic::{AtomicBool as LoomBool, AtomicUsize as LoomAtomic};
     use proptest::prelude::*;
 
-    impl Number for LoomAtomic {
+    impl AtomicIndex for LoomAtomic {
         fn new(number: usize) -> Self {
             Self::new(number)
         }
 
-        fn add_one(&self) -> usize {
+        fn fetch_increment(&self) -> usize {
             self.fetch_add(1, Ordering::Relaxed)
         }
 
-        fn lower_to(&self, number: usize) {
+        fn lower(&self, number: usize) {
             self.fetch_min(number, Ordering::Relaxed);
         }
 
@@ -259,17 +263,17 @@ mod tests {
         }
     }
 
-    impl<A: Number> Number for Turns<A> {
+    impl<A: AtomicIndex> AtomicIndex for Turns<A> {
         fn new(number: usize) -> Self {
             Self::of(A::new(number))
         }
 
-        fn add_one(&self) -> usize {
-            self.value.add_one()
+        fn fetch_increment(&self) -> usize {
+            self.value.fetch_increment()
         }
 
-        fn lower_to(&self, number: usize) {
-            self.next().lower_to(number);
+        fn lower(&self, number: usize) {
+            self.next().lower(number);
         }
 
         fn get(&self) -> usize {
@@ -303,10 +307,10 @@ mod tests {
             // No window but the last is smaller than it may be, and none could have ended a row earlier.
             for window in &windows[..windows.len().saturating_sub(1)] {
                 let size: usize = weights[window.clone()].iter().sum();
-                prop_assert!(size >= LEAST);
+                prop_assert!(size >= MIN_WINDOW_BYTES);
                 let without_last: usize = weights[window.start..window.end - 1].iter().sum();
                 let rest: usize = weights[window.start..].iter().sum();
-                prop_assert!(without_last < (rest / (workers * PER_WORKER / 2).max(1)).max(LEAST));
+                prop_assert!(without_last < (rest / (workers * WINDOWS_PER_WORKER / 2).max(1)).max(MIN_WINDOW_BYTES));
             }
         }
     }
@@ -351,11 +355,14 @@ mod tests {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
-            let work = Arc::new(Work::<usize, LoomAtomic, Loom>::new(2));
+            let work = Arc::new(Schedule::<usize, LoomAtomic, Loom>::new(2));
             let flag = Arc::new(Turns::of(LoomBool::new(false)));
-            let help = |work: &Work<usize, LoomAtomic, Loom>, flag: &Turns<LoomBool>| {
+            let help = |work: &Schedule<usize, LoomAtomic, Loom>, flag: &Turns<LoomBool>| {
                 // A row each: a window that is told to stop is one without it.
-                work.help(|| flag.is_set(), |at, goes_on| Ok(if goes_on() { at } else { usize::MAX }));
+                work.run_worker(
+                    || flag.is_set(),
+                    |at, should_continue| Ok(if should_continue() { at } else { usize::MAX }),
+                );
             };
             let canceller = loom::thread::spawn({
                 let flag = Arc::clone(&flag);
@@ -368,29 +375,30 @@ mod tests {
             help(&work, &flag);
             // The scope waits for the helper, and for nobody else.
             helper.join().expect("no panic");
-            match work.outcome(|| flag.is_set()) {
+            match work.collect_results(|| flag.is_set()) {
                 Ok(all) => assert_eq!(all, [0, 1], "whoever stopped early did so because of the flag"),
                 Err(error) => assert_eq!(error, BatchError::Cancelled),
             }
             canceller.join().expect("no panic");
-            assert_eq!(work.outcome(|| flag.is_set()), Err(BatchError::Cancelled), "once set it stays set");
+            assert_eq!(work.collect_results(|| flag.is_set()), Err(BatchError::Cancelled), "once set it stays set");
         });
     }
 
     /// Two workers, and windows that fail: the first of them is told, and those before it were finished.
     #[test]
     fn the_first_window_that_fails_is_told_in_every_interleaving() {
-        type Shared = Work<usize, Turns<LoomAtomic>, Loom>;
+        type Shared = Schedule<usize, Turns<LoomAtomic>, Loom>;
         loom::model(|| {
             let work = Arc::new(Shared::new(3));
-            let help = |work: &Shared| work.help(|| false, |at, _| if at == 0 { Ok(at) } else { Err(failure(at)) });
+            let help =
+                |work: &Shared| work.run_worker(|| false, |at, _| if at == 0 { Ok(at) } else { Err(failure(at)) });
             let helper = loom::thread::spawn({
                 let work = Arc::clone(&work);
                 move || help(&work)
             });
             help(&work);
             helper.join().expect("no panic");
-            assert_eq!(work.outcome(|| false), Err(failure(1)));
+            assert_eq!(work.collect_results(|| false), Err(failure(1)));
         });
     }
 
@@ -401,7 +409,7 @@ mod tests {
         cancel: Option<&Cancel>,
         row: impl Fn(usize) -> Result<usize, BatchError> + Sync,
     ) -> Result<Vec<usize>, BatchError> {
-        let work = |rows: &mut Rows<'_>| {
+        let work = |rows: &mut RowCursor<'_>| {
             let mut made = vec![];
             while let Some(at) = rows.next() {
                 made.push(row(at)?);

@@ -188,7 +188,7 @@ impl LaneMerger {
                 for lane in bits::positions(asked.into()).map(|lane| lane % LANES) {
                     let pair = table.find_hash(numbers[lane]);
                     let place = places[lane] as usize % POSITIONS;
-                    let priority = MergePriority::new(pair.rank, place);
+                    let priority = MergePriority::pack(pair.rank, place);
                     self.priorities.0[place][lane] = priority;
                     self.joined.0[place][lane] = pair.id;
                     new[lane] = new[lane].min(priority);

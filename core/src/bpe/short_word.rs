@@ -130,7 +130,7 @@ impl MergePriority {
     }
 
     #[inline(always)]
-    pub(super) fn new(rank: u32, at: usize) -> u32 {
+    pub(super) fn pack(rank: u32, at: usize) -> u32 {
         rank << Self::POSITION_BITS | at as u32
     }
 
@@ -172,7 +172,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
             *place = symbol.id;
         }
         for (at, pair) in (1..).zip(pairs) {
-            priorities.as_flattened_mut()[at] = MergePriority::new(pair.rank, at);
+            priorities.as_flattened_mut()[at] = MergePriority::pack(pair.rank, at);
             joined.as_flattened_mut()[at] = pair.id;
         }
         let priorities = priorities.map(
@@ -262,7 +262,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
 
     #[inline(always)]
     fn set_pair(&mut self, at: usize, pair: Merge) -> u32 {
-        let priority = MergePriority::new(pair.rank, at);
+        let priority = MergePriority::pack(pair.rank, at);
         self.lanes.fill_all(&mut self.priorities, 1 << at, priority);
         self.joined.as_flattened_mut()[at] = pair.id;
         priority

@@ -394,7 +394,7 @@ impl Encoder {
             let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
             let converter = columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit));
             let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
-            let mut row = Row { out, columns, original: text, converter: converter, words, margins, quota: self.quota };
+            let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota };
             stages(self, &mut row)?;
             self.quota = row.quota;
             if let Some(trimming) = trimming {

@@ -58,7 +58,7 @@ fn key(token: &[u8], form: TokenForm) -> Option<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::{Run, count_batch};
+    use crate::batch::{RunOptions, count_batch};
     use crate::bpe::MergeScratch;
     use crate::tokenizer::{EncodeOptions, Tokenizer};
     use serde_json::{Map, Value, json};
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_large_batch_does_not_begin_without_them() {
         let tokenizer = file(&json!({}));
-        let run = Run { threads: Some(1), cancel: None };
+        let run = RunOptions { threads: Some(1), cancel: None };
         let counts = |text: &str| {
             let made = tokenizer.cache_counts();
             // The encoder of the file is somebody else's, so that there is another one.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::draw::Draw;
-use crate::batch::{self, BatchError, Run};
+use crate::batch::{self, BatchError, RunOptions};
 use crate::{EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer};
 
 /// A byte-level tokenizer with NFC, two tokens before a text and one behind it, and these added tokens.
@@ -80,7 +80,7 @@ pub(crate) const PIECES: [&str; 24] = [
 pub(super) fn parts(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let tokenizer = &TOKENIZERS[draw.below(TOKENIZERS.len())];
-    let run = Run { threads: Some(1 + draw.below(3)), cancel: None };
+    let run = RunOptions { threads: Some(1 + draw.below(3)), cancel: None };
     let size = 1 + draw.below(80);
     let options = EncodeOptions {
         add_special_tokens: draw.flag(),
@@ -100,7 +100,7 @@ pub(super) fn parts(bytes: &[u8]) {
         _ => Text::Utf16(&units),
     };
     let rows = [Text::Utf8("one more"), row];
-    let batch = batch::encode_in_parts(tokenizer, &rows, size, &options, &run);
+    let batch = batch::encode_in_chunks(tokenizer, &rows, size, &options, &run);
     let alone = |row| tokenizer.encode(row, &options);
     match (rows.map(alone), batch) {
         ([Ok(first), Ok(second)], Ok(batch)) => {

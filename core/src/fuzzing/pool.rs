@@ -1,7 +1,7 @@
 //! Pools against a naive model: traces of what is lent and comes back.
 
 use super::draw::Draw;
-use crate::memory::pool::model::{Act, Addresses, Checked, drive, drive_shared};
+use crate::memory::pool::model::{CheckedPool, FakePages, PoolOp, drive, drive_shared};
 use crate::memory::pool::{Binned, Off, Split};
 
 /// The longest trace.
@@ -17,25 +17,25 @@ pub(super) fn pool(bytes: &[u8]) {
         acts.push(act(&mut draw));
     }
     match which {
-        0 => beside_model(Split::<Addresses>::default(), shares, &acts, cap),
-        1 => beside_model(Binned::<Addresses>::default(), shares, &acts, cap),
-        _ => beside_model(Off::<Addresses>::default(), shares, &acts, cap),
+        0 => beside_model(Split::<FakePages>::default(), shares, &acts, cap),
+        1 => beside_model(Binned::<FakePages>::default(), shares, &acts, cap),
+        _ => beside_model(Off::<FakePages>::default(), shares, &acts, cap),
     }
 }
 
-fn beside_model(pool: impl Checked + 'static, shares: bool, acts: &[Act], cap: usize) {
+fn beside_model(pool: impl CheckedPool + 'static, shares: bool, acts: &[PoolOp], cap: usize) {
     if shares { drive_shared(pool, acts, cap) } else { drive(pool, acts, cap) }
 }
 
 /// Two or three bytes each: as often as it asks for memory it gives some back.
-fn act(draw: &mut Draw<'_>) -> Act {
+fn act(draw: &mut Draw<'_>) -> PoolOp {
     match draw.below(24) {
-        0..10 => Act::Allocate(size(draw)),
-        10..19 => Act::PutBack(draw.byte().into()),
-        19..21 => Act::Shorten(draw.byte().into(), draw.byte()),
-        21 => Act::Reclaim(size(draw)),
-        22 => Act::Settle { warm: size(draw), off: draw.flag() },
-        _ => Act::Trim,
+        0..10 => PoolOp::Allocate(size(draw)),
+        10..19 => PoolOp::Release(draw.byte().into()),
+        19..21 => PoolOp::Shrink(draw.byte().into(), draw.byte()),
+        21 => PoolOp::Reclaim(size(draw)),
+        22 => PoolOp::DecommitCold { warm: size(draw), off: draw.flag() },
+        _ => PoolOp::Trim,
     }
 }
 

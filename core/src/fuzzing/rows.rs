@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::json;
 
 use super::draw::Draw;
-use crate::batch::{self, BatchError, Run};
+use crate::batch::{self, BatchError, RunOptions};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::{EncodeError, EncodeOptions, PadTo, Padding, Setting, Text, Tokenizer, Truncation};
 
@@ -35,7 +35,7 @@ const PIECES: [&str; 9] = ["a", "b", "é", "中", " ", "ab", "q", "1", "ab ab "]
 /// Bytes as rows, options, and a number of threads.
 pub(super) fn rows(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
-    let run = Run { threads: Some(1 + draw.below(4)), cancel: None };
+    let run = RunOptions { threads: Some(1 + draw.below(4)), cancel: None };
     let truncation = Truncation { stride: draw.below(3), ..Truncation::new(5 + draw.below(40)) };
     let padding = Padding { multiple_of: draw.below(9), ..Padding::default() };
     let pads = draw.flag();

@@ -24,17 +24,17 @@ use thiserror::Error;
 use crate::lock::Std;
 pub use pages::Advice;
 pub use pool::Kind;
-use shared::{Bounds, Shared};
-pub use shared::{Collection, Collector, Lent};
+pub use shared::{BlockGuard, Collection, Collector};
+use shared::{Bounds, SharedPool};
 pub use slab::{Plain, Slab};
-pub use steps::{Step, Steps, Taken};
+pub use steps::{AllocStep, AllocSteps, StepCost};
 pub use table::{Table, Zeroed};
 
 /// What the pool has from the system, at most, unless it is told otherwise: 256 MiB.
 pub const DEFAULT_CAP: usize = 256 << 20;
 
 /// Free blocks keep their pages up to so many bytes: 48 MiB.
-const WARM: usize = 48 << 20;
+const WARM_BYTES: usize = 48 << 20;
 
 /// What the pool is and keeps to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub struct Stats {
     /// What it has from the system.
     pub mapped: usize,
     /// What is in use.
-    pub lent: usize,
+    pub outstanding: usize,
     /// What was handed back and not taken in yet.
     pub free: usize,
     /// What can be lent again.
@@ -137,43 +137,43 @@ pub struct Stats {
     /// What of that keeps its pages, blocks of less than 64 KiB left aside.
     pub warm: usize,
     /// The most that was in use, or handed back and not taken in, at any time since the pool was made.
-    pub most_lent: usize,
+    pub peak_outstanding: usize,
     /// What it may have from the system.
     pub cap: usize,
 }
 
 /// The pool in use, and those that were, as long as a block of theirs is lent.
-struct Current {
-    pool: Arc<Shared<Std>>,
+struct ActivePool {
+    pool: Arc<SharedPool<Std>>,
     settings: Settings,
-    former: Vec<Weak<Shared<Std>>>,
+    former: Vec<Weak<SharedPool<Std>>>,
 }
 
-static CURRENT: LazyLock<RwLock<Current>> = LazyLock::new(|| RwLock::new(Current::new(Settings::default())));
+static ACTIVE: LazyLock<RwLock<ActivePool>> = LazyLock::new(|| RwLock::new(ActivePool::new(Settings::default())));
 
 static COLLECTOR: OnceLock<&'static dyn Collector> = OnceLock::new();
 
-impl Current {
+impl ActivePool {
     fn new(settings: Settings) -> Self {
-        let pool = Arc::new(Shared::new(settings.kind.pool(), bounds(&settings)));
+        let pool = Arc::new(SharedPool::new(settings.kind.pool(), bounds(&settings)));
         Self { pool, settings, former: vec![] }
     }
 }
 
 fn bounds(settings: &Settings) -> Bounds {
-    Bounds { cap: settings.cap, warm: WARM, advice: settings.advice }
+    Bounds { cap: settings.cap, warm: WARM_BYTES, advice: settings.advice }
 }
 
 /// A panic under the lock leaves what was there.
-fn read() -> std::sync::RwLockReadGuard<'static, Current> {
-    CURRENT.read().unwrap_or_else(PoisonError::into_inner)
+fn read() -> std::sync::RwLockReadGuard<'static, ActivePool> {
+    ACTIVE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A block of the pool of at least so many bytes, or nothing when the pool is at its cap. [`Slab`] is the way to use it.
-pub fn lend(bytes: usize) -> Option<Lent> {
+pub fn allocate(bytes: usize) -> Option<BlockGuard> {
     let pool = Arc::clone(&read().pool);
     let block = pool.allocate(bytes, COLLECTOR.get().copied())?;
-    Some(Lent::new(block, pool))
+    Some(BlockGuard::new(block, pool))
 }
 
 /// How the pool is set.
@@ -184,13 +184,13 @@ pub fn settings() -> Settings {
 /// Sets the pool. What is lent stays where it is: another kind of pool starts empty, and the old one goes when its last
 /// block comes back; a lower cap is reached as blocks come back.
 pub fn configure(settings: Settings) {
-    let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
+    let mut current = ACTIVE.write().unwrap_or_else(PoisonError::into_inner);
     if settings.kind == current.settings.kind {
         current.pool.set_bounds(bounds(&settings));
         current.settings = settings;
         return;
     }
-    let next = Current::new(settings);
+    let next = ActivePool::new(settings);
     let former = std::mem::replace(&mut *current, next);
     former.pool.trim();
     current.former = former.former.into_iter().filter(|pool| pool.strong_count() > 0).collect();
@@ -203,8 +203,8 @@ pub fn set_collector(collector: &'static dyn Collector) -> bool {
 }
 
 /// Notes collections that were done on another thread than those that asked for memory.
-pub fn note_collection(how: Collection, taken: Taken) {
-    read().pool.note(how.step(), taken);
+pub fn record_collection(how: Collection, taken: StepCost) {
+    read().pool.record(how.step(), taken);
 }
 
 /// Gives back to the system whatever is not lent.
@@ -217,27 +217,27 @@ pub fn trim() {
 /// What the pool has at the moment; what is lent of former ones counts too.
 pub fn stats() -> Stats {
     let current = read();
-    let books = current.pool.books();
+    let usage = current.pool.usage();
     let mut stats = Stats {
-        mapped: books.mapped,
-        lent: books.lent,
-        free: books.free,
-        cached: books.cached,
-        warm: books.warm,
-        most_lent: books.most_lent,
+        mapped: usage.mapped,
+        outstanding: usage.outstanding,
+        free: usage.free,
+        cached: usage.cached,
+        warm: usage.warm,
+        peak_outstanding: usage.peak_outstanding,
         cap: current.settings.cap,
     };
-    for books in current.former.iter().filter_map(Weak::upgrade).map(|pool| pool.books()) {
-        stats.mapped += books.mapped;
-        stats.lent += books.lent;
-        stats.free += books.free;
-        stats.cached += books.cached;
-        stats.warm += books.warm;
+    for usage in current.former.iter().filter_map(Weak::upgrade).map(|pool| pool.usage()) {
+        stats.mapped += usage.mapped;
+        stats.outstanding += usage.outstanding;
+        stats.free += usage.free;
+        stats.cached += usage.cached;
+        stats.warm += usage.warm;
     }
     stats
 }
 
 /// What the steps of allocations have taken since the pool was made.
-pub fn steps() -> Steps {
+pub fn steps() -> AllocSteps {
     read().pool.steps()
 }

@@ -37,38 +37,38 @@ pub struct Mapping {
 unsafe impl Send for Mapping {}
 
 /// Huge pages are asked for where so many bytes are reserved: 32 MiB. The pools fill such mappings from the start.
-const LEAST_HUGE: usize = 32 << 20;
+const MIN_HUGE_BYTES: usize = 32 << 20;
 
 /// The same, where all of it is read at random for as long as it lives: 8 MiB. Of a smaller one a text may touch little, and each
 /// touch of a huge page makes 2 MiB resident.
-const LEAST_HUGE_AT_RANDOM: usize = 8 << 20;
+const MIN_HUGE_RANDOM_BYTES: usize = 8 << 20;
 
 impl Mapping {
     /// Whether one can grow beyond what is reserved.
-    pub const MOVE: bool = cfg!(all(target_os = "linux", not(miri)));
+    pub const CAN_MOVE: bool = cfg!(all(target_os = "linux", not(miri)));
 
     /// Cleared pages for so many bytes, more than none; `None` when the system has none to give.
     pub fn new(bytes: usize) -> Option<Self> {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
-        Some(Self { start: system::map(bytes)?, bytes, reserved: bytes }.advised(LEAST_HUGE))
+        Some(Self { start: system::map(bytes)?, bytes, reserved: bytes }.with_huge_pages(MIN_HUGE_BYTES))
     }
 
     /// The same for what is read at random, with so many bytes reserved where the system has them: fewer, larger pages are
     /// found sooner.
-    pub fn at_random(bytes: usize, reserved: usize) -> Option<Self> {
-        Some(Self::reserving(bytes, reserved)?.advised(LEAST_HUGE_AT_RANDOM))
+    pub fn random_access(bytes: usize, reserved: usize) -> Option<Self> {
+        Some(Self::with_reserved(bytes, reserved)?.with_huge_pages(MIN_HUGE_RANDOM_BYTES))
     }
 
     /// As [`Self::new`], with so many bytes reserved where the system has them.
-    pub fn reserving(bytes: usize, reserved: usize) -> Option<Self> {
+    pub fn with_reserved(bytes: usize, reserved: usize) -> Option<Self> {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
         let reserved = reserved.checked_next_multiple_of(page_size())?;
         let start = if bytes < reserved { system::reserve(bytes, reserved) } else { None };
-        start.map(|start| Self { start, bytes, reserved }.advised(LEAST_HUGE)).or_else(|| Self::new(bytes))
+        start.map(|start| Self { start, bytes, reserved }.with_huge_pages(MIN_HUGE_BYTES)).or_else(|| Self::new(bytes))
     }
 
     /// Asks for huge pages, before the first touch, if so many bytes are reserved.
-    fn advised(self, least: usize) -> Self {
+    fn with_huge_pages(self, least: usize) -> Self {
         if self.reserved >= least {
             system::advise_huge(self.start, self.reserved);
         }
@@ -115,7 +115,7 @@ impl Mapping {
         let is_done = unsafe {
             match self.bytes < self.reserved {
                 true => system::decommit(self.start.add(bytes), self.bytes - bytes),
-                false => system::cut(self.start.add(bytes), self.bytes - bytes),
+                false => system::unmap_end(self.start.add(bytes), self.bytes - bytes),
             }
         };
         if is_done {
@@ -223,7 +223,7 @@ mod system {
     ///
     /// # Safety
     /// They are whoever calls', and nobody uses them.
-    pub(super) unsafe fn cut(start: NonNull<u8>, bytes: usize) -> bool {
+    pub(super) unsafe fn unmap_end(start: NonNull<u8>, bytes: usize) -> bool {
         // SAFETY: as the caller says.
         unsafe { munmap(start.as_ptr().cast::<c_void>(), bytes) }.is_ok()
     }
@@ -354,7 +354,7 @@ mod system {
 
     /// # Safety
     /// None is needed: nothing is done.
-    pub(super) unsafe fn cut(_start: NonNull<u8>, _bytes: usize) -> bool {
+    pub(super) unsafe fn unmap_end(_start: NonNull<u8>, _bytes: usize) -> bool {
         false
     }
 

@@ -18,15 +18,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::pages::Advice;
-use super::pool::{Block, Books, Pool};
-use super::steps::{Step, Steps, Taken};
+use super::pool::{Block, Pool, PoolUsage};
+use super::steps::{AllocStep, AllocSteps, StepCost};
 use crate::lock::{Lock, Locks, Std};
 
 /// Whoever holds blocks and can be made to let go of some that nobody looks at any more.
 pub trait Collector: Send + Sync {
     /// Asks for a collection and says whether it is worth looking again now. It must neither wait for another thread nor
     /// allocate from the pool.
-    fn ask(&self, how: Collection) -> bool;
+    fn collect(&self, how: Collection) -> bool;
 }
 
 /// How thorough a collection is.
@@ -40,20 +40,20 @@ pub enum Collection {
 
 impl Collection {
     /// The step of an allocation that asks for it.
-    pub fn step(self) -> Step {
+    pub fn step(self) -> AllocStep {
         match self {
-            Self::Quick => Step::QuickCollection,
-            Self::Full => Step::FullCollection,
+            Self::Quick => AllocStep::QuickCollection,
+            Self::Full => AllocStep::FullCollection,
         }
     }
 }
 
 /// An allocation of this size or more merges what was handed back before it scans: 64 KiB. For smaller ones that would be
 /// most of the work.
-const EAGER: usize = 64 << 10;
+const EAGER_MERGE_BYTES: usize = 64 << 10;
 
 /// The list of what was handed back keeps room for so many blocks.
-const ROOM_KEPT: usize = 4096;
+const KEPT_CAPACITY: usize = 4096;
 
 /// What a pool is to keep to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,177 +65,177 @@ pub(super) struct Bounds {
     pub(super) advice: Advice,
 }
 
-struct State {
+struct PoolState {
     pool: Box<dyn Pool>,
     bounds: Bounds,
-    steps: Steps,
+    steps: AllocSteps,
     /// Empty; its room changes places with that of the blocks that were handed back, so that neither list is made anew.
-    taken_in: Vec<Block>,
-    most_out: usize,
+    drained: Vec<Block>,
+    peak_out: usize,
     /// The most that was out of late: it follows `most_out` up at once, and down by a part of it with each round.
-    lately_out: usize,
-    span: Span,
+    recent_out: usize,
+    window: PeakWindow,
 }
 
 /// So many times that blocks are taken in, a look at what they need together.
 #[derive(Debug, Default)]
-struct Span {
+struct PeakWindow {
     rounds: u32,
-    most_out: usize,
+    peak_out: usize,
 }
 
-impl Span {
+impl PeakWindow {
     /// So many are one span: some tens of batches.
     const ROUNDS: u32 = 1024;
 
     /// Notes what was out before blocks are taken in, and says what may stay mapped: at the end of a span, what it needed.
     fn next(&mut self, out: usize) -> usize {
-        self.most_out = self.most_out.max(out);
+        self.peak_out = self.peak_out.max(out);
         self.rounds += 1;
         if self.rounds < Self::ROUNDS {
             return usize::MAX;
         }
-        with_spare(std::mem::take(self).most_out).max(LEAST_BOUND)
+        with_spare(std::mem::take(self).peak_out).max(MIN_MAPPED_BOUND)
     }
 }
 
 /// Each time that blocks are taken in, this part less is expected to be wanted again: 1/256.
-const DECAY: usize = 256;
+const RECENT_DECAY: usize = 256;
 
 /// This part of the most that was ever out may be mapped beside it: 1/5.
-const SPARE: usize = 5;
+const SPARE_SHARE: usize = 5;
 
 /// What may be mapped where so much was out.
 fn with_spare(out: usize) -> usize {
-    out.saturating_add(out / SPARE)
+    out.saturating_add(out / SPARE_SHARE)
 }
 
 /// So much may always be mapped, if the cap allows it: 16 MiB.
-const LEAST_BOUND: usize = 16 << 20;
+const MIN_MAPPED_BOUND: usize = 16 << 20;
 
 /// This part of what was out of late may stay warm when it is more than the bound for that: 1/2.
-const WARM_PART: usize = 2;
+const WARM_SHARE: usize = 2;
 
 /// Blocks that were handed back and not taken in yet. Invariant: `bytes` is the sum of theirs.
 #[derive(Default)]
-struct Returned {
+struct ReturnedBlocks {
     blocks: Vec<Block>,
     bytes: usize,
 }
 
 /// See the module.
-pub(super) struct Shared<L: Locks> {
-    state: L::Of<State>,
-    returned: L::Of<Returned>,
+pub(super) struct SharedPool<L: Locks> {
+    state: L::Of<PoolState>,
+    returned: L::Of<ReturnedBlocks>,
 }
 
 /// Books of a shared pool, in bytes: `free + lent + cached == mapped`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct SharedBooks {
+pub(super) struct SharedUsage {
     pub(super) mapped: usize,
-    pub(super) lent: usize,
+    pub(super) outstanding: usize,
     pub(super) free: usize,
     pub(super) cached: usize,
     pub(super) warm: usize,
-    pub(super) most_lent: usize,
+    pub(super) peak_outstanding: usize,
 }
 
-impl<L: Locks> Shared<L> {
+impl<L: Locks> SharedPool<L> {
     pub(super) fn new(pool: Box<dyn Pool>, bounds: Bounds) -> Self {
-        let (steps, taken_in, span) = (Steps::default(), vec![], Span::default());
-        let state = State { pool, bounds, steps, taken_in, most_out: 0, lately_out: 0, span };
-        Self { state: L::Of::new(state), returned: L::Of::new(Returned::default()) }
+        let (steps, drained, window) = (AllocSteps::default(), vec![], PeakWindow::default());
+        let state = PoolState { pool, bounds, steps, drained, peak_out: 0, recent_out: 0, window };
+        Self { state: L::Of::new(state), returned: L::Of::new(ReturnedBlocks::default()) }
     }
 
     /// Lends a block of at least so many bytes, or none.
     pub(super) fn allocate(&self, bytes: usize, collector: Option<&dyn Collector>) -> Option<Block> {
         self.state.with(|state| {
-            let mut found = self.look(state, bytes);
+            let mut found = self.try_allocate(state, bytes);
             for how in [Collection::Quick, Collection::Full] {
-                if found.is_some() || !collector.is_some_and(|collector| collector.ask(how)) {
+                if found.is_some() || !collector.is_some_and(|collector| collector.collect(how)) {
                     continue;
                 }
-                found = self.look(state, bytes);
+                found = self.try_allocate(state, bytes);
             }
             if found.is_none() {
-                state.steps.add(Step::Copy, Taken { count: 1, helped: 1, ..Taken::default() });
+                state.steps.add(AllocStep::Copy, StepCost { count: 1, helped: 1, ..StepCost::default() });
             }
             found
         })
     }
 
     /// All steps but those that ask others.
-    fn look(&self, state: &mut State, bytes: usize) -> Option<Block> {
-        if bytes >= EAGER
-            && let Some(mut since) = self.take_in(state)
+    fn try_allocate(&self, state: &mut PoolState, bytes: usize) -> Option<Block> {
+        if bytes >= EAGER_MERGE_BYTES
+            && let Some(mut since) = self.drain_returned(state)
         {
-            state.steps.note(Step::Merge, false, &mut since);
+            state.steps.record(AllocStep::Merge, false, &mut since);
         }
-        let State { pool, steps, most_out, .. } = state;
-        let since = steps.scan_begins();
+        let PoolState { pool, steps, peak_out, .. } = state;
+        let since = steps.start_scan();
         let found = pool.scan(bytes);
-        steps.note_scan(found.is_some(), since);
+        steps.record_scan(found.is_some(), since);
         if found.is_some() {
-            if bytes >= EAGER {
-                *most_out = pool.books().out.max(*most_out);
+            if bytes >= EAGER_MERGE_BYTES {
+                *peak_out = pool.usage().outstanding.max(*peak_out);
             }
             return found;
         }
-        if let Some(mut since) = self.take_in(state) {
-            let State { pool, steps, .. } = state;
+        if let Some(mut since) = self.drain_returned(state) {
+            let PoolState { pool, steps, .. } = state;
             let found = pool.scan(bytes);
-            steps.note(Step::Merge, found.is_some(), &mut since);
+            steps.record(AllocStep::Merge, found.is_some(), &mut since);
             if found.is_some() {
                 return found;
             }
         }
         // All that was handed back is in: what is out is lent.
         let mut since = Instant::now();
-        let State { pool, bounds, steps, most_out, .. } = state;
+        let PoolState { pool, bounds, steps, peak_out, .. } = state;
         let wanted = pool.needed(bytes).max(bytes).min(bounds.cap);
-        *most_out = (*most_out).max(pool.books().out.saturating_add(wanted));
-        let bound = bounds.cap.min(with_spare(*most_out));
+        *peak_out = (*peak_out).max(pool.usage().outstanding.saturating_add(wanted));
+        let bound = bounds.cap.min(with_spare(*peak_out));
         loop {
-            let Books { mapped, cached, .. } = pool.books();
+            let PoolUsage { mapped, cached, .. } = pool.usage();
             let excess = mapped.saturating_add(pool.needed(bytes)).saturating_sub(bound).min(cached);
             let gone = if excess > 0 { pool.reclaim(excess) } else { break };
-            steps.note(Step::Reclaim, gone > 0, &mut since);
+            steps.record(AllocStep::Reclaim, gone > 0, &mut since);
             if gone == 0 {
                 break;
             }
         }
-        let found = pool.map(bytes, bounds.cap.saturating_sub(pool.books().mapped));
-        steps.note(Step::Map, found.is_some(), &mut since);
+        let found = pool.map(bytes, bounds.cap.saturating_sub(pool.usage().mapped));
+        steps.record(AllocStep::Map, found.is_some(), &mut since);
         found
     }
 
     /// Takes in what was handed back, and says when that began; nothing if there was nothing.
-    fn take_in(&self, state: &mut State) -> Option<Instant> {
-        let State { pool, bounds, taken_in, lately_out, span, .. } = state;
-        debug_assert!(taken_in.is_empty());
+    fn drain_returned(&self, state: &mut PoolState) -> Option<Instant> {
+        let PoolState { pool, bounds, drained, recent_out, window, .. } = state;
+        debug_assert!(drained.is_empty());
         self.returned.with(|returned| {
-            std::mem::swap(&mut returned.blocks, taken_in);
+            std::mem::swap(&mut returned.blocks, drained);
             returned.bytes = 0;
         });
-        if taken_in.is_empty() {
+        if drained.is_empty() {
             return None;
         }
         let since = Instant::now();
-        *lately_out = pool.books().out.max(*lately_out - *lately_out / DECAY);
-        let kept = span.next(pool.books().out);
-        taken_in.drain(..).for_each(|block| pool.put_back(block));
-        taken_in.shrink_to(ROOM_KEPT);
+        *recent_out = pool.usage().outstanding.max(*recent_out - *recent_out / RECENT_DECAY);
+        let kept = window.next(pool.usage().outstanding);
+        drained.drain(..).for_each(|block| pool.release(block));
+        drained.shrink_to(KEPT_CAPACITY);
         // A cap that was lowered is reached as blocks come back; and what was needed once is not kept for ever.
-        let excess = pool.books().mapped.saturating_sub(bounds.cap.min(kept));
+        let excess = pool.usage().mapped.saturating_sub(bounds.cap.min(kept));
         if excess > 0 {
             pool.reclaim(excess);
         }
-        pool.settle(bounds.warm.max(*lately_out / WARM_PART), bounds.advice);
+        pool.decommit_cold(bounds.warm.max(*recent_out / WARM_SHARE), bounds.advice);
         Some(since)
     }
 
     /// Hands a block back.
-    pub(super) fn hand_back(&self, block: Block) {
+    pub(super) fn release(&self, block: Block) {
         self.returned.with(|returned| {
             returned.bytes += block.bytes;
             returned.blocks.push(block);
@@ -243,14 +243,14 @@ impl<L: Locks> Shared<L> {
     }
 
     /// Gives up the end of a block.
-    pub(super) fn shorten(&self, block: &mut Block, bytes: usize) {
-        self.state.with(|state| state.pool.shorten(block, bytes));
+    pub(super) fn shrink(&self, block: &mut Block, bytes: usize) {
+        self.state.with(|state| state.pool.shrink(block, bytes));
     }
 
     /// Unmaps what is not lent.
     pub(super) fn trim(&self) {
         self.state.with(|state| {
-            self.take_in(state);
+            self.drain_returned(state);
             state.pool.trim();
         });
     }
@@ -259,40 +259,41 @@ impl<L: Locks> Shared<L> {
     pub(super) fn set_bounds(&self, bounds: Bounds) {
         self.state.with(|state| {
             state.bounds = bounds;
-            self.take_in(state);
-            let excess = state.pool.books().mapped.saturating_sub(bounds.cap);
+            self.drain_returned(state);
+            let excess = state.pool.usage().mapped.saturating_sub(bounds.cap);
             state.pool.reclaim(excess);
         });
     }
 
     /// Notes a collection that was asked for and done, on whatever thread.
-    pub(super) fn note(&self, step: Step, taken: Taken) {
+    pub(super) fn record(&self, step: AllocStep, taken: StepCost) {
         self.state.with(|state| state.steps.add(step, taken));
     }
 
-    pub(super) fn steps(&self) -> Steps {
+    pub(super) fn steps(&self) -> AllocSteps {
         self.state.with(|state| state.steps)
     }
 
-    pub(super) fn books(&self) -> SharedBooks {
+    pub(super) fn usage(&self) -> SharedUsage {
         self.state.with(|state| {
-            let Books { mapped, out, cached, warm } = state.pool.books();
+            let PoolUsage { mapped, outstanding: out, cached, warm } = state.pool.usage();
             let free = self.returned.with(|returned| returned.bytes);
-            let books = SharedBooks { mapped, lent: out - free, free, cached, warm, most_lent: state.most_out };
-            debug_assert_eq!(books.free + books.lent + books.cached, books.mapped);
-            books
+            let usage =
+                SharedUsage { mapped, outstanding: out - free, free, cached, warm, peak_outstanding: state.peak_out };
+            debug_assert_eq!(usage.free + usage.outstanding + usage.cached, usage.mapped);
+            usage
         })
     }
 }
 
 /// A block that is lent, and the pool that it goes back to when it is dropped, which lives as long.
-pub struct Lent {
+pub struct BlockGuard {
     block: Option<Block>,
-    pool: Arc<Shared<Std>>,
+    pool: Arc<SharedPool<Std>>,
 }
 
-impl Lent {
-    pub(super) fn new(block: Block, pool: Arc<Shared<Std>>) -> Self {
+impl BlockGuard {
+    pub(super) fn new(block: Block, pool: Arc<SharedPool<Std>>) -> Self {
         Self { block: Some(block), pool }
     }
 
@@ -308,17 +309,17 @@ impl Lent {
     }
 
     /// Gives up what lies behind the first `bytes` bytes.
-    pub(super) fn shorten(&mut self, bytes: usize) {
+    pub(super) fn shrink(&mut self, bytes: usize) {
         if let Some(block) = &mut self.block {
-            self.pool.shorten(block, bytes);
+            self.pool.shrink(block, bytes);
         }
     }
 }
 
-impl Drop for Lent {
+impl Drop for BlockGuard {
     fn drop(&mut self) {
         if let Some(block) = self.block.take() {
-            self.pool.hand_back(block);
+            self.pool.release(block);
         }
     }
 }
@@ -329,7 +330,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::super::pool::{Kind, Split, model::Addresses};
+    use super::super::pool::{Kind, Split, model::FakePages};
     use super::*;
     use crate::lock::Loom;
 
@@ -343,31 +344,35 @@ mod tests {
     #[test]
     fn blocks_are_handed_back_in_every_interleaving() {
         loom::model(|| {
-            let pool = Box::new(Split::<Addresses>::default());
-            let shared = loom::sync::Arc::new(Shared::<Loom>::new(pool, bounds(4 * MIB)));
+            let pool = Box::new(Split::<FakePages>::default());
+            let shared = loom::sync::Arc::new(SharedPool::<Loom>::new(pool, bounds(4 * MIB)));
             let [first, second] = [2 * MIB, 2 * MIB].map(|bytes| shared.allocate(bytes, None).expect("there is room"));
             let places = BTreeSet::from([first.start, second.start].map(|start| start.as_ptr().addr()));
             let finalizers = [first, second].map(|block| {
                 let shared = loom::sync::Arc::clone(&shared);
-                loom::thread::spawn(move || shared.hand_back(block))
+                loom::thread::spawn(move || shared.release(block))
             });
             let early = shared.allocate(2 * MIB, None);
             for finalizer in finalizers {
                 finalizer.join().expect("no panic");
             }
             let late = shared.allocate(2 * MIB, None);
-            let lent: Vec<usize> =
+            let outstanding: Vec<usize> =
                 [&early, &late].into_iter().flatten().map(|block| block.start.as_ptr().addr()).collect();
             assert!(late.is_some(), "at least one of two is there after both came back");
-            assert_eq!(lent.iter().collect::<BTreeSet<_>>().len(), lent.len(), "no block is lent twice");
-            assert!(lent.iter().all(|place| places.contains(place)), "the cap leaves room for no others");
-            let books = shared.books();
-            assert_eq!((books.lent, books.mapped), (lent.len() * 2 * MIB, 4 * MIB));
+            assert_eq!(
+                outstanding.iter().collect::<BTreeSet<_>>().len(),
+                outstanding.len(),
+                "no block is outstanding twice"
+            );
+            assert!(outstanding.iter().all(|place| places.contains(place)), "the cap leaves room for no others");
+            let usage = shared.usage();
+            assert_eq!((usage.outstanding, usage.mapped), (outstanding.len() * 2 * MIB, 4 * MIB));
             for block in [early, late].into_iter().flatten() {
-                shared.hand_back(block);
+                shared.release(block);
             }
             shared.trim();
-            assert_eq!(shared.books().mapped, 0, "no byte is lost");
+            assert_eq!(shared.usage().mapped, 0, "no byte is lost");
         });
     }
 
@@ -376,34 +381,34 @@ mod tests {
     fn the_books_balance_in_every_interleaving() {
         for lowers_cap in [false, true] {
             loom::model(move || {
-                let pool = Box::new(Split::<Addresses>::default());
-                let shared = loom::sync::Arc::new(Shared::<Loom>::new(pool, bounds(8 * MIB)));
+                let pool = Box::new(Split::<FakePages>::default());
+                let shared = loom::sync::Arc::new(SharedPool::<Loom>::new(pool, bounds(8 * MIB)));
                 let [first, second] =
                     [2 * MIB, 2 * MIB].map(|bytes| shared.allocate(bytes, None).expect("there is room"));
                 let finalizer = loom::thread::spawn({
                     let shared = loom::sync::Arc::clone(&shared);
-                    move || shared.hand_back(first)
+                    move || shared.release(first)
                 });
                 let other = loom::thread::spawn({
                     let shared = loom::sync::Arc::clone(&shared);
                     move || if lowers_cap { shared.set_bounds(bounds(2 * MIB)) } else { shared.trim() }
                 });
-                let books = shared.books();
-                assert_eq!(books.free + books.lent + books.cached, books.mapped);
-                assert!((2 * MIB..=4 * MIB).contains(&books.lent), "{books:?}");
+                let usage = shared.usage();
+                assert_eq!(usage.free + usage.outstanding + usage.cached, usage.mapped);
+                assert!((2 * MIB..=4 * MIB).contains(&usage.outstanding), "{usage:?}");
                 finalizer.join().expect("no panic");
                 other.join().expect("no panic");
-                let books = shared.books();
-                assert_eq!((books.lent, books.free + books.lent + books.cached), (2 * MIB, books.mapped));
-                shared.hand_back(second);
+                let usage = shared.usage();
+                assert_eq!((usage.outstanding, usage.free + usage.outstanding + usage.cached), (2 * MIB, usage.mapped));
+                shared.release(second);
                 shared.trim();
-                assert_eq!(shared.books().mapped, 0, "no byte is lost");
+                assert_eq!(shared.usage().mapped, 0, "no byte is lost");
             });
         }
     }
 
-    fn shared(kind: Kind, cap: usize) -> Shared<Std> {
-        Shared::new(kind.pool(), bounds(cap))
+    fn shared(kind: Kind, cap: usize) -> SharedPool<Std> {
+        SharedPool::new(kind.pool(), bounds(cap))
     }
 
     #[test]
@@ -413,53 +418,56 @@ mod tests {
         let helped = |step| shared.steps().of(step).helped;
         let allocate = |bytes| shared.allocate(bytes, None);
         let first = allocate(4 * MIB).expect("mapped");
-        assert_eq!(helped(Step::Map), 1);
-        shared.hand_back(first);
+        assert_eq!(helped(AllocStep::Map), 1);
+        shared.release(first);
         let again = allocate(4 * MIB).expect("merged and found");
-        assert_eq!((helped(Step::Map), helped(Step::Scan)), (1, 1));
-        shared.hand_back(again);
+        assert_eq!((helped(AllocStep::Map), helped(AllocStep::Scan)), (1, 1));
+        shared.release(again);
         let half = allocate(2 * MIB).expect("merged and split");
         let other = allocate(2 * MIB).expect("the other half");
-        assert_eq!((shared.steps().of(Step::Merge).count, helped(Step::Scan)), (2, 3));
-        [half, other].into_iter().for_each(|block| shared.hand_back(block));
+        assert_eq!((shared.steps().of(AllocStep::Merge).count, helped(AllocStep::Scan)), (2, 3));
+        [half, other].into_iter().for_each(|block| shared.release(block));
         let large = allocate(6 * MIB).expect("the block of 4 MiB grew");
-        assert_eq!((helped(Step::Reclaim), helped(Step::Map), shared.books().mapped), (0, 2, 6 * MIB));
+        assert_eq!((helped(AllocStep::Reclaim), helped(AllocStep::Map), shared.usage().mapped), (0, 2, 6 * MIB));
         assert!(allocate(3 * MIB).is_none(), "two are left below the cap");
-        assert_eq!(helped(Step::Copy), 1);
-        shared.hand_back(large);
+        assert_eq!(helped(AllocStep::Copy), 1);
+        shared.release(large);
         let small = [(); 3].map(|()| allocate(MIB).expect("of another class"));
-        assert_eq!((helped(Step::Reclaim), shared.books().mapped), (1, 3 * MIB), "what was free made room");
-        small.into_iter().for_each(|block| shared.hand_back(block));
+        assert_eq!((helped(AllocStep::Reclaim), shared.usage().mapped), (1, 3 * MIB), "what was free made room");
+        small.into_iter().for_each(|block| shared.release(block));
     }
 
     #[test]
     fn small_allocations_merge_only_when_they_find_nothing() {
         let shared = shared(Kind::Split, 8 * MIB);
         let first = shared.allocate(MIB, None).expect("mapped: the whole mapping");
-        shared.hand_back(first);
+        shared.release(first);
         let small = shared.allocate(1000, None).expect("merged, and cut from that");
-        assert_eq!(shared.steps().of(Step::Merge), Taken { helped: 1, count: 1, ..shared.steps().of(Step::Merge) });
-        shared.hand_back(small);
+        assert_eq!(
+            shared.steps().of(AllocStep::Merge),
+            StepCost { helped: 1, count: 1, ..shared.steps().of(AllocStep::Merge) }
+        );
+        shared.release(small);
         let next = shared.allocate(1000, None).expect("cut from what is there");
-        assert_eq!(shared.steps().of(Step::Merge).count, 1);
-        assert_eq!(shared.books().free, 1024);
-        shared.hand_back(next);
+        assert_eq!(shared.steps().of(AllocStep::Merge).count, 1);
+        assert_eq!(shared.usage().free, 1024);
+        shared.release(next);
     }
 
     /// At the cap the collector is asked, first quickly, and the search goes on when it says so.
     #[test]
     fn a_collector_is_asked_at_the_cap() {
         struct LetsGo<'a> {
-            shared: &'a Shared<Std>,
+            shared: &'a SharedPool<Std>,
             held: Mutex<Vec<Block>>,
             asked: Mutex<Vec<Collection>>,
         }
         impl Collector for LetsGo<'_> {
-            fn ask(&self, how: Collection) -> bool {
+            fn collect(&self, how: Collection) -> bool {
                 self.asked.with(|asked| asked.push(how));
                 // The quick one finds nothing.
                 let found = if how == Collection::Full { self.held.with(std::mem::take) } else { vec![] };
-                found.into_iter().for_each(|block| self.shared.hand_back(block));
+                found.into_iter().for_each(|block| self.shared.release(block));
                 true
             }
         }
@@ -468,7 +476,7 @@ mod tests {
         let collector = LetsGo { shared: &shared, held: Mutex::new(held), asked: Mutex::default() };
         let block = shared.allocate(3 * MIB, Some(&collector)).expect("after the full collection");
         assert_eq!(collector.asked.with(std::mem::take), [Collection::Quick, Collection::Full]);
-        shared.hand_back(block);
+        shared.release(block);
     }
 
     #[test]
@@ -476,12 +484,12 @@ mod tests {
         let shared = shared(Kind::Split, 64 * MIB);
         let blocks: Vec<Block> = (0..8).map(|_| shared.allocate(2 * MIB, None).expect("there is room")).collect();
         shared.set_bounds(bounds(4 * MIB));
-        assert_eq!(shared.books().mapped, 16 * MIB, "what is lent stays");
+        assert_eq!(shared.usage().mapped, 16 * MIB, "what is outstanding stays");
         assert!(shared.allocate(2 * MIB, None).is_none());
-        blocks.into_iter().for_each(|block| shared.hand_back(block));
+        blocks.into_iter().for_each(|block| shared.release(block));
         let block = shared.allocate(2 * MIB, None).expect("there is room below the new cap");
-        assert!(shared.books().mapped <= 4 * MIB);
-        shared.hand_back(block);
+        assert!(shared.usage().mapped <= 4 * MIB);
+        shared.release(block);
     }
 
     /// Threads allocate, write, look and hand back, each others' blocks too; every byte stays as its owner wrote it.
@@ -495,15 +503,15 @@ mod tests {
                 for _ in 0..4 {
                     scope.spawn(|| {
                         let own = seed.fetch_add(1, Ordering::Relaxed) as u8;
-                        let mut lent = std::collections::VecDeque::new();
+                        let mut outstanding = std::collections::VecDeque::new();
                         for round in 0..rounds {
                             let bytes = 100 << (round * 7 % 13);
                             let block = shared.allocate(bytes, None).expect("there is room");
-                            let mut block = Lent::new(block, Arc::clone(&shared));
+                            let mut block = BlockGuard::new(block, Arc::clone(&shared));
                             block.bytes_mut().fill(MaybeUninit::new(own));
-                            lent.push_back(block);
-                            if lent.len() > 3 {
-                                let mut first = lent.pop_front().expect("there are three");
+                            outstanding.push_back(block);
+                            if outstanding.len() > 3 {
+                                let mut first = outstanding.pop_front().expect("there are three");
                                 // SAFETY: this thread wrote all of it.
                                 let same = |byte: &MaybeUninit<u8>| unsafe { byte.assume_init() } == own;
                                 assert!(first.bytes_mut().iter().all(same), "somebody else wrote here");
@@ -512,10 +520,10 @@ mod tests {
                     });
                 }
             });
-            let books = shared.books();
-            assert_eq!(books.lent, 0, "{kind:?}");
+            let usage = shared.usage();
+            assert_eq!(usage.outstanding, 0, "{kind:?}");
             shared.trim();
-            assert_eq!(shared.books().mapped, 0, "{kind:?}");
+            assert_eq!(shared.usage().mapped, 0, "{kind:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use super::shared::Lent;
+use super::shared::BlockGuard;
 
 /// Values that are any bytes: no padding, nothing to drop, aligned to no more than 8.
 ///
@@ -21,12 +21,12 @@ unsafe impl Plain for u16 {}
 unsafe impl Plain for u32 {}
 
 /// Smaller lists, in bytes, cost an allocator nothing and are not of the pool: 16 KiB.
-const LEAST: usize = 16 << 10;
+const MIN_POOLED_BYTES: usize = 16 << 10;
 
 /// Whose the memory is. It is only held to be given back.
 enum Owner<T> {
     /// The pool's. Blocks start at multiples of 512, so they are aligned for any `T`.
-    Pool(Lent),
+    Pool(BlockGuard),
     /// The allocator's. The vector itself stays empty; its room is used.
     Allocator(#[allow(dead_code, reason = "held to be dropped")] Vec<MaybeUninit<T>>),
 }
@@ -53,11 +53,11 @@ impl<T: Plain> Slab<T> {
     /// # Panics
     /// When that is more than any memory, as [`Vec::with_capacity`].
     pub fn with_capacity(capacity: usize) -> Self {
-        let bytes = capacity.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= LEAST);
-        if let Some(lent) = bytes.and_then(super::lend) {
-            let block = lent.block();
+        let bytes = capacity.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= MIN_POOLED_BYTES);
+        if let Some(guard) = bytes.and_then(super::allocate) {
+            let block = guard.block();
             let (start, capacity) = (block.start.cast(), block.bytes / size_of::<T>());
-            return Self { start, len: 0, capacity, owner: Owner::Pool(lent) };
+            return Self { start, len: 0, capacity, owner: Owner::Pool(guard) };
         }
         let mut room: Vec<MaybeUninit<T>> = Vec::with_capacity(capacity);
         // SAFETY: a vector's pointer is never null. It stays the same while the vector is neither grown nor dropped, and
@@ -123,9 +123,9 @@ impl<T: Plain> Slab<T> {
 
     /// Gives up room that is not needed.
     pub fn shrink_to_fit(&mut self) {
-        if let Owner::Pool(lent) = &mut self.owner {
-            lent.shorten(self.len * size_of::<T>());
-            self.capacity = lent.block().bytes / size_of::<T>();
+        if let Owner::Pool(guard) = &mut self.owner {
+            guard.shrink(self.len * size_of::<T>());
+            self.capacity = guard.block().bytes / size_of::<T>();
         }
     }
 }
@@ -221,8 +221,8 @@ mod tests {
 
     #[test]
     fn small_slabs_are_the_allocators() {
-        assert!(!Slab::<u8>::with_capacity(LEAST - 1).is_pooled());
-        assert!(Slab::<u8>::with_capacity(LEAST).is_pooled());
+        assert!(!Slab::<u8>::with_capacity(MIN_POOLED_BYTES - 1).is_pooled());
+        assert!(Slab::<u8>::with_capacity(MIN_POOLED_BYTES).is_pooled());
         assert!(Slab::<u32>::default().is_empty());
     }
 }

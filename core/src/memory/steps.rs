@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// One step of an allocation, in the order in which they are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum AllocStep {
     /// Looking among the blocks that are there.
     Scan,
     /// Taking in what was handed back, and merging it.
@@ -21,7 +21,7 @@ pub enum Step {
     Copy,
 }
 
-impl Step {
+impl AllocStep {
     /// All steps, in order.
     pub const ALL: [Self; 7] =
         [Self::Scan, Self::Merge, Self::Map, Self::Reclaim, Self::QuickCollection, Self::FullCollection, Self::Copy];
@@ -42,7 +42,7 @@ impl Step {
 
 /// How often a step was taken, how often it was the last one needed, and how long all of that took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Taken {
+pub struct StepCost {
     /// Times taken.
     pub count: u64,
     /// Times that it gave what was wanted: a block, or bytes that made room for one.
@@ -52,38 +52,38 @@ pub struct Taken {
 }
 
 /// Of so many scans one is timed, and stands for all: reading the clock takes as long as finding a block.
-const TIMED: u32 = 16;
+const TIMED_SCANS: u32 = 16;
 
 /// What all steps have taken. The time of scans is an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Steps([Taken; 7]);
+pub struct AllocSteps([StepCost; 7]);
 
-impl Steps {
+impl AllocSteps {
     /// What one step has taken.
-    pub fn of(&self, step: Step) -> Taken {
+    pub fn of(&self, step: AllocStep) -> StepCost {
         self.0[step as usize]
     }
 
     /// Notes a step that took from `since` until now, and moves `since` on.
-    pub(super) fn note(&mut self, step: Step, helped: bool, since: &mut Instant) {
+    pub(super) fn record(&mut self, step: AllocStep, helped: bool, since: &mut Instant) {
         let now = Instant::now();
-        self.add(step, Taken { count: 1, helped: u64::from(helped), time: now - *since });
+        self.add(step, StepCost { count: 1, helped: u64::from(helped), time: now - *since });
         *since = now;
     }
 
     /// When a scan begins that is to be timed.
-    pub(super) fn scan_begins(&self) -> Option<Instant> {
-        self.of(Step::Scan).count.is_multiple_of(u64::from(TIMED)).then(Instant::now)
+    pub(super) fn start_scan(&self) -> Option<Instant> {
+        self.of(AllocStep::Scan).count.is_multiple_of(u64::from(TIMED_SCANS)).then(Instant::now)
     }
 
     /// Notes a scan, and its time if it was to be timed.
-    pub(super) fn note_scan(&mut self, helped: bool, since: Option<Instant>) {
-        let time = since.map_or(Duration::ZERO, |since| since.elapsed() * TIMED);
-        self.add(Step::Scan, Taken { count: 1, helped: u64::from(helped), time });
+    pub(super) fn record_scan(&mut self, helped: bool, since: Option<Instant>) {
+        let time = since.map_or(Duration::ZERO, |since| since.elapsed() * TIMED_SCANS);
+        self.add(AllocStep::Scan, StepCost { count: 1, helped: u64::from(helped), time });
     }
 
     /// Adds what a step has taken elsewhere.
-    pub(super) fn add(&mut self, step: Step, taken: Taken) {
+    pub(super) fn add(&mut self, step: AllocStep, taken: StepCost) {
         let sum = &mut self.0[step as usize];
         sum.count += taken.count;
         sum.helped += taken.helped;

@@ -22,7 +22,7 @@ unsafe impl Zeroed for u32 {}
 unsafe impl Zeroed for u64 {}
 
 /// Smaller tables, in bytes, are the allocator's: 256 KiB.
-const LEAST: usize = 256 << 10;
+const MIN_MAPPED_BYTES: usize = 256 << 10;
 
 /// Whose the memory is. It is held to be given back, and pages to grow.
 enum Owner<T> {
@@ -51,17 +51,17 @@ impl<T: Zeroed> Table<T> {
     /// # Panics
     /// When that is more than any memory, as `vec!`.
     pub fn zeroed(len: usize) -> Self {
-        Self::with_room(len, len)
+        Self::with_reserved(len, len)
     }
 
     /// The same, with addresses for so many, where the system has them: up to that it grows where it is.
     ///
     /// # Panics
     /// As [`Self::zeroed`].
-    pub fn with_room(len: usize, most: usize) -> Self {
+    pub fn with_reserved(len: usize, most: usize) -> Self {
         const { assert!(align_of::<T>() <= 4096, "no page is smaller") };
-        let bytes = Self::bytes_of(len).filter(|&bytes| bytes >= LEAST);
-        let mapping = bytes.and_then(|bytes| Mapping::at_random(bytes, Self::bytes_of(most).unwrap_or(bytes)));
+        let bytes = Self::bytes_of(len).filter(|&bytes| bytes >= MIN_MAPPED_BYTES);
+        let mapping = bytes.and_then(|bytes| Mapping::random_access(bytes, Self::bytes_of(most).unwrap_or(bytes)));
         if let Some(mapping) = mapping {
             return Self { start: mapping.start().cast(), len, owner: Owner::Pages(mapping) };
         }
@@ -137,10 +137,10 @@ mod tests {
     #[test]
     fn a_table_is_zeros_until_it_is_written() {
         // Under Miri a pass over a large one takes minutes.
-        let lens = [0, 1, 1000, LEAST / 8, LEAST / 8 - 1, 40_001];
+        let lens = [0, 1, 1000, MIN_MAPPED_BYTES / 8, MIN_MAPPED_BYTES / 8 - 1, 40_001];
         for len in lens.into_iter().take(if cfg!(miri) { 4 } else { lens.len() }) {
             let mut table = Table::<u64>::zeroed(len);
-            assert_eq!((table.len(), matches!(table.owner, Owner::Pages(_))), (len, len * 8 >= LEAST));
+            assert_eq!((table.len(), matches!(table.owner, Owner::Pages(_))), (len, len * 8 >= MIN_MAPPED_BYTES));
             assert!(table.iter().all(|&value| value == 0) && table.memory_bytes() >= len * 8);
             table.iter_mut().enumerate().for_each(|(at, value)| *value = at as u64);
             let moved = std::thread::spawn(move || table).join().expect("no panic");
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_grows_keeps_what_it_had_and_has_zeros_behind_it() {
-        let least = LEAST / 8;
+        let least = MIN_MAPPED_BYTES / 8;
         // Of the allocator; from there to pages; with room for all of it, for a part, and for none.
         let cases = [
             (3, 10, 9),
@@ -161,7 +161,7 @@ mod tests {
         ];
         // As above.
         for (len, most, grown) in cases.into_iter().take(if cfg!(miri) { 1 } else { cases.len() }) {
-            let mut table = Table::<u64>::with_room(len, most);
+            let mut table = Table::<u64>::with_reserved(len, most);
             assert!(table.iter().all(|&value| value == 0));
             table.fill(7);
             let start = table.start;

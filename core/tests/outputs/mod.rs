@@ -5,7 +5,7 @@ mod cases;
 use std::collections::HashMap;
 
 use serde_json::Value;
-use tokenlane_core::batch::{self, Batch, Run};
+use tokenlane_core::batch::{self, Batch, RunOptions};
 use tokenlane_core::{
     Columns, Direction, EncodeOptions, Encoding, Input, NO_ID, OffsetUnit, PadTo, Padding, Sequence, Setting, Text,
     Tokenizer, Truncation, TruncationStrategy,
@@ -81,7 +81,7 @@ fn judge_input<'a>(
 /// A batch has the overflow as rows of their own, equal to the parts of the encoding.
 fn judge_as_batch(tokenizer: &Tokenizer, input: &Input<'_>, options: &EncodeOptions, encoding: &Encoding) {
     let inputs = [*input, *input];
-    let batch = batch::encode_batch_inputs(tokenizer, &inputs, options, &Run::default()).expect("valid texts");
+    let batch = batch::encode_batch_inputs(tokenizer, &inputs, options, &RunOptions::default()).expect("valid texts");
     let rows: Vec<Row<'_>> = (0..batch.len()).map(|row| Row::of_batch(&batch, row)).collect();
     let one: Vec<Row<'_>> = std::iter::once(encoding).chain(encoding.overflowing()).map(Row::of).collect();
     assert_eq!(rows, [one.clone(), one.clone()].concat());
@@ -102,14 +102,16 @@ pub fn judge_padded(tokenizer: &Tokenizer, texts: &[&str], options: &EncodeOptio
             offset_unit: unit,
             ..options.clone()
         };
-        let batch = batch::encode_batch_columns(tokenizer, &rows, &options, &Run::default()).expect("valid texts");
+        let batch =
+            batch::encode_batch_columns(tokenizer, &rows, &options, &RunOptions::default()).expect("valid texts");
         assert_eq!(batch.len(), texts.len());
         for (row, want) in array(&record["rows"]).iter().enumerate() {
             let text_of = |token| texts_of_sequence(want, token).map(|_| texts[row]);
             judge_row(Row::of_batch(&batch, row), want, unit, &format!("{texts:?} {}", record["pad"]), text_of);
         }
         let ids_only = EncodeOptions { columns: Columns::NONE, ..options };
-        let same = batch::encode_batch_columns(tokenizer, &rows, &ids_only, &Run::default()).expect("valid texts");
+        let same =
+            batch::encode_batch_columns(tokenizer, &rows, &ids_only, &RunOptions::default()).expect("valid texts");
         assert_eq!((same.ids(), same.row_offsets()), (batch.ids(), batch.row_offsets()));
     }
 }

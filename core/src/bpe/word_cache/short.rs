@@ -33,7 +33,7 @@ pub(super) struct ShortWords {
 impl ShortWords {
     /// At most so many lines, a power of two or none.
     pub(super) fn new(limit: usize) -> Self {
-        Self { buckets: Table::with_room(limit.min(INITIAL_BUCKETS), limit), limit, evictions: 0, since: 0 }
+        Self { buckets: Table::with_reserved(limit.min(INITIAL_BUCKETS), limit), limit, evictions: 0, since: 0 }
     }
 
     /// Begins anew with `words`, `count` at most, each of which has one id; with the first ones, so many that a quarter of the slots is taken.
@@ -41,7 +41,7 @@ impl ShortWords {
         /// So many lines are asked for together.
         const PREFETCH_BATCH: usize = 16;
         let buckets = (2 * count).clamp(INITIAL_BUCKETS, MAX_SEEDED_BUCKETS).next_power_of_two().min(self.limit);
-        self.buckets = Table::with_room(buckets, self.limit);
+        self.buckets = Table::with_reserved(buckets, self.limit);
         let mut group = [Slot::default(); PREFETCH_BATCH];
         let mut left = words.take(buckets / 2);
         loop {
@@ -269,7 +269,7 @@ mod tests {
     fn growing_loses_no_word_at_home_or_aside() {
         let mut words = ShortWords::new(1 << 10);
         let buckets = words.buckets.len();
-        words.buckets = Table::with_room(buckets / 4, buckets);
+        words.buckets = Table::with_reserved(buckets / 4, buckets);
         let known =
             |words: &mut ShortWords| (0..700).filter(|&number| find(words, number) == Some(vec![number, 7])).collect();
         for number in 0..700 {

@@ -5,19 +5,19 @@
 //! block is not asked for, and what one size has is of no use to another until its mapping is reclaimed.
 
 use super::mappings::Mappings;
-use super::warm::Warm;
-use super::{Block, Books, Pages, Pool};
+use super::warm::WarmBlocks;
+use super::{Block, Pages, Pool, PoolUsage};
 use crate::memory::pages::{Advice, page_size};
 
 /// The smallest block.
-const LEAST: usize = 512;
+const MIN_BLOCK_BYTES: usize = 512;
 
 /// Blocks of this size and more are mappings of their own, smaller ones are cut from mappings of this size: 1 MiB.
-const WHOLE: usize = 1 << 20;
+const MAPPING_BYTES: usize = 1 << 20;
 
 /// A block as the pool knows it.
 #[derive(Debug, Clone, Copy)]
-struct Node {
+struct BinnedBlock {
     bytes: usize,
     offset: usize,
     mapping: u32,
@@ -27,7 +27,7 @@ struct Node {
 
 /// What is known of a mapping: its blocks are the `count` from `first` on.
 #[derive(Debug, Clone, Default)]
-struct Cut {
+struct MappingBlocks {
     ids: Vec<u32>,
     free: usize,
 }
@@ -38,13 +38,13 @@ struct Cut {
 #[derive(Debug)]
 pub struct Binned<P> {
     mappings: Mappings<P>,
-    cuts: Vec<Cut>,
-    nodes: Vec<Node>,
+    mapping_blocks: Vec<MappingBlocks>,
+    nodes: Vec<BinnedBlock>,
     vacant: Vec<u32>,
     /// The free blocks of `LEAST << n` bytes, the latest last.
     stacks: Vec<Vec<u32>>,
-    warm: Warm,
-    out: usize,
+    warm: WarmBlocks,
+    outstanding: usize,
     cached: usize,
 }
 
@@ -52,23 +52,23 @@ impl<P> Default for Binned<P> {
     fn default() -> Self {
         Self {
             mappings: Mappings::default(),
-            cuts: vec![],
+            mapping_blocks: vec![],
             nodes: vec![],
             vacant: vec![],
             stacks: vec![],
-            warm: Warm::default(),
-            out: 0,
+            warm: WarmBlocks::default(),
+            outstanding: 0,
             cached: 0,
         }
     }
 }
 
 fn size_of_block(bytes: usize) -> Option<usize> {
-    bytes.checked_next_power_of_two().map(|bytes| bytes.max(LEAST))
+    bytes.checked_next_power_of_two().map(|bytes| bytes.max(MIN_BLOCK_BYTES))
 }
 
 fn stack_of(bytes: usize) -> usize {
-    (bytes / LEAST).trailing_zeros() as usize
+    (bytes / MIN_BLOCK_BYTES).trailing_zeros() as usize
 }
 
 impl<P: Pages> Binned<P> {
@@ -89,7 +89,7 @@ impl<P: Pages> Binned<P> {
         }
         let node = &mut self.nodes[id as usize];
         node.is_free = true;
-        self.cuts[node.mapping as usize].free += 1;
+        self.mapping_blocks[node.mapping as usize].free += 1;
     }
 
     /// Takes a block that is off its stack away from the free ones.
@@ -98,16 +98,16 @@ impl<P: Pages> Binned<P> {
         node.is_free = false;
         self.warm.remove(id, node.bytes);
         self.cached -= node.bytes;
-        self.cuts[node.mapping as usize].free -= 1;
+        self.mapping_blocks[node.mapping as usize].free -= 1;
     }
 
-    fn lend(&mut self, id: u32) -> Block {
+    fn take_block(&mut self, id: u32) -> Block {
         self.remove_free(id);
         let node = &mut self.nodes[id as usize];
         if std::mem::take(&mut node.is_discarded) {
             self.mappings.get(node.mapping).reuse(node.offset..node.offset + node.bytes);
         }
-        self.out += node.bytes;
+        self.outstanding += node.bytes;
         let block = Block { start: self.mappings.place(node.mapping, node.offset), bytes: node.bytes, id };
         self.check();
         block
@@ -123,7 +123,7 @@ impl<P: Pages> Binned<P> {
     }
 
     fn check(&self) {
-        debug_assert_eq!(self.out + self.cached, self.mappings.bytes());
+        debug_assert_eq!(self.outstanding + self.cached, self.mappings.bytes());
         debug_assert!(self.warm.bytes() <= self.cached);
     }
 }
@@ -132,48 +132,50 @@ impl<P: Pages> Pool for Binned<P> {
     fn scan(&mut self, bytes: usize) -> Option<Block> {
         let bytes = size_of_block(bytes)?;
         let id = self.stack(bytes).pop()?;
-        Some(self.lend(id))
+        Some(self.take_block(id))
     }
 
     fn needed(&self, bytes: usize) -> usize {
-        size_of_block(bytes).map_or(usize::MAX, |bytes| bytes.max(WHOLE)).max(page_size())
+        size_of_block(bytes).map_or(usize::MAX, |bytes| bytes.max(MAPPING_BYTES)).max(page_size())
     }
 
     fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
         let needed = Some(self.needed(bytes)).filter(|&needed| needed <= room)?;
         let bytes = size_of_block(bytes)?;
         let mapping = self.mappings.add(needed, needed)?;
-        if self.cuts.len() <= mapping as usize {
-            self.cuts.resize(mapping as usize + 1, Cut::default());
+        if self.mapping_blocks.len() <= mapping as usize {
+            self.mapping_blocks.resize(mapping as usize + 1, MappingBlocks::default());
         }
-        self.cuts[mapping as usize] = Cut::default();
+        self.mapping_blocks[mapping as usize] = MappingBlocks::default();
         // From the last to the first, so that the first is on top.
         for offset in (0..self.mappings.get(mapping).bytes() / bytes).rev().map(|at| at * bytes) {
-            let node = Node { bytes, offset, mapping, is_free: false, is_discarded: false };
+            let node = BinnedBlock { bytes, offset, mapping, is_free: false, is_discarded: false };
             let id = self.vacant.pop().unwrap_or(self.nodes.len() as u32);
             match self.nodes.get_mut(id as usize) {
                 Some(vacant) => *vacant = node,
                 None => self.nodes.push(node),
             }
-            self.cuts[mapping as usize].ids.push(id);
+            self.mapping_blocks[mapping as usize].ids.push(id);
             self.add_free(id, false);
         }
         self.scan(bytes)
     }
 
-    fn put_back(&mut self, block: Block) {
+    fn release(&mut self, block: Block) {
         debug_assert!(!self.nodes[block.id as usize].is_free);
-        self.out -= block.bytes;
+        self.outstanding -= block.bytes;
         self.add_free(block.id, true);
         self.check();
     }
 
-    fn shorten(&mut self, _block: &mut Block, _bytes: usize) {}
+    fn shrink(&mut self, _block: &mut Block, _bytes: usize) {}
 
     fn reclaim(&mut self, bytes: usize) -> usize {
-        let mut whole: Vec<u32> = (0..self.cuts.len() as u32)
+        let mut whole: Vec<u32> = (0..self.mapping_blocks.len() as u32)
             .filter(|&mapping| self.mappings.has(mapping))
-            .filter(|&mapping| self.cuts[mapping as usize].free == self.cuts[mapping as usize].ids.len())
+            .filter(|&mapping| {
+                self.mapping_blocks[mapping as usize].free == self.mapping_blocks[mapping as usize].ids.len()
+            })
             .collect();
         whole.sort_by_key(|&mapping| std::cmp::Reverse(self.mappings.get(mapping).bytes()));
         let mut gone = 0;
@@ -182,7 +184,7 @@ impl<P: Pages> Pool for Binned<P> {
             if gone >= bytes {
                 break;
             }
-            for id in std::mem::take(&mut self.cuts[mapping as usize].ids) {
+            for id in std::mem::take(&mut self.mapping_blocks[mapping as usize].ids) {
                 // `free` of the cut goes to 0 with its blocks.
                 self.remove_free(id);
                 stacks_hit.push(stack_of(self.nodes[id as usize].bytes));
@@ -200,7 +202,7 @@ impl<P: Pages> Pool for Binned<P> {
         gone
     }
 
-    fn settle(&mut self, warm: usize, advice: Advice) {
+    fn decommit_cold(&mut self, warm: usize, advice: Advice) {
         self.warm.next_round();
         while advice != Advice::Off && self.warm.bytes() > warm {
             let Some(entry) = self.warm.coldest() else { break };
@@ -216,23 +218,29 @@ impl<P: Pages> Pool for Binned<P> {
         self.check();
     }
 
-    fn books(&self) -> Books {
-        Books { mapped: self.mappings.bytes(), out: self.out, cached: self.cached, warm: self.warm.bytes() }
+    fn usage(&self) -> PoolUsage {
+        PoolUsage {
+            mapped: self.mappings.bytes(),
+            outstanding: self.outstanding,
+            cached: self.cached,
+            warm: self.warm.bytes(),
+        }
     }
 }
 
 #[cfg(any(test, feature = "fuzzing"))]
-impl<P: Pages> super::model::Checked for Binned<P> {
+impl<P: Pages> super::model::CheckedPool for Binned<P> {
     fn check_all(&self) {
         let vacant: std::collections::HashSet<u32> = self.vacant.iter().copied().collect();
         let is_there = |id: &u32| !vacant.contains(id);
-        let all: Vec<Node> = (0..self.nodes.len() as u32).filter(is_there).map(|id| self.nodes[id as usize]).collect();
+        let all: Vec<BinnedBlock> =
+            (0..self.nodes.len() as u32).filter(is_there).map(|id| self.nodes[id as usize]).collect();
         let sum = |free: bool| all.iter().filter(|node| node.is_free == free).map(|node| node.bytes).sum::<usize>();
-        assert_eq!((sum(false), sum(true)), (self.out, self.cached));
+        assert_eq!((sum(false), sum(true)), (self.outstanding, self.cached));
         let on_stacks: usize = self.stacks.iter().map(Vec::len).sum();
         assert_eq!(on_stacks, all.iter().filter(|node| node.is_free).count(), "each free block is on one stack");
         for (at, stack) in self.stacks.iter().enumerate() {
-            assert!(stack.iter().all(|&id| self.nodes[id as usize].bytes == LEAST << at));
+            assert!(stack.iter().all(|&id| self.nodes[id as usize].bytes == MIN_BLOCK_BYTES << at));
         }
     }
 }

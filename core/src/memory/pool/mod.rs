@@ -64,11 +64,11 @@ unsafe impl Send for Block {}
 
 /// A pool's books, in bytes: `out + cached == mapped` and `warm <= cached`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Books {
+pub struct PoolUsage {
     /// What the pool has from the system.
     pub mapped: usize,
     /// What it has given out.
-    pub out: usize,
+    pub outstanding: usize,
     /// What can be given out again.
     pub cached: usize,
     /// What of that keeps its pages, small blocks left aside.
@@ -87,10 +87,10 @@ pub trait Pool: Send {
     fn map(&mut self, bytes: usize, room: usize) -> Option<Block>;
 
     /// Takes back a block that it gave out, and merges it with neighbours where it does that.
-    fn put_back(&mut self, block: Block);
+    fn release(&mut self, block: Block);
 
     /// Takes back the end of a block that turned out longer than needed, if it does that. `bytes` are needed.
-    fn shorten(&mut self, block: &mut Block, bytes: usize);
+    fn shrink(&mut self, block: &mut Block, bytes: usize);
 
     /// Unmaps whole mappings of which nothing is out until so many bytes are gone: huge ones first, then large, then
     /// small; then what is free at the end of others. Says how many bytes that were.
@@ -98,19 +98,19 @@ pub trait Pool: Send {
 
     /// Discards the pages of what is cached beyond `warm` bytes, the largest recent blocks left aside, and only of blocks that
     /// were not wanted for some rounds of this; and unmaps what has not been wanted for long.
-    fn settle(&mut self, warm: usize, advice: Advice);
+    fn decommit_cold(&mut self, warm: usize, advice: Advice);
 
     /// Unmaps or discards the pages of all that is cached.
     fn trim(&mut self);
 
     /// The books.
-    fn books(&self) -> Books;
+    fn usage(&self) -> PoolUsage;
 }
 
 /// Memory that pools cut up: pages of the system, or in tests anything that has addresses.
 pub trait Pages: Sized + Send {
     /// Whether they can grow beyond what is reserved.
-    const MOVE: bool;
+    const CAN_MOVE: bool;
     /// Pages for so many bytes, with so many reserved.
     fn new(bytes: usize, reserved: usize) -> Option<Self>;
     /// Where they start.
@@ -139,10 +139,10 @@ pub trait Pages: Sized + Send {
 }
 
 impl Pages for Mapping {
-    const MOVE: bool = Self::MOVE;
+    const CAN_MOVE: bool = Self::CAN_MOVE;
 
     fn new(bytes: usize, reserved: usize) -> Option<Self> {
-        Self::reserving(bytes, reserved)
+        Self::with_reserved(bytes, reserved)
     }
 
     fn start(&self) -> NonNull<u8> {

@@ -3,30 +3,30 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::shared::{Bounds, Shared};
-use super::warm::PATIENCE;
+use super::super::shared::{Bounds, SharedPool};
+use super::warm::MIN_WARM_ROUNDS;
 use super::*;
 use crate::lock::Std;
 
 /// A pool that can be looked through as a whole.
-pub trait Checked: Pool {
+pub trait CheckedPool: Pool {
     /// Every invariant, by walking all there is.
     fn check_all(&self);
 
     /// That a block which is lent is where it was: a pool must not move it, nor cut it.
-    fn check_lent(&self, _block: &Block) {}
+    fn check_outstanding(&self, _block: &Block) {}
 }
 
 /// Addresses that no other fake mapping has. They are never read or written.
 #[derive(Debug)]
-pub struct Addresses {
+pub struct FakePages {
     start: usize,
     bytes: usize,
     reserved: usize,
 }
 
-impl Pages for Addresses {
-    const MOVE: bool = true;
+impl Pages for FakePages {
+    const CAN_MOVE: bool = true;
 
     fn new(bytes: usize, reserved: usize) -> Option<Self> {
         static NEXT: AtomicUsize = AtomicUsize::new(1 << 20);
@@ -77,17 +77,17 @@ impl Pages for Addresses {
 
 /// What is done to a pool.
 #[derive(Debug, Clone, Copy)]
-pub enum Act {
+pub enum PoolOp {
     /// So many bytes are wanted.
     Allocate(usize),
     /// Any of those that are lent comes back.
-    PutBack(usize),
+    Release(usize),
     /// Any of those that are lent gives up what is behind a part, in 256ths, of what was asked for.
-    Shorten(usize, u8),
+    Shrink(usize, u8),
     /// So many bytes are to go.
     Reclaim(usize),
     /// So many bytes may stay warm.
-    Settle {
+    DecommitCold {
         /// How many.
         warm: usize,
         /// Whether pages are left alone.
@@ -100,7 +100,7 @@ pub enum Act {
 /// What is lent, by address: its end, and what was asked for.
 #[derive(Debug, Default)]
 struct Model {
-    lent: BTreeMap<usize, (usize, usize, Block)>,
+    blocks: BTreeMap<usize, (usize, usize, Block)>,
 }
 
 impl Model {
@@ -108,22 +108,22 @@ impl Model {
         let start = block.start.as_ptr().addr();
         let end = start + block.bytes;
         assert!(block.bytes >= asked && start.is_multiple_of(512), "{block:?} for {asked} bytes");
-        let before = self.lent.range(..end).next_back();
+        let before = self.blocks.range(..end).next_back();
         assert!(before.is_none_or(|(_, (before_end, ..))| *before_end <= start), "{block:?} was lent already");
-        self.lent.insert(start, (end, asked, block));
+        self.blocks.insert(start, (end, asked, block));
     }
 
     fn take(&mut self, which: usize) -> Option<(usize, Block)> {
-        let start = *self.lent.keys().nth(which % self.lent.len().max(1))?;
-        self.lent.remove(&start).map(|(_, asked, block)| (asked, block))
+        let start = *self.blocks.keys().nth(which % self.blocks.len().max(1))?;
+        self.blocks.remove(&start).map(|(_, asked, block)| (asked, block))
     }
 
     fn take_first(&mut self) -> Option<Block> {
-        self.lent.pop_first().map(|(_, (.., block))| block)
+        self.blocks.pop_first().map(|(_, (.., block))| block)
     }
 
     fn bytes(&self) -> usize {
-        self.lent.values().map(|(.., block)| block.bytes).sum()
+        self.blocks.values().map(|(.., block)| block.bytes).sum()
     }
 }
 
@@ -135,59 +135,59 @@ fn part_of(bytes: usize, part: u8) -> usize {
 ///
 /// # Panics
 /// When it is not.
-pub fn drive(mut pool: impl Checked, acts: &[Act], cap: usize) {
+pub fn drive(mut pool: impl CheckedPool, acts: &[PoolOp], cap: usize) {
     let mut model = Model::default();
     for &act in acts {
         match act {
-            Act::Allocate(bytes) => {
-                let room = cap - pool.books().mapped;
+            PoolOp::Allocate(bytes) => {
+                let room = cap - pool.usage().mapped;
                 let block = pool.scan(bytes).or_else(|| pool.map(bytes, room));
                 match block {
                     Some(block) => model.add(bytes, block),
                     None => assert!(pool.needed(bytes) > room, "there was room"),
                 }
             }
-            Act::PutBack(which) => {
+            PoolOp::Release(which) => {
                 if let Some((_, block)) = model.take(which) {
-                    pool.put_back(block);
+                    pool.release(block);
                 }
             }
-            Act::Shorten(which, part) => {
+            PoolOp::Shrink(which, part) => {
                 if let Some((asked, mut block)) = model.take(which) {
                     let asked = part_of(asked, part);
-                    pool.shorten(&mut block, asked);
+                    pool.shrink(&mut block, asked);
                     model.add(asked, block);
                 }
             }
-            Act::Reclaim(bytes) => {
-                let before = pool.books();
+            PoolOp::Reclaim(bytes) => {
+                let before = pool.usage();
                 let gone = pool.reclaim(bytes);
-                assert_eq!(pool.books().mapped, before.mapped - gone);
+                assert_eq!(pool.usage().mapped, before.mapped - gone);
             }
-            Act::Settle { warm, off } => {
-                for _ in 0..=PATIENCE {
-                    pool.settle(warm, if off { Advice::Off } else { Advice::Free });
+            PoolOp::DecommitCold { warm, off } => {
+                for _ in 0..=MIN_WARM_ROUNDS {
+                    pool.decommit_cold(warm, if off { Advice::Off } else { Advice::Free });
                 }
-                assert!(off || pool.books().warm <= warm);
+                assert!(off || pool.usage().warm <= warm);
             }
-            Act::Trim => {
+            PoolOp::Trim => {
                 pool.trim();
-                assert_eq!(pool.books().warm, 0);
+                assert_eq!(pool.usage().warm, 0);
             }
         }
-        let books = pool.books();
-        assert_eq!(books.out, model.bytes(), "no byte is lost");
-        assert_eq!(books.out + books.cached, books.mapped);
-        assert!(books.mapped <= cap, "the cap is kept");
+        let usage = pool.usage();
+        assert_eq!(usage.outstanding, model.bytes(), "no byte is lost");
+        assert_eq!(usage.outstanding + usage.cached, usage.mapped);
+        assert!(usage.mapped <= cap, "the cap is kept");
         pool.check_all();
-        model.lent.values().for_each(|(.., block)| pool.check_lent(block));
+        model.blocks.values().for_each(|(.., block)| pool.check_outstanding(block));
     }
     while let Some(block) = model.take_first() {
-        pool.put_back(block);
+        pool.release(block);
     }
     pool.check_all();
     pool.reclaim(usize::MAX);
-    assert_eq!(pool.books(), Books::default(), "what is all free can all be given back");
+    assert_eq!(pool.usage(), PoolUsage::default(), "what is all free can all be given back");
 }
 
 /// The same for a pool that threads share: what comes back is handed back, `Reclaim` lowers the cap for a moment, and `Settle`
@@ -195,52 +195,52 @@ pub fn drive(mut pool: impl Checked, acts: &[Act], cap: usize) {
 ///
 /// # Panics
 /// When it is not as the model says.
-pub fn drive_shared(pool: impl Checked + 'static, acts: &[Act], cap: usize) {
+pub fn drive_shared(pool: impl CheckedPool + 'static, acts: &[PoolOp], cap: usize) {
     let mut bounds = Bounds { cap, warm: 0, advice: Advice::Free };
-    let (shared, mut model) = (Shared::<Std>::new(Box::new(pool), bounds), Model::default());
+    let (shared, mut model) = (SharedPool::<Std>::new(Box::new(pool), bounds), Model::default());
     for &act in acts {
         match act {
-            Act::Allocate(bytes) => match shared.allocate(bytes, None) {
+            PoolOp::Allocate(bytes) => match shared.allocate(bytes, None) {
                 Some(block) => model.add(bytes, block),
                 // No pool maps more than the next power of two, or a mebibyte.
-                None => assert!(shared.books().mapped + bytes.next_power_of_two().max(1 << 20) > cap, "there was room"),
+                None => assert!(shared.usage().mapped + bytes.next_power_of_two().max(1 << 20) > cap, "there was room"),
             },
-            Act::PutBack(which) => {
+            PoolOp::Release(which) => {
                 if let Some((_, block)) = model.take(which) {
-                    shared.hand_back(block);
+                    shared.release(block);
                 }
             }
-            Act::Shorten(which, part) => {
+            PoolOp::Shrink(which, part) => {
                 if let Some((asked, mut block)) = model.take(which) {
                     let asked = part_of(asked, part);
-                    shared.shorten(&mut block, asked);
+                    shared.shrink(&mut block, asked);
                     model.add(asked, block);
                 }
             }
-            Act::Reclaim(bytes) => {
-                let before = shared.books().mapped;
+            PoolOp::Reclaim(bytes) => {
+                let before = shared.usage().mapped;
                 shared.set_bounds(Bounds { cap: before.saturating_sub(bytes), ..bounds });
-                let books = shared.books();
-                assert!(books.free == 0 && books.mapped <= before);
+                let usage = shared.usage();
+                assert!(usage.free == 0 && usage.mapped <= before);
                 shared.set_bounds(bounds);
             }
-            Act::Settle { warm, off } => {
+            PoolOp::DecommitCold { warm, off } => {
                 bounds = Bounds { warm, advice: if off { Advice::Off } else { Advice::Free }, ..bounds };
                 shared.set_bounds(bounds);
             }
-            Act::Trim => {
+            PoolOp::Trim => {
                 shared.trim();
-                assert_eq!((shared.books().warm, shared.books().free), (0, 0));
+                assert_eq!((shared.usage().warm, shared.usage().free), (0, 0));
             }
         }
-        let books = shared.books();
-        assert_eq!(books.lent, model.bytes(), "no byte is lost");
-        assert_eq!(books.free + books.lent + books.cached, books.mapped);
-        assert!(books.mapped <= cap, "the cap is kept");
+        let usage = shared.usage();
+        assert_eq!(usage.outstanding, model.bytes(), "no byte is lost");
+        assert_eq!(usage.free + usage.outstanding + usage.cached, usage.mapped);
+        assert!(usage.mapped <= cap, "the cap is kept");
     }
     while let Some(block) = model.take_first() {
-        shared.hand_back(block);
+        shared.release(block);
     }
     shared.set_bounds(Bounds { cap: 0, ..bounds });
-    assert_eq!(shared.books().mapped, 0, "what is all free can all be given back");
+    assert_eq!(shared.usage().mapped, 0, "what is all free can all be given back");
 }

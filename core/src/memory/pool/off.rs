@@ -1,7 +1,7 @@
 //! No pool: every block is a mapping of its own, and unmapped when it comes back. What a pool is worth is seen beside it.
 
 use super::mappings::Mappings;
-use super::{Block, Books, Pages, Pool};
+use super::{Block, Pages, Pool, PoolUsage};
 use crate::memory::pages::{Advice, page_size};
 
 /// See the module. Invariant: all that is mapped is out.
@@ -31,27 +31,27 @@ impl<P: Pages> Pool for Off<P> {
         Some(Block { start: self.mappings.place(id, 0), bytes: self.mappings.get(id).bytes(), id })
     }
 
-    fn put_back(&mut self, block: Block) {
+    fn release(&mut self, block: Block) {
         let bytes = self.mappings.remove(block.id);
         debug_assert_eq!(bytes, block.bytes);
     }
 
-    fn shorten(&mut self, _block: &mut Block, _bytes: usize) {}
+    fn shrink(&mut self, _block: &mut Block, _bytes: usize) {}
 
     fn reclaim(&mut self, _bytes: usize) -> usize {
         0
     }
 
-    fn settle(&mut self, _warm: usize, _advice: Advice) {}
+    fn decommit_cold(&mut self, _warm: usize, _advice: Advice) {}
 
     fn trim(&mut self) {}
 
-    fn books(&self) -> Books {
-        Books { mapped: self.mappings.bytes(), out: self.mappings.bytes(), cached: 0, warm: 0 }
+    fn usage(&self) -> PoolUsage {
+        PoolUsage { mapped: self.mappings.bytes(), outstanding: self.mappings.bytes(), cached: 0, warm: 0 }
     }
 }
 
 #[cfg(any(test, feature = "fuzzing"))]
-impl<P: Pages> super::model::Checked for Off<P> {
+impl<P: Pages> super::model::CheckedPool for Off<P> {
     fn check_all(&self) {}
 }

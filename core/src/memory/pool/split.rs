@@ -12,32 +12,32 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::mappings::Mappings;
-use super::warm::{self, Warm};
-use super::{Block, Books, Pages, Pool};
+use super::warm::{self, WarmBlocks};
+use super::{Block, Pages, Pool, PoolUsage};
 use crate::memory::pages::{Advice, page_size};
 
 mod classes;
 mod free_lists;
 mod nodes;
 
-use classes::Class;
+use classes::SizeClass;
 use free_lists::FreeLists;
-use nodes::{NONE, Node, Nodes, State, Touch};
+use nodes::{BlockState, NONE, Node, Nodes, PageState};
 
 /// Ends of mappings are given back in multiples of this: 1 MiB.
-const CUT: usize = 1 << 20;
+const END_GRANULARITY: usize = 1 << 20;
 
 /// A whole mapping that nobody wanted for so many rounds of settling is unmapped, unless it is warm.
-const UNWANTED: u64 = 512;
+const MAX_IDLE_ROUNDS: u64 = 512;
 
 /// So many whole mappings of a class are looked at in one of [`SELDOM`] rounds.
-const LOOKS: usize = 4;
-const SELDOM: u64 = 8;
+const CHECKED_MAPPINGS: usize = 4;
+const CHECK_INTERVAL: u64 = 8;
 
 /// What is known of a mapping beside its pages.
 #[derive(Debug, Clone, Copy, Default)]
-struct Whole {
-    class: Class,
+struct MappingInfo {
+    class: SizeClass,
     /// What stands before its first block and behind its last.
     edge: u32,
     /// Whether it stands in the class's queue of whole mappings.
@@ -48,7 +48,7 @@ struct Whole {
 
 /// A class's blocks that are free.
 #[derive(Debug, Default)]
-struct Room {
+struct FreeBlocks {
     lists: FreeLists,
     /// Mappings that were one free block when they were noted, the oldest first. All that are one are here, none twice.
     whole: VecDeque<u32>,
@@ -60,11 +60,11 @@ struct Room {
 #[derive(Debug)]
 pub struct Split<P> {
     mappings: Mappings<P>,
-    wholes: Vec<Whole>,
+    mapping_infos: Vec<MappingInfo>,
     nodes: Nodes,
-    rooms: [Room; 3],
-    warm: Warm,
-    out: usize,
+    free_blocks: [FreeBlocks; 3],
+    warm: WarmBlocks,
+    outstanding: usize,
     cached: usize,
     round: u64,
 }
@@ -73,11 +73,11 @@ impl<P> Default for Split<P> {
     fn default() -> Self {
         Self {
             mappings: Mappings::default(),
-            wholes: vec![],
+            mapping_infos: vec![],
             nodes: Nodes::default(),
-            rooms: Default::default(),
-            warm: Warm::default(),
-            out: 0,
+            free_blocks: Default::default(),
+            warm: WarmBlocks::default(),
+            outstanding: 0,
             cached: 0,
             round: 0,
         }
@@ -87,11 +87,11 @@ impl<P> Default for Split<P> {
 impl<P: Pages> Split<P> {
     /// Puts a block into the list of its size.
     #[inline(always)]
-    fn list(&mut self, id: u32) {
+    fn push_free(&mut self, id: u32) {
         let node = &mut self.nodes[id];
-        let next = self.rooms[node.class as usize].lists.push(node.size, id);
-        (node.state, node.previous, node.next) = (State::Free, NONE, next);
-        if node.bytes() >= warm::LEAST && node.touch == Touch::Written {
+        let next = self.free_blocks[node.class as usize].lists.push(node.size, id);
+        (node.state, node.previous, node.next) = (BlockState::Free, NONE, next);
+        if node.bytes() >= warm::MIN_TRACKED_BYTES && node.touch == PageState::Written {
             self.warm.add(id, node.bytes());
         }
         self.nodes[next].previous = id;
@@ -99,56 +99,56 @@ impl<P: Pages> Split<P> {
 
     /// Takes a block out of its list.
     #[inline]
-    fn unlist(&mut self, id: u32) {
+    fn remove_free(&mut self, id: u32) {
         let Node { size, previous, next, class, .. } = self.nodes[id];
-        debug_assert_eq!(self.nodes[id].state, State::Free);
+        debug_assert_eq!(self.nodes[id].state, BlockState::Free);
         self.warm.remove(id, class.bytes(size));
         self.nodes[next].previous = previous;
         if previous == NONE {
-            self.rooms[class as usize].lists.replace_first(size, next);
+            self.free_blocks[class as usize].lists.replace_first(size, next);
         } else {
             self.nodes[previous].next = next;
         }
     }
 
     /// A block that is in no list becomes free, together with its neighbours.
-    fn release(&mut self, mut id: u32) {
+    fn free_and_merge(&mut self, mut id: u32) {
         let Node { before, behind, mapping, .. } = self.nodes[id];
         if self.nodes.is_free(behind) {
-            self.unlist(behind);
-            self.nodes.join(id, behind);
+            self.remove_free(behind);
+            self.nodes.merge(id, behind);
         }
         if self.nodes.is_free(before) {
-            self.unlist(before);
-            self.nodes.join(before, id);
+            self.remove_free(before);
+            self.nodes.merge(before, id);
             id = before;
         }
-        self.list(id);
+        self.push_free(id);
         if self.nodes.is_whole(id) {
-            let whole = &mut self.wholes[mapping as usize];
+            let whole = &mut self.mapping_infos[mapping as usize];
             whole.round = self.round;
             if !std::mem::replace(&mut whole.is_queued, true) {
-                self.rooms[whole.class as usize].whole.push_back(mapping);
+                self.free_blocks[whole.class as usize].whole.push_back(mapping);
             }
         }
     }
 
     /// Lends a block that is in no list; what is too much of it becomes free, and stays the block it was.
     #[inline(always)]
-    fn lend(&mut self, class: Class, mut id: u32, size: u32, rest: u32) -> Block {
-        if rest >= class.tunables().least_rest {
-            let first = self.nodes.cut(id, size);
-            self.list(id);
+    fn take_block(&mut self, class: SizeClass, mut id: u32, size: u32, rest: u32) -> Block {
+        if rest >= class.tunables().min_remainder {
+            let first = self.nodes.split(id, size);
+            self.push_free(id);
             id = first;
         }
         let node = &mut self.nodes[id];
         let (touch, range) = (node.touch, node.range());
-        (node.state, node.touch) = (State::Out, Touch::Written);
+        (node.state, node.touch) = (BlockState::Outstanding, PageState::Written);
         let block = Block { start: self.mappings.place(node.mapping, range.start), bytes: range.len(), id };
-        if touch == Touch::Discarded {
+        if touch == PageState::Discarded {
             self.mappings.get(node.mapping).reuse(range);
         }
-        self.out += block.bytes;
+        self.outstanding += block.bytes;
         self.cached -= block.bytes;
         self.check();
         block
@@ -156,15 +156,15 @@ impl<P: Pages> Split<P> {
 
     /// What can grow so that it has a block of so many bytes: the mapping, and by how much, the least there is. Of huge ones,
     /// whatever is free: the largest.
-    fn growing(&self, class: Class, bytes: usize) -> Option<(u32, usize)> {
+    fn growable(&self, class: SizeClass, bytes: usize) -> Option<(u32, usize)> {
         let lacking = |mapping: u32| {
-            let (whole, pages) = (&self.wholes[mapping as usize], self.mappings.get(mapping));
+            let (whole, pages) = (&self.mapping_infos[mapping as usize], self.mappings.get(mapping));
             let last = self.nodes[whole.edge].before;
             let is_free = self.nodes.is_free(last);
             let free = if is_free { self.nodes[last].bytes() } else { 0 };
             let lacking = bytes.saturating_sub(free).checked_next_multiple_of(page_size())?;
             let can_grow = match class {
-                Class::Huge => is_free && self.nodes.is_whole(last) && P::MOVE,
+                SizeClass::Huge => is_free && self.nodes.is_whole(last) && P::CAN_MOVE,
                 _ => lacking <= pages.reserved() - pages.bytes(),
             };
             (whole.class == class && can_grow && lacking > 0).then_some((mapping, lacking))
@@ -173,8 +173,8 @@ impl<P: Pages> Split<P> {
     }
 
     /// Makes a mapping grow so that its last block has so many bytes. That block is in no list then.
-    fn grow(&mut self, class: Class, bytes: usize, room: usize) -> Option<u32> {
-        let (mapping, lacking) = self.growing(class, bytes).filter(|&(_, lacking)| lacking <= room)?;
+    fn grow(&mut self, class: SizeClass, bytes: usize, room: usize) -> Option<u32> {
+        let (mapping, lacking) = self.growable(class, bytes).filter(|&(_, lacking)| lacking <= room)?;
         let (before, reserved) = (self.mappings.get(mapping).bytes(), self.mappings.get(mapping).reserved());
         let most = room.min(reserved.saturating_sub(before)) / page_size() * page_size();
         // SAFETY: only a huge block grows beyond what is reserved; it is free and all of its mapping, so that nobody uses that.
@@ -183,10 +183,10 @@ impl<P: Pages> Split<P> {
             return None;
         }
         self.cached += more;
-        let edge = self.wholes[mapping as usize].edge;
+        let edge = self.mapping_infos[mapping as usize].edge;
         let last = self.nodes[edge].before;
         if self.nodes.is_free(last) {
-            self.unlist(last);
+            self.remove_free(last);
             self.nodes[last].size += class.units(more);
             return Some(last);
         }
@@ -194,45 +194,45 @@ impl<P: Pages> Split<P> {
     }
 
     /// A new mapping of one block, which is in no list.
-    fn add_mapping(&mut self, class: Class, bytes: usize, room: usize) -> Option<u32> {
+    fn add_mapping(&mut self, class: SizeClass, bytes: usize, room: usize) -> Option<u32> {
         let needed = bytes.checked_next_multiple_of(page_size()).filter(|&needed| needed <= room)?;
         let growth = class.tunables().growth.min(room) / page_size() * page_size();
         let mapping = self.mappings.add(needed.max(growth), class.tunables().reserved)?;
         let mapped = self.mappings.get(mapping).bytes();
         self.cached += mapped;
-        if self.wholes.len() <= mapping as usize {
-            self.wholes.resize(mapping as usize + 1, Whole::default());
+        if self.mapping_infos.len() <= mapping as usize {
+            self.mapping_infos.resize(mapping as usize + 1, MappingInfo::default());
         }
         let edge = self.nodes.add_edge();
-        self.wholes[mapping as usize] = Whole { class, edge, is_queued: false, round: self.round };
+        self.mapping_infos[mapping as usize] = MappingInfo { class, edge, is_queued: false, round: self.round };
         Some(self.add_last(class, mapping, 0, mapped))
     }
 
     /// A block of new pages, the last of its mapping. It is in no list.
-    fn add_last(&mut self, class: Class, mapping: u32, offset: usize, bytes: usize) -> u32 {
+    fn add_last(&mut self, class: SizeClass, mapping: u32, offset: usize, bytes: usize) -> u32 {
         let (size, offset) = (class.units(bytes), class.units(offset));
         let node = Node { size, offset, mapping, class, ..Node::NEW };
-        self.nodes.insert(node, self.wholes[mapping as usize].edge)
+        self.nodes.insert(node, self.mapping_infos[mapping as usize].edge)
     }
 
     /// Gives back what is free at the end of a mapping, or of that about so many bytes, and says how many it were.
-    fn cut_end(&mut self, mapping: u32, enough: usize) -> usize {
-        let class = self.wholes[mapping as usize].class;
-        let last = self.nodes[self.wholes[mapping as usize].edge].before;
+    fn shrink_end(&mut self, mapping: u32, enough: usize) -> usize {
+        let class = self.mapping_infos[mapping as usize].class;
+        let last = self.nodes[self.mapping_infos[mapping as usize].edge].before;
         let Range { start, end } = self.nodes[last].range();
-        let kept = start.max(end.saturating_sub(enough) / CUT * CUT);
+        let kept = start.max(end.saturating_sub(enough) / END_GRANULARITY * END_GRANULARITY);
         let kept = kept.next_multiple_of(class.unit().max(page_size()));
         if enough == 0 || !self.nodes.is_free(last) || self.nodes.is_whole(last) || kept >= end {
             return 0;
         }
-        self.unlist(last);
+        self.remove_free(last);
         // SAFETY: what is kept is all but a part of a free block, or all of it.
         let gone = unsafe { self.mappings.shrink(mapping, kept) };
         self.cached -= gone;
         self.nodes[last].size -= class.units(gone);
         match self.nodes[last].size {
             0 => self.nodes.remove(last),
-            _ => self.list(last),
+            _ => self.push_free(last),
         }
         self.check();
         gone
@@ -241,7 +241,7 @@ impl<P: Pages> Split<P> {
     /// Unmaps a mapping that is one free block.
     fn unmap(&mut self, id: u32) -> usize {
         let Node { mapping, before: edge, .. } = self.nodes[id];
-        self.unlist(id);
+        self.remove_free(id);
         self.nodes.remove(id);
         self.nodes.remove(edge);
         let bytes = self.mappings.remove(mapping);
@@ -251,15 +251,20 @@ impl<P: Pages> Split<P> {
     }
 
     /// The next mapping of a class that is one free block and suits `wanted`, among so many of the queue: that block.
-    fn whole(&mut self, class: Class, looks: usize, wanted: impl Fn(&Whole, u32, &Warm) -> bool) -> Option<u32> {
-        for _ in 0..looks.min(self.rooms[class as usize].whole.len()) {
-            let mapping = self.rooms[class as usize].whole.pop_front()?;
-            let whole = &mut self.wholes[mapping as usize];
+    fn take_whole_mapping(
+        &mut self,
+        class: SizeClass,
+        looks: usize,
+        wanted: impl Fn(&MappingInfo, u32, &WarmBlocks) -> bool,
+    ) -> Option<u32> {
+        for _ in 0..looks.min(self.free_blocks[class as usize].whole.len()) {
+            let mapping = self.free_blocks[class as usize].whole.pop_front()?;
+            let whole = &mut self.mapping_infos[mapping as usize];
             let id = self.nodes[whole.edge].behind;
             let is_whole = self.nodes.is_free(id) && self.nodes.is_whole(id);
             whole.is_queued = is_whole && !wanted(whole, id, &self.warm);
             if whole.is_queued {
-                self.rooms[class as usize].whole.push_back(mapping);
+                self.free_blocks[class as usize].whole.push_back(mapping);
             } else if is_whole {
                 return Some(id);
             }
@@ -269,105 +274,105 @@ impl<P: Pages> Split<P> {
 
     fn discard(&mut self, id: u32, advice: Advice) {
         let node = &mut self.nodes[id];
-        debug_assert_eq!(node.state, State::Free);
+        debug_assert_eq!(node.state, BlockState::Free);
         // SAFETY: the block is free, so nobody reads it before it is lent and written again.
         unsafe { self.mappings.get(node.mapping).discard(node.range(), advice) };
-        node.touch = Touch::Discarded;
+        node.touch = PageState::Discarded;
         self.warm.remove(id, node.bytes());
     }
 
     fn check(&self) {
-        debug_assert_eq!(self.out + self.cached, self.mappings.bytes());
+        debug_assert_eq!(self.outstanding + self.cached, self.mappings.bytes());
         debug_assert!(self.warm.bytes() <= self.cached);
     }
 }
 
 impl<P: Pages> Pool for Split<P> {
     fn scan(&mut self, bytes: usize) -> Option<Block> {
-        let (class, size) = Class::and_size(bytes)?;
-        let lists = &mut self.rooms[class as usize].lists;
+        let (class, size) = SizeClass::and_size(bytes)?;
+        let lists = &mut self.free_blocks[class as usize].lists;
         let (found, id) = lists.best(size);
         // Whoever gets a huge block asked for half of it at least.
-        if id == NONE || class == Class::Huge && found.div_ceil(2) > size {
+        if id == NONE || class == SizeClass::Huge && found.div_ceil(2) > size {
             return None;
         }
         let next = self.nodes[id].next;
         lists.replace_first(found, next);
         self.nodes[next].previous = NONE;
         self.warm.remove(id, class.bytes(found));
-        Some(self.lend(class, id, size, found - size))
+        Some(self.take_block(class, id, size, found - size))
     }
 
     fn needed(&self, bytes: usize) -> usize {
-        let Some((class, size)) = Class::and_size(bytes) else { return usize::MAX };
+        let Some((class, size)) = SizeClass::and_size(bytes) else { return usize::MAX };
         let rounded = class.bytes(size);
-        match self.growing(class, rounded) {
+        match self.growable(class, rounded) {
             Some((_, lacking)) => lacking,
             None => rounded.checked_next_multiple_of(page_size()).unwrap_or(usize::MAX),
         }
     }
 
     fn map(&mut self, bytes: usize, room: usize) -> Option<Block> {
-        let (class, size) = Class::and_size(bytes)?;
+        let (class, size) = SizeClass::and_size(bytes)?;
         let bytes = class.bytes(size);
         let id = self.grow(class, bytes, room).or_else(|| self.add_mapping(class, bytes, room))?;
         let rest = self.nodes[id].size - size;
-        Some(self.lend(class, id, size, rest))
+        Some(self.take_block(class, id, size, rest))
     }
 
-    fn put_back(&mut self, block: Block) {
-        debug_assert_eq!(self.nodes[block.id].state, State::Out);
+    fn release(&mut self, block: Block) {
+        debug_assert_eq!(self.nodes[block.id].state, BlockState::Outstanding);
         debug_assert_eq!(self.nodes[block.id].bytes(), block.bytes);
-        self.out -= block.bytes;
+        self.outstanding -= block.bytes;
         self.cached += block.bytes;
-        self.release(block.id);
+        self.free_and_merge(block.id);
         self.check();
     }
 
-    fn shorten(&mut self, block: &mut Block, bytes: usize) {
+    fn shrink(&mut self, block: &mut Block, bytes: usize) {
         let node = &mut self.nodes[block.id];
         let class = node.class;
         let kept = class.size(bytes.min(block.bytes));
-        if node.size.saturating_sub(kept) >= class.tunables().least_rest {
+        if node.size.saturating_sub(kept) >= class.tunables().min_remainder {
             let rest = Node { size: node.size - kept, offset: node.offset + kept, ..*node };
             node.size = kept;
             block.bytes = node.bytes();
-            self.out -= rest.bytes();
+            self.outstanding -= rest.bytes();
             self.cached += rest.bytes();
             let rest = self.nodes.insert(rest, rest.behind);
-            self.release(rest);
+            self.free_and_merge(rest);
             self.check();
         }
     }
 
     fn reclaim(&mut self, bytes: usize) -> usize {
         let mut gone = 0;
-        for class in Class::ALL {
+        for class in SizeClass::ALL {
             while gone < bytes
-                && let Some(id) = self.whole(class, usize::MAX, |_, _, _| true)
+                && let Some(id) = self.take_whole_mapping(class, usize::MAX, |_, _, _| true)
             {
                 gone += self.unmap(id);
             }
         }
         let ends: Vec<u32> = if gone < bytes { self.mappings.numbers().collect() } else { vec![] };
         for mapping in ends {
-            gone += self.cut_end(mapping, bytes.saturating_sub(gone));
+            gone += self.shrink_end(mapping, bytes.saturating_sub(gone));
         }
         gone
     }
 
-    fn settle(&mut self, warm: usize, advice: Advice) {
+    fn decommit_cold(&mut self, warm: usize, advice: Advice) {
         self.warm.next_round();
         self.round += 1;
         while advice != Advice::Off && self.warm.bytes() > warm {
             let Some(entry) = self.warm.coldest() else { break };
             self.discard(entry.id, advice);
         }
-        let before = self.round.saturating_sub(UNWANTED);
-        let classes = if self.round.is_multiple_of(SELDOM) { &Class::ALL[..] } else { &[] };
+        let before = self.round.saturating_sub(MAX_IDLE_ROUNDS);
+        let classes = if self.round.is_multiple_of(CHECK_INTERVAL) { &SizeClass::ALL[..] } else { &[] };
         for &class in classes {
-            let is_unwanted = |whole: &Whole, id, warm: &Warm| whole.round < before && !warm.is_warm(id);
-            if let Some(id) = self.whole(class, LOOKS, is_unwanted) {
+            let is_unwanted = |whole: &MappingInfo, id, warm: &WarmBlocks| whole.round < before && !warm.is_warm(id);
+            if let Some(id) = self.take_whole_mapping(class, CHECKED_MAPPINGS, is_unwanted) {
                 self.unmap(id);
             }
         }
@@ -376,23 +381,28 @@ impl<P: Pages> Pool for Split<P> {
 
     fn trim(&mut self) {
         self.reclaim(usize::MAX);
-        let cached: Vec<u32> = self.nodes.free(|node| node.touch != Touch::Never).collect();
+        let cached: Vec<u32> = self.nodes.free(|node| node.touch != PageState::Untouched).collect();
         cached.into_iter().for_each(|id| self.discard(id, Advice::DontNeed));
         self.check();
     }
 
-    fn books(&self) -> Books {
-        Books { mapped: self.mappings.bytes(), out: self.out, cached: self.cached, warm: self.warm.bytes() }
+    fn usage(&self) -> PoolUsage {
+        PoolUsage {
+            mapped: self.mappings.bytes(),
+            outstanding: self.outstanding,
+            cached: self.cached,
+            warm: self.warm.bytes(),
+        }
     }
 }
 
 #[cfg(any(test, feature = "fuzzing"))]
-impl<P: Pages> super::model::Checked for Split<P> {
+impl<P: Pages> super::model::CheckedPool for Split<P> {
     /// Walks all mappings: blocks tile them, no two free ones touch, lists and books hold what is there.
     fn check_all(&self) {
         let (mut out, mut cached, mut warm, mut seen) = (0, 0, 0, 0);
         for mapping in self.mappings.numbers() {
-            let Whole { edge, class, .. } = self.wholes[mapping as usize];
+            let MappingInfo { edge, class, .. } = self.mapping_infos[mapping as usize];
             let (mut id, mut before, mut offset, mut was_free) = (self.nodes[edge].behind, edge, 0, false);
             while id != edge {
                 let node = &self.nodes[id];
@@ -400,26 +410,26 @@ impl<P: Pages> super::model::Checked for Split<P> {
                     (node.mapping, node.class, node.range().start, node.before),
                     (mapping, class, offset, before)
                 );
-                assert_ne!(node.state, State::Vacant);
-                let is_free = node.state == State::Free;
+                assert_ne!(node.state, BlockState::Vacant);
+                let is_free = node.state == BlockState::Free;
                 assert!(!(is_free && was_free), "two free blocks touch");
                 *(if is_free { &mut cached } else { &mut out }) += node.bytes();
                 warm += if self.warm.is_warm(id) { node.bytes() } else { 0 };
-                assert!(!self.warm.is_warm(id) || is_free && node.touch == Touch::Written);
+                assert!(!self.warm.is_warm(id) || is_free && node.touch == PageState::Written);
                 (before, offset, was_free, seen) = (id, node.range().end, is_free, seen + 1);
                 id = node.behind;
             }
             assert_eq!(offset, self.mappings.get(mapping).bytes(), "the blocks tile the mapping");
-            assert_eq!((before, self.nodes[edge].state), (self.nodes[edge].before, State::Out));
+            assert_eq!((before, self.nodes[edge].state), (self.nodes[edge].before, BlockState::Outstanding));
         }
         assert_eq!(seen + self.mappings.numbers().count(), self.nodes.count(), "no node is lost");
-        assert_eq!(self.nodes[NONE].state, State::Out);
-        assert_eq!((out, cached, warm), (self.out, self.cached, self.warm.bytes()));
+        assert_eq!(self.nodes[NONE].state, BlockState::Outstanding);
+        assert_eq!((out, cached, warm), (self.outstanding, self.cached, self.warm.bytes()));
     }
 
-    fn check_lent(&self, block: &Block) {
+    fn check_outstanding(&self, block: &Block) {
         let node = &self.nodes[block.id];
-        assert_eq!((node.state, node.bytes()), (State::Out, block.bytes));
+        assert_eq!((node.state, node.bytes()), (BlockState::Outstanding, block.bytes));
         assert_eq!(self.mappings.place(node.mapping, node.range().start), block.start);
     }
 }
@@ -428,7 +438,7 @@ impl<P: Pages> super::model::Checked for Split<P> {
 impl<P: Pages> Split<P> {
     /// The sizes of the free blocks of the class that so many bytes are of.
     pub(super) fn free_sizes(&self, bytes: usize) -> Vec<usize> {
-        let free = self.nodes.free(|node| node.class == Class::of(bytes));
+        let free = self.nodes.free(|node| node.class == SizeClass::of(bytes));
         free.map(|id| self.nodes[id].bytes()).collect()
     }
 }

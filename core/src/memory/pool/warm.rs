@@ -3,20 +3,20 @@
 use std::collections::VecDeque;
 
 /// Smaller blocks keep their pages anyway: a call for each would cost more than they hold.
-pub const LEAST: usize = 64 << 10;
+pub const MIN_TRACKED_BYTES: usize = 64 << 10;
 
 /// Among so many of the oldest blocks the smallest gives up its pages first.
-const OLDEST: usize = 8;
+const CANDIDATES: usize = 8;
 
 /// So many rounds of settling a block stays warm whatever the bound is: what comes and goes all the time is not worth a
 /// call each time.
-pub const PATIENCE: u64 = 64;
+pub const MIN_WARM_ROUNDS: u64 = 64;
 
 /// Cached blocks whose pages have been written, the oldest first. An entry whose stamp is not its block's any more is about
 /// a block that was lent, merged or discarded since.
 #[derive(Debug, Default)]
-pub struct Warm {
-    queue: VecDeque<Entry>,
+pub struct WarmBlocks {
+    queue: VecDeque<WarmEntry>,
     /// By the block's number: what the entry of a warm block has, else 0.
     stamps: Vec<u32>,
     live: usize,
@@ -27,7 +27,7 @@ pub struct Warm {
 
 /// A warm block: its number, its size, and when it became warm.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct WarmEntry {
     /// The block.
     pub id: u32,
     /// Its size in bytes.
@@ -36,24 +36,24 @@ pub struct Entry {
     round: u64,
 }
 
-impl Warm {
+impl WarmBlocks {
     /// Notes a block, unless it is too small for that.
     #[inline]
     pub fn add(&mut self, id: u32, bytes: usize) {
-        if bytes >= LEAST {
-            self.note(id, bytes);
+        if bytes >= MIN_TRACKED_BYTES {
+            self.add_entry(id, bytes);
         }
     }
 
     #[inline(never)]
-    fn note(&mut self, id: u32, bytes: usize) {
+    fn add_entry(&mut self, id: u32, bytes: usize) {
         let at = id as usize;
         if at >= self.stamps.len() {
             self.stamps.resize((at + 1).next_power_of_two(), 0);
         }
         self.last_stamp = self.last_stamp.checked_add(1).unwrap_or(1);
         self.stamps[at] = self.last_stamp;
-        self.queue.push_back(Entry { id, bytes, stamp: self.last_stamp, round: self.round });
+        self.queue.push_back(WarmEntry { id, bytes, stamp: self.last_stamp, round: self.round });
         self.live += 1;
         self.bytes += bytes;
         if self.queue.len() > 2 * self.live + 64 {
@@ -65,13 +65,13 @@ impl Warm {
     /// Forgets a block of this size, if it was noted; its entry is found out later.
     #[inline]
     pub fn remove(&mut self, id: u32, bytes: usize) {
-        if bytes >= LEAST {
-            self.forget(id, bytes);
+        if bytes >= MIN_TRACKED_BYTES {
+            self.remove_entry(id, bytes);
         }
     }
 
     #[inline(never)]
-    fn forget(&mut self, id: u32, bytes: usize) {
+    fn remove_entry(&mut self, id: u32, bytes: usize) {
         if self.is_warm(id) {
             self.stamps[id as usize] = 0;
             self.live -= 1;
@@ -96,13 +96,13 @@ impl Warm {
 
     /// The block to discard next: the smallest of the oldest ones, if it has been warm for long enough. It stays noted until it
     /// is [removed](Self::remove).
-    pub fn coldest(&mut self) -> Option<Entry> {
+    pub fn coldest(&mut self) -> Option<WarmEntry> {
         let mut at = 0;
-        while at < self.queue.len().min(OLDEST) {
+        while at < self.queue.len().min(CANDIDATES) {
             let entry = self.queue[at];
             if self.stamps[entry.id as usize] != entry.stamp {
                 self.queue.remove(at);
-            } else if entry.round + PATIENCE <= self.round {
+            } else if entry.round + MIN_WARM_ROUNDS <= self.round {
                 at += 1;
             } else {
                 break;

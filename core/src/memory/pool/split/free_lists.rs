@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::nodes::NONE;
 
 /// So many sizes have a place of their own; the few blocks that are larger are found by their size in a sorted map.
-const NEAR: usize = 64 * 64;
+const DIRECT_SIZES: usize = 64 * 64;
 
 /// A size is in units of the class. The bitmap has two levels: a bit in `words` for a list that is not empty, a bit in `summary`
 /// for a word that is not 0.
 #[derive(Debug)]
 pub struct FreeLists {
-    firsts: Box<[u32; NEAR]>,
+    firsts: Box<[u32; DIRECT_SIZES]>,
     words: [u64; 64],
     summary: u64,
     far: BTreeMap<u32, u32>,
@@ -19,7 +19,7 @@ pub struct FreeLists {
 
 impl Default for FreeLists {
     fn default() -> Self {
-        Self { firsts: Box::new([NONE; NEAR]), words: [0; 64], summary: 0, far: BTreeMap::new() }
+        Self { firsts: Box::new([NONE; DIRECT_SIZES]), words: [0; 64], summary: 0, far: BTreeMap::new() }
     }
 }
 
@@ -28,7 +28,7 @@ impl FreeLists {
     #[inline(always)]
     pub fn push(&mut self, size: u32, id: u32) -> u32 {
         let at = size as usize;
-        if at >= NEAR {
+        if at >= DIRECT_SIZES {
             return self.push_far(size, id);
         }
         self.words[at / 64] |= 1 << (at % 64);
@@ -40,7 +40,7 @@ impl FreeLists {
     #[inline(always)]
     pub fn replace_first(&mut self, size: u32, id: u32) {
         let at = size as usize;
-        if at >= NEAR {
+        if at >= DIRECT_SIZES {
             return self.replace_far(size, id);
         }
         self.firsts[at] = id;
@@ -54,7 +54,7 @@ impl FreeLists {
     #[inline(always)]
     pub fn best(&self, size: u32) -> (u32, u32) {
         let at = size as usize;
-        if at >= NEAR {
+        if at >= DIRECT_SIZES {
             return self.best_far(size);
         }
         let mut word = at / 64;

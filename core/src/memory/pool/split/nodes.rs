@@ -2,27 +2,27 @@
 
 use std::ops::{Index, IndexMut, Range};
 
-use super::classes::Class;
+use super::classes::SizeClass;
 
 /// No block: the number of a node that is never free and may be written at will, so that nobody has to ask first.
 pub const NONE: u32 = 0;
 
 /// What a node's block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum BlockState {
     /// It can be lent.
     Free,
     /// It is lent, or it is the edge of a mapping.
-    Out,
+    Outstanding,
     /// There is no such block; the node waits to be used again.
     Vacant,
 }
 
 /// What is known of a free block's pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Touch {
+pub enum PageState {
     /// Nobody wrote them since they were mapped.
-    Never,
+    Untouched,
     /// They were discarded.
     Discarded,
     /// Some of them were written.
@@ -43,9 +43,9 @@ pub struct Node {
     /// The neighbours in the list of free blocks of this size, or [`NONE`].
     pub previous: u32,
     pub next: u32,
-    pub class: Class,
-    pub state: State,
-    pub touch: Touch,
+    pub class: SizeClass,
+    pub state: BlockState,
+    pub touch: PageState,
 }
 
 const _: () = assert!(size_of::<Node>() == 32);
@@ -60,9 +60,9 @@ impl Node {
         behind: NONE,
         previous: NONE,
         next: NONE,
-        class: Class::Small,
-        state: State::Out,
-        touch: Touch::Never,
+        class: SizeClass::Small,
+        state: BlockState::Outstanding,
+        touch: PageState::Untouched,
     };
 
     pub fn bytes(&self) -> usize {
@@ -125,7 +125,7 @@ impl Nodes {
 
     /// Cuts a block in two: the first part is a new block of so many units, the rest stays the block it was.
     #[inline(always)]
-    pub fn cut(&mut self, id: u32, size: u32) -> u32 {
+    pub fn split(&mut self, id: u32, size: u32) -> u32 {
         let node = self[id];
         let first = self.add(Node { size, behind: id, ..node });
         self[node.before].behind = first;
@@ -150,7 +150,7 @@ impl Nodes {
 
     /// Makes one block of two neighbours: the first.
     #[inline(always)]
-    pub fn join(&mut self, first: u32, second: u32) {
+    pub fn merge(&mut self, first: u32, second: u32) {
         let Node { size, touch, .. } = self[second];
         let node = &mut self[first];
         node.size += size;
@@ -164,13 +164,13 @@ impl Nodes {
         let Node { before, behind, .. } = self[id];
         self[before].behind = behind;
         self[behind].before = before;
-        self[id].state = State::Vacant;
+        self[id].state = BlockState::Vacant;
         self.vacant.push(id);
     }
 
     #[inline(always)]
     pub fn is_free(&self, id: u32) -> bool {
-        self[id].state == State::Free
+        self[id].state == BlockState::Free
     }
 
     /// Whether a block is all of its mapping.

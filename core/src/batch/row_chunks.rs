@@ -14,20 +14,20 @@ use crate::text::{Input, Sequence, Text};
 use crate::tokenizer::Tokenizer;
 
 /// How long a part is, about, in bytes or UTF-16 units; texts of less than two are whole.
-pub(super) const PART: usize = 128 << 10;
+pub(super) const CHUNK_LEN: usize = 128 << 10;
 /// Where no place is found within so many, the part goes on.
-const WITHIN: usize = 4 << 10;
+const MAX_BOUNDARY_SEARCH: usize = 4 << 10;
 
 /// A row, or a part of one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct RowChunk<'a> {
     pub(super) row: usize,
     pub(super) input: Input<'a>,
     /// Of a part of a row: the text, and whether it is the first and the last.
     pub(super) text: Option<(Text<'a>, [bool; 2])>,
 }
 
-impl Part<'_> {
+impl RowChunk<'_> {
     pub(super) fn weight(&self) -> usize {
         self.text.map_or_else(|| self.input.weight(), |(text, _)| text.weight())
     }
@@ -39,37 +39,37 @@ impl Part<'_> {
 }
 
 /// The rows, those that are long in parts of about `size`, if that is exact for all of them.
-pub(super) fn cut<'a>(
+pub(super) fn split_rows<'a>(
     tokenizer: &Tokenizer,
     plan: &Plan,
     size: usize,
     rows: impl Iterator<Item = Input<'a>>,
-) -> Vec<Part<'a>> {
+) -> Vec<RowChunk<'a>> {
     let mut is_exact = None;
-    let mut parts = Vec::with_capacity(rows.size_hint().0);
+    let mut chunks = Vec::with_capacity(rows.size_hint().0);
     for (row, input) in rows.enumerate() {
         let text = match input {
             Input { first: Sequence::Text(text), second: None } if text.weight() >= 2 * size => text,
             _ => {
-                parts.push(Part { row, input, text: None });
+                chunks.push(RowChunk { row, input, text: None });
                 continue;
             }
         };
         let ends =
-            if *is_exact.get_or_insert_with(|| is_exact_for(tokenizer, plan)) { ends(text, size) } else { vec![] };
+            if *is_exact.get_or_insert_with(|| can_split(tokenizer, plan)) { chunk_ends(text, size) } else { vec![] };
         let mut start = 0;
         for end in ends {
-            parts.push(Part { row, input, text: Some((text.slice(start, end), [start == 0, false])) });
+            chunks.push(RowChunk { row, input, text: Some((text.slice(start, end), [start == 0, false])) });
             start = end;
         }
         let rest = (start > 0).then(|| (text.slice(start, text.weight()), [false, true]));
-        parts.push(Part { row, input, text: rest });
+        chunks.push(RowChunk { row, input, text: rest });
     }
-    parts
+    chunks
 }
 
 /// Whether the ids of a text are those of its parts.
-fn is_exact_for(tokenizer: &Tokenizer, plan: &Plan) -> bool {
+fn can_split(tokenizer: &Tokenizer, plan: &Plan) -> bool {
     // What more is wanted of tokens, or of a row as a whole, needs to know what stood before.
     let ids_only = plan.columns == Columns::NONE && plan.truncation.is_none() && plan.padding.is_none();
     let is_text = |run: &RunTokens| matches!(run, RunTokens::Text { .. });
@@ -87,11 +87,11 @@ fn is_exact_for(tokenizer: &Tokenizer, plan: &Plan) -> bool {
 }
 
 /// Where the parts of a text end, but for the last.
-fn ends(text: Text<'_>, size: usize) -> Vec<usize> {
+fn chunk_ends(text: Text<'_>, size: usize) -> Vec<usize> {
     let mut ends = vec![];
     let mut end = size;
     while end + size <= text.weight() {
-        match (end..end + size.min(WITHIN)).find(|&at| is_space_between_letters(text, at)) {
+        match (end..end + size.min(MAX_BOUNDARY_SEARCH)).find(|&at| is_space_between_letters(text, at)) {
             Some(at) => {
                 ends.push(at);
                 end = at + size;
@@ -126,7 +126,7 @@ fn is_space_between_letters(text: Text<'_>, at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BatchError, Run, encode_parts};
+    use super::super::{BatchError, RunOptions, encode_chunks};
     use super::*;
     use crate::fuzzing::parts::{PIECES, TOKENIZERS, added, byte_level};
     use crate::{EncodeOptions, SpecialTokens};
@@ -142,10 +142,10 @@ mod tests {
         texts: &[Text<'a>],
         size: usize,
         options: &EncodeOptions,
-    ) -> (Plan, Vec<Part<'a>>) {
+    ) -> (Plan, Vec<RowChunk<'a>>) {
         let plan = tokenizer.plan(options).expect("the options are fine");
-        let parts = cut(tokenizer, &plan, size, texts.iter().map(|&text| text.into()));
-        (plan, parts)
+        let chunks = split_rows(tokenizer, &plan, size, texts.iter().map(|&text| text.into()));
+        (plan, chunks)
     }
 
     proptest! {
@@ -158,7 +158,7 @@ mod tests {
         ) {
             let texts: Vec<String> = texts.into_iter().map(|pieces| pieces.concat()).collect();
             let units: Vec<Vec<u16>> = texts.iter().map(|text| text.encode_utf16().collect()).collect();
-            let run = Run { threads: Some(threads), cancel: None };
+            let run = RunOptions { threads: Some(threads), cancel: None };
             for tokenizer in TOKENIZERS.iter() {
                 let forms: [Vec<Text<'_>>; 3] = [
                     texts.iter().map(|text| Text::Utf8(text)).collect(),
@@ -166,8 +166,8 @@ mod tests {
                     units.iter().map(|units| Text::Utf16(units)).collect(),
                 ];
                 for rows in forms {
-                    let (plan, parts) = in_parts(tokenizer, &rows, size, &options(special));
-                    let batch = encode_parts(tokenizer, &parts, plan, &run).and_then(|encoded| encoded.gather());
+                    let (plan, chunks) = in_parts(tokenizer, &rows, size, &options(special));
+                    let batch = encode_chunks(tokenizer, &chunks, plan, &run).and_then(|encoded| encoded.gather());
                     let batch = batch.expect("the rows are fine");
                     prop_assert_eq!(batch.len(), rows.len());
                     for (at, &row) in rows.iter().enumerate() {
@@ -183,12 +183,12 @@ mod tests {
     fn a_long_text_has_parts_of_about_the_same_length() {
         let text = "Some words that go on, é and so on.\n".repeat(100);
         for tokenizer in TOKENIZERS.iter() {
-            let (_, parts) = in_parts(tokenizer, &[Text::Utf8("short"), Text::Utf8(&text)], 500, &options(true));
+            let (_, chunks) = in_parts(tokenizer, &[Text::Utf8("short"), Text::Utf8(&text)], 500, &options(true));
             assert_eq!(
-                parts.iter().map(|part| part.row).collect::<Vec<_>>(),
-                [vec![0], vec![1; parts.len() - 1]].concat()
+                chunks.iter().map(|chunk| chunk.row).collect::<Vec<_>>(),
+                [vec![0], vec![1; chunks.len() - 1]].concat()
             );
-            let lengths: Vec<usize> = parts[1..].iter().map(Part::weight).collect();
+            let lengths: Vec<usize> = chunks[1..].iter().map(RowChunk::weight).collect();
             assert!(lengths.iter().all(|length| (500..1040).contains(length)), "{lengths:?}");
             assert_eq!(lengths.iter().sum::<usize>(), text.len());
         }
@@ -197,14 +197,14 @@ mod tests {
     #[test]
     fn what_looks_over_a_space_keeps_texts_whole() {
         let text = "Some words that go on and on. ".repeat(40);
-        let parts = |tokenizer: &Tokenizer, options: &EncodeOptions| {
+        let chunks = |tokenizer: &Tokenizer, options: &EncodeOptions| {
             in_parts(tokenizer, &[Text::Utf8(&text)], 50, options).1.len()
         };
-        assert!(parts(&byte_level(json!([added(300, "<x>", true, true, false)])), &options(true)) > 10);
-        assert_eq!(parts(&byte_level(json!([added(300, "that go", false, false, false)])), &options(true)), 1);
-        assert_eq!(parts(&byte_level(json!([added(300, "that", true, false, false)])), &options(true)), 1);
+        assert!(chunks(&byte_level(json!([added(300, "<x>", true, true, false)])), &options(true)) > 10);
+        assert_eq!(chunks(&byte_level(json!([added(300, "that go", false, false, false)])), &options(true)), 1);
+        assert_eq!(chunks(&byte_level(json!([added(300, "that", true, false, false)])), &options(true)), 1);
         let offsets = EncodeOptions { columns: Columns::OFFSETS, ..options(true) };
-        assert_eq!(parts(&TOKENIZERS[0], &offsets), 1);
+        assert_eq!(chunks(&TOKENIZERS[0], &offsets), 1);
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         let rows: Vec<Text<'_>> = texts.iter().map(|text| Text::Utf8(text)).collect();
         for tokenizer in TOKENIZERS.iter() {
             for threads in [1, 2, 3] {
-                let run = Run { threads: Some(threads), cancel: None };
+                let run = RunOptions { threads: Some(threads), cancel: None };
                 let batch =
                     crate::batch::encode_batch_fast(tokenizer, &rows, &options(true), &run).expect("the rows are fine");
                 let counts =
@@ -232,14 +232,14 @@ mod tests {
         let mut bad = "some words ".repeat(40_000).into_bytes();
         bad[400_000] = 0xFF;
         let rows = [Text::Utf8("fine"), Text::Bytes(&bad)];
-        let run = Run { threads: Some(2), cancel: None };
+        let run = RunOptions { threads: Some(2), cancel: None };
         let expected = BatchError::Row { row: 1, source: crate::EncodeError::InvalidUtf8 { byte: 400_000 } };
         let batch = crate::batch::encode_batch_fast(&TOKENIZERS[1], &rows, &options(true), &run);
         assert_eq!(batch.map(|_| ()), Err(expected.clone()));
         assert_eq!(crate::batch::count_batch(&TOKENIZERS[1], &rows, &options(true), &run), Err(expected));
         let cancel = crate::batch::Cancel::new();
         cancel.cancel();
-        let run = Run { cancel: Some(&cancel), ..run };
+        let run = RunOptions { cancel: Some(&cancel), ..run };
         assert_eq!(
             crate::batch::encode_batch_fast(&TOKENIZERS[1], &rows, &options(true), &run).map(|_| ()),
             Err(BatchError::Cancelled)

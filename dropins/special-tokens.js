@@ -1,12 +1,12 @@
 'use strict'
 
-// Which of some special tokens stands first in a text.
+// Finds the first special token in a text.
 
 const expressions = new Map()
 
 function firstOf(text, tokens) {
   if (tokens.length === 0) return undefined
-  // Most texts have none, and most tokens start alike.
+  // Shortcut: most texts contain no special token, and nearly all special tokens start with `<|`.
   if (tokens.every((token) => token.startsWith('<|')) && !text.includes('<|')) return undefined
   return text.match(anyOf(tokens))?.[0]
 }

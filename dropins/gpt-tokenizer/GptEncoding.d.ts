@@ -1,74 +1,88 @@
 /**
- * Encodings by name or by model, for code that takes them from a variable.
+ * Encodings by name or by model, for code that selects them at run time.
  *
  * @module tokenlane/gpt-tokenizer/GptEncoding
  */
 import type { EncodingName, ModelName } from './mapping.js'
 
-/** A call of a function in a message. */
+/** A function call in a message. */
 export interface ChatMessageFunctionCall {
-  /** The function. */
+  /** The name of the function. */
   name?: string
-  /** What it is called with, as JSON. */
+  /** The arguments, as JSON. */
   arguments?: string
 }
 
-/** What ends a message in the harmony format. */
+/** The token that ends a message in the harmony format. */
 export type HarmonyTerminator = '<|end|>' | '<|return|>' | '<|call|>'
 
-/** A message of a chat. The last five are for models with the harmony format. */
+/** A message of a chat. The last five fields apply to the harmony format only. */
 export interface ChatMessage {
-  /** `'system'`, `'user'`, `'assistant'`, …. Default `'system'`, in the harmony format `'user'`. */
+  /**
+   * The role, such as `'system'`, `'user'` or `'assistant'`. Default: `'system'`, in the harmony
+   * format `'user'`.
+   */
   role?: string
-  /** Who speaks, in place of the role. Default the role. */
+  /** The name of the author, which replaces the role. Default: the role. */
   name?: string
-  /** What is said. */
+  /** The text of the message. */
   content: string
-  /** A function that was called, for {@link GptEncoding.countChatCompletionTokens}; encodings of chats leave it out. */
+  /**
+   * The function that the assistant called. Only {@link GptEncoding.countChatCompletionTokens} uses
+   * it.
+   */
   function_call?: ChatMessageFunctionCall
-  /** The channel of the answer, such as `'analysis'` or `'final'`. Default none. */
+  /** The channel of the answer, such as `'analysis'` or `'final'`. Default: none. */
   channel?: string
-  /** Whom it is for, such as `'functions.weather'`. Default none. */
+  /** The recipient of the message, such as `'functions.weather'`. Default: none. */
   recipient?: string
-  /** Where the recipient is written. Default behind the channel, if there is one. */
+  /**
+   * The position of the recipient. Default: after the channel, or after the role without a channel.
+   */
   recipientPlacement?: 'role' | 'channel'
-  /** The format of the content, such as `'json'`. Default none. */
+  /** The format of the content, such as `'json'`. Default: none. */
   constraint?: string
-  /** What ends the message. Default `'<|end|>'`. */
+  /** The token that ends the message. Default: `'<|end|>'`. */
   terminator?: HarmonyTerminator
 }
 
-/** What becomes of special tokens that a text spells out. */
+/** Handling of special tokens in a text. */
 export interface EncodeOptions {
-  /** Special tokens that become their token. Default none. */
+  /** Special tokens that are encoded as one id. Default: none. */
   allowedSpecial?: Set<string> | 'all'
-  /** `'all'` refuses every special token that is not allowed, which is the default without `allowedSpecial: 'all'`. */
+  /**
+   * `'all'` makes every special token that is not allowed an error. With `allowedSpecial: 'all'` a
+   * set excludes tokens from those that are allowed. Default: `'all'`, with `allowedSpecial: 'all'`
+   * none.
+   */
   disallowedSpecial?: Set<string> | 'all'
 }
 
-/** How a chat ends. */
+/** Options for the end of a chat. */
 export interface EncodeChatOptions {
-  /** What the answer starts with. Default `'assistant'`; `''` for nothing. */
+  /**
+   * The role with which the answer starts; `''` for no start of an answer. Default: `'assistant'`.
+   */
   primeWithAssistantResponse?: string
 }
 
-/** A function that a model may call, described as JSON Schema. */
+/** A function that a model can call, described with JSON Schema. */
 export interface ChatCompletionFunctionDefinition {
-  /** Its name. */
+  /** The name of the function. */
   name: string
-  /** What it does. */
+  /** The description of the function. Default: none. */
   description?: string
-  /** Its parameters. Default none. */
+  /** The parameters of the function. Default: none. */
   parameters?: ChatCompletionFunctionParameters
 }
 
-/** The parameters of a function: fields of an object. */
+/** The parameters of a function, as the properties of an object. */
 export interface ChatCompletionFunctionParameters extends ChatCompletionObjectProperty {}
 
-/** The kinds of values that a parameter may have. */
+/** The types of JSON Schema. */
 export type ChatCompletionFunctionType = 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'array' | 'object'
 
-/** A parameter, as JSON Schema. */
+/** The JSON Schema of a parameter. */
 export type ChatCompletionFunctionProperty =
   | ChatCompletionStringProperty
   | ChatCompletionNumberProperty
@@ -77,118 +91,126 @@ export type ChatCompletionFunctionProperty =
   | ChatCompletionArrayProperty
   | ChatCompletionObjectProperty
 
-/** A string. */
+/** The schema of a string. */
 export interface ChatCompletionStringProperty {
-  /** Its kind. */
+  /** The type. */
   type: 'string'
-  /** What it is. */
+  /** The description. Default: none. */
   description?: string
-  /** The only values that it may have. */
+  /** The allowed values. Default: all. */
   enum?: string[]
 }
 
-/** A number. */
+/** The schema of a number. */
 export interface ChatCompletionNumberProperty {
-  /** Its kind. */
+  /** The type. */
   type: 'integer' | 'number'
-  /** What it is. */
+  /** The description. Default: none. */
   description?: string
-  /** The least that it may be; the model does not see it. */
+  /** The smallest allowed value. It is not part of the prompt. Default: none. */
   minimum?: number
-  /** The most that it may be; the model does not see it. */
+  /** The largest allowed value. It is not part of the prompt. Default: none. */
   maximum?: number
-  /** The only values that it may have. */
+  /** The allowed values. Default: all. */
   enum?: (number | string)[]
 }
 
-/** `true` or `false`. */
+/** The schema of a boolean. */
 export interface ChatCompletionBooleanProperty {
-  /** Its kind. */
+  /** The type. */
   type: 'boolean'
-  /** What it is. */
+  /** The description. Default: none. */
   description?: string
 }
 
-/** Always `null`. */
+/** The schema of `null`. */
 export interface ChatCompletionNullProperty {
-  /** Its kind. */
+  /** The type. */
   type: 'null'
-  /** What it is. */
+  /** The description. Default: none. */
   description?: string
 }
 
-/** A list. */
+/** The schema of an array. */
 export interface ChatCompletionArrayProperty {
-  /** Its kind. */
+  /** The type. */
   type: 'array'
-  /** What it is. */
+  /** The description. Default: none. */
   description?: string
-  /** What is in it. Default anything. */
+  /** The schema of the elements. Default: any value. */
   items?: ChatCompletionFunctionProperty
 }
 
-/** An object. */
+/** The schema of an object. */
 export interface ChatCompletionObjectProperty {
-  /** Its kind. */
+  /** The type. */
   type: 'object'
-  /** What it is. */
+  /** The description. Default: none. */
   description?: string
-  /** The names of the fields that have to be given. Default none. */
+  /** The names of the required properties. Default: none. */
   required?: string[]
-  /** The fields, by name. Default none. */
+  /** The schemas of the properties, by name. Default: none. */
   properties?: Record<string, ChatCompletionFunctionProperty>
 }
 
-/** Whether a model may call a function, must not, or has to call the one that is named. */
+/** Whether the model can call functions, cannot, or must call the named function. */
 export type ChatCompletionFunctionCallOption = 'auto' | 'none' | FunctionChoice
 
-/** The function that a model has to call. */
+/** The function that the model must call. */
 export interface FunctionChoice {
-  /** Its name. */
+  /** The name of the function. */
   name: string
 }
 
-/** A request to OpenAI's chat completions. */
+/** A request to OpenAI's chat completions API. */
 export interface ChatCompletionRequest {
   /** The conversation. */
   messages: readonly ChatMessage[]
-  /** The functions that the model may call. Default none. */
+  /** The functions that the model can call. Default: none. */
   functions?: readonly ChatCompletionFunctionDefinition[]
-  /** Whether it may call one, must not, or has to call this one. Default `'auto'`. */
+  /** Whether the model can call functions, cannot, or must call this one. Default: `'auto'`. */
   function_call?: ChatCompletionFunctionCallOption
 }
 
-/** Prices for a million tokens, or what so many tokens cost; `undefined` where there is no such price. */
+/**
+ * Prices of a million tokens, or the cost of a number of tokens. Missing prices are `undefined`.
+ */
 export interface Prices {
-  /** Of a request. */
+  /** For the tokens of a request. */
   input?: number | undefined
-  /** Of an answer. */
+  /** For the tokens of an answer. */
   output?: number | undefined
-  /** Of the part of a request that was sent before. */
+  /** For the tokens of a request that the provider has cached. */
   cached_input?: number | undefined
-  /** Of the part of an answer that was given before. */
+  /** For the tokens of an answer that the provider has cached. */
   cached_output?: number | undefined
 }
 
-/** Prices by the way a request is made. */
+/** Prices by type of request. */
 export interface PriceData {
-  /** At once. */
+  /** Requests that are answered immediately. */
   main?: Prices
-  /** In a batch, some time later. */
+  /** Requests of the batch API. */
   batch?: Prices
 }
 
-/** What is known of a model. tokenlane carries no prices: give them. */
+/** The description of a model. tokenlane has no price list, so the caller provides the prices. */
 export interface ModelSpec {
-  /** Its name. */
+  /** The name of the model. */
   name: string
-  /** What its tokens cost. */
+  /** The prices of its tokens. */
   price_data?: PriceData
-  /** What it can do: with `'function_calling'` there is {@link GptEncoding.countChatCompletionTokens}. Default by its name. */
+  /**
+   * The features of the model. {@link GptEncoding.countChatCompletionTokens} exists if they include
+   * `'function_calling'`. Default: derived from the name of the model.
+   */
   supported_features?: readonly string[]
 }
 
-/** The API of the npm package `gpt-tokenizer` 4 for one encoding; its methods need no `this`. */
+/**
+ * The API of the npm package `gpt-tokenizer` 4 for one encoding. The methods are bound and can be
+ * called as plain functions.
+ */
 export class GptEncoding {
   /** `'<|endofprompt|>'` */
   static EndOfPrompt: string
@@ -202,58 +224,86 @@ export class GptEncoding {
   static FimSuffix: string
   private constructor()
 
-  /** The encoding of a name. Throws `ERR_TOKENLANE_UNKNOWN_ENCODING`. The second argument of the original is not needed. */
+  /**
+   * Returns the encoding of a name. Throws `ERR_TOKENLANE_UNKNOWN_ENCODING` for other names.
+   *
+   * @param getMergeableRanks ignored: the ranks are bundled
+   */
   static getEncodingApi(encodingName: EncodingName, getMergeableRanks?: unknown): GptEncoding
-  /** The encoding of a model, which then is the model of its chats. */
+  /**
+   * Returns the encoding of a model. The model is also the default for its chat methods.
+   *
+   * @param getMergeableRanks ignored: the ranks are bundled
+   */
   static getEncodingApiForModel(modelName: ModelName, getMergeableRanks?: unknown, modelSpec?: ModelSpec): GptEncoding
 
-  /** The model whose chats these are; `undefined` of an encoding that was asked for by its own name. */
+  /**
+   * The default model of the chat methods; `undefined` if the encoding was selected by its name.
+   */
   modelName?: ModelName
-  /** What was said of the model, for {@link estimateCost}. */
+  /** The description of the model, for {@link estimateCost}. */
   modelSpec?: ModelSpec
-  /** How many tokens there are, special tokens included. */
+  /** The number of tokens, special tokens included. */
   readonly vocabularySize: number
 
-  /** The ids of a text. A special token that is not allowed is an error, `ERR_TOKENLANE_SPECIAL_TOKEN`. */
+  /**
+   * Returns the ids of a text. Throws `ERR_TOKENLANE_SPECIAL_TOKEN` if the text contains a special
+   * token that is not allowed.
+   */
   encode(lineToEncode: string, encodeOptions?: EncodeOptions): number[]
-  /** The ids of a text, word by word; what it returns is their number. */
+  /** Yields the ids of each word of a text, and returns the number of ids. */
   encodeGenerator(lineToEncode: string, encodeOptions?: EncodeOptions): Generator<number[], number, undefined>
   /**
-   * The ids of a chat, with those that the format of the model adds. Throws `ERR_TOKENLANE_UNSUPPORTED` for a model that does not
-   * chat, and `ERR_TOKENLANE_ARGUMENT_VALUE` where no model is known.
+   * Returns the ids of a chat in the format of the model. Throws `ERR_TOKENLANE_UNSUPPORTED` for a
+   * model without a chat format, and `ERR_TOKENLANE_ARGUMENT_VALUE` if there is no model.
+   *
+   * @param model the model that selects the format. Default: {@link GptEncoding.modelName}
    */
   encodeChat(chat: readonly ChatMessage[], model?: ModelName, encodeOptions?: EncodeOptions & EncodeChatOptions): number[]
-  /** The ids of a chat, piece by piece. Throws as {@link encodeChat}. */
+  /** Yields the ids of a chat piece by piece. Throws the errors of {@link encodeChat}. */
   encodeChatGenerator(
     chat: Iterable<ChatMessage>,
     model?: ModelName,
     encodeOptions?: EncodeOptions & EncodeChatOptions,
   ): Generator<number[], void, undefined>
-  /** How many ids a text or a chat has. */
+  /** Returns the number of ids of a text or a chat. */
   countTokens(input: string | Iterable<ChatMessage>, encodeOptions?: EncodeOptions): number
-  /** How many ids a text or a chat has, or `false` if they are more than `tokenLimit`. A long text is not looked at then. */
+  /**
+   * Returns the number of ids of a text or a chat, or `false` if there are more than `tokenLimit`.
+   * The call stops as soon as the limit is exceeded.
+   */
   isWithinTokenLimit(
     input: string | Iterable<ChatMessage>,
     tokenLimit: number,
     encodeOptions?: EncodeOptions,
   ): false | number
-  /** How many ids a request has, functions included, as OpenAI counts it. Only there for models that can call functions. */
+  /**
+   * Returns the number of ids of a request, functions included, as OpenAI counts them. Only exists
+   * for models that support function calls.
+   */
   countChatCompletionTokens?: (request: ChatCompletionRequest) => number
-  /** The text of ids; half a character at their end becomes U+FFFD. Throws `ERR_TOKENLANE_UNKNOWN_ID`. */
+  /**
+   * Returns the text of ids. An incomplete character at the end becomes U+FFFD. Throws
+   * `ERR_TOKENLANE_UNKNOWN_ID` for an id without a token.
+   */
   decode(inputTokensToDecode: Iterable<number>): string
-  /** The text of ids as it becomes certain, never half a character. */
+  /** Yields the text of ids as soon as characters are complete. */
   decodeGenerator(inputTokensToDecode: Iterable<number>): Generator<string, void, void>
-  /** As {@link decodeGenerator}, of ids that come one by one. */
+  /** Like {@link decodeGenerator}, for an async iterable of ids. */
   decodeAsyncGenerator(inputTokensToDecode: AsyncIterable<number>): AsyncGenerator<string, void>
-  /** As {@link decode}, of ids that come one by one. */
+  /** Like {@link decode}, for an async iterable of ids. */
   decodeAsync(inputTokensToDecode: AsyncIterable<number>): Promise<string>
-  /** What so many ids cost by the prices of `modelSpec`. Throws `ERR_TOKENLANE_ARGUMENT_VALUE` without prices. */
+  /**
+   * Returns the cost of `tokenCount` tokens. Throws `ERR_TOKENLANE_ARGUMENT_VALUE` without prices.
+   *
+   * @param modelSpec the description of the model, with prices. Default: {@link GptEncoding.modelSpec}
+   */
   estimateCost(tokenCount: number, modelSpec?: ModelSpec): PriceData
   /**
-   * Checks the number, and does nothing: tokenlane's cache of words has a bound of its own. A `TypeError` for what is no number
-   * (`ERR_TOKENLANE_ARGUMENT_TYPE`).
+   * Only checks the argument: the size of tokenlane's word cache is fixed. Throws a `TypeError`
+   * (`ERR_TOKENLANE_ARGUMENT_TYPE`) if `size` is not a number.
    */
   setMergeCacheSize(size: number): void
-  /** Does nothing: the cache of words changes no result. */
+  /** Does nothing: tokenlane's word cache never changes a result. */
   clearMergeCache(): void
 }

@@ -1,6 +1,6 @@
 'use strict'
 
-// The API of the npm package gpt-tokenizer 4 over tokenlane.
+// The API of the npm package gpt-tokenizer 4, implemented with tokenlane.
 
 const { withSpecialTokens, definition } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
@@ -13,7 +13,7 @@ const special = require('./special-tokens.js')
 
 const { EndOfPrompt, EndOfText, FimMiddle, FimPrefix, FimSuffix, ImEnd, ImSep, ImStart } = special
 
-/** The special tokens that gpt-tokenizer gives an encoding where tiktoken has others. */
+/** The special tokens of encodings for which gpt-tokenizer and tiktoken differ. */
 const SPECIAL_TOKENS = {
   cl100k_base: { ...definition('cl100k_base').specialTokens, [ImStart]: 100264, [ImEnd]: 100265, [ImSep]: 100266 },
   o200k_base: {
@@ -28,8 +28,8 @@ const SPECIAL_TOKENS = {
   },
 }
 
-// Only the two functions below make encodings.
-const MAKER = Symbol('maker')
+// Makes the constructor private: only the two static functions below know this symbol.
+const INTERNAL = Symbol('internal')
 
 class GptEncoding {
   static EndOfPrompt = EndOfPrompt
@@ -42,8 +42,10 @@ class GptEncoding {
   #specialTokens
   #isHarmony
 
-  constructor(maker, encoding, modelName, modelSpec) {
-    if (maker !== MAKER) throw typeError('a GptEncoding is made by GptEncoding.getEncodingApi')
+  constructor(internal, encoding, modelName, modelSpec) {
+    if (internal !== INTERNAL) {
+      throw typeError('GptEncoding has no public constructor; call GptEncoding.getEncodingApi')
+    }
     if (!encodingNames.includes(encoding)) throw error('UNKNOWN_ENCODING', `Unknown encoding name: ${encoding}`)
     const specialTokens = SPECIAL_TOKENS[encoding] ?? definition(encoding).specialTokens
     this.#specialTokens = new Map(Object.entries(specialTokens))
@@ -61,11 +63,11 @@ class GptEncoding {
   }
 
   static getEncodingApi(encodingName) {
-    return new GptEncoding(MAKER, encodingName)
+    return new GptEncoding(INTERNAL, encodingName)
   }
 
   static getEncodingApiForModel(modelName, _getMergeableRanks, modelSpec) {
-    return new GptEncoding(MAKER, modelToEncodingMap[modelName] ?? DEFAULT_ENCODING, modelName, modelSpec)
+    return new GptEncoding(INTERNAL, modelToEncodingMap[modelName] ?? DEFAULT_ENCODING, modelName, modelSpec)
   }
 
   encode(lineToEncode, encodeOptions) {
@@ -148,11 +150,11 @@ class GptEncoding {
     return decoded
   }
 
-  /** What so many tokens cost, by the prices of `modelSpec`, which are for a million. tokenlane carries no prices itself. */
+  /** Returns the cost of `tokenCount` tokens. `modelSpec` has the prices of a million tokens. */
   estimateCost(tokenCount, modelSpec = this.modelSpec) {
     if (!modelSpec) {
       const message = 'Model spec must be provided either during initialization or passed in to the method.'
-      throw error('ARGUMENT_VALUE', `${message} (tokenlane carries no prices.)`)
+      throw error('ARGUMENT_VALUE', `${message} (tokenlane has no price list.)`)
     }
     if (!modelSpec.price_data) throw error('ARGUMENT_VALUE', `No cost information available for model: ${modelSpec.name}`)
     const cost = (price) => price && (price * tokenCount) / 1e6
@@ -166,19 +168,22 @@ class GptEncoding {
     return Object.fromEntries(kinds.map((kind) => [kind, costs(modelSpec.price_data[kind])]))
   }
 
-  /** tokenlane's word cache has a bound of its own: there is nothing to set. The number is checked. */
+  /** Only checks the argument: the size of tokenlane's word cache is fixed. */
   setMergeCacheSize(size) {
     if (typeof size !== 'number' || Number.isNaN(size)) throw typeError('size must be a number')
   }
 
-  /** The word cache is kept: it changes no result. */
+  /** Does nothing: tokenlane's word cache never changes a result. */
   clearMergeCache() {}
 
   #count(text) {
     return text ? this.#tokenizer.count(text, { specialTokens: 'text' }) : 0
   }
 
-  /** The options of a call, once the text is known to hold nothing that they refuse. */
+  /**
+   * Throws if the text contains a disallowed special token, and returns the options for tokenlane
+   * otherwise.
+   */
   #policy(text, options) {
     if (typeof text !== 'string') throw typeError('the text must be a string')
     const { parsed, refused } = options === undefined ? { parsed: [], refused: undefined } : this.#sets(options)
@@ -189,7 +194,7 @@ class GptEncoding {
     return { specialTokens: specialTokens.length > 0 ? specialTokens : 'text' }
   }
 
-  /** The tokens that are to be parsed and the texts that are refused. */
+  /** Returns the special tokens to parse and those to refuse. */
   #sets({ allowedSpecial, disallowedSpecial }) {
     const all = [...this.#specialTokens.keys()]
     const isAll = (set) => set === ALL_SPECIAL_TOKENS || set?.has?.(ALL_SPECIAL_TOKENS)
@@ -204,13 +209,14 @@ class GptEncoding {
       return { parsed: all, refused: [] }
     }
     const parsed = [...(allowedSpecial ?? [])]
-    // Texts that are only named here are not looked for, as in the original: they become ordinary text.
+    // As in the original, a disallowed set without allowedSpecial: 'all' disables the check:
+    // special tokens in the text are encoded as ordinary text.
     if (disallowedSpecial && !isAll(disallowedSpecial)) return { parsed, refused: [] }
     return { parsed, refused: all.filter((token) => !parsed.includes(token)) }
   }
 }
 
-/** The ids of a text word by word. */
+/** Yields the ids of each word. */
 function* wordByWord(tokenizer, text, options) {
   const { ids, wordIds } = tokenizer.encode(text, options)
   let start = 0

@@ -1,12 +1,15 @@
 'use strict'
 
-// How chats are written for OpenAI's models. Each function yields the tokens piece by piece; `write` makes them.
+// The chat formats of OpenAI's models. Each function yields the ids piece by piece; `write` has the
+// functions that encode the pieces.
 
 const { error } = require('../errors.js')
-const { HarmonyCall, HarmonyChannel, HarmonyConstrain, HarmonyEnd, HarmonyMessage, HarmonyReturn, HarmonyStart } = require('./special-tokens.js')
-const { ImEnd, ImStart } = require('./special-tokens.js')
+const special = require('./special-tokens.js')
 
-/** `<|im_start|>name<|im_sep|>content<|im_end|>` for each message, and the start of the answer. */
+const { HarmonyCall, HarmonyChannel, HarmonyConstrain, HarmonyEnd, HarmonyMessage } = special
+const { HarmonyReturn, HarmonyStart, ImEnd, ImStart } = special
+
+/** `<|im_start|>name<|im_sep|>content<|im_end|>` for each message, then the start of the answer. */
 function* chatml(chat, prime, { messageSeparator, roleSeparator }, write) {
   for (const { role = 'system', name = role, content } of chat) {
     checkContent(content)
@@ -24,7 +27,10 @@ function* chatml(chat, prime, { messageSeparator, roleSeparator }, write) {
   yield write.separator(roleSeparator)
 }
 
-/** `<|start|>role<|channel|>channel<|message|>content<|end|>` for each message, and the start of the answer. */
+/**
+ * `<|start|>role<|channel|>channel<|message|>content<|end|>` for each message, then the start of
+ * the answer.
+ */
 function* harmony(chat, prime, write) {
   const ends = { [HarmonyReturn]: HarmonyReturn, [HarmonyCall]: HarmonyCall }
   for (const message of chat) {

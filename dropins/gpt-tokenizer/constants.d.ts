@@ -4,7 +4,7 @@
  * @module tokenlane/gpt-tokenizer/constants
  */
 
-/** Stands for all special tokens, as `allowedSpecial` or `disallowedSpecial`. */
+/** The value of `allowedSpecial` and `disallowedSpecial` that selects all special tokens. */
 export const ALL_SPECIAL_TOKENS: 'all'
-/** How many words the original's cache has; nothing here uses it. */
+/** The size of the original's word cache. tokenlane does not use it. */
 export const DEFAULT_MERGE_CACHE_SIZE: 100000

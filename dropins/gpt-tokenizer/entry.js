@@ -1,14 +1,15 @@
 'use strict'
 
-// What an entry of the package gives: the encoding itself, whose methods are its named exports, with the constants beside.
+// The exports of an entry point: a GptEncoding, whose methods are the named exports, extended by
+// the constants.
 
 const constants = require('./constants.js')
 const { GptEncoding } = require('./GptEncoding.js')
 const specialTokens = require('./special-tokens.js')
 
 function entry(api) {
-  const beside = { ...constants, ...specialTokens, default: api, __esModule: true }
-  for (const [name, value] of Object.entries(beside)) Object.defineProperty(api, name, { value, writable: true })
+  const more = { ...constants, ...specialTokens, default: api, __esModule: true }
+  for (const [name, value] of Object.entries(more)) Object.defineProperty(api, name, { value, writable: true })
   return api
 }
 

@@ -1,26 +1,29 @@
 'use strict'
 
-// What a request with functions counts as. OpenAI does not document it; these are the figures that the community measured:
-// functions reach the model as declarations in TypeScript within the system message, and messages have tokens around them.
+// Counts the tokens of a request with functions. OpenAI does not document the format; these
+// constants were measured by the community. The model receives functions as TypeScript declarations
+// in the system message, and each message has additional tokens.
 
-const AROUND = { message: 3, name: 1, call: 3, request: 3, definitions: 9, chosen: 4, none: 1 }
-/** A function's answer has fewer tokens around it; definitions share the system message's. */
+const OVERHEAD = { message: 3, name: 1, call: 3, request: 3, definitions: 9, chosen: 4, none: 1 }
+/**
+ * Answers of functions have less overhead; definitions share the overhead of the system message.
+ */
 const SAVED = { functionAnswer: 2, systemMessage: 4 }
 
-/** How many tokens a request has, by `count`, which counts a text. */
+/** Returns the number of tokens of a request. `count` returns the number of tokens of a text. */
 function countRequest({ messages, functions, function_call: chosen }, count) {
   const hasFunctions = functions !== undefined && functions.length > 0
   const system = messages.findIndex((message) => message.role === 'system')
-  let tokens = AROUND.request
+  let tokens = OVERHEAD.request
   for (const [index, message] of messages.entries()) {
     tokens += countMessage(hasFunctions && index === system ? withLineEnd(message) : message, count)
   }
   if (hasFunctions) {
-    tokens += count(declarations(functions)) + AROUND.definitions
+    tokens += count(declarations(functions)) + OVERHEAD.definitions
     if (system !== -1) tokens -= SAVED.systemMessage
   }
-  if (chosen === 'none') tokens += AROUND.none
-  else if (typeof chosen === 'object' && chosen?.name) tokens += count(chosen.name) + AROUND.chosen
+  if (chosen === 'none') tokens += OVERHEAD.none
+  else if (typeof chosen === 'object' && chosen?.name) tokens += count(chosen.name) + OVERHEAD.chosen
   return tokens
 }
 
@@ -28,14 +31,14 @@ const withLineEnd = (message) =>
   message.content && !message.content.endsWith('\n') ? { ...message, content: `${message.content}\n` } : message
 
 function countMessage({ role, content, name, function_call: call }, count) {
-  let tokens = AROUND.message
+  let tokens = OVERHEAD.message
   for (const text of [role, content, name, call?.name, call?.arguments]) tokens += text ? count(text) : 0
-  if (name) tokens += AROUND.name
-  if (call) tokens += AROUND.call
+  if (name) tokens += OVERHEAD.name
+  if (call) tokens += OVERHEAD.call
   return role === 'function' ? tokens - SAVED.functionAnswer : tokens
 }
 
-/** The functions as the model sees them. */
+/** The TypeScript declarations of functions in the form that the model receives. */
 function declarations(functions) {
   const one = ({ name, description, parameters }) => {
     const has = Object.keys(parameters?.properties ?? {}).length > 0
@@ -45,7 +48,7 @@ function declarations(functions) {
   return ['namespace functions {', '', ...functions.map(one), '} // namespace functions'].join('\n')
 }
 
-/** The properties of an object, one a line; those far inside lose their description. */
+/** The properties of an object, one in each line. Only the outermost level has descriptions. */
 function members({ properties = {}, required = [] }, indent) {
   const space = ' '.repeat(indent)
   const lines = Object.entries(properties).map(([name, property]) => {

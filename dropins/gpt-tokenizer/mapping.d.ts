@@ -13,16 +13,16 @@ export type EncodingName =
   | 'cl100k_base'
   | 'o200k_base'
   | 'o200k_harmony'
-/** The name of a model of OpenAI; one that is not listed uses the newest encoding. */
+/** The name of an OpenAI model. A model that is not listed uses the newest encoding. */
 export type ModelName = string & {}
-/** The name of a model that chats. */
+/** The name of a model that supports chats. */
 export type ChatModelName = ModelName
 
-/** How the messages of a model are written. */
+/** The chat format of a model. */
 export interface ChatParameters {
-  /** What stands between messages. */
+  /** The text between messages. */
   messageSeparator: string
-  /** What stands between a message's role and its content. */
+  /** The text between the role and the content of a message. */
   roleSeparator: string
 }
 
@@ -40,15 +40,15 @@ export const r50k_base: 'r50k_base'
 export const o200k_base: 'o200k_base'
 /** The name of an encoding. */
 export const o200k_harmony: 'o200k_harmony'
-/** The encoding of models that are in no list. */
+/** The encoding of models that are not listed. */
 export const DEFAULT_ENCODING: 'o200k_base'
 /** The names of all encodings. */
 export const encodingNames: readonly EncodingName[]
-/** The encodings of models that do not use the newest one. */
+/** The encodings of models that do not use {@link DEFAULT_ENCODING}. */
 export const modelToEncodingMap: Record<ModelName, EncodingName>
-/** The models that chat, and how their messages are written. */
+/** The models that support chats, with their chat formats. */
 export const chatModelParams: Record<ChatModelName, ChatParameters>
-/** All models that have an entry of their own under `model`. */
+/** All models that have an entry point under `model/`. */
 export const modelNames: readonly ModelName[]
-/** Those whose requests can have functions. */
+/** The models that support function calls. */
 export const functionCallingModels: ReadonlySet<ModelName>

@@ -1,6 +1,7 @@
 'use strict'
 
-// Which encoding a model uses, and which models chat. A model that is in no list uses the newest encoding.
+// The encoding of each model, and the models that support chats. A model that is not listed uses
+// the newest encoding.
 
 const { ImSep } = require('./special-tokens.js')
 const { chat, encodings, functionCalling, other } = require('./models.json')
@@ -30,6 +31,6 @@ exports.chatModelParams = Object.fromEntries(
   ]),
 )
 
-/** All models that have an entry of their own. */
+/** All models that have an entry point under `model/`. */
 exports.modelNames = [...Object.values(encodings).flat(), ...other].sort()
 exports.functionCallingModels = new Set(functionCalling)

@@ -1,5 +1,5 @@
 /**
- * The models of each encoding; those that are in no list use the newest.
+ * The models of each encoding. A model that is not listed uses the newest encoding.
  *
  * @module tokenlane/gpt-tokenizer/modelsMap
  */

@@ -1,6 +1,7 @@
 'use strict'
 
-// The names that every entry exports, for Node to find without running anything. This file itself is never run.
+// The names that every entry point exports. This file never runs: Node parses it to find the named
+// exports of the entry points.
 
 exports.ALL_SPECIAL_TOKENS = undefined
 exports.DEFAULT_MERGE_CACHE_SIZE = undefined

@@ -1,11 +1,14 @@
 /**
- * What hands ranks to `GptEncoding` in the original.
+ * The original's functions that provide ranks to `GptEncoding`.
  *
  * @module tokenlane/gpt-tokenizer/resolveEncoding
  */
 import type { EncodingName } from './mapping.js'
 
-/** What `GptEncoding.getEncodingApi` wants as its second argument in the original. Here it gives the name back. Throws `ERR_TOKENLANE_UNKNOWN_ENCODING`. */
+/**
+ * Returns its argument. In the original it returns ranks, and is the second argument of
+ * `GptEncoding.getEncodingApi`. Throws `ERR_TOKENLANE_UNKNOWN_ENCODING` for other names.
+ */
 export function resolveEncoding(name: EncodingName): EncodingName
-/** As {@link resolveEncoding}; rejects as it throws. */
+/** Like {@link resolveEncoding}, but returns a promise. */
 export function resolveEncodingAsync(name: EncodingName): Promise<EncodingName>

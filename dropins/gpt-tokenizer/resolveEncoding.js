@@ -1,6 +1,7 @@
 'use strict'
 
-// In gpt-tokenizer these give an encoding's ranks, to be handed to GptEncoding. Here the name is all that it needs.
+// In gpt-tokenizer these functions return the ranks that GptEncoding.getEncodingApi needs. The
+// drop-in needs only the name, so they check it and return it.
 
 const { error } = require('../errors.js')
 const { encodingNames } = require('./mapping.js')

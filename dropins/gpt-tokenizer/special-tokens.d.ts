@@ -4,35 +4,35 @@
  * @module tokenlane/gpt-tokenizer/specialTokens
  */
 
-/** Where a document ends. */
+/** Ends a document. */
 export const EndOfText: '<|endoftext|>'
-/** Before the text that a hole follows. */
+/** Fill in the middle: precedes the text before the gap. */
 export const FimPrefix: '<|fim_prefix|>'
-/** Where the model fills the hole. */
+/** Fill in the middle: the model writes the text of the gap after this token. */
 export const FimMiddle: '<|fim_middle|>'
-/** Before the text that follows the hole. */
+/** Fill in the middle: precedes the text after the gap. */
 export const FimSuffix: '<|fim_suffix|>'
-/** Where a message starts. */
+/** Starts a message. */
 export const ImStart: '<|im_start|>'
-/** Where a message ends. */
+/** Ends a message. */
 export const ImEnd: '<|im_end|>'
-/** Between a message's role and its content. */
+/** Separates the role and the content of a message. */
 export const ImSep: '<|im_sep|>'
-/** Where a prompt ends. */
+/** Ends a prompt. */
 export const EndOfPrompt: '<|endofprompt|>'
-/** Harmony: where a text starts. */
+/** Harmony: starts a text. */
 export const HarmonyStartOfText: '<|startoftext|>'
-/** Harmony: where a message starts. */
+/** Harmony: starts a message. */
 export const HarmonyStart: '<|start|>'
-/** Harmony: where a message ends. */
+/** Harmony: ends a message. */
 export const HarmonyEnd: '<|end|>'
-/** Harmony: before a message's content. */
+/** Harmony: precedes the content of a message. */
 export const HarmonyMessage: '<|message|>'
-/** Harmony: before the channel. */
+/** Harmony: precedes the channel. */
 export const HarmonyChannel: '<|channel|>'
-/** Harmony: where the answer ends. */
+/** Harmony: ends the answer. */
 export const HarmonyReturn: '<|return|>'
-/** Harmony: before the format of the content. */
+/** Harmony: precedes the format of the content. */
 export const HarmonyConstrain: '<|constrain|>'
-/** Harmony: where a call of a tool ends. */
+/** Harmony: ends a tool call. */
 export const HarmonyCall: '<|call|>'

@@ -19,7 +19,7 @@ class AddedToken {
     return this.#content
   }
 
-  /** What is said of a token, as tokenlane takes it. */
+  /** Returns the token in the form of tokenlane's `addedTokens` option. */
   static settings(token) {
     const { singleWord, leftStrip, rightStrip, normalized } = token.#options
     return {

@@ -1,6 +1,7 @@
 'use strict'
 
-// The parts of a tokenizer. Each is what a tokenizer.json says of it; the functions below write that.
+// The components of a tokenizer. Each object holds its JSON form of tokenizer.json; the functions
+// below create it.
 
 const { error, typeError } = require('../errors.js')
 const probe = require('./probe.js')
@@ -62,15 +63,17 @@ const metaspace = (replacement = '▁', prepend_scheme = 'always', split = true)
   split: split ?? true,
 })
 
-/** A special token and its id, as processors take it. */
+/** Checks an argument `[token, id]` of a processor. */
 function tokenAndId(pair) {
-  if (!Array.isArray(pair)) throw typeError('Failed to get Array length: a token and its id are asked for')
-  if (pair.length < 2) throw typeError('Array length < 2: a token and its id are asked for')
-  if (typeof pair[1] !== 'number') throw typeError('Failed to convert napi value String into rust type `u32`: the id must be a number')
+  if (!Array.isArray(pair)) throw typeError('Failed to get Array length: expected [token, id]')
+  if (pair.length < 2) throw typeError('Array length < 2: expected [token, id]')
+  if (typeof pair[1] !== 'number') {
+    throw typeError('Failed to convert napi value String into rust type `u32`: the id must be a number')
+  }
   return [String(pair[0]), pair[1]]
 }
 
-/** `[CLS] $A [SEP]:1` as the pieces of a template. */
+/** Parses a template such as `[CLS] $A [SEP]:1` to the pieces of a TemplateProcessing. */
 function pieces(template) {
   return template.split(/\s+/).filter(Boolean).map((piece) => {
     const [, name, type] = piece.match(/^(.*?)(?::(\d+))?$/s)

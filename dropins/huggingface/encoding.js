@@ -1,17 +1,19 @@
 'use strict'
 
-// Encoding of the npm package tokenizers: what tokenlane's own has, as plain arrays, and with ways to change it.
+// Encoding of the npm package tokenizers: wraps tokenlane's encoding, returns plain arrays, and can
+// be padded and truncated in place.
 
 const { error, typeError } = require('../errors.js')
 const { directionOf } = require('./settings.js')
 const { Encoding: Columns } = require('../../lib/encoding.js')
 
-// The numbers of the columns that lib/encoding.js asks its source for.
+// The columns by the numbers that lib/encoding.js passes to `column`.
 const ORDER = ['offsets', 'tokens', 'specialTokensMask', 'typeIds', 'attentionMask', 'wordIds']
 const RANGES = 8
 
-// More than that would be gigabytes of JavaScript's numbers, and the end of the process.
-const MOST_PADDED = 2 ** 22
+// Limit of `pad`, in tokens. Larger arrays of JavaScript numbers can exhaust the heap, which ends
+// the process.
+const MAX_PADDED_LENGTH = 2 ** 22
 
 const EMPTY = { ids: [], offsets: [], tokens: [], specialTokensMask: [], typeIds: [], attentionMask: [], wordIds: [], ranges: [] }
 
@@ -21,16 +23,19 @@ class Encoding {
   #make
   #overflowing
 
-  /** `make` gives tokenlane's encoding, whose ids are known already or not. Without it there are no tokens. */
+  /**
+   * `make` returns tokenlane's encoding; it is called when more than `ids` is needed. Without
+   * `make` the encoding is empty.
+   */
   constructor(make = undefined, ids = undefined) {
     this.#make = make
     this.#ids = ids
-    if (make === undefined) this.#become(EMPTY, [])
+    if (make === undefined) this.#replace(EMPTY, [])
   }
 
   static of(columns, overflowing = []) {
     const encoding = new Encoding()
-    encoding.#become(columns, overflowing)
+    encoding.#replace(columns, overflowing)
     return encoding
   }
 
@@ -117,7 +122,9 @@ class Encoding {
 
   pad(length, options) {
     if (!Number.isInteger(length)) throw typeError('length must be an integer')
-    if (length > MOST_PADDED) throw error('PADDING_TOO_LONG', `an Encoding is padded to ${MOST_PADDED} tokens at most`)
+    if (length > MAX_PADDED_LENGTH) {
+      throw error('PADDING_TOO_LONG', `length is ${length}; an Encoding can have at most ${MAX_PADDED_LENGTH} tokens`)
+    }
     const { direction, padId = 0, padTypeId = 0, padToken = '[PAD]' } = options ?? {}
     const isLeft = directionOf(direction, 'padding') === 'left'
     for (const part of this.getOverflowing()) part.pad(length, options)
@@ -135,7 +142,7 @@ class Encoding {
       ranges: [],
     }
     const { columns } = this
-    this.#become(isLeft ? joined([padding, columns]) : joined([columns, padding]))
+    this.#replace(isLeft ? concat([padding, columns]) : concat([columns, padding]))
   }
 
   truncate(length, stride = 0, direction = 'left') {
@@ -144,15 +151,17 @@ class Encoding {
     const total = this.getLength()
     if (length >= total) return
     if (length === 0) {
-      this.#become(EMPTY, [Encoding.of(all, this.getOverflowing())])
+      this.#replace(EMPTY, [Encoding.of(all, this.getOverflowing())])
       return
     }
-    if ((stride ?? 0) >= length) throw error('TRUNCATION_STRIDE', `the stride ${stride} must be less than the length ${length}`)
+    if ((stride ?? 0) >= length) {
+      throw error('TRUNCATION_STRIDE', `the stride ${stride} must be less than the length ${length}`)
+    }
     const parts = windows(total, length, length - (stride ?? 0), isLeft).map(([start, end]) => slice(all, start, end))
-    this.#become(parts[0], parts.slice(1).map((part) => Encoding.of(part)))
+    this.#replace(parts[0], parts.slice(1).map((part) => Encoding.of(part)))
   }
 
-  /** All that is known of each token, copied. */
+  /** A copy of all columns. */
   get columns() {
     const { ids, offsets, tokens, specialTokensMask, typeIds, attentionMask, wordIds, sequenceRanges } = this.#all
     const copied = { ids, offsets, tokens, specialTokensMask, typeIds, attentionMask, wordIds }
@@ -160,24 +169,24 @@ class Encoding {
     return { ...copied, ranges: sequenceRanges }
   }
 
-  #become(columns, overflowing = this.getOverflowing()) {
+  #replace(columns, overflowing = this.getOverflowing()) {
     this.#overflowing = overflowing
-    this.#columns = made(columns)
+    this.#columns = fromColumns(columns)
     this.#ids = undefined
   }
 }
 
 const orNull = (id) => (id === -1 ? null : id)
 
-/** tokenlane's encoding over columns that are there; what overflows is kept beside it. */
-function made(columns) {
+/** Creates tokenlane's encoding from columns. The overflowing parts are stored separately. */
+function fromColumns(columns) {
   const { ranges, ids } = columns
   const words = [ranges.length, ...ranges.flatMap(({ sequence, start, end }) => [sequence, start, end])]
   const column = (which) => (which === RANGES ? Uint32Array.from(words) : columns[ORDER[which]])
   return new Columns(Uint32Array.from(ids), { hasOffsets: true, column })
 }
 
-/** From the kept part on, the parts that a truncation makes of so many tokens. */
+/** Token ranges into which a truncation splits `total` tokens; the first range is kept. */
 function windows(total, length, step, isLeft) {
   const found = []
   for (let at = 0; at < total; at += step) {
@@ -189,42 +198,49 @@ function windows(total, length, step, isLeft) {
 }
 
 function slice(columns, start, end) {
-  const cut = (name) => (name === 'offsets' ? columns.offsets.slice(2 * start, 2 * end) : columns[name].slice(start, end))
+  const width = (name) => (name === 'offsets' ? 2 : 1)
+  const part = (name) => columns[name].slice(width(name) * start, width(name) * end)
   const names = Object.keys(EMPTY).filter((name) => name !== 'ranges')
-  return { ...Object.fromEntries(names.map((name) => [name, cut(name)])), ranges: [] }
+  return { ...Object.fromEntries(names.map((name) => [name, part(name)])), ranges: [] }
 }
 
-/** One after the other; places of sequences move along. Of two with the same number the last is known. */
-function joined(all) {
+/**
+ * Concatenates columns and shifts their sequence ranges. If a sequence number occurs twice, its
+ * last range wins.
+ */
+function concat(all) {
   const names = Object.keys(EMPTY).filter((name) => name !== 'ranges')
   const columns = Object.fromEntries(names.map((name) => [name, all.flatMap((one) => one[name])]))
   let before = 0
   const ranges = new Map()
   for (const { ranges: known, ids } of all) {
-    for (const { sequence, start, end } of known) ranges.set(sequence, { sequence, start: start + before, end: end + before })
+    for (const { sequence, start, end } of known) {
+      ranges.set(sequence, { sequence, start: start + before, end: end + before })
+    }
     before += ids.length
   }
   return { ...columns, ranges: [...ranges.values()] }
 }
 
 function mergeEncodings(encodings, growingOffsets = false) {
-  return encodings.reduce((first, second) => merged(first, second, growingOffsets ?? false), new Encoding())
+  return encodings.reduce((first, second) => merge(first, second, growingOffsets ?? false), new Encoding())
 }
 
-/** Two encodings as one; the parts that overflow go together in every way. */
-function merged(first, second, growingOffsets) {
+/** Merges two encodings. The overflowing parts become all combinations, as in the original. */
+function merge(first, second, growingOffsets) {
   const before = growingOffsets ? (first.columns.offsets.at(-1) ?? 0) : 0
   const { columns } = second
   const moved = { ...columns, offsets: columns.offsets.map((place) => place + before) }
-  const all = joined([first.columns, moved])
+  const all = concat([first.columns, moved])
   const [parts, others] = [first.getOverflowing(), second.getOverflowing()]
   const pairs = parts.flatMap((part) => [second, ...others].map((other) => [part, other]))
   for (const other of others) pairs.push([first, other])
-  const bare = (encoding) => Encoding.of(encoding.columns)
-  return Encoding.of(all, pairs.map(([one, other]) => merged(bare(one), bare(other), growingOffsets)))
+  const withoutOverflow = (encoding) => Encoding.of(encoding.columns)
+  const mergePair = ([one, other]) => merge(withoutOverflow(one), withoutOverflow(other), growingOffsets)
+  return Encoding.of(all, pairs.map(mergePair))
 }
 
-/** The same encoding, to be changed without changing the first. */
+/** A deep copy, overflowing parts included. */
 const copyOf = (encoding) => Encoding.of(encoding.columns, encoding.getOverflowing().map(copyOf))
 
 module.exports = { Encoding, mergeEncodings, copyOf }

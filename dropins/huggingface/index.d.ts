@@ -1,282 +1,340 @@
 /**
- * The API of the npm package `tokenizers` 0.23 over tokenlane, for code that is written for it. docs/drop-ins.md says what is
- * different and what is not there: models other than BPE, and training, are an `Error` with the code
- * `ERR_TOKENLANE_UNSUPPORTED`.
+ * The API of the npm package `tokenizers` 0.23, implemented with tokenlane, for code that is
+ * written for that package. docs/drop-ins.md lists the differences. Training and the model classes
+ * other than BPE throw an `Error` with the code `ERR_TOKENLANE_UNSUPPORTED`.
  *
  * @module tokenlane/huggingface
  */
 
-// Only what is marked as exported is.
+// Without this line every declaration of this file would be exported.
 export {}
 
 /** A text. */
 export type TextInputSequence = string
-/** A text that is cut into words already. */
+/** A text that is already split into words. */
 export type PreTokenizedInputSequence = string[]
-/** A text, or with `isPretokenized` its words. */
+/** A text, or with `isPretokenized` an array of its words. */
 export type InputSequence = TextInputSequence | PreTokenizedInputSequence
-/** A text or two. */
+/** One text, or a pair of texts. */
 export type EncodeInput = InputSequence | [InputSequence, InputSequence]
 
-/** How texts are encoded. */
+/** Options of {@link Tokenizer.encode} and {@link Tokenizer.encodeBatch}. */
 export interface EncodeOptions {
-  /** The texts are arrays of words. Default `false`. */
+  /** Accept arrays of words in place of texts. Default: `false`. */
   isPretokenized?: boolean
-  /** Add what the tokenizer puts around a text. Default `true`. */
+  /** Add the special tokens of the post-processor, such as `[CLS]`. Default: `true`. */
   addSpecialTokens?: boolean
 }
 
-/** Which text of a pair gets shorter. */
+/** Selects the text of a pair that is truncated. */
 export const TruncationStrategy: {
-  /** The longer one, then both. */
+  /** Truncate the longer text first, then both. */
   LongestFirst: 'LongestFirst'
-  /** The first one. */
+  /** Truncate only the first text. */
   OnlyFirst: 'OnlyFirst'
-  /** The second one. */
+  /** Truncate only the second text. */
   OnlySecond: 'OnlySecond'
 }
-/** Which text of a pair gets shorter. */
+/** Selects the text of a pair that is truncated. */
 export type TruncationStrategy = 'LongestFirst' | 'OnlyFirst' | 'OnlySecond'
-/** From which end a text is cut. */
+/** The side at which tokens are removed. */
 export const TruncationDirection: {
-  /** Its end is kept. */
+  /** Remove tokens at the start; keep the end. */
   Left: 'Left'
-  /** Its start is kept. */
+  /** Remove tokens at the end; keep the start. */
   Right: 'Right'
 }
-/** From which end a text is cut. */
+/** The side at which tokens are removed. */
 export type TruncationDirection = 'Left' | 'Right'
-/** On which side padding stands. */
+/** The side at which padding is added. */
 export const PaddingDirection: {
-  /** Before the text. */
+  /** Padding precedes the text. */
   Left: 0
-  /** Behind the text. */
+  /** Padding follows the text. */
   Right: 1
 }
-/** On which side padding stands. */
+/** The side at which padding is added. */
 export type PaddingDirection = 0 | 1
-/** What becomes of the text between words. */
+/** The values of {@link SplitBehavior}. */
 export const JsSplitDelimiterBehavior: Record<SplitBehavior, SplitBehavior>
-/** What becomes of the text between words: it goes, is a word, or is part of the word before or behind; `Contiguous`: it is a word, with what follows of its kind. */
+/**
+ * Handling of a delimiter. `Removed`: dropped. `Isolated`: a word of its own. `MergedWithPrevious`
+ * and `MergedWithNext`: appended to the previous word, or prepended to the next. `Contiguous`:
+ * adjacent delimiters form one word.
+ */
 export type SplitBehavior = 'Removed' | 'Isolated' | 'MergedWithPrevious' | 'MergedWithNext' | 'Contiguous'
 export { TruncationDirection as JsTruncationDirection, TruncationStrategy as JsTruncationStrategy }
 
-/** How {@link Tokenizer.setTruncation} cuts. */
+/** Options of {@link Tokenizer.setTruncation}. */
 export interface TruncationOptions {
-  /** Not looked at. Default, always: the first argument of {@link Tokenizer.setTruncation}. */
+  /**
+   * Ignored, as in the original. Default: the first argument of {@link Tokenizer.setTruncation}.
+   */
   maxLength?: number
-  /** Which text of a pair gets shorter. Default `'LongestFirst'`. */
+  /** The text of a pair that is truncated. Default: `'LongestFirst'`. */
   strategy?: TruncationStrategy
-  /** From which end, `'left'` or `'right'`; anything else throws `ERR_TOKENLANE_ARGUMENT_VALUE`. Default `'right'`. */
+  /**
+   * The side at which tokens are removed, `'left'` or `'right'`. Other values throw
+   * `ERR_TOKENLANE_ARGUMENT_VALUE`. Default: `'right'`.
+   */
   direction?: string
-  /** How many tokens neighbouring parts have in common. Default 0. */
+  /** The number of tokens that adjacent parts share. Default: 0. */
   stride?: number
 }
 
-/** How {@link Tokenizer.setPadding} and {@link Encoding.pad} fill up. */
+/** Options of {@link Tokenizer.setPadding} and {@link Encoding.pad}. */
 export interface PaddingOptions {
-  /** To how many tokens. Default those of the longest text of a batch. Of {@link Encoding.pad}: not looked at. */
+  /**
+   * The padded length, in tokens. {@link Encoding.pad} ignores it. Default: the length of the
+   * longest row of a batch.
+   */
   maxLength?: number
-  /** On which side, `'left'` or `'right'`; anything else throws `ERR_TOKENLANE_ARGUMENT_VALUE`. Default `'right'`. */
+  /**
+   * The side at which padding is added, `'left'` or `'right'`. Other values throw
+   * `ERR_TOKENLANE_ARGUMENT_VALUE`. Default: `'right'`.
+   */
   direction?: string | PaddingDirection
-  /** The length is rounded up to a multiple of this. Default 1. Of {@link Encoding.pad}: not looked at. */
+  /** Round the length up to a multiple of this. {@link Encoding.pad} ignores it. Default: 1. */
   padToMultipleOf?: number
-  /** The id of the padding. Default 0. */
+  /** The id of the padding token. Default: 0. */
   padId?: number
-  /** Its type id. Default 0. */
+  /** The type id of the padding token. Default: 0. */
   padTypeId?: number
-  /** Its token. Default `'[PAD]'`. */
+  /** The text of the padding token. Default: `'[PAD]'`. */
   padToken?: string
 }
 
-/** How an {@link AddedToken} is found in a text. */
+/** Matching options of an {@link AddedToken}. */
 export interface AddedTokenOptions {
-  /** Only where no letter or digit stands beside it. Default `false`. */
+  /** Match only if no letter or digit is adjacent to the match. Default: `false`. */
   singleWord?: boolean
-  /** With the white space before it. Default `false`. */
+  /** Include white space before the match. Default: `false`. */
   leftStrip?: boolean
-  /** With the white space behind it. Default `false`. */
+  /** Include white space after the match. Default: `false`. */
   rightStrip?: boolean
-  /** In the normalized text. Default `true`, for special tokens `false`. */
+  /** Match in the normalized text. Default: `true`, for special tokens `false`. */
   normalized?: boolean
 }
 
-/** A token that a tokenizer gets in addition to its own. */
+/** A token that can be added to a tokenizer with {@link Tokenizer.addAddedTokens}. */
 export class AddedToken {
-  /** Throws a `TypeError` (`ERR_TOKENLANE_ARGUMENT_TYPE`) if `token` is no string or `isSpecial` no boolean. */
+  /**
+   * Throws a `TypeError` (`ERR_TOKENLANE_ARGUMENT_TYPE`) if `token` is not a string or `isSpecial`
+   * is not a boolean.
+   */
   constructor(token: string, isSpecial: boolean, options?: AddedTokenOptions | null)
-  /** Its text. */
+  /** Returns the text of the token. */
   getContent(): string
 }
 
-/** A tokenizer.json, or one put together from its parts. */
+/** A tokenizer, loaded from a tokenizer.json or assembled from components. */
 export class Tokenizer {
-  /** A tokenizer that has a model and nothing else. */
+  /** Creates a tokenizer that has only a model. */
   constructor(model: Model)
-  /** From the content of a tokenizer.json. Throws as the loaders of `tokenlane` do. */
+  /** Loads the content of a tokenizer.json. Throws the errors of `Tokenizer.fromBufferSync`. */
   static fromString(s: string): Tokenizer
-  /** From a tokenizer.json. Throws as the loaders of `tokenlane` do. */
+  /** Loads a tokenizer.json file. Throws the errors of `Tokenizer.fromFileSync`. */
   static fromFile(file: string): Tokenizer
 
-  /** Encodes one text or two, on this thread; the promise is resolved at once. */
+  /**
+   * Encodes one text or a pair. The work is done synchronously on the calling thread, because a
+   * queue costs more than one text; the returned promise is already resolved.
+   */
   encode(sentence: InputSequence, pair?: InputSequence | null, encodeOptions?: EncodeOptions | null): Promise<Encoding>
-  /** Encodes many, on several threads. */
+  /** Encodes many texts or pairs on background threads. */
   encodeBatch(sentences: EncodeInput[], encodeOptions?: EncodeOptions | null): Promise<Encoding[]>
-  /** The text of ids. Bytes that are no UTF-8 become U+FFFD. */
+  /** Returns the text of ids. Invalid UTF-8 becomes U+FFFD. */
   decode(ids: number[], skipSpecialTokens: boolean): Promise<string>
-  /** The text of each list of ids, on several threads. */
+  /** Returns the text of each list of ids, decoded on background threads. */
   decodeBatch(ids: number[][], skipSpecialTokens: boolean): Promise<string[]>
 
-  /** Adds tokens that are not special. Gives how many of them were new. */
+  /** Adds tokens that are not special. Returns the number of new tokens. */
   addTokens(tokens: string[]): number
   /** Adds special tokens. */
   addSpecialTokens(tokens: string[]): void
-  /** Adds tokens with their settings. Gives how many of them were new or had other settings. */
+  /** Adds tokens with options. Returns the number of tokens that are new or have other options. */
   addAddedTokens(tokens: AddedToken[]): number
 
-  /** From now on encodings have at most `maxLength` tokens, special tokens included. */
+  /** Truncates later encodings to at most `maxLength` tokens, special tokens included. */
   setTruncation(maxLength: number, options?: TruncationOptions | null): void
-  /** Nothing is cut from now on. */
+  /** Disables truncation for later encodings. */
   disableTruncation(): void
-  /** From now on encodings are filled up. */
+  /** Pads later encodings. */
   setPadding(options?: PaddingOptions | null): void
-  /** Nothing is filled up from now on. */
+  /** Disables padding for later encodings. */
   disablePadding(): void
 
-  /** Takes another vocabulary and other merges. As slow as loading, the first time after a change. */
+  /** Replaces the vocabulary and the merges. Takes as long as loading a tokenizer.json. */
   setModel(model: Model): void
-  /** Sets what a text goes through first. */
+  /** Sets the normalizer. */
   setNormalizer(normalizer: Normalizer): void
-  /** Sets what cuts a text into words. */
+  /** Sets the pre-tokenizer. */
   setPreTokenizer(preTokenizer: PreTokenizer): void
-  /** Sets what is put around a text. */
+  /** Sets the post-processor. */
   setPostProcessor(postProcessor: Processor): void
-  /** Sets what makes text of tokens. */
+  /** Sets the decoder. */
   setDecoder(decoder: Decoder): void
-  /** What a text goes through first, if anything. */
+  /** Returns the normalizer, or `null`. */
   getNormalizer(): Normalizer | null
-  /** What cuts a text into words, if anything. */
+  /** Returns the pre-tokenizer, or `null`. */
   getPreTokenizer(): PreTokenizer | null
-  /** What is put around a text, if anything. */
+  /** Returns the post-processor, or `null`. */
   getPostProcessor(): Processor | null
-  /** What makes text of tokens, if it is set. */
+  /** Returns the decoder, or `null`. */
   getDecoder(): Decoder | null
 
-  /** All tokens and their ids; with `false` without those beside the model's vocabulary. Default `true`. */
+  /**
+   * Returns all tokens and their ids.
+   *
+   * @param withAddedTokens include added tokens. Default: `true`
+   */
   getVocab(withAddedTokens?: boolean | null): Record<string, number>
-  /** How many tokens there are; with `false` without those beside the model's vocabulary. Default `true`. */
+  /**
+   * Returns the number of tokens.
+   *
+   * @param withAddedTokens include added tokens. Default: `true`
+   */
   getVocabSize(withAddedTokens?: boolean | null): number
-  /** The token of an id, as the vocabulary writes it. */
+  /** Returns the token of an id in the vocabulary's spelling, or `null`. */
   idToToken(id: number): string | null
-  /** The id of a token, as the vocabulary writes it. */
+  /** Returns the id of a token in the vocabulary's spelling, or `null`. */
   tokenToId(token: string): number | null
 
-  /** Truncates, joins and pads, as it was set. Throws `ERR_TOKENLANE_UNSUPPORTED` where there is a post-processor. */
+  /**
+   * Truncates, merges and pads one or two encodings with the tokenizer's settings. Throws
+   * `ERR_TOKENLANE_UNSUPPORTED` if the tokenizer has a post-processor.
+   */
   postProcess(encoding: Encoding, pair?: Encoding | null, addSpecialTokens?: boolean | null): Encoding
-  /** Writes a tokenizer.json; `pretty` is for people to read. Default `false`. */
+  /**
+   * Writes a tokenizer.json.
+   *
+   * @param pretty indent the JSON. Default: `false`
+   */
   save(path: string, pretty?: boolean | null): void
-  /** How many batches run or wait. */
+  /** Returns the number of batch calls that run or wait. */
   runningTasks(): number
-  /** Throws: tokenlane does not train. */
+  /** Always throws `ERR_TOKENLANE_UNSUPPORTED`: tokenlane does not train tokenizers. */
   train(files: string[]): never
 }
 
-/** What one text or two became. Offsets are in code points. */
+/** The tokens of one text or a pair. Offsets are in code points. */
 export class Encoding {
-  /** One without tokens, to be merged with others. */
+  /** Creates an empty encoding, for merging. */
   constructor()
-  /** How many tokens there are. */
+  /** Returns the number of tokens. */
   getLength(): number
-  /** How many texts there are: 1 or 2. */
+  /** Returns the number of texts: 1 or 2. */
   getNSequences(): number
-  /** The token ids. */
+  /** Returns the id of each token. */
   getIds(): number[]
-  /** The type id of each token. */
+  /** Returns the type id of each token. */
   getTypeIds(): number[]
-  /** 1 for each token, 0 for padding. */
+  /** Returns 0 for padding and 1 for every other token. */
   getAttentionMask(): number[]
-  /** 1 for what the tokenizer added, 0 for what stands in the text. */
+  /** Returns 1 for tokens that the tokenizer added, and 0 for tokens of the text. */
   getSpecialTokensMask(): number[]
-  /** Each token as the vocabulary writes it. */
+  /** Returns each token in the vocabulary's spelling. */
   getTokens(): string[]
-  /** Where each token stands in its text, in code points; `[0, 0]` for what was added. */
+  /**
+   * Returns the start and the end (exclusive) of each token in its text, in code points; `[0, 0]`
+   * for tokens that the tokenizer added.
+   */
   getOffsets(): [start: number, end: number][]
-  /** The number of the word that each token is of; `null` for what was added. */
+  /** Returns the index of each token's word; `null` for tokens that the tokenizer added. */
   getWordIds(): (number | null)[]
-  /** 0 for tokens of the first text, 1 for those of the second; `null` for what was added. */
+  /**
+   * Returns 0 for tokens of the first text, 1 for tokens of the second, and `null` for tokens that
+   * the tokenizer added.
+   */
   getSequenceIds(): (number | null)[]
-  /** What truncation cut off, in parts of the same length. */
+  /** Returns the parts that truncation removed, each at most as long as this encoding. */
   getOverflowing(): Encoding[]
-  /** The token at a place of a text, in code points. `seqId` is 0, the default, or 1 for the second text. */
+  /**
+   * Returns the index of the token at a code point, or `null`.
+   *
+   * @param seqId the text: 0, the default, or 1 for the second text of a pair
+   */
   charToToken(pos: number, seqId?: number | null): number | null
-  /** The number of the word at a place of a text, in code points. */
+  /** Returns the index of the word at a code point, or `null`. */
   charToWord(pos: number, seqId?: number | null): number | null
-  /** The tokens of a word: the first, and the one behind the last. */
+  /** Returns the token range of a word (end exclusive), or `null`. */
   wordToTokens(word: number, seqId?: number | null): [number, number] | null
-  /** Where a word stands in its text, in code points. */
+  /** Returns the offsets of a word in its text, in code points, or `null`. */
   wordToChars(word: number, seqId?: number | null): [number, number] | null
-  /** Where a token stands in its text, in code points. */
+  /** Returns the offsets of a token in its text, in code points, or `null`. */
   tokenToChars(token: number): [number, number] | null
-  /** The number of the word that a token is of. */
+  /** Returns the index of a token's word, or `null`. */
   tokenToWord(token: number): number | null
-  /** The number of the text that a token is of, 0 or 1. */
+  /** Returns the index of a token's text, 0 or 1, or `null`. */
   tokenToSequence(token: number): number | null
-  /** Fills this encoding up. Throws `ERR_TOKENLANE_PADDING_TOO_LONG` for more than 4,194,304 tokens. */
+  /**
+   * Pads this encoding to `length` tokens. Throws `ERR_TOKENLANE_PADDING_TOO_LONG` for more than
+   * 4,194,304 tokens.
+   */
   pad(length: number, options?: PaddingOptions | null): void
   /**
-   * Cuts this encoding; what is cut off overflows. The direction is `'left'` unless it is given, as in the original. Default stride 0.
-   * Throws `ERR_TOKENLANE_TRUNCATION_STRIDE` for a stride that is not less than the length, `ERR_TOKENLANE_ARGUMENT_VALUE` for a direction
-   * that is neither `'left'` nor `'right'`.
+   * Truncates this encoding to `length` tokens. The removed tokens become overflowing parts. Throws
+   * `ERR_TOKENLANE_TRUNCATION_STRIDE` if the stride is not less than the length, and
+   * `ERR_TOKENLANE_ARGUMENT_VALUE` for a direction other than `'left'` and `'right'`.
+   *
+   * @param stride the number of tokens that adjacent parts share. Default: 0
+   * @param direction the side at which tokens are removed. Default: `'left'`, as in the original
    */
   truncate(length: number, stride?: number | null, direction?: string | null): void
 }
 export { Encoding as JsEncoding }
 
-/** Encodings as one; with `growingOffsets` those of the second go on where the first ends. Default `false`. */
+/**
+ * Concatenates encodings.
+ *
+ * @param growingOffsets shift the offsets of each encoding by the end of the previous one. Default:
+ *   `false`
+ */
 export function mergeEncodings(encodings: Encoding[], growingOffsets?: boolean | null): Encoding
 /**
- * Code points `beginIndex` to `endIndex` of a text; negative ones count from its end. Default all of it. Throws
- * `ERR_TOKENLANE_ARGUMENT_VALUE` where there are none.
+ * Returns the code points from `beginIndex` to `endIndex` (exclusive). Negative indices count from
+ * the end. Default: the whole text. Throws `ERR_TOKENLANE_ARGUMENT_VALUE` if the range is empty or
+ * outside of the text.
  */
 export function slice(s: string, beginIndex?: number | null, endIndex?: number | null): string
-/** The characters that ByteLevel writes bytes as. */
+/** Returns the characters to which ByteLevel maps the bytes 0 to 255. */
 export function byteLevelAlphabet(): string[]
 
-/** Vocabulary and merges. */
+/** A model: vocabulary and merges. */
 export class Model {
   protected constructor()
 }
 
-/** Settings of a {@link BPE}. */
+/** Options of a {@link BPE} model. */
 export interface BpeOptions {
-  /** Not looked at: the cache of words has a bound of its own, and changes no result. Default, always: that. */
+  /** Ignored: tokenlane's word cache has a fixed size and changes no result. Default: that size. */
   cacheCapacity?: number
-  /** The probability with which a merge is passed over. Default 0. */
+  /** The probability with which a merge is skipped. Default: 0. */
   dropout?: number
-  /** The token for characters that have none. Default none: they are left out. */
+  /** The token for unknown characters. Default: none, unknown characters produce no token. */
   unkToken?: string
-  /** What tokens start with that do not start a word. Default none. */
+  /** The prefix of tokens that do not start a word, such as `##`. Default: none. */
   continuingSubwordPrefix?: string
-  /** What tokens end with that end a word. Default none. */
+  /** The suffix of tokens that end a word, such as `</w>`. Default: none. */
   endOfWordSuffix?: string
-  /** Unknown tokens in a row become one. Default `false`. */
+  /** Fuse adjacent unknown tokens to one. Default: `false`. */
   fuseUnk?: boolean
-  /** Characters that have no token become those of their bytes, `<0x00>` to `<0xFF>`. Default `false`. */
+  /** Encode unknown characters as byte tokens, `<0x00>` to `<0xFF>`. Default: `false`. */
   byteFallback?: boolean
 }
 
-/** The one model that tokenlane has. */
+/** The BPE model. */
 export class BPE extends Model {
-  /** One without tokens. */
+  /** Creates a model with an empty vocabulary. */
   static empty(): BPE
-  /** From tokens with their ids, and pairs of tokens that become one, the first of them first. */
+  /** Creates a model from a vocabulary (token to id) and merges, in the order of their ranks. */
   static init(vocab: Record<string, number>, merges: [string, string][], options?: BpeOptions | null): BPE
-  /** From a vocab.json and a merges.txt. */
+  /** Loads a model from a vocab.json and a merges.txt. */
   static fromFile(vocab: string, merges: string, options?: BpeOptions | null): Promise<BPE>
 }
 export { BPE as Bpe }
 
-/** Not there: every call throws `ERR_TOKENLANE_UNSUPPORTED`. */
+/** Not supported: every call throws `ERR_TOKENLANE_UNSUPPORTED`. */
 declare class MissingModel extends Model {
   /** Throws `ERR_TOKENLANE_UNSUPPORTED`. */
   static empty(): never
@@ -287,41 +345,41 @@ declare class MissingModel extends Model {
 }
 export { MissingModel as Unigram, MissingModel as WordLevel, MissingModel as WordPiece }
 
-/** Not there: throws `ERR_TOKENLANE_UNSUPPORTED`. */
+/** Not supported: the constructor throws `ERR_TOKENLANE_UNSUPPORTED`. */
 export class Trainer {}
 
-/** What a text goes through first. Made by the functions below, or taken from a {@link Tokenizer}. */
+/** A normalizer, created by one of the functions below or returned by a {@link Tokenizer}. */
 export class Normalizer {
   private constructor()
-  /** What becomes of a text. */
+  /** Returns the normalized text. */
   normalizeString(sequence: string): string
 }
-/** What cuts a text into words. */
+/** A pre-tokenizer: splits a text into words. */
 export class PreTokenizer {
   private constructor()
-  /** The words, with their places in code points. */
+  /** Returns the words with their offsets, in code points. */
   preTokenizeString(sequence: string): [word: string, place: [start: number, end: number]][]
 }
-/** What is put around a text. */
+/** A post-processor: adds special tokens around a text. */
 export class Processor {
   private constructor()
 }
-/** What makes text of tokens. */
+/** A decoder: converts tokens to text. */
 export class Decoder {
   private constructor()
-  /** The text of tokens. */
+  /** Returns the text of tokens. */
   decode(tokens: string[]): string
 }
 
-/** What {@link bertNormalizer} does. */
+/** Options of {@link bertNormalizer}. */
 export interface BertNormalizerOptions {
-  /** Take control characters out, and make all white space spaces. Default `true`. */
+  /** Remove control characters and replace white space by spaces. Default: `true`. */
   cleanText?: boolean
-  /** Put spaces around Chinese characters. Default `true`. */
+  /** Insert spaces around Chinese characters. Default: `true`. */
   handleChineseChars?: boolean
-  /** Take accents away. Default as `lowercase`. */
+  /** Remove accents. Default: the value of `lowercase`. */
   stripAccents?: boolean
-  /** Make all letters small. Default `true`. */
+  /** Convert to lower case. Default: `true`. */
   lowercase?: boolean
 }
 /** The normalizer of BERT. */
@@ -334,64 +392,101 @@ export function nfdNormalizer(): Normalizer
 export function nfkcNormalizer(): Normalizer
 /** Unicode normalization form KD. */
 export function nfkdNormalizer(): Normalizer
-/** Takes white space away at the start and at the end. Default `true`, both. */
+/** Removes white space at the start and at the end. Default: `true` for both. */
 export function stripNormalizer(left?: boolean | null, right?: boolean | null): Normalizer
-/** Puts something before a text. */
+/** Prepends a string to each text. */
 export function prependNormalizer(prepend: string): Normalizer
-/** Takes accents away; wants form D or KD first. */
+/** Removes combining marks. Needs a text in normalization form D or KD. */
 export function stripAccentsNormalizer(): Normalizer
-/** Makes all letters small. */
+/** Converts to lower case. */
 export function lowercase(): Normalizer
-/** The normalizer of Google's NMT: some control characters go, others become spaces. */
+/**
+ * The normalizer of Google's NMT: removes some control characters, and replaces others by spaces.
+ */
 export function nmt(): Normalizer
-/** Writes something else wherever a text stands; `pattern` is that text and no regular expression. */
+/** Replaces every occurrence of `pattern`, which is a plain string and not a regular expression. */
 export function replace(pattern: string, content: string): Normalizer
-/** The character map of a SentencePiece model, as bytes. */
+/** Applies the precompiled character map of a SentencePiece model. */
 export function precompiled(bytes: number[]): Normalizer
-/** One normalizer after the other. */
+/** Applies normalizers in order. */
 export function sequenceNormalizer(normalizers: Normalizer[]): Normalizer
 
-/** Cuts at white space and around punctuation. */
+/** Splits at white space, and isolates punctuation. */
 export function bertPreTokenizer(): PreTokenizer
-/** Cuts as GPT-2 does, and writes bytes as characters. Default a space before the text, and the regular expression. */
+/**
+ * Splits with GPT-2's regular expression, and maps bytes to characters.
+ *
+ * @param addPrefixSpace insert a space before the text. Default: `true`
+ * @param useRegex split with the regular expression. Default: `true`
+ */
 export function byteLevelPreTokenizer(addPrefixSpace?: boolean | null, useRegex?: boolean | null): PreTokenizer
-/** Cuts at a character, which goes. */
+/** Splits at a character, and removes it. */
 export function charDelimiterSplit(delimiter: string): PreTokenizer
-/** Cuts between digits and other characters; with `true` each digit is a word. Default `false`. */
+/**
+ * Splits between digits and other characters.
+ *
+ * @param individualDigits make each digit a word. Default: `false`
+ */
 export function digitsPreTokenizer(individualDigits?: boolean | null): PreTokenizer
-/** Writes spaces as `replacement` and cuts there. Default `'▁'`, `'always'` one before the text, and cuts. */
+/**
+ * Replaces spaces by `replacement`, and splits before it.
+ *
+ * @param replacement one character. Default: `'▁'`
+ * @param prependScheme when to insert `replacement` before the text. Default: `'always'`
+ * @param split split the text. Default: `true`
+ */
 export function metaspacePreTokenizer(
   replacement?: string | null,
   prependScheme?: 'always' | 'first' | 'never' | null,
   split?: boolean | null,
 ): PreTokenizer
-/** Cuts around punctuation. Default `'isolated'`. */
+/**
+ * Splits at punctuation.
+ *
+ * @param behavior handling of the punctuation. Default: `'isolated'`
+ */
 export function punctuationPreTokenizer(behavior?: string | null): PreTokenizer
-/** One after the other. */
+/** Applies pre-tokenizers in order. */
 export function sequencePreTokenizer(preTokenizers: PreTokenizer[]): PreTokenizer
-/** Cuts where a text stands, which is no regular expression; with `invert` what is not that text. Default `false`. */
+/**
+ * Splits at every occurrence of `pattern`, which is a plain string and not a regular expression.
+ *
+ * @param invert treat the text between the occurrences as delimiters. Default: `false`
+ */
 export function splitPreTokenizer(pattern: string, behavior: string, invert?: boolean | null): PreTokenizer
-/** Words are letters, digits and underscores in a row, or other characters in a row; white space goes. */
+/** Splits with `\w+|[^\w\s]+`, and removes white space. */
 export function whitespacePreTokenizer(): PreTokenizer
-/** Cuts at white space, which goes. */
+/** Splits at white space, and removes it. */
 export function whitespaceSplitPreTokenizer(): PreTokenizer
 
-/** `[CLS] text [SEP]`; each token with its id. */
+/** Produces `[CLS] text [SEP]`. The arguments are pairs of token and id. */
 export function bertProcessing(sep: [string, number], cls: [string, number]): Processor
-/** Takes spaces out of offsets. Default `true`. */
+/**
+ * Adjusts offsets; adds no tokens.
+ *
+ * @param trimOffsets exclude white space from the offsets of a token. Default: `true`
+ */
 export function byteLevelProcessing(trimOffsets?: boolean | null): Processor
-/** `<s> text </s>`; each token with its id. Default spaces are taken out of offsets, and one stands before the text. */
+/**
+ * Produces `<s> text </s>`. `sep` and `cls` are pairs of token and id.
+ *
+ * @param trimOffsets exclude white space from the offsets of a token. Default: `true`
+ * @param addPrefixSpace whether the pre-tokenizer inserts a space before the text. Default: `true`
+ */
 export function robertaProcessing(
   sep: [string, number],
   cls: [string, number],
   trimOffsets?: boolean | null,
   addPrefixSpace?: boolean | null,
 ): Processor
-/** One after the other. */
+/** Applies post-processors in order. */
 export function sequenceProcessing(processors: Processor[]): Processor
 /**
- * Templates such as `'[CLS] $A [SEP] $B:1 [SEP]:1'`, and the ids of the special tokens in them. Default for a pair `'$A:0 $B:1'`. Throws
- * `ERR_TOKENLANE_TEMPLATE` for one that cannot be read, or a special token without its id.
+ * Adds special tokens by templates such as `'[CLS] $A [SEP] $B:1 [SEP]:1'`. Throws
+ * `ERR_TOKENLANE_TEMPLATE` for an invalid template, or for a special token without an id.
+ *
+ * @param pair the template for two texts. Default: `'$A:0 $B:1'`
+ * @param specialTokens the special tokens of the templates, as pairs of token and id. Default: none
  */
 export function templateProcessing(
   single: string,
@@ -399,25 +494,39 @@ export function templateProcessing(
   specialTokens?: [string, number][] | null,
 ): Processor
 
-/** A suffix becomes a space. Default `'</w>'`. */
+/** Replaces the suffix of tokens by a space. Default: `'</w>'`. */
 export function bpeDecoder(suffix?: string | null): Decoder
-/** `<0x00>` to `<0xFF>` become the bytes. */
+/** Converts the tokens `<0x00>` to `<0xFF>` to bytes. */
 export function byteFallbackDecoder(): Decoder
-/** What a model of speech gives: the same token in a row is one. Default `'<pad>'`, `'|'`, and spaces before punctuation go. */
+/**
+ * Decodes the output of a CTC speech model: collapses repeated tokens and removes padding.
+ *
+ * @param padToken the padding token. Default: `'<pad>'`
+ * @param wordDelimiterToken the token that becomes a space. Default: `'|'`
+ * @param cleanup remove spaces before punctuation. Default: `true`
+ */
 export function ctcDecoder(padToken?: string, wordDelimiterToken?: string | null, cleanup?: boolean | null): Decoder
-/** All tokens become one. */
+/** Joins all tokens to one. */
 export function fuseDecoder(): Decoder
-/** `replacement` becomes a space. Default as of {@link metaspacePreTokenizer}. */
+/** Replaces `replacement` by a space. Defaults: those of {@link metaspacePreTokenizer}. */
 export function metaspaceDecoder(
   replacement?: string | null,
   prependScheme?: 'always' | 'first' | 'never' | null,
   split?: boolean | null,
 ): Decoder
-/** Writes something else wherever a text stands. */
+/** Replaces every occurrence of a string. */
 export function replaceDecoder(pattern: string, content: string): Decoder
-/** One after the other. */
+/** Applies decoders in order. */
 export function sequenceDecoder(decoders: Decoder[]): Decoder
-/** Takes a character away at the start and at the end of tokens, at most so many times. */
+/**
+ * Removes a character from the start (at most `left` times) and the end (at most `right` times) of
+ * tokens.
+ */
 export function stripDecoder(content: string, left: number, right: number): Decoder
-/** A token starts a new word unless it has the prefix. Default `'##'`, and spaces before punctuation go. */
+/**
+ * Joins WordPiece tokens. A token without the prefix starts a new word.
+ *
+ * @param prefix the prefix of tokens that continue a word. Default: `'##'`
+ * @param cleanup remove spaces before punctuation. Default: `true`
+ */
 export function wordPieceDecoder(prefix?: string, cleanup?: boolean): Decoder

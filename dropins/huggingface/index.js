@@ -1,6 +1,6 @@
 'use strict'
 
-// The API of the npm package tokenizers 0.23 over tokenlane.
+// The API of the npm package tokenizers 0.23, implemented with tokenlane.
 
 const { notCovered } = require('../errors.js')
 const { AddedToken } = require('./added-token.js')

@@ -22,9 +22,9 @@ class BPE extends Model {
   }
 
   static init(vocab, merges, options) {
-    if (typeof vocab !== 'object' || vocab === null) throw typeError('the vocabulary must be an object of tokens and ids')
-    const told = Object.entries(OPTIONS).filter(([name]) => options?.[name] !== undefined)
-    const settings = Object.fromEntries(told.map(([name, key]) => [key, options[name]]))
+    if (typeof vocab !== 'object' || vocab === null) throw typeError('vocab must be an object that maps tokens to ids')
+    const given = Object.entries(OPTIONS).filter(([name]) => options?.[name] !== undefined)
+    const settings = Object.fromEntries(given.map(([name, key]) => [key, options[name]]))
     return new BPE({ type: 'BPE', ...settings, vocab, merges })
   }
 
@@ -35,7 +35,7 @@ class BPE extends Model {
   }
 }
 
-/** A model that tokenlane does not have. */
+/** A class for a model that this drop-in does not support. */
 const missing = (name) =>
   class extends Model {
     static empty() {

@@ -1,24 +1,24 @@
 'use strict'
 
-// What becomes of encodings when there is no post-processor: they are cut, put together and filled up.
+// Post-processing without a post-processor: truncates, merges and pads encodings.
 
 const { copyOf, mergeEncodings } = require('./encoding.js')
-const { inTheirWords } = require('./settings.js')
+const { truncationError } = require('./settings.js')
 
 function postProcess(encoding, pair, truncation, padding) {
   const parts = [encoding, pair].filter(Boolean).map(copyOf)
-  if (truncation) cut(parts, truncation)
-  const made = parts.length === 2 ? mergeEncodings(parts) : parts[0]
+  if (truncation) truncate(parts, truncation)
+  const merged = parts.length === 2 ? mergeEncodings(parts) : parts[0]
   if (padding) {
     const { to, multipleOf, ...rest } = padding
-    const length = to === 'longest' ? made.getLength() : to
-    made.pad(Math.ceil(length / multipleOf) * multipleOf, rest)
+    const length = to === 'longest' ? merged.getLength() : to
+    merged.pad(Math.ceil(length / multipleOf) * multipleOf, rest)
   }
-  return made
+  return merged
 }
 
-/** Cuts one text or two to `maxLength` together. */
-function cut(parts, { maxLength, stride, strategy, direction }) {
+/** Truncates one encoding or two so that they have at most `maxLength` tokens together. */
+function truncate(parts, { maxLength, stride, strategy, direction }) {
   const lengths = parts.map((part) => part.getLength())
   const excess = lengths.reduce((a, b) => a + b, 0) - maxLength
   if (excess <= 0) return
@@ -27,15 +27,18 @@ function cut(parts, { maxLength, stride, strategy, direction }) {
     only_first: () => [lengths[0] - excess, lengths[1]],
     only_second: () => [lengths[0], lengths[1] - excess],
   }
-  if (strategy === 'only_second' && parts.length === 1) throw inTheirWords({ code: 'ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT' })
+  if (strategy === 'only_second' && parts.length === 1) throw truncationError('ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT')
   const kept = keep[strategy]()
   if (strategy !== 'longest_first' && kept.some((length) => length <= 0)) {
-    throw inTheirWords({ code: 'ERR_TOKENLANE_TRUNCATION_TOO_SHORT' })
+    throw truncationError('ERR_TOKENLANE_TRUNCATION_TOO_SHORT')
   }
   parts.forEach((part, index) => part.truncate(kept[index], stride, direction))
 }
 
-/** The longer of two gives first; then both have half, the second one more where that is odd. */
+/**
+ * The lengths that are kept. The longer encoding loses tokens first. If that is not enough, both
+ * keep half of `maxLength`, and for an odd `maxLength` the longer one keeps one more.
+ */
 function longestFirst(lengths, maxLength) {
   if (lengths.length === 1) return [maxLength]
   const isSwapped = lengths[0] > lengths[1]

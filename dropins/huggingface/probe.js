@@ -1,6 +1,7 @@
 'use strict'
 
-// What one component does by itself, seen through a tokenizer that has nothing else: its model writes every byte as a token.
+// Runs one component alone: builds a tokenizer that has only this component and a model with one
+// token for each byte, and reads the component's output from the result.
 
 const { Tokenizer } = require('../../lib/tokenizer.js')
 
@@ -27,7 +28,7 @@ function normalize(json, text) {
   return textOf(ofBytes({ normalizer: json }).encode(text).ids)
 }
 
-/** The words with their places, in code points. */
+/** Returns the words with their offsets, in code points. */
 function preTokenize(json, text) {
   const { ids, offsets, wordIds } = ofBytes({ pre_tokenizer: json }).encode(text, { offsets: 'codepoint' })
   const words = []

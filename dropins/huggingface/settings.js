@@ -1,6 +1,6 @@
 'use strict'
 
-// Truncation and padding: from what setTruncation and setPadding take to what tokenlane takes.
+// Converts the arguments of setTruncation and setPadding to tokenlane's options.
 
 const { error } = require('../errors.js')
 
@@ -10,7 +10,7 @@ const TruncationStrategy = { LongestFirst: 'LongestFirst', OnlyFirst: 'OnlyFirst
 const TruncationDirection = { Left: 'Left', Right: 'Right' }
 const PaddingDirection = { Left: 0, Right: 1, 0: 'Left', 1: 'Right' }
 
-/** 'left' or 'right'. */
+/** Normalizes a direction to 'left' or 'right'. `what` names the option in the error. */
 function directionOf(direction, what) {
   const known = { left: 'left', Left: 'left', 0: 'left', right: 'right', Right: 'right', 1: 'right' }
   const found = known[direction ?? 'right']
@@ -20,7 +20,9 @@ function directionOf(direction, what) {
 
 function truncation(maxLength, options) {
   const { strategy = 'LongestFirst', direction, stride = 0 } = options ?? {}
-  if (!Object.hasOwn(STRATEGIES, strategy)) throw error('ARGUMENT_VALUE', `${strategy} is not a valid truncation strategy`)
+  if (!Object.hasOwn(STRATEGIES, strategy)) {
+    throw error('ARGUMENT_VALUE', `${strategy} is not a valid truncation strategy`)
+  }
   return { maxLength, stride, strategy: STRATEGIES[strategy], direction: directionOf(direction, 'truncation') }
 }
 
@@ -41,18 +43,19 @@ const MESSAGES = {
   ERR_TOKENLANE_TRUNCATION_TOO_SHORT: 'Truncation error: Sequence to truncate too short to respect the provided max_length',
 }
 
-/** An error of truncation with the message that the users of Hugging Face's library know. */
-function inTheirWords(cause) {
-  const message = MESSAGES[cause.code]
-  return message === undefined ? cause : Object.assign(new Error(message, { cause }), { code: cause.code })
-}
+/** An error with the message of Hugging Face's library. */
+const truncationError = (code, cause) => Object.assign(new Error(MESSAGES[code], { cause }), { code })
+
+/** Replaces a truncation error of tokenlane by one with the message of Hugging Face's library. */
+const withOriginalMessage = (cause) => (Object.hasOwn(MESSAGES, cause.code) ? truncationError(cause.code, cause) : cause)
 
 module.exports = {
   TruncationStrategy,
   TruncationDirection,
   PaddingDirection,
   directionOf,
-  inTheirWords,
+  truncationError,
+  withOriginalMessage,
   truncation,
   padding,
 }

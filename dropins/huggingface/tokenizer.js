@@ -1,7 +1,8 @@
 'use strict'
 
-// Tokenizer of the npm package tokenizers. It can be changed and tokenlane's cannot, so that every change takes another one in
-// its place, which shares the vocabulary. Truncation and padding are options of the calls.
+// Tokenizer of the npm package tokenizers. It is mutable, but tokenlane's tokenizer is not. A
+// change therefore replaces the inner tokenizer by a derived one that shares the vocabulary.
+// Truncation and padding become options of the calls.
 
 const fs = require('node:fs')
 
@@ -16,7 +17,7 @@ const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
 
 class Tokenizer {
   #tokenizer
-  /** The same as a tokenizer.json, once something asked for its parts. */
+  /** The JSON form of the tokenizer, created on first use. */
   #json
   #truncation
   #padding
@@ -37,7 +38,7 @@ class Tokenizer {
   }
 
   static fromFile(file) {
-    if (typeof file !== 'string') throw typeError('file must be a path, as a string')
+    if (typeof file !== 'string') throw typeError('file must be a string with a path')
     return new Tokenizer(Engine.fromFileSync(file))
   }
 
@@ -56,7 +57,7 @@ class Tokenizer {
   }
 
   #set(name, Kind, component) {
-    if (!(component instanceof Kind)) throw typeError(`a ${Kind.name} is needed`)
+    if (!(component instanceof Kind)) throw typeError(`the argument must be a ${Kind.name}`)
     this.#change({ [name]: component.json })
   }
 
@@ -74,7 +75,7 @@ class Tokenizer {
   }
 
   setModel(model) {
-    if (!(model instanceof Model)) throw typeError('a Model is needed')
+    if (!(model instanceof Model)) throw typeError('model must be a Model')
     this.#load({ ...this.#parts, model: model.json })
   }
 
@@ -183,7 +184,10 @@ class Tokenizer {
     })
   }
 
-  /** Single texts beside pairs: tokenlane takes only one kind at a time. */
+  /**
+   * Encodes a batch that has both single texts and pairs, or both texts and word lists. tokenlane's
+   * batch calls need rows of one kind, so each row is encoded alone.
+   */
   #encodeMixed(inputs, options) {
     const encodings = inputs.map(([first, second]) => this.#encodeOne(first, second, { ...options, padding: false }))
     if (!this.#padding) return encodings
@@ -194,13 +198,16 @@ class Tokenizer {
     return encodings
   }
 
-  /** One encoding. Of a batch the ids are known, and with them how far it was padded; the rest is computed when asked for. */
+  /**
+   * Returns one encoding. With `ids` (a row of a batch) nothing is encoded now: the other columns
+   * are computed on first use, padded to the length of `ids`.
+   */
   #encodeOne(text, pair, more, ids = undefined) {
     const tokenizer = this.#tokenizer
     const limits = this.#limits()
     const options = { offsets: 'codepoint', ...limits, ...more, pair, pretokenized: Array.isArray(text) }
     if (ids === undefined) {
-      const encoding = inTheirWords(() => tokenizer.encode(text, options))
+      const encoding = callWithOriginalMessages(() => tokenizer.encode(text, options))
       return new Encoding(() => encoding, encoding.ids)
     }
     const padding = limits.padding && { ...limits.padding, to: ids.length }
@@ -224,7 +231,7 @@ class Tokenizer {
     try {
       return await task
     } catch (failure) {
-      throw settings.inTheirWords(failure)
+      throw settings.withOriginalMessage(failure)
     } finally {
       this.#running -= 1
     }
@@ -240,7 +247,7 @@ class Tokenizer {
   }
 
   save(path, pretty) {
-    // Node 20 itself ends the process over a path that is neither a string nor bytes.
+    // Node 20 aborts the process if the path is neither a string nor a buffer.
     if (typeof path !== 'string') throw typeError('path must be a string')
     fs.writeFileSync(path, JSON.stringify(this.#tokenizer.with(this.#limits()).toJSON(), null, pretty ? 2 : undefined))
   }
@@ -250,22 +257,22 @@ class Tokenizer {
   }
 }
 
-function inTheirWords(call) {
+function callWithOriginalMessages(call) {
   try {
     return call()
   } catch (failure) {
-    throw settings.inTheirWords(failure)
+    throw settings.withOriginalMessage(failure)
   }
 }
 
-/** A text, or words where the caller says so. */
+/** Checks one input: a string, or with `isPretokenized` also an array of words. */
 function input(name, value, isPretokenized) {
   if (typeof value === 'string') return value
   if (isPretokenized && Array.isArray(value) && value.every((word) => typeof word === 'string')) return value
   throw typeError(`${name} must be a string${isPretokenized ? ' or an array of words' : ''}`)
 }
 
-/** A text, or two; each is words where the caller says so. */
+/** Checks one row of a batch and returns its one or two inputs. */
 function pairOf(name, value, isPretokenized) {
   const isPair = Array.isArray(value) && value.length === 2 && (!isPretokenized || value.every(Array.isArray))
   return (isPair ? value : [value]).map((one) => input(name, one, isPretokenized))

@@ -2,7 +2,10 @@
 
 const { error } = require('../errors.js')
 
-/** Code points `beginIndex` to `endIndex` of a text; negative ones count from its end. */
+/**
+ * Code points `beginIndex` to `endIndex` (exclusive) of a text; negative indices count from its
+ * end.
+ */
 function slice(s, beginIndex, endIndex) {
   const characters = Array.from(s)
   const place = (index) => (index < 0 ? characters.length + index : index)
@@ -13,7 +16,7 @@ function slice(s, beginIndex, endIndex) {
   return characters.slice(begin, end).join('')
 }
 
-/** The characters that ByteLevel writes bytes as. */
+/** The characters to which ByteLevel maps the bytes 0 to 255. */
 function byteLevelAlphabet() {
   const printable = (byte) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173)
   let others = 256

@@ -1,12 +1,13 @@
 /**
- * What the original's `encoders/NAME` hold, one module for each bundled encoding: the arguments of `new Tiktoken(…)`.
+ * One module for each bundled encoding, with the same names as the original's `encoders/NAME`. The
+ * exports are the arguments of `new Tiktoken(bpe_ranks, special_tokens, pat_str)`.
  *
  * @module tokenlane/tiktoken/encoders
  */
 
-/** The regular expression whose matches are the words. */
+/** The regular expression whose matches are the words (pre-tokens). */
 export const pat_str: string
-/** Special tokens and their ids. */
+/** The ids of the special tokens, by token text. */
 export const special_tokens: Record<string, number>
-/** Lines of base64 and rank. */
+/** The ranks: one line of base64 and rank for each token. */
 export const bpe_ranks: string

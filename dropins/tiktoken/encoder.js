@@ -1,6 +1,6 @@
 'use strict'
 
-// What the files under tiktoken/encoders hold: all that the constructor of Tiktoken takes.
+// The content of the modules under tiktoken/encoders: the arguments of the Tiktoken constructor.
 
 const { definition, ranksOf } = require('../bundled.js')
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// The API of the npm package tiktoken 1.0 over tokenlane.
+// The API of the npm package tiktoken 1.0, implemented with tokenlane.
 
 const { definition, ranksOf, withSpecialTokens } = require('../bundled.js')
 const { error, typeError } = require('../errors.js')
@@ -12,7 +12,7 @@ const { Tokenizer } = require('../../lib/tokenizer.js')
 
 const ENCODINGS = ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base']
 
-// Only get_encoding makes encoders that know their name.
+// Marks constructor calls from get_encoding; only those create encoders with a name.
 const NAMED = Symbol('named')
 
 class Tiktoken {
@@ -30,8 +30,8 @@ class Tiktoken {
       this.#ranks = new RankTable(() => ranksOf(name))
       return
     }
-    if (typeof tiktoken_bfe !== 'string') throw typeError('tiktoken_bfe must be the ranks, as a string')
-    if (typeof pat_str !== 'string') throw typeError('pat_str must be a regular expression, as a string')
+    if (typeof tiktoken_bfe !== 'string') throw typeError('tiktoken_bfe must be a string with the ranks')
+    if (typeof pat_str !== 'string') throw typeError('pat_str must be a string with a regular expression')
     const ranks = plainRanks(tiktoken_bfe)
     this.#specialTokens = new Map(Object.entries(special_tokens ?? {}))
     const specialTokens = Object.fromEntries(this.#specialTokens)
@@ -40,7 +40,7 @@ class Tiktoken {
   }
 
   get name() {
-    this.#alive()
+    this.#open()
     return this.#name
   }
 
@@ -49,7 +49,7 @@ class Tiktoken {
   }
 
   encode_ordinary(text) {
-    return this.#alive().encode(checkText(text), { specialTokens: 'text' }).ids
+    return this.#open().encode(checkText(text), { specialTokens: 'text' }).ids
   }
 
   encode_with_unstable(text, allowed_special, disallowed_special) {
@@ -61,23 +61,23 @@ class Tiktoken {
   }
 
   encode_single_token(bytes) {
-    this.#alive()
+    this.#open()
     const key = typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     const id = this.#ranks.id(key.latin1Slice()) ?? this.#specialTokens.get(key.utf8Slice())
-    if (id === undefined) throw error('NO_SUCH_TOKEN', `there is no token of these bytes: ${[...key].join(' ')}`)
+    if (id === undefined) throw error('NO_SUCH_TOKEN', `no token has these bytes: ${[...key].join(' ')}`)
     return id
   }
 
   decode(tokens) {
-    return this.#alive().decodeBytes(tokens instanceof Uint32Array ? tokens : Uint32Array.from(tokens))
+    return this.#open().decodeBytes(tokens instanceof Uint32Array ? tokens : Uint32Array.from(tokens))
   }
 
   decode_single_token_bytes(token) {
-    return this.#alive().decodeBytes([token])
+    return this.#open().decodeBytes([token])
   }
 
   token_byte_values() {
-    this.#alive()
+    this.#open()
     return this.#ranks.sorted.map((token) => [...Buffer.from(token, 'latin1')])
   }
 
@@ -86,19 +86,20 @@ class Tiktoken {
     this.#ranks = undefined
   }
 
-  #alive() {
+  /** Returns the tokenizer, or throws if `free` was called. */
+  #open() {
     if (this.#tokenizer === undefined) throw error('DISPOSED', 'the encoder was freed')
     return this.#tokenizer
   }
 
   #encode(text, allowed_special, disallowed_special) {
-    const tokenizer = this.#alive()
+    const tokenizer = this.#open()
     checkText(text)
-    const allowed = this.#choice('allowed_special', allowed_special ?? [])
+    const allowed = this.#tokenSet('allowed_special', allowed_special ?? [])
     const disallowed =
       (disallowed_special ?? 'all') === 'all'
         ? [...this.#specialTokens.keys()].filter((token) => !allowed.has(token))
-        : [...this.#choice('disallowed_special', disallowed_special)]
+        : [...this.#tokenSet('disallowed_special', disallowed_special)]
     const found = firstOf(text, disallowed)
     if (found !== undefined) {
       throw error('SPECIAL_TOKEN', `The text contains a special token that is not allowed: ${found}`)
@@ -107,8 +108,8 @@ class Tiktoken {
     return tokenizer.encode(text, { specialTokens: parsed.length > 0 ? parsed : 'text', offsets: false })
   }
 
-  /** The tokens that 'all' or an array stands for. */
-  #choice(name, value) {
+  /** The set of special tokens for an argument that is 'all' or an array. */
+  #tokenSet(name, value) {
     if (value === 'all') return new Set(this.#specialTokens.keys())
     if (!Array.isArray(value)) {
       throw Object.assign(new Error(`Invalid value for ${name}`), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })

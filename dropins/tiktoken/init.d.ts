@@ -1,5 +1,5 @@
 /**
- * `tokenlane/tiktoken` behind an `init()` that code for the original calls.
+ * `tokenlane/tiktoken` with the `init()` of the original's WebAssembly entry.
  *
  * @module tokenlane/tiktoken/init
  */
@@ -7,7 +7,7 @@ export type { TiktokenEncoding, TiktokenModel } from './index.js'
 export { Tiktoken, encoding_for_model, get_encoding, get_encoding_name_for_model } from './index.js'
 
 /**
- * As in the original nothing else works before this was called: an `Error`, `ERR_TOKENLANE_NOT_INITIALIZED`. There is no
- * WebAssembly: `callback` is not called.
+ * Enables the other exports: before this call they throw `ERR_TOKENLANE_NOT_INITIALIZED`, as in the
+ * original. `callback` is never called, because there is no WebAssembly to instantiate.
  */
 export function init(callback?: (imports: object) => unknown): Promise<typeof import('./index.js')>

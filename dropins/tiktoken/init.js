@@ -1,7 +1,7 @@
 'use strict'
 
-// There is no WebAssembly to initialise. As in the original nothing works before `init` was called; what it is given to
-// instantiate is never asked for.
+// The original needs `init` to instantiate its WebAssembly, and its calls throw before that. The
+// drop-in has no WebAssembly: it keeps this behaviour, but never calls the callback of `init`.
 
 const { error } = require('../errors.js')
 const tiktoken = require('./index.js')

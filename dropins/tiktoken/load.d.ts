@@ -1,59 +1,61 @@
 /**
- * Ranks from where the original's registry says that they are, for encodings that are not bundled.
+ * Downloads rank files from the URLs of the original's registry, for encodings that are not
+ * bundled.
  *
  * @module tokenlane/tiktoken/load
  */
 
 /** The arguments of `new Tiktoken(bpe_ranks, special_tokens, pat_str)`. */
 export interface LoadedEncoding {
-  /** How many tokens there are, as the registry says it. */
+  /** The number of tokens that the registry states. */
   explicit_n_vocab: number | undefined
-  /** The regular expression whose matches are the words. */
+  /** The regular expression whose matches are the words (pre-tokens). */
   pat_str: string
-  /** Special tokens and their ids. */
+  /** The ids of the special tokens, by token text. */
   special_tokens: Record<string, number>
-  /** Lines of base64 and rank. */
+  /** The ranks: one line of base64 and rank for each token. */
   bpe_ranks: string
 }
 
 /** An entry of the original's registry. */
 export type RegistryEntry = (RanksOfTiktoken | RanksOfGpt2) & RegistrySettings
 
-/** Ranks in one file. */
+/** A registry entry whose ranks are in one file. */
 export interface RanksOfTiktoken {
-  /** Its URL. */
+  /** The URL of the rank file. */
   load_tiktoken_bpe: string
 }
 
-/** Ranks in the two files of GPT-2. */
+/** A registry entry whose ranks are in the two files of GPT-2. */
 export interface RanksOfGpt2 {
-  /** Their URLs. */
+  /** The URLs of the two files. */
   data_gym_to_mergeable_bpe_ranks: Gpt2Files
 }
 
 /** The URLs of GPT-2's two files. */
 export interface Gpt2Files {
-  /** The merges. */
+  /** The URL of the merges. */
   vocab_bpe_file: string
-  /** The tokens and their ids. */
+  /** The URL of the vocabulary: tokens and their ids. */
   encoder_json_file: string
 }
 
-/** What a registry says beside the ranks. */
+/** The fields that every registry entry has. */
 export interface RegistrySettings {
-  /** How many tokens there are. Default: nothing is said. */
+  /** The number of tokens. Default: not stated. */
   explicit_n_vocab?: number
-  /** The regular expression whose matches are the words. */
+  /** The regular expression whose matches are the words (pre-tokens). */
   pat_str: string
-  /** Special tokens and their ids. */
+  /** The ids of the special tokens, by token text. */
   special_tokens: Record<string, number>
 }
 
 /**
- * Fetches the ranks that an entry of the original's registry names. Rejects with `ERR_TOKENLANE_DOWNLOAD` where the server answers
- * with an error, and with `ERR_TOKENLANE_DUPLICATE_ID` where GPT-2's two files disagree.
+ * Downloads the ranks of a registry entry. Rejects with `ERR_TOKENLANE_DOWNLOAD` if the server
+ * answers with an error status, and with `ERR_TOKENLANE_DUPLICATE_ID` if GPT-2's two files
+ * contradict each other.
  *
- * @param customFetch gives the text of a URL. Default `fetch`
+ * @param customFetch returns the text of a URL. Default: the global `fetch`
  */
 export function load(
   registry: RegistryEntry,

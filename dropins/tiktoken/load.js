@@ -1,6 +1,7 @@
 'use strict'
 
-// `load` of the package tiktoken: a registry's entry with the files that it names, as the constructor of Tiktoken takes it.
+// `load` of the package tiktoken: downloads the rank files that a registry entry names, and returns
+// the arguments of the Tiktoken constructor.
 
 const { error } = require('../errors.js')
 
@@ -19,7 +20,10 @@ async function fetchText(url) {
   return response.text()
 }
 
-/** The ranks of GPT-2's two files: the merges in their order, and the ids, which must be the same. */
+/**
+ * Converts GPT-2's two files to ranks. The order of the merges gives the ranks; the ids of the
+ * second file must equal them.
+ */
 async function fromDataGym({ vocab_bpe_file, encoder_json_file }, fetchFile) {
   const [merges, encoder] = await Promise.all([vocab_bpe_file, encoder_json_file].map((file) => fetchFile(file)))
   const ids = new Map(Object.entries(JSON.parse(encoder)))
@@ -33,7 +37,7 @@ async function fromDataGym({ vocab_bpe_file, encoder_json_file }, fetchFile) {
   return tokens.map((token, rank) => `${bytes(token).toString('base64')} ${rank}\n`).join('')
 }
 
-/** The printable character of each byte, those that stand for themselves first. */
+/** Maps the characters of GPT-2's byte alphabet to bytes, in the order of their ranks. */
 function printableBytes() {
   const all = Array.from({ length: 256 }, (_, byte) => byte)
   const printable = (byte) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173)

@@ -1,4 +1,4 @@
-/** The models of OpenAI that the original knows. */
+/** The OpenAI models in the original's list. */
 export type TiktokenModel =
   | 'ada'
   | 'babbage'

@@ -1,8 +1,12 @@
 'use strict'
 
-// Ranks as the package tiktoken carries them, and a table of them. Tokens are strings of one character a byte.
+// Reads the rank formats of the package tiktoken. Tokens are binary strings: one character (U+0000
+// to U+00FF) for each byte.
 
-/** Lines of base64 and rank. The package's own files are shorter: `! RANK TOKEN TOKEN …`, the ranks going up by one. */
+/**
+ * Converts ranks to lines of base64 and rank. The package's own files have a shorter form: a line
+ * `! RANK TOKEN TOKEN …` gives consecutive ranks to its tokens.
+ */
 function plainRanks(text) {
   return text
     .split('\n')
@@ -15,7 +19,7 @@ function plainRanks(text) {
     .join('\n')
 }
 
-/** The tokens of a rank file, read when they are first asked for. */
+/** The tokens of a rank file, parsed on first use. */
 class RankTable {
   #read
   #ids
@@ -48,25 +52,28 @@ class RankTable {
     return this.#tokens.get(id)
   }
 
-  /** All tokens, in the order of their bytes. */
+  /** All tokens, sorted by their bytes. */
   get sorted() {
     this.#sorted ??= [...this.#all().keys()].sort()
     return this.#sorted
   }
 
-  /** The tokens that start with some bytes. */
-  *startingWith(start) {
+  /** Yields the tokens that start with `prefix`. */
+  *startingWith(prefix) {
     const { sorted } = this
     let [low, high] = [0, sorted.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (sorted[middle] < start) low = middle + 1
+      if (sorted[middle] < prefix) low = middle + 1
       else high = middle
     }
-    for (; low < sorted.length && sorted[low].startsWith(start); low++) yield sorted[low]
+    for (; low < sorted.length && sorted[low].startsWith(prefix); low++) yield sorted[low]
   }
 
-  /** Merges bytes that need not be text: the pair of the lowest rank first, the leftmost of these. */
+  /**
+   * Applies BPE to bytes that need not be valid UTF-8: merges the leftmost pair of the lowest rank
+   * until no pair is a token.
+   */
   merge(bytes) {
     if (this.id(bytes) !== undefined) return [this.id(bytes)]
     const parts = [...bytes]

@@ -1,11 +1,12 @@
 'use strict'
 
-// encode_with_unstable: the tokens at the end of a text that more text could change, and what they could become. The
-// definition is tiktoken's: what counts as unstable is the last word, with the white space before it if it starts with some.
+// encode_with_unstable: finds the tokens at the end of a text that appended text could change, and
+// the tokens that could replace them. The definition is tiktoken's: the last word is unstable. If
+// its first token is white space, the white-space tokens before it are unstable too.
 
 const SPACES = /^[ \n\t]*$/
 
-/** How many tokens are certain. */
+/** Returns the number of tokens that appended text cannot change. */
 function stableLength(ids, wordIds, ranks) {
   const isSpace = (at) => SPACES.test(ranks.token(ids[at]) ?? 'special')
   let stable = wordIds.indexOf(wordIds.at(-1))
@@ -15,27 +16,29 @@ function stableLength(ids, wordIds, ranks) {
   return stable
 }
 
-/** Every sequence of tokens that text starting with the unstable tokens could begin with. */
+/** Returns every token sequence with which a text that starts with the unstable bytes can begin. */
 function completions(ids, ranks, encode) {
   const bytes = Array.from(ids, (id) => ranks.token(id)).join('')
   if (bytes === '') return []
   const found = new Map()
   const add = (sequence) => found.set(sequence.join(), sequence)
   for (const token of ranks.startingWith(bytes)) add([ranks.id(token)])
-  for (let cut = 1; cut < bytes.length; cut++) {
-    const [before, after] = [bytes.slice(0, cut), bytes.slice(cut)]
-    for (const token of ranks.startingWith(after)) add(upTo(bytes.length, tokensOf(before + token, ranks, encode), ranks))
+  for (let at = 1; at < bytes.length; at++) {
+    const [before, after] = [bytes.slice(0, at), bytes.slice(at)]
+    for (const token of ranks.startingWith(after)) {
+      add(prefixOfBytes(bytes.length, tokensOf(before + token, ranks, encode), ranks))
+    }
   }
   const last = lastCharacter(bytes)
   if (last !== undefined && last.length < bytes.length && /\p{White_Space}/u.test(textOf(last))) {
-    // A space at the end can be the start of what comes next.
+    // A space at the end can become part of the next word.
     add([...ranks.merge(bytes.slice(0, -last.length)), ...ranks.merge(last)])
   }
   return [...found.values()]
 }
 
-/** The first tokens that together have so many bytes. */
-function upTo(length, ids, ranks) {
+/** Returns the shortest prefix of `ids` that covers at least `length` bytes. */
+function prefixOfBytes(length, ids, ranks) {
   let bytes = 0
   const end = ids.findIndex((id) => (bytes += ranks.token(id).length) >= length)
   return ids.slice(0, end === -1 ? ids.length : end + 1)
@@ -56,7 +59,10 @@ function textOf(bytes) {
   }
 }
 
-/** The bytes of the character at the end, if there is a whole one. */
+/**
+ * Returns the bytes of the last character, or undefined if the bytes do not end with a complete
+ * one.
+ */
 function lastCharacter(bytes) {
   for (let length = 1; length <= Math.min(4, bytes.length); length++) {
     const text = textOf(bytes.slice(-length))

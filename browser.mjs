@@ -1,4 +1,4 @@
-// The package for browsers, over WebAssembly.
+// The entry point for browsers, which uses WebAssembly.
 
 import './lib/browser/start.mjs'
 

@@ -41,7 +41,7 @@ const TESTED = {
     assert.deepEqual(lines.slice(0, 1), ['4 tokens'])
     assert.match(lines[1], /^90\d tokens$/)
     assert.match(lines[2], /^429: try again in \d+ s$/)
-    assert.equal(lines[3], '413: a prompt has at most 1000 tokens')
+    assert.equal(lines[3], '413: a prompt can have at most 1000 tokens')
   },
   'chunks.mjs': () => {
     const printed = output('chunks.mjs')
@@ -80,7 +80,7 @@ const TESTED = {
   'chat-budget.mjs': () => {
     const [before, after] = output('chat-budget.mjs').trim().split('\n')
     assert.match(before, /^42 messages, \d{3} tokens$/)
-    const [, messages, tokens] = after.match(/^(\d+) messages, (\d+) tokens, the first turn: This is what was said in turn \d+\.$/)
+    const [, messages, tokens] = after.match(/^(\d+) messages, (\d+) tokens, the first turn: This is the text of turn \d+\.$/)
     assert.ok(Number(messages) > 5 && Number(messages) < 42 && Number(tokens) <= 200)
   },
   'pretrained.mjs': async () => {

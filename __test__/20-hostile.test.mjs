@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 import { inChild as calls } from '../scripts/hostile/calls.mjs'
 import { inChild as files } from '../scripts/hostile/files.mjs'
-import { SCENARIOS, wrongIn } from '../scripts/runtimes.mjs'
+import { SCENARIOS, failureOf } from '../scripts/runtimes.mjs'
 
 test('calls with whatever they should not be called with', () => {
   const { failed, totals } = calls(20_261_121, 600)
@@ -21,5 +21,5 @@ test('files that are damaged or made to do harm', () => {
 
 // The others are in 07-workers.
 for (const scenario of SCENARIOS.filter(([, file]) => file.startsWith('shutdown/'))) {
-  test(scenario[0], () => assert.equal(wrongIn(scenario, process.execPath), undefined))
+  test(scenario[0], () => assert.equal(failureOf(scenario, process.execPath), undefined))
 }

@@ -1,5 +1,6 @@
-// Chunks for retrieval: whole sentences, at most so many tokens each, with the last ones again at the start of the next. Each chunk
-// knows where in the document it stands. A long document is read as a stream: it is never in memory as a whole.
+// Splits a document into chunks for retrieval: whole sentences, at most 128 tokens, with the last
+// sentences repeated at the start of the next chunk. Each chunk has its position in the document.
+// The document is read as a stream and is never in memory as a whole.
 
 import fs from 'node:fs'
 import { Readable } from 'node:stream'

@@ -1,5 +1,6 @@
-// A service that counts tokens: POST a text, get their number. It takes so much text and no more, and goes on answering while a long
-// text or list is counted, because that happens on other threads. fastify.mjs is the same with fastify.
+// A service that counts the tokens of a posted text. The size of its input is limited, and it stays
+// responsive while long texts are counted, because they are counted on background threads.
+// fastify.mjs is the same with fastify.
 
 import http from 'node:http'
 
@@ -8,10 +9,10 @@ import { Tokenizer, limits } from 'tokenlane'
 limits.configure({ maxInputBytes: 4 << 20, maxQueuedBatches: 100 })
 const tokenizer = await Tokenizer.fromEncoding('o200k_base')
 
-/** What is shorter is counted before another thread would have begun. */
+/** In UTF-16 units. Shorter texts are counted synchronously, because a hand-over takes longer. */
 const LONG_TEXT = 32 << 10
 
-/** Of a text its tokens; of a list of texts those of each. */
+/** Counts the tokens of a text, or of each text of a list. */
 async function countOf(body) {
   const options = { specialTokens: 'text' }
   if (typeof body === 'string' && body.length <= LONG_TEXT) return { tokens: tokenizer.count(body, options) }

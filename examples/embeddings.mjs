@@ -1,5 +1,6 @@
-// Embeddings with onnxruntime-node, and which texts are alike: `npm install tokenlane onnxruntime-node`,
-// `node embeddings.mjs model.onnx tokenizer.json "a text" "another text" …`. The model is one of those that take ids and masks.
+// Computes embeddings with onnxruntime-node, and compares texts: `npm install tokenlane
+// onnxruntime-node`, `node embeddings.mjs model.onnx tokenizer.json "a text" "another text" …`. The
+// inputs of the model must be ids and masks.
 
 import ort from 'onnxruntime-node'
 import { Tokenizer } from 'tokenlane'
@@ -13,7 +14,7 @@ const [session, tokenizer] = await Promise.all([ort.InferenceSession.create(mode
 
 const COLUMNS = { input_ids: 'ids', attention_mask: 'attentionMask', token_type_ids: 'typeIds' }
 
-/** What the model wants of a batch, in the type that it wants. */
+/** The input tensors of a batch, with the names and types that the model declares. */
 function feeds(batch) {
   return Object.fromEntries(session.inputMetadata.map(({ name, type: wanted }) => {
     const { type, data, dims } = batch.tensor(wanted === 'int32' ? 'int32' : 'int64', COLUMNS[name])
@@ -21,7 +22,9 @@ function feeds(batch) {
   }))
 }
 
-/** A vector for each text: what the model gives, or the mean over the tokens that are no padding. */
+/**
+ * Returns a vector for each text: the model's output, or its mean over the tokens without padding.
+ */
 async function embed(texts) {
   const batch = await tokenizer.encodeBatch(texts, { padding: {}, truncation: { maxLength: 512 }, columns: ['typeIds'] })
   const { dims, data } = Object.values(await session.run(feeds(batch)))[0]
@@ -35,9 +38,9 @@ async function embed(texts) {
 }
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0)
-const alike = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
+const similarity = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
 
 const vectors = await embed(texts)
 for (const [i, text] of texts.entries()) {
-  console.log(vectors.map((other) => alike(vectors[i], other).toFixed(2).padStart(5)).join(' '), ` ${text}`)
+  console.log(vectors.map((other) => similarity(vectors[i], other).toFixed(2).padStart(5)).join(' '), ` ${text}`)
 }

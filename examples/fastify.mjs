@@ -1,5 +1,6 @@
-// A service that counts tokens, with fastify: `npm install fastify tokenlane`. It takes so much and no more, answers errors with
-// what clients can act on, and stops counting for a client that has gone.
+// A service that counts tokens, with fastify: `npm install fastify tokenlane`. The size of its
+// input is limited, errors have a status and a code for clients, and counting stops if the client
+// disconnects.
 
 import Fastify from 'fastify'
 import { Tokenizer, limits } from 'tokenlane'
@@ -12,15 +13,15 @@ const message = { type: 'object', required: ['role'], properties: { role: { type
 
 const app = Fastify({ bodyLimit: 8 << 20 })
 
-/** Aborts when the connection is closed before there is an answer. */
-function goneSignal(request, reply) {
+/** Returns a signal that aborts if the client disconnects before the response is sent. */
+function disconnectSignal(request, reply) {
   const controller = new AbortController()
   request.raw.socket.once('close', () => reply.raw.writableFinished || controller.abort())
   return controller.signal
 }
 
 app.post('/count', { schema: { body: { type: 'array', items: { type: 'string' } } } }, async (request, reply) => {
-  const counts = await tokenizer.countBatch(request.body, { specialTokens: 'text', signal: goneSignal(request, reply) })
+  const counts = await tokenizer.countBatch(request.body, { specialTokens: 'text', signal: disconnectSignal(request, reply) })
   return { counts: [...counts] }
 })
 

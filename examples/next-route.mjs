@@ -1,5 +1,7 @@
-// A route of Next.js, app/api/tokens/route.js: POST messages, get their tokens, and whether they fit a model. Addons are not bundled:
-// next.config.mjs has to say `serverExternalPackages: ['tokenlane']`, and the route runs in Node, not at the edge.
+// A route of Next.js, app/api/tokens/route.js: returns the number of tokens of posted messages, and
+// whether they fit into the context of a model. Addons cannot be bundled: next.config.mjs needs
+// `serverExternalPackages: ['tokenlane']`, and the route needs the Node.js runtime, not the edge
+// runtime.
 
 import { Tokenizer } from 'tokenlane'
 
@@ -7,7 +9,8 @@ export const runtime = 'nodejs'
 
 const CONTEXT = 128_000
 
-// A module is loaded once, but development servers load it again: what is loaded already is shared in memory.
+// Development servers load this module repeatedly. Loading is cheap after the first time, because
+// equal tokenizers share their memory.
 const loading = Tokenizer.fromEncoding('o200k_base')
 
 export async function POST(request) {

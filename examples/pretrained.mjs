@@ -1,12 +1,13 @@
-// A tokenizer by its name on the Hugging Face Hub, with the progress of its download, and what its chat template makes of a question:
-// `npm install tokenlane @huggingface/hub`, `node pretrained.mjs Qwen/Qwen2.5-7B-Instruct`.
+// Loads a tokenizer from the Hugging Face Hub, shows the progress of the download, and applies the
+// chat template: `npm install tokenlane @huggingface/hub`, `node pretrained.mjs
+// Qwen/Qwen2.5-7B-Instruct`.
 
 import { Tokenizer } from 'tokenlane'
 
 const [repo = 'Qwen/Qwen2.5-7B-Instruct'] = process.argv.slice(2)
 const advice = {
-  ERR_TOKENLANE_HUB_GATED: 'ask for access first',
-  ERR_TOKENLANE_HUB_NETWORK: 'you are offline, and the cache does not have it',
+  ERR_TOKENLANE_HUB_GATED: 'request access to the model first',
+  ERR_TOKENLANE_HUB_NETWORK: 'the hub is not reachable, and the cache does not have the model',
 }
 
 try {

@@ -1,21 +1,23 @@
-// Rate limiting by tokens: each user may send so many a minute. What is too long for the model is refused first, without looking at
-// more of it than that needs.
+// Limits the rate of tokens: each user can send a number of tokens per minute. Prompts that are too
+// long for the model are refused first; `isWithin` reads no more of the text than it needs.
 
 import { Tokenizer } from 'tokenlane'
 
-const MOST_OF_A_PROMPT = 1000
+const MAX_PROMPT = 1000
 const PER_MINUTE = 1500
 
 const tokenizer = await Tokenizer.fromEncoding('o200k_base')
-const text = { specialTokens: 'text' } // what users write is never a special token
+const text = { specialTokens: 'text' } // special tokens in user input are ordinary text
 
-/** What is left for each user, and since when. */
+/** The remaining tokens of each user, and the time of that value. */
 const buckets = new Map()
 
-/** The tokens of a prompt that may be sent now; an error with an HTTP status otherwise. */
+/**
+ * Returns the number of tokens of a prompt. Throws an error with an HTTP status above the limits.
+ */
 export function admit(user, prompt, now = Date.now()) {
-  if (!tokenizer.isWithin(prompt, MOST_OF_A_PROMPT, text)) {
-    throw Object.assign(new Error(`a prompt has at most ${MOST_OF_A_PROMPT} tokens`), { status: 413 })
+  if (!tokenizer.isWithin(prompt, MAX_PROMPT, text)) {
+    throw Object.assign(new Error(`a prompt can have at most ${MAX_PROMPT} tokens`), { status: 413 })
   }
   const tokens = tokenizer.count(prompt, text)
   const { left, since } = buckets.get(user) ?? { left: PER_MINUTE, since: now }

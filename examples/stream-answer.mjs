@@ -1,4 +1,4 @@
-// The answer of a model, written as its tokens come: never half a character, however the tokens cut it.
+// Prints the answer of a model token by token. The decoder never returns an incomplete character.
 
 import { setTimeout } from 'node:timers/promises'
 
@@ -6,7 +6,7 @@ import { Tokenizer } from 'tokenlane'
 
 const tokenizer = await Tokenizer.fromEncoding('o200k_base')
 
-/** Stands for the model. */
+/** Simulates a model. */
 async function* answer() {
   for (const id of tokenizer.encode('Naïve café 👩‍🚀🚀: 日本語のテキスト。').ids) {
     await setTimeout(5)

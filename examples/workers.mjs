@@ -1,5 +1,5 @@
-// Worker threads: every one of them loads the tokenizer, and it is in memory once. A worker that has nothing else to do uses the
-// synchronous calls.
+// Worker threads: each worker loads the tokenizer, but the process has it in memory only once. A
+// worker without an event loop to keep responsive uses the synchronous calls.
 
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env node
-// npm run bench: how fast tokenlane is on this machine, from JavaScript. What is missing is fetched and built first.
+// npm run bench: measures tokenlane's speed from JavaScript. Downloads corpora and builds the addon
+// first if they are missing.
 //
-//   usage: npm run bench -- [--encoding NAME …] [--tokenizer FILE …] [--corpus FILE …] [--reps N] [--out FOLDER]
+//   usage: npm run bench -- [--encoding NAME …] [--tokenizer FILE …] [--corpus FILE …]
+//                           [--reps N] [--out FOLDER]
 //
-// Writes benchmarks.md, with tables, and benchmarks.svg, a chart of them, into docs/ or FOLDER. Each figure is a process of
-// its own; repetitions go round all figures, so that a busy minute of the machine does not hit one of them alone.
+// Writes benchmarks.md (tables) and benchmarks.svg (a chart) to docs/ or FOLDER. Each measurement
+// is a process of its own. Repetitions iterate over all measurements, so that a busy phase of the
+// machine does not affect a single one.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -61,9 +64,9 @@ function commandLine() {
       process.exit(0)
     }
     const reps = Number(values.reps)
-    if (!Number.isInteger(reps) || reps < 1) stop(`--reps wants a whole number from 1 on, not ${values.reps}`)
+    if (!Number.isInteger(reps) || reps < 1) stop(`--reps must be a whole number, 1 or more, not ${values.reps}`)
     const { tokenizer = [], corpus = [] } = values
-    for (const file of [...tokenizer, ...corpus]) if (!fs.existsSync(file)) stop(`there is no file ${file}`)
+    for (const file of [...tokenizer, ...corpus]) if (!fs.existsSync(file)) stop(`the file ${file} does not exist`)
     const encoding = values.encoding ?? (tokenizer.length > 0 ? [] : ENCODINGS)
     return { encoding, tokenizer, corpus, reps, out: path.resolve(values.out) }
   } catch (error) {
@@ -71,7 +74,7 @@ function commandLine() {
   }
 }
 
-/** A file as tables call it: tokenizer.json files are told apart by their folders. */
+/** The name of a file in tables. tokenizer.json files have the name of their folder. */
 function nameOf(file) {
   const { dir, base, name } = path.parse(path.resolve(file))
   return base === 'tokenizer.json' ? path.basename(dir) : name
@@ -85,11 +88,11 @@ async function fetched() {
   try {
     return await Promise.all(corpusNames.map(corpus))
   } catch (error) {
-    return stop(`${error.message}\nWith --corpus FILE nothing is fetched.`)
+    return stop(`${error.message}\nWith --corpus FILE nothing is downloaded.`)
   }
 }
 
-/** Every job so many times: from its key to what each run printed. */
+/** Runs every job `reps` times. Returns the printed results by the key of the job. */
 async function measure(jobs) {
   const samples = new Map(jobs.map((job) => [key(job), []]))
   const worker = path.join(root, 'scripts', 'bench', 'worker.mjs')
@@ -108,21 +111,21 @@ async function measure(jobs) {
   return samples
 }
 
-/** One line that is written over, where someone watches. */
+/** A progress line that overwrites itself on a terminal. */
 function progress(text) {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
 }
 
-/** The lines of the core's comparison of schedulers, as objects. */
+/** Returns the results of the core's scheduler benchmark, parsed from its lines of JSON. */
 function schedulerBench() {
-  console.log('Comparing schedulers; building that takes a minute or two …')
+  console.log('Comparing schedulers; the build takes a minute or two …')
   const args = ['bench', '--package', 'tokenlane-core', '--bench', 'scheduler', '--', String(options.reps)]
   const { status, stdout } = spawnSync('cargo', args, {
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  if (status !== 0) stop('the comparison of schedulers failed; its words are above')
+  if (status !== 0) stop('the scheduler benchmark failed; its output is above')
   return stdout.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
 }
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
-// npm run check:instructions: how many instructions fixed work takes, held against core/benches/instructions.json.
+// npm run check:instructions: counts the instructions of fixed workloads, and compares the counts
+// with core/benches/instructions.json.
 //
-//   usage: node scripts/check-instructions.mjs [--update]      --update: writes the file anew
+//   usage: node scripts/check-instructions.mjs [--update]      --update: rewrites the file
 //
-// Counts are the same on a busy machine and on an idle one. They are taken under valgrind, which has no AVX-512, so that
-// every x86-64 processor with AVX2 goes the same way; other processors, and machines without valgrind, are left out. What
-// remains is chance in hash seeds, and the compiler: of another version than recorded more is allowed.
+// Instruction counts do not depend on how busy the machine is. They are measured with valgrind,
+// which has no AVX-512, so that every x86-64 processor with AVX2 executes the same code. Other
+// processors, and machines without valgrind, skip the check. Two sources of noise remain: hash
+// seeds, and the compiler; if its version differs from the recorded one, a larger difference is
+// allowed.
 
 import fs from 'node:fs'
 import os from 'node:os'
@@ -17,14 +20,14 @@ import { checkCompilers, root, stop } from './setup.mjs'
 
 const RECORD = path.join(root, 'core', 'benches', 'instructions.json')
 const ENCODINGS = ['r50k_base', 'cl100k_base', 'o200k_base']
-const STAGES = ['load', 'cold', 'warm', 'offsets', 'decode'] // in the order in which the program runs them
+const STAGES = ['load', 'cold', 'warm', 'offsets', 'decode'] // in the order of execution
 const INSTRUCTION_SET = 'Simd(Avx2 { fast_pext: true })'
 const TOLERANCE = 0.03
 const OTHER_COMPILER = 0.1
 
 const { values } = parseArgs({ options: { update: { type: 'boolean' } } })
 if (spawnSync('valgrind', ['--version']).status !== 0) {
-  console.log('left out: there is no valgrind (Debian: apt install valgrind)')
+  console.log('skipped: valgrind is not installed (Debian: apt install valgrind)')
   process.exit(0)
 }
 checkCompilers()
@@ -44,12 +47,12 @@ function compiled() {
   const args = ['bench', '--package', 'tokenlane-core', '--bench', 'instructions', '--no-run', '--message-format=json']
   const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 28 }
   const { status, stdout } = spawnSync('cargo', args, options)
-  if (status !== 0) stop('the program that is counted did not build; the words of the compiler are above')
+  if (status !== 0) stop('the build of the measured program failed; the output of the compiler is above')
   const messages = stdout.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
   return messages.find(({ target, executable }) => target?.name === 'instructions' && executable).executable
 }
 
-/** Instructions of each stage. */
+/** Returns the number of instructions of each stage. */
 function count(encoding) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-callgrind-'))
   try {
@@ -63,11 +66,12 @@ function count(encoding) {
     const { status, stdout, stderr } = spawnSync('valgrind', args, { encoding: 'utf8' })
     if (status !== 0) stop(`valgrind failed on ${encoding}:\n${stderr}`)
     if (stdout.trim() !== INSTRUCTION_SET) {
-      console.log(`left out: this processor scans by ${stdout.trim()}, and the counts are of ${INSTRUCTION_SET}`)
+      console.log(`skipped: this processor uses ${stdout.trim()}, but the counts are for ${INSTRUCTION_SET}`)
       process.exit(0)
     }
     const counted = STAGES.map((_, at) => {
-      // Each mark makes a file: before a stage one of what lies between stages, after it one of the stage.
+      // Each mark writes a file. The file before a stage counts the code between two stages, and
+      // the file after it counts the stage.
       const dump = fs.readFileSync(path.join(folder, `out.${2 * at + 2}`), 'utf8')
       return Number(/^totals: (\d+)$/m.exec(dump)[1])
     })
@@ -92,5 +96,5 @@ function compare(recorded) {
       console.log(`${encoding.padEnd(12)} ${stage.padEnd(8)} ${String(now).padStart(12)} ${percent.padStart(9)} ${verdict}`)
     }
   }
-  if (slower) stop(`more instructions than recorded; if that has a reason, run with --update`)
+  if (slower) stop(`more instructions than recorded; if this is intended, run with --update`)
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Reports comments and prose that are wider than 100 columns. Tables and code blocks of Markdown are
-// left out, as they cannot be wrapped.
+// excluded, because they cannot be wrapped.
 //
 //   usage: node scripts/check-widths.mjs
 
@@ -11,8 +11,8 @@ import { spawnSync } from 'node:child_process'
 import { root, stop } from './setup.mjs'
 
 const WIDTH = 100
-// Generated files, and text of others.
-const LEFT_OUT = /^(docs\/api\/|docs\/benchmarks\.md|docs\/memory\.md|LICENSE|core\/benches\/code\.txt|scripts\/sample\/)/
+// Generated files, and texts by others.
+const EXCLUDED = /^(docs\/api\/|docs\/benchmarks\.md|docs\/memory\.md|LICENSE|core\/benches\/code\.txt|scripts\/sample\/)/
 
 const COMMENT = {
   rs: /^\s*\/\/|\s\/\/ /,
@@ -23,10 +23,10 @@ const COMMENT = {
 const KIND = { rs: 'rs', js: 'js', mjs: 'js', cjs: 'js', ts: 'js', mts: 'js', css: 'js', py: 'py', toml: 'toml', yml: 'toml', sh: 'toml' }
 
 const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
-if (listed.status !== 0) stop('the widths of comments are checked in a git checkout only')
+if (listed.status !== 0) stop('this check needs a git checkout')
 
 const wide = []
-for (const name of listed.stdout.split('\n').filter((one) => one !== '' && !LEFT_OUT.test(one))) {
+for (const name of listed.stdout.split('\n').filter((one) => one !== '' && !EXCLUDED.test(one))) {
   const extension = path.extname(name).slice(1)
   if (KIND[extension] === undefined && extension !== 'md') continue
   const file = path.join(root, name)
@@ -51,7 +51,9 @@ function prose(lines) {
   return (line) => states.get(line)
 }
 
-/** A line whose string literals are empty, so that `//` in an address is not taken for a comment. */
+/**
+ * A line whose string literals are empty, so that `//` in an address is not taken for a comment.
+ */
 function withoutStrings(line) {
   return /^\s*(\/\/|#|\/?\*)/.test(line) ? line : line.replaceAll(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g, "''")
 }

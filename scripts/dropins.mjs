@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// Compares the drop-ins with their originals, call by call. The originals are installed apart from this repository:
+// Compares the drop-ins with their originals, call by call. Install the originals outside of this
+// repository:
 //
 //   npm install --prefix /tmp/originals tiktoken@1.0.22 gpt-tokenizer@4.0.0 tokenizers@0.23.2
 //   usage: node scripts/dropins.mjs /tmp/originals [tokenizer.json …]
 //
-// What is known to differ (docs/drop-ins.md) is left out and marked below.
+// Known differences (docs/drop-ins.md) are excluded and marked below.
 
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -15,7 +16,7 @@ import { stop } from './setup.mjs'
 
 const { positionals } = parseArgs({ allowPositionals: true })
 const [folder, ...files] = positionals
-if (folder === undefined) stop('say where the originals are installed: node scripts/dropins.mjs FOLDER [tokenizer.json …]')
+if (folder === undefined) stop('the folder of the originals is missing: node scripts/dropins.mjs FOLDER [tokenizer.json …]')
 const original = createRequire(path.resolve(folder, 'package.json'))
 const ours = createRequire(import.meta.url)
 
@@ -26,7 +27,10 @@ const SPECIAL = ['<|endoftext|> hi', '\ud800x', 'foo<|fim_prefix|>bar<|endofprom
 let compared = 0
 const differing = new Map()
 
-/** Compares what a call gives; of errors the message, where it is one that users of the original know. */
+/**
+ * Compares the results of a call. Error messages are compared if they are messages of the original
+ * that its users know.
+ */
 function same(what, call) {
   const [wanted, found] = [original, ours].map((_, index) => outcome(() => call(index)))
   compared += 1
@@ -72,7 +76,7 @@ function compareTiktoken() {
       if (text.length > 30 || !['gpt2', 'cl100k_base'].includes(name)) continue
       same(`tiktoken ${name} unstable ${JSON.stringify(text)}`, (index) => {
         const [stable, completions] = encoders[index].encode_with_unstable(text, 'all')
-        return [[...stable], completions.map(String).sort()] // in no order
+        return [[...stable], completions.map(String).sort()] // their order is not defined
       })
     }
     same(`tiktoken ${name} token_byte_values`, (index) => encoders[index].token_byte_values())
@@ -120,11 +124,12 @@ function compareGptTokenizer() {
   for (const name of encodingNames) {
     const encodings = libraries.map((library) => library(`encoding/${name}`))
     same(`gpt-tokenizer ${name} vocabularySize`, (index) => encodings[index].vocabularySize)
-    // The original misses special tokens that stand behind other text: only those at the start are compared.
+    // The original misses special tokens that follow other text, so only those at the start are
+    // compared.
     for (const text of [...TEXTS, ...SPECIAL.slice(0, 2)]) {
       for (const allowedSpecial of [undefined, [], 'all', ['<|endoftext|>'], ['nope']]) {
         for (const disallowedSpecial of [undefined, [], 'all', ['<|endoftext|>'], ['fanta']]) {
-          // A call of the original may change the sets.
+          // A call of the original may modify the sets.
           const sets = (value) => (Array.isArray(value) ? new Set(value) : value)
           const options = () => ({ allowedSpecial: sets(allowedSpecial), disallowedSpecial: sets(disallowedSpecial) })
           const what = `gpt-tokenizer ${name} ${JSON.stringify([text, allowedSpecial, disallowedSpecial])}`
@@ -136,7 +141,8 @@ function compareGptTokenizer() {
           }
         }
       }
-      // Whole characters only: after half of one the original's next call gives the other half.
+      // Only complete characters: after half of one, the next call of the original returns the
+      // other half.
       const ids = encodings[1].encode(text, { allowedSpecial: 'all' })
       same(`gpt-tokenizer ${name} decode ${JSON.stringify(text)}`, (index) => encodings[index].decode(ids))
       same(`gpt-tokenizer ${name} decodeGenerator`, (index) => [...encodings[index].decodeGenerator(ids)])
@@ -158,7 +164,10 @@ function compareGptTokenizer() {
 
 const GETTERS = ['getLength', 'getNSequences', 'getIds', 'getTypeIds', 'getAttentionMask', 'getSpecialTokensMask', 'getTokens', 'getOffsets', 'getSequenceIds']
 
-/** All of an encoding. Where the tokenizer truncated, the original leaves parts out and numbers words anew. */
+/**
+ * All columns of an encoding. If the tokenizer truncated, the original drops parts and renumbers
+ * words.
+ */
 const dump = (encoding, isCut) => [
   ...GETTERS.map((name) => encoding[name]()),
   isCut ? [] : [encoding.getWordIds(), encoding.getOverflowing().map((part) => dump(part)), spans(encoding)],

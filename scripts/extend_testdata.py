@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Adds to the golden data what the conformance kit does not have. For maintainers.
+"""Adds cases to the golden data that the conformance kit does not have. For maintainers.
 
     node scripts/make-testdata.mjs KIT && node scripts/fetch-vocabularies.mjs
     python3 -m venv .cache/golden && .cache/golden/bin/pip install tokenizers==0.23.3 tiktoken==0.14.0
     .cache/golden/bin/python scripts/extend_testdata.py
 
-These are the encodings p50k_base, p50k_edit and o200k_harmony, answered by tiktoken from the ranks in encodings/, and for
-every tokenizer one `long` record: all texts of the golden data as one.
+The cases are the encodings p50k_base, p50k_edit and o200k_harmony, recorded with tiktoken and the ranks in
+encodings/, and one `long` record for each tokenizer: all texts of the golden data, joined.
 """
 
 import gzip
@@ -28,7 +28,7 @@ KEEP_RANDOM = 3  # every third random case, as make-testdata.mjs does
 
 
 def bundled_ranks(url, expected_hash):
-    """Stands in for tiktoken's download of a rank file."""
+    """Replaces tiktoken's download of a rank file."""
     return load_tiktoken_bpe(str(ROOT / "encodings" / url.rpartition("/")[2]), expected_hash=expected_hash)
 
 
@@ -37,7 +37,7 @@ def bundled_encoding(name):
 
 
 def encoding_records(name, cases):
-    """Golden records of a bundled encoding, of the kinds that the kit has for the others."""
+    """Golden records of a bundled encoding, with the same kinds of records as in the kit."""
     encoding = bundled_encoding(name)
     yield {"k": "meta", "tokenizer": name, "source": "encoding", "oracle": f"tiktoken {tiktoken.__version__}"}
     for case in cases:
@@ -62,7 +62,7 @@ def encoding_records(name, cases):
 
 
 def long_record(meta, text):
-    """The answer to a long text, no special tokens added, as checksums."""
+    """The record of a long text without special tokens, as checksums."""
     name, source = meta["tokenizer"], meta["source"]
     if source == "encoding":
         ids = bundled_encoding(name).encode_ordinary(text)
@@ -79,7 +79,7 @@ def checksum(numbers):
 
 
 def read(file):
-    # str.splitlines would also cut at the line separators inside of the texts.
+    # str.splitlines would also split at line separators inside of the texts.
     return [json.loads(line) for line in gzip.decompress(file.read_bytes()).decode().rstrip("\n").split("\n")]
 
 

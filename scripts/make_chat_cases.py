@@ -1,7 +1,7 @@
-"""Makes __test__/testdata/chat: what transformers makes of conversations, and what jinja2 makes of expressions and white space.
+"""Writes __test__/testdata/chat: the results of transformers for conversations, and of jinja2 for expressions.
 
-For maintainers; not part of `npm test`. transformers itself loads each style from a folder and applies its template, so that the
-cases say what it does with a tokenizer_config.json as well as with a template.
+For maintainers; not part of `npm test`. transformers loads each style from a folder and applies its
+template, so that the cases cover its handling of tokenizer_config.json as well as of templates.
 
     python3 -m venv .cache/chat
     .cache/chat/bin/pip install transformers==5.23.0 jinja2==3.1.6 tokenizers==0.23.3
@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent.parent / "__test__" / "testdata" / "chat"
 
 
 def make_tokenizer():
-    """Byte-level, with a few merges, and begin and end tokens that a chat must not get twice."""
+    """A byte-level tokenizer with few merges. Chats must not get its begin and end tokens twice."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -86,7 +86,7 @@ def main():
     templates = [case for case in template_cases() if case[1] is None or " object at 0x" not in case[1]]
     write("templates.json", {"variables": VARIABLES, "messages": CHATS["turns"], "cases": templates})
     failed = [case for case in cases if "error" in case]
-    print(f"{len(cases)} chats, {len(failed)} of them refused; {len(templates)} templates")
+    print(f"{len(cases)} chats, {len(failed)} of them errors; {len(templates)} templates")
 
 
 if __name__ == "__main__":

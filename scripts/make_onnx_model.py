@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes __test__/testdata/mean-embedding.onnx: a sentence embedding small enough to be computed again by hand.
+"""Writes __test__/testdata/mean-embedding.onnx: a sentence embedding that a test can recompute.
 
     pip install onnx==1.23.2 && python scripts/make_onnx_model.py
 
-Inputs, as models of sentence embeddings have them: `input_ids` and `attention_mask` (int64), `token_type_ids` (int32), each
-[rows, length]. Output `embedding` (float32), [rows, 4]: the mean, over what the mask leaves, of
-sin((id + type id) * frequency) for the frequencies 0.5, 0.25, 0.125 and 0.0625.
+The inputs are those of common sentence embeddings: `input_ids` and `attention_mask` (int64) and
+`token_type_ids` (int32), each [rows, length]. The output is `embedding` (float32), [rows, 4]: the mean of
+sin((id + type id) * frequency) over the unmasked tokens, for the frequencies 0.5, 0.25, 0.125 and
+0.0625.
 """
 
 from pathlib import Path

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes core/testdata/outputs.jsonl.gz: what tokenizers 0.23.3 answers for post-processors, truncation and padding, mixed.
+"""Writes core/testdata/outputs.jsonl.gz: results of tokenizers 0.23.3 for mixes of output options.
+
+The options are post-processors, truncation and padding.
 
     pip install tokenizers==0.23.3 numpy && python scripts/make_output_cases.py
 
-The first line holds a small tokenizer and a list of post-processors; every other line is one call and its answer. The calls
-are a fixed sample of all combinations of post-processor, truncation, padding and input below.
+The first line has a small tokenizer and a list of post-processors; each other line is one call with its
+result. The calls are a fixed sample of all combinations of the lists below.
 """
 
 import gzip
@@ -103,12 +105,12 @@ def row(encoding):
 
 
 def overflow(encoding):
-    """The parts that truncation cut off. The first part of each text of a pair overflows itself."""
+    """The parts that truncation removed. The first part of each text of a pair has its own overflow."""
     return [row(part) | ({"ov": overflow(part)} if part.overflowing else {}) for part in encoding.overflowing]
 
 
 def questions(encoding):
-    """The answers about single tokens (also one or two behind the last), words and places, for three sequence ids."""
+    """Results of the lookups for tokens (also after the last one), words and offsets, for three sequence ids."""
     tokens, ids, words, places = range(len(encoding.ids) + 1), range(3), range(4), range(6)
     return {
         "n": encoding.n_sequences,
@@ -134,20 +136,20 @@ def call(tokenizer, number, truncation, padding, a, b):
         if padding:
             tokenizer.enable_padding(**padding)
         encoding = encode()
-    except BaseException as error:  # a panic is no Exception
+    except BaseException as error:  # a panic is not an Exception
         return case | {"err": str(error)}
     case |= row(encoding) | {"ov": overflow(encoding)}
     if number % 3 != 0:
         return case
     answers = questions(encoding)
-    # A token that is of two texts is said to be of one or the other, at random.
+    # For a token of two texts the reference returns one of them at random.
     if any(questions(encode()) != answers for _ in range(12)):
         del answers["token_to_sequence"]
     return case | {"questions": answers}
 
 
 def main():
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the panics' own words
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # hides the messages of panics
     records = [{"tokenizer": TOKENIZER, "post_processors": POST_PROCESSORS}]
     number = 0
     for place, post_processor in enumerate(POST_PROCESSORS):

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-// Does the kernel take the pages that the pool has given free, when memory is short, and is the next batch right?
+// Checks that the kernel reclaims the free pages of the pool when memory is short, and that the
+// next batch is still correct.
 //
-//   usage: node scripts/memory-pressure.mjs        as root, on Linux with cgroup v1's memory controller
+//   usage: node scripts/memory-pressure.mjs     as root, on Linux with cgroup v1
 //
-// A process in a group with a memory limit gives results back, so that the kernel may have their pages; then it fills
-// memory up to the limit. What was free for the kernel has to be gone, and what is encoded afterwards the same as before.
+// A process in a group with a memory limit releases results, so that the kernel may reclaim their
+// pages, and then fills memory up to the limit. The kernel must have reclaimed the free pages, and
+// encoding must still return the same ids.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -19,7 +21,7 @@ else outside()
 
 function outside() {
   if (!fs.existsSync(path.join(CONTROLLER, 'memory.limit_in_bytes')) || process.getuid?.() !== 0) {
-    console.error(`this needs root and cgroup v1: there is no ${CONTROLLER} that this process may write`)
+    console.error(`this needs root and cgroup v1: ${CONTROLLER} does not exist or is not writable`)
     process.exit(1)
   }
   const group = path.join(CONTROLLER, `tokenlane-${process.pid}`)
@@ -27,7 +29,7 @@ function outside() {
   try {
     fs.writeFileSync(path.join(group, 'memory.limit_in_bytes'), String(LIMIT))
     const file = new URL(import.meta.url).pathname
-    // The shell enters the group, and becomes the process that is measured.
+    // The shell enters the group, and then becomes the measured process.
     const command = 'echo $$ > "$1/cgroup.procs" && exec "$2" "$3" inside'
     const result = spawnSync('sh', ['-c', command, 'sh', group, process.execPath, file], { stdio: 'inherit' })
     process.exitCode = result.status ?? 1
@@ -43,12 +45,13 @@ async function inside() {
   const held = []
   for (let i = 0; i < 19; i++) held.push(await gpt.encodeBatch(rows))
   const expected = Buffer.from(held[0].ids.slice().buffer)
-  // Between results that are held free memory is only advised; at the end of what is mapped it is given back at once.
+  // Free memory between live results is only marked with madvise; free memory at the end of the
+  // mapping is unmapped at once.
   for (let i = 0; i < held.length; i += 2) held[i].dispose()
   await turn()
   for (let i = 0; i < 100; i++) (await gpt.encodeBatch(rows)).dispose()
   const before = lazyBytes()
-  // Fill memory until the kernel has to look for pages.
+  // Fills memory until the kernel must reclaim pages.
   const ballast = []
   for (let i = 0; i < 4096 && lazyBytes() > before / 2; i++) ballast.push(Buffer.alloc(1 << 20, 1))
   const after = lazyBytes()
@@ -56,7 +59,7 @@ async function inside() {
   const again = await gpt.encodeBatch(rows)
   const same = Buffer.from(again.ids.slice().buffer).equals(expected)
   const mib = (bytes) => (bytes / 2 ** 20).toFixed(1)
-  console.log(`free for the kernel: ${mib(before)} MiB, after memory was short: ${mib(after)} MiB; the next batch is ${same ? 'right' : 'WRONG'}`)
+  console.log(`reclaimable: ${mib(before)} MiB, after the shortage: ${mib(after)} MiB; the next batch is ${same ? 'correct' : 'WRONG'}`)
   console.log(`pool: ${mib(memory.stats().mapped)} MiB mapped`)
   process.exit(before > 8 << 20 && after <= before / 2 && same ? 0 : 1)
 }

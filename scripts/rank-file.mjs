@@ -1,11 +1,11 @@
 /**
- * Turns the rank text of the npm package tiktoken into a published rank file.
+ * Converts the ranks of the npm package tiktoken to a published rank file.
  *
- * The package writes `! <first rank> <base64> <base64> …` a line, ranks counting up from the first one. The published
- * notation is `<base64> <rank>` a line, in the order of the ranks.
+ * The package has lines `! <first rank> <base64> <base64> …` with consecutive ranks. The published
+ * notation has one line `<base64> <rank>` for each token, in the order of the ranks.
  *
  * @param {string} packed the field `bpe_ranks` of the package's JSON
- * @returns {string} the text of a `.tiktoken` file
+ * @returns {string} the content of a `.tiktoken` file
  */
 export function rankFile(packed) {
   let text = ''
@@ -13,7 +13,7 @@ export function rankFile(packed) {
     if (line === '') continue
     const [mark, first, ...tokens] = line.split(' ')
     if (mark !== '!' || !/^\d+$/.test(first))
-      throw new Error(`a line of ranks starts with ${JSON.stringify(line.slice(0, 20))}`)
+      throw new Error(`unexpected start of a line of ranks: ${JSON.stringify(line.slice(0, 20))}`)
     tokens.forEach((token, index) => {
       text += `${token} ${Number(first) + index}\n`
     })

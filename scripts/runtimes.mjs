@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// npm run runtimes: what ends processes elsewhere, in every runtime that npm has.
+// npm run runtimes: runs the scenarios that end a process, in each runtime that npm provides.
 //
 //   usage: npm run runtimes [-- --only NAME]     NAME: this, 20, 22, 24, latest, bun, deno
 //
-// Runtimes are installed under .cache/runtimes, a hundred megabytes each. The addon is the one that was built here.
+// Runtimes are installed to .cache/runtimes, about a hundred megabytes each. The addon must be
+// built.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -12,7 +13,10 @@ import { parseArgs } from 'node:util'
 
 import { root, run } from './setup.mjs'
 
-/** Scenarios: a file of __test__/support, its argument, what it prints, and how it ends. */
+/**
+ * Scenarios: name, file of __test__/support, argument, expected output, expected exit code or
+ * signal.
+ */
 export const SCENARIOS = [
   ['six workers in turn, main without the addon', 'six-workers', '', '1 2 3 4 5 6', 0],
   ['eight workers at once, main without the addon', 'shutdown/eight-at-once', '', Array(8).fill(200).join(' '), 0],
@@ -28,8 +32,10 @@ export const SCENARIOS = [
   ['cluster', 'shutdown/cluster', '', '300 300 300', 0],
 ]
 
-/** Runs a scenario, of the package in a folder; returns what was wrong with it, or nothing. */
-export function wrongIn([, file, argument, output, end], command, args = [], folder = root) {
+/**
+ * Runs a scenario with the package in `folder`. Returns a description of the failure, or undefined.
+ */
+export function failureOf([, file, argument, output, end], command, args = [], folder = root) {
   const place = path.join(folder, '__test__', 'support', `${file}.cjs`)
   const made = spawnSync(command, [...args, place, ...(argument ? [argument] : [])], { encoding: 'utf8', timeout: 120_000 })
   const ended = made.signal ?? made.status
@@ -38,7 +44,7 @@ export function wrongIn([, file, argument, output, end], command, args = [], fol
   return `ended with ${ended}, not ${end}; printed ${JSON.stringify(made.stdout.slice(0, 200))}\n${made.stderr.slice(-600)}`
 }
 
-/** Installs a runtime from npm; gives the path of its program. */
+/** Installs a runtime from npm. Returns the path of its program, or undefined. */
 function fetched(name, version, program) {
   const folder = path.join(root, '.cache', 'runtimes', `${name}-${version}`)
   const place = path.join(folder, 'node_modules', ...program)
@@ -68,13 +74,13 @@ if (path.resolve(process.argv[1]) === path.join(root, 'scripts', 'runtimes.mjs')
     if (values.only !== undefined && values.only !== name) continue
     const [command, args] = program()
     if (command === undefined) {
-      console.log(`NOT THERE ${name}: npm did not bring it`)
+      console.log(`MISSING ${name}: npm could not install it`)
       continue
     }
     const version = spawnSync(command, ['--version'], { encoding: 'utf8' }).stdout?.split('\n')[0]
     console.log(`── ${name}: ${version}`)
     for (const scenario of SCENARIOS) {
-      const wrong = wrongIn(scenario, command, args)
+      const wrong = failureOf(scenario, command, args)
       failed ||= wrong !== undefined
       console.log(`${wrong === undefined ? 'ok    ' : 'NOT OK'} ${scenario[0]}${wrong === undefined ? '' : `: ${wrong}`}`)
     }

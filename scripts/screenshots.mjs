@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Writes docs/page-light.png, -dark and -phone: what `tokenlane inspect --web` looks like. Needs Chromium, and fonts for the languages
-// of the sample (Debian: fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji).
+// Writes the screenshots docs/page-light.png, -dark.png and -phone.png of `tokenlane inspect
+// --web`. Needs Chromium, and fonts for the languages of the sample (Debian: fonts-noto-core
+// fonts-noto-cjk fonts-noto-color-emoji).
 
 import os from 'node:os'
 import { fileURLToPath } from 'node:url'

@@ -1,16 +1,17 @@
 #!/usr/bin/env node
-// npm run soak: a small HTTP service in two processes, under requests of mixed size for as long as one likes.
+// npm run soak: runs a small HTTP service in two processes under requests of mixed size.
 //
 //   usage: npm run soak [-- --minutes N] [-- --clients N]     default 30 minutes, 8 clients
 //
-// Every answer is held against what this process knows to be right. Printed each minute and at the end: requests, errors, and of
-// each process the 99th percentile of the event loop's delay, its memory (RSS) now, and at rest, and how that grows. Sixty times in a run
-// no request is sent until none is under way, each service collects its garbage fully, and then says its RSS: under load, what waits for
-// V8's collector goes up and down by 14 MiB, and a line through that tells nothing. The word caches are taken off: which of them are
-// kept, cold ones or warm ones, is chance, they say themselves how large they are, and they do not grow above 24 MiB each.
+// Compares every answer with the known result. Prints each minute and at the end: requests, errors,
+// and for each process the 99th percentile of the event loop's delay, the RSS now and at rest, and
+// its growth. For an RSS at rest, requests pause sixty times in a run, each service collects all
+// garbage and then reports its RSS. Under load, garbage that V8 has not collected yet makes the RSS
+// vary by 14 MiB, which hides any trend. The size of the word caches is subtracted: it depends on
+// chance which caches a tokenizer keeps, and each reports its size and never exceeds 24 MiB.
 //
-// From ten minutes on it fails when the delay is 5 ms or more, or the memory at rest grows by 1 MiB or more in ten minutes; before, memory
-// has not settled, and only errors count.
+// Runs of ten minutes or more fail if the delay is 5 ms or more, or if the memory at rest grows by
+// 1 MiB or more in ten minutes. In shorter runs memory has not settled, and only errors count.
 
 import { fork } from 'node:child_process'
 import http from 'node:http'
@@ -23,21 +24,24 @@ import { text } from '../__test__/support/texts.mjs'
 import { root, stop } from './setup.mjs'
 
 const PROCESSES = 2
-const MOST_DELAY = 5
-const MOST_GROWTH = 1
-/** The part of the time at the start in which memory settles, and that does not count: in thirty minutes it rose until the eighteenth at most. */
+const MAX_DELAY_MS = 5
+const MAX_GROWTH_MIB = 1
+/**
+ * The first part of a run, in which memory settles, is ignored. In runs of thirty minutes memory
+ * settled after at most eighteen minutes.
+ */
 const SETTLING = 1 / 2
-/** How often in a run the services rest: each second at most. */
+/** Number of pauses in a run; at most one per second. */
 const RESTS = 60
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' }, clients: { type: 'string', default: '8' } } })
 const minutes = Number(values.minutes)
-if (!(minutes > 0)) stop(`--minutes is a number above zero, not ${values.minutes}`)
+if (!(minutes > 0)) stop(`--minutes must be a number above 0, not ${values.minutes}`)
 
-const services = await Promise.all(Array.from({ length: PROCESSES }, started))
+const services = await Promise.all(Array.from({ length: PROCESSES }, startService))
 const end = performance.now() + minutes * 60_000
 const counts = { requests: 0, errors: 0, underWay: 0 }
-/** While the services rest: what clients wait for. */
+/** A promise while the services rest; clients wait for it. */
 let pause
 const ticker = setInterval(report, 60_000)
 const requests = knownRequests()
@@ -48,20 +52,20 @@ clearInterval(ticker)
 agent.destroy()
 await pause
 await rest()
-await Promise.all(services.map((service) => answered(service, 'measure')))
+await Promise.all(services.map((service) => ask(service, 'measure')))
 const wrong = report()
 for (const service of services) service.child.kill()
 if (wrong.length > 0) stop(`\n${wrong.join('\n')}`)
 
-/** A process with the service, its port, and what it measured. */
-function started() {
+/** Starts a service process. Collects its measurements. */
+function startService() {
   return new Promise((done, failed) => {
     const child = fork(path.join(root, 'scripts', 'soak', 'service.mjs'))
     const service = { child, measured: [], rested: [] }
-    child.on('message', (said) => {
-      if (said.port !== undefined) return done(Object.assign(service, { port: said.port }))
-      if (said.resting !== undefined) service.rested.push(said.resting)
-      else service.measured.push(said)
+    child.on('message', (message) => {
+      if (message.port !== undefined) return done(Object.assign(service, { port: message.port }))
+      if (message.resting !== undefined) service.rested.push(message.resting)
+      else service.measured.push(message)
     })
     child.on('exit', (code, signal) => {
       service.ended = signal ?? code
@@ -70,7 +74,7 @@ function started() {
   })
 }
 
-/** Requests with their answers: many short ones, some long ones, batches. */
+/** Requests with their answers: many short ones, several long ones, batches. */
 function knownRequests() {
   const gpt = Tokenizer.fromEncodingSync('o200k_base')
   const one = (url, units, seed) => {
@@ -91,7 +95,7 @@ function knownRequests() {
   ]
 }
 
-/** Has the services rest now and then. */
+/** Pauses the requests periodically, so that the services rest. */
 async function rests() {
   for (;;) {
     await wait(Math.max(1000, (minutes * 60_000) / RESTS), undefined, { ref: false })
@@ -106,18 +110,18 @@ async function rests() {
 }
 
 function rest() {
-  return Promise.all(services.map((service) => answered(service, 'rest')))
+  return Promise.all(services.map((service) => ask(service, 'rest')))
 }
 
-/** Asks a process, and waits until it answered, or ended. */
-async function answered({ child, measured, rested }, asked) {
-  const answers = asked === 'rest' ? rested : measured
+/** Sends a command to a service, and waits for the answer or the end of the process. */
+async function ask({ child, measured, rested }, command) {
+  const answers = command === 'rest' ? rested : measured
   const before = answers.length
-  if (child.connected) child.send(asked)
+  if (child.connected) child.send(command)
   while (answers.length === before && child.connected) await wait(1)
 }
 
-/** Sends one request after the other until the time is over. */
+/** Sends requests, one at a time, until the run ends. */
 async function client(number) {
   for (let turn = number; performance.now() < end; turn += 1) {
     const { url, body, answer } = requests[(turn * 7919) % requests.length]
@@ -125,10 +129,10 @@ async function client(number) {
     counts.requests += 1
     counts.underWay += 1
     try {
-      // From round to round the other process, so that each gets every request.
+      // The process alternates from round to round, so that each process gets every request.
       const to = services[(turn + Math.floor(turn / requests.length)) % PROCESSES]
       const found = await post(to.port, url, JSON.stringify(body))
-      if (found !== JSON.stringify(answer)) throw new Error(`${url}: another answer: ${found.slice(0, 200)}`)
+      if (found !== JSON.stringify(answer)) throw new Error(`${url}: wrong answer: ${found.slice(0, 200)}`)
     } catch (error) {
       counts.errors += 1
       if (counts.errors <= 5) console.error(error.message)
@@ -151,7 +155,7 @@ function post(port, url, body) {
   })
 }
 
-/** Prints how it goes; gives what is wrong. */
+/** Prints the counters. Returns a list of failures. */
 function report() {
   console.log(`${counts.requests} requests, ${counts.errors} errors`)
   const wrong = counts.errors > 0 ? [`${counts.errors} errors`] : []
@@ -161,15 +165,24 @@ function report() {
     const { delay, rss } = measured.at(-1)
     const { growth, error } = slope(rested.slice(Math.floor(rested.length * SETTLING)))
     const [now, resting, caches] = [rss, rested.at(-1).rss, rested.at(-1).caches].map((bytes) => (bytes / 2 ** 20).toFixed(0))
-    console.log(`  process ${i + 1}: event loop p99 ${delay.toFixed(2)} ms, RSS ${now} MiB, at rest ${resting}, ${caches} of it word caches; without them ${growth.toFixed(2)} ± ${error.toFixed(2)} MiB per 10 minutes`)
+    const trend = `${growth.toFixed(2)} ± ${error.toFixed(2)} MiB per 10 minutes`
+    const sizes = `RSS ${now} MiB, at rest ${resting}, including ${caches} of word caches`
+    console.log(`  process ${i + 1}: event loop p99 ${delay.toFixed(2)} ms, ${sizes}; growth without them ${trend}`)
     if (minutes < 10 || performance.now() < end) return
-    if (delay >= MOST_DELAY) wrong.push(`process ${i + 1}: the event loop's delay is ${delay.toFixed(2)} ms, not below ${MOST_DELAY}`)
-    if (growth >= MOST_GROWTH) wrong.push(`process ${i + 1}: memory grows by ${growth.toFixed(2)} MiB in 10 minutes, not below ${MOST_GROWTH}`)
+    if (delay >= MAX_DELAY_MS) {
+      wrong.push(`process ${i + 1}: the event loop's delay is ${delay.toFixed(2)} ms, limit ${MAX_DELAY_MS}`)
+    }
+    if (growth >= MAX_GROWTH_MIB) {
+      wrong.push(`process ${i + 1}: memory grows by ${growth.toFixed(2)} MiB in 10 minutes, limit ${MAX_GROWTH_MIB}`)
+    }
   })
   return wrong
 }
 
-/** The line of least squares through the memory at rest, without word caches, and its standard error, in MiB per ten minutes. */
+/**
+ * The slope of the least-squares line through the memory at rest without word caches, and its
+ * standard error, in MiB per ten minutes.
+ */
 function slope(rested) {
   const points = rested.map(({ time, rss, caches }) => [time / 600_000, (rss - caches) / 2 ** 20])
   const mean = (at) => points.reduce((sum, point) => sum + point[at], 0) / points.length

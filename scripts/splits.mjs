@@ -1,4 +1,5 @@
-// By which two tokens each token of a rank file is made: what core/src/load/splits.rs reads, in the form that is told there.
+// Computes for each token of a rank file the two tokens from which BPE merges it.
+// core/src/load/splits.rs reads the result and documents the format.
 
 const NONE = 0
 const MANY = 15
@@ -21,7 +22,7 @@ export function splitsFile(ranks) {
   return Buffer.concat([head, nibbles])
 }
 
-/** Merges the bytes of a token until two are left: the length of the right one. */
+/** Merges the bytes of a token until two parts are left. Returns the length of the right part. */
 function rightLength(token, ranks) {
   const parts = [...token]
   while (parts.length > 2) {

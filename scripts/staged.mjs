@@ -1,21 +1,21 @@
-// The packages as npm would install them, without the addon that was built for this machine: to try others.
+// The packages as npm installs them, but with an addon for another target, for tests.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
 import { root, run } from './setup.mjs'
-import { wrongIn, SCENARIOS } from './runtimes.mjs'
+import { failureOf, SCENARIOS } from './runtimes.mjs'
 
 export class Staged {
-  /** The package; what it depends on is found in the node_modules of the repository. */
+  /** The folder of the package. Its dependencies resolve to the node_modules of the repository. */
   folder
   #node
   #args
 
   /**
-   * Lays out `tokenlane` and, beside it, the package of npm/ that is named, with its files from `built`. Both go to
-   * target/<name>/node_modules. `node` runs what is tried.
+   * Copies `tokenlane`, and the package `name` of npm/ with its files from `built`, to
+   * target/<name>/node_modules. `node` is the program that runs the tests.
    */
   constructor(name, built, { node = process.execPath, args = [] } = {}) {
     this.#node = node
@@ -31,11 +31,11 @@ export class Staged {
     for (const { path: file } of JSON.parse(packed.stdout)[0].files) fs.cpSync(path.join(root, file), path.join(this.folder, file))
     fs.copyFileSync(path.join(built, 'native.js'), path.join(this.folder, 'native.js'))
     fs.cpSync(path.join(root, '__test__'), path.join(this.folder, '__test__'), { recursive: true })
-    // The golden data, and how vocabularies are fetched.
+    // The golden data, and the scripts that download vocabularies.
     for (const name of ['core', 'scripts']) fs.symlinkSync(path.join(root, name), path.join(this.folder, name), 'junction')
   }
 
-  /** Runs the specs whose files start so; gives the names of those that failed. */
+  /** Runs the specs whose file names start with `names`. Returns the names of those that failed. */
   specs(names) {
     return names.filter((name) => {
       const folder = path.join(this.folder, '__test__', path.dirname(name))
@@ -46,15 +46,15 @@ export class Staged {
     })
   }
 
-  /** Runs what ends processes elsewhere; gives the names of what went wrong. */
+  /** Runs the scenarios that end processes. Returns the names of those that failed. */
   scenarios() {
     return SCENARIOS.filter((scenario) => {
-      const wrong = wrongIn(scenario, this.#node, this.#args, this.folder)
+      const wrong = failureOf(scenario, this.#node, this.#args, this.folder)
       console.log(`${wrong === undefined ? 'ok    ' : 'NOT OK'} ${scenario[0]}${wrong === undefined ? '' : `: ${wrong}`}`)
       return wrong !== undefined
     }).map(([name]) => name)
   }
 }
 
-/** Whether Rust has the libraries of a target. */
+/** Whether the Rust standard library of a target is installed. */
 export const hasTarget = (target) => (spawnSync('rustup', ['target', 'list', '--installed'], { encoding: 'utf8' }).stdout ?? '').split('\n').includes(target)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // npm start -- [files…] [--encoding o200k_base | --tokenizer tokenizer.json]
 //
-// Encodes files, or without any a sample of about a megabyte, in batches, and shows what came of it.
+// Encodes files, or a sample of about a megabyte, in batches, and prints statistics.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -38,7 +38,7 @@ function commandLine() {
       process.exit(0)
     }
     if (values.encoding !== undefined && values.tokenizer !== undefined) {
-      stop('give an encoding or a tokenizer, not both')
+      stop('use either --encoding or --tokenizer, not both')
     }
     return { files: positionals, options: values }
   } catch (error) {
@@ -55,7 +55,7 @@ async function load(Tokenizer) {
   }
 }
 
-/** Files as they are, cut into texts. */
+/** Reads files and splits them into texts. */
 function read(names) {
   const texts = []
   for (const name of names) {
@@ -68,12 +68,15 @@ function read(names) {
   return { texts, about: `${names.length} ${names.length === 1 ? 'file' : 'files'}` }
 }
 
-/** The declaration of human rights in many languages, then this project's own code, again and again up to a megabyte. */
+/**
+ * The declaration of human rights in many languages, and this project's code, repeated to a
+ * megabyte.
+ */
 function sample() {
   const once = ['scripts/sample', 'core/src', 'src', 'lib']
     .flatMap((folder) => filesIn(path.join(root, folder)))
     .filter((name) => /\.(txt|rs|js)$/.test(name))
-    .sort((a, b) => b.endsWith('eng.txt') - a.endsWith('eng.txt')) // first what most readers can read
+    .sort((a, b) => b.endsWith('eng.txt') - a.endsWith('eng.txt')) // English first
     .flatMap((name) => cut(fs.readFileSync(name, 'utf8')))
   const texts = []
   for (let bytes = 0; bytes < SAMPLE; ) {
@@ -95,7 +98,7 @@ function filesIn(folder) {
     .sort()
 }
 
-/** Whole lines, about DOCUMENT characters at a time. */
+/** Splits a text after lines into pieces of about DOCUMENT characters. */
 function cut(content) {
   const texts = []
   let text = ''
@@ -113,7 +116,7 @@ function cut(content) {
 async function encode(tokenizer, texts) {
   const bar = await progress(texts.length)
   const delay = monitorEventLoopDelay({ resolution: 1 })
-  // The sampler needs a turn before its first figure counts.
+  // The sampler needs one turn of the event loop before its first value counts.
   await new Promise((done) => setTimeout(done, 20))
   delay.reset()
   delay.enable()
@@ -138,7 +141,7 @@ async function encode(tokenizer, texts) {
   return { tokens, seconds, first: first ?? [], loop: delay.max / 1e6 }
 }
 
-/** A bar where someone watches, nothing where the output goes to a file. */
+/** A progress bar on a terminal; silent otherwise. */
 async function progress(total) {
   if (!process.stdout.isTTY) return { update() {}, stop() {} }
   const { default: cli } = await import('cli-progress')
@@ -165,17 +168,17 @@ function report({ tokens, seconds, first, loop }) {
   console.log([...first].join(' '))
 }
 
-/** Neighbouring tokens in different colours; with bars between them where there is no colour. */
+/** Alternates the colours of adjacent tokens, or separates them by bars if there is no colour. */
 function inColour(ids) {
   const pieces = Array.from(ids, piece)
-  // Node before 20.12 has no styleText.
+  // Node before 20.12 does not have styleText.
   const colour = process.stdout.isTTY && !process.env.NO_COLOR && util.styleText !== undefined
   if (!colour) return pieces.join('|')
   const backgrounds = ['bgBlue', 'bgMagenta', 'bgCyan', 'bgGreen']
   return pieces.map((text, i) => util.styleText(['black', backgrounds[i % backgrounds.length]], text)).join('')
 }
 
-/** One token as text; part of a character as its bytes. */
+/** One token as text, or as bytes if it is an incomplete character. */
 function piece(id) {
   const text = tokenizer.decode([id])
   if (text.includes('\ufffd')) return `<${Buffer.from(tokenizer.decodeBytes([id])).toString('hex')}>`

@@ -1,9 +1,13 @@
 #!/usr/bin/env node
-// npm run wasm: the addon as WebAssembly, in the package that browsers and other processors get, and what shows that it works.
+// npm run wasm: builds the addon as WebAssembly, and tests the package for browsers and for
+// processors without an addon of their own.
 //
-//   usage: npm run wasm [-- --no-build]     needs `rustup target add wasm32-wasip1-threads`, and Chromium for the page
+//   usage: npm run wasm [-- --no-build]
 //
-// The specs of encoding and decoding run over it, the golden data of the reference libraries, how processes end, and a page.
+// Needs `rustup target add wasm32-wasip1-threads`, and Chromium for the page.
+//
+// Runs the specs of encoding and decoding, the golden data of the reference libraries, the
+// scenarios that end processes, and a page in Chromium.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -15,15 +19,17 @@ import { Staged, hasTarget } from './staged.mjs'
 const TARGET = 'wasm32-wasip1-threads'
 const built = path.join(root, 'target', 'wasm32-wasi', 'built')
 
-/** What does not speak of memory that JS and the addon share, nor of the time that things take. */
+/**
+ * Excluded are specs about memory that JavaScript and the addon share, and specs that measure time.
+ */
 const SPECS = ['02', '03', '04', '06', '09', '13', '14', '15', '16', '17', '21-chat', 'conformance/golden', 'conformance/limits', 'conformance/stream']
 
 const { values } = parseArgs({ options: { 'no-build': { type: 'boolean' } } })
 if (!values['no-build']) {
-  if (!hasTarget(TARGET)) stop(`there is no Rust for WebAssembly: run "rustup target add ${TARGET}"`)
+  if (!hasTarget(TARGET)) stop(`the Rust target for WebAssembly is not installed: run "rustup target add ${TARGET}"`)
   fs.rmSync(built, { recursive: true, force: true })
   const args = ['napi', 'build', '--platform', '--release', '--target', TARGET, '--output-dir', built, '--js', 'native.js']
-  if (!run('npx', args)) stop('the addon did not build as WebAssembly')
+  if (!run('npx', args)) stop('the build of the addon as WebAssembly failed')
 }
 const staged = new Staged('wasm32-wasi', built, { args: ['--no-warnings'] })
 const failed = [...staged.specs(SPECS), ...staged.scenarios()]

@@ -296,7 +296,8 @@ export class GptEncoding {
   /**
    * Returns the cost of `tokenCount` tokens. Throws `ERR_TOKENLANE_ARGUMENT_VALUE` without prices.
    *
-   * @param modelSpec the description of the model, with prices. Default: {@link GptEncoding.modelSpec}
+   * @param modelSpec the description of the model, with prices. Default: {@link
+   *   GptEncoding.modelSpec}
    */
   estimateCost(tokenCount: number, modelSpec?: ModelSpec): PriceData
   /**

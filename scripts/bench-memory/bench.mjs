@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-// npm run bench:memory -- [--corpus file] [--tokenizer tokenizer.json] [--batches 50] [--build-only | --no-build]
+// npm run bench:memory -- [--corpus file] [--tokenizer tokenizer.json] [--batches 50] [--build-only
+// | --no-build]
 //
-// What memory costs and gives: builds the addon with and without mimalloc, measures both from JS and from Rust, prints
-// the steps of the pool, and writes docs/memory.md and docs/memory.svg. Without a corpus the sample of `npm start` is
-// repeated to some megabytes; its figures then say little of the word cache, and the same of memory. The builds take most of the
-// time; --build-only makes them and measures nothing, --no-build measures those that were made last.
+// Measures the memory use of the package: builds the addon with and without mimalloc, measures both
+// from JavaScript and from Rust, prints the counters of the pool, and writes docs/memory.md and
+// docs/memory.svg. Without --corpus the sample of `npm start` is repeated to several megabytes;
+// such a text says little about the word cache. Builds take most of the time: --build-only stops
+// after them, and --no-build uses the results of the last build.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -19,13 +21,16 @@ import { pair } from './pair.mjs'
 const SAMPLE = 6 << 20
 const ALLOCATORS = { mimalloc: [], system: ['--no-default-features'] }
 const POOLS = ['split', 'binned', 'off']
-// Others may use the machine, and its clock drifts. So what is compared is run in turn, so many rounds: throughput is the best of
-// them, a ratio the median of theirs, all else the median.
+// Other processes may use the machine, and its clock frequency drifts. Variants that are compared
+// therefore run alternately for this many rounds. Throughput is the best round, a ratio is the
+// median of the ratios of neighbouring rounds, and everything else is the median.
 const ROUNDS = 2
-// Throughput with one allocator and the other differs by less than two runs of a process do: so many pairs, of so many batches each.
+// The allocators differ less in throughput than two runs of one process do. They are therefore
+// compared in pairs of processes that alternate batch by batch: `rounds` pairs of `batches`
+// batches.
 const PAIRS = { rounds: 10, batches: 20 }
 const TRACES = {
-  batches: { title: 'what batches take', rounds: 7 },
+  batches: { title: 'allocations of batches', rounds: 7 },
   many: { title: 'a million blocks', rounds: 7 },
   decades: { title: 'sizes over six decades', rounds: 3 },
 }
@@ -54,7 +59,7 @@ const target = JSON.parse(output('cargo', ['metadata', '--no-deps', '--format-ve
 
 const addons = Object.fromEntries(Object.keys(ALLOCATORS).map((name) => [name, addon(name)]))
 const throughput = Object.fromEntries(Object.keys(ALLOCATORS).map((name) => [name, throughputExample(name)]))
-const example = built('pools', 'pools', [])
+const example = buildExample('pools', 'pools', [])
 if (values['build-only']) process.exit(0)
 
 const lines = []
@@ -88,7 +93,7 @@ fs.mkdirSync(path.join(root, 'docs'), { recursive: true })
 fs.writeFileSync(path.join(root, 'docs', 'memory.md'), `${lines.join('\n')}\n`)
 fs.writeFileSync(path.join(root, 'docs', 'memory.svg'), barChart(`RSS after ${batches} batches`, 'MiB', chart))
 
-/** What was to be reached, beside what this run measured. */
+/** Prints the goals beside the results of this run. */
 function goals() {
   say('## Goals', '')
   const sizes = [1, 2].map((threads) => (byAllocator.mimalloc[threads].rss / byAllocator.system[threads].rss).toFixed(2))
@@ -97,7 +102,7 @@ function goals() {
   const names = Object.keys(TRACES)
   const split = names.flatMap((trace) => Object.values(traces[trace]).map((pools) => pools.split))
   table(
-    ['figure', 'goal', 'here'],
+    ['figure', 'goal', 'measured'],
     [
       [`RSS after ${batches} batches, MiB`, '<= 130', loop.rss.toFixed(0)],
       ['the last ten batches add, MiB', '< 1', loop.lastTen.toFixed(1)],
@@ -105,26 +110,26 @@ function goals() {
       ["mimalloc's throughput / the system allocator's, 1 and 2 threads, per processor second", '>= 1', gains.map((gain) => gain.toFixed(2)).join(' and ')],
       ['minor page faults a batch', '< 50', `${loop.faults} (pool off: ${byPool.off.faults})`],
       ...names.map((trace) => [`split / binned, processor time, ${TRACES[trace].title}, no cap`, '<= 1.05', time(trace, 0)]),
-      ...names.map((trace) => [`the same, ${TRACES[trace].title}, a cap of 120 % of the most in use`, '< 1', time(trace, 120)]),
-      ['split, the most mapped / the most asked for, on all of these', '<= 1.25', Math.max(...split.map((got) => got.fragmentation)).toFixed(2)],
-      ['an allocation that finds a block: median ns, on what batches take', '<= 300', traces.batches[0].split.hitNs],
+      ...names.map((trace) => [`the same, ${TRACES[trace].title}, a cap of 120 % of the peak use`, '< 1', time(trace, 120)]),
+      ['split, peak mapped / peak requested, maximum over these', '<= 1.25', Math.max(...split.map((got) => got.fragmentation)).toFixed(2)],
+      ['an allocation that finds a free block, allocations of batches: median ns', '<= 300', traces.batches[0].split.hitNs],
       ['300 synchronous batches: peak RSS, MiB', `<= ${cap + 100}`, ends.sync.peak.toFixed(0)],
-      ['eight workers of 100 batches: RSS kept, MiB', '<= 20', (ends.workers.after - ends.workers.before).toFixed(0)],
+      ['eight workers of 100 batches: RSS growth, MiB', '<= 20', (ends.workers.after - ends.workers.before).toFixed(0)],
     ],
   )
 }
 
-/** With and without mimalloc, on one and two threads, from JS and from Rust. */
+/** Compares the allocators on one thread and two, from JavaScript and from Rust. */
 function allocators() {
   say('## The allocator', '')
-  say(`Throughput is of the second half of the batches, per second of the wall and of the processors: the best of ${ROUNDS} runs, of all else`)
-  say('the median. The seed of this project paid')
-  say('x2.97 of RSS for mimalloc, and x1.37 (1 thread) and x1.26 (2 threads) was what it gained.', '')
+  say('Throughput is that of the second half of the batches, per second of wall time and of processor time:')
+  say(`the best of ${ROUNDS} runs. Everything else is the median. The prototype of this project paid`)
+  say('2.97 times the RSS for mimalloc, and gained a factor of 1.37 (1 thread) and 1.26 (2 threads).', '')
   const rows = []
   const names = Object.keys(ALLOCATORS)
   const measured = Object.fromEntries(names.map((name) => [name, {}]))
   for (const threads of [2, 1]) {
-    const runs = inTurn(names, ROUNDS, (name) => measure({ threads, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons[name] }))
+    const runs = alternate(names, ROUNDS, (name) => measure({ threads, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons[name] }))
     for (const name of names) {
       const got = (measured[name][threads] = summary(runs[name]))
       rows.push([`JS, ${name}`, threads, ...loopCells(got), got.peak.toFixed(0), `${(fs.statSync(addons[name]).size / 2 ** 20).toFixed(1)}`])
@@ -143,7 +148,7 @@ function allocators() {
   return measured
 }
 
-/** Of loops of batches: the best throughput, the median of all else. */
+/** Combines runs: the best throughput, and the median of everything else. */
 function summary(runs) {
   const best = (of) => Math.max(...runs.map((run) => run[of]))
   const typically = (of) => median(runs.map((run) => run[of]))
@@ -156,18 +161,21 @@ function loopCells(got) {
   return [got.wall.toFixed(0), got.cpu.toFixed(0), got.rss.toFixed(0), got.lastTen.toFixed(1), got.faults]
 }
 
-/** What mimalloc encodes in a second of the processors beside the system's allocator, on one thread and on two. */
+/**
+ * Returns the ratio of mimalloc's to the system allocator's throughput, on one thread and on two.
+ */
 async function gainsOfMimalloc() {
   const gains = []
   for (const threads of [1, 2]) {
-    const args = childArgs({ threads, mode: 'async', batches: PAIRS.batches, inTurn: true })
+    const args = childArgs({ threads, mode: 'async', batches: PAIRS.batches, alternate: true })
     const envs = [addons.mimalloc, addons.system].map((addon) => ({ NAPI_RS_NATIVE_LIBRARY_PATH: addon }))
     const rounds = []
     for (let round = 0; round < PAIRS.rounds; round++) rounds.push(median(await pair(args, envs, PAIRS.batches)))
     gains.push(median(rounds))
   }
-  say(`Beside the system's allocator, in ${PAIRS.rounds} pairs of processes that encode ${PAIRS.batches} batches each in turn: mimalloc encodes`)
-  say(`${gains[0].toFixed(2)} times as much in a second of the processor on one thread, and ${gains[1].toFixed(2)} times as much on two (the medians).`, '')
+  say(`In ${PAIRS.rounds} pairs of processes that alternate for ${PAIRS.batches} batches each, mimalloc encodes`)
+  say(`${gains[0].toFixed(2)} times as much per processor second as the system allocator on one thread, and`)
+  say(`${gains[1].toFixed(2)} times as much on two (medians).`, '')
   return gains
 }
 
@@ -175,8 +183,8 @@ function median(values) {
   return values.toSorted((a, b) => a - b)[values.length >> 1]
 }
 
-/** What `run` gives for each of some names, so many rounds: there and back, so that none is always the later one. */
-function inTurn(names, rounds, run) {
+/** Runs `run` for each name in each round. The order is reversed every round, to cancel drift. */
+function alternate(names, rounds, run) {
   const all = Object.fromEntries(names.map((name) => [name, []]))
   for (let round = 0; round < rounds; round++) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) all[name].push(run(name))
@@ -184,31 +192,31 @@ function inTurn(names, rounds, run) {
   return all
 }
 
-/** The pools from JS. */
+/** Compares the pools from JavaScript. */
 function pools() {
   say('## The pools', '')
-  const runs = inTurn(POOLS, ROUNDS, (pool) => measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc, TOKENLANE_POOL: pool }))
+  const runs = alternate(POOLS, ROUNDS, (pool) => measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc, TOKENLANE_POOL: pool }))
   const measured = Object.fromEntries(POOLS.map((pool) => [pool, summary(runs[pool])]))
   for (const pool of POOLS) chart.push({ label: `pool ${pool}`, value: measured[pool].rss })
   table(['pool', 'MiB/s', 'MiB/CPU s', 'RSS, MiB', 'the last ten add', 'faults a batch'], POOLS.map((pool) => [pool, ...loopCells(measured[pool])]))
   return measured
 }
 
-/** The pools on traces of allocations. */
+/** Compares the pools on traces of allocations. */
 function tracesOfPools() {
-  say('The seed of the split pool, on a graphics card, against its own binned pool: 25 s -> 20 s without a cap, 50 s -> 27 s under one, but')
-  say('8.3 s -> 48 s where there is much allocation and little else.', '')
+  say('The split pool originates in an allocator for graphics memory. There it took 20 s where the binned pool')
+  say('took 25 s without a cap, 27 s where it took 50 s with a cap, but 48 s where it took 8.3 s in a trace', 'that consists of allocations only.', '')
   const rounds = Object.values(TRACES).map((trace) => trace.rounds).join(', ')
-  say(`Traces of allocations (\`core/examples/pools.rs\`), the best of ${rounds} runs: processor time in ms; the median of an allocation in ns,`)
-  say('two readings of the clock included; the most that was mapped beside the most that was asked for; allocations that the cap refused.')
-  say('The ratios below are the medians of neighbouring runs.', '')
+  say(`Traces of allocations (\`core/examples/pools.rs\`), the best of ${rounds} runs: processor time in ms; the median`)
+  say('of an allocation in ns, including two readings of the clock; peak mapped bytes divided by peak requested', 'bytes; allocations that the cap refused.')
+  say('The ratios below are medians over neighbouring runs.', '')
   const compared = ['split', 'binned']
   const rows = []
   const measured = {}
   for (const trace of Object.keys(TRACES)) {
     measured[trace] = {}
     for (const cap of [0, 120]) {
-      const runs = inTurn(compared, TRACES[trace].rounds, (pool) => JSON.parse(output(example, [trace, String(cap), pool])))
+      const runs = alternate(compared, TRACES[trace].rounds, (pool) => JSON.parse(output(example, [trace, String(cap), pool])))
       const [split, binned] = compared.map((pool) => runs[pool])
       measured[trace][cap] = { ratio: median(split.map((run, round) => run.seconds / binned[round].seconds)) }
       for (const pool of compared) {
@@ -219,23 +227,23 @@ function tracesOfPools() {
       }
     }
   }
-  table(['trace', 'cap', 'pool', 'ms', 'ns', 'mapped / asked', 'refused'], rows)
+  table(['trace', 'cap', 'pool', 'ms', 'ns', 'mapped / requested', 'refused'], rows)
   return measured
 }
 
-/** The steps of allocations, as the seed of the pool printed them. */
+/** Prints the counters of the allocation steps. */
 function steps() {
-  say('## The steps of allocations', '')
+  say('## Allocation steps', '')
   const got = measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc })
   const rows = Object.entries(got.memory.steps).map(([name, { count, helped, ms }]) => [name, count, helped, ms.toFixed(2)])
-  table(['step', 'taken', 'helped', 'ms'], rows)
+  table(['step', 'runs', 'successes', 'ms'], rows)
   const { mapped, lent, free, cached, warm, mostLent } = got.memory
   table(
-    ['MiB', 'mapped', 'lent', 'free', 'cached', 'warm', 'most lent'],
+    ['MiB', 'mapped', 'allocated', 'free', 'cached', 'warm', 'peak allocated'],
     [['at the end', ...[mapped, lent, free, cached, warm, mostLent].map((bytes) => (bytes / 2 ** 20).toFixed(1))]],
   )
   const { start, texts, loaded, heap, tables, caches } = got.parts
-  say('What the RSS of that process is made of, MiB. What is left is code, and what allocators keep.', '')
+  say('The parts of the RSS of that process, MiB. The remainder is code and memory that allocators keep.', '')
   const parts = [start, texts - start, loaded - texts, tables, caches, mapped / 2 ** 20, heap, got.rss]
   table(
     ['Node with the addon', 'reading the texts adds', 'loading the tokenizer adds', 'tables', 'word caches', 'pool', "V8's heap", 'RSS at the end'],
@@ -244,7 +252,7 @@ function steps() {
   return got
 }
 
-/** A loop that never yields, and workers that come and go. */
+/** Measures a loop that never yields, and workers that start and end. */
 function extremes() {
   say('## Extremes', '')
   const env = { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc }
@@ -257,23 +265,23 @@ function extremes() {
       ['300 synchronous batches, results dropped: peak RSS', sync.peak.toFixed(0)],
       ['the cap of the pool', (sync.memory.cap / 2 ** 20).toFixed(0)],
       ['eight workers of 100 batches each: RSS before', workers.before.toFixed(0)],
-      ['RSS when they are gone', workers.after.toFixed(0)],
-      ['eight workers with the same texts that encode nothing: RSS before', idle.before.toFixed(0)],
-      ['RSS when they are gone', idle.after.toFixed(0)],
-      ['of the pool still lent', (workers.lent / 2 ** 20).toFixed(1)],
+      ['RSS after they end', workers.after.toFixed(0)],
+      ['eight workers that read the same texts and encode nothing: RSS before', idle.before.toFixed(0)],
+      ['RSS after they end', idle.after.toFixed(0)],
+      ['pool memory that is still allocated', (workers.lent / 2 ** 20).toFixed(1)],
     ],
   )
   return { sync, workers }
 }
 
-/** What the kernel takes when memory is short, where that can be tried. */
+/** Measures what the kernel reclaims when memory is short, on machines where this can be tested. */
 function shortage() {
-  say('## When memory is short', '')
+  say('## Memory shortage', '')
   const script = path.join(root, 'scripts', 'memory-pressure.mjs')
   const env = { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc }
   const { stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8', env })
-  say('A process with a memory limit (`node scripts/memory-pressure.mjs`, run with the rest):', '')
-  say(`    ${(stdout || `not tried: ${stderr}`).trim().replaceAll('\n', '\n    ')}`, '')
+  say('A process with a memory limit (`node scripts/memory-pressure.mjs`):', '')
+  say(`    ${(stdout || `not tested: ${stderr}`).trim().replaceAll('\n', '\n    ')}`, '')
 }
 
 function measure(task, env) {
@@ -285,23 +293,23 @@ function childArgs(task) {
 }
 
 function addon(name) {
-  return kept(['-p', 'tokenlane', ...ALLOCATORS[name]], LIBRARY, `${name}.node`)
+  return buildAndKeep(['-p', 'tokenlane', ...ALLOCATORS[name]], LIBRARY, `${name}.node`)
 }
 
 function throughputExample(name) {
-  return built('throughput', `throughput-${name}`, name === 'mimalloc' ? [] : ['--features', 'system-allocator'])
+  return buildExample('throughput', `throughput-${name}`, name === 'mimalloc' ? [] : ['--features', 'system-allocator'])
 }
 
-function built(example, name, features) {
+function buildExample(example, name, features) {
   const suffix = process.platform === 'win32' ? '.exe' : ''
-  return kept(['-p', 'tokenlane-core', '--example', example, ...features], path.join('examples', example + suffix), name + suffix)
+  return buildAndKeep(['-p', 'tokenlane-core', '--example', example, ...features], path.join('examples', example + suffix), name + suffix)
 }
 
-/** Builds something, and copies it to where the next build does not replace it. */
-function kept(what, file, name) {
+/** Builds an artifact, and copies it to a path that the next build does not overwrite. */
+function buildAndKeep(what, file, name) {
   const place = path.join(folder, name)
   if (values['no-build']) {
-    if (!fs.existsSync(place)) stop(`there is no ${place} yet: run without --no-build first`)
+    if (!fs.existsSync(place)) stop(`${place} does not exist: run without --no-build first`)
     return place
   }
   output('cargo', ['build', '--release', ...what])

@@ -1,4 +1,4 @@
-// A bar chart as SVG: groups of bars, a figure at the end of each.
+// A bar chart as SVG: groups of bars, each with its value at the end.
 
 const WIDTH = 760
 const LABEL = 250
@@ -7,7 +7,7 @@ const COLOURS = ['#3b6ea8', '#c46a2f', '#5b8c5a', '#8a6fb0']
 
 const escape = (text) => text.replace(/[&<>]/g, (letter) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[letter])
 
-/** `bars` are `{ label, value }`, or `null` for a gap; all are drawn to one scale. */
+/** `bars` are `{ label, value }`, or `null` for a gap. All bars have the same scale. */
 export function barChart(title, unit, bars) {
   const most = Math.max(...bars.map((bar) => bar?.value ?? 0), 1)
   const height = 44 + bars.length * (BAR + 6)

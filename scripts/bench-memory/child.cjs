@@ -1,10 +1,14 @@
-// One measurement in a process of its own: encodes a corpus again and again, and prints what that took as a line of JSON.
+// One measurement in its own process: encodes a corpus repeatedly, and prints the result as one
+// line of JSON.
 //
-//   usage: node child.cjs '{"corpus": file, "tokenizer": file or undefined, "threads": n, "batches": n, "mode": …, "inTurn": bool}'
+//   usage: node child.cjs '{"corpus": file, "tokenizer": file or undefined, "threads": n,
+//                           "batches": n, "mode": …, "alternate": bool}'
 //
-// `mode` is `async` (each result is dropped, the event loop goes round), `sync` (a loop that never yields), `workers` (eight
-// worker threads, which then end) or `idle workers` (the same threads with the same texts, which encode nothing: what Node
-// itself keeps of them). With `inTurn` each batch waits for a line on standard input, and is answered by an empty one: see pair.mjs.
+// `mode` is `async` (each result is dropped, and the event loop turns), `sync` (a loop that never
+// yields), `workers` (eight worker threads, which then end) or `idle workers` (the same threads
+// read the texts but encode nothing, to measure what Node itself keeps of them). With `alternate`
+// each batch waits for a line on standard input, and writes an empty line when it is done: see
+// pair.mjs.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -24,7 +28,10 @@ const rss = () => mib(process.memoryUsage().rss)
 const faults = () => process.resourceUsage().minorPageFault
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
 
-/** Documents of so many bytes or a little more, cut after a line. The file is read in pieces, so that its texts are all that stays. */
+/**
+ * Reads the corpus as documents of at least DOCUMENT bytes that end with a line. The file is read
+ * in pieces, so that only the texts stay in memory.
+ */
 function documents() {
   const file = fs.openSync(task.corpus)
   const buffer = Buffer.alloc(PIECE)
@@ -57,7 +64,7 @@ async function batches(tokenizer, { texts, bytes }) {
   const resident = []
   const line = Buffer.from('\n')
   for (let i = 0; i < task.batches; i++) {
-    if (task.inTurn) fs.readSync(0, line)
+    if (task.alternate) fs.readSync(0, line)
     const [cpu, start, faulted] = [process.cpuUsage(), performance.now(), faults()]
     if (task.mode === 'sync') tokenizer.encodeBatchSync(texts, options)
     else await tokenizer.encodeBatch(texts, options)
@@ -67,7 +74,7 @@ async function batches(tokenizer, { texts, bytes }) {
     missed.push(faults() - faulted)
     resident.push(rss())
     if (task.mode !== 'sync') await turn()
-    if (task.inTurn) fs.writeSync(1, line)
+    if (task.alternate) fs.writeSync(1, line)
   }
   const steady = (values) => median(values.slice(values.length >> 1))
   return {

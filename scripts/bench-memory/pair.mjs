@@ -1,11 +1,11 @@
-// Two processes that encode in turn, batch by batch: whatever slows the machine down for a while slows both.
+// Two processes that alternate batch by batch, so that a slow phase of the machine affects both.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 /**
- * Starts child.cjs with `args` in each of two environments. Gives what the first encodes in a second of the processors, beside the
- * second: a ratio for each of the later half of the batches.
+ * Runs child.cjs with `args` in two environments. Returns the ratio of the first one's throughput
+ * per processor second to the second one's, for each batch of the second half.
  */
 export async function pair(args, envs, batches) {
   const runs = envs.map((env) => {
@@ -18,7 +18,7 @@ export async function pair(args, envs, batches) {
     return run
   })
   for (let batch = 0; batch < batches; batch++) {
-    // There and back, so that none is always the later one.
+    // Reversed every batch, to cancel drift.
     for (const { child, ended } of batch % 2 === 0 ? runs : runs.toReversed()) {
       child.stdin.write('\n')
       await Promise.race([once(child.stdout, 'data'), ended])

@@ -1,4 +1,4 @@
-// benchmarks.svg: bars of throughput, readable on light and on dark pages.
+// benchmarks.svg: a bar chart of throughput, readable on light and on dark pages.
 
 import { reader, row } from './figures.mjs'
 
@@ -15,7 +15,7 @@ const SERIES = [
   { name: 'count', light: '#059669', dark: '#34d399', of: (figures) => figures.count },
 ]
 
-/** The whole file. */
+/** Returns the SVG file. */
 export function chart({ tokenizers, corpora, samples }) {
   const read = reader(samples)
   const groups = tokenizers.flatMap((tokenizer) =>

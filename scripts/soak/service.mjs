@@ -1,8 +1,8 @@
-// The service that soak.mjs holds under load: an endpoint a kind of call. Says its port, every second what it measured, and when it is
-// asked to rest, what memory it holds then.
+// The service of soak.mjs: one endpoint for each kind of call. Reports its port, its measurements
+// every second, and on request the memory that it holds at rest.
 //
-// It does as the README says, so that the event loop stands still for nobody's text: long ones are counted and encoded on other
-// threads, and of a large body no more is read in one turn than the socket gives at once.
+// It follows the README, so that no text blocks the event loop: long texts are counted and encoded
+// on background threads, and each turn of the loop reads only one chunk of a large body.
 
 import inspector from 'node:inspector'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -12,20 +12,20 @@ import fastify from 'fastify'
 
 import { memory, Tokenizer } from '../../index.mjs'
 
-/** In UTF-16 units: what is shorter takes less time than handing it to another thread. */
+/** In UTF-16 units. Shorter texts take less time than a hand-over to another thread. */
 const LONG_TEXT = 32 << 10
 const LARGE_PART = 16 << 10
 const LARGE_BODY = 64 << 10
-const MOST = 16 << 20
+const MAX_BODY = 16 << 20
 
 const gpt = await Tokenizer.fromEncoding('o200k_base')
-const app = fastify({ bodyLimit: MOST })
+const app = fastify({ bodyLimit: MAX_BODY })
 app.removeContentTypeParser('application/json')
 app.addContentTypeParser('application/json', async (_, payload) => {
   let body = ''
   for await (const part of payload.setEncoding('utf8')) {
     body += part
-    if (body.length > MOST) throw Object.assign(new Error('the body is too large'), { statusCode: 413 })
+    if (body.length > MAX_BODY) throw Object.assign(new Error('the body is too large'), { statusCode: 413 })
     if (part.length > LARGE_PART) await turn()
   }
   const value = JSON.parse(body)
@@ -44,7 +44,7 @@ app.post('/encode', async ({ body: { text } }, reply) => {
 })
 app.post('/batch', async ({ body: { texts } }) => ({ counts: [...(await gpt.countBatch(texts))] }))
 
-/** Half the time of an array of them and `JSON.stringify`. */
+/** Takes half the time of an array and `JSON.stringify`. */
 function jsonOf(ids) {
   return `{"ids":[${ids.join()}]}`
 }
@@ -55,24 +55,25 @@ const session = new inspector.Session()
 session.connect()
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
-// What the timer itself waits, a millisecond, is no delay.
+// The timer itself waits one millisecond, which is not a delay.
 const measure = () => process.send({ time: performance.now(), rss: process.memoryUsage.rss(), delay: Math.max(0, delay.percentile(99) / 1e6 - 1) })
 
 /**
- * What is held with no request under way: collected as V8 does when it runs out of memory, which also makes its heap small (`gc()` leaves
- * 32 MiB for new objects), and without the pages that are kept for the next results.
+ * Reports the memory at rest. `HeapProfiler.collectGarbage` collects as thoroughly as V8 does
+ * before it runs out of memory and shrinks its heap; `gc()` would keep 32 MiB for new objects.
+ * `trim` releases the pages that the pool keeps for the next results.
  */
 async function rest() {
   for (let turns = 0; turns < 2; turns++) {
     await new Promise((done) => session.post('HeapProfiler.collectGarbage', done))
-    // What was collected is freed by other threads, and finalized between two turns of the loop.
+    // Other threads free the collected memory, and finalizers run between two turns of the loop.
     await wait(100)
   }
   memory.trim()
   process.send({ resting: { time: performance.now(), rss: process.memoryUsage.rss(), caches: gpt.stats().cacheBytes } })
 }
 
-process.on('message', (asked) => (asked === 'rest' ? rest() : measure()))
+process.on('message', (command) => (command === 'rest' ? rest() : measure()))
 process.on('disconnect', () => process.exit())
 setInterval(measure, 1000)
 process.send({ port: app.server.address().port })

@@ -14,7 +14,7 @@ test.after(() => fs.rmSync(folder, { recursive: true }))
 const file = path.join(folder, 'tokenizer.json')
 fs.writeFileSync(file, bytesOf(tiny()))
 
-test('every bundled encoding loads, both ways', async () => {
+test('every bundled encoding loads, synchronously and asynchronously', async () => {
   assert.deepEqual(encodings(), ['r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base', 'o200k_harmony'])
   for (const name of encodings()) {
     const [one, other] = [await Tokenizer.fromEncoding(name), Tokenizer.fromEncodingSync(name)]
@@ -23,12 +23,12 @@ test('every bundled encoding loads, both ways', async () => {
   }
 })
 
-test('a tekken.json is told by its content', async () => {
+test('a tekken.json is detected by its content', async () => {
   const tokens = ['a', 'b', 'ab', 'c', 'abc']
   const vocab = tokens.map((token, rank) => ({ rank, token_bytes: Buffer.from(token).toString('base64') }))
   const config = { pattern: '[a-z]+', num_vocab_tokens: 5, default_vocab_size: 14, default_num_special_tokens: 10 }
   const tokenizer = await Tokenizer.fromBuffer(Buffer.from(JSON.stringify({ config, vocab })))
-  // The fifth rank lies beyond the vocabulary's size; special tokens come before the first.
+  // The fifth rank is outside of the vocabulary; special tokens have the first ids.
   assert.deepEqual([...tokenizer.encode('abc<s>', { specialTokens: 'parse' }).ids], [12, 13, 1])
   assert.equal(tokenizer.decode([1, 12, 13, 2]), '<s>abc</s>')
 })
@@ -44,25 +44,25 @@ test('a tokenizer.json loads from a path, a URL and bytes', async () => {
   for (const tokenizer of loads) assert.deepEqual([...tokenizer.encode('hello world').ids], [14, 11, 12, 13, 2, 7, 15])
 })
 
-test('a rank file needs to be told what it is', async () => {
+test('a rank file needs a pattern', async () => {
   const ranks = new URL('../encodings/r50k_base.tiktoken', import.meta.url)
   const named = await Tokenizer.fromFile(ranks, { encoding: 'r50k_base' })
   const pattern = String.raw`'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
-  const told = await Tokenizer.fromFile(ranks, { pattern, specialTokens: { '<|endoftext|>': 50256 } })
+  const loaded = await Tokenizer.fromFile(ranks, { pattern, specialTokens: { '<|endoftext|>': 50256 } })
   const text = "It's 12 o'clock,\n  isn't it?"
-  assert.deepEqual(named.encode(text).ids, told.encode(text).ids)
-  assert.equal(told.tokenToId('<|endoftext|>'), 50256)
+  assert.deepEqual(named.encode(text).ids, loaded.encode(text).ids)
+  assert.equal(loaded.tokenToId('<|endoftext|>'), 50256)
   await assert.rejects(Tokenizer.fromFile(ranks), { code: 'ERR_TOKENLANE_PATTERN_MISSING' })
 })
 
-test('bytes are copied before a load returns its promise', async () => {
+test('bytes are copied before the load returns its promise', async () => {
   const bytes = bytesOf(tiny())
   const loads = Array.from({ length: 5 }, () => Tokenizer.fromBuffer(bytes))
   bytes.fill(0)
   for (const tokenizer of await Promise.all(loads)) assert.equal(tokenizer.encode('hello').ids[1], 11)
 })
 
-test('the same bytes are one tokenizer in memory', async () => {
+test('equal bytes share one tokenizer in memory', async () => {
   const loads = await Promise.all(Array.from({ length: 6 }, () => Tokenizer.fromEncoding('o200k_base')))
   globalThis.gc?.()
   const before = process.memoryUsage().rss
@@ -71,7 +71,7 @@ test('the same bytes are one tokenizer in memory', async () => {
   assert.ok(grown < 40, `20 more loads took ${grown.toFixed(1)} MiB`)
 })
 
-test('the package loads what all calls need, and no more of itself or of Node', () => {
+test('the package loads only the modules that all calls need', () => {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const code = `
     const known = new Set(process.moduleLoadList)

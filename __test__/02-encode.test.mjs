@@ -8,7 +8,7 @@ import { bytesOf, tiny } from './support/tiny.mjs'
 const gpt = Tokenizer.fromEncodingSync('o200k_base')
 const small = Tokenizer.fromBufferSync(bytesOf(tiny()))
 
-test('ids are those that tiktoken gives', () => {
+test('ids equal those of tiktoken', () => {
   const encoding = gpt.encode('Hello, world!')
   assert.ok(encoding instanceof Encoding)
   assert.deepEqual(encoding.ids, Uint32Array.of(13225, 11, 2375, 0))
@@ -25,7 +25,7 @@ test('a string and its UTF-8 are the same text', () => {
   }
 })
 
-test('a text whose ids do not fit into the scratch array is whole', () => {
+test('a text with more ids than the scratch array is encoded completely', () => {
   const long = text(200_000)
   const ids = gpt.encode(long).ids
   assert.ok(ids.length > 30_000)
@@ -33,27 +33,27 @@ test('a text whose ids do not fit into the scratch array is whole', () => {
   assert.equal(gpt.count(long), ids.length)
 })
 
-test('the ids of one call survive the next', () => {
+test('ids of one call are not overwritten by the next', () => {
   const first = gpt.encode('first').ids
   const copy = [...first]
   gpt.encode('something else')
   assert.deepEqual([...first], copy)
 })
 
-test('a surrogate without its partner counts as U+FFFD', () => {
+test('a lone surrogate becomes U+FFFD', () => {
   for (const lone of ['\ud83d', '\ude00', 'a\ud83d', '\ude00b', '\ud83d\ud83d\ude00']) {
     assert.deepEqual(gpt.encode(lone).ids, gpt.encode(lone.toWellFormed?.() ?? Buffer.from(lone).toString()).ids)
   }
 })
 
-test('special tokens are added, or not', () => {
+test('addSpecialTokens turns special tokens on and off', () => {
   assert.deepEqual([...small.encode('hello').ids], [14, 11, 15])
   assert.deepEqual([...small.encode('hello', { addSpecialTokens: false }).ids], [11])
   assert.equal(small.count('hello'), 3)
   assert.equal(small.count('hello', { addSpecialTokens: false }), 1)
 })
 
-test('special tokens in the text: the file decides, or the caller', () => {
+test('special tokens in the text are handled as the file or the caller says', () => {
   const end = '<|endoftext|>'
   assert.throws(() => gpt.encode(end), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
   assert.throws(() => gpt.count(end), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
@@ -68,11 +68,11 @@ test('special tokens in the text: the file decides, or the caller', () => {
   const asText = gpt.encode(end, { specialTokens: 'text' }).ids
   assert.ok(asText.length > 1)
   assert.equal(gpt.decode(asText), end)
-  // Hugging Face's files parse by default.
+  // Files of Hugging Face parse special tokens by default.
   assert.deepEqual([...small.encode('</s>', { addSpecialTokens: false }).ids], [15])
 })
 
-test('columns come when they are asked for', () => {
+test('columns are computed on first use', () => {
   const encoding = small.encode('hello world')
   assert.deepEqual(encoding.tokens, ['<s>', 'hello', 'Ġw', 'or', 'l', 'd', '</s>'])
   assert.deepEqual([...encoding.specialTokensMask], [1, 0, 0, 0, 0, 0, 1])
@@ -83,7 +83,7 @@ test('columns come when they are asked for', () => {
   assert.strictEqual(encoding.tokens, encoding.tokens)
 })
 
-test('offsets count what they were asked to count', () => {
+test('offsets have the selected unit', () => {
   const string = 'naïve 👍 ok'
   const slices = (unit, cut) => {
     const { offsets, ids } = gpt.encode(string, { offsets: unit })
@@ -100,7 +100,7 @@ test('offsets count what they were asked to count', () => {
   assert.equal(gpt.encode(string, { offsets: false }).offsets, undefined)
 })
 
-test('bytes that change after the call change no column', () => {
+test('bytes that change after the call do not change any column', () => {
   const bytes = bytesOf('hello')
   const encoding = small.encode(bytes)
   bytes.fill(0x77)
@@ -116,7 +116,7 @@ test('tokens, ids and the size of the vocabulary', () => {
   assert.equal(small.vocabSize({ addedTokens: false }), 14)
 })
 
-test('stats tell what a tokenizer holds and how many words its caches knew', () => {
+test('stats reports memory and hits of the word caches', () => {
   const own = Tokenizer.fromBufferSync(new TextEncoder().encode(`${JSON.stringify({ ...tiny(), version: '1.0' })} `))
   const before = own.stats()
   assert.deepEqual([before.cacheHits, before.cacheMisses], [0, 0])

@@ -8,7 +8,7 @@ import { bytesOf, tiny } from './support/tiny.mjs'
 const gpt = Tokenizer.fromEncodingSync('o200k_base')
 const small = Tokenizer.fromBufferSync(bytesOf(tiny()))
 
-test('what was encoded comes back', () => {
+test('decode returns the encoded text', () => {
   for (const string of ['', 'Hello', text(3000), text(100_000, 7)]) {
     const { ids } = gpt.encode(string)
     assert.equal(gpt.decode(ids), string)
@@ -17,7 +17,7 @@ test('what was encoded comes back', () => {
   }
 })
 
-test('half a character is U+FFFD as text, and itself as bytes', () => {
+test('an incomplete character is U+FFFD as text, and unchanged as bytes', () => {
   const { ids } = gpt.encode('🦜')
   assert.ok(ids.length > 1)
   assert.ok(gpt.decode(ids.subarray(0, 1)).includes('\ufffd'))
@@ -26,13 +26,13 @@ test('half a character is U+FFFD as text, and itself as bytes', () => {
   assert.deepEqual(Buffer.from(bytes), Buffer.from('🦜').subarray(0, bytes.length))
 })
 
-test('special tokens are shown unless they are to be skipped', () => {
+test('skipSpecialTokens removes special tokens', () => {
   const { ids } = small.encode('hello')
   assert.equal(small.decode(ids), '<s>hello</s>')
   assert.equal(small.decode(ids, { skipSpecialTokens: true }), 'hello')
 })
 
-test('a batch decodes as its rows do', async () => {
+test('a batch decodes like its rows', async () => {
   const rows = texts(50, 500)
   const batch = await gpt.encodeBatch(rows)
   assert.deepEqual(await gpt.decodeBatch(batch), rows)
@@ -41,7 +41,7 @@ test('a batch decodes as its rows do', async () => {
   assert.deepEqual(await gpt.decodeBatch([]), [])
 })
 
-test('a batch that waits is decoded as it was at the call', async () => {
+test('a queued batch is decoded with the ids at the time of the call', async () => {
   const batch = await gpt.encodeBatch(['one', 'two'])
   const busy = [1, 2, 3].map(() => gpt.encodeBatch(texts(200)))
   const decoded = gpt.decodeBatch(batch)
@@ -50,7 +50,7 @@ test('a batch that waits is decoded as it was at the call', async () => {
   await Promise.all(busy)
 })
 
-test('an id that is none', async () => {
+test('an unknown id is an error', async () => {
   assert.throws(() => gpt.decode([13225, 4_000_000_000]), { name: 'RangeError', code: 'ERR_TOKENLANE_UNKNOWN_ID' })
   assert.throws(() => gpt.decodeBytes([4_000_000_000]), { code: 'ERR_TOKENLANE_UNKNOWN_ID' })
   await assert.rejects(gpt.decodeBatch([[0], [4_000_000_000]]), { code: 'ERR_TOKENLANE_UNKNOWN_ID', row: 1 })

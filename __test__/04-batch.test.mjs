@@ -22,13 +22,13 @@ test('a batch has the ids of its rows, in order', async () => {
   }
 })
 
-test('rows are views of one block', async () => {
+test('rows are views of one buffer', async () => {
   const batch = await gpt.encodeBatch(rows)
   assert.strictEqual(batch.row(3).buffer, batch.ids.buffer)
   assert.strictEqual(batch.rowOffsets.buffer, batch.ids.buffer)
 })
 
-test('any number of threads gives the same', async () => {
+test('the number of threads does not change the result', async () => {
   for (const threads of [1, 2, 3, 16]) {
     assert.deepEqual([...(await gpt.encodeBatch(rows, { threads }))], expected)
     assert.deepEqual([...gpt.encodeBatchSync(rows, { threads })], expected)
@@ -44,19 +44,19 @@ test('empty batches and empty rows', async () => {
   assert.deepEqual([...empty.rowOffsets], [0, 0, 1, 1, 1])
 })
 
-test('strings and bytes may be mixed', async () => {
+test('strings and bytes can be mixed', async () => {
   const mixed = rows.slice(0, 20).map((row, i) => (i % 3 === 0 ? new TextEncoder().encode(row) : row))
   assert.deepEqual([...(await gpt.encodeBatch(mixed))], expected.slice(0, 20))
 })
 
-test('options hold for every row', async () => {
+test('options apply to every row', async () => {
   assert.deepEqual([...(await small.encodeBatch(['hello', 'hell'])).ids], [14, 11, 15, 14, 10, 15])
   assert.deepEqual([...(await small.encodeBatch(['hello', 'hell'], { addSpecialTokens: false })).ids], [11, 10])
   const parsed = await gpt.encodeBatch(['<|endoftext|>'], { specialTokens: 'parse' })
   assert.deepEqual([...parsed.ids], [199999])
 })
 
-test('offsets are those of one text at a time', async () => {
+test('offsets equal those of single calls', async () => {
   for (const offsets of ['utf16', 'codepoint', 'byte']) {
     const some = rows.slice(0, 40)
     const batch = await gpt.encodeBatch(some, { offsets })
@@ -65,19 +65,19 @@ test('offsets are those of one text at a time', async () => {
   }
 })
 
-test('counts are the lengths of the rows', async () => {
+test('counts equal the lengths of the rows', async () => {
   assert.deepEqual(await gpt.countBatch(rows), Uint32Array.from(expected, (ids) => ids.length))
   assert.deepEqual(await gpt.countBatch([]), new Uint32Array())
 })
 
-test('the first row that fails is named', async () => {
+test('an error names the first row that fails', async () => {
   const broken = [...rows.slice(0, 60), new Uint8Array([0x61, 0xff]), 'fine', '<|endoftext|>']
   await assert.rejects(gpt.encodeBatch(broken), { name: 'Error', code: 'ERR_TOKENLANE_INVALID_UTF8', row: 60 })
   assert.throws(() => gpt.encodeBatchSync(broken), { code: 'ERR_TOKENLANE_INVALID_UTF8', row: 60 })
   await assert.rejects(gpt.countBatch(['a', '<|endoftext|>']), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN', row: 1 })
 })
 
-test('what the caller does to the texts after the call changes nothing', async () => {
+test('changes of the texts after the call change nothing', async () => {
   const calls = Array.from({ length: 5 }, () => {
     const mine = [...rows]
     mine[0] = new TextEncoder().encode(rows[0])
@@ -89,7 +89,7 @@ test('what the caller does to the texts after the call changes nothing', async (
   for (const batch of await Promise.all(calls)) assert.deepEqual([...batch], expected)
 })
 
-test('a disposed batch has empty views, and says so', async () => {
+test('a disposed batch has empty views, and reports that it is disposed', async () => {
   const batch = await gpt.encodeBatch(rows, { offsets: 'byte' })
   const views = [batch.ids, batch.rowOffsets, batch.row(0), batch.offsets, batch.offsetsOf(0)]
   batch.dispose()
@@ -105,7 +105,7 @@ test('a disposed batch has empty views, and says so', async () => {
   assert.equal(ids.length, 0)
 })
 
-test('a row that is not there', async () => {
+test('a row index out of range is an error', async () => {
   const batch = await gpt.encodeBatch(['a', 'b'])
   for (const index of [-1, 2, 0.5, NaN]) {
     assert.throws(() => batch.row(index), { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })

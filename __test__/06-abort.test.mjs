@@ -11,7 +11,7 @@ const gpt = Tokenizer.fromEncodingSync('o200k_base')
 const rows = texts(2000)
 const reason = { any: 'value' }
 
-test('a signal that is aborted already', async () => {
+test('a signal that is already aborted rejects the call', async () => {
   const signal = AbortSignal.abort(reason)
   const ids = rows.map(() => [0])
   for (const call of [gpt.encodeBatch(rows, { signal }), gpt.countBatch(rows, { signal }), gpt.decodeBatch(ids, { signal })]) {
@@ -19,7 +19,7 @@ test('a signal that is aborted already', async () => {
   }
 })
 
-test('a batch that waits is never started', async () => {
+test('an aborted batch in the queue is never started', async () => {
   const controller = new AbortController()
   const running = [gpt.encodeBatch(rows), gpt.encodeBatch(rows)]
   const waits = failure(() => gpt.encodeBatch(rows, { signal: controller.signal }))
@@ -29,7 +29,7 @@ test('a batch that waits is never started', async () => {
   await Promise.all([...running, last])
 })
 
-test('a batch that runs is rejected at once, and its threads stop', async () => {
+test('an aborted batch that runs is rejected at once, and its threads stop', async () => {
   const many = Array.from({ length: 10 }, () => rows).flat()
   const controller = new AbortController()
   const start = performance.now()
@@ -41,7 +41,7 @@ test('a batch that runs is rejected at once, and its threads stop', async () => 
   await new Promise(setImmediate)
   assert.ok(rejected, 'not at the next turn of the loop')
   assert.strictEqual(await call, reason)
-  // Both places are free again long before the whole batch could have been encoded.
+  // Both permits are free long before the whole batch could have been encoded.
   await Promise.all([gpt.encodeBatch(['a']), gpt.encodeBatch(['b']), gpt.encodeBatch(['c'])])
   const stopped = performance.now() - start
   const whole = performance.now()
@@ -49,7 +49,7 @@ test('a batch that runs is rejected at once, and its threads stop', async () => 
   assert.ok(stopped < performance.now() - whole, `stopped after ${stopped} ms`)
 })
 
-test('without a reason of its own the error is an AbortError', async () => {
+test('without a reason the error is an AbortError', async () => {
   const controller = new AbortController()
   const call = gpt.encodeBatch(rows, { signal: controller.signal })
   controller.abort()
@@ -57,7 +57,7 @@ test('without a reason of its own the error is an AbortError', async () => {
   await assert.rejects(gpt.encodeBatch(rows, { signal: AbortSignal.timeout(0) }).then(() => sleep(5)), { name: 'TimeoutError' })
 })
 
-test('a signal can be used again, and keeps no listeners', async () => {
+test('a signal can be reused, and keeps no listeners', async () => {
   const controller = new AbortController()
   const { signal } = controller
   let mine = 0
@@ -71,14 +71,14 @@ test('a signal can be used again, and keeps no listeners', async () => {
   assert.equal(mine, 1)
 })
 
-test('an abort after the end changes nothing', async () => {
+test('an abort after the result changes nothing', async () => {
   const controller = new AbortController()
   const batch = await gpt.encodeBatch(['a'], { signal: controller.signal })
   controller.abort()
   assert.equal(batch.length, 1)
 })
 
-test('what is no signal is refused', async () => {
+test('a value that is not a signal is an error', async () => {
   for (const signal of [null, {}, 'abort', new AbortController()]) {
     await assert.rejects(gpt.encodeBatch(['a'], { signal }), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
   }

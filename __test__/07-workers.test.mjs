@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-// Each of these ends the process when it goes wrong, so each gets a process of its own.
+// A failure of these tests ends the process, so each runs in its own process.
 const script = (name) => fileURLToPath(new URL(`support/${name}.cjs`, import.meta.url))
 
 function run(name, ...args) {
@@ -13,15 +13,15 @@ function run(name, ...args) {
   return result.stdout.trim()
 }
 
-test('six workers in turn, while the main thread never loads the addon', () => {
+test('six workers, one after the other, while the main thread never loads the addon', () => {
   assert.equal(run('six-workers'), '1 2 3 4 5 6')
 })
 
-test('a worker that is terminated in the middle of its batches leaves the line to others', () => {
+test('a worker that is terminated during its batches leaves the queue usable', () => {
   assert.equal(run('terminated-worker'), 'encoded 3')
 })
 
-test('a process may end while batches run', () => {
+test('a process can end while batches run', () => {
   assert.equal(run('exit-midway'), 'leaving')
 })
 

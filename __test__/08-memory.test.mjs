@@ -10,22 +10,22 @@ function measure(what) {
   return Number(result.stdout)
 }
 
-test('batches are freed by the collector: the memory does not grow from the 40th to the 120th', () => {
+test('the collector frees batches: memory does not grow from the 40th to the 120th', () => {
   const grown = measure('collected')
   assert.ok(grown < 80, `grown by ${grown} MiB`)
 })
 
-test('a loop that never yields stays within bounds', () => {
+test('memory of a loop that never yields is limited', () => {
   const peak = measure('never-yields')
   assert.ok(peak < 1024, `${peak} MiB at the end`)
 })
 
-test('dispose frees at once', () => {
+test('dispose frees memory at once', () => {
   const grown = measure('disposed')
   assert.ok(grown < 40, `grown by ${grown} MiB`)
 })
 
-test('the columns of a large text serve for the next one', { skip: process.platform !== 'linux' }, () => {
+test('the columns of a large text are reused for the next one', { skip: process.platform !== 'linux' }, () => {
   const cleared = measure('again')
   assert.ok(cleared < 16, `${cleared} MiB are written for the first time`)
 })

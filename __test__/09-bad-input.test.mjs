@@ -1,4 +1,4 @@
-// Whatever is handed in: a clear error with a code, and the process lives.
+// Any argument gives a result or an error with a code, and the process survives.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -14,7 +14,10 @@ const gpt = Tokenizer.fromEncodingSync('o200k_base')
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-'))
 test.after(() => fs.rmSync(folder, { recursive: true }))
 
-/** Loads bytes as a file and as a buffer, at once and later; all four have to fail in the same way. */
+/**
+ * Loads bytes as a file and as a buffer, both synchronously and asynchronously; all must fail
+ * alike.
+ */
 async function refused(name, content, options, code, message) {
   const file = path.join(folder, name)
   fs.writeFileSync(file, content)
@@ -42,7 +45,7 @@ const change = (edit) => {
 const split = (Regex) => ({ type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false })
 const precompiled = (precompiled_charsmap) => ({ type: 'Precompiled', precompiled_charsmap })
 
-test('files that are not there, or are none', async () => {
+test('missing files, and paths that are not files', async () => {
   for (const load of [Tokenizer.fromFile, Tokenizer.fromFileSync]) {
     const missing = await failure(() => load('no/such/file.json'))
     assert.equal(missing.code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
@@ -52,7 +55,7 @@ test('files that are not there, or are none', async () => {
   }
 })
 
-test('files with nothing or with something else in them', async () => {
+test('empty files, and files with other content', async () => {
   await refused('empty', '', undefined, 'ERR_TOKENLANE_EMPTY_FILE', /empty/)
   const whole = JSON.stringify(tiny())
   await refused('cut.json', whole.slice(0, whole.length / 2), undefined, 'ERR_TOKENLANE_JSON', /line 1, column \d+/)
@@ -69,14 +72,14 @@ test('a vocabulary that contradicts itself', async () => {
   await refused('twice.json', twice, undefined, 'ERR_TOKENLANE_DUPLICATE_ID', /\b3\b/)
 })
 
-test('what is not supported is named, with its place', async () => {
+test('the error for an unsupported component names it and its path', async () => {
   const other = change((file) => (file.pre_tokenizer = { type: 'Clairvoyance' }))
   const error = await failure(() => Tokenizer.fromBuffer(other))
   assert.match(error.code, /^ERR_TOKENLANE_(UNSUPPORTED|SHAPE)$/)
   assert.match(error.message, /pre_tokenizer.*Clairvoyance/)
 })
 
-test('components that cannot be: which one, where, and why', async () => {
+test('the error for an invalid component names it, its path and the reason', async () => {
   const cases = [
     [(file) => file.post_processor.single.push({ SpecialToken: { id: '<x>', type_id: 0 } }), 'TEMPLATE', /single\[3\].*"<x>"/],
     [(file) => file.post_processor.single.push({ Sequence: { id: 'C', type_id: 0 } }), 'UNSUPPORTED', /single\[3\].*"C"/],
@@ -97,11 +100,11 @@ test('components that cannot be: which one, where, and why', async () => {
   }
 })
 
-test('ids that the vocabulary does not have', () => {
+test('ids outside of the vocabulary', () => {
   const odd = Tokenizer.fromBufferSync(
     change((file) => (file.post_processor.special_tokens['<s>'].ids = [4_000_000_000])),
   )
-  // What a template says is added, and padding, whatever it is; what no token has, decoding leaves out.
+  // Ids of templates and of padding are used as they are; decoding skips ids without a token.
   const padding = { to: 4, padId: 999_999 }
   assert.deepEqual([...odd.encode('hello', { padding }).ids], [4_000_000_000, 11, 15, 999_999])
   assert.equal(odd.decode([4_000_000_000, 11, 999_999]), 'hello')
@@ -113,13 +116,13 @@ test('ids that the vocabulary does not have', () => {
 })
 
 test('rank files', async () => {
-  const told = { pattern: String.raw`\w+|\W+` }
-  await refused('line.tiktoken', 'aA== 0\nZQ== 1\n!!! 2\n', told, 'ERR_TOKENLANE_RANK_LINE', /line 3/)
+  const options = { pattern: String.raw`\w+|\W+` }
+  await refused('line.tiktoken', 'aA== 0\nZQ== 1\n!!! 2\n', options, 'ERR_TOKENLANE_RANK_LINE', /line 3/)
   await refused('bare.tiktoken', 'aA== 0\nZQ== 1\n', undefined, 'ERR_TOKENLANE_PATTERN_MISSING', /pattern/)
   await refused('regex.tiktoken', 'aA== 0\n', { pattern: '(' }, 'ERR_TOKENLANE_PATTERN', /./)
 })
 
-test('an encoding that does not exist: the list of those that do', async () => {
+test('the error for an unknown encoding lists the known ones', async () => {
   for (const load of [Tokenizer.fromEncoding, Tokenizer.fromEncodingSync]) {
     const error = await failure(() => load('gpt-7'))
     assert.ok(error instanceof RangeError)
@@ -130,7 +133,7 @@ test('an encoding that does not exist: the list of those that do', async () => {
 
 const nonTexts = [undefined, null, 1, 1n, true, Symbol('s'), () => 'text', {}, ['a'], new Date(), new Float64Array(2), new DataView(new ArrayBuffer(4))]
 
-test('what is no text', async () => {
+test('values that are not texts', async () => {
   for (const value of nonTexts) {
     for (const call of [gpt.encode, gpt.count]) {
       const error = await failure(() => call.call(gpt, value))
@@ -145,7 +148,7 @@ test('what is no text', async () => {
   }
 })
 
-test('what is no list of texts, nor of ids', async () => {
+test('values that are not lists of texts or of ids', async () => {
   for (const value of [undefined, null, 'a string', 3, {}, new Set(['a']), new Uint8Array(3)]) {
     for (const call of [gpt.encodeBatch, gpt.countBatch, gpt.encodeBatchSync]) {
       const error = await failure(() => call.call(gpt, value))
@@ -158,7 +161,7 @@ test('what is no list of texts, nor of ids', async () => {
   assert.equal((await failure(() => gpt.decode(new Array(3)))).code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
 })
 
-test('ids that cannot be', async () => {
+test('invalid ids', async () => {
   for (const id of [-1, 1.5, NaN, Infinity, 2 ** 32]) {
     assert.throws(() => gpt.decode([0, id]), { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /^ids\[1\]/ })
     assert.throws(() => gpt.idToToken(id), { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
@@ -168,7 +171,7 @@ test('ids that cannot be', async () => {
   assert.throws(() => gpt.tokenToId(1), { name: 'TypeError' })
 })
 
-test('buffers that are gone, or that may change', async () => {
+test('detached, shared and resizable buffers', async () => {
   const detached = new Uint8Array(8)
   structuredClone(detached.buffer, { transfer: [detached.buffer] })
   const buffers = [
@@ -185,7 +188,7 @@ test('buffers that are gone, or that may change', async () => {
       () => gpt.countBatch([bytes]),
       () => Tokenizer.fromBuffer(bytes),
       () => Tokenizer.fromBufferSync(bytes),
-      // In a queue they are refused as well.
+      // A queued call is refused too.
       () => Promise.all([1, 2, 3, 4].map((i) => gpt.encodeBatch([i === 4 ? bytes : 'a'.repeat(100_000)]))),
     ]
     for (const call of calls) {
@@ -199,7 +202,7 @@ test('buffers that are gone, or that may change', async () => {
   assert.throws(() => gpt.decode(ids), { code: 'ERR_TOKENLANE_BUFFER' })
 })
 
-test('options that do not exist, in every call', async () => {
+test('unknown options are refused by every call', async () => {
   const calls = {
     fromFile: (o) => Tokenizer.fromFile('x', o),
     fromBufferSync: (o) => Tokenizer.fromBufferSync(new Uint8Array(1), o),
@@ -228,7 +231,7 @@ test('options that do not exist, in every call', async () => {
   assert.throws(() => gpt.encodeBatchSync(['a'], { signal: AbortSignal.abort() }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
 })
 
-test('options with values that they cannot have', async () => {
+test('options with invalid values', async () => {
   const wrong = [
     [{ addSpecialTokens: 1 }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
     [{ specialTokens: true }, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
@@ -261,7 +264,7 @@ test('options with values that they cannot have', async () => {
   await assert.rejects(Tokenizer.fromBuffer(new Uint8Array(1), { pattern: 'a', specialTokens }), {
     code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
   })
-  // undefined is the default, everywhere.
+  // undefined selects the default for every option.
   assert.equal(gpt.encode('a', { addSpecialTokens: undefined, specialTokens: undefined, offsets: undefined }).length, 1)
   assert.equal((await gpt.encodeBatch(['a'], { signal: undefined, threads: undefined })).length, 1)
 })
@@ -275,7 +278,7 @@ test('arguments of the loaders', async () => {
   assert.throws(() => new Tokenizer(), { name: 'TypeError', code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
 })
 
-test('objects that were not made by the package', () => {
+test('objects that the package did not create', () => {
   for (const method of ['encode', 'count', 'decode', 'tokenToId', 'vocabSize']) {
     assert.throws(() => Tokenizer.prototype[method].call({}, 'a'), TypeError)
   }
@@ -298,12 +301,12 @@ test('arrays that change while they are read', async () => {
   assert.equal((await gpt.encodeBatch(['still here'])).length, 1)
 })
 
-test('long runs of one character come to an end', () => {
-  // What is quadratic in their length takes hours and is ended by the time limit of the runner.
+test('long runs of one character take linear time', () => {
+  // Quadratic time would take hours, and the runner's time limit would end the test.
   for (const one of ['a', ' ', 'é', '中']) assert.ok(gpt.count(one.repeat(1 << 20)) > 0)
 })
 
-test('of what is very long an error names the ends', () => {
+test('an error shortens very long values', () => {
   const long = 'x'.repeat(1 << 20)
   const calls = {
     ERR_TOKENLANE_UNKNOWN_ENCODING: () => Tokenizer.fromEncodingSync(long),

@@ -13,16 +13,16 @@ const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = (name) => `${root}node_modules/.bin/${name}`
 
-test('ESM and CJS give the same things', async () => {
+test('ESM and CJS export the same values', async () => {
   const cjs = require('../index.js')
   assert.deepEqual(Object.keys(cjs).sort(), Object.keys(esm).sort())
   for (const name of Object.keys(cjs)) assert.strictEqual(cjs[name], esm[name])
-  // What Node finds in index.js without running it.
+  // The names that Node finds in index.js by parsing.
   const found = await import('../index.js')
   for (const name of Object.keys(cjs)) assert.strictEqual(found[name], cjs[name])
 })
 
-/** The values and the members of classes that a declaration file names. */
+/** The exported values, and the members of classes, of a declaration file. */
 function declared(file) {
   const program = ts.createProgram([file], { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 })
   const checker = program.getTypeChecker()
@@ -36,7 +36,7 @@ function declared(file) {
   )
 }
 
-test('the typings name exactly what the module exports', () => {
+test('the typings have exactly the exports of the module', () => {
   for (const file of ['index.d.ts', 'index.d.mts']) {
     const types = declared(root + file)
     assert.deepEqual(Object.keys(types).sort(), Object.keys(esm).sort(), file)
@@ -50,14 +50,15 @@ test('the typings name exactly what the module exports', () => {
   }
 })
 
-test('the typings of the drop-ins name what their modules export', () => {
+test('the typings of the drop-ins have the exports of their modules', () => {
   const { exports } = JSON.parse(fs.readFileSync(`${root}package.json`, 'utf8'))
   const dropins = Object.entries(exports).filter(([name]) => name !== '.' && !name.includes('*') && !name.endsWith('.json'))
   assert.ok(dropins.length > 10)
   for (const [name, conditions] of dropins) {
     const { types, default: file } = conditions.require ?? conditions
     const names = (object) => Object.keys(object).filter((key) => key !== 'default').sort()
-    // An entry of gpt-tokenizer is an encoding with the constants beside it: not all of its names are listed by keys().
+    // An entry point of gpt-tokenizer is an encoding with additional constants, which are not
+    // enumerable.
     const module = require(`../${file.slice(2)}`)
     const wanted = names(declared(root + types.slice(2))).filter((key) => key !== 'countChatCompletionTokens')
     for (const key of wanted) assert.ok(key in module, `${name}: ${key} is declared and not there`)
@@ -65,15 +66,15 @@ test('the typings of the drop-ins name what their modules export', () => {
   }
 })
 
-test('the typings compile in strict mode, as ESM and as CJS, and refuse what is wrong', () => {
-  // With Node's types, and with a browser's in a library that does not know Symbol.dispose.
+test('the typings compile in strict mode as ESM and as CJS, and reject wrong calls', () => {
+  // With the types of Node, and with those of a browser in a library without Symbol.dispose.
   for (const project of ['typings', 'typings/dom.json']) {
     const result = spawnSync(process.execPath, [bin('tsc'), '-p', project], { cwd: `${root}__test__`, encoding: 'utf8' })
     assert.equal(result.status, 0, project + result.stdout + result.stderr)
   }
 })
 
-test('the package is laid out as publint and arethetypeswrong want it', () => {
+test('publint and arethetypeswrong accept the package', () => {
   const publint = spawnSync(process.execPath, [bin('publint'), '--strict'], { cwd: root, encoding: 'utf8' })
   assert.equal(publint.status, 0, publint.stdout + publint.stderr)
   const attw = spawnSync(process.execPath, [bin('attw'), '--pack', '.'], { cwd: root, encoding: 'utf8' })
@@ -81,7 +82,7 @@ test('the package is laid out as publint and arethetypeswrong want it', () => {
   for (const left of fs.readdirSync(root).filter((name) => name.endsWith('.tgz'))) fs.rmSync(root + left)
 })
 
-/** What is said when there is no addon, after some code has run. */
+/** The error message without an addon, after some code has run. */
 function withoutAddon(before = '') {
   const code = `
     const Module = require('node:module')
@@ -95,7 +96,7 @@ function withoutAddon(before = '') {
   return spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' }).stdout
 }
 
-test('without an addon the error says what to do', () => {
+test('the error without an addon says what to do', () => {
   assert.match(withoutAddon(), /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-\w+-\w+.*npm install tokenlane-/)
   const elsewhere = withoutAddon(`Object.defineProperty(process, 'platform', { value: 'aix' })`)
   assert.match(elsewhere, /^ERR_TOKENLANE_ADDON_MISSING .*aix-.*npm install --cpu=wasm32 tokenlane-wasm32-wasi/)

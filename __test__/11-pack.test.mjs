@@ -1,4 +1,4 @@
-// The packages as npm would publish them, installed into an empty folder where no compiler can be found.
+// The packages as npm publishes them, installed into an empty folder without a compiler.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -29,7 +29,7 @@ function node(args, env) {
   return result.stdout.trim()
 }
 
-/** The page comes, with its files. */
+/** Requests the page and its files. */
 async function page(child) {
   try {
     const [line] = await once(child.stdout, 'data')
@@ -41,7 +41,7 @@ async function page(child) {
   }
 }
 
-/** A copy of the package with the addon of this machine. */
+/** A copy of the package for this machine, with its addon. */
 function stagedAddon() {
   const staged = path.join(folder, 'platform')
   fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
@@ -51,16 +51,16 @@ function stagedAddon() {
 
 test('docs/guide/deployment.md has the sizes of all packages, in MB packed and installed', () => {
   const guide = fs.readFileSync(path.join(root, 'docs', 'guide', 'deployment.md'), 'utf8')
-  const told = (name) => {
+  const sizes = (name) => {
     const row = guide.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
     assert.ok(row, `${name} is not there`)
     return row.slice(1).filter((size) => size !== '–').map(Number)
   }
-  for (const name of fs.readdirSync(path.join(root, 'npm'))) told(`tokenlane-${name}`)
-  assert.equal(told('tokenlane').length, 2)
+  for (const name of fs.readdirSync(path.join(root, 'npm'))) sizes(`tokenlane-${name}`)
+  assert.equal(sizes('tokenlane').length, 2)
   for (const from of [root, stagedAddon()]) {
     const [{ name, size, unpackedSize }] = JSON.parse(npm(from, ['pack', '--dry-run', '--json']))
-    told(name).forEach((mb, at) => {
+    sizes(name).forEach((mb, at) => {
       const is = [size, unpackedSize][at] / 1e6
       assert.ok(Math.abs(is - mb) <= Math.max(is, mb) / 10, `${name}: ${is.toFixed(2)} MB, not ${mb}`)
     })
@@ -83,12 +83,12 @@ test('every relative link of the packed documents leads to a packed file', () =>
   assert.deepEqual(broken, [])
 })
 
-test('packed, installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, async () => {
+test('the packed package can be installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, async () => {
   const staged = stagedAddon()
-  // What npm would fetch: nothing may be asked of a registry here.
+  // The packages that npm would download; no registry is used here.
   const tarballs = [root, staged].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder]).split('\n').at(-1)))
 
-  // A PATH with nothing but node and npm.
+  // A PATH that only has node and npm.
   const bin = path.join(folder, 'bin')
   fs.mkdirSync(bin)
   fs.symlinkSync(process.execPath, path.join(bin, 'node'))
@@ -117,7 +117,7 @@ test('packed, installed and used without a compiler', { skip: windows && 'the PA
     /^ERR_TOKENLANE_PACKAGE_MISSING .*run "npm install @huggingface\/hub"/,
   )
 
-  // The command line tool works without the packages that it can do without, which could not come from anywhere here.
+  // The CLI works without its optional dependencies, which are not installed here.
   assert.ok(!fs.existsSync(path.join(app, 'node_modules', 'fzstd')))
   const tool = path.join(app, 'node_modules', '.bin', 'tokenlane')
   assert.equal(node([tool, 'encode', '-x', 'Hello, world!'], env), ids.replaceAll(',', ' '))

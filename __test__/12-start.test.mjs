@@ -13,7 +13,7 @@ const start = (...args) => spawnSync(process.execPath, [script, ...args], { enco
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-'))
 test.after(() => fs.rmSync(folder, { recursive: true }))
 
-test('without files: a megabyte of the sample', () => {
+test('without arguments it encodes a megabyte of the sample', () => {
   const { status, stdout, stderr } = start()
   assert.equal(status, 0, stderr)
   assert.match(stdout, /^documents {3}\d+$/m)
@@ -24,7 +24,7 @@ test('without files: a megabyte of the sample', () => {
   assert.ok(!stdout.includes('\u001b'), 'no colours where nobody sees them')
 })
 
-test('with files, an encoding or a tokenizer of one’s own', () => {
+test('files, an encoding or a tokenizer can be given', () => {
   const text = path.join(folder, 'text.txt')
   const tokenizer = path.join(folder, 'tokenizer.json')
   fs.writeFileSync(text, 'hello world')
@@ -33,7 +33,7 @@ test('with files, an encoding or a tokenizer of one’s own', () => {
   assert.match(start(text, '--tokenizer', tokenizer).stdout, /^14 11 12 13 2 7 15$/m)
 })
 
-test('what is wrong is said in one line', () => {
+test('errors are one line', () => {
   const wrong = [
     [['no-such-file.txt'], /cannot read no-such-file\.txt/],
     [[folder], /directory/],

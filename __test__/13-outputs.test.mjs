@@ -7,7 +7,7 @@ import { bytesOf, tiny } from './support/tiny.mjs'
 const small = Tokenizer.fromBufferSync(bytesOf(tiny()))
 const numbers = (column) => Array.from(column)
 
-test('a pair is encoded together', () => {
+test('a pair is encoded as one encoding', () => {
   const encoding = small.encode('hello', { pair: 'world' })
   assert.deepEqual(encoding.tokens, ['hello', 'w', 'or', 'l', 'd'])
   assert.deepEqual(numbers(encoding.typeIds), [0, 1, 1, 1, 1])
@@ -20,7 +20,7 @@ test('a pair is encoded together', () => {
   assert.deepEqual(numbers(small.encode(bytesOf('hello'), { pair: bytesOf('world') }).ids), numbers(encoding.ids))
 })
 
-test('words that were cut before keep their numbers', () => {
+test('pre-tokenized words keep their indices', () => {
   const words = ['hello', ' world', '']
   const encoding = small.encode(words, { pretokenized: true })
   words.length = 0
@@ -31,7 +31,7 @@ test('words that were cut before keep their numbers', () => {
   assert.deepEqual(numbers(pair.wordIds), [0, 1, 0])
 })
 
-test('truncation keeps one part and tells the others', () => {
+test('truncation keeps the first part and returns the others as overflow', () => {
   const truncation = { maxLength: 5, stride: 1 }
   const encoding = small.encode('hello world', { truncation })
   assert.deepEqual(encoding.tokens, ['<s>', 'hello', 'Ġw', 'or', '</s>'])
@@ -45,7 +45,7 @@ test('truncation keeps one part and tells the others', () => {
   assert.deepEqual([rest.charToToken(9), rest.charToToken(0), rest.wordToTokens(1)], [2, undefined, [1, 4]])
   assert.deepEqual(rest.overflowing, [])
   assert.deepEqual(small.encode('hello', { truncation }).overflowing, [])
-  // Of a pair the parts overflow themselves, into parts of the same list.
+  // For a pair, the parts have their own overflow, in the same list.
   const both = small.encode('hewo', { pair: 'wohe', addSpecialTokens: false, truncation: { maxLength: 4 } })
   assert.deepEqual(both.overflowing.map(({ ids }) => ids.length), [3, 2, 3])
   const own = both.overflowing.map((part) => part.overflowing.map((one) => both.overflowing.indexOf(one)))
@@ -54,7 +54,7 @@ test('truncation keeps one part and tells the others', () => {
   assert.deepEqual(left.tokens, ['<s>', 'l', 'd', '</s>'])
 })
 
-test('columns are the same in whatever order they are asked for, and memory of their own', () => {
+test('columns are independent of the order of their use, and have their own memory', () => {
   const names = ['offsets', 'typeIds', 'wordIds', 'sequenceIds', 'specialTokensMask', 'attentionMask', 'sequenceRanges', 'tokens']
   const texts = [['', {}], ['hello', { pair: 'world o' }], ['hello', { offsets: false }], ['hello world hello', { truncation: { maxLength: 5, stride: 1 }, padding: { to: 7 } }]]
   for (const [text, options] of texts) {
@@ -62,7 +62,7 @@ test('columns are the same in whatever order they are asked for, and memory of t
       const encoding = small.encode(text, options)
       return [encoding, ...encoding.overflowing]
     }
-    // Asked for first, each column is computed alone.
+    // In this order each column is computed alone.
     const alone = names.map((name) => encoded().map((row) => row[name]))
     for (let first = 0; first < names.length; first++) {
       const rows = encoded()
@@ -74,7 +74,7 @@ test('columns are the same in whatever order they are asked for, and memory of t
   }
 })
 
-test('padding fills up one text or a batch', async () => {
+test('padding of one text and of a batch', async () => {
   const padding = { to: 6, padId: 9, padTypeId: 2, padToken: '<pad>', direction: 'left' }
   const encoding = small.encode('hello', { padding })
   assert.deepEqual(encoding.tokens, ['<pad>', '<pad>', '<pad>', '<s>', 'hello', '</s>'])
@@ -92,7 +92,7 @@ test('padding fills up one text or a batch', async () => {
   }
 })
 
-test('a batch has the overflow as rows that say their text', async () => {
+test('a batch has the overflow as rows with the index of their text', async () => {
   const texts = ['hello world', 'hello', 'world w']
   const options = { truncation: { maxLength: 4 }, overflow: true, columns: ['sequenceIds'], offsets: 'utf16' }
   const batch = await small.encodeBatch(texts, options)
@@ -120,7 +120,7 @@ test('a batch of pairs and of words', async () => {
   })
 })
 
-test('what waits in line is encoded as it was', async () => {
+test('a queued call is encoded with the texts at the time of the call', async () => {
   const words = [['hello'], ['he', bytesOf('w')]]
   const want = words.map((list) => numbers(small.encode(list, { pretokenized: true }).ids))
   const running = Array.from({ length: 3 }, () => small.encodeBatch(words, { pretokenized: true }))
@@ -130,7 +130,7 @@ test('what waits in line is encoded as it was', async () => {
   for (const batch of await Promise.all(running)) assert.deepEqual(numbers(batch).map(numbers), want)
 })
 
-test('tensors are rectangles of the ids or of a column', async () => {
+test('tensors are rectangles of ids or of a column', async () => {
   const batch = await small.encodeBatch(['hello', 'o w'], { columns: ['sequenceIds', 'typeIds'] })
   const { type, data, dims } = batch.tensor('int64')
   assert.deepEqual([type, numbers(data), dims], ['int64', [14n, 11n, 15n, 0n, 14n, 3n, 12n, 15n], [2, 4]])
@@ -144,7 +144,7 @@ test('tensors are rectangles of the ids or of a column', async () => {
   assert.throws(() => batch.tensor('int64'), { code: 'ERR_TOKENLANE_DISPOSED' })
 })
 
-test('places, words and tokens find each other', () => {
+test('lookups between offsets, words and tokens', () => {
   const encoding = small.encode('hello world')
   assert.deepEqual([encoding.charToToken(0), encoding.charToToken(6), encoding.charToToken(99)], [1, 2, undefined])
   assert.deepEqual([encoding.charToWord(7), encoding.wordToTokens(1), encoding.wordToChars(1)], [1, [2, 6], [5, 11]])
@@ -153,7 +153,7 @@ test('places, words and tokens find each other', () => {
   assert.equal(small.encode('a', { offsets: false }).charToToken(0), undefined)
 })
 
-test('the file may say it, the call may say otherwise', () => {
+test('options of the call replace those of the file', () => {
   const file = {
     ...tiny(),
     truncation: { direction: 'Right', max_length: 4, strategy: 'LongestFirst', stride: 0 },
@@ -177,7 +177,7 @@ test('the file may say it, the call may say otherwise', () => {
   assert.equal(stored.count('hello world'), 7)
 })
 
-test('what cannot be done is refused by name', async () => {
+test('invalid combinations are refused with an error that names them', async () => {
   const refuses = (options, code, name = 'RangeError') =>
     assert.throws(() => small.encode('hello world', options), { name, code: `ERR_TOKENLANE_${code}` })
   refuses({ truncation: { maxLength: 5, stride: 3 } }, 'TRUNCATION_STRIDE')

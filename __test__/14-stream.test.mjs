@@ -7,7 +7,7 @@ const tokenizer = Tokenizer.fromEncodingSync('o200k_base')
 const TEXT = 'Streaming: é, 中文, 👩‍👩‍👧, \u0301 and <|endoftext|>.'
 const ids = tokenizer.encode(TEXT, { specialTokens: 'parse' }).ids
 
-test('ids one at a time or in pieces give the text of all, never half a character', () => {
+test('ids in pieces give the text of all ids, without incomplete characters', () => {
   for (const size of [1, 2, 3, 7]) {
     const stream = tokenizer.decodeStream()
     const pieces = []
@@ -18,7 +18,7 @@ test('ids one at a time or in pieces give the text of all, never half a characte
   }
 })
 
-test('an id that is not the last of its character gives nothing yet; the end tells what is left', () => {
+test('an id inside of a character gives no text; end() returns the rest', () => {
   const parts = tokenizer.encode('👩').ids
   assert.ok(parts.length > 1)
   const stream = tokenizer.decodeStream()
@@ -27,12 +27,12 @@ test('an id that is not the last of its character gives nothing yet; the end tel
   assert.equal(stream.push([...parts]), '👩', 'the stream is as new')
 })
 
-test('special tokens are left out on request', () => {
+test('special tokens are skipped on request', () => {
   const stream = tokenizer.decodeStream({ skipSpecialTokens: true })
   assert.equal(stream.push(ids) + stream.end(), TEXT.replace('<|endoftext|>', ''))
 })
 
-test('a WHATWG stream of ids becomes one of text', async () => {
+test('a WHATWG stream of ids becomes a stream of text', async () => {
   const source = new ReadableStream({
     start(controller) {
       for (const id of ids) controller.enqueue(id)
@@ -44,7 +44,7 @@ test('a WHATWG stream of ids becomes one of text', async () => {
   assert.equal(text, TEXT)
 })
 
-test('what can be no id is refused, and an unknown id takes nothing of its list', () => {
+test('an invalid id is refused, and with an unknown id no id of the list is used', () => {
   const stream = tokenizer.decodeStream()
   for (const wrong of [-1, 1.5, NaN, 2 ** 32, '1', null, undefined, {}, [1, '2'], new Float32Array(2)]) {
     assert.throws(() => stream.push(wrong), { code: /^ERR_TOKENLANE_ARGUMENT_/ })

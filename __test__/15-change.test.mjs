@@ -1,4 +1,4 @@
-// tokenizer.with(): another tokenizer, this one unchanged; toBuffer() and toJSON(): a tokenizer.json that loads again.
+// tokenizer.with() returns a changed copy; toBuffer() and toJSON() write a tokenizer.json.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,18 +11,18 @@ const tokenizer = Tokenizer.fromBufferSync(bytesOf(tiny()))
 const gpt = Tokenizer.fromEncodingSync('cl100k_base')
 const ids = (subject, text, options) => Array.from(subject.encode(text, options).ids)
 
-test('nothing changes in the tokenizer that a changed one was made from', () => {
+test('with() does not change the tokenizer itself', () => {
   const before = Buffer.from(tokenizer.toBuffer())
   const changed = tokenizer.with({ addedTokens: ['wow'], postProcessor: null, truncation: { maxLength: 3 } })
   assert.deepEqual(ids(changed, 'hello wow hello'), [11, 4, 16])
   assert.deepEqual(ids(tokenizer, 'hello wow'), [14, 11, 12, 3, 5, 15])
   assert.ok(before.equals(tokenizer.toBuffer()))
-  // Loaded again from the same bytes it is the same as ever, and not the changed one.
+  // Loading the same bytes again returns the original, not the changed tokenizer.
   assert.deepEqual(ids(Tokenizer.fromBufferSync(bytesOf(tiny())), 'wow'), ids(tokenizer, 'wow'))
   assert.deepEqual(ids(tokenizer.with({}), 'hello wow'), ids(tokenizer, 'hello wow'))
 })
 
-test('added tokens: strings and objects, what they are by default, and that what is special stays so', () => {
+test('added tokens: strings and objects, their defaults, and special tokens stay special', () => {
   const plain = { addSpecialTokens: false }
   const changed = tokenizer.with({
     addedTokens: ['lo', { content: ' ', special: true, id: 17 }, { content: 'h', singleWord: true }, { content: '<s>', rstrip: true }],
@@ -41,7 +41,7 @@ test('added tokens: strings and objects, what they are by default, and that what
   assert.equal(changed.decode([8, 2, 16, 17, 0], { skipSpecialTokens: true }), 'helloh')
 })
 
-test('every component can be changed and taken away', () => {
+test('every component can be replaced and removed', () => {
   const lower = tokenizer.with({ normalizer: { type: 'Lowercase' } })
   assert.deepEqual(ids(lower, 'HELLO'), [14, 11, 15])
   assert.deepEqual(ids(lower.with({ normalizer: null }), 'HELLO'), ids(tokenizer, 'HELLO'))
@@ -64,7 +64,7 @@ test('a tokenizer.json as bytes and as an object', async () => {
   assert.deepEqual(parsed, { ...tiny(), model: { ...tiny().model, merges: tiny().model.merges.map((merge) => merge.split(' ')) } })
   const again = await Tokenizer.fromBuffer(bytesOf(JSON.stringify(tokenizer)))
   assert.deepEqual(ids(again, 'hello world<s>'), ids(tokenizer, 'hello world<s>'))
-  // Keys that are numbers come first in an object; that changes nothing.
+  // Integer keys come first in an object, which changes nothing.
   const odd = tiny()
   odd.model.vocab['7'] = 20
   odd.model.vocab.__proto__ = 21
@@ -75,7 +75,7 @@ test('a tokenizer.json as bytes and as an object', async () => {
   assert.equal(numbers.tokenToId('__proto__'), 22)
 })
 
-test('ranks become merges; special tokens are added beside them', async () => {
+test('ranks become merges, and special tokens become added tokens', async () => {
   const chat = gpt.with({ addedTokens: [{ content: '<|im_start|>', special: true, id: 100264 }, 'fnord'] })
   const parse = { specialTokens: 'parse' }
   assert.deepEqual(ids(chat, '<|im_start|>fnord', parse), [100264, 100277])
@@ -85,7 +85,7 @@ test('ranks become merges; special tokens are added beside them', async () => {
     assert.deepEqual(ids(written, text), ids(chat, text, parse))
 })
 
-test('what cannot be', async () => {
+test('invalid changes', async () => {
   const cases = [
     [undefined, 'ARGUMENT_TYPE', /^options must be an object/],
     [{ normaliser: null }, 'UNKNOWN_OPTION', /'normaliser'; did you mean 'normalizer'/],

@@ -1,4 +1,4 @@
-// isWithin, encodeInto, truncate, split: each against what encode and count say.
+// isWithin, encodeInto, truncate and split, compared with encode and count.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
@@ -14,7 +14,7 @@ const gpt = Tokenizer.fromEncodingSync('o200k_base')
 const small = Tokenizer.fromBufferSync(bytesOf(tiny()))
 const TEXTS = ['', 'a', 'Hello, world!', '日本語のテキスト。', '👩‍🚀🚀 naïve', '   \n\n\n  x', 'a'.repeat(300), text(3000, 5), text(900, 9)]
 
-test('isWithin is count and a comparison', () => {
+test('isWithin equals a comparison with count', () => {
   for (const string of TEXTS) {
     const count = gpt.count(string)
     for (const limit of [0, 1, count - 1, count, count + 1, 2 * count, 4294967295].filter((limit) => limit >= 0)) {
@@ -27,14 +27,14 @@ test('isWithin is count and a comparison', () => {
   assert.equal(gpt.isWithin('<|endoftext|>', 1, { specialTokens: 'parse' }), true)
 })
 
-test('isWithin does not look at what cannot matter', () => {
+test('isWithin does not read more text than necessary', () => {
   const end = '<|endoftext|>'
   assert.throws(() => gpt.isWithin(`word ${end}`, 1), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
   assert.equal(gpt.isWithin('word '.repeat(1e5) + end, 100), false)
   assert.equal(gpt.isWithin(Buffer.concat([Buffer.alloc(1e6, 'word '), Buffer.of(255)]), 100), false)
 })
 
-test('wrong limits, options and texts are refused', async () => {
+test('invalid limits, options and texts are refused', async () => {
   for (const call of [(limit) => gpt.isWithin('a', limit), (limit) => gpt.truncate('a', limit), (maxTokens) => gpt.split('a', { maxTokens })]) {
     for (const limit of [undefined, null, '3', {}]) {
       assert.equal((await failure(() => call(limit))).code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
@@ -65,7 +65,7 @@ test('wrong limits, options and texts are refused', async () => {
   }
 })
 
-test('encodeInto writes the first ids, whole characters only, and nothing else', () => {
+test('encodeInto writes the first ids of complete characters, and nothing else', () => {
   for (const string of TEXTS) {
     const all = gpt.encode(string).ids
     for (const room of [0, 1, 2, 3, 5, 8, 13, all.length - 1, all.length, all.length + 2].filter((room) => room >= 0)) {
@@ -91,7 +91,7 @@ test('encodeInto: special tokens around a text', () => {
   assert.deepEqual(small.encodeInto('hello world', ids, { addSpecialTokens: false }), { read: 11, written: 5 })
 })
 
-test('truncate gives the longest start within the limit', () => {
+test('truncate returns the longest start within the limit', () => {
   for (const string of TEXTS.filter((string) => string.length < 1000)) {
     for (const limit of [0, 1, 2, 3, 7, 20]) {
       const start = gpt.truncate(string, limit)
@@ -107,14 +107,14 @@ test('truncate gives the longest start within the limit', () => {
   }
   assert.equal(small.truncate('hello hello', 3), 'hello')
   assert.throws(() => small.truncate('hello', 1), { name: 'RangeError', code: 'ERR_TOKENLANE_LIMIT_TOO_SMALL' })
-  // A long text is only looked at where it starts.
+  // Of a long text only the start is read.
   assert.equal(gpt.truncate('👍'.repeat(1e5), 10), gpt.truncate('👍'.repeat(1000), 10))
 })
 
 const BOUNDARIES = ['token', 'sentence', 'line']
 const TOKENIZERS = [gpt, Tokenizer.fromEncodingSync('r50k_base'), Tokenizer.fromEncodingSync('cl100k_base')]
 
-test('pieces are within the limit, in order, and joined they are the text', () => {
+test('pieces are within the limit and in order, and joined they equal the text', () => {
   for (let seed = 1; seed <= 30; seed++) {
     const string = text(1 + (seed * 397) % 6000, seed).replaceAll(': ', '. ')
     const tokenizer = TOKENIZERS[seed % TOKENIZERS.length]
@@ -138,7 +138,7 @@ test('pieces are within the limit, in order, and joined they are the text', () =
   }
 })
 
-test('with overlap pieces share what fits, and the text is covered', () => {
+test('with overlap, adjacent pieces share the allowed part and cover the text', () => {
   for (let seed = 1; seed <= 20; seed++) {
     const string = text(4000, seed).replaceAll(': ', '. ')
     const boundary = BOUNDARIES[seed % BOUNDARIES.length]
@@ -161,7 +161,7 @@ test('with overlap pieces share what fits, and the text is covered', () => {
   }
 })
 
-test('sentences and lines stay whole where they fit', () => {
+test('sentences and lines stay complete if they fit', () => {
   const three = 'One sentence is here. Another one follows! Is this the third?'
   const texts = (pieces) => pieces.map((piece) => piece.text)
   assert.deepEqual(texts(gpt.split(three, { maxTokens: 11, boundary: 'sentence' })), [
@@ -185,7 +185,7 @@ test('special tokens around a piece count', () => {
   assert.throws(() => gpt.split('a 𒀀', { maxTokens: 1 }), { name: 'RangeError', code: 'ERR_TOKENLANE_LIMIT_TOO_SMALL' })
 })
 
-test('a stream gives the pieces of the whole text, however the text comes', async () => {
+test('a stream gives the pieces of the whole text, independent of its chunks', async () => {
   for (let seed = 1; seed <= 12; seed++) {
     const string = `${text(5000, seed)}👍`.replaceAll(': ', '. ')
     const options = { maxTokens: 10 + seed, overlap: seed % 4, boundary: BOUNDARIES[seed % 3] }

@@ -10,12 +10,12 @@ const chats = { maxChatWork: 6_000_000, maxChatMemory: 128 * 2 ** 20, maxChatOut
 const bytes = (text) => new TextEncoder().encode(text)
 test.afterEach(() => limits.configure(none))
 
-test('at first there are no limits but those of chat templates', () => {
+test('by default only chat templates have limits', () => {
   assert.deepEqual({ ...limits, configure: undefined }, { ...none, ...chats, configure: undefined })
   assert.ok(gpt.count('a '.repeat(1 << 20)) > 1 << 20)
 })
 
-test('text of more bytes than a call may have is refused, whatever it is counted in', async () => {
+test('text above the byte limit is refused, whatever its form', async () => {
   limits.configure({ maxInputBytes: 10 })
   const calls = [
     (text) => gpt.encode(text),
@@ -44,7 +44,7 @@ test('text of more bytes than a call may have is refused, whatever it is counted
   assert.equal(gpt.count(''), 0)
 })
 
-test('a batch that would wait behind too many others is refused at once, and the others are not', async () => {
+test('a batch that exceeds the queue is refused at once, and the others are not', async () => {
   const rows = texts(300)
   limits.configure({ maxQueuedBatches: 3 })
   const settled = await Promise.allSettled(Array.from({ length: 9 }, () => gpt.encodeBatch(rows)))
@@ -55,14 +55,14 @@ test('a batch that would wait behind too many others is refused at once, and the
   assert.equal((await gpt.encodeBatch(rows)).length, rows.length, 'there is room again')
 })
 
-test('a batch that takes longer than its signal allows ends with the error of the timeout', async () => {
+test('a batch that exceeds the time of its signal rejects with the timeout error', async () => {
   const rows = texts(3000)
   const waiting = Array.from({ length: 6 }, () => gpt.encodeBatch(rows, { signal: AbortSignal.timeout(1) }))
   const settled = await Promise.allSettled(waiting)
   assert.equal(settled.at(-1).reason?.name, 'TimeoutError')
 })
 
-test('a wrong limit is told, and none is set', async () => {
+test('an invalid limit is an error, and changes no limit', async () => {
   const cases = [
     [{ maxInputBytes: -1 }, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
     [{ maxInputBytes: 1.5 }, 'ERR_TOKENLANE_ARGUMENT_VALUE'],

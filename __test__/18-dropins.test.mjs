@@ -1,5 +1,6 @@
-// The drop-ins, by the names that their originals are imported under. What the originals themselves answer was recorded by
-// hand from tiktoken 1.0.22, gpt-tokenizer 4.0.0 and tokenizers 0.23.2; scripts/dropins.mjs compares call by call.
+// The drop-ins, imported by the names of their entry points. Expected results were recorded from
+// tiktoken 1.0.22, gpt-tokenizer 4.0.0 and tokenizers 0.23.2; scripts/dropins.mjs compares call by
+// call.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -22,7 +23,7 @@ const gpt = await import('tokenlane/gpt-tokenizer')
 
 const code = (call) => failure(call).then((error) => error.code)
 
-test('every subpath loads as ESM and as CJS, and gives the same things', async () => {
+test('every subpath loads as ESM and as CJS, with the same exports', async () => {
   const { exports } = JSON.parse(fs.readFileSync(new URL('package.json', root), 'utf8'))
   const concrete = (name) => name.replace('encoders/*', 'encoders/gpt2').replace('encoding/*', 'encoding/cl100k_base').replace('model/*', 'model/gpt-4o')
   const isJson = (name) => typeof exports[name] === 'string'
@@ -35,7 +36,7 @@ test('every subpath loads as ESM and as CJS, and gives the same things', async (
   }
 })
 
-test('tiktoken: its registry and its list of models', async () => {
+test('tiktoken: registry and list of models', async () => {
   const registry = require('tokenlane/tiktoken/registry.json')
   const models = require('tokenlane/tiktoken/model_to_encoding.json')
   for (const [name, { special_tokens, pat_str, ...rest }] of Object.entries(registry)) {
@@ -51,7 +52,7 @@ test('tiktoken: its registry and its list of models', async () => {
     assert.ok(Object.hasOwn(registry, encoding), model)
     assert.equal(tiktoken.get_encoding_name_for_model(model), encoding)
   }
-  // As the original's README loads what it does not bundle.
+  // As in the README of the original for encodings that are not bundled.
   const { load } = require('tokenlane/tiktoken/load')
   const bundled = require('tokenlane/tiktoken/encoders/cl100k_base')
   const model = await load(registry[models['gpt-3.5-turbo']], async () => bundled.bpe_ranks)
@@ -60,7 +61,7 @@ test('tiktoken: its registry and its list of models', async () => {
   assert.equal(await code(() => tiktoken.encoding_for_model('constructor')), 'ERR_TOKENLANE_UNKNOWN_MODEL')
 })
 
-test('the typings of tiktoken list the models that there are', () => {
+test('the typings of tiktoken list exactly the known models', () => {
   const typings = fs.readFileSync(new URL('dropins/tiktoken/models.d.ts', root), 'utf8')
   const listed = [...typings.matchAll(/\| '(.+)'/g)].map(([, name]) => name)
   assert.deepEqual(listed, Object.keys(require('tokenlane/tiktoken/model_to_encoding.json')))
@@ -99,13 +100,13 @@ test('tiktoken: single tokens, all tokens, free', async () => {
   }
 })
 
-test('tiktoken: what more text could change', () => {
+test('tiktoken: encode_with_unstable', () => {
   const [stable, completions] = tiktoken.get_encoding('gpt2').encode_with_unstable('hello fanta')
   assert.deepEqual(stable, [31373])
   const found = completions.map((ids) => ids.join())
   for (const ids of ['5113,27792', '5113,7335', '5113,504']) assert.ok(found.includes(ids), ids)
   assert.deepEqual(tiktoken.get_encoding('gpt2').encode_with_unstable('hello <|endoftext|>', 'all'), [[31373, 220, 50256], []])
-  // Every completion is text that starts as the unstable part does.
+  // Every completion is a text that starts with the unstable part.
   const encoder = tiktoken.get_encoding('gpt2')
   for (const text of ['a日', 'x  ', "don't"]) {
     const [certain, others] = encoder.encode_with_unstable(text)
@@ -114,7 +115,7 @@ test('tiktoken: what more text could change', () => {
   }
 })
 
-test('tiktoken: ranks of your own, in both forms', async () => {
+test('tiktoken: custom ranks, in both forms', async () => {
   const { bpe_ranks, pat_str, special_tokens } = await import('tokenlane/tiktoken/encoders/r50k_base')
   const { Tiktoken } = await import('tokenlane/tiktoken/lite')
   const lines = bpe_ranks.trim().split('\n')
@@ -128,7 +129,7 @@ test('tiktoken: ranks of your own, in both forms', async () => {
   assert.equal(await code(() => new Tiktoken(bpe_ranks, {}, '(')), 'ERR_TOKENLANE_PATTERN')
 })
 
-test('tiktoken: load reads both kinds of files, init comes first', async () => {
+test('tiktoken: load reads both kinds of files, and init must come first', async () => {
   const { load } = await import('tokenlane/tiktoken/load')
   const entry = { pat_str: '.', special_tokens: {}, explicit_n_vocab: 3 }
   const files = { ranks: 'IQ== 0\n' }
@@ -185,7 +186,7 @@ test('gpt-tokenizer: chats, functions, costs', async () => {
     functions: [{ name: 'f', description: 'd', parameters: { type: 'object', properties: { a: { type: 'string', enum: ['p', 'q'] } } } }],
     function_call: { name: 'f' },
   }
-  // As gpt-tokenizer 4.0.0 counts it.
+  // The result of gpt-tokenizer 4.0.0.
   assert.equal(model.countChatCompletionTokens(request), 54)
   const old = await import('tokenlane/gpt-tokenizer/model/gpt-3.5-turbo-0613')
   assert.ok(!('countChatCompletionTokens' in old))
@@ -216,7 +217,7 @@ test('huggingface: a file, its calls and its columns', async () => {
   assert.equal(await code(() => hf.Tokenizer.fromFile('/no/such/file')), 'ERR_TOKENLANE_FILE_NOT_FOUND')
 })
 
-test('huggingface: a batch gives what the calls give, padded to the longest', async () => {
+test('huggingface: a batch equals single calls, padded to the longest', async () => {
   const tokenizer = hf.Tokenizer.fromString(JSON.stringify(tiny()))
   tokenizer.setTruncation(6, { stride: 1 })
   tokenizer.setPadding({ padId: 3, padToken: 'o', direction: 'left' })
@@ -235,7 +236,7 @@ test('huggingface: a batch gives what the calls give, padded to the longest', as
   assert.equal((await tokenizer.encode('hello world hello')).getLength(), 9)
 })
 
-test('huggingface: a tokenizer put together, changed and saved', async () => {
+test('huggingface: a tokenizer is assembled, changed and saved', async () => {
   const tokenizer = new hf.Tokenizer(hf.BPE.empty())
   assert.equal(tokenizer.addTokens(['my', 'name', 'is', 'john']), 4)
   assert.equal(tokenizer.addTokens(['my']), 0)
@@ -260,7 +261,7 @@ test('huggingface: a tokenizer put together, changed and saved', async () => {
   }
 })
 
-test('huggingface: components by themselves', () => {
+test('huggingface: single components', () => {
   assert.equal(hf.stripNormalizer().normalizeString('  Hello there  '), 'Hello there')
   assert.equal(hf.bertNormalizer().normalizeString('Héllo'), 'hello')
   assert.deepEqual(hf.metaspacePreTokenizer().preTokenizeString('Hello there'), [['▁Hello', [0, 5]], ['▁there', [5, 11]]])
@@ -272,7 +273,7 @@ test('huggingface: components by themselves', () => {
   assert.throws(() => hf.slice('abc', 5), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
 })
 
-test('huggingface: encodings are cut, filled up and put together', async () => {
+test('huggingface: encodings are truncated, padded and merged', async () => {
   const tokenizer = hf.Tokenizer.fromString(JSON.stringify({ ...tiny(), post_processor: null }))
   const encoding = await tokenizer.encode('hello world')
   const other = await tokenizer.encode('hello')

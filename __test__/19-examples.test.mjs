@@ -1,4 +1,4 @@
-// The recipes in examples/, run as a reader would.
+// The programs in examples/, run like a reader runs them.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -19,7 +19,7 @@ function output(name, ...args) {
   return result.stdout
 }
 
-/** Starts an example that is a service, and calls `tries` with its address when it has printed that. */
+/** Starts an example service, and calls `tries` with its address when it has printed it. */
 async function whileServing(name, tries) {
   const service = spawn(process.execPath, [folder + name, '0'])
   try {
@@ -88,7 +88,7 @@ const TESTED = {
     const config = Buffer.from(JSON.stringify({ chat_template: template }))
     const hub = await startHub({ 'org/name': { files: { 'tokenizer.json': Buffer.from(bytesOf(tiny())), 'tokenizer_config.json': config } } })
     const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-example-'))
-    // The hub is in this process, which must not wait for the other.
+    // The hub runs in this process, so spawnSync would block it.
     const run = (repo) => new Promise((resolve) => {
       const child = spawn(process.execPath, [`${folder}pretrained.mjs`, repo], { env: { ...process.env, HF_ENDPOINT: hub.url, HF_HOME: home, HF_HUB_CACHE: '', HF_TOKEN: '' } })
       const printed = { out: '', err: '' }
@@ -117,5 +117,5 @@ const TESTED = {
   },
 }
 
-test('every example is tried', () => assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.mjs')).sort(), Object.keys(TESTED).sort()))
+test('every example has a test', () => assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.mjs')).sort(), Object.keys(TESTED).sort()))
 for (const [name, tried] of Object.entries(TESTED)) test(name, tried)

@@ -1,4 +1,4 @@
-// npx tokenlane: encode, decode, count, what they read, and how they end.
+// npx tokenlane: encode, decode, count, their inputs, and their exit codes.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -28,7 +28,7 @@ function output(args, options) {
   return stdout
 }
 
-/** One line, no stack, the exit code. */
+/** Expects an exit code, and an error message of one line without a stack. */
 function refused(args, status, message, options) {
   const result = run(args, options)
   assert.match(result.stderr, message)
@@ -37,7 +37,7 @@ function refused(args, status, message, options) {
   return result
 }
 
-test('rows are lines; their ends belong to none of them', () => {
+test('rows are lines without their line ends', () => {
   const rows = 'hello\r\n\nhello hello\nhe'
   const ids = '14 11 15\n14 15\n14 11 4 11 15\n14 8 15\n'
   assert.equal(output(['encode', '-t', 'tiny.json'], { input: rows }), ids)
@@ -69,7 +69,7 @@ test('a repository of the Hugging Face Hub', async () => {
   }
 })
 
-test('a tokenizer that is meant as a file is sought nowhere else, and a folder has it in it', () => {
+test('a path is never looked up on the hub, and a folder contains a tokenizer.json', () => {
   write('model/tokenizer.json', read('tiny.json'))
   write('empty/x.txt', '')
   for (const name of ['model', './model/', 'model/tokenizer.json']) assert.equal(output(['encode', '-x', 'hello', '-t', name]), '14 11 15\n')
@@ -80,11 +80,11 @@ test('a tokenizer that is meant as a file is sought nowhere else, and a folder h
   refused(['encode', '-x', 'a', '-t', 'nonsense'], 1, /no tokenizer 'nonsense': it is no file, no encoding.*o200k_base/)
 })
 
-test('models of OpenAI that no list of encodings has use the newest', () => {
+test('unknown OpenAI models use the newest encoding', () => {
   for (const model of ['gpt-4o', 'gpt-5', 'gpt-5.1', 'gpt-5.1-2025-11-13']) assert.equal(output(['encode', '-t', model, '-x', 'Hello, world!']), '13225 11 2375 0\n')
 })
 
-test('special tokens in a text are text for an encoding, tokens for a tokenizer.json, and what one says', () => {
+test('special tokens in a text: text for an encoding, tokens for a tokenizer.json, or as the option says', () => {
   const input = '<|endoftext|>'
   assert.equal(output(['encode', '-t', 'gpt2'], { input }), '27 91 437 1659 5239 91 29\n')
   assert.equal(output(['encode', '-t', 'gpt2', '--special-tokens', 'parse'], { input }), '50256\n')
@@ -93,7 +93,7 @@ test('special tokens in a text are text for an encoding, tokens for a tokenizer.
   assert.equal(output(['encode', '-t', 'tiny.json', '--no-add-special-tokens'], { input: 'he</s>' }), '8 15\n')
 })
 
-test('rows are not padded or truncated because a file says so', () => {
+test('padding and truncation of the file do not apply to rows', () => {
   const json = JSON.parse(read('tiny.json'))
   json.truncation = { direction: 'Right', max_length: 3, strategy: 'LongestFirst', stride: 0 }
   json.padding = { strategy: 'BatchLongest', direction: 'Right', pad_to_multiple_of: null, pad_id: 0, pad_type_id: 0, pad_token: 'h' }
@@ -121,7 +121,7 @@ test('files, folders and patterns, in order', () => {
   refused(['count', 'nowhere.txt'], 1, /nowhere\.txt: there is no such file .*FILE_NOT_FOUND/)
 })
 
-test('count is like wc', () => {
+test('count prints like wc', () => {
   write('one.txt', 'hello')
   assert.equal(output(['count', '-t', 'tiny.json', 'one.txt']), '         3  one.txt\n')
   assert.equal(output(['count', '-t', 'tiny.json', 'one.txt', 'one.txt']), '         3  one.txt\n         3  one.txt\n         6  total\n')
@@ -132,7 +132,7 @@ test('count is like wc', () => {
   assert.equal(output(['count', '-t', 'tiny.json', '-f', 'jsonl', '--rows', 'lines', 'one.txt']), '{"file":"one.txt","line":1,"tokens":3}\n')
 })
 
-/** A Zstandard frame whose blocks are not compressed. */
+/** A Zstandard frame with uncompressed blocks. */
 function stored(bytes) {
   const parts = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x38])]
   for (let from = 0; from < bytes.length; from += 100_000) {
@@ -144,7 +144,7 @@ function stored(bytes) {
   return Buffer.concat(parts)
 }
 
-test('gzip and Zstandard are told by what they hold', () => {
+test('gzip and Zstandard are detected by content', () => {
   const plain = Buffer.from(texts(60, 4000).join('\n'))
   const expected = output(['encode', '-t', 'r50k_base'], { input: plain })
   const half = plain.length >> 1
@@ -162,7 +162,7 @@ test('gzip and Zstandard are told by what they hold', () => {
     write('cut.txt', bytes.subarray(0, bytes.length - 40))
     refused(['encode', '-t', 'r50k_base', 'cut.txt'], 1, /cut\.txt: its (gzip|Zstandard) data is damaged/)
   }
-  // Made by zstd 1.5 with -19: 2,000 lines "hello <number>".
+  // Written by zstd 1.5 with -19: 2,000 lines "hello <number>".
   const compressed = fs.readFileSync(new URL('testdata/lines.zst', import.meta.url))
   const lines = Array.from({ length: 2000 }, (_, index) => `hello ${index}\n`).join('')
   write('lines', compressed)
@@ -170,7 +170,7 @@ test('gzip and Zstandard are told by what they hold', () => {
   for (const short of ['', '\x1f', '(']) assert.equal(run(['count', '-t', 'gpt2'], { input: short }).status, 0)
 })
 
-test('there and back', () => {
+test('decode returns the encoded rows', () => {
   const plain = `${texts(30, 500).join('\n')}\n`
   const ids = output(['encode', '-t', 'p50k_base'], { input: plain })
   assert.equal(output(['decode', '-t', 'p50k_base'], { input: ids }), plain)
@@ -181,7 +181,7 @@ test('there and back', () => {
   assert.equal(output(['decode', '-t', 'tiny.json', '--skip-special-tokens'], { input: '14 8 15' }), 'he\n')
 })
 
-test('what is wrong is said in one line, with the file and the line', () => {
+test('errors are one line, with the file and the line number', () => {
   write('bad.txt', Buffer.from('hello\nhe\xffllo\n', 'latin1'))
   refused(['encode', '-t', 'tiny.json', 'bad.txt'], 1, /bad\.txt, line 2: .*not valid UTF-8.*INVALID_UTF8/)
   refused(['count', '-t', 'tiny.json', 'bad.txt'], 1, /bad\.txt: .*not valid UTF-8/)
@@ -199,7 +199,7 @@ test('what is wrong is said in one line, with the file and the line', () => {
   assert.equal(output(['encode', '-t', ranks, '--encoding', 'r50k_base', '-x', 'a']), '64\n')
 })
 
-test('a command line that says nothing is exit code 2', () => {
+test('an incomplete command line ends with exit code 2', () => {
   const wrong = [
     [['frobnicate'], /no command 'frobnicate'; the commands are encode, decode, count/],
     [['encode', '--fromat', 'x'], /no option '--fromat'; did you mean '--format'/],
@@ -224,7 +224,7 @@ test('a command line that says nothing is exit code 2', () => {
   assert.match(nothing.stderr, /Usage:\n {2}tokenlane COMMAND/)
 })
 
-test('help has every option and examples that say what they do', () => {
+test('help lists every option, and its examples work', () => {
   const overview = output(['--help'])
   const commands = [...overview.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name)
   assert.ok(commands.length >= 3)
@@ -237,13 +237,13 @@ test('help has every option and examples that say what they do', () => {
   assert.match(output(['--version']), /^\d+\.\d+\.\d+\n$/)
 })
 
-test('the output has its name when it is complete', () => {
+test('the output file gets its name when it is complete', () => {
   write('out.txt', 'old')
   refused(['encode', '-t', 'gpt2', 'bad.txt', '-o', 'out.txt'], 1, /bad\.txt/)
   assert.equal(read('out.txt').toString(), 'old')
   assert.equal(output(['encode', '-t', 'gpt2', '-x', 'a', '-o', 'out.txt']), '')
   assert.equal(read('out.txt').toString(), '64\n')
-  // On Windows only administrators make links.
+  // On Windows only administrators can create links.
   if (process.platform === 'win32') fs.copyFileSync(path.join(folder, 'out.txt'), path.join(folder, 'link.txt'))
   else fs.symlinkSync('out.txt', path.join(folder, 'link.txt'))
   output(['encode', '-t', 'gpt2', '-x', 'aa', '-o', 'link.txt'])
@@ -259,12 +259,12 @@ function* endless(text) {
   for (;;) yield text
 }
 
-test('Ctrl-C leaves nothing half written', { skip: process.platform === 'win32' && 'there are no such signals' }, async () => {
+test('Ctrl-C leaves no partial output', { skip: process.platform === 'win32' && 'there are no such signals' }, async () => {
   write('kept.txt', 'old')
   for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]]) {
     const { child, ended } = startIn(folder, ['encode', '-t', 'gpt2', '-o', 'kept.txt'])
     const isThere = () => fs.readdirSync(folder).find((name) => name.endsWith('.part') && fs.statSync(path.join(folder, name)).size > 0)
-    // Endless input, so that it is in the middle of its work whenever the signal comes.
+    // The input is endless, so that the process is busy whenever the signal arrives.
     const lines = Readable.from(endless('the quick brown fox\n'.repeat(10_000)))
     pipeline(lines, child.stdin, () => {})
     while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 20))
@@ -275,7 +275,7 @@ test('Ctrl-C leaves nothing half written', { skip: process.platform === 'win32' 
   }
 })
 
-test('a reader that has seen enough is no error', { skip: process.platform === 'win32' && 'there is no such pipe' }, async () => {
+test('a reader that closes the pipe early is not an error', { skip: process.platform === 'win32' && 'there is no such pipe' }, async () => {
   write('many.txt', 'the quick brown fox\n'.repeat(300_000))
   const { child, ended, written } = startIn(folder, ['encode', '-t', 'gpt2', 'many.txt'])
   child.stdout.once('data', () => child.stdout.destroy())

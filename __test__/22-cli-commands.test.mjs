@@ -1,4 +1,4 @@
-// npx tokenlane: split, inspect, bench, and what a terminal sees.
+// npx tokenlane: split, inspect, bench, and the output on a terminal.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -21,7 +21,7 @@ function output(args, options) {
 }
 const objects = (...call) => output(...call).split('\n').filter(Boolean).map((line) => JSON.parse(line))
 
-test('split: the pieces of the library, of files, lines and fields', () => {
+test('split: pieces of files, lines and fields equal those of the library', () => {
   const tokenizer = Tokenizer.fromEncodingSync('cl100k_base')
   const whole = text(30_000)
   write('whole.txt', whole)
@@ -36,7 +36,7 @@ test('split: the pieces of the library, of files, lines and fields', () => {
   assert.equal(output(['split', '-t', 'tiny.json', '-n', '3', '-f', 'text', '-x', 'hellohe']), '── --text, 0–5: 3 tokens ──\nhello\n── --text, 5–7: 3 tokens ──\nhe\n')
 })
 
-test('split: what is refused', () => {
+test('split: invalid options', () => {
   const wrong = [
     [[], 2, /say how many tokens a piece has at most/],
     [['-n', '10', '--overlap', '10'], 2, /'--overlap' must be less/],
@@ -52,7 +52,7 @@ test('split: what is refused', () => {
   }
 })
 
-test('inspect: each token with its id, place, bytes and text', () => {
+test('inspect: each token with its id, offsets, bytes and text', () => {
   const shown = output(['inspect', '-t', 'gpt2', '-x', 'é 🚀\n\x1b[31m'])
   assert.match(shown, /^gpt2: \d+ tokens, 9 characters, 13 bytes\n\né│‹20 f0 9f›│‹9a›│‹80›│⏎\n‹001b›│/)
   assert.match(shown, /^ *1 +12520 +1–4 +20 f0 9f +‹20 f0 9f› part of ·🚀$/m)
@@ -65,7 +65,7 @@ test('inspect: each token with its id, place, bytes and text', () => {
   assert.match(run(['inspect', '--port', '1']).stderr, /'--port' is for the page/)
 })
 
-test('colours are for a terminal, and for who asks', () => {
+test('colours are used on a terminal, or on request', () => {
   const colours = (args, env) => output(['inspect', '-x', 'hello hello', '-t', 'tiny.json', ...args], { env }).includes('\x1b[')
   assert.equal(colours([], {}), false)
   assert.equal(colours(['--color', 'always'], {}), true)
@@ -74,7 +74,10 @@ test('colours are for a terminal, and for who asks', () => {
   assert.equal(colours([], { FORCE_COLOR: '1', NO_COLOR: '1' }), false)
 })
 
-/** Runs it on a terminal of its own, in an environment of its own: what runs the tests may have named its terminal, or said that it is a CI, which has few colours. */
+/**
+ * Runs the CLI on its own terminal with its own environment, because the environment of the test
+ * runner may name a terminal or a CI, which has few colours.
+ */
 function onTerminal(command, env = {}) {
   const script = `${process.execPath} ${main} ${command}`
   const { stdout } = spawnSync('script', ['-qec', script, '/dev/null'], { cwd: folder, input: '', encoding: 'utf8', env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...env } })
@@ -82,7 +85,7 @@ function onTerminal(command, env = {}) {
 }
 const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status !== 0 && 'there is no program `script` that makes a terminal'
 
-test('on a terminal: colours, and a bar with the rate and the time left', { skip: noTerminal }, () => {
+test('on a terminal: colours, and a progress bar with the rate and the remaining time', { skip: noTerminal }, () => {
   assert.ok(onTerminal("inspect -x 'hello hello' -t tiny.json").includes('\x1b[38;5;16;48;5;'))
   assert.ok(!onTerminal("inspect -x 'hello hello' -t tiny.json", { NO_COLOR: '1' }).includes('\x1b['))
   assert.ok(!onTerminal("inspect -x 'hello hello' -t tiny.json", { CI: 'true' }).includes('\x1b['), 'the log of a CI need not have them')
@@ -99,9 +102,9 @@ test('on a terminal: colours, and a bar with the rate and the time left', { skip
   assert.match(typed, /there is nothing to read/)
 })
 
-test('work that is done while its bar is being loaded ends the process', () => {
+test('work that ends while the progress bar is loaded ends the process', () => {
   const progress = JSON.stringify(new URL('../cli/progress.mjs', import.meta.url).href)
-  // The bar is due after 400 ms, and so is the end.
+  // The bar appears after 400 ms, and the work ends at about that time.
   const code = `
     const { progressOf } = await import(${progress})
     process.stderr.isTTY = true
@@ -111,14 +114,14 @@ test('work that is done while its bar is being loaded ends the process', () => {
   assert.deepEqual({ status, signal }, { status: 0, signal: null })
 })
 
-test('bench: --mib is the most text that is read', () => {
+test('bench: --mib limits the amount of text', () => {
   write('long.txt', 'a line of forty bytes, its end included\n'.repeat(80_000))
   const [{ rows, bytes }] = objects(['bench', '-f', 'jsonl', '--passes', '1', '--mib', '1', 'long.txt'])
   assert.ok(bytes <= 2 ** 20 && bytes > 2 ** 20 - 100, `${bytes} bytes`)
   assert.equal(bytes, rows * 39)
 })
 
-test('bench: throughput and how long the loop stood still', () => {
+test('bench: throughput and the longest block of the event loop', () => {
   write('some.txt', texts(20).join('\n'))
   const [gpt2, tiny] = objects(['bench', '-f', 'jsonl', '--passes', '2', '-t', 'gpt2', '-t', 'r50k_base', 'some.txt'])
   assert.equal(gpt2.bytes, Buffer.byteLength(texts(20).join('\n').replaceAll('\n', '')))

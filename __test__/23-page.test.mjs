@@ -1,4 +1,4 @@
-// npx tokenlane inspect --web: what the server of the page answers, and to whom.
+// npx tokenlane inspect --web: the responses of the page's server, and the clients that it accepts.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ const { child, ended, url } = await servePage(folder, ['tiny.json', '-x', 'first
 test.after(() => child.kill())
 const port = Number(new URL(url).port)
 
-/** A request with any headers; fetch lets nobody choose `host`. */
+/** A request with any headers; fetch does not allow to set `host`. */
 async function send(method, path, { body, headers = {} } = {}) {
   const request = http.request({ host: '127.0.0.1', port, method, path, headers: { ...(body && { 'content-type': 'application/json' }), ...headers } })
   request.end(body)
@@ -38,7 +38,7 @@ async function post(path, body) {
 
 const fails = async (status, ...call) => assert.equal((await send(...call)).status, status, JSON.stringify(call))
 
-test('the page and its files, which ask for nothing elsewhere', async () => {
+test('the page and its files load nothing from elsewhere', async () => {
   assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
   const names = fs.readdirSync(new URL('../cli/page/', import.meta.url))
   for (const path of ['/', ...names.map((name) => `/${name}`)]) {
@@ -54,7 +54,7 @@ test('the page and its files, which ask for nothing elsewhere', async () => {
   assert.match((await send('GET', '/page.mjs')).headers['content-type'], /^text\/javascript/)
 })
 
-test('only its own names, its own page and its own paths', async () => {
+test('only its own host names, origins and paths are accepted', async () => {
   for (const name of ['127.0.0.1', 'localhost', '[::1]']) await fails(200, 'GET', '/', { headers: { host: `${name}:${port}` } })
   for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1', `127.0.0.1:${port + 1}`]) {
     await fails(403, 'GET', '/', { headers: { host } })
@@ -70,7 +70,7 @@ test('only its own names, its own page and its own paths', async () => {
   await fails(404, 'DELETE', '/api/tokens')
 })
 
-test('nobody else in the network reaches it', async (t) => {
+test('other machines of the network cannot connect', async (t) => {
   const outside = Object.values(os.networkInterfaces()).flat().find(({ internal, family }) => !internal && family === 'IPv4')
   if (outside === undefined) return t.skip('this machine has no other address')
   const socket = net.connect(port, outside.address)
@@ -78,7 +78,7 @@ test('nobody else in the network reaches it', async (t) => {
   assert.equal(error.code, 'ECONNREFUSED')
 })
 
-test('the tokenizers: those of the command line first, and no file that it did not name', async () => {
+test('the tokenizers: those of the command line first, and no other files', async () => {
   const { names, shown, text } = JSON.parse((await send('GET', '/api/tokenizers')).text)
   assert.deepEqual([...names].sort(), ['tiny.json', ...encodings()].sort())
   assert.deepEqual(shown, ['tiny.json', 'o200k_base'])
@@ -88,7 +88,7 @@ test('the tokenizers: those of the command line first, and no file that it did n
   }
 })
 
-test('what is wrong is said', async () => {
+test('errors of requests', async () => {
   for (const body of ['{', '[', 'null', '1']) await fails(400, 'POST', '/api/tokens', { body })
   for (const wrong of [{}, { text: 1 }, { text: '', at: -1 }, { text: '', at: 'x' }, { text: '', at: 0.5 }]) {
     await fails(400, 'POST', '/api/tokens', { body: JSON.stringify({ tokenizer: 'tiny.json', ...wrong }) })
@@ -96,7 +96,7 @@ test('what is wrong is said', async () => {
   await fails(413, 'POST', '/api/tokens', { body: JSON.stringify({ tokenizer: 'tiny.json', text: 'x'.repeat(21 << 20) }) })
 })
 
-test('tokens, as the library has them', async () => {
+test('tokens equal those of the library', async () => {
   const whole = 'é <b>🚀</b>\n<|endoftext|> \ud800 end'
   const tokenizer = Tokenizer.fromEncodingSync('r50k_base')
   const { ids, offsets } = tokenizer.encode(whole, { specialTokens: 'parse' })
@@ -113,7 +113,7 @@ test('tokens, as the library has them', async () => {
   assert.deepEqual(await post('/api/tokens', { tokenizer: 'r50k_base', text: '' }), { count: 0, characters: 0, bytes: 0, start: 0, end: 0, step: answer.step, tokens: [], lines: { total: 1, per: 1, counts: [0] } })
 })
 
-test('of a long text a part is sent, and the parts are the whole', async () => {
+test('a long text is sent in parts, and the parts make the whole', async () => {
   const whole = text(60_000)
   for (const tokenizer of ['o200k_base', 'tiny.json']) {
     const all = []
@@ -132,7 +132,7 @@ test('of a long text a part is sent, and the parts are the whole', async () => {
   }
 })
 
-test('tokens of lines and of parts, against counting one by one', () => {
+test('tokens of lines and of parts equal single counts', () => {
   const whole = text(2000).replaceAll(' ', ' \n')
   const { ids, offsets } = Tokenizer.fromEncodingSync('r50k_base').encode(whole)
   const specialTokensMask = new Uint8Array(ids.length)
@@ -151,7 +151,7 @@ test('tokens of lines and of parts, against counting one by one', () => {
   }
 })
 
-test('what each language costs', async () => {
+test('the costs of each language', async () => {
   const tokenizer = Tokenizer.fromEncodingSync('cl100k_base')
   const costs = await post('/api/languages', { tokenizer: 'cl100k_base' })
   assert.deepEqual(costs.map(({ text, tokens }) => [text, tokens]), SENTENCES.map(([, , text]) => [text, tokenizer.count(text)]))
@@ -161,14 +161,14 @@ test('what each language costs', async () => {
   assert.equal(english.perWord, english.tokens / english.text.split(' ').length)
 })
 
-test('signs for what cannot be seen, and nothing lost', () => {
+test('invisible characters are shown by symbols, and nothing is lost', () => {
   assert.equal(signed('a b\t\n\r\u00a0\u200d\u202e\x1b'), 'a·b→⏎␍⍽U+200DU+202EU+001B')
   assert.equal(signed('<b>&amp;</b>'), '<b>&amp;</b>')
   assert.deepEqual(partsOf('a\nb'), ['a', { sign: '⏎', end: true }, 'b'])
   assert.deepEqual(partsOf(''), [])
 })
 
-test('Ctrl-C ends it; a port that is taken and a tokenizer that is none are said in a line', async () => {
+test('Ctrl-C ends the server; a port in use and an invalid tokenizer are errors of one line', async () => {
   const run = runIn(folder)
   const taken = run(['inspect', '--web', '--port', String(port)])
   assert.equal(taken.status, 1)

@@ -1,4 +1,4 @@
-// The page in a real browser: what one sees, types, points at and hears.
+// The page in a real browser: display, keyboard, pointer, and accessibility.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -16,7 +16,7 @@ else await tests()
 
 async function tests() {
   const folder = folderWithTokenizer()
-  // A name that is wider than a phone.
+  // A name that is wider than the screen of a phone.
   const long = path.join(folder, 'a-folder-with-a-long-name', 'and-another-one', 'tokenizer.json')
   fs.mkdirSync(path.dirname(long), { recursive: true })
   fs.renameSync(path.join(folder, 'tiny.json'), long)
@@ -27,7 +27,7 @@ async function tests() {
     child.kill()
   })
 
-  /** The page, loaded; `wrong` gathers errors, violations of its policy, and requests that go elsewhere. */
+  /** Opens the page; `wrong` collects errors, policy violations, and requests to other servers. */
   async function open(options = {}) {
     const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, ...options })
     const page = await context.newPage()
@@ -42,7 +42,7 @@ async function tests() {
   }
 
   const type = (page, value) => page.getByRole('textbox', { name: 'Text' }).fill(value)
-  /** As one does it: over the clipboard. */
+  /** Pastes a text from the clipboard. */
   async function paste(page, value) {
     await page.evaluate((value) => navigator.clipboard.writeText(value), value)
     await page.getByRole('textbox', { name: 'Text' }).focus()
@@ -54,7 +54,7 @@ async function tests() {
   const has = (page, pane, count) => total(page, pane).filter({ hasText: new RegExp(`^${count} tokens?$`) }).waitFor()
   const detail = (page, pane) => page.locator('.detail').nth(pane).innerText()
 
-  test('tokens appear as one types, for two tokenizers', async () => {
+  test('tokens appear while typing, for two tokenizers', async () => {
     const { page, wrong, close } = await open()
     await type(page, 'Straßenbahnhaltestelle')
     const counts = ['o200k_base', 'cl100k_base'].map((name) => Tokenizer.fromEncodingSync(name).count('Straßenbahnhaltestelle'))
@@ -73,7 +73,7 @@ async function tests() {
     await close()
   })
 
-  test('a text is never markup', async () => {
+  test('a text is never interpreted as markup', async () => {
     const { page, wrong, close } = await open()
     const nasty = '<img src=x onerror="alert(1)"><script>alert(2)</script>&lt;b&gt;\u202e"\'`</span>'
     await type(page, nasty)
@@ -85,7 +85,7 @@ async function tests() {
     await close()
   })
 
-  test('the pointer and the keyboard show id, place and bytes', async () => {
+  test('the pointer and the keyboard show id, offsets and bytes', async () => {
     const { page, wrong, close } = await open()
     await type(page, 'a 🚀<|endoftext|>')
     await has(page, 0, 4)
@@ -113,7 +113,7 @@ async function tests() {
     await close()
   })
 
-  test('tokens of lines as bars, which lead to the line', async () => {
+  test('tokens of lines are shown as bars that lead to the line', async () => {
     const { page, wrong, close } = await open()
     await type(page, 'one two three\n\nfour')
     await has(page, 0, 5)
@@ -145,7 +145,7 @@ async function tests() {
     await close()
   })
 
-  test('a megabyte is counted whole and drawn in part, and the page says so', async () => {
+  test('of a megabyte all tokens are counted and a part is drawn, and the page says so', async () => {
     const { page, wrong, close } = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
     const long = someText(1 << 20)
     await paste(page, long)
@@ -191,7 +191,7 @@ async function tests() {
     await close()
   })
 
-  test('light and dark, as the system has it or as one chooses', async () => {
+  test('light and dark, by the system or by choice', async () => {
     const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const { page: light, close: closeLight } = await open({ colorScheme: 'light' })
     const { page, wrong, close } = await open({ colorScheme: 'dark' })
@@ -228,7 +228,7 @@ async function tests() {
     }
   })
 
-  test('at the width of a phone nothing is cut off', async () => {
+  test('nothing overflows at the width of a phone', async () => {
     const { page, wrong, close } = await open({ viewport: { width: 360, height: 740 }, hasTouch: true })
     await type(page, `${'wide'.repeat(200)}\n${'x '.repeat(300)}`)
     await has(page, 0, Tokenizer.fromEncodingSync('o200k_base').count(`${'wide'.repeat(200)}\n${'x '.repeat(300)}`))
@@ -246,8 +246,8 @@ async function tests() {
     await close()
   })
 
-  // The last one: the server is gone afterwards.
-  test('a server that was ended is said', async () => {
+  // This is the last test: it stops the server.
+  test('the page reports that the server was stopped', async () => {
     const { page, close } = await open()
     child.kill()
     await ended
@@ -257,7 +257,7 @@ async function tests() {
   })
 }
 
-/** The ratio of WCAG 2 between two colours, `rgb(…)`. */
+/** The contrast ratio of WCAG 2 between two colours, `rgb(…)`. */
 function contrast(...colours) {
   const [lighter, darker] = colours
     .map((colour) => {

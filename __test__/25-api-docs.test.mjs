@@ -1,4 +1,4 @@
-// The reference in docs/api is what the typings say, and the typings say what a reader needs.
+// docs/api is up to date, and the typings document what a reader needs.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -22,12 +22,12 @@ const made = spawnSync(process.execPath, [typedoc, '--options', 'docs/typedoc.js
 
 const read = (...names) => fs.readFileSync(path.join(root, ...names), 'utf8')
 
-test('every public name has documentation, and every link in it leads somewhere', () => {
-  // docs/typedoc.json makes an error of each of typedoc's warnings.
+test('every public name has documentation, and every link in it resolves', () => {
+  // docs/typedoc.json turns the warnings of typedoc into errors.
   assert.equal(made.status, 0, made.stdout + made.stderr)
 })
 
-test('docs/api is what `npm run docs:api` writes', () => {
+test('docs/api equals the output of `npm run docs:api`', () => {
   const pages = fs.readdirSync(out).sort()
   assert.deepEqual(fs.readdirSync(path.join(root, 'docs', 'api')).sort(), pages)
   for (const page of pages) {
@@ -35,10 +35,10 @@ test('docs/api is what `npm run docs:api` writes', () => {
   }
 })
 
-test('the reference has all modules of the package', () => {
+test('the reference has every module of the package', () => {
   const { exports } = JSON.parse(read('package.json'))
   const documented = JSON.parse(fs.readFileSync(json, 'utf8')).children.map(({ name }) => name)
-  // Entries with the names of another module and nothing else.
+  // Entry points that only repeat the exports of another module.
   const same = ['tiktoken/lite', 'tiktoken/lite/init', 'tiktoken/lite/load', 'gpt-tokenizer/encoding/*', 'gpt-tokenizer/model/*', 'gpt-tokenizer/cjs']
   same.push('gpt-tokenizer/cjs/encoding/*', 'gpt-tokenizer/cjs/model/*')
   const modules = Object.keys(exports).map((name) => name.replace('.', 'tokenlane').replace('encoders/*', 'encoders'))
@@ -46,7 +46,7 @@ test('the reference has all modules of the package', () => {
   assert.deepEqual(documented.toSorted(), wanted.toSorted())
 })
 
-/** Every declaration, with the names of those that it is in. */
+/** Every declaration, with its own name and those of its parents. */
 function* declarations(node, above = []) {
   const names = [...above, node.name]
   yield [names, node]
@@ -55,7 +55,7 @@ function* declarations(node, above = []) {
 
 const textOf = (comment) => (comment?.summary ?? []).map(({ text }) => text).join('')
 
-test('every option says what it is by default', () => {
+test('every option documents its default', () => {
   const taken = /(Options|Truncation|Padding|AddedToken)$/
   const stays = /that are not named stay/
   let seen = 0
@@ -69,7 +69,8 @@ test('every option says what it is by default', () => {
   assert.ok(seen > 60, `${seen} options`)
 })
 
-// Codes that no caller sees: a batch that was stopped is rejected with its signal's reason, and Node's own failures.
+// Codes that no caller sees: the code of a stopped batch, which rejects with the reason of its
+// signal, and codes of Node.
 const INTERNAL = ['CANCELLED', 'NODE']
 
 function sources(name) {
@@ -80,13 +81,13 @@ function sources(name) {
 /** What a pattern finds in the sources of some folders. */
 const found = (pattern, ...folders) => new Set(folders.flatMap(sources).flatMap((text) => [...text.matchAll(pattern)].map(([, code]) => code)))
 
-test('docs/guide/errors.md lists every error code, and no other', () => {
+test('docs/guide/errors.md lists every error code, and no others', () => {
   const table = read('docs', 'guide', 'errors.md').split('\n## Codes\n')[1].split('\n## ')[0]
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))
   const listed = new Set(rows.flatMap((row) => [...row.split('|')[1].matchAll(/`([A-Z0-9_]+)`/g)].map(([, code]) => code)))
   const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, 'lib', 'src', 'core/src')
   for (const code of thrown) assert.ok(listed.has(code) || INTERNAL.includes(code), `${code} is not in docs/guide/errors.md`)
-  // The drop-ins name codes without their start.
+  // The drop-ins write codes without their prefix.
   const ofDropins = found(/error\('([A-Z0-9_]+)'/g, 'dropins')
   for (const code of listed) assert.ok(thrown.has(code) || ofDropins.has(code), `${code} is listed, but nothing throws it`)
 })

@@ -1,5 +1,5 @@
-// docs/drop-ins.md says what the calls of other libraries are in tokenlane's own API. Both sides of its tables are run: they give
-// the same.
+// Runs both columns of the tables in docs/drop-ins.md, which translate calls of other libraries to
+// tokenlane's own API, and compares the results.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -18,10 +18,13 @@ fs.writeFileSync(file, bytesOf(tiny()))
 
 const guide = fs.readFileSync(new URL('../docs/drop-ins.md', import.meta.url), 'utf8')
 
-/** What is not an expression that gives something: it loads, frees or writes. */
+/** Rows without a result to compare: they load, free or write. */
 const EFFECTS = /^(new Tiktoken|encoder\.free|was\.save)/
 
-/** The rows of a section's table that have one expression on the left, and on the right one, or one and a remark behind a comma. */
+/**
+ * The rows of a section's table with one expression on the left, and on the right one expression,
+ * optionally followed by a comma and a remark.
+ */
 function rowsOf(title) {
   const section = guide.split(`\n## From ${title}\n`)[1].split('\n## ')[0]
   const rows = section.split('\n').filter((line) => line.startsWith('| `')).map((line) => line.slice(2, -2).split(/(?<!\\) \| /))
@@ -35,7 +38,7 @@ function rowsOf(title) {
 
 const AsyncFunction = (async () => {}).constructor
 
-/** What an expression gives, as plain arrays. */
+/** The value of an expression, as plain arrays. */
 async function valueOf(expression, variables) {
   const value = await new AsyncFunction(...Object.keys(variables), `return (${expression})`)(...Object.values(variables))
   return JSON.parse(JSON.stringify(value, (_, one) => (ArrayBuffer.isView(one) ? Array.from(one) : one)))
@@ -55,17 +58,17 @@ async function compare(title, least, was, tokenizer, texts) {
 
 const TEXTS = ['Hello, wörld! 🚀 it is', 'a second text']
 
-test('from tiktoken', async () => {
+test('the calls of tiktoken', async () => {
   const { get_encoding } = await import('tokenlane/tiktoken')
   await compare('tiktoken', 9, { encoder: get_encoding('o200k_base') }, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
 })
 
-test('from gpt-tokenizer', async () => {
+test('the calls of gpt-tokenizer', async () => {
   const { encode, countTokens, isWithinTokenLimit, decode } = await import('tokenlane/gpt-tokenizer')
   await compare('gpt-tokenizer', 7, { encode, countTokens, isWithinTokenLimit, decode }, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
 })
 
-test('from tokenizers', async () => {
+test('the calls of tokenizers', async () => {
   const { Tokenizer: Other } = await import('tokenlane/huggingface')
   await compare('tokenizers', 14, { was: Other.fromFile(file) }, await Tokenizer.fromFile(file), ['hello he', 'hell'])
 })

@@ -1,5 +1,5 @@
-// Hubs and caches that are made to do harm. Each row runs in a process of its own, with 2 s of CPU and 1 GiB of memory, and must give a
-// tokenizer or an error with a code. The hub is a real server on loopback.
+// Malicious hubs and caches. Each case runs in its own process with 2 s of CPU and 1 GiB of memory,
+// and must give a tokenizer or an error with a code. The hub is a real server on loopback.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -25,39 +25,39 @@ const CONFIG = Buffer.from('{"bos_token": "<s>", "chat_template": "{{ messages[0
 const IDS = [14, 11, 12, 13, 2, 7, 15]
 const MORE = 'additional_chat_templates'
 
-/** What a child process says that loads the tokenizer of a hub. */
-async function load({ endpoint, cacheDir = freshCache(), limits, env, ...told }) {
+/** The output of a child process that loads the tokenizer of a hub. */
+async function load({ endpoint, cacheDir = freshCache(), limits, env, ...more }) {
   const { HF_TOKEN, HF_HUB_OFFLINE, ...rest } = process.env
   const environment = { ...rest, HF_ENDPOINT: endpoint, HF_TOKEN_PATH: path.join(root, 'none'), HF_HUB_ETAG_TIMEOUT: '0.5', HF_HUB_DOWNLOAD_TIMEOUT: '0.5', ...env }
-  const result = await runLimited([process.execPath, CHILD, JSON.stringify({ cacheDir, ...told })], { limits, env: environment })
+  const result = await runLimited([process.execPath, CHILD, JSON.stringify({ cacheDir, ...more })], { limits, env: environment })
   assert.equal(result.status, 0, `${result.signal} ${result.stderr}`)
   return JSON.parse(result.stdout)
 }
 
 const freshCache = () => fs.mkdtempSync(path.join(root, 'cache-'))
 
-/** A hub with one repository, and what a process gets from it. */
-async function loadFrom(repo, trouble, told = {}) {
+/** Starts a hub with one repository, and loads its tokenizer in a child process. */
+async function loadFrom(repo, trouble, more = {}) {
   const hub = await startHub({ 'org/name': { files: { 'tokenizer.json': FILE, 'tokenizer_config.json': CONFIG }, lfs: ['tokenizer.json'], ...repo } }, trouble)
   try {
-    return { ...(await load({ endpoint: hub.url, ...told })), hub }
+    return { ...(await load({ endpoint: hub.url, ...more })), hub }
   } finally {
     hub.close()
   }
 }
 
 async function refused(code, message, ...how) {
-  const said = await loadFrom(...how)
-  assert.equal(said.code, `ERR_TOKENLANE_${code}`, JSON.stringify({ ...said, hub: undefined }))
-  assert.match(said.message, message)
-  return said
+  const outcome = await loadFrom(...how)
+  assert.equal(outcome.code, `ERR_TOKENLANE_${code}`, JSON.stringify({ ...outcome, hub: undefined }))
+  assert.match(outcome.message, message)
+  return outcome
 }
 
 const when = (kind, answers, file) => (request) => (request.kind === kind && (file === undefined || request.path === file) ? { answers } : undefined)
 const json = (response, value, headers) => response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(typeof value === 'string' ? value : JSON.stringify(value))
 const entries = (count, name = (i) => `t${i}.jinja`) => Array.from({ length: count }, (_, i) => ({ type: 'file', path: `${MORE}/${name(i)}`, size: 1 }))
 
-/** Writes as long as the other end reads. */
+/** Writes until the other end closes the connection. */
 function pour(response, chunk, stream = response) {
   if (stream !== response) stream.pipe(response)
   const more = () => {
@@ -84,7 +84,7 @@ const drip = (response, headers = { 'content-type': 'application/json' }) => {
   response.on('close', () => clearInterval(timer))
 }
 
-test('a listing that never ends is stopped at 20 pages', async () => {
+test('an endless listing stops after 20 pages', async () => {
   let pages = 0
   const page = ({ headers: { host } }, response) => {
     pages += 1
@@ -94,7 +94,7 @@ test('a listing that never ends is stopped at 20 pages', async () => {
   assert.equal(pages, 20)
 })
 
-test('the pages of a listing have 8 MiB together', async () => {
+test('all pages of a listing have at most 8 MiB together', async () => {
   let pages = 0
   const page = ({ headers: { host } }, response) => {
     pages += 1
@@ -104,15 +104,15 @@ test('the pages of a listing have 8 MiB together', async () => {
   assert.equal(pages, 5)
 })
 
-test('a listing without end, plain or compressed, is stopped at 2 MiB', async () => {
+test('a listing of unlimited size, plain or compressed, stops at 2 MiB', async () => {
   for (const answer of [endless, bomb]) await refused('HUB_LIMIT', /the answer of .* has more than 2097152 bytes/, {}, when('tree', (_, response) => answer(response)))
 })
 
-test('information about a model without end, plain or compressed, is stopped at 2 MiB', async () => {
+test('model information of unlimited size, plain or compressed, stops at 2 MiB', async () => {
   for (const answer of [endless, bomb]) await refused('HUB_LIMIT', /more than 2097152 bytes/, { silent: true }, when('info', (_, response) => answer(response)))
 })
 
-test('what describes an error is not read', async () => {
+test('the body of an error response is not read', async () => {
   const answer = (_, response) => {
     response.writeHead(500, { 'content-type': 'application/json', 'content-encoding': 'gzip', 'x-error-message': 'a\x85\x9b31mb'.repeat(50) })
     pour(response, Buffer.alloc(1 << 20, ' '), zlib.createGzip({ level: 1 }))
@@ -122,7 +122,7 @@ test('what describes an error is not read', async () => {
   assert.ok(message.length < 400, message)
 })
 
-test('20,000 templates are refused, or as many as one says, before one of them is asked for', async () => {
+test('20,000 templates, or more than the configured number, are refused before any download', async () => {
   const many = (_, response) => json(response, entries(20_000))
   const { hub } = await refused('HUB_LIMIT', /'org\/name' has 20000 chat templates, and the limit is 100 templates: allow more with the option maxTemplates/, {}, when('tree', many))
   assert.ok(!hub.requests.some(({ path: name }) => name?.endsWith('.jinja')))
@@ -130,8 +130,8 @@ test('20,000 templates are refused, or as many as one says, before one of them i
   await refused('HUB_LIMIT', /the limit is 3 templates/, {}, when('tree', four), { options: { maxTemplates: 3 } })
 })
 
-/** A repository with templates; how many requests for them the hub saw at once. */
-async function withTemplates(count, told) {
+/** Loads a repository with templates; counts how many requests for them the hub serves at once. */
+async function withTemplates(count, more) {
   const files = Object.fromEntries(entries(count).map(({ path: name }) => [name, Buffer.from(`{{ "${name}" }}`)]))
   let open = 0
   let most = 0
@@ -149,17 +149,17 @@ async function withTemplates(count, told) {
       },
     }
   }
-  const said = await loadFrom({ files: { 'tokenizer.json': FILE, 'tokenizer_config.json': CONFIG, ...files } }, trouble, told)
-  return { ...said, most }
+  const outcome = await loadFrom({ files: { 'tokenizer.json': FILE, 'tokenizer_config.json': CONFIG, ...files } }, trouble, more)
+  return { ...outcome, most }
 }
 
-test('eight files are downloaded at once, and no more', async () => {
+test('at most eight files are downloaded at once', async () => {
   const { ids, most } = await withTemplates(100)
   assert.deepEqual(ids, IDS)
   assert.ok(most <= 8, `${most} at once`)
 })
 
-test('a process that has no file descriptors left is told so, and not that its cache is broken', async () => {
+test('without free file descriptors the error says so, and does not blame the cache', async () => {
   let short = 0
   for (const descriptors of [0, 1, 2, 3, 4, 6, 8, 60]) {
     const { ids, code, message } = await withTemplates(20, { descriptors, limits: { nofile: 100 } })
@@ -171,19 +171,19 @@ test('a process that has no file descriptors left is told so, and not that its c
   assert.ok(short >= 3 && short < 8, String(short))
 })
 
-test('names that no file system takes are refused', async () => {
+test('names that no file system accepts are refused', async () => {
   for (const length of [201, 300, 1_000_000]) {
     const listing = (_, response) => json(response, entries(1, () => `${'a'.repeat(length - 6)}.jinja`))
     await refused('HUB_LIMIT', /a chat template whose name has more than 200 characters/, {}, when('tree', listing))
   }
-  // Names that lead elsewhere, or that Windows keeps for devices, are no templates.
+  // Names that lead elsewhere, and names that Windows reserves for devices, are not templates.
   const strange = ['../../../x.jinja', '/etc/x.jinja', 'a/b.jinja', '..jinja', 'con.jinja', 'NUL.txt.jinja', 'a\0.jinja', 'a\n.jinja', 'a b.jinja']
   const { ids, hub } = await loadFrom({}, when('tree', (_, response) => json(response, entries(strange.length, (i) => strange[i]))))
   assert.deepEqual(ids, IDS)
   assert.ok(!hub.requests.some(({ kind, path: name }) => kind === 'resolve' && name.startsWith(MORE)))
 })
 
-test('redirects end after ten, and lead to addresses only', async () => {
+test('redirects end after ten, and must lead to HTTP addresses', async () => {
   for (const kind of ['resolve', 'tree']) {
     let hops = 0
     const again = ({ url, headers: { host } }, response) => response.writeHead(302, { location: `http://${host}${url.split('?')[0]}?hop=${(hops += 1)}` }).end()
@@ -195,13 +195,13 @@ test('redirects end after ten, and lead to addresses only', async () => {
   }
 })
 
-test('an answer that stops, or goes on with a byte now and then, is given up', async () => {
+test('a response that stalls or trickles is aborted', async () => {
   await refused('HUB_NETWORK', /nothing came .* for 0\.5 s|failed/, {}, when('tree', (_, response) => response.writeHead(200).write('[')))
   await refused('HUB_NETWORK', /nothing came .* for 0\.5 s/, {}, when('tree', (_, response) => drip(response)))
   await refused('HUB_NETWORK', /nothing came .* for 0\.5 s/, {}, when('cdn', (_, response) => drip(response, { 'content-length': FILE.length })))
 })
 
-test('a download that is cut off again and again is given up after 50 requests', async () => {
+test('a download that is interrupted repeatedly is aborted after 50 requests', async () => {
   const file = Buffer.concat([FILE, Buffer.alloc(1_200_000, ' ')])
   let requests = 0
   const cut = ({ headers: { range } }, response) => {
@@ -225,14 +225,14 @@ test('files larger than the limit are not downloaded', async () => {
   await refused('HUB_LIMIT', /config and the chat templates of 'org\/name' have more than 33554432 bytes together/, {}, when('resolve', sized(2 ** 25 + 1), 'tokenizer_config.json'))
 })
 
-test('a file without end, plain or compressed, is no more than was announced', async () => {
+test('a file of unlimited size, plain or compressed, ends at its announced size', async () => {
   for (const answer of [endless, bomb]) await refused('HUB_CORRUPT', /more than the \d+ bytes that were announced came/, {}, when('cdn', (_, response) => answer(response)))
 })
 
-test('answers that are none', async () => {
+test('malformed responses', async () => {
   for (const status of [204, 205, 206, 299, 304]) {
-    const said = await loadFrom({}, when('cdn', (_, response) => response.writeHead(status).end()))
-    assert.match(said.code ?? '', /^ERR_TOKENLANE_HUB_(SERVER|NETWORK)$/, `${status} ${JSON.stringify(said.message)}`)
+    const outcome = await loadFrom({}, when('cdn', (_, response) => response.writeHead(status).end()))
+    assert.match(outcome.code ?? '', /^ERR_TOKENLANE_HUB_(SERVER|NETWORK)$/, `${status} ${JSON.stringify(outcome.message)}`)
   }
   const header = (headers) => (_, response) => response.writeHead(206, { 'x-repo-commit': COMMIT, 'x-linked-size': FILE.length, 'x-linked-etag': '"abc"', ...headers }).end()
   for (const size of ['-1', '1e400', 'NaN', '9'.repeat(400), '0x10', '']) {
@@ -245,27 +245,27 @@ test('answers that are none', async () => {
     request.kind === 'resolve' ? { answers: header({ 'x-repo-commit': '../../x' }) } : undefined)
 })
 
-test('JSON that is no listing', async () => {
+test('JSON that is not a listing', async () => {
   const listings = ['', 'null', '{}', '[null]', '[1,"x",[],{}]', '[{"path":7}]', '{"a":', `${'['.repeat(900_000)}${']'.repeat(900_000)}`, '"\\u001b[31m', '\x1b[31m', `[${'{},'.repeat(600_000)}{}]`]
   for (const listing of listings) {
-    const said = await loadFrom({}, when('tree', (_, response) => json(response, listing)))
+    const outcome = await loadFrom({}, when('tree', (_, response) => json(response, listing)))
     const name = listing.slice(0, 20)
-    if (said.ids !== undefined) continue
-    assert.equal(said.code, 'ERR_TOKENLANE_HUB_SERVER', `${name} ${said.message}`)
-    assert.doesNotMatch(said.message, /[\x00-\x1f]/, name)
-    assert.ok(said.message.length < 400, name)
+    if (outcome.ids !== undefined) continue
+    assert.equal(outcome.code, 'ERR_TOKENLANE_HUB_SERVER', `${name} ${outcome.message}`)
+    assert.doesNotMatch(outcome.message, /[\x00-\x1f]/, name)
+    assert.ok(outcome.message.length < 400, name)
   }
 })
 
 test('a thousand layers of compression', async () => {
   const encoding = Array(1000).fill('gzip').join(', ')
-  const said = await loadFrom({}, when('tree', (_, response) => json(response, '[]', { 'content-encoding': encoding })))
-  assert.ok(said.code?.startsWith('ERR_TOKENLANE_HUB_') || said.ids !== undefined, JSON.stringify(said.message))
+  const outcome = await loadFrom({}, when('tree', (_, response) => json(response, '[]', { 'content-encoding': encoding })))
+  assert.ok(outcome.code?.startsWith('ERR_TOKENLANE_HUB_') || outcome.ids !== undefined, JSON.stringify(outcome.message))
 })
 
 const posix = { skip: process.platform === 'win32' && 'there are no such files' }
 
-/** A cache as a load leaves it, made once. */
+/** A cache after a complete load, created once. */
 let used
 async function loadOnce() {
   const cacheDir = freshCache()
@@ -274,7 +274,7 @@ async function loadOnce() {
   return cacheDir
 }
 
-/** A copy of it; `inRepo` gives paths in it. */
+/** Returns a copy of the cache; `inRepo` returns paths in it. */
 async function usedCache() {
   used ??= loadOnce()
   const cacheDir = freshCache()
@@ -283,13 +283,13 @@ async function usedCache() {
   return { cacheDir, inRepo, blob: fs.realpathSync(inRepo('snapshots', COMMIT, 'tokenizer.json')) }
 }
 
-const again = (cacheDir, told) => loadFrom({}, undefined, { cacheDir, ...told })
+const again = (cacheDir, more) => loadFrom({}, undefined, { cacheDir, ...more })
 
-/** What can lie where a regular file is expected. */
+/** What can be at the path of a regular file. */
 const PLANTS = {
   'a pipe': (place) => execFileSync('mkfifo', [place]),
   'a socket': (place) => new Promise((resolve) => {
-    // The path of a socket is short, so it is made elsewhere and moved.
+    // Paths of sockets must be short, so it is created elsewhere and moved.
     const short = path.join(os.tmpdir(), `s${process.pid}`)
     const server = net.createServer().listen(short, () => {
       fs.renameSync(short, place)
@@ -311,7 +311,7 @@ const PLANTS = {
 for (const where of ['refs/main', 'blob', 'tokenizer.json', 'tokenizer_config.json', 'parts', 'blobs folder', 'token']) {
   test(`in the cache, no file but something else: ${where}`, posix, async () => {
     for (const [what, plant] of Object.entries(PLANTS)) {
-      // A token may be kept elsewhere.
+      // A token may be stored elsewhere.
       if (where === 'token' && what === 'a link to another file') continue
       const { cacheDir, inRepo, blob } = await usedCache()
       const inSnapshot = (name) => inRepo('snapshots', COMMIT, name)
@@ -334,18 +334,18 @@ for (const where of ['refs/main', 'blob', 'tokenizer.json', 'tokenizer_config.js
         await plant(place)
       }
       const offline = { options: { localFilesOnly: true } }
-      for (const told of where === 'parts' ? [{ env }] : [{ env }, { env, ...offline }]) {
-        const said = await again(cacheDir, told)
-        const name = `${where}: ${what}: ${JSON.stringify({ ...said, hub: undefined })}`
-        if (said.ids !== undefined) assert.deepEqual(said.ids, IDS, name)
-        else assert.match(said.code, /^ERR_TOKENLANE_(HUB_CACHE|HUB_NOT_CACHED|NOT_A_FILE)$/, name)
-        if (['parts', 'token'].includes(where)) assert.deepEqual(said.ids, IDS, name)
+      for (const more of where === 'parts' ? [{ env }] : [{ env }, { env, ...offline }]) {
+        const outcome = await again(cacheDir, more)
+        const name = `${where}: ${what}: ${JSON.stringify({ ...outcome, hub: undefined })}`
+        if (outcome.ids !== undefined) assert.deepEqual(outcome.ids, IDS, name)
+        else assert.match(outcome.code, /^ERR_TOKENLANE_(HUB_CACHE|HUB_NOT_CACHED|NOT_A_FILE)$/, name)
+        if (['parts', 'token'].includes(where)) assert.deepEqual(outcome.ids, IDS, name)
       }
     }
   })
 }
 
-test('a planted link or hard link is never written through', posix, async () => {
+test('the loader never writes through a planted link or hard link', posix, async () => {
   const victim = path.join(root, 'victim')
   for (const plant of [fs.symlinkSync, fs.linkSync]) {
     const { cacheDir, inRepo, blob } = await usedCache()
@@ -354,7 +354,7 @@ test('a planted link or hard link is never written through', posix, async () => 
     fs.rmSync(blob)
     for (const place of [`${blob}.tokenlane.incomplete`, `${blob}.tokenlane-1-00000000.incomplete`, inRepo('refs', 'other')]) plant(victim, place)
     assert.deepEqual((await again(cacheDir)).ids, IDS)
-    // Cut off, so that a part is left behind.
+    // The download is interrupted, so that a partial file remains.
     fs.rmSync(inRepo('snapshots'), { recursive: true })
     fs.rmSync(blob)
     fs.rmSync(`${blob}.tokenlane.incomplete`, { force: true })
@@ -368,7 +368,7 @@ test('a planted link or hard link is never written through', posix, async () => 
   }
 })
 
-test('links that leave the cache are refused, and those that stay in it work', posix, async () => {
+test('links out of the cache are refused, and links inside of it work', posix, async () => {
   const outside = fs.mkdtempSync(path.join(root, 'outside-'))
   fs.writeFileSync(path.join(outside, 'tokenizer.json'), FILE)
   const offline = { options: { localFilesOnly: true } }
@@ -382,7 +382,8 @@ test('links that leave the cache are refused, and those that stay in it work', p
     assert.match(message, /is a link to .*, which is outside of it/)
   }
   {
-    // Folders of the repository must be there, and must not be links: something would be written elsewhere.
+    // Folders of the repository must exist and must not be links, or files would be written
+    // elsewhere.
     const { cacheDir, inRepo } = await usedCache()
     for (const name of ['blobs', 'snapshots', 'refs', '.no_exist']) {
       fs.rmSync(inRepo(name), { recursive: true })
@@ -392,7 +393,8 @@ test('links that leave the cache are refused, and those that stay in it work', p
     assert.deepEqual(fs.readdirSync(outside), ['tokenizer.json'])
   }
   {
-    // The cache, or a repository in it, may be a link to another disk; a blob may be shared by repositories.
+    // The cache, or a repository in it, can be a link to another disk, and repositories can share a
+    // blob.
     const { cacheDir, inRepo, blob } = await usedCache()
     const linked = path.join(root, `linked-${path.basename(cacheDir)}`)
     fs.symlinkSync(cacheDir, linked)
@@ -412,7 +414,7 @@ test('links that leave the cache are refused, and those that stay in it work', p
   }
 })
 
-test('beside a tokenizer: pipes, devices, folders, and more than there should be', posix, async () => {
+test('files besides the tokenizer: pipes, devices, folders, and too many files', posix, async () => {
   const lay = (name, plant) => {
     const folder = fs.mkdtempSync(path.join(root, 'beside-'))
     fs.writeFileSync(path.join(folder, 'tokenizer.json'), FILE)
@@ -439,7 +441,7 @@ test('beside a tokenizer: pipes, devices, folders, and more than there should be
   }
 })
 
-test('the tokenizer itself is a regular file', posix, async () => {
+test('the tokenizer must be a regular file', posix, async () => {
   for (const what of ['a pipe', 'a socket', 'a folder', 'a link to a pipe', 'a link to a device']) {
     const place = path.join(root, `itself ${what}`)
     await PLANTS[what](place)
@@ -458,7 +460,7 @@ test('limits are checked', async () => {
   await assert.rejects(Tokenizer.fromPretrained('org/name', { maxTemplates: 1001 }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
 })
 
-/** Numbers from 0 to 1 that are the same each time (mulberry32). */
+/** Deterministic pseudo-random numbers from 0 to 1 (mulberry32). */
 function seeded(seed) {
   let state = seed
   return () => {
@@ -469,7 +471,7 @@ function seeded(seed) {
   }
 }
 
-/** Sends one of the answers that a hub could give, true or false, by the numbers of `random`. */
+/** Sends a random correct or incorrect response of a hub. */
 function randomAnswer(random, { path: name = '', kind }, request, response) {
   const pick = (...all) => all[Math.floor(random() * all.length)]
   const chance = (part) => random() < part
@@ -509,13 +511,13 @@ function randomAnswer(random, { path: name = '', kind }, request, response) {
     if (chance(0.15)) response.write(body.subarray(0, Math.floor(random() * body.length)), () => request.socket.destroy())
     else response.end(body)
   } catch {
-    // What Node's server does not send.
+    // Responses that Node's server does not send.
     request.socket.destroy()
   }
   return undefined
 }
 
-test('whatever a hub answers, there is a tokenizer or an error with a code, and nothing is written outside of the cache', async () => {
+test('any response of a hub gives a tokenizer or an error with a code, and nothing is written outside', async () => {
   const RUNS = Number(process.env.TOKENLANE_HUB_RUNS ?? 150)
   const folder = fs.mkdtempSync(path.join(root, 'random-'))
   const hubs = []
@@ -523,7 +525,7 @@ test('whatever a hub answers, there is a tokenizer or an error with a code, and 
   for (let seed = 0; seed < RUNS; seed++) {
     const random = seeded(seed)
     const repo = { 'org/name': { files: { 'tokenizer.json': FILE, 'tokenizer_config.json': CONFIG }, lfs: chanceOf(random, ['tokenizer.json']), silent: random() < 0.2 } }
-    // Most answers are right, so that the wrong ones come at every stage.
+    // Most responses are correct, so that the incorrect ones occur at every stage.
     const wrong = random() * 0.6
     const hub = await startHub(repo, (about) => (random() < wrong ? { answers: (request, response) => randomAnswer(random, about, request, response) } : undefined))
     hubs.push(hub)
@@ -542,7 +544,7 @@ test('whatever a hub answers, there is a tokenizer or an error with a code, and 
   outcomes.forEach((outcome, seed) => assert.ok(outcome.ids !== undefined || outcome.code?.startsWith('ERR_TOKENLANE_'), `seed ${seed}: ${JSON.stringify(outcome)}`))
   const codes = new Set(outcomes.map(({ code }) => code))
   assert.ok(codes.has(undefined) && codes.size > 5, [...codes].join())
-  // Nothing beside the caches; in them, links that stay there, and one repository.
+  // Only the caches exist; in them are links that stay inside, and one repository.
   assert.ok(fs.readdirSync(folder).every((name) => /^cache-\d+$/.test(name)))
   assert.deepEqual(fs.readdirSync(root).filter((name) => name === 'x' || name.endsWith('.jinja')), [])
   for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {

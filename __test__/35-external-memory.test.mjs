@@ -1,4 +1,4 @@
-// Where a runtime allows no ArrayBuffer over memory that is not V8's, as Electron does, results are copied.
+// In runtimes without ArrayBuffers over foreign memory, such as Electron, results are copied.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -11,8 +11,8 @@ const support = (name) => fileURLToPath(new URL(`support/${name}`, import.meta.u
 const glibc = process.platform === 'linux' && process.report.getReport().header.glibcVersionRuntime !== undefined
 const skip = !glibc || process.versions.bun || process.versions.deno ? 'the refusal is simulated in Node over glibc' : false
 
-/** What the script tells, with these libraries loaded before everything else. */
-function told(...libraries) {
+/** The output of the script, with these libraries preloaded. */
+function outputWith(...libraries) {
   const before = [process.env.LD_PRELOAD, ...libraries].filter(Boolean).join(' ')
   const { status, stdout, stderr } = spawnSync(process.execPath, [support('external-memory.mjs')], {
     encoding: 'utf8',
@@ -23,16 +23,16 @@ function told(...libraries) {
   return JSON.parse(stdout)
 }
 
-test('results are the same where external memory is refused, and their memory goes back to the pool', { skip }, () => {
+test('results are equal without external memory, and their memory returns to the pool', { skip }, () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-external-'))
   try {
     const library = path.join(folder, 'refuses.so')
     const args = ['-O2', '-shared', '-fPIC', '-o', library, support('no-external-memory.c'), '-ldl']
     const built = spawnSync(process.env.CC ?? 'cc', args, { encoding: 'utf8', env: { ...process.env, LD_PRELOAD: '' } })
     assert.equal(built.status, 0, built.stderr)
-    const [allowed, refused] = [told(), told(library)]
-    assert.ok(allowed.external > 1 << 20, 'results are lent to V8 otherwise')
-    assert.equal(refused.external, 0, 'none is lent')
+    const [allowed, refused] = [outputWith(), outputWith(library)]
+    assert.ok(allowed.external > 1 << 20, 'results are external memory otherwise')
+    assert.equal(refused.external, 0, 'no result is external memory')
     assert.deepEqual(refused.digests, allowed.digests)
     assert.ok(refused.lent <= allowed.lent, `${refused.lent} of the pool in use, and ${allowed.lent} otherwise`)
     assert.deepEqual(refused.views, refused.views.map(() => 0), 'what is disposed of is empty')

@@ -19,13 +19,13 @@ function balanced(stats) {
   assert.ok(stats.warm <= stats.cached && stats.mapped <= Math.max(stats.cap, stats.mostLent))
 }
 
-/** Runs a script of support/ in a process of its own. */
+/** Runs a script of support/ in its own process. */
 function script(name, args = [], options = {}) {
   const file = fileURLToPath(new URL(`support/${name}`, import.meta.url))
   return spawnSync(process.execPath, [file, ...args], { encoding: 'utf8', timeout: 300_000, ...options })
 }
 
-test('the books balance, and a result that is disposed of comes back', async () => {
+test('the counters balance, and a disposed result returns to the pool', async () => {
   await turn()
   await turn()
   const before = memory.stats()
@@ -41,7 +41,7 @@ test('the books balance, and a result that is disposed of comes back', async () 
   balanced(memory.stats())
 })
 
-test('columns lie in the pool, are counted there and come back with the ids', async () => {
+test('columns are allocated from the pool, counted, and released with the ids', async () => {
   const columns = ['specialTokensMask', 'typeIds', 'attentionMask', 'wordIds', 'sequenceIds']
   const views = (batch) => ['ids', 'offsets', ...columns].map((name) => batch[name])
   await turn()
@@ -100,7 +100,7 @@ test('every pool and every advice gives the same ids', async () => {
   }
 })
 
-test('what is held stays as it is when the pool changes under it', async () => {
+test('live results do not change when the pool is replaced', async () => {
   const { pool } = memory.stats()
   const held = []
   for (const next of ['binned', 'split', 'off', 'split']) {
@@ -116,7 +116,7 @@ test('what is held stays as it is when the pool changes under it', async () => {
   balanced(memory.stats())
 })
 
-test('past the cap results are copied, and nothing fails', async () => {
+test('above the cap results are copied, and nothing fails', async () => {
   const { cap } = memory.stats()
   memory.configure({ cap: 1 << 20 })
   try {
@@ -155,26 +155,27 @@ test('collections happen, and can be turned off', async () => {
   }
 })
 
-test('a full collection is a full one', () => {
+test('a full collection collects everything', () => {
   const { stdout, stderr } = script('full-collections.mjs')
   const [asked, forced] = stdout.split(' ').map(Number)
   assert.ok(asked > 0, `results that are kept make one worth a try: ${stdout}${stderr}`)
   assert.equal(forced, asked)
 })
 
-test('trim gives back what is not in use', async () => {
+test('trim releases unused memory', async () => {
   ;(await gpt.encodeBatch(rows)).dispose()
   await turn()
   await turn()
   memory.trim()
   const { lent, mapped, cached, free } = memory.stats()
   assert.equal(free, 0)
-  // What other tests left to the collector is lent; beside it only parts of their mappings are left.
+  // Results that other tests left to the collector are still allocated; besides them only parts of
+  // their mappings remain.
   assert.equal(mapped, lent + cached)
   assert.ok(lent > 0 || cached === 0)
 })
 
-test('bad settings are refused by name', () => {
+test('invalid settings are refused by name', () => {
   const before = memory.stats()
   const wrong = [
     [undefined, TypeError, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
@@ -200,7 +201,7 @@ test('bad settings are refused by name', () => {
   for (const name of ['pool', 'madvise', 'cap', 'collect']) assert.equal(memory.stats()[name], before[name])
 })
 
-test('a setting that is refused says what is allowed, and nothing beside it is taken', () => {
+test('the error for an invalid setting lists the allowed values, and no setting changes', () => {
   const before = memory.stats()
   const wrong = [
     [{ collect: !before.collect, pool: 'best' }, /pool.*'split' or 'binned' or 'off'.*best/],
@@ -215,7 +216,7 @@ test('a setting that is refused says what is allowed, and nothing beside it is t
   }
 })
 
-test('a cap goes from a mebibyte to all the memory there is', () => {
+test('the cap can be from one mebibyte to all memory', () => {
   const { cap } = memory.stats()
   const most = Math.min(os.totalmem(), process.constrainedMemory?.() || Infinity)
   try {
@@ -232,7 +233,7 @@ test('a cap goes from a mebibyte to all the memory there is', () => {
   }
 })
 
-test('settings that change while batches run hold from the next allocation on', async () => {
+test('settings that change while batches run apply from the next allocation', async () => {
   const { pool, madvise, cap } = memory.stats()
   try {
     for (const settings of [{ cap: 1 << 20 }, { madvise: 'dontneed' }, { cap, madvise: 'off' }, { pool: 'off' }, { pool, madvise }]) {
@@ -257,7 +258,7 @@ test('settings that change while batches run hold from the next allocation on', 
   }
 })
 
-test('the environment chooses, and a wrong name there is told', () => {
+test('the environment selects the pool, and a wrong name is an error', () => {
   const run = (env) =>
     spawnSync(
       process.execPath,
@@ -272,23 +273,24 @@ test('the environment chooses, and a wrong name there is told', () => {
   assert.match(wrong.stderr, /ERR_TOKENLANE_ARGUMENT_VALUE/)
 })
 
-test('workers that are gone leave nothing behind', () => {
+test('workers that ended leave no memory behind', () => {
   const result = script('memory-workers.cjs')
   assert.equal(result.status, 0, result.stderr)
   const { before, after, grown } = JSON.parse(result.stdout)
   assert.ok(after.lent <= before.lent && after.external <= before.external, result.stdout)
   assert.ok(after.mapped <= before.mapped && after.free === 0, result.stdout)
-  // About 12 MiB, which are of the threads themselves; it was 80 when the pool and the allocator kept what was theirs.
+  // About 12 MiB belong to the threads themselves. Before the pool and the allocator released the
+  // memory of ended threads, it was 80 MiB.
   assert.ok(grown < 48 << 20, `${grown} bytes more than before`)
 })
 
-test('pages that are not warm are free for the kernel, and what is encoded afterwards is right', (context) => {
+test('cold pages are reclaimable, and later results are correct', (context) => {
   if (process.platform !== 'linux') return context.skip('smaps is Linux')
   const result = script('lazy-free.cjs')
   assert.equal(result.status, 0, result.stderr)
   const { lazy, afterTrim, same } = JSON.parse(result.stdout)
   assert.ok(lazy > 8 << 20, `LazyFree is ${lazy} bytes`)
-  // None is left but what Node has beside the pool: the allocator of musl advises some pages, too.
+  // The rest belongs to Node: the allocator of musl advises some pages too.
   assert.ok(afterTrim < 1 << 20, `LazyFree is ${afterTrim} bytes after a trim`)
   assert.equal(same, true)
 })

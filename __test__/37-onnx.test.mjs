@@ -1,4 +1,4 @@
-// What `tensor()` gives is fed to the real onnxruntime-node, as an embedding service does.
+// Runs onnxruntime-node with the tensors of `tensor()`, like an embedding service.
 
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ import { bytesOf, tiny } from './support/tiny.mjs'
 const FREQUENCIES = [0.5, 0.25, 0.125, 0.0625]
 const model = fileURLToPath(new URL('./testdata/mean-embedding.onnx', import.meta.url))
 
-/** What the model computes (scripts/make_onnx_model.py), of rows that were never padded. */
+/** The output of the model (scripts/make_onnx_model.py) for rows without padding. */
 function embeddings(batch) {
   return Array.from(batch, (ids, row) => {
     const typeIds = batch.typeIds.subarray(batch.rowOffsets[row], batch.rowOffsets[row + 1])
@@ -21,7 +21,7 @@ function embeddings(batch) {
   })
 }
 
-test('onnxruntime takes the tensors of a batch', async () => {
+test('onnxruntime accepts the tensors of a batch', async () => {
   const tokenizer = Tokenizer.fromBufferSync(bytesOf(tiny()))
   const session = await ort.InferenceSession.create(model)
   const texts = ['hello', 'hello world', 'o', 'world hello world hello']

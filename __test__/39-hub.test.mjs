@@ -1,5 +1,5 @@
-// Tokenizer.fromPretrained against a hub on loopback: the cache that Python's library shares, downloads that are cut, resumed and
-// wanted twice, and every refusal.
+// Tokenizer.fromPretrained with a hub on loopback: the cache that it shares with the Python
+// library, downloads that are interrupted, resumed and concurrent, and every error.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -28,12 +28,12 @@ afterEach(() => {
   process.env.HF_TOKEN_PATH = path.join(root, 'nobody has a token')
 })
 
-/** A tokenizer.json that takes several packets. */
+/** A tokenizer.json that needs several network packets. */
 const FILE = Buffer.concat([Buffer.from(bytesOf(tiny())), Buffer.alloc(400_000, ' ')])
 const CONFIG = Buffer.from('{"bos_token": "<s>"}')
 const IDS = [14, 11, 12, 13, 2, 7, 15]
 
-/** A hub with one repository, 'org/name', and a cache that nobody used. */
+/** A hub with one repository, 'org/name', and an empty cache. */
 async function fresh(repo = {}, trouble) {
   const files = { 'tokenizer.json': FILE, 'tokenizer_config.json': CONFIG }
   const hub = await startHub({ 'org/name': { files, lfs: ['tokenizer.json'], ...repo } }, trouble)
@@ -47,13 +47,13 @@ async function fresh(repo = {}, trouble) {
 
 const check = (tokenizer) => assert.deepEqual([...tokenizer.encode('hello world').ids], IDS)
 
-/** What stands in a folder, files and links, without the folders themselves. */
+/** The files and links in a folder, recursively, without the folders. */
 function tree(folder) {
   const entries = fs.readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => !entry.isDirectory()).map((entry) => path.join(path.relative(folder, entry.parentPath ?? entry.path), entry.name)).sort()
 }
 
-test('a tokenizer by the name of its repository', async () => {
+test('a tokenizer is loaded by the name of its repository', async () => {
   const { hub, cacheDir, load } = await fresh()
   const seen = []
   check(await load({ onProgress: (progress) => seen.push(progress) }))
@@ -76,7 +76,7 @@ test('a tokenizer by the name of its repository', async () => {
   assert.deepEqual(hub.requests.map(({ kind, isProbe }) => [kind, isProbe]), [['resolve', true]])
 })
 
-test('the cache is that of the other libraries', { skip: process.platform === 'win32' && 'links need a privilege' }, async () => {
+test('the cache has the layout of the other libraries', { skip: process.platform === 'win32' && 'links need a privilege' }, async () => {
   const { inRepo, load } = await fresh()
   check(await load())
   assert.equal(fs.readFileSync(inRepo('refs', 'main'), 'utf8'), COMMIT)
@@ -84,7 +84,7 @@ test('the cache is that of the other libraries', { skip: process.platform === 'w
   assert.match(link, /^\.\.\/\.\.\/blobs\/[0-9a-f]{64}$/)
   assert.match(fs.readlinkSync(inRepo('snapshots', COMMIT, 'tokenizer_config.json')), /\/[0-9a-f]{40}$/)
 
-  // One as Python leaves it, with nothing but the tokenizer.
+  // A cache that the Python library wrote, with only the tokenizer.
   const other = fs.mkdtempSync(path.join(root, 'python-'))
   const repo = path.join(other, 'models--org--name')
   for (const folder of ['blobs', 'refs', `snapshots/${COMMIT}`]) fs.mkdirSync(path.join(repo, folder), { recursive: true })
@@ -94,7 +94,7 @@ test('the cache is that of the other libraries', { skip: process.platform === 'w
   check(await load({ cacheDir: pathToFileURL(other), localFilesOnly: true }))
 })
 
-test('variables say where the cache is', async () => {
+test('environment variables select the cache', async () => {
   const { load } = await fresh()
   const places = [
     ['HF_HUB_CACHE', 'a', ''],
@@ -109,7 +109,7 @@ test('variables say where the cache is', async () => {
   }
 })
 
-test('the token goes to the hub and to nobody else', async () => {
+test('the token is sent to the hub only', async () => {
   const { hub, load } = await fresh({ token: 'hf_right' })
   await assert.rejects(load(), { code: 'ERR_TOKENLANE_HUB_REPO_NOT_FOUND', message: /pass a token/ })
   check(await load({ token: 'hf_right' }))
@@ -134,7 +134,7 @@ test('the token goes to the hub and to nobody else', async () => {
   await assert.rejects(load({ token: 'se cret' }), (error) => error.code === 'ERR_TOKENLANE_ARGUMENT_VALUE' && !error.message.includes('cret'))
 })
 
-test('refusals say what to do', async () => {
+test('errors say what to do', async () => {
   const codes = async (repo, options, name) => {
     const { load, cacheDir } = await fresh(repo)
     const failure = await load(options, name).then(() => assert.fail('it loaded'), (error) => error)
@@ -149,7 +149,7 @@ test('refusals say what to do', async () => {
   assert.match((await codes({}, { file: 'no.json' })).join(), /^FILE_NOT_FOUND,.*no\.json/)
 })
 
-test('a hub that has too many requests, or is ill, is asked again; and where that does not help the cache does', async () => {
+test('a hub with too many requests or an outage is retried, then the cache is used', async () => {
   let status = 503
   let retryAfter = '0'
   let times = 1
@@ -172,7 +172,7 @@ test('a hub that has too many requests, or is ill, is asked again; and where tha
   assert.equal(one.hub.requests.length, 1)
 })
 
-test('nobody there, and nobody who answers', async () => {
+test('a host without a server, and a server that does not answer', async () => {
   const { hub, load } = await fresh()
   hub.close()
   await assert.rejects(load(), { code: 'ERR_TOKENLANE_HUB_NETWORK', message: /ECONNREFUSED.*check the network/ })
@@ -181,7 +181,7 @@ test('nobody there, and nobody who answers', async () => {
   await assert.rejects((await fresh({}, () => ({ drops: true }))).load(), { code: 'ERR_TOKENLANE_HUB_NETWORK' })
 })
 
-test('offline, nothing is asked', async () => {
+test('offline mode sends no request', async () => {
   const { hub, load } = await fresh()
   await assert.rejects(load({ localFilesOnly: true }), { code: 'ERR_TOKENLANE_HUB_NOT_CACHED', message: /turn off localFilesOnly/ })
   check(await load())
@@ -194,7 +194,7 @@ test('offline, nothing is asked', async () => {
   assert.deepEqual(hub.requests, [])
 })
 
-test('a commit does not change, so it is asked for once', async () => {
+test('a commit cannot change, so it is requested only once', async () => {
   const { hub, inRepo, load } = await fresh()
   check(await load({ revision: COMMIT }))
   assert.ok(!fs.existsSync(inRepo('refs')))
@@ -203,11 +203,11 @@ test('a commit does not change, so it is asked for once', async () => {
   assert.deepEqual(hub.requests, [])
 })
 
-test('a branch that moved is downloaded anew, and what stayed the same is not', async () => {
+test('a branch that moved is downloaded again, except for equal files', async () => {
   const repo = { files: { 'tokenizer.json': FILE, 'tokenizer_config.json': CONFIG }, tags: ['refs/pr/1'] }
   const { hub, inRepo, load } = await fresh(repo)
   check(await load())
-  // The hub has the same object.
+  // The hub has the same object under the new commit.
   const moved = 'd00d'.padEnd(40, '1')
   const changed = Buffer.concat([FILE, Buffer.from('\n')])
   const next = await startHub({ 'org/name': { ...repo, commit: moved, files: { ...repo.files, 'tokenizer.json': changed } } })
@@ -225,7 +225,7 @@ test('a branch that moved is downloaded anew, and what stayed the same is not', 
 const ofFile = (trouble) => (request) => (request.path === 'tokenizer.json' && !request.isProbe && request.kind === 'cdn' ? trouble(request) : undefined)
 const blobs = (inRepo) => (fs.existsSync(inRepo('blobs')) ? fs.readdirSync(inRepo('blobs')) : [])
 
-test('a download that is cut goes on where it was', async () => {
+test('an interrupted download is resumed', async () => {
   const { hub, inRepo, load } = await fresh({}, ofFile(({ count }) => (count <= 2 ? { cut: 150_000 } : undefined)))
   check(await load())
   const [first, second, third, ...more] = hub.sent('tokenizer.json')
@@ -234,7 +234,7 @@ test('a download that is cut goes on where it was', async () => {
   assert.deepEqual(blobs(inRepo).filter((name) => name.includes('incomplete')), [])
 })
 
-test('a download that fails leaves nothing that looks whole, and the next one goes on', async () => {
+test('a failed download leaves no complete-looking file, and the next call resumes it', async () => {
   let isCut = true
   const trouble = ofFile(({ count }) => (isCut ? { cut: count === 1 ? 100_000 : 0 } : undefined))
   const { hub, inRepo, load } = await fresh({}, trouble)
@@ -249,14 +249,14 @@ test('a download that fails leaves nothing that looks whole, and the next one go
   assert.deepEqual(fs.readFileSync(inRepo('snapshots', COMMIT, 'tokenizer.json')), FILE)
 })
 
-test('a place that knows nothing of parts sends all again', async () => {
+test('a server without range requests sends the whole file again', async () => {
   const trouble = ofFile(({ count }) => ({ whole: true, ...(count === 1 && { cut: 100_000 }) }))
   const { inRepo, load } = await fresh({}, trouble)
   check(await load())
   assert.deepEqual(fs.readFileSync(inRepo('snapshots', COMMIT, 'tokenizer.json')), FILE)
 })
 
-test('a part that does not belong to the file is thrown away', async () => {
+test('a partial file that does not belong to the file is discarded', async () => {
   const { hub, inRepo, load } = await fresh()
   check(await load())
   const blob = fs.realpathSync(inRepo('snapshots', COMMIT, 'tokenizer.json'))
@@ -269,7 +269,7 @@ test('a part that does not belong to the file is thrown away', async () => {
   assert.deepEqual(blobs(inRepo).filter((name) => name.includes('incomplete')), [])
 })
 
-test('what is not what the hub announced is no file', async () => {
+test('a file that differs from the announced one is refused', async () => {
   const wrong = {
     'other content': { sends: Buffer.alloc(FILE.length, 'x') },
     'too long': { sends: Buffer.concat([FILE, FILE]) },
@@ -288,7 +288,7 @@ test('what is not what the hub announced is no file', async () => {
   await Promise.all(runs)
 })
 
-test('calls at the same time download once, and each can leave', async () => {
+test('concurrent calls download once, and each can be aborted', async () => {
   const { hub, load } = await fresh()
   const seen = [0, 0]
   const both = [0, 1].map((i) => load({ onProgress: () => seen[i]++ }))
@@ -304,7 +304,7 @@ test('calls at the same time download once, and each can leave', async () => {
   await assert.rejects(failing, { message: 'in the callback' })
 })
 
-test('a signal stops a download, and what came of it is kept for the next', async () => {
+test('a signal stops a download, and the partial file is kept', async () => {
   const { hub, inRepo, load } = await fresh({}, ofFile(({ count }) => (count === 1 ? { cut: 100_000 } : undefined)))
   const controller = new AbortController()
   const stop = ({ file, loaded }) => file === 'tokenizer.json' && loaded > 0 && controller.abort(new Error('enough'))
@@ -315,7 +315,7 @@ test('a signal stops a download, and what came of it is kept for the next', asyn
   await assert.rejects(load({ signal: AbortSignal.abort(new Error('at once')) }), { message: 'at once' })
 })
 
-/** Another process that loads the tokenizer, says how far it is, and then the ids. */
+/** Starts a process that loads the tokenizer, and prints its progress and then the ids. */
 function startProcess(cacheDir) {
   const code = `import { Tokenizer } from ${JSON.stringify(new URL('../index.mjs', import.meta.url).href)}
     const onProgress = ({ file, loaded }) => file === 'tokenizer.json' && loaded > 0 && console.error(loaded)
@@ -324,7 +324,7 @@ function startProcess(cacheDir) {
   return spawn(process.execPath, ['--input-type=module', '-e', code], { env: process.env })
 }
 
-test('processes at the same time do not disturb each other', async () => {
+test('concurrent processes do not disturb each other', async () => {
   const { hub, cacheDir, inRepo } = await fresh({}, ofFile(({ count }) => (count === 1 ? { cut: 150_000 } : undefined)))
   const runs = Array.from({ length: 3 }, () => new Promise((resolve) => {
     const child = startProcess(cacheDir)
@@ -338,7 +338,7 @@ test('processes at the same time do not disturb each other', async () => {
   assert.deepEqual(blobs(inRepo).filter((name) => name.includes('incomplete')), [])
 })
 
-test('what a process that was killed had is not lost', async () => {
+test('the partial download of a killed process is reused', async () => {
   const { hub, cacheDir, inRepo, load } = await fresh({}, ofFile(({ count }) => (count === 1 ? { cut: 150_000, holds: true } : undefined)))
   const child = startProcess(cacheDir)
   await new Promise((resolve) => child.stderr.once('data', resolve))
@@ -387,8 +387,8 @@ test('chat templates come with a tokenizer', async () => {
   assert.equal((await load({ chatTemplate: 'mine' })).applyChatTemplate([{ role: 'user' }], { tokenize: false }), 'mine')
 })
 
-test('a server that says less than the hub is enough', async () => {
-  // No error codes, no commit with a file, and an ETag that is no hash of Git's.
+test('a server with fewer headers than the hub works', async () => {
+  // No error codes, no commit header, and an ETag that is not a Git hash.
   const { hub, load, inRepo } = await fresh({ silent: true, lfs: [], etags: { 'tokenizer.json': 'plain-1', 'tokenizer_config.json': 'f'.repeat(40) } }, ({ path, kind }) =>
     path === 'chat_template.jinja' || kind === 'tree' ? { status: 404 } : undefined,
   )
@@ -397,14 +397,14 @@ test('a server that says less than the hub is enough', async () => {
   assert.equal(hub.requests.filter(({ kind }) => kind === 'info').length, 1)
 })
 
-test('a cache that cannot be written says so', async () => {
+test('a cache that cannot be written is an error', async () => {
   const { load } = await fresh()
   const file = path.join(root, 'a file')
   fs.writeFileSync(file, '')
   await assert.rejects(load({ cacheDir: file }), { code: 'ERR_TOKENLANE_HUB_CACHE', message: /give another folder/ })
 })
 
-test('what fromPretrained does not take', async () => {
+test('invalid arguments of fromPretrained', async () => {
   const value = { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' }
   const type = { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
   for (const name of ['', 'a/b/c', '../x', 'a/..', 'a--b', './folder', 'a/b.', 'x'.repeat(97)]) await assert.rejects(Tokenizer.fromPretrained(name), value, name)

@@ -1,4 +1,4 @@
-// npx tokenlane: arrays of ids in files, .npy and .bin, as others read and write them.
+// npx tokenlane: arrays of ids in .npy and .bin files, in the formats of other tools.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -20,7 +20,7 @@ function output(args, options) {
   return stdout
 }
 
-/** What NumPy's own reader makes of a file: see numpy.lib.format. */
+/** Parses a file like the reader of NumPy: see numpy.lib.format. */
 function npy(name) {
   const bytes = read(name)
   assert.equal(bytes.toString('latin1', 0, 8), '\x93NUMPY\x01\x00')
@@ -43,7 +43,7 @@ async function expected(encoding) {
   return { ids: [...batch.ids], starts: [...batch.rowOffsets].map(BigInt) }
 }
 
-test('npy: ids of 16 bits where the vocabulary fits, else of 32, and the starts of rows beside them', async () => {
+test('npy: 16-bit ids if the vocabulary fits, else 32-bit, and a file with the row offsets', async () => {
   for (const [encoding, descr] of [['r50k_base', '<u2'], ['o200k_base', '<u4']]) {
     assert.equal(output(['encode', '-t', encoding, '-o', 'ids.npy'], { input }), '')
     const { ids, starts } = await expected(encoding)
@@ -53,7 +53,7 @@ test('npy: ids of 16 bits where the vocabulary fits, else of 32, and the starts 
   }
 })
 
-test('bin: the numbers alone, little endian', async () => {
+test('bin: plain little-endian numbers', async () => {
   const { ids, starts } = await expected('r50k_base')
   for (const [type, View] of [['u16', Uint16Array], ['u32', Uint32Array]]) {
     output(['encode', '-t', 'r50k_base', '--type', type, '-o', 'ids.bin'], { input })
@@ -65,14 +65,14 @@ test('bin: the numbers alone, little endian', async () => {
   assert.equal(output(['decode', '-t', 'r50k_base', '--type', 'u32', 'ids.bin']), `${lines.join('')}\n`, 'without starts it is one row')
 })
 
-test('no rows, and an output without an ending', () => {
+test('no rows, and an output without an extension', () => {
   output(['encode', '-f', 'npy', '-o', 'none'], { input: '' })
   assert.equal(npy('none').values.length, 0)
   assert.deepEqual([...npy('none.rows').values], [0n])
   assert.equal(output(['decode', '--from', 'npy', 'none']), '')
 })
 
-test('an id that 16 bits do not hold is refused, and nothing is left', () => {
+test('an id above 16 bits is refused, and no file is left', () => {
   const { status, stderr } = run(['encode', '--type', 'u16', '-o', 'wide.bin'], { input: 'Straßenbahnhaltestelle '.repeat(9) })
   assert.equal(status, 2)
   assert.match(stderr, /the id \d+ has more than 16 bits: say '--type u32'/)
@@ -90,7 +90,7 @@ function array(descr, shape, View, values) {
   return Buffer.concat([start, Buffer.from(View.from(values).buffer)])
 }
 
-test('arrays that others wrote: a table, wide and signed numbers', () => {
+test('arrays of other tools: tables, wide and signed numbers', () => {
   const arrays = [
     ['<i8', '2, 2', BigInt64Array, [11n, 4n, 8n, 8n], 'hello \nhehe\n'],
     ['<i4', '3,', Int32Array, [11, 4, 11], 'hello hello\n'],
@@ -103,7 +103,7 @@ test('arrays that others wrote: a table, wide and signed numbers', () => {
   }
 })
 
-test('files that are cut off or contradict each other', () => {
+test('truncated and contradictory files', () => {
   const wrong = {
     'no array': [Buffer.from('hello, world'), /this is no \.npy file/],
     floats: [array('<f4', '1,', Float32Array, [1]), /integers, not '<f4'/],

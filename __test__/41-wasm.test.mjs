@@ -1,5 +1,6 @@
-// The package over WebAssembly answers as the native one, in Node and in a browser. `npm run wasm` builds it, lays it out
-// without a native addon, and runs this; for itself there is nothing to try, or something old.
+// The package with WebAssembly gives the same results as with the addon, in Node and in a browser.
+// `npm run wasm` builds and stages it without an addon, and runs this spec. Without that, the spec
+// is skipped, because there is no build or an old one.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -22,7 +23,7 @@ const staged = path.join(modules, 'tokenlane')
 const skip = process.env.TOKENLANE_WASM === undefined && 'npm run wasm runs this'
 const NAMES = ['r50k_base', 'o200k_base']
 
-/** Equal, said in few words: the whole of it would be megabytes. */
+/** Compares without a diff, which could have megabytes. */
 function same(found, wanted) {
   for (const name of Object.keys(wanted)) {
     for (const key of Object.keys(wanted[name])) assert.deepEqual(found[name]?.[key], wanted[name][key], `${name}: ${key}`)
@@ -35,20 +36,20 @@ describe('over WebAssembly', { skip }, () => {
   let wanted
   before(async () => (wanted = plain(await answers(tokenlane, NAMES))))
 
-  /** What a package answers in a process of its own. */
+  /** The results of a package in its own process. */
   async function answered(folder, env) {
     const args = ['--no-warnings', path.join(root, '__test__', 'support', 'wasm', 'node.mjs'), folder, ...NAMES]
     const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 28, env: { ...process.env, ...env } })
     return JSON.parse(stdout)
   }
 
-  test('where there is no native package, in Node', async () => {
+  test('in Node, without a native package', async () => {
     const { binding, answers } = await answered(staged)
     assert.equal(binding, 'wasm32-wasi')
     same(answers, wanted)
   })
 
-  test('where NAPI_RS_FORCE_WASI asks for it, and only there', async () => {
+  test('in Node, with NAPI_RS_FORCE_WASI, and only then', async () => {
     const forced = await answered(root, { NAPI_RS_FORCE_WASI: 'error', NODE_PATH: modules })
     assert.equal(forced.binding, 'wasm32-wasi')
     same(forced.answers, wanted)
@@ -85,7 +86,7 @@ function chromium(wanted) {
     return response.writeHead(200, { ...headers, 'content-type': types[path.extname(file)] ?? 'application/octet-stream' }).end(fs.readFileSync(file))
   }
 
-  /** The page and the worker as a bundler makes them, with the files that they ask for beside them. */
+  /** The page and the worker as bundles, with the files that they load. */
   async function bundled() {
     const esbuild = await import('esbuild')
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-wasm-'))
@@ -112,7 +113,7 @@ function chromium(wanted) {
     return page
   }
 
-  test('in the thread of a page', async () => {
+  test('in the main thread of a page', async () => {
     const page = await open()
     const found = await page.evaluate(async (names) => {
       await import('/page.mjs')
@@ -144,11 +145,11 @@ function chromium(wanted) {
     await page.close()
   })
 
-  test('a page that is not isolated is told so', async () => {
+  test('a page without cross-origin isolation gets an error that says so', async () => {
     const page = await open('?apart')
-    const told = await page.evaluate(() => import('/page.mjs').catch((error) => [error.code, error.message]))
-    assert.equal(told[0], 'ERR_TOKENLANE_UNSUPPORTED')
-    assert.match(told[1], /Cross-Origin-Opener-Policy/)
+    const thrown = await page.evaluate(() => import('/page.mjs').catch((error) => [error.code, error.message]))
+    assert.equal(thrown[0], 'ERR_TOKENLANE_UNSUPPORTED')
+    assert.match(thrown[1], /Cross-Origin-Opener-Policy/)
     await page.close()
   })
 }

@@ -29,7 +29,7 @@ const TARGET = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux
 const EXCLUDED_SPECS = ['08-memory', '10-exports', '11-pack', '12-start', '23-page', '24-page', '25-api-docs', '35-external-memory', '36-memory-pool', '37-onnx', '41-wasm']
 
 /** Excluded tests of the other specs: they measure memory or time. */
-const EXCLUDED_TESTS = ['the same bytes are one tokenizer in memory', 'files that are damaged or made to do harm']
+const EXCLUDED_TESTS = ['equal bytes share one tokenizer in memory', 'damaged and malicious files']
 
 /** Filters for the core's tests with several threads. */
 const THREADS = ['batch::', 'memory::shared::', 'memory::table::', 'word_cache::shared::', 'fuzzing::tests::random::rows', 'fuzzing::tests::random::parts']

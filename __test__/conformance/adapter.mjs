@@ -1,14 +1,15 @@
-// The package behind the interface of the conformance kit (its check.mjs), and of golden.test.mjs beside this file.
+// Adapts the package to the interface of the conformance kit (its check.mjs) and of
+// golden.test.mjs.
 
 import fs from 'node:fs/promises'
 
 import { Tokenizer } from '../../index.js'
 import { rankFile } from '../../scripts/rank-file.mjs'
 
-/** The unit of the offsets that `encode` gives unless it is asked for another one. */
+/** The default unit of `encode`'s offsets. */
 export const offsetUnit = 'utf16'
 
-/** What the package can do so far, in the kit's words; the kit skips the rest. */
+/** The features of the package, in the terms of the kit; the kit skips other features. */
 export const capabilities = [
   'encode',
   'decode',
@@ -21,7 +22,7 @@ export const capabilities = [
   'padding',
 ]
 
-/** The columns that an encoding has beside its ids, by the names of its properties. */
+/** The columns of an encoding besides its ids, by the names of its properties. */
 export const columns = [
   'offsets',
   'tokens',
@@ -33,13 +34,14 @@ export const columns = [
   'overflowing',
 ]
 
-/** Those that a batch can have, beside offsets. */
+/** The columns of a batch besides offsets. */
 const BATCH_COLUMNS = columns.filter((name) => name !== 'offsets' && name !== 'overflowing')
 
 /**
  * Loads a tokenizer.
  *
- * @param {string} path for the format `encoding`, which the kit does not have: the name of a bundled encoding
+ * @param {string} path the file; for the format `encoding`, which the kit does not have, the name
+ *   of a bundled encoding
  * @param {{ format: 'hf' | 'tiktoken-npm' | 'tekken' | 'encoding' }} how
  * @returns {Promise<Subject>}
  */
@@ -56,31 +58,32 @@ export async function load(path, { format }) {
       return new Subject(await Tokenizer.fromBuffer(ranks, definition), 'byRequest')
     }
     case 'tekken':
-      // mistral-common never reads special tokens from text, and adds none but by request of its own.
+      // mistral-common never parses special tokens in text, and adds them only on request.
       return new Subject(await Tokenizer.fromFile(path), 'text')
     default:
       throw Object.assign(new Error(`the package does not load ${format} files`), { unsupported: true })
   }
 }
 
-/** The tokenizer that a loaded one becomes when it is written as a tokenizer.json and read again. */
+/** Writes a loaded tokenizer as a tokenizer.json, and loads that. */
 export async function reread({ tokenizer, parsing }) {
   return new Subject(await Tokenizer.fromBuffer(tokenizer.toBuffer()), parsing)
 }
 
-/** A loaded tokenizer, called as the kit calls it. */
+/** A loaded tokenizer with the methods that the kit calls. */
 class Subject {
   /**
    * @param {Tokenizer} tokenizer
-   * @param {'parse' | 'text' | 'byRequest'} parsing whether special tokens in the text are always parsed, as Hugging Face does, never,
-   * or only together with `addSpecialTokens`, which stands for tiktoken's `allowed_special="all"`
+   * @param {'parse' | 'text' | 'byRequest'} parsing whether special tokens in the text are always
+   *   parsed, as Hugging Face does, never, or only together with `addSpecialTokens`, which stands
+   *   for tiktoken's `allowed_special="all"`
    */
   constructor(tokenizer, parsing) {
     this.tokenizer = tokenizer
     this.parsing = parsing
   }
 
-  /** The package's options for the kit's. */
+  /** Converts the options of the kit to those of the package. */
   options({ addSpecialTokens = true, encodeSpecialTokens = false }) {
     if (this.parsing === 'text') return { specialTokens: 'text' }
     if (this.parsing === 'byRequest') return { specialTokens: addSpecialTokens ? 'parse' : 'text' }

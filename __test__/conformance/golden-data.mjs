@@ -1,4 +1,4 @@
-// Reads core/testdata/conformance; its README says what the records mean.
+// Reads core/testdata/conformance. The README there documents the records.
 
 import fs from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ const jsonLines = (file) =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-/** The names of all tokenizers that there is golden data of. */
+/** The names of all tokenizers with golden data. */
 export const goldenNames = fs
   .readdirSync(new URL('golden/', folder))
   .filter((file) => file.endsWith(SUFFIX))
@@ -32,7 +32,10 @@ export function readGolden(name) {
   return { meta, records }
 }
 
-/** What the adapter's `load` wants for a `meta` record, as [path, how]. Downloads the file when it is not there yet. */
+/**
+ * The arguments of the adapter's `load` for a `meta` record, as [path, how]. Downloads the file if
+ * it is missing.
+ */
 export async function locate({ tokenizer, source }) {
   switch (source) {
     case 'encoding':

@@ -1,4 +1,4 @@
-// Exactness: the package answers what tokenizers 0.23.3 and tiktoken 0.14.0 answered, recorded in core/testdata.
+// Compares the package with recorded results of tokenizers 0.23.3 and tiktoken 0.14.0.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { goldenNames, locate, readGolden, readTexts } from './golden-data.mjs'
 import { judge } from './judge.mjs'
 
 const SHOWN = 5 // differences of one tokenizer
-/** Two of its special tokens have one id, which a tokenizer.json cannot say. */
+/** Two of its special tokens have the same id, which tokenizer.json cannot express. */
 const SHARES_AN_ID = 'o200k_harmony'
 const texts = readTexts()
 
@@ -48,7 +48,7 @@ for (const name of goldenNames) {
   })
 }
 
-/** Encodes all texts in one batch, as strings and as UTF-8, counts them, and decodes them again. */
+/** Encodes all texts in one batch, as strings and as UTF-8, counts them, and decodes the ids. */
 async function assertBatchesAgree(subject, records) {
   const { tokenizer } = subject
   for (const addSpecialTokens of [true, false]) {
@@ -77,7 +77,7 @@ async function assertBatchesAgree(subject, records) {
   }
 }
 
-/** The texts that a tokenizer's golden data encodes, with their ids and, in code points, their offsets. */
+/** The texts of a tokenizer's golden data, with their ids and their offsets in code points. */
 function encodings(records, addSpecialTokens) {
   const found = []
   let last
@@ -102,7 +102,7 @@ const short = (value) => inspect(value, { maxArrayLength: 40, maxStringLength: 3
 
 const from = (value, at) => (at > 0 ? value.slice(at) : value)
 
-/** The index of the first item or character that differs, 0 for values that are no sequences. */
+/** The index of the first difference, or 0 for values that are not sequences. */
 function firstDifference(want, got) {
   const comparable =
     typeof want === typeof got && (typeof want === 'string' || (Array.isArray(want) && Array.isArray(got)))

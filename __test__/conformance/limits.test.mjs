@@ -1,4 +1,4 @@
-// Limits and pieces, for every tokenizer and every text of the golden data: what they promise is counted again.
+// Limits and pieces, for every tokenizer and every text of the golden data.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { goldenNames, locate, readGolden, readTexts } from './golden-data.mjs'
 const texts = [...readTexts().values()].filter((text) => text.length < 2000)
 const BOUNDARIES = ['token', 'sentence', 'line']
 
-/** Some texts have characters with more tokens than a small piece may have. */
+/** Some texts have characters with more tokens than a small piece can have. */
 const TOO_SMALL = 'ERR_TOKENLANE_LIMIT_TOO_SMALL'
 
 for (const name of goldenNames) {
@@ -48,7 +48,7 @@ for (const name of goldenNames) {
   })
 }
 
-/** Whether a place is not within a character. */
+/** Whether an index is not inside of a surrogate pair. */
 const isEdge = (text, at) => !(at > 0 && at < text.length && text.codePointAt(at - 1) > 0xffff)
 
 function check(tokenizer, text, options) {

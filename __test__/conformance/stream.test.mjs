@@ -1,4 +1,4 @@
-// Streaming: whatever the ids and however they are cut into pieces, the pieces of text joined are what `decode` makes of all.
+// Streaming: the joined text of all pieces equals the result of `decode`, however ids are split.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,7 +35,7 @@ for (const [seed, name] of goldenNames.entries()) {
   })
 }
 
-/** The text of all; nothing for a list with an id that a rank file does not have. */
+/** The text of all ids, or undefined for an id that a rank file does not have. */
 function wholeText(tokenizer, ids, skipSpecialTokens) {
   try {
     return tokenizer.decode(ids, { skipSpecialTokens })
@@ -46,7 +46,7 @@ function wholeText(tokenizer, ids, skipSpecialTokens) {
   }
 }
 
-/** The pieces joined, and whether one of them starts or ends with half a surrogate pair. */
+/** The joined pieces, and whether one of them starts or ends with half of a surrogate pair. */
 function streamed(tokenizer, ids, skipSpecialTokens, length) {
   const stream = tokenizer.decodeStream({ skipSpecialTokens })
   const pieces = []
@@ -59,7 +59,7 @@ function streamed(tokenizer, ids, skipSpecialTokens, length) {
   return { text: pieces.join(''), isCut: pieces.some((piece) => /^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/.test(piece)) }
 }
 
-/** Stretches of the ids of a text. */
+/** Ranges of the ids of a text. */
 function asEncoded(records) {
   const all = records.filter((record) => record.k === 'e' && record.ids?.length > 0)
   return (below) => {
@@ -69,19 +69,19 @@ function asEncoded(records) {
   }
 }
 
-/** Lists of ids that were recorded for decoding: incomplete UTF-8, unknown ids. */
+/** Lists of ids from the golden data for decoding: incomplete UTF-8, unknown ids. */
 function asRecorded(records) {
   const all = records.filter((record) => record.k === 'd2')
   return (below) => (all.length === 0 ? [] : all[below(all.length)].ids.slice(0, MOST_IDS))
 }
 
-/** Any ids, of the model, added, and unknown ones where these are left out. */
+/** Random ids: of the model, added, and unknown ones if decoding skips these. */
 function anyIds(tokenizer, source) {
   const end = tokenizer.vocabSize() + (source === 'encoding' ? 0 : 3)
   return (below) => Array.from({ length: below(MOST_IDS) }, () => below(end))
 }
 
-/** The bytes of characters, some missing, one token each. */
+/** The bytes of characters, some of them missing, one token for each byte. */
 function bytesOf(tokenizer) {
   const ids = []
   for (let id = 0; id < Math.min(1000, tokenizer.vocabSize()); id++) {
@@ -105,13 +105,13 @@ function decodedBytes(tokenizer, id) {
   }
 }
 
-/** Some ids left out, some twice. */
+/** Removes some ids, and repeats some. */
 function spoilt(ids, below) {
   if (below(3) === 0) return ids
   return ids.flatMap((id) => (below(10) > 0 ? [id] : below(2) > 0 ? [] : [id, id]))
 }
 
-/** Numbers below `n`, the same in every run. */
+/** Pseudo-random numbers below `n`, equal in every run. */
 function random(seed) {
   let state = seed
   return (n) => {

@@ -1,4 +1,4 @@
-// The command line tool of this working copy, as a process of its own.
+// Runs the CLI of this working copy in its own process.
 
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -11,7 +11,7 @@ import { bytesOf, tiny } from './tiny.mjs'
 
 export const main = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 
-/** A folder that is gone after the tests, with a small tokenizer in it. */
+/** A temporary folder with a small tokenizer. */
 export function folderWithTokenizer() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-cli-'))
   fs.writeFileSync(path.join(folder, 'tiny.json'), bytesOf(tiny()))
@@ -19,16 +19,16 @@ export function folderWithTokenizer() {
   return folder
 }
 
-/** What runs the tests may have wishes for colours of its own. */
+/** The environment without the variables that select colours. */
 const { FORCE_COLOR, ...environment } = { ...process.env, NO_COLOR: '' }
 
-/** Runs it in a folder; `input` is what comes over standard input. */
+/** Runs the CLI in a folder; `input` is its standard input. */
 export const runIn =
   (folder) =>
   (args, { input = '', env = {}, encoding = 'utf8' } = {}) =>
     spawnSync(process.execPath, [main, ...args], { cwd: folder, input, encoding, env: { ...environment, ...env }, maxBuffer: 1 << 28 })
 
-/** Starts it; what it writes is gathered in `written`, and `ended` tells how it ended. */
+/** Starts the CLI. `written` collects its output, and `ended` resolves to how it ended. */
 export function startIn(folder, args, env = {}) {
   const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { ...environment, ...env } })
   const written = { stdout: '', stderr: '' }
@@ -37,7 +37,7 @@ export function startIn(folder, args, env = {}) {
   return { child, written, ended }
 }
 
-/** Starts the page; `url` is where it is. */
+/** Starts the page; `url` is its address. */
 export async function servePage(folder, args = []) {
   const { child, written, ended } = startIn(folder, ['inspect', '--web', ...args])
   while (!written.stdout.includes('\n')) {

@@ -1,4 +1,5 @@
-// Prints, as JSON, a digest of every large result, and what of them lies in memory that is not V8's.
+// Prints a digest of every large result as JSON, and which of them are in memory outside of V8's
+// heap.
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 
@@ -26,7 +27,7 @@ for (const name of ['ids', 'offsets']) note(`text ${name}`, alone[name])
 note('bytes', gpt.decodeBytes(alone.ids))
 
 const { external } = memory.stats()
-// What is refused goes back to the pool at once, what is lent when it is disposed of.
+// Refused memory returns to the pool at once, external memory when the result is disposed.
 for (const batch of [...held, sync]) batch.dispose()
 const views = held.map((batch) => batch.ids.length)
 await wait(1)

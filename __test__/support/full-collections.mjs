@@ -1,4 +1,5 @@
-// Keeps results until full collections are asked for. Prints how many were, and how many Node saw that somebody asked for.
+// Keeps results until full collections are requested. Prints the number of collections, and the
+// number of requests that Node reports.
 
 import { PerformanceObserver, constants } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'

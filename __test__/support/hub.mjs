@@ -1,22 +1,28 @@
-// A hub on loopback that speaks the routes of huggingface.co: resolve, which redirects to another place or answers itself, and
-// the listing of a folder; with refusals, cuts and other trouble on demand. Its headers are those of the real one.
+// A hub on loopback with the routes of huggingface.co: resolve, which redirects to a CDN or sends
+// the file itself, and the listing of a folder. It sends the headers of the real hub, and can send
+// errors and interrupt responses.
 
 import { createHash } from 'node:crypto'
 import http from 'node:http'
 
 export const COMMIT = 'c0ffee'.padEnd(40, '0')
 
-/** A file as Git names it, or as Git LFS does. */
+/** The hash of a file in Git, and in Git LFS. */
 const gitHash = (bytes) => createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * `repos`: { 'org/name': { files: { path: Buffer }, lfs: [path], etags, commit, tags, token, gated, silent } }. `trouble` is asked for each
- * request, with { kind: 'resolve' | 'cdn' | 'tree' | 'info', path, isProbe, count }, and may answer with one of
- * - { status, headers }: this and nothing else; { hangs }: nothing ever; { drops }: the connection
- * - { cut }: so many bytes, and the connection (with `holds` silence); { sends }: other bytes; { says }: another length;
- *   { whole }: all of it, whatever part is asked for
- * - { answers(request, response) }: whatever it does
+ * `repos` is { 'org/name': { files: { path: Buffer }, lfs: [path], etags, commit, tags, token,
+ * gated, silent } }. `trouble` is called for each request with { kind: 'resolve' | 'cdn' | 'tree' |
+ * 'info', path, isProbe, count }, and can return one of
+ * - { status, headers }: send only these
+ * - { hangs }: never respond
+ * - { drops }: close the connection
+ * - { cut }: send this number of bytes and close the connection (with `holds`: stay silent)
+ * - { sends }: send other bytes
+ * - { says }: announce another length
+ * - { whole }: send the whole file even if a range is requested
+ * - { answers(request, response) }: call this function
  */
 export async function startHub(repos, trouble = () => undefined) {
   const requests = []
@@ -77,7 +83,7 @@ export async function startHub(repos, trouble = () => undefined) {
     return status !== undefined || hangs || drops || answers !== undefined
   }
 
-  /** The bytes, or the part of them that is asked for. */
+  /** Sends the bytes, or the requested range of them. */
   function sendFile(request, response, bytes) {
     if (bytes === undefined) {
       const [, name, ...path] = decodeURIComponent(request.url).match(/^\/([^/]+\/[^/]+)\/(.+)$/) ?? []
@@ -102,7 +108,7 @@ export async function startHub(repos, trouble = () => undefined) {
   return {
     url: at(server),
     requests,
-    /** The places from which a file was sent, one for each time. */
+    /** The start offsets of all responses with a file. */
     sent: (path) => sent.filter((one) => one.path === path).map(({ start }) => start),
     close() {
       for (const one of [server, cdn]) {

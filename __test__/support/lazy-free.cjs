@@ -1,5 +1,6 @@
-// Holds many results, lets go of every other one, and prints how many bytes the kernel may take, and how many after a trim.
-// Free memory at the end of what is mapped is given back at once; between results that are held it can only be advised.
+// Holds many results, releases every other one, and prints the number of reclaimable bytes, before
+// and after a trim. Free memory at the end of the mapping is unmapped at once; free memory between
+// live results can only be marked with madvise.
 const fs = require('node:fs')
 const path = require('node:path')
 const { setImmediate: turn } = require('node:timers/promises')
@@ -20,7 +21,8 @@ function lazyBytes() {
   for (let i = 0; i < held.length; i += 2) held[i].dispose()
   await turn()
   await turn()
-  // The next batches take in what was handed back; what is more than is kept warm, and not wanted by any, goes to the kernel.
+  // The next batches drain the returned blocks. Blocks above the number that is kept warm become
+  // reclaimable.
   for (let i = 0; i < 100; i++) (await gpt.encodeBatch(rows)).dispose()
   const next = await gpt.encodeBatch(rows)
   const lazy = lazyBytes()

@@ -1,21 +1,21 @@
-// Processes with limits of their own: seconds of CPU and bytes of memory, which the system enforces, so that a test does not depend on
-// how busy the machine is.
+// Runs processes with limits of CPU seconds and memory. The kernel enforces them, so that a test
+// does not depend on how busy the machine is.
 
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 
 const PRLIMIT = '/usr/bin/prlimit'
 
-/** Whether limits are enforced on this machine; elsewhere tests run without them. */
+/** Whether this machine can enforce limits. Elsewhere tests run without them. */
 export const areEnforced = process.platform === 'linux' && fs.existsSync(PRLIMIT)
 
-/** The command that runs `command` within limits. `data` is the private memory of the process, as RLIMIT_DATA counts it. */
+/** The command line with limits. `data` limits the private memory of the process (RLIMIT_DATA). */
 export function limited(command, { cpu = 2, data = 2 ** 30, nofile } = {}) {
   if (!areEnforced) return command
   return [PRLIMIT, `--cpu=${cpu}`, `--data=${data}`, ...(nofile ? [`--nofile=${nofile}`] : []), ...command]
 }
 
-/** Runs a command within limits; resolves to how it ended and what it wrote. */
+/** Runs a command with limits. Resolves to its exit status and its output. */
 export function runLimited(command, { limits, ...options } = {}) {
   const [program, ...args] = limited(command, limits)
   return new Promise((resolve, reject) => {

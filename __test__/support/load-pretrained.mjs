@@ -1,8 +1,9 @@
-// Loads 'org/name' of the hub in HF_ENDPOINT as the JSON in its argument (or in the file behind an @) says, and prints what came of it as JSON: the ids of a text,
-// or the code and the message of the error.
+// Loads 'org/name' from the hub in HF_ENDPOINT. The argument is JSON, or @ and the path of a file
+// with JSON. Prints JSON: the ids of a text, or the code and the message of the error.
 //
-// { cacheDir, options, chat, calls, descriptors }: `chat` applies the chat template as well; `calls` are [cacheDir, endpoint path]
-// pairs, for many calls at once; `descriptors` leaves so many file descriptors free.
+// The fields are { cacheDir, options, chat, calls, descriptors }. With `chat` the chat template is
+// applied too; `calls` is a list of { cache, endpoint } for many calls in one process;
+// `descriptors` is the number of file descriptors that stay free.
 
 import fs from 'node:fs'
 
@@ -22,7 +23,7 @@ async function outcome(call) {
 }
 
 if (calls !== undefined) {
-  // Endpoints are read when a call starts.
+  // The endpoint is read when a call starts.
   const run = ({ endpoint, cache }) => {
     process.env.HF_ENDPOINT = endpoint
     return outcome(() => Tokenizer.fromPretrained('org/name', { cacheDir: cache, ...options }))
@@ -32,7 +33,7 @@ if (calls !== undefined) {
   }
 } else {
   if (descriptors !== undefined) {
-    // Modules take descriptors too, while they are loaded.
+    // Modules need descriptors while they load, so they are loaded first.
     await import('@huggingface/hub')
     await Tokenizer.fromPretrained('org/name', { cacheDir, localFilesOnly: true }).catch(() => {})
     const taken = []

@@ -1,4 +1,4 @@
-// Eight workers encode batches and end. Prints the books before and after.
+// Eight workers encode batches and end. Prints the counters of the pool before and after.
 const path = require('node:path')
 const { Worker, isMainThread } = require('node:worker_threads')
 const { setTimeout: sleep } = require('node:timers/promises')

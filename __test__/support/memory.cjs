@@ -1,4 +1,4 @@
-// Prints one figure in MiB: how memory behaves in the case that the argument names.
+// Prints one value in MiB: the memory in the case that the argument names.
 const path = require('node:path')
 const { setImmediate: turn } = require('node:timers/promises')
 const { Tokenizer } = require(path.join(__dirname, '../../index.js'))
@@ -32,7 +32,9 @@ const cases = {
     return rss() - before
   },
 
-  /** What the system has to clear for a large text of which there was one as large before: the median of nine. */
+  /**
+   * Memory that the kernel clears for a large text after an equally large one: the median of nine.
+   */
   again(gpt) {
     const text = 'a1 b2 c3 '.repeat(2 ** 18)
     const cleared = Array.from({ length: 10 }, (_, i) => {

@@ -1,9 +1,9 @@
-/* Loaded before Node's own code, it makes Node-API refuse memory that is not V8's, as it does in Electron. */
+/* A preloaded library that makes Node-API refuse external memory, as in Electron. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
 
-/* The version that dlsym had first in glibc. */
+/* The first version of dlsym in glibc. */
 #ifdef __aarch64__
 #define FIRST "GLIBC_2.17"
 #else
@@ -13,7 +13,7 @@
 /* napi_no_external_buffers_allowed */
 static int refuse(void) { return 22; }
 
-/* An addon finds Node's functions by their names. */
+/* Addons look up Node's functions by name. */
 void *dlsym(void *restrict handle, const char *restrict name) {
   static void *(*found)(void *, const char *);
   if (!found) found = dlvsym(RTLD_NEXT, "dlsym", FIRST);

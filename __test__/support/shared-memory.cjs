@@ -1,4 +1,5 @@
-// Prints the memory of the process in MiB with one tokenizer, and with the same one in four workers as well.
+// Prints the memory of the process in MiB with one tokenizer, and with the same one in four more
+// workers.
 const path = require('node:path')
 const { Worker, isMainThread, parentPort } = require('node:worker_threads')
 const { Tokenizer } = require(path.join(__dirname, '../../index.js'))
@@ -10,7 +11,7 @@ const rss = () => {
 
 if (isMainThread) {
   ;(async () => {
-    // The workers without tokenizers come first: what a worker itself takes is not what is asked.
+    // The baseline has workers without tokenizers, to exclude the memory of the workers themselves.
     const workers = [1, 2, 3, 4].map(() => new Worker(__filename))
     const answer = (worker) => new Promise((done, failed) => worker.once('message', done).once('error', failed))
     await Promise.all(workers.map(answer))

@@ -1,4 +1,4 @@
-// Terminates workers while their batches run and wait, then uses the line.
+// Terminates workers while their batches run and wait, and then uses the queue.
 const path = require('node:path')
 const { Worker, isMainThread, parentPort } = require('node:worker_threads')
 const { Tokenizer } = require(path.join(__dirname, '../../index.js'))

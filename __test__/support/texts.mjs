@@ -1,9 +1,9 @@
-// Texts for the specs, the same in every run.
+// Texts for the specs, equal in every run.
 
 const WORDS = ('the quick brown fox jumps over a lazy dog while 12 boxing wizards ask: why? naïve café, Größe, ' +
   'привет мир, 你好世界, こんにちは, مرحبا, 👩‍🚀🚀 {"json": [1, 2.5, null]} if (x >= 10) { return x * 2; }').split(' ')
 
-/** A text of about `units` UTF-16 units, different for every `seed`. */
+/** A text of about `units` UTF-16 units that depends on `seed`. */
 export function text(units, seed = 1) {
   let state = seed * 2654435761
   let result = ''
@@ -14,10 +14,10 @@ export function text(units, seed = 1) {
   return result.slice(0, units).toWellFormed?.() ?? result.slice(0, units)
 }
 
-/** `count` texts of about `units` units each. */
+/** Returns `count` texts of about `units` UTF-16 units. */
 export const texts = (count, units = 6500) => Array.from({ length: count }, (_, seed) => text(units, seed + 1))
 
-/** An error thrown by `f`, or that its promise is rejected with. */
+/** Returns the error that `f` throws, or with which its promise rejects. */
 export async function failure(f) {
   try {
     await f()

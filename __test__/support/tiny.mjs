@@ -1,4 +1,4 @@
-// A whole tokenizer.json, small enough to read: byte-level BPE over a few letters, with a begin and an end token.
+// A complete small tokenizer.json: byte-level BPE with a begin and an end token.
 
 const vocab = { h: 0, e: 1, l: 2, o: 3, Ġ: 4, w: 5, r: 6, d: 7, he: 8, ll: 9, hell: 10, hello: 11, Ġw: 12, or: 13 }
 const merges = ['h e', 'l l', 'he ll', 'hell o', 'Ġ w', 'o r']
@@ -13,7 +13,7 @@ const special = (id, content) => ({
   special: true,
 })
 
-/** The file as an object; change what the test is about. */
+/** The file as an object; tests change parts of it. */
 export const tiny = () => ({
   version: '1.0',
   truncation: null,

@@ -1,4 +1,4 @@
-// Compiled, never run: the same package by require.
+// Is compiled, never run: the package with require.
 import tokenlane = require('tokenlane')
 
 async function main(): Promise<number> {

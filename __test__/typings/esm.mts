@@ -1,4 +1,4 @@
-// Compiled, never run: how the package is used, and with @ts-expect-error how it must not be.
+// Is compiled, never run: correct use of the package, and with @ts-expect-error incorrect use.
 import { Batch, Encoding, Tokenizer, encodings, limits as serviceLimits } from 'tokenlane'
 import type {
   Changes,
@@ -41,10 +41,10 @@ const most: number = serviceLimits.maxQueuedBatches
 // @ts-expect-error a limit is set by configure
 serviceLimits.maxInputBytes = 5
 const tokenizer: Tokenizer = await Tokenizer.fromEncoding(names[0] ?? 'o200k_base')
-const told: LoadOptions = { pattern: '.', specialTokens: { '<s>': 1 } }
+const loadOptions: LoadOptions = { pattern: '.', specialTokens: { '<s>': 1 } }
 const others = [
   await Tokenizer.fromFile(new URL('file:///tokenizer.json')),
-  await Tokenizer.fromBuffer(Buffer.from(''), told),
+  await Tokenizer.fromBuffer(Buffer.from(''), loadOptions),
   Tokenizer.fromFileSync('tokenizer.json', { encoding: 'r50k_base' }),
   Tokenizer.fromBufferSync(new Uint8Array()),
   Tokenizer.fromEncodingSync('o200k_base'),

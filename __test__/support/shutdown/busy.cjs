@@ -1,4 +1,4 @@
-// Batches that run and wait, and then whatever the argument says: how a process may end in the middle of them.
+// Starts batches that run and wait, and then ends the process in the way that the argument names.
 const path = require('node:path')
 const { Tokenizer } = require(path.join(__dirname, '../../../index.js'))
 
@@ -13,9 +13,9 @@ const ENDS = {
   },
   reject: () => Promise.reject(new Error('nobody catches this')),
   signal: () => process.kill(process.pid, 'SIGTERM'),
-  // Nothing more happens: the batches end, then the process.
+  // Nothing else happens: the batches end, then the process.
   forgotten: () => console.log('forgotten'),
-  // A signal that is handled: the batches go on.
+  // The signal is handled, and the batches continue.
   handled: () => {
     process.on('SIGTERM', () => Promise.all(batches).then((all) => console.log(`handled ${all.length}`)))
     process.kill(process.pid, 'SIGTERM')

@@ -1,4 +1,4 @@
-// Three processes of a cluster, each of which encodes and is disconnected.
+// Three processes of a cluster, each of which encodes and disconnects.
 const cluster = require('node:cluster')
 const path = require('node:path')
 

@@ -1,4 +1,4 @@
-// A child with a channel to its parent: both encode, and the child answers.
+// A child process with an IPC channel: both processes encode, and the child replies.
 const { fork } = require('node:child_process')
 const path = require('node:path')
 const { Tokenizer } = require(path.join(__dirname, '../../../index.js'))

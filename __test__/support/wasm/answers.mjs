@@ -1,4 +1,4 @@
-// What a package answers, as JSON, to be held against what another one answers.
+// Prints results of a package as JSON, for a comparison with another package.
 
 import { failure, text, texts } from '../texts.mjs'
 
@@ -6,7 +6,7 @@ const TEXTS = ['', 'a', 'Hello, world!', '\0 zero\0', `\ufeff${'mark '.repeat(9)
 const ROWS = [...TEXTS, ...texts(200, 900)]
 const COLUMNS = ['tokens', 'specialTokensMask', 'attentionMask', 'wordIds']
 
-/** The answers of the bundled encodings that are named. */
+/** Results of the given bundled encodings. */
 export async function answers({ Tokenizer, encodings }, names) {
   const found = { encodings: encodings() }
   for (const name of names) {
@@ -48,6 +48,6 @@ async function errors(Tokenizer, tokenizer) {
     () => Tokenizer.fromBuffer(new TextEncoder().encode('{"model": {}}')),
     () => Tokenizer.fromEncoding('none'),
   ]
-  const told = ({ constructor, code, message, row }) => ({ class: constructor.name, code, message, row: row ?? null })
-  return Promise.all(calls.map(async (call) => told(await failure(call))))
+  const describe = ({ constructor, code, message, row }) => ({ class: constructor.name, code, message, row: row ?? null })
+  return Promise.all(calls.map(async (call) => describe(await failure(call))))
 }

@@ -1,4 +1,4 @@
-// Prints the answers of the package that is named, and what it runs on.
+// Prints the results of a package, and its runtime.
 
 import { createRequire } from 'node:module'
 import path from 'node:path'

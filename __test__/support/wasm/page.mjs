@@ -1,4 +1,4 @@
-// What a page loads: the package in the page's own thread.
+// The script of a page: the package in the main thread.
 
 import * as tokenlane from 'tokenlane'
 
@@ -6,7 +6,7 @@ import { answers } from './answers.mjs'
 
 globalThis.answers = (names) => answers(tokenlane, names)
 
-/** What does not work in browsers says so. */
+/** Calls that do not work in browsers throw an error that says so. */
 globalThis.refusals = async () => {
   const { Tokenizer } = tokenlane
   const calls = [() => Tokenizer.fromEncodingSync('r50k_base'), () => Tokenizer.fromFile('a.json'), () => Tokenizer.fromPretrained('org/name')]

@@ -1,4 +1,4 @@
-// The package in a worker of a page.
+// The package in a web worker.
 
 import * as tokenlane from 'tokenlane'
 
@@ -6,7 +6,7 @@ import { answers } from './answers.mjs'
 
 const many = Array.from({ length: 3000 }, (_, i) => `row ${i} ${'of a text that is long enough for threads '.repeat(20)}`)
 
-/** Several batches at a time, on threads. */
+/** Several concurrent batches, on threads. */
 async function together() {
   const tokenizer = await tokenlane.Tokenizer.fromEncoding('r50k_base')
   const batches = await Promise.all(Array.from({ length: 5 }, () => tokenizer.encodeBatch(many, { threads: 2 })))

@@ -56,7 +56,7 @@ test('an addon that is missing is said to be missing, and how to get it', () => 
   assert.match(run(project()), new RegExp(`^ERR_TOKENLANE_ADDON_MISSING tokenlane has no addon for this machine: the package tokenlane-${PLATFORM} is missing\\. Run "npm install tokenlane-${PLATFORM}"`))
   // node_modules that were copied from another system.
   const other = PLATFORM === 'win32-arm64-msvc' ? 'darwin-x64' : 'win32-arm64-msvc'
-  assert.match(run(project({ platform: other, addon: REAL })), new RegExp(`^ERR_TOKENLANE_ADDON_MISSING .* tokenlane-${other} is installed, which is for another one\\.`))
+  assert.match(run(project({ platform: other, addon: REAL })), new RegExp(`^ERR_TOKENLANE_ADDON_MISSING .* tokenlane-${other} is installed, but it is for another platform\\.`))
 })
 
 test('an addon that the system cannot load is said to be there', () => {

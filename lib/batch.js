@@ -2,7 +2,7 @@
 
 const native = require('./native.js')
 const { error, typeError, wrongType, wrongValue } = require('./errors.js')
-const { collectIfWanted } = require('./memory.js')
+const { collectIfRequested } = require('./memory.js')
 
 // Node 20 knows the symbol by this name before V8 does.
 const DISPOSE = Symbol.dispose ?? Symbol.for('nodejs.dispose')
@@ -32,7 +32,7 @@ class Batch {
 
   constructor(maker, slab, rows, rowTexts, ...columns) {
     if (maker !== MAKER) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'a Batch is made by tokenizer.encodeBatch()')
-    collectIfWanted()
+    collectIfRequested()
     this.#slab = slab
     this.#rows = rows
     this.#rowOffsets = new Uint32Array(slab, 0, rows + 1)

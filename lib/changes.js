@@ -1,6 +1,7 @@
 'use strict'
 
-// What tokenizer.with() is told: checked here, and handed to the addon with components as JSON.
+// Checks the changes of tokenizer.with(), and converts them to the form of the addon, with
+// components as JSON.
 
 const { wrongType, wrongValue } = require('./errors.js')
 const { boolean, checkId, checkKnown, checkNames, checkObject, paddingOption, truncationOption } = require('./options.js')
@@ -9,7 +10,7 @@ const COMPONENTS = ['normalizer', 'preTokenizer', 'postProcessor', 'decoder']
 const CHANGES = ['addedTokens', ...COMPONENTS, 'model', 'truncation', 'padding']
 const TOKEN = ['content', 'id', 'special', 'singleWord', 'lstrip', 'rstrip', 'normalized']
 
-/** The model's settings as a tokenizer.json calls them, and what each may be. */
+/** The names of the model's settings in tokenizer.json, with their checks. */
 const SETTINGS = {
   dropout: ['dropout', dropout],
   unkToken: ['unk_token', unkToken],
@@ -18,7 +19,7 @@ const SETTINGS = {
   ignoreMerges: ['ignore_merges', boolean],
 }
 
-/** The changes as the addon takes them. */
+/** Converts changes to the form of the addon. */
 function changesOf(changes) {
   checkKnown(changes, CHANGES)
   const { addedTokens = [], model, truncation, padding } = changes
@@ -58,17 +59,17 @@ function addedToken(entry, index) {
   }
 }
 
-/** A component as JSON text. */
+/** Converts a component to JSON text. */
 function component(name, value) {
   if (value === undefined) return undefined
-  if (value !== null) checkObject(value, name, 'a component as a tokenizer.json has it (an object), or null')
+  if (value !== null) checkObject(value, name, 'a component in the form of tokenizer.json (an object), or null')
   let text
   try {
     text = JSON.stringify(value)
   } catch {
-    // A bigint, or an object that holds itself.
+    // A bigint, or a circular object.
   }
-  if (text === undefined) throw wrongType(name, 'an object that JSON can hold', value)
+  if (text === undefined) throw wrongType(name, 'an object that can be written as JSON', value)
   return text
 }
 

@@ -4,7 +4,7 @@ const { typeError } = require('./errors.js')
 const native = require('./native.js')
 const { checkId, hasOffsets, withOverflow } = require('./options.js')
 
-// The numbers of the columns in src/options.rs, and what src/encoding.rs gives beside them.
+// The numbers of the columns in src/options.rs; ROWS and RANGES are those of src/encoding.rs.
 const OFFSETS = 0
 const TOKENS = 1
 const SPECIAL_TOKENS_MASK = 2
@@ -17,12 +17,12 @@ const RANGES = 8
 
 const asIs = (column) => column
 const asUint32 = (buffer) => new Uint32Array(buffer)
-// The core's mark for "none", the largest word, reads as -1.
+// The core's value for "none", u32::MAX, becomes -1.
 const asInt32 = (buffer) => new Int32Array(buffer)
 const VIEWS = [asUint32, asIs, asIs, asUint32, asIs, asInt32, asInt32, asUint32, asUint32]
 
-// How src/encoding.rs packs the columns of numbers, and how many numbers of each there are for a token. Behind them, from a
-// whole word on, come the ranges.
+// The order in which src/encoding.rs packs the numeric columns, with the number of values per
+// token. The ranges follow, aligned to four bytes.
 const PACKED = [
   [OFFSETS, Uint32Array, 2],
   [TYPE_IDS, Uint32Array, 1],
@@ -32,7 +32,7 @@ const PACKED = [
   [ATTENTION_MASK, Uint8Array, 1],
 ]
 
-/** An input and how it was encoded: whatever was not asked for at once is computed from it. */
+/** An input with its options. Columns that the first call did not compute are computed from it. */
 class Source {
   #handle
   #text
@@ -54,32 +54,32 @@ class Source {
     return hasOffsets(this.#flags)
   }
 
-  /** The same input with what truncation cuts off. */
+  /** The same input, with the overflowing parts. */
   withOverflow() {
     return new Source(this.#handle, this.#text, this.#pair, withOverflow(this.#flags), this.#extra)
   }
 
   /**
-   * A column over all rows. The first one that is asked for is computed alone; to get the second, the input is encoded once
-   * more, to all numbers, because that costs more than they do.
+   * A column over all rows. The first column is computed alone. The second one encodes the input
+   * again and computes all numeric columns, because encoding costs more than the columns.
    */
   column(which) {
     if (this.#columns?.[which] === undefined) {
       const isAlone = this.#columns === undefined || which === TOKENS || which === ROWS
-      const column = isAlone ? VIEWS[which](this.#ask(native.column, which)) : this.#numbers(which)
+      const column = isAlone ? VIEWS[which](this.#call(native.column, which)) : this.#numbers(which)
       this.#columns ??= []
       this.#columns[which] = column
     }
     return this.#columns[which]
   }
 
-  #ask(call, which) {
+  #call(call, which) {
     return call(this.#handle, this.#text, this.#pair, this.#flags, this.#extra, which)
   }
 
-  /** A column out of the block that has all of them, in memory of its own. */
+  /** Copies a column out of the buffer with all numeric columns. */
   #numbers(which) {
-    this.#packed ??= this.#ask(native.numbers)
+    this.#packed ??= this.#call(native.numbers)
     const [tokens] = new Uint32Array(this.#packed, 0, 1)
     let at = 4
     for (const [number, View, width] of PACKED) {
@@ -92,8 +92,8 @@ class Source {
 }
 
 /**
- * What one input became. The ids are there; every other column is computed from the input when it is first asked for. A
- * part that truncation cut off is the row with that number of its source.
+ * The encoding of one input. The ids are stored; every other column is computed from the input on
+ * first use. An overflowing part is a row of its source.
  */
 class Encoding {
   #ids
@@ -107,7 +107,7 @@ class Encoding {
 
   constructor(ids, source, row = 0, start = 0, overflow = undefined) {
     if (!(ids instanceof Uint32Array) || typeof source?.column !== 'function') {
-      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'an Encoding is made by tokenizer.encode()')
+      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'Encoding has no public constructor; call tokenizer.encode()')
     }
     this.#ids = ids
     this.#source = source
@@ -157,7 +157,7 @@ class Encoding {
     return this.#overflowing
   }
 
-  /** What truncation cut off. The overflow of a part is parts of the same list. */
+  /** The overflowing parts. The overflow of a part consists of parts of the same list. */
   #parts() {
     const source = this.#source.withOverflow()
     const words = source.column(ROWS)
@@ -241,7 +241,10 @@ class Encoding {
     return token === undefined ? undefined : this.tokenToWord(token)
   }
 
-  /** A sequence that is not noted has all tokens, as in Hugging Face's library. */
+  /**
+   * The token range of a sequence. As in Hugging Face's library, an unknown sequence has all
+   * tokens.
+   */
   #rangeOf(sequence) {
     checkId('sequence', sequence)
     const found = this.sequenceRanges.find((range) => range.sequence === sequence)

@@ -1,6 +1,7 @@
 'use strict'
 
-// What the package asks of what it runs on. Browsers have browser/host.js instead: package.json says so.
+// The functions that depend on the runtime. Bundlers for browsers replace this file by
+// browser/host.js (see the field `browser` of package.json).
 
 const path = require('node:path')
 const { fileURLToPath } = require('node:url')
@@ -13,12 +14,12 @@ module.exports = {
   fileURLToPath,
   byteLength: Buffer.byteLength,
 
-  loadFile: (turn, file, told) => native.loadFile(turn, file, told),
-  loadFileSync: (file, told) => native.loadFileSync(file, told),
-  loadEncoding: (turn, file, told) => native.loadFile(turn, path.join(ENCODINGS, file), told),
-  loadEncodingSync: (file, told) => native.loadFileSync(path.join(ENCODINGS, file), told),
+  loadFile: (turn, file, options) => native.loadFile(turn, file, options),
+  loadFileSync: (file, options) => native.loadFileSync(file, options),
+  loadEncoding: (turn, file, options) => native.loadFile(turn, path.join(ENCODINGS, file), options),
+  loadEncodingSync: (file, options) => native.loadFileSync(path.join(ENCODINGS, file), options),
 
-  // Loaded by the first call that needs them.
+  // These modules load on first use.
   get beside() {
     return require('./chat/beside.js')
   },
@@ -29,10 +30,16 @@ module.exports = {
     return require('./hub/options.js')
   },
 
-  /** How many bytes of memory there are. A container may have less than the machine; 0, or more than the machine has, stands for no limit. */
-  memoryThere: () => Math.min(require('node:os').totalmem(), process.constrainedMemory?.() || Infinity),
+  /**
+   * The available memory in bytes. A container can have less than the machine; `constrainedMemory`
+   * returns 0, or more than the machine has, if there is no limit.
+   */
+  systemMemory: () => Math.min(require('node:os').totalmem(), process.constrainedMemory?.() || Infinity),
 
-  /** V8's own `gc`, which it shows to contexts that are made while a flag is set. A runtime without it collects when it likes. */
+  /**
+   * Returns V8's function `gc`. V8 adds it to contexts that are created while the flag is set. In
+   * other runtimes the result does nothing.
+   */
   findGc() {
     try {
       const v8 = require('node:v8')
@@ -42,7 +49,7 @@ module.exports = {
       v8.setFlagsFromString('--no-expose-gc')
       if (typeof found === 'function') return found
     } catch {
-      // Not V8, or one that does not let its flags be set.
+      // Not V8, or flags cannot be set.
     }
     return () => {}
   },

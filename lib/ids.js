@@ -1,28 +1,31 @@
 'use strict'
 
-// Token ids as callers have them, as the Uint32Arrays that the addon reads.
+// Converts token ids of callers to the Uint32Arrays that the addon reads.
 
 const { Batch } = require('./batch.js')
 const { error, wrongType } = require('./errors.js')
 const { checkId, isId } = require('./options.js')
 
-/** The ids of one text: a Uint32Array as it is, an array of numbers checked and copied. */
+/** The ids of one text. Returns a Uint32Array unchanged; checks and copies an array of numbers. */
 function toIds(name, value) {
   if (value instanceof Uint32Array) return value
   if (!Array.isArray(value)) throw wrongType(name, 'a Uint32Array or an array of token ids', value)
   for (let index = 0; index < value.length; index++) {
     const id = value[index]
-    // The name is only put together where it is needed.
+    // The name is only formatted for an error.
     if (!isId(id)) checkId(`${name}[${index}]`, id)
   }
   return Uint32Array.from(value)
 }
 
-/** The ids of many texts, with the offsets of the rows: a Batch as it is, an array of rows gathered. */
+/**
+ * The ids and row offsets of many texts. Uses a Batch unchanged; copies an array of rows to one
+ * buffer.
+ */
 function toRows(value) {
   if (value instanceof Batch) {
     if (value.rowOffsets.length === 0) {
-      throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed of; there is nothing to decode')
+      throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed and has no ids')
     }
     return { ids: value.ids, rowOffsets: value.rowOffsets }
   }

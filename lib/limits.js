@@ -1,62 +1,66 @@
 'use strict'
 
-// What a service does not take on: more text in a call than it can pay for, and more batches than it will get to in time.
+// Limits for services: the text of a call, the number of waiting batches, and the cost of chat
+// templates.
 
 const host = require('./host.js')
 const { checkKnown } = require('./options.js')
 const { inputTooLarge, wrongType, wrongValue } = require('./errors.js')
 
-/** What a chat template may cost: steps, bytes, and characters of output (see chat/budget.js). */
+/**
+ * Default budget of a chat template: steps, bytes, and characters of output (see chat/budget.js).
+ */
 const CHAT_DEFAULTS = Object.freeze({
   maxChatWork: 6_000_000,
   maxChatMemory: 128 * 1024 * 1024,
   maxChatOutput: 64 * 1024 * 1024,
 })
 
-const set = { maxInputBytes: Infinity, maxQueuedBatches: Infinity, ...CHAT_DEFAULTS }
-const NAMES = Object.keys(set)
+const current = { maxInputBytes: Infinity, maxQueuedBatches: Infinity, ...CHAT_DEFAULTS }
+const NAMES = Object.keys(current)
 
 const limits = Object.freeze({
   get maxInputBytes() {
-    return set.maxInputBytes
+    return current.maxInputBytes
   },
   get maxQueuedBatches() {
-    return set.maxQueuedBatches
+    return current.maxQueuedBatches
   },
   get maxChatWork() {
-    return set.maxChatWork
+    return current.maxChatWork
   },
   get maxChatMemory() {
-    return set.maxChatMemory
+    return current.maxChatMemory
   },
   get maxChatOutput() {
-    return set.maxChatOutput
+    return current.maxChatOutput
   },
   configure(options) {
     checkKnown(options, NAMES)
     const wanted = NAMES.filter((name) => options[name] !== undefined).map((name) => [name, limit(name, options[name])])
-    // None is set when one of them is wrong.
-    for (const [name, value] of wanted) set[name] = value
+    // All values are checked before any limit changes.
+    for (const [name, value] of wanted) current[name] = value
   },
 })
 
 function limit(name, value) {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
   const whole = value === Infinity || Number.isSafeInteger(value)
-  if (!whole || value < 0) throw wrongValue(name, 'a whole number from 0 on, or Infinity', value)
+  if (!whole || value < 0) throw wrongValue(name, 'a whole number, 0 or more, or Infinity', value)
   return value
 }
 
-/** Refuses texts, or lists of them, that have more bytes of UTF-8 together than a call may. */
+/** Throws if texts, or lists of texts, have more bytes of UTF-8 in total than a call may have. */
 function checkInput(...inputs) {
-  if (set.maxInputBytes === Infinity) return
-  let left = set.maxInputBytes
+  if (current.maxInputBytes === Infinity) return
+  let left = current.maxInputBytes
   const take = (input) => {
     if (Array.isArray(input)) return input.forEach(take)
     if (input instanceof Uint8Array) left -= input.length
-    // A unit of UTF-16 is one to three bytes, so that most strings need not be looked through.
+    // A UTF-16 unit has at least one byte in UTF-8, so a string with too many units need not be
+    // scanned.
     else if (typeof input === 'string') left -= input.length > left ? input.length : host.byteLength(input)
-    if (left < 0) throw inputTooLarge(`the text of this call has more than ${set.maxInputBytes} bytes, which is limits.maxInputBytes`)
+    if (left < 0) throw inputTooLarge(`the text of this call has more than ${current.maxInputBytes} bytes (limits.maxInputBytes)`)
   }
   inputs.forEach(take)
 }

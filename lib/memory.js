@@ -1,6 +1,7 @@
 'use strict'
 
-// The memory that the results of batches lie in, as JS sees it; and the collections that a JS thread does for it.
+// The API of the memory pool that holds results of batches, and the garbage collections that
+// JavaScript threads run for it.
 
 const { wrongType, wrongValue, unknownOption } = require('./errors.js')
 const host = require('./host.js')
@@ -10,20 +11,20 @@ const POOLS = ['split', 'binned', 'off']
 const ADVICE = ['free', 'dontneed', 'off']
 const OPTIONS = ['pool', 'cap', 'madvise', 'collect']
 
-/** Less would not hold the pieces that one batch is put together from. */
-const LEAST_CAP = 1 << 20
+/** Smallest cap in bytes. A smaller one could not hold the chunks of one batch. */
+const MIN_CAP = 1 << 20
 
-// In the order of src/memory.rs.
+// The order is that of src/memory.rs.
 const BYTES = ['mapped', 'lent', 'free', 'cached', 'warm', 'mostLent', 'cap', 'external']
 const STEPS = ['scan', 'merge', 'map', 'reclaim', 'quickCollection', 'fullCollection', 'copy']
 const QUICK = 1
 const FULL = 2
 
-// What TOKENLANE_POOL and TOKENLANE_MADVISE say holds from the start.
+// Applies TOKENLANE_POOL and TOKENLANE_MADVISE.
 native.prepareMemory()
 
 const memory = {
-  /** What the pool is, has and did. */
+  /** Settings, sizes and counters of the pool. */
   stats() {
     const { pool, madvise, collect, bytes, steps } = native.memoryStats()
     const stats = { pool, madvise, collect }
@@ -36,7 +37,7 @@ const memory = {
     return stats
   },
 
-  /** Sets what is named; the rest stays. */
+  /** Changes the given settings. */
   configure(options) {
     if (typeof options !== 'object' || options === null) throw wrongType('options', 'an object', options)
     const known = {}
@@ -53,7 +54,7 @@ const memory = {
     native.configureMemory(known)
   },
 
-  /** Gives back to the system what is not in use. */
+  /** Returns unused memory to the system. */
   trim() {
     native.trimMemory()
   },
@@ -68,32 +69,36 @@ function checkName(option, value, names) {
 
 function checkCap(cap) {
   if (typeof cap !== 'number') throw wrongType('cap', 'a number of bytes', cap)
-  const most = host.memoryThere()
-  if (!(Number.isInteger(cap) && cap >= LEAST_CAP && cap <= most)) {
-    throw wrongValue('cap', `a whole number of bytes from ${LEAST_CAP} to ${most}, the memory of this machine`, cap)
+  const max = host.systemMemory()
+  if (!(Number.isInteger(cap) && cap >= MIN_CAP && cap <= max)) {
+    throw wrongValue('cap', `a whole number of bytes from ${MIN_CAP} to ${max}, the memory of this machine`, cap)
   }
 }
 
 /**
- * Called with every result: collects when the addon says that it is time. Collecting frees results that nobody looks at
- * any more; V8 itself would wait until there are very many.
+ * Is called with every result, and collects garbage if the addon requests it. This frees
+ * unreachable results early; V8 itself does not know how much external memory they hold and would
+ * wait too long.
  */
-function collectIfWanted() {
-  const how = native.nextCollection()
-  if (how !== QUICK && how !== FULL) return
-  // Found before the clock starts: the first time that takes longer than ten quick collections.
+function collectIfRequested() {
+  const kind = native.nextCollection()
+  if (kind !== QUICK && kind !== FULL) return
+  // Before the clock starts, because the first lookup takes longer than ten quick collections.
   gc ??= host.findGc()
   const start = performance.now()
-  collect(how === FULL)
-  native.collected(how === FULL, performance.now() - start)
+  collect(kind === FULL)
+  native.collected(kind === FULL, performance.now() - start)
 }
 
 let gc
 
-/** A full collection is asked for without arguments: up to Node 20 any object, whatever its `type` says, is a wish for a quick one. */
+/**
+ * Runs a collection. A full one needs a call without arguments: up to Node 20 any object requests a
+ * quick one, whatever its `type` is.
+ */
 function collect(isFull) {
   if (isFull) gc()
   else gc({ type: 'minor', execution: 'sync' })
 }
 
-module.exports = { memory, collectIfWanted }
+module.exports = { memory, collectIfRequested }

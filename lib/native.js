@@ -1,7 +1,8 @@
 'use strict'
 
-// The addon: the file that this repository built, or the platform package that npm installed. Where it cannot be loaded, the
-// error tells apart that it is missing, that the runtime does not permit it, and that the system cannot load it.
+// Loads the addon: the file that this repository built, or the platform package that npm installed.
+// If that fails, the error distinguishes three causes: the addon is missing, the runtime does not
+// permit it, or the system cannot load it.
 
 const path = require('node:path')
 
@@ -10,7 +11,7 @@ const { error } = require('./errors.js')
 /** Platforms that have an addon. */
 const PLATFORMS = ['linux-x64-gnu', 'linux-arm64-gnu', 'linux-x64-musl', 'linux-arm64-musl', 'darwin-x64', 'darwin-arm64', 'win32-x64-msvc', 'win32-arm64-msvc']
 
-/** Flags of Node's permission model that take no value, by its names of the permissions. */
+/** Flags without a value of Node's permission model, by the name of the permission. */
 const NODE_FLAGS = { WASI: '--allow-wasi', WorkerThreads: '--allow-worker', ChildProcess: '--allow-child-process' }
 
 try {
@@ -37,7 +38,7 @@ function explain(cause) {
   return error('ERR_TOKENLANE_ADDON_MISSING', `tokenlane has no addon for this machine${missingHint(platform)}`, { cause })
 }
 
-/** Why each file of the addon does not load. The loader's own error has lost the codes. */
+/** Returns the error of each file of the addon. The error of the generated loader has no codes. */
 function attempts(platform) {
   const failures = []
   for (const place of [() => process.env.NAPI_RS_NATIVE_LIBRARY_PATH, () => `../tokenlane.${platform}.node`, () => `tokenlane-${platform}`]) {
@@ -51,7 +52,9 @@ function attempts(platform) {
   return failures
 }
 
-/** What is not permitted, and the flag that permits it; nothing for a failure of another kind. */
+/**
+ * Describes a missing permission, with the flag that grants it. Returns undefined for other errors.
+ */
 function denialOf({ name, code, message, permission, resource }) {
   if (code === 'ERR_DLOPEN_DISABLED') {
     if (process.permission === undefined) return { what: 'Node.js runs with --no-addons', flag: '--addons' }
@@ -63,7 +66,7 @@ function denialOf({ name, code, message, permission, resource }) {
     const flag = permission === 'FileSystemRead' ? `--allow-fs-read=${folder}` : NODE_FLAGS[permission]
     return { what: `Node's permission model does not allow ${permission} of ${resource}`, flag: flag ?? 'the flag that allows it' }
   }
-  // Deno 2, and Deno 1. Its messages end with the flag.
+  // NotCapable is Deno 2, PermissionDenied is Deno 1. Their messages end with the flag.
   if (name !== 'NotCapable' && name !== 'PermissionDenied') return undefined
   const flag = /--allow-[a-z]+/.exec(message)?.[0] ?? '--allow-ffi'
   return { what: `Deno does not allow ${/requires (.*?)(?:, run again|$)/i.exec(message)?.[1] ?? 'native code'}`, flag }
@@ -73,7 +76,7 @@ function firstLine({ message }) {
   return String(message).split('\n')[0]
 }
 
-/** Loaders name symbols or files of the C library that an addon was built for. */
+/** A hint for errors that name symbols or files of a C library. */
 function libcHint({ message }) {
   if (!/GLIBC|libc\.musl|ld-musl|ld-linux|libc\.so|relocating|symbol not found/i.test(message)) return ''
   return '. It was built for another C library (glibc or musl), or for a newer one: run "npm install" again on this system'
@@ -85,7 +88,7 @@ function missingHint(platform) {
     return `, ${platform}. Run "npm install --cpu=wasm32 tokenlane-wasm32-wasi" for the one in WebAssembly.`
   }
   const other = PLATFORMS.find(isInstalled)
-  const found = other === undefined ? '' : ` tokenlane-${other} is installed, which is for another one.`
+  const found = other === undefined ? '' : ` tokenlane-${other} is installed, but it is for another platform.`
   return (
     `: the package ${name} is missing.${found} ` +
     `Run "npm install ${name}", or "npm run build" in a clone; if npm skipped optional dependencies, ` +

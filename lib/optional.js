@@ -1,10 +1,10 @@
 'use strict'
 
-// Packages that only some calls need, and that npm does not install by itself.
+// Loads optional packages, which only some calls need.
 
 const { error } = require('./errors.js')
 
-/** What `load` gives; where the package is not installed, an error that says how to get it. */
+/** Returns the result of `load`. If the package is missing, the error says how to install it. */
 async function optional(load, name, caller) {
   try {
     return await load()

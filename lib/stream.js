@@ -5,15 +5,15 @@ const { toIds } = require('./ids.js')
 const native = require('./native.js')
 const { checkId } = require('./options.js')
 
-// Only Tokenizer.decodeStream makes streams.
-const MAKER = Symbol('maker')
+// Makes the constructor private: only Tokenizer.decodeStream creates streams.
+const INTERNAL = Symbol('internal')
 
 class DecodeStream {
   #stream
 
-  constructor(stream, maker) {
-    if (maker !== MAKER) {
-      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'a DecodeStream is made by tokenizer.decodeStream()')
+  constructor(stream, internal) {
+    if (internal !== INTERNAL) {
+      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'DecodeStream has no public constructor; call tokenizer.decodeStream()')
     }
     this.#stream = stream
   }
@@ -31,15 +31,15 @@ class DecodeStream {
   }
 
   toTransformStream() {
-    const hand = (text, controller) => text !== '' && controller.enqueue(text)
+    const enqueue = (text, controller) => text !== '' && controller.enqueue(text)
     return new TransformStream({
-      transform: (ids, controller) => void hand(this.push(ids), controller),
-      flush: (controller) => void hand(this.end(), controller),
+      transform: (ids, controller) => void enqueue(this.push(ids), controller),
+      flush: (controller) => void enqueue(this.end(), controller),
     })
   }
 }
 
 const decodeStream = (handle, skipSpecialTokens) =>
-  new DecodeStream(native.decodeStream(handle, skipSpecialTokens), MAKER)
+  new DecodeStream(native.decodeStream(handle, skipSpecialTokens), INTERNAL)
 
 module.exports = { DecodeStream, decodeStream }

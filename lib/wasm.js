@@ -1,16 +1,16 @@
 'use strict'
 
-// What the addon cannot know when it is WebAssembly, in Node.
+// Completes the WebAssembly addon in Node.
 
 const os = require('node:os')
 const path = require('node:path')
 
-/** WebAssembly knows neither how many processors there are nor the folder that the process is in. */
+/** WebAssembly cannot query the number of processors or the current folder of the process. */
 function complete(native) {
   native.setProcessors(os.availableParallelism())
   const { loadFile, loadFileSync } = native
-  native.loadFile = (turn, file, told) => loadFile(turn, path.resolve(file), told)
-  native.loadFileSync = (file, told) => loadFileSync(path.resolve(file), told)
+  native.loadFile = (turn, file, options) => loadFile(turn, path.resolve(file), options)
+  native.loadFileSync = (file, options) => loadFileSync(path.resolve(file), options)
 }
 
 module.exports = { complete }

@@ -1,4 +1,5 @@
-// Tokens of each line, for both tokenizers, as bars. What cannot be seen is said: every bar is an option with words.
+// Tokens of each line, for both tokenizers, as bars. For accessibility every bar is an option with
+// a text.
 
 import { listbox } from './listbox.mjs'
 import { number, plural } from './visible.mjs'
@@ -9,7 +10,10 @@ export class Chart {
   #list
   #about = ''
 
-  /** @param {(line: number) => void} onChoose hears of the line, counted from 0, whose bar was chosen */
+  /**
+   * @param {(line: number) => void} onChoose is called with the index of the line whose bar is
+   * chosen
+   */
   constructor(onChoose) {
     this.#list = listbox(this.#box, {
       onShow: (option) => (this.#note.textContent = option ? option.getAttribute('aria-label') : this.#about),
@@ -17,18 +21,18 @@ export class Chart {
     })
   }
 
-  /** Shows the `lines` of the answers, and which tokenizers these are of. */
+  /** Shows the `lines` of the responses, and the names of the tokenizers. */
   show(names, lines) {
     const [{ total, per, counts }] = lines
-    const most = Math.max(1, ...lines.flatMap((one) => one.counts))
+    const max = Math.max(1, ...lines.flatMap((one) => one.counts))
     document.querySelector('.legend').replaceChildren(...names.map(legend))
-    document.querySelector('.scale').textContent = number(most)
-    this.#about = per === 1 ? `${plural(total, 'line')}.` : `${plural(total, 'line')}; each bar stands for ${per} of them.`
-    this.#box.replaceChildren(...counts.map((_, bar) => this.#bar(bar, per, total, names, lines, most)))
+    document.querySelector('.scale').textContent = number(max)
+    this.#about = per === 1 ? `${plural(total, 'line')}.` : `${plural(total, 'line')}; each bar shows ${per} of them.`
+    this.#box.replaceChildren(...counts.map((_, bar) => this.#bar(bar, per, total, names, lines, max)))
     this.#list.renew()
   }
 
-  #bar(bar, per, total, names, lines, most) {
+  #bar(bar, per, total, names, lines, max) {
     const option = document.createElement('div')
     option.id = `line${bar}`
     option.dataset.line = bar * per
@@ -40,7 +44,7 @@ export class Chart {
       ...lines.map((one, index) => {
         const part = document.createElement('span')
         part.className = `bar b${index}`
-        part.style.setProperty('--height', one.counts[bar] / most)
+        part.style.setProperty('--height', one.counts[bar] / max)
         return part
       }),
     )

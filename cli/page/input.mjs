@@ -1,32 +1,36 @@
-// The text that one types, pastes or drops. A browser takes minutes to paste a megabyte into a field and seconds to edit in it: a long
-// paste is put there in one step, and a text that is too long to edit is kept aside, with its start to look at.
+// The text field. Browsers take minutes to paste a megabyte into a field, and seconds to edit in
+// it. Therefore a long paste is inserted in one step, and a text that is too long to edit is stored
+// outside of the field, which shows its start.
 
 import { number } from './visible.mjs'
 
-/** From here on a paste is put in place without the browser's own way, in UTF-16 units. It cannot be undone then. */
+/** Pastes of at least this many UTF-16 units are inserted by this script. They cannot be undone. */
 const LONG_PASTE = 5_000
-/** The longest text that is edited. */
-const EDITED = 100_000
-/** How much of a longer one is shown. */
+/** The longest text that can be edited, in UTF-16 units. */
+const MAX_EDITED = 100_000
+/** The shown part of a longer text, in UTF-16 units. */
 const SHOWN = 5_000
 
 export class Input {
   #field = document.getElementById('text')
   #clear = document.querySelector('.clear')
-  #kept
+  #stored
   #onChange
 
-  /** @param {(isTyping: boolean) => void} onChange hears that the text is another; typing goes on, the rest is done */
+  /**
+   * @param {(isTyping: boolean) => void} onChange is called when the text changes, also while
+   * typing
+   */
   constructor(onChange) {
     this.#onChange = onChange
     this.#field.addEventListener('input', () => onChange(true))
     this.#field.addEventListener('paste', (event) => {
       const text = event.clipboardData.getData('text/plain')
-      if (this.#kept === undefined && text.length < LONG_PASTE) return
+      if (this.#stored === undefined && text.length < LONG_PASTE) return
       event.preventDefault()
       this.#insert(text)
     })
-    // A file, or text from elsewhere; text that is moved within the field is the browser's own affair.
+    // Only files; the browser handles dropped text.
     this.#field.addEventListener('dragover', (event) => event.dataTransfer.types.includes('Files') && event.preventDefault())
     this.#field.addEventListener('drop', async (event) => {
       const [file] = event.dataTransfer.files
@@ -41,12 +45,12 @@ export class Input {
   }
 
   get text() {
-    return this.#kept ?? this.#field.value
+    return this.#stored ?? this.#field.value
   }
 
   set(text) {
-    const isLong = text.length > EDITED
-    this.#kept = isLong ? text : undefined
+    const isLong = text.length > MAX_EDITED
+    this.#stored = isLong ? text : undefined
     this.#field.value = isLong ? `${text.slice(0, SHOWN)} …` : text
     this.#field.readOnly = isLong
     this.#clear.hidden = !isLong
@@ -54,14 +58,14 @@ export class Input {
     this.#onChange(false)
   }
 
-  /** What is to be said of a text that is kept aside. */
+  /** A note for a text that is stored outside of the field. */
   get note() {
-    return this.#kept === undefined ? '' : ` It is too long to edit here: only its first ${number(SHOWN)} characters stand above. Paste another one, or clear.`
+    return this.#stored === undefined ? '' : ` It is too long to edit here: the field shows only its first ${number(SHOWN)} characters. Paste another text, or clear it.`
   }
 
-  /** Selects a part of the text, if it is there to be selected. */
+  /** Selects a part of the text, unless the text is stored outside of the field. */
   select(start, end) {
-    if (this.#kept !== undefined) return
+    if (this.#stored !== undefined) return
     this.#field.focus()
     this.#field.setSelectionRange(start, end)
   }
@@ -71,7 +75,7 @@ export class Input {
   }
 
   #insert(text) {
-    if (this.#kept !== undefined) return this.set(text)
+    if (this.#stored !== undefined) return this.set(text)
     const { value, selectionStart, selectionEnd } = this.#field
     this.set(value.slice(0, selectionStart) + text + value.slice(selectionEnd))
     this.#field.setSelectionRange(selectionStart + text.length, selectionStart + text.length)

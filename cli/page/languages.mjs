@@ -1,4 +1,4 @@
-// What the same sentence costs in each language, for both tokenizers.
+// The costs of the same sentence in each language, for both tokenizers.
 
 import { number } from './visible.mjs'
 
@@ -10,22 +10,22 @@ const COLUMNS = [
 ]
 
 /**
- * @param {string[]} names of the tokenizers
- * @param {object[][]} costs for each tokenizer those of each language
- * @param {(text: string) => void} onChoose hears of the sentence that was chosen
+ * @param {string[]} names the tokenizers
+ * @param {object[][]} costs for each tokenizer the costs of each language
+ * @param {(text: string) => void} onChoose is called with the chosen sentence
  */
 export function showLanguages(names, costs, onChoose) {
   const table = document.getElementById('languages')
-  const most = Math.max(...costs.flat().map(({ timesEnglish }) => timesEnglish))
+  const max = Math.max(...costs.flat().map(({ timesEnglish }) => timesEnglish))
   const head = element('thead', {}, [
     element('tr', {}, [element('th', { scope: 'col', rowSpan: 2 }, ['Language']), ...names.map((name, index) => element('th', { scope: 'colgroup', colSpan: COLUMNS.length, className: `b${index}` }, [name]))]),
     element('tr', {}, names.flatMap(() => COLUMNS.map(([title]) => element('th', { scope: 'col' }, [title])))),
   ])
-  const body = element('tbody', {}, costs[0].map((_, row) => languageRow(costs.map((list) => list[row]), most, onChoose)))
+  const body = element('tbody', {}, costs[0].map((_, row) => languageRow(costs.map((list) => list[row]), max, onChoose)))
   table.replaceChildren(head, body)
 }
 
-function languageRow(costs, most, onChoose) {
+function languageRow(costs, max, onChoose) {
   const [{ language, code, text }] = costs
   const button = element('button', { type: 'button', title: text, lang: code, ariaLabel: `${language}: show the tokens of the sentence` }, [language])
   button.addEventListener('click', () => onChoose(text))
@@ -34,7 +34,7 @@ function languageRow(costs, most, onChoose) {
       const td = element('td', {}, [cell(cost)])
       if (column === COLUMNS.length - 1) {
         td.className = 'times'
-        td.style.setProperty('--part', cost.timesEnglish / most)
+        td.style.setProperty('--part', cost.timesEnglish / max)
       }
       return td
     }),

@@ -1,9 +1,10 @@
-// A list of many things that is one stop for the keyboard: arrows go through it, and who listens hears each one.
+// A list that is one tab stop: the arrow keys move in it, and a callback receives the active
+// option.
 
 /**
- * @param {HTMLElement} box has the role listbox; its options are the elements with the role option in it
- * @param {{ onShow: (option: HTMLElement | undefined) => void, onChoose?: (option: HTMLElement) => void }} calls `onShow` for what the
- *   pointer or the keyboard is at
+ * @param {HTMLElement} box an element with the role listbox; its options have the role option
+ * @param {{ onShow: (option: HTMLElement | undefined) => void, onChoose?: (option: HTMLElement) =>
+ *   void }} calls `onShow` is called with the option under the pointer or the keyboard cursor
  */
 export function listbox(box, { onShow, onChoose }) {
   let active
@@ -43,7 +44,7 @@ export function listbox(box, { onShow, onChoose }) {
   })
 
   return {
-    /** To be called when the options are others. */
+    /** Must be called after the options were replaced. */
     renew() {
       active = undefined
       box.removeAttribute('aria-activedescendant')

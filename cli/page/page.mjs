@@ -1,4 +1,5 @@
-// The page: a text, two tokenizers, and what becomes of it. The server does the counting; this draws a part of the text at a time.
+// The page: a text and its tokens with two tokenizers. The server counts; the page draws a part of
+// the text at a time.
 
 import { Chart } from './chart.mjs'
 import { Input } from './input.mjs'
@@ -8,12 +9,15 @@ import { SAMPLES } from './samples.mjs'
 import { theme } from './theme.mjs'
 import { number } from './visible.mjs'
 
-/** How long typing has to pause, in milliseconds; a long text is sent less often. */
+/**
+ * The pause in typing, in milliseconds, after which the text is sent. Long texts are sent less
+ * often.
+ */
 const PAUSE = 60
 const LONG_PAUSE = 400
 const LONG = 50_000
-/** More than this, in UTF-16 units, is not sent at all. */
-const MOST = 4 << 20
+/** Maximum length of a text, in UTF-16 units. */
+const MAX_TEXT = 4 << 20
 
 const about = document.getElementById('about-text')
 const pager = document.querySelector('.pager')
@@ -21,7 +25,7 @@ const pager = document.querySelector('.pager')
 theme(document.getElementById('theme'))
 const { names, shown, text: first } = await ask('GET', 'tokenizers')
 const panes = shown.map((name, index) => new Pane(index, names, name, changed))
-panes.forEach((pane, index) => (pane.onLook = (part) => panes.forEach((other, place) => other.mark(place === index ? undefined : part))))
+panes.forEach((pane, index) => (pane.onActive = (part) => panes.forEach((other, place) => other.mark(place === index ? undefined : part))))
 const chart = new Chart(toLine)
 
 let at = 0
@@ -38,30 +42,30 @@ const input = new Input((isTyping) => {
 })
 document.querySelector('.samples').append(...Object.keys(SAMPLES).map(sample))
 pager.querySelector('.back').addEventListener('click', () => move(Math.max(0, at - step)))
-pager.querySelector('.on').addEventListener('click', () => move(end))
+pager.querySelector('.next').addEventListener('click', () => move(end))
 input.set(input.text || (first ?? SAMPLES.mixed))
 await languages()
 
-/** A request to the server; what it refuses is an error with its words. */
+/** Sends a request to the server. An error response becomes an error with the same message. */
 async function ask(method, what, body, signal) {
   const init = body === undefined ? { method } : { method, signal, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
   const response = await fetch(`/api/${what}`, init).catch((error) => {
-    throw signal?.aborted ? error : new Error('The server does not answer any more. Start it again: tokenlane inspect --web')
+    throw signal?.aborted ? error : new Error('The server does not respond. Start it again: tokenlane inspect --web')
   })
   const answer = await response.json()
   if (!response.ok) throw new Error(answer.message)
   return answer
 }
 
-/** Counts the text anew and draws. What was asked before is forgotten. */
+/** Counts the text again and draws the result. Aborts the previous request. */
 async function update() {
   running.abort()
   running = new AbortController()
   const { signal } = running
   const { text } = input
-  if (text.length > MOST) {
-    panes.forEach((pane) => pane.fail(`This page takes texts of up to ${number(MOST)} characters. The command takes any: tokenlane count FILE`))
-    about.textContent = `${number(text.length)} characters are more than this page takes.${input.note}`
+  if (text.length > MAX_TEXT) {
+    panes.forEach((pane) => pane.fail(`This page accepts texts of up to ${number(MAX_TEXT)} characters. The command line has no such limit: tokenlane count FILE`))
+    about.textContent = `${number(text.length)} characters are more than this page accepts.${input.note}`
     pager.hidden = true
     return
   }
@@ -72,19 +76,19 @@ async function update() {
   const good = answers.filter((answer) => !(answer instanceof Error))
   if (good.length === 0) return
   chart.show(panes.filter((_, index) => !(answers[index] instanceof Error)).map(({ tokenizer }) => tokenizer), good.map(({ lines }) => lines))
-  say(text, good[0])
+  describe(text, good[0])
 }
 
-function say(text, { characters, bytes, start, end: to, step: size }) {
+function describe(text, { characters, bytes, start, end: to, step: size }) {
   ;[at, end, step] = [start, to, size]
   about.textContent = `${number(characters)} characters, ${number(bytes)} bytes of UTF-8.${input.note}`
   const isPart = start > 0 || to < text.length
   pager.hidden = !isPart
   if (!isPart) return
-  about.textContent += ' Counts are of the whole text; tokens are drawn for a part of it.'
-  pager.querySelector('span').textContent = `Tokens of the characters ${number(start + 1)} to ${number(to)} of ${number(text.length)}`
+  about.textContent += ' Counts are for the whole text; tokens are drawn for a part of it.'
+  pager.querySelector('span').textContent = `Tokens of characters ${number(start + 1)} to ${number(to)} of ${number(text.length)}`
   pager.querySelector('.back').disabled = start === 0
-  pager.querySelector('.on').disabled = to >= text.length
+  pager.querySelector('.next').disabled = to >= text.length
 }
 
 function move(place) {
@@ -92,7 +96,7 @@ function move(place) {
   update()
 }
 
-/** Shows a line: selects it in the text, and draws the part that starts with it where it is not drawn. */
+/** Selects a line in the text, and draws the part that starts with it if it is not drawn yet. */
 function toLine(line) {
   const { text } = input
   let start = 0

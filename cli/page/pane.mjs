@@ -1,18 +1,19 @@
-// One tokenizer: its counts, the tokens of the part of the text that is shown, and what is known of the one that is looked at.
+// One tokenizer: its counts, the tokens of the shown part of the text, and the details of the
+// active token.
 
 import { listbox } from './listbox.mjs'
 import { number, partsOf, plural, signed, spoken } from './visible.mjs'
 
 const KINDS = {
   text: '',
-  special: 'special token, spelt out in the text',
-  added: 'special token, put here by the tokenizer',
+  special: 'special token that is part of the text',
+  added: 'special token, added by the tokenizer',
   half: 'part of a character',
 }
 
 export class Pane {
-  /** Hears of the part of the text that a token of this pane stands for; nothing where none is looked at. */
-  onLook = () => {}
+  /** Is called with the text range of the active token, or undefined without an active token. */
+  onActive = () => {}
   #element
   #tokens = []
   #text = ''
@@ -27,7 +28,7 @@ export class Pane {
     this.#select.append(...names.map((one) => new Option(one, one)))
     this.#select.value = name
     this.#select.addEventListener('change', onChange)
-    this.#list = listbox(this.#box, { onShow: (option) => this.#look(option) })
+    this.#list = listbox(this.#box, { onShow: (option) => this.#activate(option) })
     document.querySelector('.panes').append(this.#element)
     this.#name()
   }
@@ -53,7 +54,7 @@ export class Pane {
     this.#element.setAttribute('aria-busy', 'true')
   }
 
-  /** Shows an answer of the server. */
+  /** Shows a response of the server. */
   show(text, { count, characters, bytes, tokens }) {
     this.#name()
     this.#element.removeAttribute('aria-busy')
@@ -79,7 +80,7 @@ export class Pane {
     this.#list.renew()
   }
 
-  /** Marks the tokens that have to do with a part of the text. */
+  /** Marks the tokens that overlap a part of the text. */
   mark(part) {
     const options = this.#box.children
     this.#tokens.forEach(({ kind, start, end }, index) => {
@@ -107,10 +108,10 @@ export class Pane {
     return option
   }
 
-  #look(option) {
+  #activate(option) {
     const token = option && this.#tokens[[...this.#box.children].indexOf(option)]
     this.#element.querySelector('.detail').replaceChildren(...(token ? this.#detail(token) : hint()))
-    this.onLook(token && token.kind !== 'added' ? { start: token.start, end: token.end } : undefined)
+    this.onActive(token && token.kind !== 'added' ? { start: token.start, end: token.end } : undefined)
   }
 
   #detail(token) {
@@ -119,7 +120,7 @@ export class Pane {
     const rows = [
       ['token', `${number(index + 1)}${KINDS[kind] ? `, ${KINDS[kind]}` : ''}`],
       ['id', String(id)],
-      ['place', kind === 'added' ? 'none' : `${number(start)} to ${number(end)}`],
+      ['offsets', kind === 'added' ? 'none' : `${number(start)} to ${number(end)}`],
       ['bytes', bytes.length > 95 ? `${bytes.slice(0, 95)} …` : bytes],
       ['text', signed(text).slice(0, 80)],
       ['in the vocabulary', token.token.slice(0, 80)],

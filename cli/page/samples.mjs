@@ -1,4 +1,4 @@
-// Texts to try.
+// Sample texts.
 
 export const SAMPLES = {
   mixed: `Tokens are pieces of text: common words whole, rare ones in parts.

@@ -1,6 +1,6 @@
-// Light or dark: as the system is, until someone chooses.
+// The colour theme: light, dark, or that of the system.
 
-const THEMES = { auto: ['◐', 'as the system'], light: ['☀', 'light'], dark: ['☾', 'dark'] }
+const THEMES = { auto: ['◐', 'system'], light: ['☀', 'light'], dark: ['☾', 'dark'] }
 const KEY = 'tokenlane-theme'
 
 export function theme(button) {

@@ -1,13 +1,16 @@
-// Text as it is drawn: white space and what has no picture become signs. Everything is put on the page as text, never as markup.
+// Text with visible white space: white space and invisible characters become symbols. The page
+// inserts everything as text, never as markup.
 
 const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }
-const UNSEEN = /[\s\p{C}\p{Zl}\p{Zp}]/gu
+const INVISIBLE = /[\s\p{C}\p{Zl}\p{Zp}]/gu
 
-/** Parts of a text: strings as they are, and `{ sign, end }` for what is shown by a sign; `end` at the end of a line. */
+/**
+ * Parts of a text: strings, and `{ sign, end }` for a symbol; `end` is true at the end of a line.
+ */
 export function partsOf(text) {
   const parts = []
   let from = 0
-  for (const { 0: found, index } of text.matchAll(UNSEEN)) {
+  for (const { 0: found, index } of text.matchAll(INVISIBLE)) {
     if (index > from) parts.push(text.slice(from, index))
     parts.push({ sign: SIGNS[found] ?? codeOf(found), end: found === '\n' })
     from = index + found.length
@@ -18,7 +21,7 @@ export function partsOf(text) {
 
 const codeOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** The same in one string. */
+/** The text with symbols, as one string. */
 export const signed = (text) =>
   partsOf(text)
     .map((part) => part.sign ?? part)
@@ -26,8 +29,8 @@ export const signed = (text) =>
 
 const NAMES = { ' ': 'space', '\t': 'tab', '\n': 'end of line', '\r': 'carriage return', '\u00a0': 'no-break space', '\u3000': 'wide space' }
 
-/** The same in words, for who listens. */
-export const spoken = (text) => text.replace(UNSEEN, (found) => ` ${NAMES[found] ?? codeOf(found)} `).trim()
+/** The text with the names of invisible characters, for screen readers. */
+export const spoken = (text) => text.replace(INVISIBLE, (found) => ` ${NAMES[found] ?? codeOf(found)} `).trim()
 
 export const number = (value, digits = 0) => value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 

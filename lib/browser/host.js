@@ -1,24 +1,25 @@
 'use strict'
 
-// What the package asks of what it runs on, as a browser has it: no files and no cache folder, but encodings to fetch.
+// The host functions of the package in a browser, which has no files and no cache folder. Bundled
+// encodings are fetched.
 
 const { error } = require('../errors.js')
 const native = require('./native.js')
 
-/** Where the bundled encodings are: start.mjs knows. */
+/** The URLs of the bundled encodings by file name; start.mjs sets them. */
 const ENCODINGS = {}
 
 const unsupported = (message) => error('ERR_TOKENLANE_UNSUPPORTED', message)
 
-const refuse = (call, instead) => () => {
-  throw unsupported(`a browser has no ${call}: ${instead}`)
+const refuse = (feature, alternative) => () => {
+  throw unsupported(`a browser has no ${feature}: ${alternative}`)
 }
 const noFiles = refuse('files', 'fetch the tokenizer and load it with Tokenizer.fromBuffer')
 const noHub = refuse('cache folder for Tokenizer.fromPretrained', 'fetch the tokenizer and load it with Tokenizer.fromBuffer')
 
-async function fetched(file) {
+async function fetchEncoding(file) {
   const response = await fetch(ENCODINGS[file])
-  if (!response.ok) throw error('ERR_TOKENLANE_FILE', `cannot fetch ${response.url}: ${response.status} ${response.statusText}`)
+  if (!response.ok) throw error('ERR_TOKENLANE_FILE', `cannot fetch ${response.url}: status ${response.status} ${response.statusText}`)
   return new Uint8Array(await response.arrayBuffer())
 }
 
@@ -31,15 +32,15 @@ module.exports = {
 
   loadFile: noFiles,
   loadFileSync: noFiles,
-  loadEncoding: async (turn, file, told) => native.loadBytes(turn, await fetched(file), told),
-  loadEncodingSync: refuse('way to wait for a file', 'use Tokenizer.fromEncoding'),
+  loadEncoding: async (turn, file, options) => native.loadBytes(turn, await fetchEncoding(file), options),
+  loadEncodingSync: refuse('synchronous access to files', 'use Tokenizer.fromEncoding'),
 
   beside: { chatBeside() {} },
   hub: {},
   hubOptions: { pretrainedOptions: noHub },
 
-  /** WebAssembly has addresses of 32 bits. */
-  memoryThere: () => 2 ** 32,
+  /** The address space of WebAssembly has 32 bits. */
+  systemMemory: () => 2 ** 32,
 
   findGc: () => () => {},
 }

@@ -1,6 +1,6 @@
 'use strict'
 
-// The addon as WebAssembly, in place of ../native.js. It loads asynchronously: start.mjs fills this in before anything of
-// the package runs.
+// Replaces ../native.js in browsers. The WebAssembly addon loads asynchronously, so start.mjs adds
+// its functions to this object before the rest of the package runs.
 
 module.exports = {}

@@ -1,12 +1,15 @@
 'use strict'
 
-// The thread of a page may not wait, not even for a lock that another thread holds for a moment: WebAssembly traps there.
-// So nothing runs beside it. It does batches itself, on one thread, and the page stands still meanwhile; workers have threads.
+// The main thread of a page must not wait: WebAssembly traps even if a lock is only held for a
+// moment. There are therefore no other threads: batches run on the main thread, and block the page.
+// Workers have threads.
 
-/** The addon with its tasks done at once. */
+/**
+ * Replaces the asynchronous functions of the addon by ones that run synchronously on this thread.
+ */
 function withoutWaiting(binding) {
   const { countBatchSync, decodeBatchSync, encodeBatchSync, leaveLine, loadBytesSync } = binding
-  const atOnce = (work) => async (turn, ...rest) => {
+  const runNow = (work) => async (turn, ...rest) => {
     try {
       return work(...rest)
     } finally {
@@ -17,10 +20,10 @@ function withoutWaiting(binding) {
   return {
     ...binding,
     encodeBatchSync: encode,
-    encodeBatch: atOnce(encode),
-    countBatch: atOnce((handle, texts, flags, extra) => countBatchSync(handle, texts, flags, extra, 1)),
-    decodeBatch: atOnce((handle, ids, rowOffsets, skip) => decodeBatchSync(handle, ids, rowOffsets, skip, 1)),
-    loadBytes: atOnce(loadBytesSync),
+    encodeBatch: runNow(encode),
+    countBatch: runNow((handle, texts, flags, extra) => countBatchSync(handle, texts, flags, extra, 1)),
+    decodeBatch: runNow((handle, ids, rowOffsets, skip) => decodeBatchSync(handle, ids, rowOffsets, skip, 1)),
+    loadBytes: runNow(loadBytesSync),
   }
 }
 

@@ -1,10 +1,11 @@
-// Loads the addon as WebAssembly, and says where the bundled encodings are. Runs before the rest of the package.
+// Loads the WebAssembly addon and sets the URLs of the bundled encodings, before the rest of the
+// package runs.
 
 import host from './host.js'
 import native from './native.js'
 import { withoutWaiting } from './page.js'
 
-// Written out, so that bundlers find the files.
+// Literal paths, because bundlers find files by the pattern `new URL('…', import.meta.url)`.
 host.ENCODINGS['cl100k_base.tiktoken'] = new URL('../../encodings/cl100k_base.tiktoken', import.meta.url)
 host.ENCODINGS['o200k_base.tiktoken'] = new URL('../../encodings/o200k_base.tiktoken', import.meta.url)
 host.ENCODINGS['p50k_base.tiktoken'] = new URL('../../encodings/p50k_base.tiktoken', import.meta.url)
@@ -12,8 +13,8 @@ host.ENCODINGS['r50k_base.tiktoken'] = new URL('../../encodings/r50k_base.tiktok
 
 if (globalThis.crossOriginIsolated === false) {
   throw host.unsupported(
-    'tokenlane shares memory between threads, which a browser allows to pages that are isolated from other origins: send them and ' +
-      'their workers with the headers "Cross-Origin-Opener-Policy: same-origin" and "Cross-Origin-Embedder-Policy: require-corp"',
+    'tokenlane needs memory that threads share, and browsers allow it only on cross-origin isolated pages: send the page and ' +
+      'its workers with the headers "Cross-Origin-Opener-Policy: same-origin" and "Cross-Origin-Embedder-Policy: require-corp"',
   )
 }
 const { default: binding } = await import('tokenlane-wasm32-wasi')

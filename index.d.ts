@@ -35,9 +35,9 @@ import type {
   Text,
   ThreadOptions,
   TokenizerStats,
-} from './lib/options.js'
+} from './lib/option-types.js'
 
-export * from './lib/options.js'
+export * from './lib/option-types.js'
 export * from './lib/service.js'
 
 // Repeats the declaration of @types/node for projects without it, whose libraries may lack the symbol.

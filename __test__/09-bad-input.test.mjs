@@ -289,7 +289,12 @@ test('objects that the package did not create', () => {
 
 test('arrays that change while they are read', async () => {
   const texts = ['a', 'b', 'c']
-  Object.defineProperty(texts, 1, { get: () => ((texts.length = 1), 'b') })
+  Object.defineProperty(texts, 1, {
+    get() {
+      texts.length = 1
+      return 'b'
+    },
+  })
   await assert.rejects(gpt.encodeBatch(texts), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
   const throwing = ['a', 'b']
   Object.defineProperty(throwing, 1, {

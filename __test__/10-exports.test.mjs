@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 import ts from 'typescript'
 
-import * as esm from '../index.mjs'
+const esm = await import('../index.mjs')
 
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('..', import.meta.url))

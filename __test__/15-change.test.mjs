@@ -67,6 +67,7 @@ test('a tokenizer.json as bytes and as an object', async () => {
   // Integer keys come first in an object, which changes nothing.
   const odd = tiny()
   odd.model.vocab['7'] = 20
+  // biome-ignore lint/suspicious/noProto: this token is the test
   odd.model.vocab.__proto__ = 21
   Object.defineProperty(odd.model.vocab, '__proto__', { value: 22, enumerable: true })
   const numbers = Tokenizer.fromBufferSync(bytesOf(odd))

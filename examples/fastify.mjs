@@ -27,7 +27,7 @@ app.post('/count', { schema: { body: { type: 'array', items: { type: 'string' } 
 
 app.post('/chat', { schema: { body: { type: 'array', items: message } } }, (request) => ({ tokens: tokenizer.countChat(request.body) }))
 
-app.setErrorHandler((error, request, reply) => {
+app.setErrorHandler((error, _, reply) => {
   reply.code(STATUS[error.code] ?? error.statusCode ?? 500).send({ code: error.code, message: error.message })
 })
 

@@ -23,6 +23,7 @@ const VIEWS = [asUint32, asIs, asIs, asUint32, asIs, asInt32, asInt32, asUint32,
 
 // The order in which src/encoding.rs packs the numeric columns, with the number of values per
 // token. The ranges follow, aligned to four bytes.
+/** @type {[number, any, number][]} */
 const PACKED = [
   [OFFSETS, Uint32Array, 2],
   [TYPE_IDS, Uint32Array, 1],
@@ -212,6 +213,7 @@ class Encoding {
     checkId('word', word)
     const [from, to] = this.#rangeOf(sequence)
     const { wordIds } = this
+    /** @type {[number, number] | undefined} */
     let found
     for (let token = from; token < to && wordIds[token] <= word; token++) {
       if (wordIds[token] === word) found = [found?.[0] ?? token, token + 1]

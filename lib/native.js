@@ -113,7 +113,8 @@ function platformName() {
 
 function usesMusl() {
   try {
-    return process.report.getReport().header.glibcVersionRuntime === undefined
+    const report = /** @type {any} */ (process.report.getReport())
+    return report.header.glibcVersionRuntime === undefined
   } catch {
     return false
   }

@@ -305,7 +305,6 @@ module.exports = {
   checkCount: count,
   truncationOption,
   paddingOption,
-  checkKnown,
   checkNames,
   checkObject,
   boolean,

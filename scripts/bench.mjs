@@ -47,7 +47,7 @@ console.log(`Written: ${path.relative('.', options.out) || '.'}/benchmarks.md an
 function commandLine() {
   const usage =
     'usage: npm run bench -- [--encoding NAME …] [--tokenizer FILE …] [--corpus FILE …] [--reps N] [--out FOLDER]'
-  const many = { type: 'string', multiple: true }
+  const many = /** @type {const} */ ({ type: 'string', multiple: true })
   try {
     const { values } = parseArgs({
       options: {

@@ -45,7 +45,7 @@ if (values.update) {
 /** Builds the program and returns its path. */
 function compiled() {
   const args = ['bench', '--package', 'tokenlane-core', '--bench', 'instructions', '--no-run', '--message-format=json']
-  const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 28 }
+  const options = /** @type {any} */ ({ cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 28 })
   const { status, stdout } = spawnSync('cargo', args, options)
   if (status !== 0) stop('the build of the measured program failed; the output of the compiler is above')
   const messages = stdout.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))

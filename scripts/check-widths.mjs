@@ -46,7 +46,7 @@ function prose(lines) {
   const states = new Map()
   for (const line of lines) {
     if (line.startsWith('```')) isCode = !isCode
-    states.set(line, !isCode && !/^(```|\||    |<|!\[|\[[^\]]+\]:)/.test(line))
+    states.set(line, !isCode && !/^(```|\|| {4}|<|!\[|\[[^\]]+\]:)/.test(line))
   }
   return (line) => states.get(line)
 }

@@ -45,8 +45,8 @@ async function sameAsync(what, call) {
 
 function outcome(call) {
   try {
-    const value = call()
-    return JSON.stringify(ArrayBuffer.isView(value) ? [...value] : value) ?? 'undefined'
+    const value = /** @type {any} */ (call())
+    return JSON.stringify(value instanceof Uint32Array || value instanceof Uint8Array ? [...value] : value) ?? 'undefined'
   } catch (error) {
     const known = /special token|cannot both be|Invalid (model|encoding|value)|does not support chat|Content must/
     return known.test(error.message) ? `error: ${error.message}` : 'error'

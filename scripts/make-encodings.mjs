@@ -34,7 +34,7 @@ const names = Object.keys(PUBLISHED)
 
 const files = await npmPackageFiles(PACKAGE, INTEGRITY, names.map(source))
 const encodings = names.map((name) => {
-  const ranks = Buffer.from(rankFile(JSON.parse(files.get(source(name))).bpe_ranks))
+  const ranks = Buffer.from(rankFile(JSON.parse(String(files.get(source(name)))).bpe_ranks))
   const got = sha256(ranks)
   if (got !== PUBLISHED[name]) throw new Error(`${name} has the SHA-256 ${got}, but the published file has ${PUBLISHED[name]}`)
   return { name, '.tiktoken': ranks, '.splits': splitsFile(ranks) }

@@ -66,5 +66,5 @@ async function inside() {
 
 function lazyBytes() {
   const found = fs.readFileSync('/proc/self/smaps', 'utf8').matchAll(/^LazyFree: *(\d+) kB/gm)
-  return [...found].reduce((sum, [, kib]) => sum + kib * 1024, 0)
+  return [...found].reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0)
 }

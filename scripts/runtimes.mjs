@@ -17,6 +17,7 @@ import { root, run } from './setup.mjs'
  * Scenarios: name, file of __test__/support, argument, expected output, expected exit code or
  * signal.
  */
+/** @type {[string, string, string, string, number | string][]} */
 export const SCENARIOS = [
   ['six workers in turn, main without the addon', 'six-workers', '', '1 2 3 4 5 6', 0],
   ['eight workers at once, main without the addon', 'shutdown/eight-at-once', '', Array(8).fill(200).join(' '), 0],
@@ -56,7 +57,9 @@ function fetched(name, version, program) {
   return fs.existsSync(place) ? place : undefined
 }
 
+/** @returns {() => [command?: string]} */
 const node = (version) => () => [fetched('node', version, ['node', 'bin', 'node'])]
+/** @type {Record<string, () => [command?: string, args?: string[]]>} */
 const RUNTIMES = {
   this: () => [process.execPath],
   20: node('20'),

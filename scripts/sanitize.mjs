@@ -85,7 +85,7 @@ function failedSpecs(wanted) {
     ASAN_OPTIONS: `detect_leaks=0:abort_on_error=1:log_path=${path.join(reports, 'report')}`,
     NAPI_RS_NATIVE_LIBRARY_PATH: addon,
   }
-  const files = fs.readdirSync(path.join(root, '__test__'), { recursive: true }).filter((name) => name.endsWith('.test.mjs'))
+  const files = fs.readdirSync(path.join(root, '__test__'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.mjs'))
   // A pattern that matches a parent test also runs its subtests, and the root test has a name too.
   const names = `/^(?!${['<root>', ...EXCLUDED_TESTS].join('|')})/`
   return files.sort().filter((name) => {

@@ -23,7 +23,7 @@ const SHOTS = {
 const { child, url } = await servePage(os.tmpdir())
 const browser = await launch()
 for (const [name, options] of Object.entries(SHOTS)) {
-  const page = await browser.newPage(options)
+  const page = await browser.newPage(/** @type {any} */ (options))
   await page.goto(url)
   await page.locator('#languages tbody tr').first().waitFor()
   await page.locator('.token', { hasText: '·rare' }).first().hover()

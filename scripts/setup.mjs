@@ -10,7 +10,11 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 const NODE = 20
 const windows = process.platform === 'win32'
 
-/** Ends the process with one line that says what is wrong and what to do. */
+/**
+ * Prints an error message and ends the process.
+ *
+ * @returns {never}
+ */
 export function stop(message) {
   console.error(message)
   process.exit(1)

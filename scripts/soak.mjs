@@ -62,7 +62,7 @@ function startService() {
   return new Promise((done, failed) => {
     const child = fork(path.join(root, 'scripts', 'soak', 'service.mjs'))
     const service = { child, measured: [], rested: [] }
-    child.on('message', (message) => {
+    child.on('message', (/** @type {any} */ message) => {
       if (message.port !== undefined) return done(Object.assign(service, { port: message.port }))
       if (message.resting !== undefined) service.rested.push(message.resting)
       else service.measured.push(message)
@@ -100,8 +100,8 @@ async function rests() {
   for (;;) {
     await wait(Math.max(1000, (minutes * 60_000) / RESTS), undefined, { ref: false })
     if (performance.now() >= end) return
-    let go
-    pause = new Promise((done) => (go = done))
+    let go = () => {}
+    pause = new Promise((done) => (go = () => done(undefined)))
     while (counts.underWay > 0) await wait(1)
     await rest()
     pause = undefined

@@ -174,7 +174,7 @@ function inColour(ids) {
   // Node before 20.12 does not have styleText.
   const colour = process.stdout.isTTY && !process.env.NO_COLOR && util.styleText !== undefined
   if (!colour) return pieces.join('|')
-  const backgrounds = ['bgBlue', 'bgMagenta', 'bgCyan', 'bgGreen']
+  const backgrounds = /** @type {const} */ (['bgBlue', 'bgMagenta', 'bgCyan', 'bgGreen'])
   return pieces.map((text, i) => util.styleText(['black', backgrounds[i % backgrounds.length]], text)).join('')
 }
 

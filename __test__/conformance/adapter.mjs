@@ -35,6 +35,7 @@ export const columns = [
 ]
 
 /** The columns of a batch besides offsets. */
+/** @type {any[]} */
 const BATCH_COLUMNS = columns.filter((name) => name !== 'offsets' && name !== 'overflowing')
 
 /**
@@ -83,20 +84,24 @@ class Subject {
     this.parsing = parsing
   }
 
-  /** Converts the options of the kit to those of the package. */
+  /**
+   * Converts the options of the kit to those of the package.
+   *
+   * @returns {any}
+   */
   options({ addSpecialTokens = true, encodeSpecialTokens = false }) {
     if (this.parsing === 'text') return { specialTokens: 'text' }
     if (this.parsing === 'byRequest') return { specialTokens: addSpecialTokens ? 'parse' : 'text' }
     return { addSpecialTokens, specialTokens: encodeSpecialTokens ? 'text' : 'parse' }
   }
 
-  encode(text, request = {}) {
+  encode(text, /** @type {any} */ request = {}) {
     const { pair, truncation, pretokenized } = request
     const options = { ...this.options(request), offsets: request.offsets ?? offsetUnit }
     return this.tokenizer.encode(text, { ...options, pair, truncation, pretokenized })
   }
 
-  encodeBatch(texts, request = {}) {
+  encodeBatch(texts, /** @type {any} */ request = {}) {
     const { truncation, padding: { length, ...padding } = {} } = request
     const batch = this.tokenizer.encodeBatchSync(texts, {
       ...this.options(request),

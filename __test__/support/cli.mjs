@@ -20,12 +20,12 @@ export function folderWithTokenizer() {
 }
 
 /** The environment without the variables that select colours. */
-const { FORCE_COLOR, ...environment } = { ...process.env, NO_COLOR: '' }
+const { FORCE_COLOR, ...environment } = /** @type {NodeJS.ProcessEnv} */ ({ ...process.env, NO_COLOR: '' })
 
 /** Runs the CLI in a folder; `input` is its standard input. */
 export const runIn =
   (folder) =>
-  (args, { input = '', env = {}, encoding = 'utf8' } = {}) =>
+  (args, { input = '', env = {}, encoding = /** @type {any} */ ('utf8') } = {}) =>
     spawnSync(process.execPath, [main, ...args], { cwd: folder, input, encoding, env: { ...environment, ...env }, maxBuffer: 1 << 28 })
 
 /** Starts the CLI. `written` collects its output, and `ended` resolves to how it ended. */

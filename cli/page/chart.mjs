@@ -5,7 +5,7 @@ import { listbox } from './listbox.mjs'
 import { number, plural } from './visible.mjs'
 
 export class Chart {
-  #box = document.querySelector('.bars')
+  #box = /** @type {HTMLElement} */ (document.querySelector('.bars'))
   #note = document.getElementById('lines-note')
   #list
   #about = ''
@@ -35,7 +35,7 @@ export class Chart {
   #bar(bar, per, total, names, lines, max) {
     const option = document.createElement('div')
     option.id = `line${bar}`
-    option.dataset.line = bar * per
+    option.dataset.line = String(bar * per)
     option.setAttribute('role', 'option')
     const [first, last] = [bar * per + 1, Math.min(total, (bar + 1) * per)]
     const counts = lines.map((one, index) => `${plural(one.counts[bar], 'token')} in ${names[index]}`)
@@ -44,7 +44,7 @@ export class Chart {
       ...lines.map((one, index) => {
         const part = document.createElement('span')
         part.className = `bar b${index}`
-        part.style.setProperty('--height', one.counts[bar] / max)
+        part.style.setProperty('--height', String(one.counts[bar] / max))
         return part
       }),
     )

@@ -12,8 +12,8 @@ const MAX_EDITED = 100_000
 const SHOWN = 5_000
 
 export class Input {
-  #field = document.getElementById('text')
-  #clear = document.querySelector('.clear')
+  #field = /** @type {HTMLTextAreaElement} */ (document.getElementById('text'))
+  #clear = /** @type {HTMLButtonElement} */ (document.querySelector('.clear'))
   #stored
   #onChange
 

@@ -2,6 +2,7 @@
 
 import { number } from './visible.mjs'
 
+/** @type {[title: string, cell: (cost: any) => string][]} */
 const COLUMNS = [
   ['tokens', ({ tokens }) => number(tokens)],
   ['per character', ({ perCharacter }) => number(perCharacter, 2)],
@@ -11,7 +12,7 @@ const COLUMNS = [
 
 /**
  * @param {string[]} names the tokenizers
- * @param {object[][]} costs for each tokenizer the costs of each language
+ * @param {any[][]} costs for each tokenizer the costs of each language
  * @param {(text: string) => void} onChoose is called with the chosen sentence
  */
 export function showLanguages(names, costs, onChoose) {

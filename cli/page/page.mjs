@@ -20,7 +20,9 @@ const LONG = 50_000
 const MAX_TEXT = 4 << 20
 
 const about = document.getElementById('about-text')
-const pager = document.querySelector('.pager')
+const pager = /** @type {HTMLElement} */ (document.querySelector('.pager'))
+const back = /** @type {HTMLButtonElement} */ (pager.querySelector('.back'))
+const next = /** @type {HTMLButtonElement} */ (pager.querySelector('.next'))
 
 theme(document.getElementById('theme'))
 const { names, shown, text: first } = await ask('GET', 'tokenizers')
@@ -41,8 +43,8 @@ const input = new Input((isTyping) => {
   else timer = setTimeout(update, input.text.length > LONG ? LONG_PAUSE : PAUSE)
 })
 document.querySelector('.samples').append(...Object.keys(SAMPLES).map(sample))
-pager.querySelector('.back').addEventListener('click', () => move(Math.max(0, at - step)))
-pager.querySelector('.next').addEventListener('click', () => move(end))
+back.addEventListener('click', () => move(Math.max(0, at - step)))
+next.addEventListener('click', () => move(end))
 input.set(input.text || (first ?? SAMPLES.mixed))
 await languages()
 
@@ -87,8 +89,8 @@ function describe(text, { characters, bytes, start, end: to, step: size }) {
   if (!isPart) return
   about.textContent += ' Counts are for the whole text; tokens are drawn for a part of it.'
   pager.querySelector('span').textContent = `Tokens of characters ${number(start + 1)} to ${number(to)} of ${number(text.length)}`
-  pager.querySelector('.back').disabled = start === 0
-  pager.querySelector('.next').disabled = to >= text.length
+  back.disabled = start === 0
+  next.disabled = to >= text.length
 }
 
 function move(place) {

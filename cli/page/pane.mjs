@@ -13,7 +13,8 @@ const KINDS = {
 
 export class Pane {
   /** Is called with the text range of the active token, or undefined without an active token. */
-  onActive = () => {}
+  onActive = (/** @type {{ start: number, end: number } | undefined} */ _) => {}
+  /** @type {any} */
   #element
   #tokens = []
   #text = ''
@@ -21,8 +22,8 @@ export class Pane {
   #id
 
   constructor(index, names, name, onChange) {
-    const { content } = document.getElementById('pane')
-    this.#element = content.cloneNode(true).firstElementChild
+    const { content } = /** @type {HTMLTemplateElement} */ (document.getElementById('pane'))
+    this.#element = content.firstElementChild.cloneNode(true)
     this.#id = `pane${index}`
     this.#select.id = this.#id
     this.#select.append(...names.map((one) => new Option(one, one)))
@@ -136,13 +137,19 @@ export class Pane {
   }
 }
 
+/** @returns {any[]} */
 function drawn(text) {
-  return partsOf(text).flatMap((part) => {
-    if (typeof part === 'string') return [part]
-    const sign = document.createElement('i')
-    sign.textContent = part.sign
-    return part.end ? [sign, document.createElement('br')] : [sign]
-  })
+  const nodes = []
+  for (const part of /** @type {any[]} */ (partsOf(text))) {
+    if (typeof part === 'string') nodes.push(part)
+    else {
+      const sign = document.createElement('i')
+      sign.textContent = part.sign
+      nodes.push(sign)
+      if (part.end) nodes.push(document.createElement('br'))
+    }
+  }
+  return nodes
 }
 
 function hint() {

@@ -7,8 +7,15 @@ const { error, typeError } = require('../errors.js')
 const probe = require('./probe.js')
 
 class Component {
+  /** The component in the form of tokenizer.json. */
+  #json
+
   constructor(json) {
-    Object.defineProperty(this, 'json', { value: json })
+    this.#json = json
+  }
+
+  get json() {
+    return this.#json
   }
 }
 
@@ -37,9 +44,10 @@ function text(value) {
   return value
 }
 
+/** @param {any} bytes an array of bytes or a typed array */
 function base64(bytes) {
   if (!Array.isArray(bytes) && !ArrayBuffer.isView(bytes)) throw typeError('the charsmap must be bytes')
-  return Buffer.from(bytes).toString('base64')
+  return Buffer.from(/** @type {any} */ (bytes)).toString('base64')
 }
 
 const camel = { removed: 'Removed', isolated: 'Isolated', mergedWithPrevious: 'MergedWithPrevious' }
@@ -98,7 +106,7 @@ function templateProcessing(single, pair = undefined, specialTokens = []) {
 }
 
 const functions = {
-  bertNormalizer: ({ cleanText, handleChineseChars, stripAccents, lowercase } = {}) =>
+  bertNormalizer: (/** @type {import('./index.js').BertNormalizerOptions} */ { cleanText, handleChineseChars, stripAccents, lowercase } = {}) =>
     normalizer('BertNormalizer', {
       clean_text: cleanText ?? true,
       handle_chinese_chars: handleChineseChars ?? true,

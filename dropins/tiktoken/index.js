@@ -63,7 +63,7 @@ class Tiktoken {
   encode_single_token(bytes) {
     this.#open()
     const key = typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    const id = this.#ranks.id(key.latin1Slice()) ?? this.#specialTokens.get(key.utf8Slice())
+    const id = this.#ranks.id(key.toString('latin1')) ?? this.#specialTokens.get(key.toString())
     if (id === undefined) throw error('NO_SUCH_TOKEN', `no token has these bytes: ${[...key].join(' ')}`)
     return id
   }

@@ -43,8 +43,8 @@ function printableBytes() {
   const printable = (byte) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173)
   const others = all.filter((byte) => !printable(byte))
   return new Map([
-    ...all.filter(printable).map((byte) => [String.fromCharCode(byte), byte]),
-    ...others.map((byte, index) => [String.fromCharCode(256 + index), byte]),
+    ...all.filter(printable).map((byte) => /** @type {const} */ ([String.fromCharCode(byte), byte])),
+    ...others.map((byte, index) => /** @type {const} */ ([String.fromCharCode(256 + index), byte])),
   ])
 }
 

@@ -36,7 +36,7 @@ class RankTable {
       this.#ids = new Map(
         lines.map((line) => {
           const [token, rank] = line.split(' ')
-          return [Buffer.from(token, 'base64').latin1Slice(), Number(rank)]
+          return [Buffer.from(token, 'base64').toString('latin1'), Number(rank)]
         }),
       )
     }

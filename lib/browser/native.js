@@ -3,4 +3,7 @@
 // Replaces ../native.js in browsers. The WebAssembly addon loads asynchronously, so start.mjs adds
 // its functions to this object before the rest of the package runs.
 
-module.exports = {}
+/** @type {Record<string, any>} */
+const native = {}
+
+module.exports = native

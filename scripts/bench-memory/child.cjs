@@ -33,7 +33,7 @@ const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
  * in pieces, so that only the texts stay in memory.
  */
 function documents() {
-  const file = fs.openSync(task.corpus)
+  const file = fs.openSync(task.corpus, 'r')
   const buffer = Buffer.alloc(PIECE)
   const texts = []
   let held = 0

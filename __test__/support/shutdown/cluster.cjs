@@ -7,7 +7,7 @@ if (cluster.isPrimary) {
   for (let i = 0; i < 3; i++) {
     cluster.fork().on('message', (length) => lengths.push(length))
   }
-  cluster.on('exit', (worker, code) => (process.exitCode ||= code))
+  cluster.on('exit', (_, code) => (process.exitCode ||= code))
   process.on('exit', () => console.log(lengths.join(' ')))
 } else {
   const { Tokenizer } = require(path.join(__dirname, '../../../index.js'))

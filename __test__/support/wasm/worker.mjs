@@ -13,7 +13,7 @@ async function together() {
   return batches.map(({ ids }) => ids.length)
 }
 
-onmessage = async ({ data: names }) => {
+self.onmessage = async ({ data: names }) => {
   try {
     postMessage({ answers: await answers(tokenlane, names), lengths: await together() })
   } catch (error) {

@@ -1,6 +1,6 @@
 'use strict'
 
-const { pat_str, special_tokens, bpe_ranks } = require('../encoder.js').encoder('cl100k_base')
+const { pat_str, special_tokens, bpe_ranks } = require('../encoder-data.js').encoder('cl100k_base')
 
 exports.pat_str = pat_str
 exports.special_tokens = special_tokens

@@ -1,6 +1,6 @@
 'use strict'
 
-const { pat_str, special_tokens, bpe_ranks } = require('../encoder.js').encoder('gpt2')
+const { pat_str, special_tokens, bpe_ranks } = require('../encoder-data.js').encoder('gpt2')
 
 exports.pat_str = pat_str
 exports.special_tokens = special_tokens

@@ -1,6 +1,6 @@
 'use strict'
 
-const { pat_str, special_tokens, bpe_ranks } = require('../encoder.js').encoder('p50k_edit')
+const { pat_str, special_tokens, bpe_ranks } = require('../encoder-data.js').encoder('p50k_edit')
 
 exports.pat_str = pat_str
 exports.special_tokens = special_tokens

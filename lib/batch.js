@@ -4,10 +4,11 @@ const native = require('./native.js')
 const { error, typeError, wrongType, wrongValue } = require('./errors.js')
 const { collectIfRequested } = require('./memory.js')
 
-// Node 20 knows the symbol by this name before V8 does.
+// Node 20 defines the symbol by this name, because its V8 does not have it.
 const DISPOSE = Symbol.dispose ?? Symbol.for('nodejs.dispose')
 
-// Where the columns stand behind the ids, in the order of src/options.rs, and how they are viewed.
+// The columns in the order of src/options.rs, with the types of their views.
+/** @type {[string, any][]} */
 const COLUMNS = [
   ['offsets', Uint32Array],
   ['tokens', Array],
@@ -18,10 +19,10 @@ const COLUMNS = [
   ['sequenceIds', Int32Array],
 ]
 
-// Only the calls that encode batches make them.
-const MAKER = Symbol('maker')
+// Makes the constructor private: only batchOf creates batches.
+const INTERNAL = Symbol('internal')
 
-/** Rows of ids in one block of memory. What it hands out are views of that block. */
+/** Rows of ids in one buffer. Its properties are views of that buffer. */
 class Batch {
   #slab
   #rows
@@ -30,8 +31,10 @@ class Batch {
   #rowTexts
   #columns = {}
 
-  constructor(maker, slab, rows, rowTexts, ...columns) {
-    if (maker !== MAKER) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'a Batch is made by tokenizer.encodeBatch()')
+  constructor(internal, slab, rows, rowTexts, ...columns) {
+    if (internal !== INTERNAL) {
+      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'Batch has no public constructor; call tokenizer.encodeBatch()')
+    }
     collectIfRequested()
     this.#slab = slab
     this.#rows = rows
@@ -99,22 +102,25 @@ class Batch {
     return this.offsets?.subarray(this.#rowOffsets[index] * 2, this.#rowOffsets[index + 1] * 2)
   }
 
-  /** Rows in one array of a fixed width, as onnxruntime-node takes them. */
+  /** The rows as a rectangle, in the form of onnxruntime-node's tensors. */
   tensor(type, column = 'ids') {
-    this.#checkAlive()
+    this.#checkOpen()
     const expected = "'int64' or 'int32'"
     if (typeof type !== 'string') throw wrongType('type', expected, type)
     if (type !== 'int64' && type !== 'int32') throw wrongValue('type', expected, type)
     const names = ['ids', 'attentionMask', 'typeIds', 'specialTokensMask', 'wordIds', 'sequenceIds']
     if (!names.includes(column)) throw wrongValue('column', names.map((name) => `'${name}'`).join(' or '), column)
     const values = this[column]
-    if (values === undefined) throw wrongValue('column', `a column that the batch was asked for (columns: ['${column}'])`, column)
+    if (values === undefined) {
+      throw wrongValue('column', `a column that the call requested (columns: ['${column}'])`, column)
+    }
     const ends = this.#rowOffsets
     let width = 0
     for (let row = 0; row < this.#rows; row++) width = Math.max(width, ends[row + 1] - ends[row])
     const wide = type === 'int64'
     const data = wide ? new BigInt64Array(this.#rows * width) : new Int32Array(this.#rows * width)
-    // A 64-bit integer is its lower half and a half of signs; all machines that the addon runs on store the lower first.
+    // Writes the 32-bit halves of each 64-bit integer. All supported machines are little-endian, so
+    // the lower half comes first.
     const words = wide ? new Int32Array(data.buffer) : data
     const step = wide ? 2 : 1
     const isSigned = values instanceof Int32Array
@@ -134,7 +140,7 @@ class Batch {
 
   dispose() {
     if (this.#slab === undefined) return
-    // The mask may have been made here: it would otherwise outlive what it is about.
+    // Includes an attention mask that was created here.
     const others = [this.#rowTexts, ...Object.values(this.#columns)].filter(ArrayBuffer.isView)
     for (const buffer of [this.#slab, ...others.map((view) => view.buffer)]) native.detach(buffer)
     this.#slab = undefined
@@ -145,14 +151,14 @@ class Batch {
     this.dispose()
   }
 
-  #checkAlive() {
+  #checkOpen() {
     if (this.#slab === undefined) {
-      throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed of; its rows are gone')
+      throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed and has no rows')
     }
   }
 
   #check(index) {
-    this.#checkAlive()
+    this.#checkOpen()
     if (typeof index !== 'number') throw wrongType('index', 'a number', index)
     if (!(Number.isInteger(index) && index >= 0 && index < this.#rows)) {
       throw wrongValue('index', `a row of the batch (it has ${this.#rows}, counted from 0)`, index)
@@ -160,7 +166,7 @@ class Batch {
   }
 }
 
-/** The batch of what the addon hands over. */
-const batchOf = (blocks) => new Batch(MAKER, ...blocks)
+/** Creates a batch from the result of the addon. */
+const batchOf = (blocks) => new Batch(INTERNAL, ...blocks)
 
 module.exports = { Batch, batchOf }

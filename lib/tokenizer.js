@@ -6,7 +6,7 @@ const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js
 const host = require('./host.js')
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
-const { inLine } = require('./line.js')
+const { enqueue } = require('./queue.js')
 const native = require('./native.js')
 const { charactersUpTo } = require('./prefix.js')
 const { decodeStream } = require('./stream.js')
@@ -29,7 +29,8 @@ const {
   checkId,
 } = require('./options.js')
 
-// What only some calls need is loaded by the first of them: together it takes as much memory as all the rest.
+// Modules that only some calls need load on first use: together they need as much memory as all
+// others.
 const later = {
   get changes() {
     return require('./changes.js')
@@ -45,19 +46,20 @@ const later = {
   },
 }
 
-// The addon writes the ids of one text here; longer ones come in memory of their own. Nobody else sees it.
+// The addon writes the ids of one text to this buffer; longer results have their own memory. It is
+// never visible to callers.
 const scratch = new Uint32Array(4096)
 
-// Two numbers that a call of the addon gives back.
+// The addon writes results of two numbers to this buffer.
 const two = new Uint32Array(2)
 
-// A longer string is cut before it is handed over, where it is known that the rest does not matter.
+// Longer strings are shortened before a call of the addon if the rest cannot affect the result.
 const LONG = 4096
 
-// Only the loaders below make tokenizers.
+// Makes the constructor private: only the loaders below create tokenizers.
 const LOADER = Symbol('loader')
 
-// A rendered conversation has all its special tokens in it.
+// The rendered text of a chat already has all special tokens.
 const CHAT_TEXT = { addSpecialTokens: false, specialTokens: 'parse' }
 const SPOKEN = { addSpecialTokens: false, specialTokens: 'throw' }
 const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
@@ -68,7 +70,7 @@ class Tokenizer {
 
   constructor(handle, loader, chat) {
     if (loader !== LOADER) {
-      const message = 'a Tokenizer is made by Tokenizer.fromFile, fromPretrained, fromEncoding or fromBuffer'
+      const message = 'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, fromEncoding or fromBuffer'
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
     }
     this.#handle = handle
@@ -77,17 +79,17 @@ class Tokenizer {
 
   static async fromFile(file, options) {
     const name = filePath(file)
-    const told = loadOptions(options)
-    const chat = chatTold(options)
-    const handle = inLine((turn) => host.loadFile(turn, name, told))
+    const resolved = loadOptions(options)
+    const chat = chatOfOptions(options)
+    const handle = enqueue((turn) => host.loadFile(turn, name, resolved))
     return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(name)])))
   }
 
   static fromFileSync(file, options) {
     const name = filePath(file)
-    const told = loadOptions(options)
-    const chat = chatTold(options)
-    return new Tokenizer(host.loadFileSync(name, told), LOADER, chat ?? host.beside.chatBesideSync(name))
+    const resolved = loadOptions(options)
+    const chat = chatOfOptions(options)
+    return new Tokenizer(host.loadFileSync(name, resolved), LOADER, chat ?? host.beside.chatBesideSync(name))
   }
 
   static async fromPretrained(repo, options) {
@@ -97,7 +99,7 @@ class Tokenizer {
 
   static async fromEncoding(name) {
     const file = encodingFile(name)
-    const handle = await inLine((turn) => host.loadEncoding(turn, file, { encoding: name }))
+    const handle = await enqueue((turn) => host.loadEncoding(turn, file, { encoding: name }))
     return new Tokenizer(handle, LOADER, openAiChat(name))
   }
 
@@ -106,18 +108,18 @@ class Tokenizer {
   }
 
   static async fromBuffer(bytes, options) {
-    const told = loadOptions(options)
-    const chat = chatTold(options) ?? later.chat.chatOf()
+    const resolved = loadOptions(options)
+    const chat = chatOfOptions(options) ?? later.chat.chatOf()
     let source = bytes
-    const start = (turn) => native.loadBytes(turn, source, told)
+    const start = (turn) => native.loadBytes(turn, source, resolved)
     const onWait = () => (source = copyOfBytes(bytes))
-    return new Tokenizer(await inLine(start, { onWait }), LOADER, chat)
+    return new Tokenizer(await enqueue(start, { onWait }), LOADER, chat)
   }
 
   static fromBufferSync(bytes, options) {
-    const told = loadOptions(options)
-    const chat = chatTold(options) ?? later.chat.chatOf()
-    return new Tokenizer(native.loadBytesSync(bytes, told), LOADER, chat)
+    const resolved = loadOptions(options)
+    const chat = chatOfOptions(options) ?? later.chat.chatOf()
+    return new Tokenizer(native.loadBytesSync(bytes, resolved), LOADER, chat)
   }
 
   encode(text, options) {
@@ -127,7 +129,7 @@ class Tokenizer {
     const pair = options?.pair
     const found = native.encode(this.#handle, text, pair, flags, extra, scratch)
     const ids = typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
-    // Bytes and arrays can change before another column is asked for; a string cannot.
+    // Bytes and arrays can change before another column is computed; a string cannot.
     return new Encoding(ids, new Source(this.#handle, unchanging(text), unchanging(pair), flags, extra))
   }
 
@@ -137,8 +139,8 @@ class Tokenizer {
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
-    const blocks = await whileTextsAreSafe([texts, options?.pairs], hasWords(flags), signal, (turn, [safe, pairs]) =>
-      native.encodeBatch(turn, handle, safe, pairs, flags, extra, threads),
+    const blocks = await copyIfQueued([texts, options?.pairs], hasWords(flags), signal, (turn, [texts, pairs]) =>
+      native.encodeBatch(turn, handle, texts, pairs, flags, extra, threads),
     )
     return batchOf(blocks)
   }
@@ -200,12 +202,12 @@ class Tokenizer {
     })
   }
 
-  /** The length of a text's longest prefix within a limit, and how many ids that has. */
+  /** The length of a text's longest prefix within a limit, and the number of its ids. */
   #longestPrefix(text, limit, flags, extra) {
     let start = text
     if (typeof text === 'string' && text.length > LONG) {
-      const most = native.mostUnits(this.#handle, limit) ?? Infinity
-      start = text.slice(0, charactersUpTo(text, most))
+      const maxUnits = native.mostUnits(this.#handle, limit) ?? Infinity
+      start = text.slice(0, charactersUpTo(text, maxUnits))
     }
     if (!native.longestPrefix(this.#handle, start, limit, flags, extra, two)) {
       throw limitTooSmall(`the special tokens around a text are more than ${limit}`)
@@ -220,8 +222,8 @@ class Tokenizer {
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
     return new Uint32Array(
-      await whileTextsAreSafe([texts], false, signal, (turn, [safe]) =>
-        native.countBatch(turn, handle, safe, flags, extra, threads),
+      await copyIfQueued([texts], false, signal, (turn, [texts]) =>
+        native.countBatch(turn, handle, texts, flags, extra, threads),
       ),
     )
   }
@@ -235,7 +237,7 @@ class Tokenizer {
   }
 
   countChat(messages, options = {}) {
-    // OpenAI documents how long a chat is and not what text it becomes.
+    // OpenAI documents the number of tokens of a chat, but not its text.
     if (this.#chat.count !== undefined) return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
     return this.count(this.#renderChat(messages, options), CHAT_TEXT)
   }
@@ -259,9 +261,9 @@ class Tokenizer {
     const { threads, signal } = runOptions(options)
     let { ids, rowOffsets } = toRows(rows)
     const start = (turn) => native.decodeBatch(turn, this.#handle, ids, rowOffsets, skip, threads)
-    // What waits is decoded as it is now, whatever becomes of the batch meanwhile.
+    // A queued call decodes the ids of now, even if the batch changes.
     const onWait = () => ([ids, rowOffsets] = [ids.slice(), rowOffsets.slice()])
-    return inLine(start, { signal, onWait })
+    return enqueue(start, { signal, onWait })
   }
 
   decodeStream(options) {
@@ -306,20 +308,20 @@ function encodings() {
 
 function filePath(file) {
   if (typeof file === 'string') {
-    if (file.length > MOST_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
+    if (file.length > MAX_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
     return file
   }
   if (file instanceof URL) return host.fileURLToPath(file)
   throw wrongType('file', 'a path (a string) or a file: URL', file)
 }
 
-/** No system takes longer ones. */
-const MOST_PATH = 65_536
+/** No system supports longer paths. */
+const MAX_PATH = 65_536
 
-/** How chats go by what a loader is told; undefined where that is for the files beside the tokenizer to say. */
-function chatTold(options) {
-  const isTold = options?.chatTemplate !== undefined || options?.config !== undefined
-  if (isTold) return later.chat.chatOption(options)
+/** The chat of a loader's options, or undefined if the files besides the tokenizer define it. */
+function chatOfOptions(options) {
+  const isGiven = options?.chatTemplate !== undefined || options?.config !== undefined
+  if (isGiven) return later.chat.chatOption(options)
   return options?.encoding === undefined ? undefined : openAiChat(options.encoding)
 }
 
@@ -330,28 +332,31 @@ function encodingFile(name) {
   return native.encodingFile(name)
 }
 
-/** A text, or an array of words, that nobody else can change. */
+/** Copies a text or an array of words, so that the caller cannot change it. */
 function unchanging(text) {
   if (Array.isArray(text)) return text.map(unchanging)
   return text instanceof Uint8Array ? text.slice() : text
 }
 
 /**
- * Calls `start(turn, lists)` in line, with lists of texts, or of arrays of words. The addon copies the texts when the work
- * starts; if that is not now, the arrays and the bytes in them are copied at once, so that what the caller does to them
- * meanwhile changes nothing. Strings never change and stay V8's until then.
+ * Queues `start(turn, lists)` with lists of texts or of arrays of words. The addon copies the texts
+ * when the call starts. If it has to wait, the arrays and the bytes in them are copied now, so that
+ * later changes by the caller have no effect. Strings are immutable and need no copy.
  */
-function whileTextsAreSafe(lists, words, signal, start) {
-  let safe = lists
+function copyIfQueued(lists, words, signal, start) {
+  let current = lists
   const copy = (text) => (typeof text === 'string' ? text : copyOfBytes(text))
   const copyWords = (list) => (Array.isArray(list) ? list.map(copy) : list)
   const onWait = () => {
-    safe = lists.map((list) => (Array.isArray(list) ? list.map(words ? copyWords : copy) : list))
+    current = lists.map((list) => (Array.isArray(list) ? list.map(words ? copyWords : copy) : list))
   }
-  return inLine((turn) => start(turn, safe), { signal, onWait })
+  return enqueue((turn) => start(turn, current), { signal, onWait })
 }
 
-/** A copy of bytes that the addon would take; what it would refuse stays as it is, for the addon to refuse. */
+/**
+ * Copies bytes that the addon accepts. Returns other values unchanged, so that the addon refuses
+ * them.
+ */
 function copyOfBytes(bytes) {
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) return bytes
   const { buffer } = bytes

@@ -17,7 +17,8 @@ if (globalThis.crossOriginIsolated === false) {
       'its workers with the headers "Cross-Origin-Opener-Policy: same-origin" and "Cross-Origin-Embedder-Policy: require-corp"',
   )
 }
-// @ts-ignore: the platform package has no typings and need not be installed here
+// biome-ignore lint/suspicious/noTsIgnore: expect-error would fail where the package is installed
+// @ts-ignore the platform package has no typings and need not be installed here
 const { default: binding } = await import('tokenlane-wasm32-wasi')
 const isWorker = 'WorkerGlobalScope' in globalThis
 Object.assign(native, isWorker ? binding : withoutWaiting(binding))

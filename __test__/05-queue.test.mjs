@@ -10,7 +10,7 @@ import { failure, texts } from './support/texts.mjs'
 const gpt = Tokenizer.fromEncodingSync('o200k_base')
 const rows = texts(1000)
 
-test('two batches run at a time: when one ends, at most one that came before it is still running', async () => {
+test('two batches run at a time, in the order of the calls', async () => {
   const running = new Set([0, 1, 2, 3, 4, 5])
   const overtaken = []
   const one = async (number) => {
@@ -25,7 +25,7 @@ test('two batches run at a time: when one ends, at most one that came before it 
   )
 })
 
-test('while four batches run, fs has threads to read with', async () => {
+test('fs reads files while four batches run', async () => {
   await gpt.encodeBatch(rows)
   let read = 0
   for (let round = 0; round < 5; round++) {
@@ -36,11 +36,11 @@ test('while four batches run, fs has threads to read with', async () => {
     await Promise.all(four)
     read += first[0] === 'file' ? 1 : 0
   }
-  // Four batches on all four threads would let no read through before the first of them has ended.
+  // If the batches used all four threads, no read could finish before the first batch ends.
   assert.ok(read >= 3, `in ${read} of 5 rounds the file was read while the batches ran`)
 })
 
-test('the event loop goes on while a batch of 6.5 MB is encoded', async () => {
+test('the event loop keeps turning while a batch of 6.5 MB is encoded', async () => {
   let turns = 0
   let running = true
   const turn = () => {
@@ -51,11 +51,11 @@ test('the event loop goes on while a batch of 6.5 MB is encoded', async () => {
   turn()
   assert.equal((await batch).length, 1000)
   running = false
-  // A loop that waited for the batch would turn once or twice. How long it stands still is what the benchmarks tell.
+  // A blocked loop would turn once or twice. The benchmarks measure the longest block.
   assert.ok(turns >= 10, `the loop turned ${turns} times`)
 })
 
-test('worker threads and the main thread share one line', async () => {
+test('worker threads and the main thread share one queue', async () => {
   const code = `
     const { workerData, parentPort } = require('node:worker_threads')
     const { Tokenizer } = require(workerData.index)
@@ -70,7 +70,7 @@ test('worker threads and the main thread share one line', async () => {
   for (const lengths of theirs) assert.deepEqual(lengths, [expected, expected, expected])
 })
 
-test('one that fails, or is refused, holds nobody up', async () => {
+test('a failed or refused call does not block the queue', async () => {
   const calls = Array.from({ length: 12 }, (_, i) => {
     if (i % 3 === 0) return gpt.encodeBatch(rows.slice(0, 50)).then(() => 'encoded')
     return failure(() => gpt.encodeBatch(i % 3 === 1 ? [new Uint8Array([0xff])] : [i])).then((error) => error.code)

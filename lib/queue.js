@@ -1,0 +1,98 @@
+'use strict'
+
+// The queue of batches and loads of one JavaScript thread. src/line.rs keeps the order across all
+// threads of the process; this file has the entries of this thread, and handles their AbortSignals.
+
+const { error } = require('./errors.js')
+const { limits } = require('./limits.js')
+const native = require('./native.js')
+
+/** The number of tasks that run at a time in the process. A thread with that many need not poll. */
+const MAX_RUNNING = 2
+
+/** The interval in milliseconds at which a thread polls while other threads have the permits. */
+const POLL_INTERVAL = 1
+
+// Captured at load time: a test of the user may replace the global by a timer that never fires.
+const { setTimeout } = globalThis
+
+const waiting = []
+let running = 0
+let timer
+
+/**
+ * Calls `start(turn)` when the entry gets a permit; `start` returns the promise of the addon. The
+ * returned promise settles like that one, or rejects with `signal.reason` as soon as the signal
+ * aborts. `onWait` is called if the entry has to wait.
+ *
+ * @param {(turn: object) => Promise<any>} start
+ * @param {{ signal?: AbortSignal, onWait?: () => void }} [options]
+ * @returns {Promise<any>}
+ */
+function enqueue(start, { signal, onWait } = {}) {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const turn = native.joinLine()
+    const entry = { turn, start, resolve: settle(resolve), reject: settle(reject) }
+    const onAbort = () => {
+      native.leaveLine(turn)
+      const index = waiting.indexOf(entry)
+      if (index !== -1) waiting.splice(index, 1)
+      entry.reject(signal.reason)
+      startNext()
+    }
+    function settle(how) {
+      return (value) => {
+        signal?.removeEventListener('abort', onAbort)
+        how(value)
+      }
+    }
+    signal?.addEventListener('abort', onAbort)
+    waiting.push(entry)
+    startNext()
+    if (!waiting.includes(entry)) return
+    try {
+      if (waiting.length > limits.maxQueuedBatches) throw queueFull()
+      onWait?.()
+    } catch (error) {
+      waiting.splice(waiting.indexOf(entry), 1)
+      native.leaveLine(turn)
+      entry.reject(error)
+    }
+  })
+}
+
+function queueFull() {
+  const max = limits.maxQueuedBatches
+  return error('ERR_TOKENLANE_QUEUE_FULL', `the queue is full: ${max} batches wait already (limits.maxQueuedBatches)`)
+}
+
+function startNext() {
+  while (waiting.length > 0 && native.mayStart(waiting[0].turn)) launch(waiting.shift())
+  if (waiting.length > 0 && running < MAX_RUNNING && timer === undefined) {
+    timer = setTimeout(() => {
+      timer = undefined
+      startNext()
+    }, POLL_INTERVAL)
+  }
+}
+
+function launch(entry) {
+  let task
+  try {
+    task = entry.start(entry.turn)
+  } catch (error) {
+    native.leaveLine(entry.turn)
+    entry.reject(error)
+    return
+  }
+  running++
+  const ended = (settle) => (value) => {
+    running--
+    settle(value)
+    startNext()
+  }
+  task.then(ended(entry.resolve), ended(entry.reject))
+}
+
+module.exports = { enqueue }

@@ -40,7 +40,8 @@ import type {
 export * from './lib/option-types.js'
 export * from './lib/service.js'
 
-// Repeats the declaration of @types/node for projects without it, whose libraries may lack the symbol.
+// Repeats the declaration of @types/node for projects without it, whose libraries may lack the
+// symbol.
 declare global {
   interface SymbolConstructor {
     readonly dispose: unique symbol
@@ -92,7 +93,8 @@ export class Tokenizer {
    * {@link fromFile}.
    *
    * ```js
-   * const tokenizer = await Tokenizer.fromPretrained('Qwen/Qwen2.5-7B-Instruct', { revision: 'main' })
+   * const model = 'Qwen/Qwen2.5-7B-Instruct'
+   * const tokenizer = await Tokenizer.fromPretrained(model, { revision: 'main' })
    * ```
    *
    * @param repo `'organization/name'`
@@ -176,7 +178,8 @@ export class Tokenizer {
    * are the text.
    *
    * ```js
-   * for (const { text, start, end, count } of tokenizer.split(document, { maxTokens: 512, overlap: 64, boundary: 'sentence' })) …
+   * const options = { maxTokens: 512, overlap: 64, boundary: 'sentence' }
+   * for (const { text, start, end, count } of tokenizer.split(document, options)) …
    * ```
    *
    * Throws the errors of {@link count}, and a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if a
@@ -204,7 +207,8 @@ export class Tokenizer {
    * its value), has more than 524,288 characters or is nested too deeply.
    *
    * ```js
-   * const { ids } = tokenizer.applyChatTemplate([{ role: 'user', content: 'Hello!' }], { addGenerationPrompt: true })
+   * const messages = [{ role: 'user', content: 'Hello!' }]
+   * const { ids } = tokenizer.applyChatTemplate(messages, { addGenerationPrompt: true })
    * ```
    */
   applyChatTemplate(messages: readonly ChatMessage[], options?: ChatOptions & { tokenize?: true | undefined }): Encoding
@@ -259,7 +263,8 @@ export class Tokenizer {
    * (`ERR_TOKENLANE_UNSUPPORTED`); load the result of {@link toBuffer} to change more.
    *
    * ```js
-   * tokenizer.with({ addedTokens: [{ content: '<|user|>', special: true }], normalizer: { type: 'NFC' } })
+   * const addedTokens = [{ content: '<|user|>', special: true }]
+   * tokenizer.with({ addedTokens, normalizer: { type: 'NFC' } })
    * ```
    */
   with(changes: Changes): Tokenizer
@@ -415,8 +420,8 @@ export class Encoding {
   /** Which tokens belong to which text. If empty, all belong to the first. */
   readonly sequenceRanges: readonly SequenceRange[]
 
-  // Positions are in the unit of the offsets. The methods return `undefined` if there is no such token, word or position.
-  // `sequence` is 0 for the text, the default, and 1 for the pair.
+  // Positions are in the unit of the offsets. The methods return `undefined` if there is no such
+  // token, word or position. `sequence` is 0 for the text, the default, and 1 for the pair.
 
   /** The sequence of a token. */
   tokenToSequence(token: number): number | undefined

@@ -1,4 +1,5 @@
-// Conversations: every case that scripts/make_chat_cases.py asked transformers and jinja2 about, and what is ours alone.
+// Chats: all cases that scripts/make_chat_cases.py recorded from transformers and jinja2, and tests
+// of tokenlane's own features.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -16,7 +17,7 @@ const { styles, chats, cases } = read('chats.json')
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-chat-'))
 test.after(() => fs.rmSync(root, { recursive: true, force: true }))
 
-/** A folder as a model has it. */
+/** Creates a folder with the files of a model. */
 function folderOf(files) {
   const folder = fs.mkdtempSync(path.join(root, 'model-'))
   fs.copyFileSync(file, path.join(folder, 'tokenizer.json'))
@@ -30,7 +31,7 @@ function folderOf(files) {
 const REFUSED = /^ERR_TOKENLANE_(CHAT_(REFUSED|TEMPLATE|TEMPLATE_MISSING)|ARGUMENT_VALUE)$/
 
 for (const [style, config] of Object.entries(styles)) {
-  test(`chats in the style of ${style} are those of transformers`, async () => {
+  test(`chats in the style of ${style} equal those of transformers`, async () => {
     const tokenizer = await Tokenizer.fromFile(folderOf({ 'tokenizer_config.json': JSON.stringify(config) }))
     const own = cases.filter((one) => one.style === style)
     assert.ok(own.some(({ ids }) => ids) && own.some(({ error }) => error))
@@ -51,7 +52,7 @@ for (const [style, config] of Object.entries(styles)) {
   })
 }
 
-test('templates mean what they mean in jinja2', () => {
+test('expressions and statements equal those of jinja2', () => {
   const { variables, messages, cases } = read('templates.json')
   const tokenizer = Tokenizer.fromFileSync(file)
   const wrong = []
@@ -71,7 +72,7 @@ test('templates mean what they mean in jinja2', () => {
 const CHAT = [{ role: 'user', content: 'Hello!' }]
 const text = (tokenizer, options) => tokenizer.applyChatTemplate(CHAT, { tokenize: false, ...options })
 
-test('templates lie beside a tokenizer, in its config or in files of their own, or are given', async () => {
+test('templates come from the config, from files besides the tokenizer, or from options', async () => {
   const config = JSON.stringify({ chat_template: 'config {{ bos_token }}', bos_token: '<s>' })
   const files = { 'tokenizer_config.json': config }
   assert.equal(text(Tokenizer.fromFileSync(folderOf(files))), 'config <s>')
@@ -95,7 +96,7 @@ test('templates lie beside a tokenizer, in its config or in files of their own, 
   assert.throws(() => text(Tokenizer.fromFileSync(file)), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /chat_template\.jinja/ })
 })
 
-test('what is wrong beside a tokenizer is wrong for chats only', async () => {
+test('an invalid file besides the tokenizer is an error of chat calls only', async () => {
   const wrong = ['{', '[1]', '"x"', '{"chat_template": 7}', '{"chat_template": [{"name": "a"}]}']
   for (const config of wrong) {
     const tokenizer = await Tokenizer.fromFile(folderOf({ 'tokenizer_config.json': config }))
@@ -114,7 +115,7 @@ test('a changed tokenizer has the same chats, with its own tokens', () => {
   assert.deepEqual(limited.applyChatTemplate(CHAT).ids, tokenizer.applyChatTemplate(CHAT).ids)
 })
 
-test("chats of OpenAI's encodings are counted by its rule", async () => {
+test("chats of OpenAI encodings are counted by OpenAI's rule", async () => {
   const chat = [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', name: 'ann', content: [{ type: 'text', text: 'How far is ' }, { type: 'text', text: 'the moon?' }] },
@@ -125,7 +126,7 @@ test("chats of OpenAI's encodings are counted by its rule", async () => {
     const count = (...texts) => texts.reduce((sum, one) => sum + tokenizer.count(one), 0)
     const words = count('system', 'Be brief.', 'user', 'ann', 'How far is the moon?', 'assistant')
     assert.equal(tokenizer.countChat(chat), words + 3 * 3 + 1 + 3)
-    // A special token that somebody writes is text.
+    // A special token in user content is ordinary text.
     assert.equal(tokenizer.countChat([{ role: 'user', content: '<|endoftext|>' }]), 3 + 1 + tokenizer.count('<|endoftext|>', { specialTokens: 'text' }) + 3)
     const refused = (message, error) => assert.throws(() => tokenizer.countChat([message]), error)
     refused({ role: 'user', content: [{ type: 'image_url', image_url: {} }] }, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE', message: /text only/ })
@@ -142,7 +143,7 @@ test("chats of OpenAI's encodings are counted by its rule", async () => {
 const any = Tokenizer.fromFileSync(file)
 const render = (chatTemplate, variables) => any.applyChatTemplate(CHAT, { chatTemplate, variables, tokenize: false })
 
-test('values of JavaScript', () => {
+test('values of JavaScript in templates', () => {
   class Row {
     x = 1
   }
@@ -182,7 +183,7 @@ test('a template can write the date', () => {
   assert.match(rest, /^\w+day \w{3} \d\d \d\d [AP]M \d{3} \d\d \d{1,2} [ \d]\d \d{4}-\d\d-\d\d %q$/)
 })
 
-test('a template of a stranger can neither get out nor go on for ever', () => {
+test('an untrusted template can neither access the host nor run forever', () => {
   const stopped = [
     '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}',
     '{% for a in range(9999) %}{% for b in range(9999) %}{{ a }}{% endfor %}{% endfor %}',
@@ -205,13 +206,13 @@ test('a template of a stranger can neither get out nor go on for ever', () => {
   assert.equal(render("{{ {'__proto__': {'x': 1}}['__proto__'].x }}{{ {}.x }}"), '1')
 })
 
-test('a long conversation is no endless one', () => {
+test('a long conversation does not exceed the budget', () => {
   const long = [{ role: 'user', content: 'word '.repeat(4_000_000) }]
   const template = '{% for m in messages %}{% set c = m.content | trim %}{% if c is string and c + "" %}{{ c ~ "." }}{% endif %}{% endfor %}'
   assert.equal(any.applyChatTemplate(long, { chatTemplate: template, tokenize: false }).length, 20_000_000)
 })
 
-test('what jinja2 has and tokenlane has not is refused by name', () => {
+test('an unsupported feature of jinja2 is refused by name', () => {
   const templates = [
     ["{% include 'x' %}", 'include'],
     ['{% block x %}{% endblock %}', 'block'],
@@ -229,7 +230,7 @@ test('what jinja2 has and tokenlane has not is refused by name', () => {
   assert.throws(() => render("{{ raise_exception('never ' ~ 1) }}"), { code: 'ERR_TOKENLANE_CHAT_REFUSED', message: /never 1$/ })
 })
 
-test('special tokens that somebody spells can be refused', () => {
+test('special tokens in user content can be refused', () => {
   const options = { chatTemplate: '<s>{{ messages[0].content }}{{ tools }}{{ documents }}{{ x }}</s>' }
   const said = (message) => [{ role: 'user', content: message }]
   assert.equal(any.countChat(said('hi'), { ...options, specialTokens: 'throw' }), any.countChat(said('hi'), options))
@@ -250,7 +251,7 @@ test('special tokens that somebody spells can be refused', () => {
   }
 })
 
-test('what the calls do not take', () => {
+test('invalid arguments of the calls', () => {
   const wrong = (messages, options, error) => {
     for (const call of ['applyChatTemplate', 'countChat']) assert.throws(() => any[call](messages, { chatTemplate: 'x', ...options }), error, JSON.stringify(options))
   }

@@ -1,5 +1,5 @@
-// What the package says when its addon does not load: that it is missing, that the runtime does not permit it, or that the system
-// cannot load it.
+// The errors of an addon that does not load: it is missing, the runtime does not permit it, or the
+// system cannot load it.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -18,7 +18,10 @@ const PLATFORM = ADDON.split('.')[1]
 
 let made = 0
 
-/** A project that has the package, and one platform package with these bytes; the path of a script in it that loads the package. */
+/**
+ * Creates a project with the package and one platform package with these bytes. Returns the path of
+ * a script in it that loads the package.
+ */
 function project({ platform = PLATFORM, addon } = {}) {
   const place = path.join(folder, `project-${(made += 1)}`)
   const installed = path.join(place, 'node_modules', 'tokenlane')
@@ -48,22 +51,22 @@ function run(script, args = [], command = process.execPath) {
   return stdout || stderr
 }
 
-test('an addon that is installed loads', () => {
+test('an installed addon loads', () => {
   assert.equal(run(project({ addon: REAL })), '2\n')
 })
 
-test('an addon that is missing is said to be missing, and how to get it', () => {
+test('the error for a missing addon says how to install it', () => {
   assert.match(run(project()), new RegExp(`^ERR_TOKENLANE_ADDON_MISSING tokenlane has no addon for this machine: the package tokenlane-${PLATFORM} is missing\\. Run "npm install tokenlane-${PLATFORM}"`))
-  // node_modules that were copied from another system.
+  // Like node_modules that were copied from another system.
   const other = PLATFORM === 'win32-arm64-msvc' ? 'darwin-x64' : 'win32-arm64-msvc'
   assert.match(run(project({ platform: other, addon: REAL })), new RegExp(`^ERR_TOKENLANE_ADDON_MISSING .* tokenlane-${other} is installed, but it is for another platform\\.`))
 })
 
-test('an addon that the system cannot load is said to be there', () => {
+test('the error for an addon that the system cannot load says that it is installed', () => {
   const damaged = run(project({ addon: 'this is no library' }))
   assert.match(damaged, /^ERR_TOKENLANE_ADDON_LOAD tokenlane's addon .* is installed, but this system cannot load it: ./)
   assert.doesNotMatch(damaged, /missing|npm install tokenlane/)
-  // In the words of the loaders of glibc and musl.
+  // Messages of the loaders of glibc and musl.
   const words = ["/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.99' not found", 'Error relocating a.node: __memcpy_chk: symbol not found', 'libc.musl-x86_64.so.1: cannot open shared object file']
   for (const said of words) {
     const script = project({ addon: 'x' })
@@ -75,7 +78,7 @@ test('an addon that the system cannot load is said to be there', () => {
   }
 })
 
-test('an addon that Node.js does not permit is said not to be permitted, with the flag', () => {
+test('the error for an addon that Node does not permit names the flag', () => {
   const script = project({ addon: REAL })
   const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
   const read = '--allow-fs-read=*'
@@ -85,7 +88,7 @@ test('an addon that Node.js does not permit is said not to be permitted, with th
   assert.doesNotMatch(denied, /missing|npm install/)
   assert.equal(answer([permission, read, '--allow-addons']), '2\n')
   assert.match(answer(['--no-addons']), /^ERR_TOKENLANE_ADDON_NOT_PERMITTED .*runs with --no-addons\. Run with --addons\n$/)
-  // What may be read: all but the loader and the addon.
+  // Everything is readable except the loader and the addon.
   const tokenlane = path.join(path.dirname(script), 'node_modules', 'tokenlane')
   const some = [script, ...['package.json', 'index.js', 'lib'].map((name) => path.join(tokenlane, name))].map((place) => `--allow-fs-read=${place}`)
   assert.match(answer([permission, ...some, '--allow-addons']), /^ERR_TOKENLANE_ADDON_NOT_PERMITTED .*does not allow FileSystemRead of .*tokenlane.*\. Run with --allow-fs-read=.*tokenlane/)
@@ -93,7 +96,7 @@ test('an addon that Node.js does not permit is said not to be permitted, with th
 
 const DENO = [process.env.DENO_PATH, path.join(root, '.cache', 'runtimes', 'deno-latest', 'node_modules', 'deno', 'deno')].find((place) => place && fs.existsSync(place))
 
-test('an addon that Deno does not permit is said not to be permitted, with the flag', { skip: DENO === undefined && 'there is no Deno: "npm run runtimes -- --only deno" gets one, or say where one is with DENO_PATH' }, () => {
+test('the error for an addon that Deno does not permit names the flag', { skip: DENO === undefined && 'there is no Deno: "npm run runtimes -- --only deno" gets one, or say where one is with DENO_PATH' }, () => {
   const script = project({ addon: REAL })
   const answer = (...flags) => run(script, ['run', '--no-prompt', '--quiet', ...flags], DENO)
   const denied = answer('--allow-read', '--allow-env')

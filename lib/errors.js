@@ -1,6 +1,7 @@
 'use strict'
 
-// Errors that the JS side finds. Those of the addon look the same: an Error, TypeError or RangeError with a `code`.
+// Creates the errors of the JavaScript side. They have the form of the addon's errors: an Error,
+// TypeError or RangeError with a `code`.
 
 function withCode(thrown, code) {
   thrown.code = code

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Reports comments and prose that are wider than 100 columns. Tables and code blocks of Markdown are
-// excluded, because they cannot be wrapped.
+// Reports comments and prose that are wider than 100 columns. Tables and code blocks of Markdown
+// are excluded, because they cannot be wrapped.
 //
 //   usage: node scripts/check-widths.mjs
 

@@ -1,4 +1,5 @@
-// What `npm start` and `npm test` do first: check the machine, install, build the addon if it is not there or old.
+// The first steps of `npm start` and `npm test`: check the machine, install the packages, and build
+// the addon if it is missing or outdated.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'

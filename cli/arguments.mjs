@@ -13,8 +13,8 @@ const HELP = { type: 'boolean', short: 'h', help: 'show this help' }
 /**
  * Reads the arguments of a command.
  *
- * @param {object} command `options`: for each name `{ type, short, value, help, choices, number, default, multiple }`, where `number` is
- *   the least and the most that a whole number may be
+ * @param {object} command `options`: for each name `{ type, short, value, help, choices, number, size, default, multiple }`, where
+ *   `number` is the least and the most that a whole number may be, and `size` the same of bytes, which may be written as 64M
  * @param {string[]} args
  * @returns {{ values: object, positionals: string[] }} values by the options' names; `help` is true if it was asked for
  * @throws {UsageError}
@@ -51,10 +51,11 @@ function take(values, known, { name, rawName, value }) {
   else values[name] = checked
 }
 
-function check(rawName, { choices, number }, value) {
+function check(rawName, { choices, number, size }, value) {
   if (choices !== undefined && !choices.includes(value)) {
     throw new UsageError(`'${rawName}' is one of ${choices.join(', ')}, not '${value}'`)
   }
+  if (size !== undefined) return bytesOf(rawName, size, value)
   if (number === undefined) return value
   const [least, most] = number
   if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
@@ -62,6 +63,18 @@ function check(rawName, { choices, number }, value) {
     throw new UsageError(`'${rawName}' is a whole number ${range}, not '${value}'`)
   }
   return Number(value)
+}
+
+const UNITS = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }
+
+/** A size such as 4096, 64M or 1G; units are powers of 1024. */
+function bytesOf(rawName, [least, most], value) {
+  const [, digits, unit] = /^(\d{1,15})([KMG]?)i?B?$/i.exec(value) ?? []
+  const bytes = digits === undefined ? undefined : Math.min(Number(digits) * UNITS[unit.toUpperCase()], 2 ** 53)
+  // The core takes texts of less than 4 GiB.
+  if (bytes === 2 ** 32) return Math.min(bytes, most)
+  if (bytes !== undefined && bytes >= least && bytes <= most) return bytes
+  throw new UsageError(`'${rawName}' is a number of bytes from ${least} to ${most}, such as 4096, 64M or 1G, not '${value}'`)
 }
 
 const WIDTH = 100

@@ -1,5 +1,7 @@
 // What goes wrong in the command line tool itself. Errors of the library have codes of their own and pass through.
 
+import { oneLine } from './terminal.mjs'
+
 /** Something that the user can mend: said in one line, without a stack. */
 export class Failure extends Error {
   /**
@@ -37,6 +39,10 @@ const REASONS = {
   EACCES: ['FILE', 'permission denied'],
   EPERM: ['FILE', 'permission denied'],
   ENOSPC: ['FILE', 'no space is left on the disk'],
+  EMFILE: ['TOO_MANY_FILES', 'too many files are open'],
+  ENFILE: ['TOO_MANY_FILES', 'too many files are open'],
+  ENXIO: ['NOT_A_FILE', 'it is a socket, or a device that is not there'],
+  ELOOP: ['FILE', 'it is a link that leads back to itself'],
   ENOTDIR: ['FILE_NOT_FOUND', 'a part of its path is no folder'],
 }
 
@@ -50,6 +56,5 @@ export function fileFailure(name, error) {
 /** The one line that is printed of an error. What it quotes may be made to move a terminal's cursor, or to turn text around. */
 export function lineOf(error) {
   const code = typeof error?.code === 'string' ? ` (${error.code})` : ''
-  const message = String(error?.message ?? error).replace(/\s*\n\s*/g, ' ')
-  return `tokenlane: ${message.replace(/\p{C}/gu, (found) => `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`)}${code}`
+  return `tokenlane: ${oneLine(String(error?.message ?? error))}${code}`
 }

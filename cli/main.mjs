@@ -5,7 +5,8 @@
 import { createRequire } from 'node:module'
 
 import { examples, helpOf, readArguments, table } from './arguments.mjs'
-import { UsageError, lineOf } from './failure.mjs'
+import { Failure, UsageError, lineOf } from './failure.mjs'
+import { mayBlockExit } from './input/open.mjs'
 
 const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,
@@ -20,8 +21,11 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 // A reader that has seen enough, such as head, is no failure.
 process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : fail(error)))
-// What was begun is taken away as the process ends (output/file.mjs), with whatever ends it.
-for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => process.exit(status))
+// Nobody hears of errors then.
+process.stderr.on('error', () => {})
+for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => process.exit(fail(error)))
+// Unfinished files are removed as the process ends (output/file.mjs), whatever ends it.
+for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => end(signal, status))
 
 try {
   await main(process.argv.slice(2))
@@ -67,12 +71,27 @@ ${examples([
 `
 }
 
+/** Ends the process by a signal. */
+function end(signal, status) {
+  if (!mayBlockExit()) process.exit(status)
+  // `exit` would wait for a thread that itself waits. Without a listener the signal ends the process at once.
+  process.emit('exit', status)
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
+}
+
 function print(text) {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
+/** What V8 throws where it does not end the process: of buffers, arrays and strings that are too large. */
+function isOutOfMemory(error) {
+  return error instanceof RangeError && /allocation failed|Invalid (?:string|array|typed array|array buffer) length/.test(error.message)
+}
+
 /** Says what was wrong; gives the exit code. */
-function fail(error) {
+function fail(thrown) {
+  const error = isOutOfMemory(thrown) ? new Failure('OUT_OF_MEMORY', `there is not enough memory: ${thrown.message}`) : thrown
   process.stderr.write(`${lineOf(error)}\n`)
   return error?.code === 'ERR_TOKENLANE_USAGE' ? 2 : 1
 }

@@ -2,6 +2,8 @@
 
 /** As many as the addon runs at once. */
 const AHEAD = 2
+/** A batch with more bytes of text, or ids, is worked on before the next one is read: a few of them would fill the memory. */
+const LARGE = 16 << 20
 
 /**
  * @template In, Out
@@ -19,7 +21,8 @@ export async function* inOrder(batches, work) {
   }
   for await (const batch of batches) {
     start(batch)
-    if (running.length >= AHEAD) yield await running.shift()
+    const isLarge = batch.reduce((sum, { text, ids }) => sum + (text ?? ids).length, 0) > LARGE
+    while (running.length > 0 && (isLarge || running.length >= AHEAD)) yield await running.shift()
   }
   while (running.length > 0) yield await running.shift()
 }

@@ -20,7 +20,18 @@ export const marked = (text) => `\x1b[1;38;5;231;48;5;96m${text}\x1b[0m`
 export const broken = (text) => `\x1b[38;5;231;48;5;130m${text}\x1b[0m`
 export const dim = (text) => `\x1b[2m${text}\x1b[0m`
 
+/** C0 except tab and end of line, C1, and what changes the direction of text or ends a line. */
+const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+const number = (found) => `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`
+
+/** Text that a terminal shows and does not obey: controls are written as their numbers. */
+export const forTerminal = (text) => text.replace(CONTROLS, number)
+
+/** The same for one line, in which nothing is invisible. */
+export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, number)
+
 const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }
 
 /** White space as signs, and what has no picture, or changes how others are drawn, as its number. */
-export const visible = (text) => text.replace(/[\s\p{C}\p{Zl}\p{Zp}]/gu, (found) => SIGNS[found] ?? `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`)
+export const visible = (text) => text.replace(/[\s\p{C}\p{Zl}\p{Zp}]/gu, (found) => SIGNS[found] ?? number(found))

@@ -6,6 +6,7 @@ import path from 'node:path'
 
 import { Tokenizer, encodings } from '../index.mjs'
 import { Failure } from './failure.mjs'
+import { statIfThere } from './input/stat.mjs'
 
 const require = createRequire(import.meta.url)
 
@@ -61,9 +62,15 @@ export async function loadTokenizer(name, encoding) {
   throw new Failure('UNKNOWN_TOKENIZER', `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`)
 }
 
+/** The files of a tokenizer that is one, or has one. */
+export function tokenizerFiles(name) {
+  const places = [name, ...IN_FOLDER.map((one) => path.join(name, one))]
+  return places.filter((place) => statIfThere(place)?.isFile()).map((file) => ({ name: file, file }))
+}
+
 /** The file that a name is; of a folder the tokenizer in it. */
 function fileOf(name) {
-  const stat = fs.statSync(name, { throwIfNoEntry: false })
+  const stat = statIfThere(name)
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name
   const found = IN_FOLDER.map((one) => path.join(name, one)).find((one) => fs.existsSync(one))
   if (found === undefined) throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${IN_FOLDER.join(' and no ')}`)

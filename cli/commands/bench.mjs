@@ -1,8 +1,9 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
 import { Failure } from '../failure.mjs'
-import { sourcesOf } from '../input/files.mjs'
-import { ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, THREADS, batchOptions } from './options.mjs'
@@ -25,6 +26,8 @@ export const bench = {
     mib: { type: 'string', value: 'N', number: [1, 4096], default: 64, help: 'how much text is read, in MiB' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each tokenizer' },
     ...ENCODE_OPTIONS,
+    ...MAX_ROW_OPTION,
+    ...RATIO_OPTION,
     threads: THREADS,
   },
   examples: [
@@ -33,14 +36,17 @@ export const bench = {
   ],
 
   async run({ values, positionals }) {
-    const batches = await readUpTo(values.mib * MIB, sourcesOf(positionals, values.text), { unit: unitOf(values, 'lines'), field: values.field })
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const out = openOutput(undefined, values.tokenizer.flatMap((name) => inputsOf(sources, name)))
+    const batches = await readUpTo(values.mib * MIB, sources, { unit: unitOf(values, 'lines'), field: values.field, maxRow: values['max-row'] })
     const rows = batches.reduce((sum, batch) => sum + batch.length, 0)
     const bytes = batches.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
     if (bytes === 0) throw new Failure('USAGE', 'there is no text to measure with')
     const results = []
     for (const name of values.tokenizer) results.push({ tokenizer: name, rows, bytes, ...(await measure(name, batches, bytes, values)) })
     const write = formatOf({ format: values.format }, ['text', 'jsonl']) === 'jsonl' ? (all) => all.map((one) => `${JSON.stringify(one)}\n`).join('') : table
-    process.stdout.write(write(results))
+    await out.write(write(results))
+    await out.commit()
   },
 }
 

@@ -1,5 +1,5 @@
-import { sourcesOf } from '../input/files.mjs'
-import { ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
@@ -24,6 +24,8 @@ export const count = {
     format: { ...FORMAT, choices: ['text', 'jsonl'] },
     output: OUTPUT,
     ...ENCODE_OPTIONS,
+    ...MAX_ROW_OPTION,
+    ...RATIO_OPTION,
     threads: THREADS,
     quiet: QUIET,
   },
@@ -36,9 +38,9 @@ export const count = {
 
   async run({ values, positionals }) {
     const unit = unitOf(values, 'files')
-    const sources = sourcesOf(positionals, values.text)
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const file = openOutput(values.output)
+    const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
     const progress = progressOf(sources, values)
     const write = values.total ? () => '' : formatOf(values, ['text', 'jsonl']) === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
     const options = batchOptions(tokenizer, values)
@@ -50,7 +52,7 @@ export const count = {
       }
     }
     let sum = 0
-    const rows = batchesOf(sources, { unit, field: values.field, onRead: (bytes) => progress.read(bytes) })
+    const rows = batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'], onRead: (bytes) => progress.read(bytes) })
     for await (const { batch, result } of inOrder(rows, countRows)) {
       let text = ''
       result.forEach((tokens, row) => {

@@ -1,6 +1,6 @@
-import { sourcesOf } from '../input/files.mjs'
+import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
 import { idBatches } from '../input/ids.mjs'
-import { atRow } from '../input/rows.mjs'
+import { MAX_ROW_OPTION, atRow } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { ID_FORMATS, formatOf } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
@@ -25,6 +25,8 @@ export const decode = {
     'skip-special-tokens': { type: 'boolean', help: 'leave special tokens out' },
     format: { ...FORMAT, choices: ['text', 'jsonl'] },
     output: OUTPUT,
+    ...MAX_ROW_OPTION,
+    ...RATIO_OPTION,
     threads: THREADS,
     quiet: QUIET,
   },
@@ -35,9 +37,9 @@ export const decode = {
   ],
 
   async run({ values, positionals }) {
-    const sources = sourcesOf(positionals, values.ids, '--ids')
+    const sources = sourcesOf(positionals, { text: values.ids, option: '--ids', maxRatio: values['max-ratio'] })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const file = openOutput(values.output)
+    const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
     const progress = progressOf(sources, values)
     const lineOf = formatOf(values, ['text', 'jsonl']) === 'jsonl' ? (text) => `${JSON.stringify({ text })}\n` : (text) => `${text}\n`
     const options = { skipSpecialTokens: values['skip-special-tokens'] ?? false, ...(values.threads && { threads: values.threads }) }
@@ -49,11 +51,9 @@ export const decode = {
       }
     }
     const type = values.type ?? typeFor(tokenizer)
-    const rows = idBatches(sources, { from: values.from, field: values.field, type, onRead: (bytes) => progress.read(bytes) })
+    const rows = idBatches(sources, { from: values.from, field: values.field, type, maxRow: values['max-row'], onRead: (bytes) => progress.read(bytes) })
     for await (const { result } of inOrder(rows, decodeRows)) {
-      let text = ''
-      for (const row of result) text += lineOf(row)
-      await file.write(text)
+      for (const row of result) await file.write(lineOf(row))
     }
     await file.commit()
     progress.stop()

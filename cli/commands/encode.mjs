@@ -1,11 +1,14 @@
 import { UsageError } from '../failure.mjs'
-import { sourcesOf } from '../input/files.mjs'
-import { ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
 import { ID_FORMATS, formatOf, idWriter } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, THREADS, batchOptions } from './options.mjs'
+
+/** The most bytes of a row whose tokens are written: each token is a string, which takes more than its id. */
+const MAX_WITH_TOKENS = 8 << 20
 
 export const encode = {
   summary: 'The token ids of texts.',
@@ -22,10 +25,12 @@ export const encode = {
     format: { ...FORMAT, choices: ID_FORMATS },
     output: OUTPUT,
     type: { type: 'string', choices: ['u16', 'u32'], help: 'the numbers of npy and bin (default: u16 if the vocabulary fits)' },
-    tokens: { type: 'boolean', help: 'tokens as well as ids (jsonl)' },
+    tokens: { type: 'boolean', help: 'tokens as well as ids (jsonl); rows have 8M at most then, unless --max-row says otherwise' },
     offsets: { type: 'string', choices: ['utf16', 'codepoint', 'byte'], help: 'where each token stands in its row (jsonl)' },
     'max-length': { type: 'string', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most ids of a row' },
     ...ENCODE_OPTIONS,
+    ...MAX_ROW_OPTION,
+    ...RATIO_OPTION,
     threads: THREADS,
     quiet: QUIET,
   },
@@ -40,9 +45,9 @@ export const encode = {
     const unit = unitOf(values, 'lines')
     const format = formatOf(values, ID_FORMATS)
     if (format !== 'jsonl' && (values.tokens || values.offsets)) throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
-    const sources = sourcesOf(positionals, values.text)
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const writer = idWriter(format, { output: values.output, type: values.type ?? typeFor(tokenizer), unit })
+    const writer = idWriter(format, { output: values.output, inputs: inputsOf(sources, values.tokenizer), type: values.type ?? typeFor(tokenizer), unit })
     const progress = progressOf(sources, values)
     const options = {
       ...batchOptions(tokenizer, values),
@@ -58,7 +63,7 @@ export const encode = {
         throw atRow(rows, error)
       }
     }
-    const rows = batchesOf(sources, { unit, field: values.field, onRead: (bytes) => progress.read(bytes) })
+    const rows = batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined), onRead: (bytes) => progress.read(bytes) })
     for await (const { batch, result } of inOrder(rows, encodeRows)) {
       await writer.write(result, batch)
       result.dispose()

@@ -1,8 +1,8 @@
 import { UsageError, at } from '../failure.mjs'
-import { sourcesOf } from '../input/files.mjs'
-import { wholeText } from '../input/rows.mjs'
+import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
+import { MAX_ROW_OPTION, wholeText } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
-import { COLOUR_OPTION, broken, dim, hasColours, marked, onGround, visible } from '../terminal.mjs'
+import { COLOUR_OPTION, broken, dim, forTerminal, hasColours, marked, onGround, visible } from '../terminal.mjs'
 import { LOOK, describe, hex } from '../tokens.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { FORMAT } from './options.mjs'
@@ -21,6 +21,8 @@ export const inspect = {
     limit: { type: 'string', value: 'N', number: [1, Infinity], default: 200, help: 'the most tokens that are shown of a text' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each token' },
     color: COLOUR_OPTION,
+    'max-row': { ...MAX_ROW_OPTION['max-row'], default: 16 << 20, help: 'the most bytes of a text, such as 64M' },
+    ...RATIO_OPTION,
     web: { type: 'boolean', help: 'serve the page' },
     port: { type: 'string', value: 'N', number: [0, 65535], help: 'its port (default: any that is free)' },
   },
@@ -37,13 +39,14 @@ export const inspect = {
       return serve([...positionals, ...(values.tokenizer === inspect.options.tokenizer.default ? [] : values.tokenizer)], values)
     }
     if (values.port !== undefined) throw new UsageError("'--port' is for the page: give '--web' too")
-    const sources = sourcesOf(positionals, values.text)
-    const out = openOutput()
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const out = openOutput(undefined, values.tokenizer.flatMap((name) => inputsOf(sources, name)))
     for (const name of values.tokenizer) {
       const tokenizer = await loadTokenizer(name, values.encoding)
       for (const source of sources) {
-        const text = utf8Of(await wholeText(source), source)
-        await out.write(values.format === 'jsonl' ? objects(tokenizer, text, values) : page(name, tokenizer, source, text, values))
+        const text = utf8Of(await wholeText(source, values['max-row']), source)
+        if (values.format === 'jsonl') await out.write(objects(tokenizer, text, values))
+        else await out.write(page(name, tokenizer, source, text, values), { isSafe: true })
       }
     }
     await out.commit()
@@ -69,11 +72,19 @@ function page(name, tokenizer, source, text, { limit, color }) {
   const encoding = tokenizer.encode(text, LOOK)
   const tokens = tokensOf(tokenizer, text, encoding, limit)
   const paint = hasColours(color)
-  const counts = [[encoding.length, 'token'], [[...text].length, 'character'], [Buffer.byteLength(text), 'byte']]
-  const heading = `${name}${source.file ? `, ${source.name}` : ''}: ${counts.map(([count, noun]) => plural(count, noun)).join(', ')}`
+  const counts = [[encoding.length, 'token'], [charactersOf(text), 'character'], [Buffer.byteLength(text), 'byte']]
+  const shownNames = [name, ...(source.file ? [source.name] : [])].map((one) => (process.stdout.isTTY ? forTerminal(one) : one)).join(', ')
+  const heading = `${shownNames}: ${counts.map(([count, noun]) => plural(count, noun)).join(', ')}`
   const rest = encoding.length - tokens.length
   const more = rest > 0 ? `… and ${plural(rest, 'token')} more; '--limit ${encoding.length}' shows all\n` : ''
   return `${heading}\n\n${flow(tokens, paint)}\n\n${rows(tokens, paint)}${more}\n`
+}
+
+/** Code points, counted without making them. */
+function charactersOf(text) {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
 }
 
 /** The text itself, cut into tokens; an end of line is drawn and done. */

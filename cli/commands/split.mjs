@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 
 import { Failure, UsageError, at } from '../failure.mjs'
-import { sourcesOf } from '../input/files.mjs'
-import { ROW_OPTIONS, batchesOf, placeOf, unitOf } from '../input/rows.mjs'
+import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, placeOf, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { progressOf } from '../progress.mjs'
@@ -26,6 +26,8 @@ export const split = {
     format: { ...FORMAT, choices: ['jsonl', 'text'], help: 'how pieces are written; by default as the name of the output ends, else jsonl' },
     output: OUTPUT,
     ...ENCODE_OPTIONS,
+    ...MAX_ROW_OPTION,
+    ...RATIO_OPTION,
     quiet: QUIET,
   },
   examples: [
@@ -39,14 +41,14 @@ export const split = {
     if (maxTokens === undefined) throw new UsageError("say how many tokens a piece has at most: '--max-tokens N'")
     if (values.overlap >= maxTokens) throw new UsageError("'--overlap' must be less than '--max-tokens'")
     const unit = unitOf(values, 'files')
-    const sources = sourcesOf(positionals, values.text)
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const file = openOutput(values.output)
+    const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
     const progress = progressOf(sources, values)
     const onRead = (bytes) => progress.read(bytes)
     const options = { maxTokens, overlap: values.overlap, boundary: values.boundary, ...countOptions(tokenizer, values) }
     const write = formatOf(values, ['text', 'jsonl'], 'jsonl') === 'jsonl' ? jsonLine : readable
-    const pieces = unit === 'files' ? streamed(tokenizer, sources, options, onRead) : splitRows(tokenizer, batchesOf(sources, { unit, field: values.field, onRead }), options)
+    const pieces = unit === 'files' ? streamed(tokenizer, sources, options, onRead) : splitRows(tokenizer, batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'], onRead }), options)
     for await (const piece of pieces) await file.write(write(piece))
     await file.commit()
     progress.stop()

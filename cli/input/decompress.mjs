@@ -1,19 +1,54 @@
-// What is compressed is told by its first bytes, not by its name; neither gzip nor Zstandard starts like UTF-8 can.
+// Decompresses what its first bytes, not its name, show to be compressed: neither gzip nor Zstandard starts like UTF-8 can.
+//
+// A few kilobytes can decompress to terabytes, so what comes out is bounded by what went in: FREE_BYTES, and `maxRatio` bytes for
+// each compressed byte.
 
 import { Readable, pipeline } from 'node:stream'
 import zlib from 'node:zlib'
 
 import { Failure } from '../failure.mjs'
+import { ZstdGuard } from './zstd-guard.mjs'
+
+/** Decompressed bytes that are allowed whatever the ratio. */
+const FREE_BYTES = 64 << 20
+/** Text seldom reaches 30; files that are one line again and again reach some hundred. */
+export const MAX_RATIO = 100
+/** Compressed bytes that the Zstandard decompressor gets at once: it keeps all that comes of them, and calls itself for each frame. */
+const SLICE = 1 << 14
+
+/** Counts bytes on both sides of a decompressor. */
+class Ratio {
+  #most
+  #read = 0
+  #made = 0
+
+  constructor(most) {
+    this.#most = most
+  }
+
+  read(bytes) {
+    this.#read += bytes
+  }
+
+  make(bytes) {
+    this.#made += bytes
+    if (this.#made <= FREE_BYTES + this.#most * this.#read) return
+    throw new Failure(
+      'DECOMPRESS_LIMIT',
+      `it decompresses to more than ${this.#most} times its size: '--max-ratio ${this.#most * 10}' allows more, if you trust it`,
+    )
+  }
+}
 
 const isGzip = (head) => head[0] === 0x1f && head[1] === 0x8b
 /** A frame, or one that is to be skipped. */
 const isZstd = (head) => head.length >= 4 && (head.readUInt32LE(0) === 0xfd2fb528 || head.readUInt32LE(0) >>> 4 === 0x184d2a5)
 
 /** The bytes that chunks of bytes stand for. */
-export async function* decompressed(chunks) {
+export async function* decompressed(chunks, maxRatio = MAX_RATIO) {
   const { head, all } = await peek(chunks[Symbol.asyncIterator](), 4)
-  if (isGzip(head)) yield* gunzip(all)
-  else if (isZstd(head)) yield* unzstd(all)
+  if (isGzip(head)) yield* gunzip(all, new Ratio(maxRatio))
+  else if (isZstd(head)) yield* unzstd(all, new Ratio(maxRatio))
   else yield* all
 }
 
@@ -34,31 +69,51 @@ async function peek(iterator, length) {
   return { head: Buffer.concat(first), all: all() }
 }
 
-async function* gunzip(chunks) {
+async function* gunzip(chunks, ratio) {
+  async function* counted() {
+    for await (const chunk of chunks) {
+      ratio.read(chunk.length)
+      yield chunk
+    }
+  }
   const stream = zlib.createGunzip({ chunkSize: 1 << 18 })
   // An error of one of the two ends the loop below.
-  pipeline(Readable.from(chunks, { objectMode: false }), stream, () => {})
+  pipeline(Readable.from(counted(), { objectMode: false }), stream, () => {})
   try {
-    yield* stream
+    for await (const chunk of stream) {
+      ratio.make(chunk.length)
+      yield chunk
+    }
   } catch (error) {
     throw error.code?.startsWith('Z_') ? damaged('gzip', error) : error
   }
 }
 
-/** Node has a decompressor of its own since 22.15, but that one stops behind the first of several frames, without a word. */
-async function* unzstd(chunks) {
+/** Node.js has a decompressor of its own since 22.15, but that one stops after the first of several frames without an error. */
+async function* unzstd(chunks, ratio) {
   const { Decompress } = await fzstd()
+  const guard = new ZstdGuard()
   const made = []
-  const stream = new Decompress((chunk) => made.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)))
-  const push = (chunk, isLast) => {
+  const stream = new Decompress((chunk) => {
+    // Thrown through `push`, so that no more of the slice is decompressed.
+    ratio.make(chunk.length)
+    if (chunk.length > 0) made.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
+  })
+  const push = (slice, isLast) => {
+    ratio.read(slice.length)
+    guard.push(slice)
     try {
-      stream.push(chunk, isLast)
+      stream.push(slice, isLast)
     } catch (error) {
-      throw damaged('Zstandard', error)
+      throw error instanceof Failure ? error : damaged('Zstandard', error)
     }
     return made.splice(0)
   }
-  for await (const chunk of chunks) yield* push(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), false)
+  for await (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; from += SLICE) {
+      yield* push(new Uint8Array(chunk.buffer, chunk.byteOffset + from, Math.min(SLICE, chunk.length - from)), false)
+    }
+  }
   yield* push(new Uint8Array(0), true)
 }
 
@@ -66,7 +121,7 @@ async function fzstd() {
   try {
     return await import('fzstd')
   } catch (error) {
-    const message = 'it is compressed with Zstandard, which needs the package fzstd, and that is not installed: run "npm install fzstd"'
+    const message = 'it is compressed with Zstandard, which needs the package fzstd; run "npm install fzstd"'
     throw new Failure('PACKAGE_MISSING', message, { cause: error })
   }
 }

@@ -4,10 +4,23 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
-import { decompressed } from './decompress.mjs'
+import { MAX_RATIO, decompressed } from './decompress.mjs'
 import { glob, isGlob } from './glob.mjs'
+import { tokenizerFiles } from '../tokenizers.mjs'
+import { readInput } from './open.mjs'
+import { rowsFileOf } from './rows-file.mjs'
+import { statIfThere } from './stat.mjs'
 
-const CHUNK = 1 << 20
+/** The option of all commands that read files. */
+export const RATIO_OPTION = {
+  'max-ratio': {
+    type: 'string',
+    value: 'N',
+    number: [1, 1_000_000],
+    default: MAX_RATIO,
+    help: 'how many bytes a byte of gzip or Zstandard may decompress to, beyond the first 64 MiB',
+  },
+}
 
 /**
  * Bytes with a name.
@@ -15,6 +28,7 @@ const CHUNK = 1 << 20
  * @typedef {object} Source
  * @property {string} name as it is shown
  * @property {string} [file] its path
+ * @property {number} [descriptor] its file descriptor, where it is open already
  * @property {number} [size] bytes as they lie on the disk; nothing for a pipe
  * @property {(onRead?: (bytes: number) => void) => AsyncIterable<Buffer>} chunks its bytes, decompressed; `onRead` hears how many
  *   were read of those on the disk
@@ -24,29 +38,38 @@ const CHUNK = 1 << 20
  * The sources that arguments name, in the order of the arguments, in folders and patterns in that of the names.
  *
  * @param {string[]} names paths, folders, patterns, or `-` for standard input, which is also read where there are none
- * @param {string} [text] read instead of files
- * @param {string} [option] the option that gave it
+ * @param {{ text?: string, option?: string, maxRatio?: number }} [how] `text` is read instead of files, and `option` is what gave it;
+ *   `maxRatio` is how many bytes a compressed byte may become
  * @returns {Source[]}
  */
-export function sourcesOf(names, text, option = '--text') {
+export function sourcesOf(names, { text, option = '--text', maxRatio } = {}) {
   if (text !== undefined) {
     if (names.length > 0) throw new UsageError(`give files or '${option}', not both`)
     return [textSource(text, option)]
   }
-  if (names.length > 0) return names.flatMap(named)
+  if (names.length > 0) return names.flatMap((name) => named(name, maxRatio))
   if (process.stdin.isTTY) throw new UsageError(`there is nothing to read: name files, give ${option}, or pipe something in`)
-  return [stdin()]
+  return [stdin(maxRatio)]
 }
 
-function named(name) {
-  if (name === '-') return [stdin()]
-  const stat = fs.statSync(name, { throwIfNoEntry: false })
-  if (stat?.isDirectory()) return filesBelow(name).map((file) => fileSource(file))
-  if (stat !== undefined) return [fileSource(name, stat)]
-  const found = isGlob(name) ? glob(name) : []
-  if (found.length > 0) return found.map((file) => fileSource(file))
+/** Files that a command reads besides its sources, which must not be written to either: the tokenizer, and where rows of ids start. */
+export function inputsOf(sources, tokenizer) {
+  const beside = sources.flatMap(({ file }) => (file !== undefined && /\.(npy|bin)$/i.test(file) ? [{ name: rowsFileOf(file), file: rowsFileOf(file) }] : []))
+  return [...sources, ...beside, ...tokenizerFiles(tokenizer)]
+}
+
+function named(name, maxRatio) {
+  if (name === '-') return [stdin(maxRatio)]
+  const stat = statIfThere(name)
+  if (stat?.isDirectory()) return filesBelow(name).map((file) => fileSource(file, maxRatio))
+  if (stat !== undefined) return [fileSource(name, maxRatio)]
+  const found = isGlob(name) ? glob(name).filter(isFile) : []
+  if (found.length > 0) return found.map((file) => fileSource(file, maxRatio))
   throw new Failure('FILE_NOT_FOUND', `${name}: ${isGlob(name) ? 'no file matches' : 'there is no such file'}`)
 }
+
+/** Whether a name is one of a regular file, or a link to one. Pipes and devices are read only where they are named themselves. */
+const isFile = (name) => statIfThere(name)?.isFile() === true
 
 /** All files of a folder and those in it. Names with a dot in front, such as .git, are left out; so are links to folders. */
 function filesBelow(folder) {
@@ -62,16 +85,22 @@ function filesBelow(folder) {
     .flatMap((entry) => {
       const place = path.join(folder, entry.name)
       if (entry.isDirectory()) return filesBelow(place)
-      return fs.statSync(place, { throwIfNoEntry: false })?.isFile() ? [place] : []
+      return isFile(place) ? [place] : []
     })
 }
 
-function fileSource(file, stat = fs.statSync(file)) {
-  const size = stat.isFile() ? stat.size : undefined
-  return { name: file, file, size, chunks: (onRead) => bytesOf(file, () => fs.createReadStream(file, { highWaterMark: CHUNK }), onRead) }
+function fileSource(file, maxRatio) {
+  const stat = statIfThere(file)
+  const size = stat?.isFile() ? stat.size : undefined
+  return { name: file, file, size, chunks: (onRead) => bytesOf(file, () => readInput(file), { onRead, maxRatio }) }
 }
 
-const stdin = () => ({ name: 'standard input', size: undefined, chunks: (onRead) => bytesOf('standard input', () => process.stdin, onRead) })
+const stdin = (maxRatio) => ({
+  name: 'standard input',
+  descriptor: 0,
+  size: undefined,
+  chunks: (onRead) => bytesOf('standard input', () => process.stdin, { onRead, maxRatio }),
+})
 
 const textSource = (text, option) => ({
   name: option,
@@ -81,7 +110,10 @@ const textSource = (text, option) => ({
   },
 })
 
-async function* bytesOf(name, open, onRead) {
+/** Errors of the decompressors, which do not know what they read. */
+const WITHOUT_NAME = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PACKAGE_MISSING'].map((code) => `ERR_TOKENLANE_${code}`)
+
+async function* bytesOf(name, open, { onRead, maxRatio }) {
   async function* raw() {
     try {
       for await (const chunk of open()) {
@@ -93,8 +125,8 @@ async function* bytesOf(name, open, onRead) {
     }
   }
   try {
-    yield* decompressed(raw())
+    yield* decompressed(raw(), maxRatio)
   } catch (error) {
-    throw ['ERR_TOKENLANE_DECOMPRESS', 'ERR_TOKENLANE_PACKAGE_MISSING'].includes(error.code) ? at(name, error) : error
+    throw WITHOUT_NAME.includes(error.code) ? at(name, error) : error
   }
 }

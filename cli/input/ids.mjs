@@ -3,9 +3,10 @@
 import fs from 'node:fs'
 
 import { Failure } from '../failure.mjs'
-import { rowsFileOf } from '../output/ids.mjs'
 import { readHeader } from '../output/npy.mjs'
-import { batchesOf, jsonOf, placeOf, valueAt } from './rows.mjs'
+import { readInput } from './open.mjs'
+import { MAX_JSON, MAX_LINE, batchesOf, jsonOf, placeOf, tooLong, valueAt } from './rows.mjs'
+import { rowsFileOf } from './rows-file.mjs'
 
 const BATCH_IDS = 1 << 20
 const BATCH_ROWS = 1 << 14
@@ -22,7 +23,7 @@ const MOST = 2 ** 32 - 1
  * Batches of rows of ids.
  *
  * @param {import('./files.mjs').Source[]} sources
- * @param {{ from?: string, field: string, type: 'u16' | 'u32', onRead?: (bytes: number) => void }} options
+ * @param {{ from?: string, field: string, type: 'u16' | 'u32', maxRow?: number, onRead?: (bytes: number) => void }} options
  * @returns {AsyncGenerator<IdRow[]>}
  */
 export async function* idBatches(sources, options) {
@@ -38,9 +39,10 @@ function formatOf({ file = '', name }) {
   return extension === 'ndjson' ? 'jsonl' : (extension ?? 'text')
 }
 
-async function* lineRows(source, format, { field, onRead }) {
+async function* lineRows(source, format, { field, maxRow, onRead }) {
   const ids = format === 'jsonl' ? (row) => jsonIds(row, field) : textIds
-  for await (const rows of batchesOf([source], { unit: 'lines', onRead })) {
+  const most = maxRow ?? (format === 'jsonl' ? MAX_JSON : undefined)
+  for await (const rows of batchesOf([source], { unit: 'lines', maxRow: most, onRead })) {
     const full = format === 'jsonl' ? rows.filter(({ text }) => text.toString().trim() !== '') : rows
     yield full.map((row) => ({ ids: ids(row), source, line: row.line }))
   }
@@ -75,10 +77,12 @@ export class ByteReader {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** So many bytes; fewer where the source ends, and none behind its end. */
-  async read(length) {
+  /** So many bytes; fewer where the source ends, and none behind its end. Throws what `tooLong` makes of more than `most`. */
+  async read(length, most = Infinity, tooLong = undefined) {
     const parts = []
+    let bytes = 0
     for (let wanted = length; wanted > 0; ) {
+      if (bytes > most) throw tooLong(most)
       if (this.#rest.length === 0) {
         const { value, done } = await this.#chunks.next()
         if (done) break
@@ -86,7 +90,9 @@ export class ByteReader {
       }
       const part = this.#rest.subarray(0, wanted)
       this.#rest = this.#rest.subarray(part.length)
-      wanted -= parts.push(part) && part.length
+      parts.push(part)
+      bytes += part.length
+      wanted -= part.length
     }
     return parts.length === 1 ? parts[0] : Buffer.concat(parts)
   }
@@ -99,19 +105,23 @@ export class ByteReader {
 const WIDTHS = { '<u2': 2, '<i2': 2, '<u4': 4, '<i4': 4, '<u8': 8, '<i8': 8, '|u1': 1 }
 /** How many row starts are read at once. */
 const STARTS = 1 << 15
+/** The most rows of a table that has no columns. */
+const MAX_EMPTY_ROWS = 1_000_000
 
 /** Rows of a binary file: as the file of row starts beside it says, or those of a table; otherwise the file is one row. */
-async function* binaryRows(source, format, { type, onRead }) {
+async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) {
   const reader = new ByteReader(source.chunks(onRead))
   try {
     const { descr, shape } = format === 'npy' ? await readHeader(reader, source.name) : { descr: type === 'u16' ? '<u2' : '<u4', shape: [] }
     if (WIDTHS[descr] === undefined || shape.length > 2) {
       throw new Failure('NPY', `${source.name}: ids are a list or a table of integers, not '${descr}' with ${shape.length} dimensions`)
     }
+    // They take no space in the file, so their number alone says how many there are.
+    if (shape[1] === 0 && shape[0] > MAX_EMPTY_ROWS) throw new Failure('NPY', `${source.name}: it has more than ${MAX_EMPTY_ROWS} rows without ids`)
     let line = 1
     for await (const lengths of rowLengths(source, format, shape)) {
       for (const some of inBatches(lengths)) {
-        yield await readRows(reader, descr, some, source, line)
+        yield await readRows(reader, descr, some, { source, line, maxRow })
         line += some.length
       }
     }
@@ -137,9 +147,12 @@ function* inBatches(lengths) {
 }
 
 /** The next rows, of these lengths; `Infinity` is the rest of the file, as one row. */
-async function readRows(reader, descr, lengths, source, line) {
+async function readRows(reader, descr, lengths, { source, line, maxRow }) {
   const wanted = lengths.reduce((sum, length) => sum + length, 0)
-  const bytes = await reader.read(wanted * WIDTHS[descr])
+  // Only a row that is alone is longer than a batch.
+  const place = () => (lengths[0] === Infinity ? source.name : placeOf({ source, line }))
+  const most = Math.max(maxRow, lengths.length > 1 ? BATCH_IDS * 8 : 0)
+  const bytes = await reader.read(wanted * WIDTHS[descr], most, tooLong(place))
   if (bytes.length % WIDTHS[descr] !== 0) throw new Failure('ID', `${source.name}: its last id is cut off`)
   const ids = idsOf(bytes, descr)
   if (ids === undefined) throw new Failure('ID', `${source.name}: it holds a number that is no id`)
@@ -163,7 +176,7 @@ async function* rowLengths(source, format, shape) {
     yield [shape[0] ?? Infinity]
     return
   }
-  const reader = new ByteReader(fs.createReadStream(file))
+  const reader = new ByteReader(readInput(file))
   if (format === 'npy') await readHeader(reader, file)
   let before
   for (let bytes = await reader.read(STARTS * 8); bytes.length > 0; bytes = await reader.read(STARTS * 8)) {

@@ -2,13 +2,25 @@
 // that a file of any size is never in memory as a whole.
 
 import { Failure, UsageError, at } from '../failure.mjs'
+import { Gatherer } from './gather.mjs'
 
 const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
 /** The most bytes of one text, as in the core. */
 const MOST = 2 ** 32 - 1
+/** The most bytes of a row, unless one says otherwise: it is in memory as a whole, and its ids are too. */
+export const MAX_LINE = 64 << 20
+/** A line of JSON takes thirty times its size as values. */
+export const MAX_JSON = 16 << 20
+const MAX_WHOLE = 256 << 20
 const NEWLINE = 10
 const RETURN = 13
+const EMPTY = Buffer.alloc(0)
+
+/** The option of all commands that read rows. */
+export const MAX_ROW_OPTION = {
+  'max-row': { type: 'string', value: 'SIZE', size: [1, MOST], help: 'the most bytes of a row, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)' },
+}
 
 export const ROW_OPTIONS = {
   text: { type: 'string', short: 'x', value: 'TEXT', help: 'read this text instead of files' },
@@ -36,14 +48,14 @@ export function unitOf({ rows, field, text }, byDefault) {
  * The rows of all sources, in order, in batches.
  *
  * @param {import('./files.mjs').Source[]} sources
- * @param {{ unit: string, field?: string, onRead?: (bytes: number) => void }} options
+ * @param {{ unit: string, field?: string, maxRow?: number, onRead?: (bytes: number) => void }} options `maxRow` in bytes
  * @returns {AsyncGenerator<Row[]>}
  */
-export async function* batchesOf(sources, { unit, field, onRead }) {
+export async function* batchesOf(sources, { unit, field, maxRow, onRead }) {
   let batch = []
   let bytes = 0
   for (const source of sources) {
-    for await (const rows of unit === 'files' ? wholeFile(source, onRead) : lines(source, onRead)) {
+    for await (const rows of unit === 'files' ? wholeFile(source, maxRow, onRead) : lines(source, maxRow ?? (unit === 'fields' ? MAX_JSON : MAX_LINE), onRead)) {
       for (const row of unit === 'fields' ? fields(rows, field) : rows) {
         batch.push(row)
         bytes += row.text.length
@@ -63,44 +75,45 @@ export const placeOf = ({ source, line }) => (line === undefined ? source.name :
 /** An error of a call on these rows, with the place of the row that it is about. */
 export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
 
-async function* wholeFile(source, onRead) {
-  yield [{ text: await wholeText(source, onRead), source }]
+async function* wholeFile(source, maxRow, onRead) {
+  yield [{ text: await wholeText(source, maxRow, onRead), source }]
 }
 
+/** What a Gatherer throws of a row that has more bytes than it may. */
+export const tooLong = (place, hint = '') => (most) => new Failure('TEXT_TOO_LONG', `${place()}: this row has more than ${most} bytes; '--max-row SIZE' allows more${hint}`)
+
 /** All bytes of a source. */
-export async function wholeText(source, onRead) {
-  const chunks = []
-  let length = 0
-  for await (const chunk of source.chunks(onRead)) {
-    length += chunks.push(chunk) && chunk.length
-    if (length > MOST) throw new Failure('TEXT_TOO_LONG', `${source.name}: one text has less than 4 GiB; '--rows lines' cuts it at lines`)
-  }
-  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+export async function wholeText(source, maxRow = MAX_WHOLE, onRead) {
+  const text = new Gatherer(maxRow, tooLong(() => source.name, ", and '--rows lines' makes each line a row"))
+  text.reserve(source.size ?? 0)
+  for await (const chunk of source.chunks(onRead)) text.push(chunk)
+  return text.take()
 }
 
 /** The lines of a source, those of each chunk together: without their ends, which are \n or \r\n; there is none behind the last. */
-async function* lines(source, onRead) {
+async function* lines(source, maxRow, onRead) {
   let line = 0
-  let start = []
-  let length = 0
-  const row = (text) => {
+  const here = () => placeOf({ source, line: line + 1 })
+  const start = new Gatherer(maxRow, tooLong(here))
+  const row = (rest) => {
+    if (start.length > 0 || rest.length > maxRow) start.push(rest)
+    const text = start.length > 0 ? start.take() : rest
     line += 1
     return { text: text[text.length - 1] === RETURN ? text.subarray(0, -1) : text, source, line }
   }
-  for await (const chunk of source.chunks(onRead)) {
-    const rows = []
-    let from = 0
-    for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from)) {
-      const rest = chunk.subarray(from, to)
-      rows.push(row(start.length > 0 ? Buffer.concat([...start, rest]) : rest))
-      start = []
-      length = 0
+  try {
+    for await (const chunk of source.chunks(onRead)) {
+      const rows = []
+      let from = 0
+      for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from)) rows.push(row(chunk.subarray(from, to)))
+      if (from < chunk.length) start.push(chunk.subarray(from))
+      if (rows.length > 0) yield rows
     }
-    if (from < chunk.length) length += start.push(chunk.subarray(from)) && chunk.length - from
-    if (length > MOST) throw new Failure('TEXT_TOO_LONG', `${source.name}, line ${line + 1}: one text has less than 4 GiB`)
-    if (rows.length > 0) yield rows
+  } catch (error) {
+    // The decompressor does not know of lines.
+    throw error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT' ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error }) : error
   }
-  if (length > 0) yield [{ text: Buffer.concat(start), source, line: line + 1 }]
+  if (start.length > 0) yield [row(EMPTY)]
 }
 
 /** A field of each line; empty lines are none. */

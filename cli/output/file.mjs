@@ -1,10 +1,15 @@
-// Where results go: standard output, or a file that is written beside its place and renamed when it is complete.
+// Where results go: standard output, or a file that is written under another name and renamed when it is complete.
 
 import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, UsageError, fileFailure } from '../failure.mjs'
+import { openPipe } from '../input/open.mjs'
+import { statIfThere } from '../input/stat.mjs'
+import { forTerminal } from '../terminal.mjs'
+import { partOf, removeDeadParts } from './parts.mjs'
+import { refuseInput, statOf } from './same-file.mjs'
 
 const BUFFER = 1 << 16
 
@@ -12,12 +17,14 @@ const BUFFER = 1 << 16
 const unfinished = new Set()
 process.on('exit', () => unfinished.forEach((file) => fs.rmSync(file, { force: true })))
 
-/** Standard output, with the calls of a file. Writes of a few bytes are gathered. */
+/** Standard output, with the calls of a file. Writes of a few bytes are gathered. On a terminal nothing controls that terminal. */
 class StandardOutput {
   #text = ''
 
-  async write(text) {
-    this.#text += text
+  /** `isSafe` is for text with colours, whose parts were made safe one by one. */
+  async write(data, { isSafe = false } = {}) {
+    const text = String(data)
+    this.#text += process.stdout.isTTY && !isSafe ? forTerminal(text) : text
     if (this.#text.length >= BUFFER) await this.flush()
   }
 
@@ -36,24 +43,22 @@ class StandardOutput {
 class OutputFile {
   #name
   #place
-  #beside
+  #part
   #file
   #pending = []
   #bytes = 0
 
-  constructor(name) {
+  /** `place` is where the file lies: what a link leads to is replaced, not the link. */
+  constructor(name, place, mode) {
     this.#name = name
-    const stat = fs.statSync(name, { throwIfNoEntry: false })
-    if (stat?.isDirectory()) throw new UsageError(`the output ${name} is a folder`)
-    // What a link points to is replaced, not the link; a device or a pipe is written to as it is.
-    this.#place = stat ? fs.realpathSync(name) : name
-    const isPlain = stat === undefined || stat.isFile()
-    this.#beside = isPlain ? path.join(path.dirname(this.#place), `.${path.basename(this.#place)}.${process.pid}.part`) : undefined
+    this.#place = place
+    removeDeadParts(path.dirname(place))
+    this.#part = partOf(place)
+    unfinished.add(this.#part)
     try {
-      if (isPlain) unfinished.add(this.#beside)
-      this.#file = fs.openSync(this.#beside ?? name, isPlain ? 'wx' : 'w', stat?.mode)
+      this.#file = fs.openSync(this.#part, 'wx', mode)
     } catch (error) {
-      unfinished.delete(this.#beside)
+      unfinished.delete(this.#part)
       if (error.code !== 'ENOENT') throw fileFailure(name, error)
       throw new Failure('FILE_NOT_FOUND', `${name}: there is no folder ${path.dirname(name)}`, { cause: error })
     }
@@ -61,7 +66,7 @@ class OutputFile {
 
   /** Whether bytes at the start can be written again. */
   get isSeekable() {
-    return this.#beside !== undefined
+    return true
   }
 
   async write(data) {
@@ -87,9 +92,8 @@ class OutputFile {
   async commit() {
     this.flush()
     this.#try(() => fs.closeSync(this.#file))
-    if (this.#beside === undefined) return
-    this.#try(() => fs.renameSync(this.#beside, this.#place))
-    unfinished.delete(this.#beside)
+    this.#try(() => fs.renameSync(this.#part, this.#place))
+    unfinished.delete(this.#part)
   }
 
   #all(bytes, place) {
@@ -109,5 +113,83 @@ class OutputFile {
   }
 }
 
-/** The output of a command: a file, or standard output where none is named or `-` is. */
-export const openOutput = (name) => (name === undefined || name === '-' ? new StandardOutput() : new OutputFile(name))
+/** A pipe that another program reads, or a device: what is written there is gone, so there is nothing to rename. */
+class StreamOutput {
+  #name
+  #open
+  #stream
+  #pending = []
+  #bytes = 0
+  #failure
+
+  constructor(name, open) {
+    this.#name = name
+    this.#open = open
+  }
+
+  get isSeekable() {
+    return false
+  }
+
+  async write(data) {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)
+    this.#pending.push(bytes)
+    this.#bytes += bytes.length
+    if (this.#bytes >= BUFFER) await this.flush()
+  }
+
+  async flush() {
+    const bytes = Buffer.concat(this.#pending)
+    this.#pending = []
+    this.#bytes = 0
+    try {
+      await this.#connect()
+      if (this.#failure !== undefined) throw this.#failure
+      if (!this.#stream.write(bytes)) await once(this.#stream, 'drain')
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  async commit() {
+    await this.flush()
+    try {
+      this.#stream.end()
+      await once(this.#stream, 'finish')
+    } catch (error) {
+      throw this.#failed(error)
+    }
+    this.#stream.destroy()
+  }
+
+  async #connect() {
+    if (this.#stream !== undefined) return
+    this.#stream = await this.#open()
+    this.#stream.on('error', (error) => (this.#failure = error))
+  }
+
+  #failed(error) {
+    if (error.code === 'EPIPE') return new Failure('FILE', `${this.#name}: its reader has gone`, { cause: error })
+    return fileFailure(this.#name, error)
+  }
+}
+
+/**
+ * The output of a command: a file, or standard output where none is named or `-` is.
+ *
+ * @param {string | undefined} name
+ * @param {{ name: string, file?: string, descriptor?: number }[]} inputs what is read, and so must not be written to
+ */
+export function openOutput(name, inputs) {
+  if (name === undefined || name === '-') {
+    // As after `>> FILE`, where reading would never end.
+    refuseInput(statOf(1), '(standard output)', inputs)
+    return new StandardOutput()
+  }
+  const stat = statIfThere(name)
+  if (stat?.isDirectory()) throw new UsageError(`the output ${name} is a folder`)
+  refuseInput(statOf(name), name, inputs)
+  if (stat === undefined || stat.isFile()) return new OutputFile(name, stat ? fs.realpathSync(name) : name, stat?.mode)
+  if (stat.isFIFO()) return new StreamOutput(name, () => openPipe(name))
+  return new StreamOutput(name, async () => fs.createWriteStream(name, { flags: 'w' }))
+}

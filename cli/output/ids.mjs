@@ -4,6 +4,7 @@
 import path from 'node:path'
 
 import { Failure, UsageError } from '../failure.mjs'
+import { rowsFileOf } from '../input/rows-file.mjs'
 import { openOutput } from './file.mjs'
 import { headerOf } from './npy.mjs'
 
@@ -16,44 +17,63 @@ export function formatOf({ format, output }, formats, byDefault = 'text') {
   return formats.includes(told) ? told : byDefault
 }
 
-/** The file beside `corpus.npy` or `corpus.bin` that says where rows start. */
-export function rowsFileOf(file) {
-  const extension = path.extname(file)
-  return `${file.slice(0, file.length - extension.length)}.rows${extension}`
-}
-
 /**
  * What takes the rows of batches: `write(batch, rows)`, and `commit()` when there are no more.
  *
  * @param {string} format one of ID_FORMATS
- * @param {{ output?: string, type: 'u16' | 'u32', unit: string }} options
+ * @param {{ output?: string, inputs: object[], type: 'u16' | 'u32', unit: string }} options `inputs` as for openOutput
  */
 export function idWriter(format, options) {
   if (format === 'npy' || format === 'bin') return new BinaryWriter(format, options)
   const lines = format === 'text' ? textLines : jsonLines
-  const file = openOutput(options.output)
-  return { write: (batch, rows) => file.write(lines(batch, rows, options)), commit: () => file.commit() }
+  const file = openOutput(options.output, options.inputs)
+  const write = async (batch, rows) => {
+    for (const text of lines(batch, rows, options)) await file.write(text)
+  }
+  return { write, commit: () => file.commit() }
 }
 
-function textLines(batch) {
-  let text = ''
-  for (const ids of batch) text += `${ids.join(' ')}\n`
-  return text
+/** How many values become text at once: the text of a long row would be longer than a string can be. */
+const SLICE = 1 << 16
+
+/** The text of a list in parts, with a separator between its items. */
+function* joined(length, separator, textOf) {
+  for (let from = 0; from < length; from += SLICE) {
+    yield `${from > 0 ? separator : ''}${textOf(from, Math.min(from + SLICE, length))}`
+  }
+}
+
+function* textLines(batch) {
+  for (const ids of batch) {
+    yield* joined(ids.length, ' ', (from, to) => ids.subarray(from, to).join(' '))
+    yield '\n'
+  }
 }
 
 /** Per row `{"ids": [...]}`, with the name of the file where a row is a file, and tokens and offsets where they were asked for. */
-function jsonLines(batch, rows, { unit }) {
+function* jsonLines(batch, rows, { unit }) {
   const { rowOffsets, tokens } = batch
-  let text = ''
   for (let row = 0; row < batch.length; row++) {
-    text += '{'
-    if (unit === 'files' && rows[row].source.file) text += `"file":${JSON.stringify(rows[row].source.name)},`
-    text += `"ids":[${batch.row(row).join(',')}]`
-    if (tokens) text += `,"tokens":${JSON.stringify(tokens.slice(rowOffsets[row], rowOffsets[row + 1]))}`
-    if (batch.offsets) text += `,"offsets":[${pairs(batch.offsetsOf(row))}]`
-    text += '}\n'
+    yield '{'
+    if (unit === 'files' && rows[row].source.file) yield `"file":${JSON.stringify(rows[row].source.name)},`
+    const ids = batch.row(row)
+    yield '"ids":['
+    yield* joined(ids.length, ',', (from, to) => ids.subarray(from, to).join(','))
+    yield ']'
+    if (tokens) {
+      const start = rowOffsets[row]
+      yield ',"tokens":['
+      yield* joined(ids.length, ',', (from, to) => JSON.stringify(tokens.slice(start + from, start + to)).slice(1, -1))
+      yield ']'
+    }
+    if (batch.offsets) {
+      const offsets = batch.offsetsOf(row)
+      yield ',"offsets":['
+      yield* joined(offsets.length / 2, ',', (from, to) => pairs(offsets.subarray(2 * from, 2 * to)))
+      yield ']'
+    }
+    yield '}\n'
   }
-  return text
 }
 
 function pairs(offsets) {
@@ -70,8 +90,8 @@ class NumberFile {
   #descr
   #count = 0
 
-  constructor(name, descr, isNpy) {
-    this.#file = openOutput(name)
+  constructor(name, inputs, descr, isNpy) {
+    this.#file = openOutput(name, inputs)
     if (isNpy && !this.#file.isSeekable) throw new UsageError(`the header of ${name} is written last, so it must be a plain file`)
     this.#descr = isNpy ? descr : undefined
     if (isNpy) this.#file.write(headerOf(descr, 0))
@@ -95,11 +115,11 @@ class BinaryWriter {
   #type
   #count = 0n
 
-  constructor(format, { output, type }) {
+  constructor(format, { output, inputs, type }) {
     if (output === undefined || output === '-') throw new UsageError(`the format ${format} is two files: name the first with '--output'`)
     this.#type = type
-    this.#ids = new NumberFile(output, TYPES[type].descr, format === 'npy')
-    this.#rows = new NumberFile(rowsFileOf(output), '<u8', format === 'npy')
+    this.#ids = new NumberFile(output, inputs, TYPES[type].descr, format === 'npy')
+    this.#rows = new NumberFile(rowsFileOf(output), inputs, '<u8', format === 'npy')
     this.#rows.write(BigUint64Array.of(0n))
   }
 

@@ -5,6 +5,9 @@ import { Failure } from '../failure.mjs'
 const MAGIC = Buffer.from('\x93NUMPY', 'latin1')
 /** The header of a one-dimensional array always has this length, so that it can be written before the count is known. */
 const HEADER = 128
+/** The most bytes of a header that is read. */
+const MAX_HEADER = 1 << 16
+const ZERO = Buffer.alloc(2)
 
 /** The header of an array of so many numbers; `descr` as NumPy writes it, such as `<u2`. */
 export function headerOf(descr, count) {
@@ -30,13 +33,17 @@ const isNpy = (bytes) => bytes.subarray(0, MAGIC.length).equals(MAGIC)
 export async function readHeader(reader, name) {
   const start = await reader.read(10)
   if (start.length < 10 || !isNpy(start)) throw new Failure('NPY', `${name}: this is no .npy file`)
-  const isLong = start[6] > 1
-  const length = isLong ? start.readUInt16LE(8) + (await reader.read(2)).readUInt16LE(0) * 65536 : start.readUInt16LE(8)
+  // Version 1 has a length of two bytes, later ones of four.
+  const rest = start[6] > 1 ? await reader.read(2) : ZERO
+  const length = rest.length === 2 ? start.readUInt16LE(8) + rest.readUInt16LE(0) * 65536 : 0
+  if (length > MAX_HEADER) throw new Failure('NPY', `${name}: its header has more than ${MAX_HEADER} bytes`)
   const words = (await reader.read(length)).toString('latin1')
   const descr = /'descr': *'([^']*)'/.exec(words)?.[1]
   const shape = /'shape': *\(([\d, ]*)\)/.exec(words)?.[1]
   if (descr === undefined || shape === undefined || /'fortran_order': *True/.test(words)) {
-    throw new Failure('NPY', `${name}: its header says something that is not read here: ${words.trim()}`)
+    throw new Failure('NPY', `${name}: its header says something that is not read here: ${words.trim().slice(0, 200)}`)
   }
-  return { descr, shape: shape.split(',').filter((part) => part.trim() !== '').map(Number) }
+  const sizes = shape.split(',').filter((part) => part.trim() !== '').map(Number)
+  if (!sizes.every(Number.isSafeInteger)) throw new Failure('NPY', `${name}: its shape (${shape.slice(0, 100)}) is too large`)
+  return { descr, shape: sizes }
 }

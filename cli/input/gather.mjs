@@ -1,0 +1,58 @@
+// Puts the parts of a text together in one growing buffer, up to a limit. Parts may be as small as a byte, so they are copied rather
+// than kept.
+
+import { Failure } from '../failure.mjs'
+
+const FIRST = 1 << 16
+
+export class Gatherer {
+  #buffer = Buffer.alloc(0)
+  #length = 0
+  #most
+  #tooLong
+
+  /**
+   * @param {number} most bytes
+   * @param {(most: number) => Error} tooLong the error of a text that has more
+   */
+  constructor(most, tooLong) {
+    this.#most = most
+    this.#tooLong = tooLong
+  }
+
+  get length() {
+    return this.#length
+  }
+
+  push(part) {
+    const length = this.#length + part.length
+    if (length > this.#most) throw this.#tooLong(this.#most)
+    if (length > this.#buffer.length) this.#grow(Math.min(Math.max(length, 2 * this.#buffer.length, FIRST), this.#most))
+    part.copy(this.#buffer, this.#length)
+    this.#length = length
+  }
+
+  /** Makes room for so many bytes, if that is known. */
+  reserve(length) {
+    if (length > this.#buffer.length) this.#grow(Math.min(length, this.#most))
+  }
+
+  /** What was gathered; the next text starts anew. */
+  take() {
+    const text = this.#buffer.subarray(0, this.#length)
+    this.#buffer = Buffer.alloc(0)
+    this.#length = 0
+    return text
+  }
+
+  #grow(size) {
+    let larger
+    try {
+      larger = Buffer.allocUnsafeSlow(size)
+    } catch (cause) {
+      throw new Failure('OUT_OF_MEMORY', `there is no memory for a row of ${size} bytes`, { cause })
+    }
+    this.#buffer.copy(larger, 0, 0, this.#length)
+    this.#buffer = larger
+  }
+}

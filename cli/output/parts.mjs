@@ -1,0 +1,71 @@
+// Names of files that are being written, and what is left of those of processes that were killed.
+//
+//   .NAME.tokenlane-SYSTEM-PID-START-N.part
+//
+// SYSTEM stands for the running system: this machine since it was started, and the container. PID and START name the process, which has
+// another START than an earlier one with the same PID. A process is asked about only in its own system, so files of other machines
+// that share a folder are never touched; nor are those from before a restart, whose processes nobody can ask about.
+
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+
+const NAME = /^\..*\.tokenlane-([0-9a-f]{12})-(\d+)-(\d+)-\d+\.part$/s
+/** Bytes of the output's own name that are kept: names have 255 at most. */
+const SHOWN = 100
+
+const attempt = (work) => {
+  try {
+    return work()
+  } catch {
+    return ''
+  }
+}
+
+/** Where the system has no number of its own, the addresses of its network cards stand for it. */
+const machine = () =>
+  attempt(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) ||
+  attempt(() => Object.values(os.networkInterfaces()).flat().map(({ mac }) => mac).sort())
+
+const SYSTEM = createHash('sha256')
+  .update(JSON.stringify([process.platform, os.hostname(), machine(), attempt(() => fs.readlinkSync('/proc/self/ns/pid'))]))
+  .digest('hex')
+  .slice(0, 12)
+
+/** When a process was started, in ticks since the system was; 0 where the system does not say. */
+function startOf(pid) {
+  // The name of the program, in parentheses, can hold anything.
+  const stat = attempt(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0'
+}
+
+const START = startOf(process.pid)
+let made = 0
+
+/** A name beside a file that no other process uses. */
+export function partOf(file) {
+  const shown = Buffer.from(path.basename(file)).subarray(0, SHOWN).toString().replace(/\ufffd+$/, '')
+  return path.join(path.dirname(file), `.${shown}.tokenlane-${SYSTEM}-${process.pid}-${START}-${(made += 1)}.part`)
+}
+
+/** Removes what processes of this system that have ended left in a folder. */
+export function removeDeadParts(folder) {
+  for (const name of attempt(() => fs.readdirSync(folder)) || []) {
+    const [, system, pid, start] = NAME.exec(name) ?? []
+    if (system !== SYSTEM || !isDead(Number(pid), start)) continue
+    const place = path.join(folder, name)
+    attempt(() => fs.lstatSync(place).isFile() && fs.unlinkSync(place))
+  }
+}
+
+function isDead(pid, start) {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    return error.code === 'ESRCH'
+  }
+  // It is there, unless this is another one with its number. Where the system does not say, it is taken to be the same.
+  const now = startOf(pid)
+  return start !== '0' && now !== '0' && now !== start
+}

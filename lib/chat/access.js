@@ -8,7 +8,7 @@ const { part } = require('./markup.js')
 const { formatMethod, methodOf } = require('./methods.js')
 const { str } = require('./print.js')
 const text = require('./text.js')
-const { Dict, Namespace, TemplateError, Tuple, Undefined, View, isInteger, isText, kind, plain } = require('./values.js')
+const { Dict, Namespace, Range, TemplateError, Tuple, Undefined, View, isInteger, isText, kind, plain } = require('./values.js')
 const { Loop } = require('./loop.js')
 
 /** The attribute of a value, or undefined if its kind has none of this name. */
@@ -16,6 +16,7 @@ function attribute(object, name) {
   if (object instanceof Namespace) return object.attributes.get(name)
   if (object instanceof Loop) return object.get(name)
   if (isText(object) && (name === 'format' || name === 'format_map')) return formatOf(object, name)
+  spend(2)
   const found = methodOf(object, name)
   if (found === undefined) return undefined
   if (found.isRefused) return new Undefined(`${kind(object)}.${name} would change a value, which a template must not`)
@@ -34,6 +35,7 @@ function formatOf(object, name) {
 /** The element of a value, or undefined if there is none. */
 function element(object, key) {
   if (object instanceof Dict) return isHashable(key) ? object.get(key) : undefined
+  if (object instanceof Range) return isInteger(key) || typeof key === 'boolean' ? object.at(Number(key)) : undefined
   if (object instanceof View || (!isText(object) && !Array.isArray(object))) return undefined
   if (!isInteger(key) && typeof key !== 'boolean') return undefined
   if (Array.isArray(object)) return object.at(Number(key))
@@ -45,7 +47,7 @@ const isHashable = (key) => !(key instanceof Dict) && key?.constructor !== Array
 
 /** `object.name`: attributes come before elements. */
 function getAttribute(object, name) {
-  spend(1)
+  spend(0.5)
   if (object instanceof Undefined) object.refuse()
   const own = attribute(object, name)
   return own === undefined ? orMissing(element(object, name), object, name) : own
@@ -70,6 +72,7 @@ function getSlice(object, start, stop, step) {
   if (object instanceof Undefined) object.refuse()
   const [from, to, by] = [start, stop, step].map((place) => (place === null ? null : wholeOf(place)))
   if (isText(object)) return part(object, (whole) => text.slice(whole, from, to, by ?? 1))
+  if (object instanceof Range) return object.part(...text.bounds(object.length, from, to, by ?? 1), by ?? 1)
   if (!Array.isArray(object) || object instanceof View) throw new TemplateError(`${kind(object)} has no slices`)
   const list = text.sliceList(object, from, to, by ?? 1)
   return object instanceof Tuple ? Tuple.from(list) : list

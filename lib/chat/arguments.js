@@ -9,7 +9,7 @@ const { TemplateError, isInteger, isText, kind, plain } = require('./values.js')
 function bind(names, defaults, args, kwargs) {
   if (args.length > names.length) throw new TemplateError(`too many arguments: ${args.length}, not ${names.length} at most`)
   for (const key of kwargs.keys()) if (!names.includes(key)) throw new TemplateError(`there is no argument '${key}'`)
-  spend(names.length)
+  spend(2 + 2 * names.length)
   return names.map((name, i) => {
     if (i < args.length) {
       if (kwargs.has(name)) throw new TemplateError(`the argument '${name}' is given twice`)

@@ -26,8 +26,12 @@ function equals(a, b, depth = 0) {
     }
     return true
   }
+  if (a instanceof Range && b instanceof Range) return sameRange(a, b)
   return a instanceof Undefined ? b instanceof Undefined : a === b
 }
+
+/** Ranges are equal if their integers are. */
+const sameRange = (a, b) => a.length === b.length && a.at(0) === b.at(0) && a.at(-1) === b.at(-1)
 
 /** How elements of lists and mappings are compared: what is identical is equal, even `nan`. */
 function same(a, b, depth) {
@@ -55,14 +59,14 @@ const exact = (value) => (value instanceof Float ? value.value : typeof value ==
 
 /** Less than zero, zero or more, for values that Python can put in order. NaN where one is not a number. */
 function compare(a, b, depth = 0) {
-  spend(1)
+  spend(2)
   if (isNumber(a) && isNumber(b)) {
     const [x, y] = [exact(a), exact(b)]
     return x < y ? -1 : x > y ? 1 : sameNumber(a, b) ? 0 : NaN
   }
   if (isText(a) && isText(b)) return compareText(plain(a), plain(b))
-  if (Array.isArray(a) && Array.isArray(b) && sameSort(a, b) && !(a instanceof Range)) {
-    checkDepth(depth, 'lists')
+  if (Array.isArray(a) && Array.isArray(b) && sameSort(a, b)) {
+    // `same` refuses lists that are nested too deeply.
     const length = Math.min(a.length, b.length)
     for (let i = 0; i < length; i++) if (!same(a[i], b[i], depth + 1)) return compare(a[i], b[i], depth + 1)
     return a.length - b.length
@@ -91,6 +95,7 @@ function contains(container, value) {
     throw new TemplateError(`a string cannot contain ${kind(value)}`)
   }
   if (container instanceof Dict) return container.has(value)
+  if (container instanceof Range && isNumber(value)) return container.has(numberOf(value))
   for (const item of iterate(container)) if (same(item, value, 0)) return true
   return false
 }

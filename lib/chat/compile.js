@@ -2,7 +2,8 @@
 
 // The tree of a template as functions. An expression becomes a function of the scope that gives its
 // value. A statement becomes a function of the scope and the output, which gives BREAK or CONTINUE
-// if it leaves the loop around it. Scopes and undefined values behave as in jinja2.
+// if it leaves the loop around it. `names` are the names that can be set where a node stands.
+// Scopes and undefined values behave as in jinja2.
 
 const { allocate, allocateList, deeper, spend } = require('./budget.js')
 const { getAttribute, getItem, getSlice } = require('./access.js')
@@ -13,10 +14,10 @@ const { COMPARISONS, binary } = require('./operators.js')
 const { Output } = require('./output.js')
 const { parse } = require('./parser.js')
 const { str } = require('./print.js')
-const { Scope } = require('./scope.js')
+const { Names, Scope } = require('./scope.js')
 const { tests } = require('./tests.js')
 const text = require('./text.js')
-const { Dict, Namespace, TemplateError, Tuple, Undefined, isTrue, isText, items, kind, plain } = require('./values.js')
+const { Dict, Namespace, Range, TemplateError, Tuple, Undefined, isTrue, isText, items, kind, plain } = require('./values.js')
 
 const BREAK = Symbol('break')
 const CONTINUE = Symbol('continue')
@@ -24,22 +25,23 @@ const NO_KEYWORDS = new Map()
 
 /** A function of the values by name that gives the text of a template. */
 function compile(source) {
-  const body = block(parse(source))
+  const names = new Names()
+  const body = block(parse(source), names)
   return (globals) => {
     const out = new Output({ isResult: true })
-    body(new Scope(new Scope(undefined, globals)), out)
+    body(new Scope(undefined, names, globals), out)
     return out.text()
   }
 }
 
 // Statements
 
-function block(nodes) {
-  const statements = nodes.map((node) => STATEMENTS[node.type](node))
+function block(nodes, names) {
+  const statements = nodes.map((node) => STATEMENTS[node.type](node, names))
   return (scope, out) => {
-    for (const statement of statements) {
-      spend(1)
-      const left = statement(scope, out)
+    for (let i = 0; i < statements.length; i++) {
+      spend(0.25)
+      const left = statements[i](scope, out)
       if (left !== undefined) return left
     }
     return undefined
@@ -47,11 +49,13 @@ function block(nodes) {
 }
 
 /** A function that hands what a body writes to `use`. If the body leaves a loop, its text is lost. */
-function captured(nodes, use) {
-  const body = block(nodes)
+function captured(nodes, around, use) {
+  const names = new Names(around)
+  const body = block(nodes, names)
   return (scope, out) => {
+    spend(3)
     const own = new Output()
-    const left = body(new Scope(scope), own)
+    const left = body(new Scope(scope, names), own)
     if (left === undefined) use(own.text(), scope, out)
     return left
   }
@@ -63,35 +67,36 @@ const STATEMENTS = {
     (scope, out) =>
       out.write(data),
 
-  Output({ value }) {
-    const evaluate = expression(value)
+  Output({ value }, names) {
+    const evaluate = expression(value, names)
     return (scope, out) => out.write(str(evaluate(scope)))
   },
 
-  Set({ target, value }) {
-    const assign = assignment(target)
-    const evaluate = expression(value)
+  Set({ target, value }, names) {
+    const assign = assignment(target, names)
+    const evaluate = expression(value, names)
     return (scope) => assign(evaluate(scope), scope)
   },
 
-  SetBlock({ target, filters: names, body }) {
-    const assign = assignment(target)
-    const change = chain(names)
-    return captured(body, (written, scope) => assign(change(written, scope), scope))
+  SetBlock({ target, filters: changes, body }, names) {
+    const assign = assignment(target, names)
+    const change = chain(changes, names)
+    return captured(body, names, (written, scope) => assign(change(written, scope), scope))
   },
 
-  FilterBlock({ filters: names, body }) {
-    const change = chain(names)
-    return captured(body, (written, scope, out) => out.write(str(change(written, scope))))
+  FilterBlock({ filters: changes, body }, names) {
+    const change = chain(changes, names)
+    return captured(body, names, (written, scope, out) => out.write(str(change(written, scope))))
   },
 
-  Generation: ({ body }) => captured(body, (written, scope, out) => out.write(written)),
+  Generation: ({ body }, names) => captured(body, names, (written, scope, out) => out.write(written)),
 
-  If({ branches, otherwise }) {
-    const tested = branches.map(({ test, body }) => ({ test: expression(test), body: block(body) }))
-    const rest = block(otherwise)
+  If({ branches, otherwise }, names) {
+    const tests = branches.map(({ test }) => expression(test, names))
+    const bodies = branches.map(({ body }) => block(body, names))
+    const rest = block(otherwise, names)
     return (scope, out) => {
-      for (const { test, body } of tested) if (isTrue(test(scope))) return body(scope, out)
+      for (let i = 0; i < tests.length; i++) if (isTrue(tests[i](scope))) return bodies[i](scope, out)
       return rest(scope, out)
     }
   },
@@ -101,26 +106,31 @@ const STATEMENTS = {
   Break: () => () => BREAK,
   Continue: () => () => CONTINUE,
 
-  Macro(node) {
-    const make = macro(`the macro '${node.name}'`, node)
-    return (scope) => scope.set(node.name, make(scope))
+  Macro(node, names) {
+    const place = names.declare(node.name)
+    const make = macro(`the macro '${node.name}'`, node, names)
+    return (scope) => {
+      spend(2)
+      scope.values[place] = make(scope)
+    }
   },
 
-  CallBlock(node) {
-    const make = macro('the call block', node)
-    const callee = expression(node.call.callee)
-    const given = argumentsOf(node.call)
+  CallBlock(node, names) {
+    const make = macro('the call block', node, names)
+    const callee = expression(node.call.callee, names)
+    const given = argumentsOf(node.call, names)
     return (scope, out) => {
       const [args, keywords] = given(scope)
       out.write(str(call(callee(scope), args, new Map([...keywords, ['caller', make(scope)]]))))
     }
   },
 
-  With({ values, body }) {
-    const assigned = values.map(({ target, value }) => ({ assign: assignment(target), evaluate: expression(value) }))
-    const run = block(body)
+  With({ values, body }, around) {
+    const names = new Names(around)
+    const assigned = values.map(({ target, value }) => ({ assign: assignment(target, names), evaluate: expression(value, around) }))
+    const run = block(body, names)
     return (scope, out) => {
-      const inner = new Scope(scope)
+      const inner = new Scope(scope, names)
       const found = assigned.map(({ evaluate }) => evaluate(scope))
       assigned.forEach(({ assign }, i) => assign(found[i], inner))
       return run(inner, out)
@@ -129,18 +139,24 @@ const STATEMENTS = {
 }
 
 /** A function that sets a target to a value. */
-function assignment(target) {
-  if (target.type === 'Name') return (value, scope) => scope.set(target.name, value)
+function assignment(target, names) {
+  if (target.type === 'Name') {
+    const place = names.declare(target.name)
+    return (value, scope) => {
+      scope.values[place] = value
+    }
+  }
   if (target.type === 'NamespaceAttribute') {
     const { name, attribute } = target
+    const get = names.getter(name)
     return (value, scope) => {
-      const object = scope.get(name)
+      const object = get(scope)
       if (!(object instanceof Namespace)) throw new TemplateError(`only a namespace has attributes to set, and ${name} is ${kind(object)}`)
       if (attribute.startsWith('_')) throw new TemplateError(`the attribute ${attribute} of a namespace must not begin with _`)
       object.attributes.set(attribute, value)
     }
   }
-  const parts = target.items.map(assignment)
+  const parts = target.items.map((item) => assignment(item, names))
   return (value, scope) => {
     const list = items(value)
     if (list.length !== parts.length) throw new TemplateError(`there are ${list.length} values for ${parts.length} names`)
@@ -148,38 +164,44 @@ function assignment(target) {
   }
 }
 
-function loopStatement({ target, iterable, test, isRecursive, body, otherwise }) {
-  const evaluate = expression(iterable)
-  const assign = assignment(target)
-  const passes = test && expression(test)
-  const run = block(body)
-  const rest = block(otherwise)
+function loopStatement({ target, iterable, test, isRecursive, body, otherwise }, around) {
+  if (isRecursive) around.capture()
+  const evaluate = expression(iterable, around)
+  const [testNames, names, restNames] = [new Names(around), new Names(around), new Names(around)]
+  const assignTested = test && assignment(target, testNames)
+  const passes = test && expression(test, testNames)
+  const loopPlace = names.declare('loop')
+  const assign = assignment(target, names)
+  const run = block(body, names)
+  const rest = block(otherwise, restNames)
 
   const chosen = (list, scope) => {
     if (passes === undefined) return list
     allocateList(list.length)
     return Array.from(list).filter((item) => {
-      const inner = new Scope(scope)
-      assign(item, inner)
+      const inner = new Scope(scope, testNames)
+      assignTested(item, inner)
       return isTrue(passes(inner))
     })
   }
 
   const render = (value, scope, out, depth) => {
-    const list = chosen(items(value), scope)
+    const list = value instanceof Range && passes === undefined ? value : chosen(items(value), scope)
     const loop = new Loop(list, depth, isRecursive ? again(scope, depth) : undefined)
     let isDone = false
-    for (const item of list) {
+    let inner
+    for (let i = 0; i < list.length; i++) {
       loop.next()
-      const inner = new Scope(scope)
-      inner.set('loop', loop)
-      assign(item, inner)
+      if (inner === undefined || names.isCaptured) inner = new Scope(scope, names)
+      else inner.clear()
+      inner.values[loopPlace] = loop
+      assign(Array.isArray(list) ? list[i] : list.at(i), inner)
       const left = run(inner, out)
       isDone ||= left === undefined
       if (left === BREAK) break
     }
     // jinja2 takes a loop for empty if no iteration reached the end of the body.
-    return isDone ? undefined : rest(new Scope(scope), out)
+    return isDone ? undefined : rest(new Scope(scope, restNames), out)
   }
 
   const again = (scope, depth) => (args) => {
@@ -193,29 +215,37 @@ function loopStatement({ target, iterable, test, isRecursive, body, otherwise })
 }
 
 /** A function that gives a macro of a scope. The macro sees what is in that scope when it is called. */
-function macro(what, { parameters, body, uses }) {
-  const run = block(body)
-  const names = parameters.map(({ name }) => name)
-  const defaults = parameters.map(({ value }) => value && expression(value))
+function macro(what, { parameters, body, uses }, outer) {
+  outer.capture()
+  const names = new Names(outer)
+  const words = parameters.map(({ name }) => name)
+  for (const name of [...words, ...uses]) names.declare(name)
+  const defaults = parameters.map(({ value }) => value && expression(value, names))
+  const run = block(body, names)
   return (around) => (args, keywords) => {
-    const scope = new Scope(around)
+    spend(10)
+    const scope = new Scope(around, names)
+    const set = (name, value) => {
+      spend(1)
+      scope.values[names.declare(name)] = value
+    }
     const rest = new Map(keywords)
     const missing = []
-    names.forEach((name, i) => {
+    words.forEach((name, i) => {
       const value = i < args.length ? args[i] : rest.get(name)
       if (i >= args.length) rest.delete(name)
       if (value === undefined && defaults[i] !== undefined) missing.push(i)
-      scope.set(name, value === undefined ? new Undefined(`the argument '${name}' of ${what} is missing`) : value)
+      set(name, value === undefined ? new Undefined(`the argument '${name}' of ${what} is missing`) : value)
     })
-    if (uses.has('caller') && !names.includes('caller')) {
-      scope.set('caller', rest.get('caller') ?? new Undefined(`${what} was not called by a call block`))
+    if (uses.has('caller') && !words.includes('caller')) {
+      set('caller', rest.get('caller') ?? new Undefined(`${what} was not called by a call block`))
       rest.delete('caller')
     }
     if (rest.size > 0 && !uses.has('kwargs')) throw new TemplateError(`${what} has no argument '${rest.keys().next().value}'`)
-    if (args.length > names.length && !uses.has('varargs')) throw new TemplateError(`${what} has ${names.length} arguments at most`)
-    if (uses.has('kwargs')) scope.set('kwargs', new Dict(rest))
-    if (uses.has('varargs')) scope.set('varargs', Tuple.from(args.slice(names.length)))
-    for (const i of missing) scope.set(names[i], defaults[i](scope))
+    if (args.length > words.length && !uses.has('varargs')) throw new TemplateError(`${what} has ${words.length} arguments at most`)
+    if (uses.has('kwargs')) set('kwargs', new Dict(rest))
+    if (uses.has('varargs')) set('varargs', Tuple.from(args.slice(words.length)))
+    for (const i of missing) set(words[i], defaults[i](scope))
     const out = new Output()
     deeper('macros', () => run(scope, out))
     return out.text()
@@ -224,12 +254,12 @@ function macro(what, { parameters, body, uses }) {
 
 // Expressions
 
-function expression(node) {
-  return EXPRESSIONS[node.type](node)
+function expression(node, names) {
+  return EXPRESSIONS[node.type](node, names)
 }
 
-const list = (nodes) => {
-  const parts = nodes.map(expression)
+const list = (nodes, names) => {
+  const parts = nodes.map((node) => expression(node, names))
   return (scope) => {
     allocateList(parts.length)
     return parts.map((part) => part(scope))
@@ -239,42 +269,37 @@ const list = (nodes) => {
 const EXPRESSIONS = {
   Constant:
     ({ value }) =>
-    () => {
-      spend(1)
-      return value
-    },
+    () =>
+      value,
 
-  Name:
-    ({ name }) =>
-    (scope) =>
-      scope.get(name),
+  Name: ({ name }, names) => names.getter(name),
 
-  List: ({ items: nodes }) => list(nodes),
+  List: ({ items: nodes }, names) => list(nodes, names),
 
-  Tuple({ items: nodes }) {
-    const parts = list(nodes)
+  Tuple({ items: nodes }, names) {
+    const parts = list(nodes, names)
     return (scope) => Tuple.from(parts(scope))
   },
 
-  Dict({ entries }) {
-    const parts = entries.map(({ key, value }) => [expression(key), expression(value)])
+  Dict({ entries }, names) {
+    const parts = entries.map(({ key, value }) => [expression(key, names), expression(value, names)])
     return (scope) => new Dict(parts.map(([key, value]) => [key(scope), value(scope)]))
   },
 
-  Attribute({ object, name }) {
-    const owner = expression(object)
+  Attribute({ object, name }, names) {
+    const owner = expression(object, names)
     return (scope) => getAttribute(owner(scope), name)
   },
 
-  Item({ object, key }) {
-    const owner = expression(object)
-    const evaluate = expression(key)
+  Item({ object, key }, names) {
+    const owner = expression(object, names)
+    const evaluate = expression(key, names)
     return (scope) => getItem(owner(scope), evaluate(scope))
   },
 
-  SliceOf({ object, key }) {
-    const owner = expression(object)
-    const parts = key.parts.map((part) => part && expression(part))
+  SliceOf({ object, key }, names) {
+    const owner = expression(object, names)
+    const parts = key.parts.map((part) => part && expression(part, names))
     return (scope) => {
       const whole = owner(scope)
       const [start, stop, step] = [0, 1, 2].map((i) => parts[i]?.(scope) ?? null)
@@ -286,64 +311,64 @@ const EXPRESSIONS = {
     throw new TemplateError('slices of several dimensions are not supported')
   },
 
-  Call(node) {
-    const callee = expression(node.callee)
-    const given = argumentsOf(node)
+  Call(node, names) {
+    const callee = expression(node.callee, names)
+    const given = argumentsOf(node, names)
     return (scope) => {
-      spend(1)
+      spend(3)
       const run = callee(scope)
       return call(run, ...given(scope))
     }
   },
 
-  Filter(node) {
-    const value = expression(node.value)
-    const change = applied(filters, node)
+  Filter(node, names) {
+    const value = expression(node.value, names)
+    const change = applied(filters, node, names)
     return (scope) => change(value(scope), scope)
   },
 
-  Test(node) {
-    const value = expression(node.value)
-    const test = applied(tests, node)
+  Test(node, names) {
+    const value = expression(node.value, names)
+    const test = applied(tests, node, names)
     return (scope) => isTrue(test(value(scope), scope))
   },
 
-  Sign({ operator, value }) {
-    const evaluate = expression(value)
+  Sign({ operator, value }, names) {
+    const evaluate = expression(value, names)
     return (scope) => sign(operator, evaluate(scope))
   },
 
-  Not({ value }) {
-    const evaluate = expression(value)
+  Not({ value }, names) {
+    const evaluate = expression(value, names)
     return (scope) => !isTrue(evaluate(scope))
   },
 
-  And({ left, right }) {
-    const [first, second] = [expression(left), expression(right)]
+  And({ left, right }, names) {
+    const [first, second] = [expression(left, names), expression(right, names)]
     return (scope) => {
       const value = first(scope)
       return isTrue(value) ? second(scope) : value
     }
   },
 
-  Or({ left, right }) {
-    const [first, second] = [expression(left), expression(right)]
+  Or({ left, right }, names) {
+    const [first, second] = [expression(left, names), expression(right, names)]
     return (scope) => {
       const value = first(scope)
       return isTrue(value) ? value : second(scope)
     }
   },
 
-  Condition({ test, value, otherwise }) {
-    const [passes, then] = [expression(test), expression(value)]
-    const rest = otherwise ? expression(otherwise) : () => new Undefined('an if without else gave nothing')
+  Condition({ test, value, otherwise }, names) {
+    const [passes, then] = [expression(test, names), expression(value, names)]
+    const rest = otherwise ? expression(otherwise, names) : () => new Undefined('an if without else gave nothing')
     return (scope) => (isTrue(passes(scope)) ? then(scope) : rest(scope))
   },
 
   /** `a < b < c` is `a < b and b < c`. */
-  Compare({ first, rest }) {
-    const start = expression(first)
-    const steps = rest.map(({ operator, value }) => ({ holds: COMPARISONS[operator], evaluate: expression(value) }))
+  Compare({ first, rest }, names) {
+    const start = expression(first, names)
+    const steps = rest.map(({ operator, value }) => ({ holds: COMPARISONS[operator], evaluate: expression(value, names) }))
     return (scope) => {
       let last = start(scope)
       for (const { holds, evaluate } of steps) {
@@ -355,13 +380,13 @@ const EXPRESSIONS = {
     }
   },
 
-  Concat({ items: nodes }) {
-    const parts = list(nodes)
+  Concat({ items: nodes }, names) {
+    const parts = list(nodes, names)
     return (scope) => text.join(parts(scope).map(str), '')
   },
 
-  Binary({ operator, left, right }) {
-    const [first, second] = [expression(left), expression(right)]
+  Binary({ operator, left, right }, names) {
+    const [first, second] = [expression(left, names), expression(right, names)]
     return (scope) => {
       spend(1)
       const a = first(scope)
@@ -378,11 +403,11 @@ function call(callee, args, keywords) {
 }
 
 /** A function of the scope that gives the values of arguments, and those by name. */
-function argumentsOf({ args, keywords, list: rest, mapping }) {
-  const values = list(args)
-  const named = keywords.map(({ name, value }) => [name, expression(value)])
-  const more = rest && expression(rest)
-  const moreNamed = mapping && expression(mapping)
+function argumentsOf({ args, keywords, list: rest, mapping }, names) {
+  const values = list(args, names)
+  const named = keywords.map(({ name, value }) => [name, expression(value, names)])
+  const more = rest && expression(rest, names)
+  const moreNamed = mapping && expression(mapping, names)
   return (scope) => {
     let given = values(scope)
     if (more !== undefined) {
@@ -407,17 +432,17 @@ function* keywordsOf(mapping) {
 }
 
 /** A filter or a test as a function of a value and the scope. One that does not exist fails when it is used. */
-function applied(find, node) {
-  const given = argumentsOf(node)
+function applied(find, node, names) {
+  const given = argumentsOf(node, names)
   return (value, scope) => {
-    spend(1)
+    spend(3)
     return find(node.name)(value, ...given(scope))
   }
 }
 
 /** The filters of a block, one after the other. */
-function chain(nodes) {
-  const changes = nodes.map((node) => applied(filters, node))
+function chain(nodes, names) {
+  const changes = nodes.map((node) => applied(filters, node, names))
   return (value, scope) => changes.reduce((last, change) => change(last, scope), value)
 }
 

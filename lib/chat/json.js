@@ -7,7 +7,7 @@ const { textOf } = require('./arguments.js')
 const { compare } = require('./compare.js')
 const { floatText, integerText } = require('./print.js')
 const text = require('./text.js')
-const { Dict, Float, Range, TemplateError, View, isInteger, isText, items, kind, plain } = require('./values.js')
+const { Dict, Float, TemplateError, View, isInteger, isText, items, kind, plain } = require('./values.js')
 
 const ESCAPES = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\b', '\\b'], ['\f', '\\f'], ['"', '\\"'], ['\\', '\\\\']])
 const escaped = ([unit]) => ESCAPES.get(unit) ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
@@ -15,6 +15,7 @@ const NUMBERS = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
 /** `indent` is a number of spaces, a string or null; `separators` a pair or null. */
 function toJson(value, { ensureAscii, indent, separators, sortKeys }) {
+  spend(20)
   const writer = new Writer(ensureAscii, indent, separators, sortKeys)
   writer.write(value, 0)
   return writer.parts.join('')
@@ -39,6 +40,7 @@ class Writer {
   }
 
   #add(part) {
+    spend(2)
     allocateText(part.length)
     this.parts.push(part)
   }
@@ -51,7 +53,7 @@ class Writer {
     else if (isInteger(item)) this.#add(integerText(item))
     else if (item instanceof Float) this.#add(numberText(item))
     else if (isText(item)) this.#quote(plain(item))
-    else if (Array.isArray(item) && !(item instanceof View) && !(item instanceof Range)) this.#list(item, depth)
+    else if (Array.isArray(item) && !(item instanceof View)) this.#list(item, depth)
     else if (item instanceof Dict) this.#dict(item, depth)
     else throw new TemplateError(`${kind(item)} cannot be written as JSON`)
   }

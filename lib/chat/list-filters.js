@@ -9,7 +9,7 @@ const { compare, equals } = require('./compare.js')
 const { binary } = require('./operators.js')
 const { str } = require('./print.js')
 const text = require('./text.js')
-const { Dict, Generator, Markup, TemplateError, Undefined } = require('./values.js')
+const { Dict, Generator, Markup, Range, TemplateError, Undefined } = require('./values.js')
 const { isText, isTrue, items, iterate, kind, length, plain, tuple } = require('./values.js')
 
 const filter = (names, defaults, run) => (value, args, kwargs) => run(value, ...bind(names, defaults, args, kwargs))
@@ -34,6 +34,7 @@ function keysOf(path, caseSensitive) {
 /** Like sorted(): what is equal stays in its order, in reverse too. */
 function sorted(list, key, reverse) {
   const sign = isTrue(reverse) ? -1 : 1
+  spend(4 * list.length)
   allocate(64 * list.length)
   const pairs = list.map((value) => [key(value), value])
   return pairs.sort(([a], [b]) => sign * compare(a, b)).map(([, value]) => value)
@@ -148,6 +149,7 @@ function groupBy(value, path, otherwise, caseSensitive) {
   let last
   for (const one of sorted(items(value), key, false)) {
     const its = key(one)
+    spend(4)
     allocate(64)
     if (groups.length > 0 && equals(its, last)) groups.at(-1)[1].push(one)
     else groups.push([isTrue(caseSensitive) ? its : follow(one, names, otherwise), [one]])
@@ -200,8 +202,9 @@ function last(value) {
     if (one === undefined) return emptyList()
     return value instanceof Markup ? new Markup(one) : one
   }
-  const list = items(value)
-  return list.length === 0 ? emptyList() : list.at(-1)
+  if (value instanceof Dict) return value.size === 0 ? emptyList() : value.keys().at(-1)
+  if (!Array.isArray(value) && !(value instanceof Range) && !(value instanceof Undefined)) throw new TemplateError(`${kind(value)} has no last element`)
+  return value.length > 0 ? value.at(-1) : emptyList()
 }
 
 /** The list of an iterable value, which is a new one. */

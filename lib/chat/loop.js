@@ -2,6 +2,7 @@
 
 // What `loop` is inside a loop.
 
+const { spend } = require('./budget.js')
 const { equals } = require('./compare.js')
 const { TemplateError, Tuple, Undefined } = require('./values.js')
 
@@ -24,6 +25,7 @@ class Loop {
 
   /** The attribute of a name, or undefined. */
   get(name) {
+    spend(1)
     const { length } = this.#list
     const at = this.#at
     switch (name) {
@@ -59,7 +61,7 @@ class Loop {
   }
 
   #neighbour(place) {
-    return place in this.#list ? this.#list[place] : new Undefined('there is no such element of the loop')
+    return place >= 0 && place < this.#list.length ? this.#list.at(place) : new Undefined('there is no such element of the loop')
   }
 
   #cycle(args) {

@@ -139,7 +139,7 @@ function markupMethod(name) {
 
 /** The places of a list at which a value is. */
 function* placesOf(list, value) {
-  for (const [at, item] of list.entries()) if (same(item, value, 0)) yield at
+  for (const [at, item] of items(list).entries()) if (same(item, value, 0)) yield at
 }
 
 const LIST = {

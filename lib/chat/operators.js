@@ -9,10 +9,10 @@ const { percent } = require('./format.js')
 const markup = require('./markup.js')
 const { arithmetic } = require('./numbers.js')
 const text = require('./text.js')
-const { Range, TemplateError, Tuple, Undefined, View, isNumber, isText, kind } = require('./values.js')
+const { TemplateError, Tuple, Undefined, View, isNumber, isText, kind } = require('./values.js')
 
 /** Whether values can be added or repeated as lists. */
-const isJoinable = (value) => Array.isArray(value) && !(value instanceof Range) && !(value instanceof View)
+const isJoinable = (value) => Array.isArray(value) && !(value instanceof View)
 
 /** a + b, a * b and so on. */
 function binary(operator, a, b) {

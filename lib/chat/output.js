@@ -13,7 +13,7 @@ class Output {
 
   write(text) {
     if (this.#isResult) output(text.length)
-    allocate(8 + 2 * text.length)
+    allocate(40 + 2 * text.length)
     this.#parts.push(text)
   }
 

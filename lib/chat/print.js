@@ -21,6 +21,7 @@ function str(value) {
 const softText = (value) => (value instanceof values.Markup ? value : str(value))
 
 function repr(value) {
+  spend(10)
   const printer = new Printer()
   printer.write(value, 0)
   return printer.parts.join('')
@@ -32,6 +33,7 @@ class Printer {
   #open = new Set()
 
   #add(text) {
+    spend(2)
     allocateText(text.length)
     this.parts.push(text)
   }
@@ -47,7 +49,7 @@ class Printer {
     else if (value instanceof values.Markup) this.#wrap('Markup(', [value.text], ')', depth)
     else if (value instanceof values.Undefined) this.#add('Undefined')
     else if (value instanceof values.Tuple) this.#wrap('(', value, value.length === 1 ? ',)' : ')', depth)
-    else if (value instanceof values.Range) this.#add(value.name)
+    else if (value instanceof values.Range) this.#add(rangeText(value))
     else if (value instanceof values.View) this.#wrap(`${value.name}([`, value, '])', depth)
     else if (Array.isArray(value)) this.#wrap('[', value, ']', depth)
     else if (value instanceof values.Dict) this.#dict(value, depth)
@@ -91,6 +93,8 @@ class Printer {
   }
 }
 
+const rangeText = ({ start, stop, step }) => (step === 1 ? `range(${start}, ${stop})` : `range(${start}, ${stop}, ${step})`)
+
 /** The decimal digits of an integer, whose size is bounded (see numbers.js). */
 function integerText(value) {
   if (typeof value === 'number') return String(value)
@@ -118,6 +122,10 @@ function floatText(value) {
 
 const SHORT_ESCAPES = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\\', '\\\\']])
 
+// What stands in a string as an escape, by the quote around it.
+const NOT_PRINTABLE = { "'": /(?! )[\p{C}\p{Z}\\']/gu, '"': /(?! )[\p{C}\p{Z}\\"]/gu }
+const NOT_ASCII = { "'": /[^ -~]|[\\']/gu, '"': /[^ -~]|[\\"]/gu }
+
 /** The form that Python's backslashreplace and repr give to a character: \x1b, \u200b, \U0001f600. */
 function hexEscape(code) {
   const [letter, width] = code < 0x100 ? ['x', 2] : code < 0x10000 ? ['u', 4] : ['U', 8]
@@ -127,9 +135,7 @@ function hexEscape(code) {
 /** A string in quotes, with escapes for what is not printable. */
 function quoted(string, isAscii = false) {
   const quote = string.includes("'") && !string.includes('"') ? '"' : "'"
-  const pattern = isAscii ? /[^ -~]|[\\'"]/gu : /[\p{C}\p{Z}\\'"]/gu
-  const body = text.substitute(string, pattern, ([character]) => {
-    if (character === ' ' || (character !== quote && /['"]/.test(character))) return character
+  const body = text.substitute(string, (isAscii ? NOT_ASCII : NOT_PRINTABLE)[quote], ([character]) => {
     if (character === quote) return `\\${quote}`
     return SHORT_ESCAPES.get(character) ?? hexEscape(character.codePointAt(0))
   })

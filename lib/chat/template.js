@@ -5,7 +5,7 @@
 const { error } = require('../errors.js')
 const { CHAT_DEFAULTS, limits } = require('../limits.js')
 const { bind, textOf, wholeOf } = require('./arguments.js')
-const { Budget, LimitError, allocateList, within } = require('./budget.js')
+const { Budget, LimitError, spend, within } = require('./budget.js')
 const { compile } = require('./compile.js')
 const { fromJs, toJs } = require('./convert.js')
 const { str } = require('./print.js')
@@ -52,11 +52,11 @@ function compiledOf(source) {
  * The text of a template with these variables; a function among them is one that the template can
  * call. `finish` changes the text within the same budget.
  */
-function render(source, variables, finish = (text) => text) {
+function render(source, variables, finish = (text) => text, budget = new Budget(limits)) {
   const run = guarded(() => compiledOf(source), 'cannot be read')
   return guarded(
     () =>
-      within(new Budget(limits), () => {
+      within(budget, () => {
         const globals = new Map(Object.entries(GLOBALS))
         for (const [name, value] of Object.entries(variables)) {
           if (value !== undefined) globals.set(name, typeof value === 'function' ? foreign(value) : fromJs(value))
@@ -70,6 +70,7 @@ function render(source, variables, finish = (text) => text) {
 /** A function of the caller's as one that a template can call. */
 function foreign(run) {
   return (args) => {
+    spend(30)
     const given = args.map((value) => toJs(value))
     let result
     try {
@@ -122,10 +123,9 @@ const GLOBALS = {
     const numbers = args.map(wholeOf)
     const [start, stop, step = 1] = numbers.length === 1 ? [0, numbers[0]] : numbers
     if (step === 0 || stop === undefined || numbers.length > 3) throw new TemplateError('range takes one to three integers, and no step of 0')
-    const length = Math.max(0, Math.ceil((stop - start) / step))
-    if (length > MAX_RANGE) throw new TemplateError(`a range has ${MAX_RANGE} numbers at most`)
-    allocateList(length)
-    return Range.of(start, stop, step, length)
+    const range = new Range(start, stop, step)
+    if (range.length > MAX_RANGE) throw new TemplateError(`a range has ${MAX_RANGE} numbers at most`)
+    return range
   },
   namespace(args, kwargs) {
     const attributes = dict(args, kwargs)

@@ -34,15 +34,35 @@ class Sequence extends Array {
   }
 }
 class Tuple extends Sequence {}
-class Range extends Sequence {
-  /** The numbers of a range from `start` in steps. */
-  static of(start, stop, step, length) {
-    const range = new Range()
-    for (let i = 0; i < length; i++) range.push(start + i * step)
-    return Object.assign(range, { name: step === 1 ? `range(${start}, ${stop})` : `range(${start}, ${stop}, ${step})` })
+class View extends Sequence {}
+
+/** Integers in equal steps, computed when they are needed. */
+class Range {
+  constructor(start, stop, step) {
+    Object.assign(this, { start, stop, step, length: Math.max(0, Math.ceil((stop - start) / step)) })
+  }
+
+  /** The integer at a place, counted from the end if that is negative, or undefined. */
+  at(place) {
+    const i = place < 0 ? place + this.length : place
+    return i >= 0 && i < this.length ? this.start + i * this.step : undefined
+  }
+
+  /** A part, as Python's slices of ranges: from a place up to another in steps. */
+  part(from, to, step) {
+    return new Range(this.start + from * this.step, this.start + to * this.step, this.step * step)
+  }
+
+  has(value) {
+    const i = (value - this.start) / this.step
+    return Number.isInteger(i) && i >= 0 && i < this.length
+  }
+
+  list() {
+    allocateList(this.length)
+    return Array.from({ length: this.length }, (_, i) => this.start + i * this.step)
   }
 }
-class View extends Sequence {}
 
 /** What filters such as map give: elements that are computed when they are needed, once. */
 class Generator {
@@ -97,6 +117,7 @@ class Dict {
 
   set(key, value) {
     const form = keyForm(key)
+    spend(2)
     allocate(64)
     if (form !== key && !this.#values.has(form)) this.#keys.set(form, key)
     this.#values.set(form, value)
@@ -127,6 +148,7 @@ class Dict {
 
   /** The entries as a list of tuples. */
   items() {
+    spend(3 * this.size)
     allocate(128 * this.size)
     return Array.from(this.entries(), ([key, value]) => tuple(key, value))
   }
@@ -187,6 +209,7 @@ function isTrue(value) {
   if (isNumber(value)) return numberOf(value) !== 0
   if (value instanceof Dict) return value.size > 0
   if (value instanceof Markup) return value.text !== ''
+  if (value instanceof Range) return value.length > 0
   return typeof value === 'string' || Array.isArray(value) ? value.length > 0 : true
 }
 
@@ -195,6 +218,7 @@ function items(value) {
   if (Array.isArray(value)) return value
   if (isText(value)) return characters(plain(value))
   if (value instanceof Dict) return value.keys()
+  if (value instanceof Range) return value.list()
   if (value instanceof Generator) return listOf(value)
   if (value instanceof Undefined) return []
   throw new TemplateError(`${kind(value)} has no elements`)
@@ -204,6 +228,7 @@ function items(value) {
 function listOf(iterable) {
   const list = []
   for (const item of iterable) {
+    spend(2)
     allocate(16)
     list.push(item)
   }
@@ -213,7 +238,7 @@ function listOf(iterable) {
 /** An iterator of the elements, which computes those of a generator one by one. */
 function* iterate(value) {
   for (const item of value instanceof Generator ? value : items(value)) {
-    spend(1)
+    spend(3)
     yield item
   }
 }
@@ -244,7 +269,7 @@ function textLength(text) {
 }
 
 function length(value) {
-  if (Array.isArray(value)) return value.length
+  if (Array.isArray(value) || value instanceof Range) return value.length
   if (value instanceof Dict) return value.size
   if (value instanceof Undefined) return 0
   if (isText(value)) return textLength(plain(value))
@@ -259,6 +284,7 @@ function kind(value) {
   if (isNumber(value)) return 'a number'
   if (isText(value)) return 'a string'
   if (value instanceof Tuple) return 'a tuple'
+  if (value instanceof Range) return 'a range'
   if (Array.isArray(value)) return 'a list'
   if (value instanceof Generator) return 'the result of a filter that is not a list (yet)'
   if (value instanceof Dict) return 'a mapping'

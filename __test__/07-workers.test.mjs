@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const script = (name) => fileURLToPath(new URL(`support/${name}.cjs`, import.meta.url))
 
 function run(name, ...args) {
-  const result = spawnSync(process.execPath, [...args, script(name)], { encoding: 'utf8', timeout: 120_000 })
+  const result = spawnSync(process.execPath, [...args, script(name)], { encoding: 'utf8', timeout: 300_000 })
   assert.equal(result.signal, null, result.stderr)
   assert.equal(result.status, 0, result.stderr)
   return result.stdout.trim()

@@ -110,7 +110,7 @@ test('work that ends while the progress bar is loaded ends the process', () => {
     process.stderr.isTTY = true
     const shown = progressOf([{ size: 1 }], { output: 'ids.jsonl' })
     setTimeout(() => shown.stop(), 400)`
-  const { status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { cwd: folder, timeout: 30_000 })
+  const { status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { cwd: folder, timeout: 300_000 })
   assert.deepEqual({ status, signal }, { status: 0, signal: null })
 })
 

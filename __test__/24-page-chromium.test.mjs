@@ -31,6 +31,8 @@ async function tests() {
   async function open(options = {}) {
     const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, ...options })
     const page = await context.newPage()
+    // Every wait is for a state; this only ends one that never comes, also on a busy machine.
+    page.setDefaultTimeout(180_000)
     const wrong = []
     page.on('pageerror', (error) => wrong.push(error.message))
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && wrong.push(message.text()))
@@ -53,6 +55,8 @@ async function tests() {
   const box = (page, name) => page.getByRole('listbox', { name: `Tokens of ${name}` })
   const has = (page, pane, count) => total(page, pane).filter({ hasText: new RegExp(`^${count} tokens?$`) }).waitFor()
   const detail = (page, pane) => page.locator('.detail').nth(pane).innerText()
+  /** Waits until the answers to all questions are shown. */
+  const settled = (page) => page.waitForFunction(() => document.querySelector('[aria-busy]') === null)
 
   test('tokens appear while typing, for two tokenizers', async () => {
     const { page, wrong, close } = await open()
@@ -66,7 +70,7 @@ async function tests() {
     await page.getByRole('combobox', { name: 'Tokenizer' }).nth(1).selectOption('r50k_base')
     await box(page, 'r50k_base').waitFor()
     await has(page, 1, Tokenizer.fromEncodingSync('r50k_base').count('Straßenbahnhaltestelle!'))
-    assert.match(await page.locator('#languages thead').innerText(), /r50k_base/)
+    await page.locator('#languages thead').filter({ hasText: 'r50k_base' }).waitFor()
     await type(page, '')
     await has(page, 0, 0)
     assert.deepEqual(wrong, [])
@@ -233,11 +237,18 @@ async function tests() {
     await type(page, `${'wide'.repeat(200)}\n${'x '.repeat(300)}`)
     await has(page, 0, Tokenizer.fromEncodingSync('o200k_base').count(`${'wide'.repeat(200)}\n${'x '.repeat(300)}`))
     const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+    await settled(page)
     assert.ok((await width()) <= 360)
     await page.getByRole('combobox', { name: 'Tokenizer' }).first().selectOption(long)
     await box(page, long).waitFor()
+    // The table of languages shows the name too.
+    await page.locator('#languages thead').filter({ hasText: 'another-one' }).waitFor()
+    await settled(page)
     assert.ok((await width()) <= 360, 'with a long name')
     await page.getByRole('combobox', { name: 'Tokenizer' }).first().selectOption('o200k_base')
+    // Tokens that are drawn anew are not active any more, so the tap waits for them.
+    await box(page, 'o200k_base').waitFor()
+    await settled(page)
     const [first, second] = await page.locator('.pane').evaluateAll((panes) => panes.map((pane) => pane.getBoundingClientRect().top))
     assert.ok(second > first, 'one below the other')
     await page.locator('.token').first().tap()

@@ -3,6 +3,7 @@
 // What a service does not take on: more text in a call than it can pay for, and more batches than it will get to in time.
 
 const host = require('./host.js')
+const native = require('./native.js')
 const { checkKnown } = require('./options.js')
 const { inputTooLarge, wrongType, wrongValue } = require('./errors.js')
 
@@ -14,7 +15,11 @@ const CHAT_DEFAULTS = Object.freeze({
 })
 
 const set = { maxInputBytes: Infinity, maxQueuedBatches: Infinity, ...CHAT_DEFAULTS }
-const NAMES = Object.keys(set)
+/** The addon has this one, for all threads of the process. */
+const EXPANSION = 'maxExpansion'
+const NAMES = [...Object.keys(set), EXPANSION]
+/** What the addon takes for no limit. */
+const NO_LIMIT = 0xffff_ffff
 
 const limits = Object.freeze({
   get maxInputBytes() {
@@ -32,17 +37,25 @@ const limits = Object.freeze({
   get maxChatOutput() {
     return set.maxChatOutput
   },
+  get maxExpansion() {
+    const factor = native.maxExpansion()
+    return factor >= NO_LIMIT ? Infinity : factor
+  },
   configure(options) {
     checkKnown(options, NAMES)
     const wanted = NAMES.filter((name) => options[name] !== undefined).map((name) => [name, limit(name, options[name])])
     // None is set when one of them is wrong.
-    for (const [name, value] of wanted) set[name] = value
+    for (const [name, value] of wanted) {
+      if (name === EXPANSION) native.setMaxExpansion(Math.min(value, NO_LIMIT))
+      else set[name] = value
+    }
   },
 })
 
 function limit(name, value) {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
   const whole = value === Infinity || Number.isSafeInteger(value)
+  if (name === EXPANSION && value === 0) throw wrongValue(name, 'a whole number from 1 on, or Infinity', value)
   if (!whole || value < 0) throw wrongValue(name, 'a whole number from 0 on, or Infinity', value)
   return value
 }

@@ -28,12 +28,25 @@ pub struct Failure {
     pub message: String,
     /// `error.row`: the row of a batch that failed, from 0.
     pub row: Option<usize>,
+    /// `error.component`, `error.reached` and `error.limit`: what exceeds the output limit.
+    pub exceeded: Option<Exceeded>,
+}
+
+/// What made more output than a file may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exceeded {
+    /// In words.
+    pub component: &'static str,
+    /// What it would have come to.
+    pub reached: usize,
+    /// What is allowed.
+    pub limit: usize,
 }
 
 impl Failure {
     /// A failure of no row in particular.
     pub fn new(class: Class, code: &'static str, message: impl Into<String>) -> Self {
-        Self { class, code, message: message.into(), row: None }
+        Self { class, code, message: message.into(), row: None, exceeded: None }
     }
 
     /// An argument of the wrong kind.
@@ -97,7 +110,11 @@ impl From<EncodeError> for Failure {
             | EncodeError::PaddingTooLong { .. } => Class::Range,
             _ => Class::Error,
         };
-        Self::new(class, error.code(), error.to_string())
+        let exceeded = match error {
+            EncodeError::OutputLimit { component, reached, limit } => Some(Exceeded { component, reached, limit }),
+            _ => None,
+        };
+        Self { exceeded, ..Self::new(class, error.code(), error.to_string()) }
     }
 }
 
@@ -107,7 +124,11 @@ impl From<DecodeError> for Failure {
             DecodeError::UnknownId { .. } => Class::Range,
             _ => Class::Error,
         };
-        Self::new(class, error.code(), error.to_string())
+        let exceeded = match error {
+            DecodeError::OutputLimit { reached, limit } => Some(Exceeded { component: "the decoder", reached, limit }),
+            _ => None,
+        };
+        Self { exceeded, ..Self::new(class, error.code(), error.to_string()) }
     }
 }
 

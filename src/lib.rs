@@ -10,7 +10,7 @@
 //! 6. [`memory`]: ids go to JS as one ArrayBuffer over the core's own memory, without a copy.
 //! 7. [`error`]: the one place where an error of any kind becomes a JS error with a stable code.
 //!
-//! [`registry`] lets every thread that loads the same bytes share one tokenizer. [`node_api`] holds every raw call into
+//! [`limits`] are those that the core has for all threads. [`registry`] lets every thread that loads the same bytes share one tokenizer. [`node_api`] holds every raw call into
 //! Node, [`allocator`] those into mimalloc, and nothing else of this crate is unsafe.
 
 #![deny(unsafe_code)]
@@ -23,6 +23,7 @@ mod bounded;
 mod change;
 mod encoding;
 mod error;
+mod limits;
 mod line;
 mod load;
 mod memory;

@@ -286,13 +286,23 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
         let mut error = ptr::null_mut();
         // SAFETY: `code` and `message` are strings that Node just made for this `env`.
         check(unsafe { make(env, code, message, &mut error) }, "make an error")?;
-        if let Some(row) = failure.row {
+        let set = |name: &std::ffi::CStr, value: sys::napi_value| {
+            // SAFETY: the error and the value are values of this `env`, the name ends with a zero.
+            check(unsafe { sys::napi_set_named_property(env, error, name.as_ptr(), value) }, "set a property")
+        };
+        let set_number = |name: &std::ffi::CStr, value: usize| {
             let mut number = ptr::null_mut();
-            // SAFETY: the error and the number are values of this `env`, the name ends with a zero.
-            unsafe {
-                check(sys::napi_create_double(env, row as f64, &mut number), "make a number")?;
-                check(sys::napi_set_named_property(env, error, c"row".as_ptr(), number), "set a property")?;
-            }
+            // SAFETY: `number` is a valid place for the result.
+            check(unsafe { sys::napi_create_double(env, value as f64, &mut number) }, "make a number")?;
+            set(name, number)
+        };
+        if let Some(row) = failure.row {
+            set_number(c"row", row)?;
+        }
+        if let Some(exceeded) = failure.exceeded {
+            set(c"component", new_utf8(env, exceeded.component)?)?;
+            set_number(c"reached", exceeded.reached)?;
+            set_number(c"limit", exceeded.limit)?;
         }
         // SAFETY: Node just made `error` for this `env`. In WebAssembly only this conversion keeps the error itself.
         Ok(napi::Error::from_unknown_without_coercion(unsafe { Unknown::from_raw_unchecked(env, error) }))

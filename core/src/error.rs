@@ -252,6 +252,19 @@ pub enum EncodeError {
         /// The regex library's words.
         message: String,
     },
+    /// A component makes more text of this input than a file may.
+    #[error(
+        "{component} makes {reached} {} of this text, and {limit} are allowed: raise limits.maxExpansion if that is meant",
+        if *component == "truncation" { "tokens" } else { "bytes" }
+    )]
+    OutputLimit {
+        /// What made it, in words.
+        component: &'static str,
+        /// What it would have come to, in bytes, in tokens for truncation; the component stopped there.
+        reached: usize,
+        /// What is allowed: see [`crate::max_expansion`].
+        limit: usize,
+    },
     /// The model has to write an unknown token that its vocabulary does not have.
     #[error("the unknown token {token:?} is not in the vocabulary")]
     UnknownTokenMissing {
@@ -324,6 +337,7 @@ impl EncodeError {
             Self::SpecialToken { .. } => "ERR_TOKENLANE_SPECIAL_TOKEN",
             Self::NoSuchSpecialToken { .. } => "ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN",
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
+            Self::OutputLimit { .. } => "ERR_TOKENLANE_OUTPUT_LIMIT",
             Self::UnknownTokenMissing { .. } => "ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING",
             Self::NoTokenForByte { .. } => "ERR_TOKENLANE_NO_TOKEN_FOR_BYTE",
             Self::TruncationStride { .. } => "ERR_TOKENLANE_TRUNCATION_STRIDE",
@@ -349,6 +363,16 @@ pub enum DecodeError {
         /// Its place in the list, from 0.
         index: usize,
     },
+    /// The decoder makes more text of these ids than a file may.
+    #[error(
+        "the decoder makes {reached} bytes of these ids, and {limit} are allowed: raise limits.maxExpansion if that is meant"
+    )]
+    OutputLimit {
+        /// What it would have come to, in bytes; the decoder stopped there.
+        reached: usize,
+        /// What is allowed, in bytes: see [`crate::max_expansion`].
+        limit: usize,
+    },
     /// A decoder's pattern gave up on this text.
     #[error("the decoder's pattern {pattern:?} gave up: {message}")]
     Pattern {
@@ -364,6 +388,7 @@ impl DecodeError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownId { .. } => "ERR_TOKENLANE_UNKNOWN_ID",
+            Self::OutputLimit { .. } => "ERR_TOKENLANE_OUTPUT_LIMIT",
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
         }
     }

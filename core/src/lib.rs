@@ -35,6 +35,7 @@ pub mod batch;
 pub mod bench_support;
 mod bounded;
 pub mod bpe;
+mod budget;
 mod byte_level;
 mod change;
 mod decoder;
@@ -67,6 +68,7 @@ mod vocab;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
 pub use bounded::{Prefix, Written};
+pub use budget::{DEFAULT_MAX_EXPANSION, max_expansion, set_max_expansion};
 pub use change::{Changes, NewToken};
 pub use decoder::stream::DecodeStream;
 pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
 use crate::bpe::word_cache::SharedWords;
 use crate::bpe::{Bpe, Spaces};
+use crate::budget::Budget;
 use crate::decoder::Decoder;
 use crate::definition::Definition;
 use crate::encoder::{Encoder, Plan, Seeds};
@@ -292,14 +293,14 @@ impl Tokenizer {
     /// ranks (as in tiktoken).
     pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
         self.check_ids(ids, 0)?;
-        self.decoder.text(self.decoded_tokens(ids, options))
+        self.decoder.text(self.decoded_tokens(ids, options), Budget::of_ids(ids.len()))
     }
 
     /// The bytes that ids stand for, as [`Self::decode`] before broken characters are replaced. (A decoder that replaces
     /// by a regular expression needs text: what is broken then is replaced here too.)
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
         self.check_ids(ids, 0)?;
-        self.decoder.bytes(self.decoded_tokens(ids, options))
+        self.decoder.bytes(self.decoded_tokens(ids, options), Budget::of_ids(ids.len()))
     }
 
     /// Fails at an id that no token has, where that is an error. `before` ids were checked already.

@@ -7,7 +7,7 @@ use super::columns::{
 };
 use super::{Batch, BatchError};
 use crate::encoder::Plan;
-use crate::encoding::{Columns, Encoding, MOST_PADDED, NO_ID};
+use crate::encoding::{Columns, Encoding, NO_ID, most_padded};
 use crate::error::EncodeError;
 use crate::padding::Padding;
 use crate::truncation::Direction;
@@ -107,6 +107,7 @@ pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch,
         windows.iter().map(|window| (&window.ends[..], window.total)),
         plan.padding.as_ref(),
         longest,
+        plan.columns,
     )?;
     let row_texts = plan.overflow.then(|| windows.iter().flat_map(|window| &window.row_texts).copied().collect());
     let pad_sequences: Vec<u32> = windows.iter().flat_map(|window| &window.pad_sequences).copied().collect();
@@ -140,6 +141,10 @@ pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch,
     Ok(Batch { slab, rows, columns, row_texts })
 }
 
+/// Tokens that a padded batch may have, or as many times its tokens without padding where that is more.
+const MOST_PADDED: usize = 1 << 26;
+const MOST_PADDED_FACTOR: usize = 256;
+
 /// Where the tokens of all rows and the padding stand.
 struct BatchLayout {
     /// Where the rows end without padding.
@@ -155,6 +160,7 @@ impl BatchLayout {
         ends: impl Iterator<Item = (&'a [usize], usize)>,
         padding: Option<&Padding>,
         longest: usize,
+        columns: Columns,
     ) -> Result<Self, BatchError> {
         let mut first = 0;
         let shifted = ends.flat_map(|(ends, total)| {
@@ -164,15 +170,21 @@ impl BatchLayout {
         });
         let ends: Vec<usize> = shifted.collect();
         let target = padding.map_or(0, |padding| padding.target(longest));
-        if !ends.is_empty() && target > MOST_PADDED {
-            let error = EncodeError::PaddingTooLong { length: target, limit: MOST_PADDED };
-            return Err(BatchError::Options(error));
+        if let Some(limit) = padding.map(|padding| most_padded(padding, columns))
+            && !ends.is_empty()
+            && target > limit.max(longest)
+        {
+            return Err(BatchError::Options(EncodeError::PaddingTooLong { length: target, limit }));
         }
         let layout = Self { ends, target, direction: padding.map(|padding| padding.direction).unwrap_or_default() };
-        match u32::try_from(layout.total()) {
-            Ok(_) => Ok(layout),
-            Err(_) => Err(BatchError::Options(EncodeError::BatchTooLarge { limit: u32::MAX as usize })),
+        // One long row makes all others as long as itself.
+        let most_padded =
+            layout.ends.last().map_or(0, |tokens| tokens.saturating_mul(MOST_PADDED_FACTOR)).max(MOST_PADDED);
+        let limit = (u32::MAX as usize).min(if target > 0 { most_padded } else { usize::MAX });
+        if layout.total() > limit {
+            return Err(BatchError::Options(EncodeError::BatchTooLarge { limit }));
         }
+        Ok(layout)
     }
 
     /// How long the rows are without padding.
@@ -253,7 +265,7 @@ mod tests {
                 direction: if left { Direction::Left } else { Direction::Right },
                 ..Padding::default()
             });
-            let layout = BatchLayout::new(ends.iter().map(|ends| (&ends[..], ends.last().copied().unwrap_or(0))), padding.as_ref(), 0).expect("they are short");
+            let layout = BatchLayout::new(ends.iter().map(|ends| (&ends[..], ends.last().copied().unwrap_or(0))), padding.as_ref(), 0, Columns::NONE).expect("they are short");
             let joined = |is_whole: bool| {
                 let kept = windows.iter().map(|(rows, put_away)| {
                     let mut kept = if is_whole { ChunkedColumn::presized(3, 7) } else { ChunkedColumn::default() };

@@ -3,6 +3,7 @@
 use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
 
+use crate::budget::{Budget, OutputLimit};
 use crate::byte_level;
 use crate::error::DecodeError;
 use crate::pattern::Pattern;
@@ -46,6 +47,31 @@ pub(crate) struct Strip {
     pub(crate) stop: usize,
 }
 
+/// What one step may still make. It counts all tokens that the step makes, and the part that is made of the token at hand.
+pub(super) struct Room<'b> {
+    budget: &'b mut Budget,
+    /// Bytes of the tokens before.
+    pub(super) made: usize,
+}
+
+impl<'b> Room<'b> {
+    pub(super) fn new(budget: &'b mut Budget, made: usize) -> Self {
+        Self { budget, made }
+    }
+
+    /// Fails if the token at hand must not become `bytes` long.
+    fn check(&self, bytes: usize) -> Result<(), OutputLimit> {
+        self.budget.check(self.made.saturating_add(bytes), "the decoder")
+    }
+
+    /// A token is as long as it will be.
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), OutputLimit> {
+        self.check(bytes)?;
+        self.made += bytes;
+        Ok(())
+    }
+}
+
 pub(super) const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Step {
@@ -54,6 +80,7 @@ impl Step {
         &self,
         mut tokens: Vec<Cow<'a, [u8]>>,
         raw: bool,
+        room: &mut Room<'_>,
     ) -> Result<Vec<Cow<'a, [u8]>>, DecodeError> {
         match self {
             Self::Bytes | Self::Fuse => {
@@ -70,7 +97,7 @@ impl Step {
                 tokens.dedup();
                 let mut kept = Vec::with_capacity(tokens.len());
                 for token in tokens {
-                    let token = self.token(token, 0, false)?;
+                    let token = self.token(token, 0, false, room)?;
                     kept.extend((!token.is_empty()).then_some(token));
                 }
                 Ok(kept)
@@ -78,7 +105,7 @@ impl Step {
             _ => {
                 let last = tokens.len().wrapping_sub(1);
                 let changed = tokens.into_iter().enumerate();
-                changed.map(|(place, token)| self.token(token, place, place == last)).collect()
+                changed.map(|(place, token)| self.token(token, place, place == last, room)).collect()
             }
         }
     }
@@ -89,28 +116,41 @@ impl Step {
         token: Cow<'a, [u8]>,
         place: usize,
         is_last: bool,
+        room: &mut Room<'_>,
+    ) -> Result<Cow<'a, [u8]>, DecodeError> {
+        let token = self.made_of(token, place, is_last, room)?;
+        room.take(token.len())?;
+        Ok(token)
+    }
+
+    fn made_of<'a>(
+        &self,
+        token: Cow<'a, [u8]>,
+        place: usize,
+        is_last: bool,
+        room: &mut Room<'_>,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
         Ok(match self {
             Self::Spaces if place > 0 => Cow::Owned([b" ", &*token].concat()),
-            Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }),
+            Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, room)?,
             Self::WordPiece { prefix, cleanup } => {
                 let joined = match token.strip_prefix(prefix.as_bytes()) {
                     _ if place == 0 => token,
                     Some(rest) => Cow::Owned(rest.to_vec()),
                     None => Cow::Owned([b" ", &*token].concat()),
                 };
-                if *cleanup { clean(joined) } else { joined }
+                if *cleanup { clean(joined, room)? } else { joined }
             }
             Self::Metaspace { replacement, prepends } => {
                 let mut buffer = [0; 4];
                 let mark: &str = replacement.encode_utf8(&mut buffer);
-                replace(token, mark, if place == 0 && *prepends { "" } else { " " })
+                replace(token, mark, if place == 0 && *prepends { "" } else { " " }, room)?
             }
             Self::Ctc { pad, delimiter, cleanup } => {
-                let token = replace(token, pad, "");
-                if *cleanup { replace(clean(token), delimiter, " ") } else { token }
+                let token = replace(token, pad, "", room)?;
+                if *cleanup { replace(clean(token, room)?, delimiter, " ", room)? } else { token }
             }
-            Self::Replace { pattern, content } => replace_pattern(token, pattern, content)?,
+            Self::Replace { pattern, content } => replace_pattern(token, pattern, content, room)?,
             Self::Strip(strip) => strip.token(token),
             Self::Spaces | Self::Bytes | Self::ByteLevel | Self::ByteFallback | Self::Fuse => token,
         })
@@ -178,40 +218,52 @@ fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
     out
 }
 
-fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str) -> Cow<'a, [u8]> {
+fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str, room: &Room<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
     if sought.is_empty() {
         // Between all characters and at both ends.
-        return Cow::Owned(String::from_utf8_lossy(&token).replace(sought, put).into_bytes());
+        let text = String::from_utf8_lossy(&token);
+        room.check(text.len().saturating_add(put.len().saturating_mul(text.chars().count() + 1)))?;
+        return Ok(Cow::Owned(text.replace(sought, put).into_bytes()));
     }
     // As most tokens are: to look for a text has to be set up, which takes longer than all else.
     if token.len() < sought.len() {
-        return token;
+        return Ok(token);
     }
     let mut out: Vec<u8> = vec![];
     let mut done = 0;
     for start in memmem::find_iter(&token, sought) {
+        room.check(out.len() + (start - done) + put.len())?;
         out.extend_from_slice(&token[done..start]);
         out.extend_from_slice(put.as_bytes());
         done = start + sought.len();
     }
     if done == 0 {
-        return token;
+        return Ok(token);
     }
     out.extend_from_slice(&token[done..]);
-    Cow::Owned(out)
+    Ok(Cow::Owned(out))
 }
 
-fn replace_pattern<'a>(token: Cow<'a, [u8]>, pattern: &Pattern, content: &str) -> Result<Cow<'a, [u8]>, DecodeError> {
+fn replace_pattern<'a>(
+    token: Cow<'a, [u8]>,
+    pattern: &Pattern,
+    content: &str,
+    room: &mut Room<'_>,
+) -> Result<Cow<'a, [u8]>, DecodeError> {
     if let Some(sought) = pattern.as_string() {
-        return Ok(replace(token, sought, content));
+        return Ok(replace(token, sought, content, room)?);
     }
     let text = String::from_utf8_lossy(&token);
+    let mut matches = vec![];
+    pattern.for_each_match(&text, room.budget, |found| matches.push(found))?;
+    let taken: usize = matches.iter().map(|found| found.range().len()).sum();
+    room.check(content.len().saturating_mul(matches.len()).saturating_add(text.len() - taken))?;
     let (mut out, mut done) = (String::new(), 0);
-    pattern.for_each_match(&text, |found| {
+    for found in matches {
         out.push_str(&text[done..found.start as usize]);
         out.push_str(content);
         done = found.end as usize;
-    })?;
+    }
     out.push_str(&text[done..]);
     Ok(Cow::Owned(out.into_bytes()))
 }
@@ -232,16 +284,16 @@ const CLEANED: [(&str, &str); 11] = [
 ];
 
 /// Takes back spaces that a tokenizer of words put before punctuation and English contractions.
-fn clean(mut token: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+fn clean<'a>(mut token: Cow<'a, [u8]>, room: &Room<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
     // Hardly any token has one of them, and then there is nothing to do.
     let begins = |at: usize| CLEANED.iter().any(|(sought, _)| token[at..].starts_with(sought.as_bytes()));
     if !memchr_iter(b' ', &token).any(begins) {
-        return token;
+        return Ok(token);
     }
     for (sought, put) in CLEANED {
-        token = replace(token, sought, put);
+        token = replace(token, sought, put, room)?;
     }
-    token
+    Ok(token)
 }
 
 #[cfg(test)]
@@ -254,8 +306,12 @@ mod tests {
         CLEANED.iter().fold(text.to_owned(), |text, (sought, put)| text.replace(sought, put))
     }
 
-    fn text(token: Cow<'_, [u8]>) -> String {
-        String::from_utf8(token.into_owned()).expect("a text")
+    fn text(token: Result<Cow<'_, [u8]>, OutputLimit>) -> String {
+        String::from_utf8(token.expect("there is room").into_owned()).expect("a text")
+    }
+
+    fn with_room<T>(bytes: usize, work: impl FnOnce(&Room<'_>) -> T) -> T {
+        work(&Room::new(&mut Budget::of_text(bytes), 0))
     }
 
     proptest! {
@@ -264,12 +320,12 @@ mod tests {
             parts in prop::collection::vec(prop::sample::select(vec![" ", "'", " '", "n't", ".", " ,", "m", " do", " not", "re", "é", "x"]), 0..9),
         ) {
             let token = parts.concat();
-            prop_assert_eq!(text(clean(Cow::Borrowed(token.as_bytes()))), cleaned(&token));
+            prop_assert_eq!(text(with_room(token.len(), |room| clean(Cow::Borrowed(token.as_bytes()), room))), cleaned(&token));
         }
 
         #[test]
         fn what_is_replaced_is_what_the_standard_library_replaces(token in "[ab▁]{0,6}", sought in "[ab▁]{0,4}", put in "[ab]{0,2}") {
-            prop_assert_eq!(text(replace(Cow::Borrowed(token.as_bytes()), &sought, &put)), token.replace(&sought, &put));
+            prop_assert_eq!(text(with_room(token.len(), |room| replace(Cow::Borrowed(token.as_bytes()), &sought, &put, room))), token.replace(&sought, &put));
         }
     }
 
@@ -277,7 +333,10 @@ mod tests {
     fn all_that_is_cleaned_begins_with_a_space() {
         for (sought, put) in CLEANED {
             assert!(sought.starts_with(' '));
-            assert_eq!(text(clean(Cow::Owned(format!("a{sought}b").into_bytes()))), format!("a{put}b"));
+            assert_eq!(
+                text(with_room(9, |room| clean(Cow::Owned(format!("a{sought}b").into_bytes()), room))),
+                format!("a{put}b")
+            );
         }
     }
 }

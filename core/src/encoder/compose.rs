@@ -8,6 +8,7 @@ use std::iter::repeat_n;
 use super::offset_converter::OffsetConverter;
 use super::row::{Quota, Row, Source, WordNumbers};
 use super::{Encoder, Plan};
+use crate::budget::{Budget, max_expansion};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 use crate::error::EncodeError;
 use crate::post_processor::SpecialToken;
@@ -307,6 +308,7 @@ impl Encoder {
         if let (Some(second), Some(keep)) = (second, keep_second) {
             drafts.push(draft(1, second, keep)?);
         }
+        check_overflow(&drafts, first + second.unwrap_or(0), layout.pieces.len())?;
         let mut draft = tokenizer.post_processor.process(drafts, plan.add_special_tokens)?;
         let overflowing = std::mem::take(&mut draft.overflowing);
         self.write(tokenizer, &draft, plan, out);
@@ -394,9 +396,12 @@ impl Encoder {
             let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
             let converter = columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit));
             let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
-            let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota };
+            // The words of one text have one budget.
+            let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
+            budget.add_input(text.len());
+            let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota, budget };
             stages(self, &mut row)?;
-            self.quota = row.quota;
+            (self.quota, self.budget) = (row.quota, row.budget);
             if let Some(trimming) = trimming {
                 trimming.finish_text(text, plan.offset_unit);
             }
@@ -405,6 +410,23 @@ impl Encoder {
         self.utf8 = buffer;
         result
     }
+}
+
+/// Tokens that the parts of a text may have together, where they overlap so much that this is more than a multiple of the
+/// text's own.
+const LEAST_OVERFLOW: usize = 1 << 22;
+
+/// Fails if the parts that truncation makes have many times the tokens of the texts. `runs` are those of an encoding. Every
+/// part of one text comes with each part of the other.
+fn check_overflow(drafts: &[Draft], tokens: usize, runs: usize) -> Result<(), EncodeError> {
+    let parts = drafts.iter().map(|draft| draft.overflowing.len() + 1).fold(1, usize::saturating_mul);
+    let longest: usize = drafts.iter().map(Draft::len).sum();
+    let reached = (parts - 1).saturating_mul(longest + runs);
+    let limit = tokens.saturating_mul(max_expansion()).max(LEAST_OVERFLOW);
+    if reached > limit {
+        return Err(EncodeError::OutputLimit { component: "truncation", reached, limit });
+    }
+    Ok(())
 }
 
 /// The columns that say the same of all tokens of a run.

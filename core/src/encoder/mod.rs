@@ -24,6 +24,7 @@ use crate::added_tokens::{Policy, Segment, Stage};
 use crate::aligned::AlignedText;
 use crate::bpe::word_cache::SharedWords;
 use crate::bpe::word_cache::key::MAX_SHORT_LEN;
+use crate::budget::Budget;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::padding::Padding;
@@ -48,6 +49,8 @@ pub(crate) struct Encoder {
     /// Where a count puts the ids that nobody wants.
     count_scratch: Encoding,
     quota: Quota,
+    /// What is left for the words of a text that came cut into them.
+    budget: Budget,
     trimming: Trimming,
     /// The tokens of texts that are cut afterwards.
     texts: [TextTokens; 2],
@@ -79,6 +82,7 @@ impl Encoder {
             utf8: String::new(),
             count_scratch: Encoding::default(),
             quota: Quota::default(),
+            budget: Budget::default(),
             trimming: Trimming::default(),
             texts: Default::default(),
         }
@@ -136,8 +140,7 @@ impl Encoder {
         tokenizer.added_tokens.segments(Stage::Raw, original, policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &original[span.range()];
-                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, span);
-                Ok(())
+                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, span)
             }
             Segment::Text(span) => self.encode_segment(tokenizer, policy, span, row),
         })
@@ -161,7 +164,7 @@ impl Encoder {
             let source = Source { text, base, origins: None };
             return self.word_encoder.encode_pieces(tokenizer, split_points, &source, first, Some(spaces), row);
         }
-        let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text));
+        let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
         let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
         if unchanged
             && no_more_tokens
@@ -186,8 +189,9 @@ impl Encoder {
         let tracked = row.needs_positions() || tokenizer.needs_origins;
         let mut normalized = std::mem::take(&mut self.text);
         normalized.start(text, base, tracked);
+        normalized.set_room(row.budget.room());
         if let Some(normalizer) = &tokenizer.normalizer {
-            normalizer.normalize(&mut normalized)?;
+            normalizer.normalize(&mut normalized, &mut row.budget)?;
         }
         let result = if tokenizer.added_tokens.is_idle(Stage::Normalized) {
             self.encode_normalized(tokenizer, &mut normalized, row)
@@ -211,11 +215,11 @@ impl Encoder {
             Segment::Token { token, span } => {
                 let content = &normalized.as_str()[span.range()];
                 let origin = normalized.origin_of(span);
-                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, origin);
-                Ok(())
+                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, origin)
             }
             Segment::Text(span) => {
                 between.start_slice(normalized, span);
+                between.set_room(row.budget.room());
                 self.encode_normalized(tokenizer, &mut between, row)
             }
         })
@@ -229,7 +233,8 @@ impl Encoder {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         self.splits.start(Span::new(0, text.as_str().len()));
-        tokenizer.pretokenizer.apply(text, &mut self.splits)?;
+        tokenizer.pretokenizer.apply(text, &mut self.splits, &mut row.budget)?;
+        row.budget.charge(text.as_str().len(), "the pre-tokenizer")?;
         let source =
             Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
         if let Some(scanner) = tokenizer.scanner {

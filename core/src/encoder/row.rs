@@ -5,7 +5,9 @@ use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
 use crate::bpe::Symbol;
+use crate::budget::{Budget, OutputLimit};
 use crate::encoding::{Columns, Encoding};
+use crate::error::EncodeError;
 use crate::post_processor::draft::Margins;
 use crate::span::Span;
 use crate::tokenizer::{TokenForm, Tokenizer};
@@ -23,6 +25,8 @@ pub(super) struct Row<'a> {
     /// Where the white space at the edges of each token is noted, when offsets are to be trimmed.
     pub(super) margins: Option<&'a mut Vec<Margins>>,
     pub(super) quota: Quota,
+    /// What the text may still cost.
+    pub(super) budget: Budget,
 }
 
 /// How many tokens of an input are wanted, and whether they are or only their number.
@@ -103,8 +107,21 @@ impl Row<'_> {
         self.quota.wants_more(&mut self.out.ids)
     }
 
+    /// Charges the tokens as strings, where these are wanted or looked at, before they are made.
+    fn charge_tokens(&mut self, ids: impl Iterator<Item = u32>, tokenizer: &Tokenizer) -> Result<(), OutputLimit> {
+        if !self.columns.contains(Columns::TOKENS) && self.margins.is_none() {
+            return Ok(());
+        }
+        let bytes = ids.map(|id| tokenizer.vocab.token(id).map_or(0, <[u8]>::len)).fold(0, usize::saturating_add);
+        self.budget.charge(bytes, "the column of tokens")
+    }
+
     /// An added token that the text holds.
-    pub(super) fn push_added(&mut self, id: u32, content: &str, span: Span) {
+    pub(super) fn push_added(&mut self, id: u32, content: &str, span: Span) -> Result<(), EncodeError> {
+        if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
+            // Tokens that take white space may overlap, each with all of it.
+            self.budget.charge(content.len(), "the column of tokens")?;
+        }
         self.out.ids.push(id);
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.push(content.to_owned());
@@ -116,10 +133,18 @@ impl Row<'_> {
             margins.push(Margins::of(content));
         }
         self.end_word(1);
+        Ok(())
     }
 
     /// The columns of a word whose ids were just pushed.
-    pub(super) fn push_columns(&mut self, source: &Source<'_>, word: Span, symbols: &[Symbol], tokenizer: &Tokenizer) {
+    pub(super) fn push_columns(
+        &mut self,
+        source: &Source<'_>,
+        word: Span,
+        symbols: &[Symbol],
+        tokenizer: &Tokenizer,
+    ) -> Result<(), EncodeError> {
+        self.charge_tokens(symbols.iter().map(|symbol| symbol.id), tokenizer)?;
         let token = |symbol: &Symbol| tokenizer.model_token(symbol.id).unwrap_or_default();
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.extend(symbols.iter().map(token).map(Cow::into_owned));
@@ -136,6 +161,7 @@ impl Row<'_> {
             margins.extend(symbols.iter().map(|symbol| Margins::of(&token(symbol))));
         }
         self.end_word(symbols.len());
+        Ok(())
     }
 
     /// The columns of adjacent words whose ids, from `first` on, were just pushed. The words start at `start` and end at
@@ -148,8 +174,14 @@ impl Row<'_> {
         first: usize,
         starts_word: &impl Fn(usize) -> bool,
         tokenizer: &Tokenizer,
-    ) {
-        let Some(&end) = ends.last() else { return };
+    ) -> Result<(), EncodeError> {
+        let Some(&end) = ends.last() else { return Ok(()) };
+        if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
+            let made = std::mem::take(&mut self.out.ids);
+            let charged = self.charge_tokens(made[first..].iter().copied(), tokenizer);
+            self.out.ids = made;
+            charged?;
+        }
         let Encoding { ids, offsets, tokens, word_ids, .. } = &mut *self.out;
         let ids = &ids[first..];
         let token = |id: u32| tokenizer.model_token(id).unwrap_or_default();
@@ -199,6 +231,7 @@ impl Row<'_> {
                 number
             }));
         }
+        Ok(())
     }
 
     fn end_word(&mut self, tokens: usize) {

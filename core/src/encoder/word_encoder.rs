@@ -174,7 +174,7 @@ impl WordEncoder {
             let (start, ends) = (window.span(at).start, &window.ends[words.clone()]);
             let first = row.out.ids.len();
             if self.push_ids(tokenizer, window, words, &mut row.out.ids)? {
-                row.push_words(source, start, ends, first, starts_word, tokenizer);
+                row.push_words(source, start, ends, first, starts_word, tokenizer)?;
             } else {
                 row.out.ids.truncate(first);
                 self.push_tokens_scalar(tokenizer, source, start, ends, starts_word, row)?;
@@ -271,7 +271,7 @@ impl WordEncoder {
                 let len = |&id: &u32| Symbol { id, len: tokenizer.token_len(id) };
                 self.symbols.extend(row.out.ids[first..].iter().map(len));
             }
-            row.push_columns(source, span, &self.symbols, tokenizer);
+            row.push_columns(source, span, &self.symbols, tokenizer)?;
         }
         Ok(())
     }

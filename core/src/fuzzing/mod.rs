@@ -12,14 +12,18 @@
 //! - [`lengths`]: truncation and padding against walking over the tokens.
 //! - [`rows`]: batches on several threads against one row at a time.
 //! - [`parts`]: long texts that a batch cuts, against the same in one piece.
+//! - [`limits`]: chains of any components, whose output is bounded by the input.
+//! - [`patterns`]: any regular expressions, whose work is bounded by the text.
 //! - [`pool`]: each pool, alone and shared by threads, against a naive model.
 
 pub(crate) mod decode;
 mod draw;
 mod encode;
 mod lengths;
+mod limits;
 mod load;
 pub(crate) mod parts;
+pub(crate) mod patterns;
 mod pool;
 mod rows;
 mod scanner;
@@ -31,13 +35,15 @@ mod tests;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 11] = [
     ("encode", encode::encode),
     ("scanner", scanner::scanner),
     ("split_points", split_points::split_points),
     ("load", load::load),
     ("decode", decode::decode),
     ("lengths", lengths::lengths),
+    ("limits", limits::limits),
+    ("patterns", patterns::patterns),
     ("rows", rows::rows),
     ("parts", parts::parts),
     ("pool", pool::pool),

@@ -38,6 +38,8 @@ mod random {
         load: 300, 60;
         decode: 400, 200;
         lengths: 3000, 100;
+        limits: 400, 160;
+        patterns: 600, 160;
         rows: 40, 200;
         parts: 150, 200;
         pool: 300, 900;

@@ -95,9 +95,21 @@ impl Found {
     }
 }
 
+/// Bytes of a prefix or suffix that the model writes at the characters of a word; `</w>` has four.
+const MOST_AFFIX_BYTES: usize = 64;
+
 impl ModelSettings {
     /// Fails at what no model can have.
     pub(crate) fn check(&self) -> Result<(), LoadError> {
+        for (what, affix) in [
+            ("model.continuing_subword_prefix", &self.continuing_subword_prefix),
+            ("model.end_of_word_suffix", &self.end_of_word_suffix),
+        ] {
+            // With byte fallback each unknown character is written with all of it.
+            if affix.len() > MOST_AFFIX_BYTES {
+                return Err(LoadError::TooLarge { what, size: affix.len() as u64, limit: MOST_AFFIX_BYTES as u64 });
+            }
+        }
         match self.dropout {
             Some(dropout) if !(0.0..=1.0).contains(&dropout) => {
                 Err(LoadError::shape("model.dropout", format!("{dropout} is not between 0 and 1")))

@@ -28,7 +28,11 @@ const NAMED: [&str; 14] = [
 ];
 
 pub(crate) fn load(part: &Part<'_>) -> Result<Option<Normalizer>, LoadError> {
-    if part.is_null() { Ok(None) } else { component(part).map(Some) }
+    if part.is_null() {
+        return Ok(None);
+    }
+    part.check_components("the list of normalizers", "normalizers")?;
+    component(part).map(Some)
 }
 
 fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
@@ -107,7 +111,7 @@ mod tests {
 
     fn normalized(component: &Value, text: &str) -> String {
         let normalizer = load(&Part::new(component, "normalizer")).expect("it loads").expect("there is one");
-        normalizer.normalized(text).expect("no test text is hard")
+        normalizer.normalized(text, &mut crate::budget::Budget::of_text(text.len())).expect("no test text is hard")
     }
 
     #[test]

@@ -4,7 +4,6 @@
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -13,12 +12,12 @@ use super::model::Model;
 use super::{decoder, length, model, normalizer, post_processor, pretokenizer, spaces, tekken};
 use crate::added_tokens::{AddedToken, AddedTokens, Stage as SearchStage};
 use crate::bpe::Merges;
+use crate::budget::Budget;
 use crate::byte_level;
 use crate::definition::{Components, Definition, Json, ModelSettings, Source};
 use crate::error::LoadError;
 use crate::normalizer::Normalizer;
 use crate::padding::Padding;
-use crate::pattern::PatternError;
 use crate::pretokenizer::{PreTokenizer, Stage};
 use crate::tokenizer::{Parts, TokenForm, Tokenizer};
 use crate::truncation::Truncation;
@@ -210,17 +209,17 @@ fn numbered(
         };
         known.insert(token.content.clone(), token.id);
     }
-    let refused = Cell::new(None);
-    let tokens = AddedTokens::new(tokens, false, |content| match normalizer.map(|one| one.normalized(content)) {
-        None => content.to_owned(),
-        Some(Ok(normalized)) => normalized,
-        Some(Err(PatternError { pattern, message, .. })) => {
-            let path = "normalizer".into();
-            refused.set(Some(LoadError::Pattern { path, pattern, message: format!("on {content:?}: {message}") }));
+    let mut refused = None;
+    // One budget for all of them: what each of many tokens may cost alone is too much for a file.
+    let mut budget = Budget::of_text(tokens.iter().map(|token| token.content.len()).sum());
+    let tokens = AddedTokens::new(tokens, false, |content| {
+        let Some(normalizer) = normalizer.filter(|_| refused.is_none()) else { return content.to_owned() };
+        normalizer.normalized(content, &mut budget).unwrap_or_else(|stop| {
+            refused = Some(stop.while_loading("normalizer", content));
             content.to_owned()
-        }
+        })
     })?;
-    refused.take().map_or(Ok(tokens), Err)
+    refused.map_or(Ok(tokens), Err)
 }
 
 /// `error` came from parsing `part`, which lies within `whole`: says where in `whole` that is.

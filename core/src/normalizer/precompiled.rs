@@ -8,6 +8,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::aligned::AlignedText;
+use crate::budget::{Budget, OutputLimit};
 
 /// A charsmap, read and checked.
 #[derive(Debug)]
@@ -56,16 +57,19 @@ impl Precompiled {
         text.bytes().all(|byte| self.left_alone.get(usize::from(byte)).is_some_and(|&alone| alone))
     }
 
-    pub(crate) fn normalize(&self, text: &mut AlignedText) {
+    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &Budget) -> Result<(), OutputLimit> {
         if self.leaves(text.as_str()) {
-            return;
+            return Ok(());
         }
+        // A step writes at least one byte.
+        let check = |steps: usize, more: &str| budget.check(steps.saturating_add(more.len() / 4), super::COMPONENT);
         let mut steps: Vec<(char, isize)> = Vec::with_capacity(text.as_str().len());
         let mut changed = false;
         for cluster in text.as_str().graphemes(true) {
             if cluster.len() < LONG_CLUSTER
                 && let Some(replacement) = self.replacement(cluster)
             {
+                check(steps.len(), replacement)?;
                 push_steps(&mut steps, cluster, replacement);
                 changed = true;
                 continue;
@@ -75,6 +79,7 @@ impl Precompiled {
                 let part: &str = character.encode_utf8(&mut buffer);
                 match self.replacement(part) {
                     Some(replacement) => {
+                        check(steps.len(), replacement)?;
                         push_steps(&mut steps, part, replacement);
                         changed = true;
                     }
@@ -85,6 +90,7 @@ impl Precompiled {
         if changed {
             text.transform(|rewriter| steps.iter().for_each(|&(character, change)| rewriter.step(character, change)));
         }
+        Ok(())
     }
 
     /// What takes the place of `part`: the replacement of the shortest key that it starts with.
@@ -179,7 +185,7 @@ mod tests {
         let precompiled = Precompiled::new(&charsmap(rules)).expect("it is whole");
         let mut aligned = AlignedText::default();
         aligned.start(text, 0, true);
-        precompiled.normalize(&mut aligned);
+        precompiled.normalize(&mut aligned, &Budget::of_text(text.len())).expect("it is short");
         let at = |(at, c): (usize, char)| (c, aligned.origins()[at].start, aligned.origins()[at].end);
         aligned.as_str().char_indices().map(at).collect()
     }
@@ -197,6 +203,29 @@ mod tests {
     }
 
     #[test]
+    fn a_long_replacement_is_charged_before_it_is_made() {
+        let long = "x".repeat(1 << 20);
+        let precompiled = Precompiled::new(&charsmap(&[("a", &long), ("b", &long[..1000])])).expect("it is whole");
+        let mut budget = Budget::of_text(3);
+        for (source, is_too_long) in [("a", true), ("bbb", false), ("bab", true)] {
+            let mut text = AlignedText::default();
+            text.start(source, 0, true);
+            text.set_room(budget.room());
+            let result = precompiled.normalize(&mut text, &budget);
+            assert_eq!(result.is_err(), is_too_long, "{source}");
+            assert_eq!(text.as_str().len(), if is_too_long { source.len() } else { 3000 });
+        }
+        // Many that are short by themselves.
+        budget.charge(budget.room() - 2500, "test").expect("there is room");
+        let mut text = AlignedText::default();
+        text.start("bbb", 0, true);
+        text.set_room(budget.room());
+        let result = precompiled.normalize(&mut text, &budget).and_then(|()| text.check(&budget, "test"));
+        assert!(result.is_err());
+        assert!(text.as_str().len() <= 2500);
+    }
+
+    #[test]
     fn the_quick_look_is_never_wrong() {
         let precompiled = Precompiled::new(&charsmap(&[("a", "b"), ("\r\n", " "), ("\t", " "), ("cd", "x")]));
         let precompiled = precompiled.expect("it is whole");
@@ -204,7 +233,7 @@ mod tests {
         for text in ascii().flat_map(|first| ascii().map(move |second| String::from_iter([first, second]))) {
             let mut aligned = AlignedText::default();
             aligned.start(&text, 0, false);
-            precompiled.normalize(&mut aligned);
+            precompiled.normalize(&mut aligned, &Budget::of_text(text.len())).expect("it is short");
             assert!(!precompiled.leaves(&text) || aligned.as_str() == text, "{text:?}");
             assert_eq!(precompiled.leaves(&text), !text.contains(['a', '\r', '\t']), "{text:?}");
         }
@@ -220,7 +249,7 @@ mod tests {
                 Ok(cut) => {
                     let mut text = AlignedText::default();
                     text.start("ﬁx", 0, true);
-                    cut.normalize(&mut text);
+                    cut.normalize(&mut text, &Budget::default()).expect("it is short");
                     assert!(cut.replacements.is_empty() || cut.replacements.ends_with('\0'));
                 }
             }

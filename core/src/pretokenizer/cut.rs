@@ -5,6 +5,7 @@ use super::scanner::Scanner;
 use super::scripts;
 use super::splits::Splits;
 use crate::aligned::AlignedText;
+use crate::budget::Budget;
 use crate::error::LoadError;
 use crate::pattern::{Dialect, Pattern, PatternError};
 use crate::span::Span;
@@ -148,11 +149,16 @@ impl Cut {
         }
     }
 
-    pub(super) fn apply(&self, text: &AlignedText, splits: &mut Splits) -> Result<(), PatternError> {
+    pub(super) fn apply(
+        &self,
+        text: &AlignedText,
+        splits: &mut Splits,
+        budget: &mut Budget,
+    ) -> Result<(), PatternError> {
         let mut pieces: Vec<(Span, bool)> = Vec::new();
         splits.cut(text, |text, push| {
             pieces.clear();
-            self.matcher.pieces(text, &mut pieces)?;
+            self.matcher.pieces(text, budget, &mut pieces)?;
             if self.invert {
                 pieces.iter_mut().for_each(|(_, is_match)| *is_match = !*is_match);
             }
@@ -165,7 +171,7 @@ impl Cut {
 
 impl Matcher {
     /// Matches and what lies between them, in order, with whether it is a match.
-    fn pieces(&self, text: &str, pieces: &mut Vec<(Span, bool)>) -> Result<(), PatternError> {
+    fn pieces(&self, text: &str, budget: &mut Budget, pieces: &mut Vec<(Span, bool)>) -> Result<(), PatternError> {
         let mut covered = 0;
         let mut add = |span: Span| {
             if covered < span.start {
@@ -175,7 +181,7 @@ impl Matcher {
             covered = span.end;
         };
         match self {
-            Self::Pattern(pattern) => pattern.for_each_match(text, add)?,
+            Self::Pattern(pattern) => pattern.for_each_match(text, budget, add)?,
             Self::Letter(letter) => text
                 .char_indices()
                 .filter(|&(_, character)| letter.contains(character))
@@ -283,7 +289,7 @@ mod tests {
         let (mut aligned, mut splits) = (AlignedText::default(), Splits::default());
         aligned.start(text, 0, false);
         splits.start(Span::new(0, text.len()));
-        cut.apply(&aligned, &mut splits).expect("no test text is hard");
+        cut.apply(&aligned, &mut splits, &mut Budget::of_text(text.len())).expect("no test text is hard");
         splits.spans().iter().map(|span| text[span.range()].to_owned()).collect()
     }
 

@@ -20,6 +20,7 @@ use crate::added_tokens::AddedToken;
 use crate::aligned::AlignedText;
 use crate::bpe::Merges;
 use crate::bpe::merges::Merge;
+use crate::budget::Budget;
 use crate::byte_level;
 use crate::definition::{Components, Json, ModelSettings};
 use crate::error::SaveError;
@@ -170,7 +171,8 @@ fn may_be_a_word(tokenizer: &Tokenizer, content: &str) -> bool {
         text.start(&whole, 0, false);
         splits.start(Span::new(0, whole.len()));
         let word = Span::new(before.len(), before.len() + content.len());
-        tokenizer.pretokenizer.apply(&mut text, &mut splits).is_err() || splits.spans().contains(&word)
+        tokenizer.pretokenizer.apply(&mut text, &mut splits, &mut Budget::of_text(content.len())).is_err()
+            || splits.spans().contains(&word)
     };
     byte_level::bytes_of(content).is_some()
         && BESIDE.iter().any(|before| BESIDE.iter().any(|after| is_word(before, after)))

@@ -3,12 +3,18 @@
 //! Two searches, each for the leftmost and then the longest: tokens that are sought in the text as given, and tokens that
 //! are sought after normalization (`normalized: true` in the file). Behaviour follows Hugging Face tokenizers'
 //! `AddedVocabulary`; what the text may hold is decided by a [`Policy`].
+//!
+//! - [`search`]: where in a text tokens stand.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+mod search;
+#[cfg(test)]
+mod tests;
+
 use std::sync::LazyLock;
 
 use crate::error::{EncodeError, LoadError};
 use crate::span::Span;
+use search::{Known, Search};
 
 /// By ids and contents that a file gives, one lookup a token when decoding.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -78,11 +84,22 @@ pub(crate) enum Stage {
     Normalized,
 }
 
-#[derive(Debug)]
-struct Search {
-    automaton: AhoCorasick,
-    /// From the automaton's pattern to the place in [`AddedTokens::tokens`].
-    tokens: Vec<usize>,
+/// White space of a text that was seen to go up to a place, so that it is not read again for each token within it.
+#[derive(Debug, Default)]
+struct SpaceRun(Option<std::ops::RangeInclusive<usize>>);
+
+impl SpaceRun {
+    /// Where the white space ends that follows byte `at`.
+    fn end_behind(&mut self, text: &str, at: usize) -> usize {
+        match &self.0 {
+            Some(known) if known.contains(&at) => *known.end(),
+            _ => {
+                let end = text.len() - text[at..].trim_start().len();
+                self.0 = Some(at..=end);
+                end
+            }
+        }
+    }
 }
 
 /// All added tokens of a tokenizer.
@@ -105,7 +122,7 @@ impl AddedTokens {
     pub(crate) fn new(
         tokens: Vec<AddedToken>,
         looks_within: bool,
-        normalize: impl Fn(&str) -> String,
+        mut normalize: impl FnMut(&str) -> String,
     ) -> Result<Self, LoadError> {
         let mut made = Self { looks_within, ..Self::default() };
         let mut forms = vec![];
@@ -199,7 +216,7 @@ impl AddedTokens {
 
     /// Whether a token, wanted or not, stands anywhere in a text that is not normalized.
     pub(crate) fn occur_in(&self, text: &str) -> bool {
-        self.raw.as_ref().is_some_and(|search| search.automaton.find(text).is_some())
+        self.raw.as_ref().is_some_and(|search| search.occurs_in(text))
     }
 
     fn search(&self, stage: Stage) -> Option<&Search> {
@@ -221,20 +238,21 @@ impl AddedTokens {
         let mut done = 0;
         let mut at = 0;
         let mut last_end = None;
+        let (mut known, mut spaces) = (Known::default(), SpaceRun::default());
         while let Some(search) = self.search(stage)
             && at <= text.len()
-            && let Some(matched) = search.automaton.find(aho_corasick::Input::new(text).span(at..text.len()))
+            && let Some(hit) = search.find(text, at, &mut known)
         {
-            let behind_another = last_end == Some(matched.end());
-            if matched.is_empty() && (behind_another || !text.is_char_boundary(matched.start())) {
-                at = matched.end() + 1;
+            let behind_another = last_end == Some(hit.end);
+            if hit.start == hit.end && (behind_another || !text.is_char_boundary(hit.start)) {
+                at = hit.end + 1;
                 continue;
             }
-            last_end = Some(matched.end());
-            let place = search.tokens[matched.pattern().as_usize()];
+            last_end = Some(hit.end);
+            let place = hit.token;
             let token = &self.tokens[place];
-            at = matched.end();
-            if token.single_word && touches_word(text, matched.start(), matched.end()) {
+            at = hit.end;
+            if token.single_word && touches_word(text, hit.start, hit.end) {
                 continue;
             }
             if token.special {
@@ -243,23 +261,23 @@ impl AddedTokens {
                     Policy::Text => false,
                     Policy::Only(parsed) => parsed[place],
                     Policy::Throw => {
-                        return Err(EncodeError::SpecialToken { token: token.content.clone(), byte: matched.start() });
+                        return Err(EncodeError::SpecialToken { token: token.content.clone(), byte: hit.start });
                     }
                 };
                 if !parse {
                     if self.looks_within {
-                        at = matched.start() + text[matched.start()..].chars().next().map_or(1, char::len_utf8);
+                        at = hit.start + text[hit.start..].chars().next().map_or(1, char::len_utf8);
                     }
                     continue;
                 }
             }
-            let (mut start, mut end) = (matched.start(), matched.end());
+            let (mut start, mut end) = (hit.start, hit.end);
             if token.lstrip {
                 // White space that an earlier token took stays with it.
-                start = text[..start].trim_end().len().max(done);
+                start = if done < start { done + text[done..start].trim_end().len() } else { done };
             }
             if token.rstrip {
-                end = text.len() - text[end..].trim_start().len();
+                end = spaces.end_behind(text, end);
             }
             if done < start {
                 found(Segment::Text(Span::new(done, start)))?;
@@ -275,25 +293,6 @@ impl AddedTokens {
             found(Segment::Text(Span::new(done, text.len())))?;
         }
         Ok(())
-    }
-}
-
-impl Search {
-    /// Tokens are mostly shorter than this, in bytes.
-    const USUAL: usize = 128;
-
-    fn new(forms: &[String], tokens: Vec<usize>) -> Result<Option<Self>, LoadError> {
-        if forms.is_empty() {
-            return Ok(None);
-        }
-        // Left to itself the crate makes a DFA of few tokens, which takes the square of a token like `aaaa…`.
-        let is_usual = forms.iter().all(|form| form.len() <= Self::USUAL);
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .kind(if is_usual { None } else { Some(AhoCorasickKind::ContiguousNFA) })
-            .build(forms)
-            .map_err(|error| LoadError::shape("added_tokens", error.to_string()))?;
-        Ok(Some(Self { automaton, tokens }))
     }
 }
 
@@ -315,116 +314,4 @@ fn is_word(character: char) -> bool {
 
 fn touches_word(text: &str, start: usize, end: usize) -> bool {
     text[..start].chars().next_back().is_some_and(is_word) || text[end..].chars().next().is_some_and(is_word)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn token(content: &str, change: impl Fn(&mut AddedToken)) -> AddedToken {
-        // Each has an id of its own: of two that share one only the later is looked for.
-        let id = content.bytes().fold(0, |id: u32, byte| id.wrapping_mul(257).wrapping_add(byte.into()));
-        let mut token = AddedToken { content: content.into(), id, special: true, ..Default::default() };
-        change(&mut token);
-        token
-    }
-
-    fn segments(tokens: &AddedTokens, text: &str, policy: &Policy) -> Result<Vec<String>, EncodeError> {
-        let mut all = vec![];
-        tokens.segments(Stage::Raw, text, policy, |segment| {
-            all.push(match segment {
-                Segment::Text(span) => text[span.range()].to_string(),
-                Segment::Token { span, token } => {
-                    format!("[{}:{}]", tokens.tokens()[token].content, &text[span.range()])
-                }
-            });
-            Ok(())
-        })?;
-        Ok(all)
-    }
-
-    fn made(tokens: Vec<AddedToken>, looks_within: bool) -> AddedTokens {
-        let tokens = tokens.into_iter().zip(0..).map(|(token, id)| AddedToken { id, ..token }).collect();
-        AddedTokens::new(tokens, looks_within, str::to_owned).expect("the tokens are fine")
-    }
-
-    #[test]
-    fn flags_do_what_they_say() {
-        let tokens = made(
-            vec![
-                token("<l>", |t| t.lstrip = true),
-                token("<r>", |t| t.rstrip = true),
-                token("ab", |t| t.single_word = true),
-                token("<s>", |_| ()),
-                token("<s><s>", |_| ()),
-                token("\t\t", |_| ()),
-            ],
-            false,
-        );
-        let cases = [
-            ("x  <l> y", vec!["x", "[<l>:  <l>]", " y"]),
-            ("x <r>\n y", vec!["x ", "[<r>:<r>\n ]", "y"]),
-            ("<r>  <l>", vec!["[<r>:<r>  ]", "[<l>:<l>]"]),
-            ("<r> \t\t x", vec!["[<r>:<r> \t\t ]", "[\t\t:\t\t]", " x"]),
-            ("ab cab ab_ éab,ab", vec!["[ab:ab]", " cab ab_ éab,", "[ab:ab]"]),
-            ("<s><s><s>", vec!["[<s><s>:<s><s>]", "[<s>:<s>]"]),
-            ("", vec![]),
-            ("none", vec!["none"]),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(segments(&tokens, text, &Policy::Parse).expect("nothing is refused"), expected, "{text:?}");
-        }
-    }
-
-    /// Found by the differential run: a token of white space only, and a normalizer that strips.
-    #[test]
-    fn a_token_whose_normalized_form_is_empty_cuts_between_all_characters() {
-        let mut tokens = vec![token("\n\n", |t| t.normalized = true), token("ab", |t| t.normalized = true)];
-        tokens[1].id = 1;
-        let all = |tokens: &[AddedToken], text: &str| {
-            let made = AddedTokens::new(tokens.to_vec(), false, |content| content.trim().to_owned());
-            let mut cut = vec![];
-            made.expect("any tokens will do")
-                .segments(Stage::Normalized, text, &Policy::Parse, |segment| {
-                    cut.push(match segment {
-                        Segment::Text(span) => text[span.range()].to_owned(),
-                        Segment::Token { token, span } => format!("[{token}:{}]", &text[span.range()]),
-                    });
-                    Ok(())
-                })
-                .expect("nothing is refused");
-            cut
-        };
-        assert_eq!(all(&tokens, "xyabé"), ["x", "y", "[1:ab]", "é"]);
-        assert_eq!(all(&tokens, ""), [""; 0]);
-        tokens[0].rstrip = true;
-        // Each of the two spaces has such a place before it.
-        assert_eq!(all(&tokens, "x  y"), ["x", "[0:  ]", "[0: ]", "y"]);
-    }
-
-    #[test]
-    fn policies_decide_over_special_tokens_only() {
-        let tokens =
-            made(vec![token("<s>", |_| ()), token("<t>", |_| ()), token("plain", |t| t.special = false)], false);
-        let only = tokens.policy(&SpecialTokens::Only(vec!["<t>".into()]), &Policy::Parse).expect("it is one");
-        let text = "<s>plain<t>";
-        assert_eq!(
-            segments(&tokens, text, &Policy::Text),
-            Ok(vec!["<s>".into(), "[plain:plain]".into(), "<t>".into()])
-        );
-        assert_eq!(segments(&tokens, text, &only), Ok(vec!["<s>".into(), "[plain:plain]".into(), "[<t>:<t>]".into()]));
-        let refused = segments(&tokens, "é<s>", &Policy::Throw);
-        assert_eq!(refused, Err(EncodeError::SpecialToken { token: "<s>".into(), byte: 2 }));
-        let unknown = tokens.policy(&SpecialTokens::Only(vec!["plain".into()]), &Policy::Parse);
-        assert_eq!(unknown, Err(EncodeError::NoSuchSpecialToken { token: "plain".into() }));
-    }
-
-    #[test]
-    fn a_refused_token_hides_what_overlaps_it_for_one_library_and_not_for_the_other() {
-        for (looks_within, expected) in [(false, vec!["<a><b>"]), (true, vec!["<a>", "[<b>:<b>]"])] {
-            let tokens = made(vec![token("<a><b", |_| ()), token("<b>", |_| ())], looks_within);
-            let only = tokens.policy(&SpecialTokens::Only(vec!["<b>".into()]), &Policy::Parse).expect("it is one");
-            assert_eq!(segments(&tokens, "<a><b>", &only).expect("nothing is refused"), expected);
-        }
-    }
 }

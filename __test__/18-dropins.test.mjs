@@ -158,6 +158,8 @@ test('gpt-tokenizer: texts', async () => {
   assert.equal(isWithinTokenLimit('hello world', 1), false)
   assert.equal(isWithinTokenLimit('hello world', 2), 2)
   assert.equal(isWithinTokenLimit('', 0), 0)
+  assert.equal(isWithinTokenLimit('', -1), 0)
+  assert.equal(isWithinTokenLimit('a', -1), false)
   const end = '<|endoftext|>'
   assert.throws(() => encode(`a ${end}`), { message: `Disallowed special token found: ${end}`, code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
   assert.deepEqual(encode(end, { allowedSpecial: 'all' }), [199999])

@@ -185,11 +185,20 @@ export interface SplitOptions extends CountOptions {
   overlap?: number | undefined
   /**
    * Where pieces end: `'token'`: as late as possible; `'sentence'`: after the last sentence that
-   * fits, by Unicode's rules (`Intl.Segmenter`; in a Node without it, after `.`, `!` or `?` and
-   * white space); `'line'`: after the last line that fits. A sentence or line that is longer than a
-   * piece is split as with `'token'`. Default `'token'`.
+   * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too); `'line'`: after the last
+   * line that fits. A sentence or line that is longer than a piece is split as with `'token'`.
+   * Default `'token'`.
    */
   boundary?: 'token' | 'sentence' | 'line' | undefined
+}
+
+/** Options of {@link Tokenizer.splitAsync}. */
+export interface SplitAsyncOptions extends SplitOptions {
+  /**
+   * Stops the call, whether it waits or runs: the promise rejects with `signal.reason` at once, the
+   * thread stops soon after. Default none.
+   */
+  signal?: AbortSignal | undefined
 }
 
 /** A part of a text. */
@@ -403,4 +412,6 @@ export interface TokenizerStats {
   cacheHits: number
   /** Words not found, which the model had to encode. */
   cacheMisses: number
+  /** How many bytes of text idle encoders have encoded, in all their calls. */
+  encodedBytes: number
 }

@@ -6,7 +6,7 @@
 //! 2. [`text`]: strings are copied once, as UTF-16, on the JS thread, into an arena that any worker may read.
 //! 3. [`line`]: at most two batches run in the process at a time; the others stand in line, first come, first served.
 //! 4. [`task`]: what runs on the libuv threadpool: a panic becomes an error, the place in the line is given back.
-//! 5. [`tokenizer`], [`bounded`], [`batch`], [`change`]: the calls themselves: one text, many, a tokenizer as a whole.
+//! 5. [`tokenizer`], [`bounded`], [`split`], [`batch`], [`change`]: the calls themselves: one text, many, a tokenizer as a whole.
 //! 6. [`memory`]: ids go to JS as one ArrayBuffer over the core's own memory, without a copy.
 //! 7. [`error`]: the one place where an error of any kind becomes a JS error with a stable code.
 //!
@@ -29,6 +29,7 @@ mod memory;
 mod node_api;
 mod options;
 mod registry;
+mod split;
 mod stream;
 mod task;
 mod text;

@@ -104,6 +104,13 @@ impl Arena {
         Ok((arena, ends))
     }
 
+    /// Copies one text; `name` is the argument's, for the message.
+    pub fn of_one(name: &str, value: &Unknown<'_>) -> Result<Self, Failure> {
+        let mut arena = Self::default();
+        arena.push(value).map_err(|refused| refusal(name, value, refused))?;
+        Ok(arena)
+    }
+
     fn append(&mut self, name: &str, texts: &Unknown<'_>) -> Result<(), Failure> {
         each(name, texts, "an array of strings or Uint8Arrays", |index, element| {
             self.push(element).map_err(|refused| {

@@ -126,14 +126,16 @@ pub fn vocab_size(env: Env, handle: &External<Handle>, with_added_tokens: bool) 
         .map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// Bytes of the tables and of the word caches; words found and not found in the latter.
+/// Bytes of the tables and of the word caches; words found and not found in the latter; bytes of text encoded, which tests
+/// count work by.
 #[napi]
 pub fn stats(env: Env, handle: &External<Handle>) -> napi::Result<Vec<f64>> {
     let stats = || {
         let (hits, misses) = handle.tokenizer.cache_counts();
         let caches = handle.tokenizer.cache_bytes();
         let tables = handle.tokenizer.memory_bytes() - caches;
-        Ok(vec![tables as f64, caches as f64, hits as f64, misses as f64])
+        let encoded = handle.tokenizer.encoded_bytes();
+        Ok(vec![tables as f64, caches as f64, hits as f64, misses as f64, encoded as f64])
     };
     caught(stats).map_err(|failure| node_api::js_error(env, &failure))
 }

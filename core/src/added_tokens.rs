@@ -197,11 +197,6 @@ impl AddedTokens {
         self.search(stage).is_none()
     }
 
-    /// Whether a token, wanted or not, stands anywhere in a text that is not normalized.
-    pub(crate) fn occur_in(&self, text: &str) -> bool {
-        self.raw.as_ref().is_some_and(|search| search.automaton.find(text).is_some())
-    }
-
     fn search(&self, stage: Stage) -> Option<&Search> {
         match stage {
             Stage::Raw => self.raw.as_ref(),

@@ -316,6 +316,14 @@ pub enum EncodeError {
 }
 
 impl EncodeError {
+    /// The error of a slice of a text that starts at byte `start`, as one of the text.
+    pub(crate) fn moved_by(self, start: usize) -> Self {
+        match self {
+            Self::SpecialToken { token, byte } => Self::SpecialToken { token, byte: byte + start },
+            other => other,
+        }
+    }
+
     /// A stable name for programs.
     pub fn code(&self) -> &'static str {
         match self {

@@ -57,6 +57,7 @@ mod pretokenizer;
 mod save;
 mod simd;
 mod span;
+pub mod split;
 #[cfg(test)]
 mod testdata;
 pub mod text;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
+use crate::bounded::reach::Reach;
 use crate::bpe::word_cache::SharedWords;
 use crate::bpe::{Bpe, Spaces};
 use crate::decoder::Decoder;
@@ -67,6 +68,8 @@ pub struct Tokenizer {
     encoders: Encoders,
     /// See [`Self::most_bytes_per_token`].
     pub(crate) token_reach: OnceLock<Option<usize>>,
+    /// See [`Self::reach`].
+    pub(crate) reach: OnceLock<Option<Box<Reach>>>,
 }
 
 /// What the vocabulary's bytes are.
@@ -179,6 +182,7 @@ impl Tokenizer {
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             encoders: Encoders::default(),
             token_reach: OnceLock::new(),
+            reach: OnceLock::new(),
             token_lens: TokenLens::new(&vocab, token_form, spaces),
             vocab,
             token_form,
@@ -347,7 +351,8 @@ impl Tokenizer {
     pub fn memory_bytes(&self) -> usize {
         let vocab = if Arc::strong_count(&self.vocab) == 1 { self.vocab.memory_bytes() } else { 0 };
         let bpe = if Arc::strong_count(&self.bpe) == 1 { self.bpe.memory_bytes() } else { 0 };
-        vocab + bpe + self.token_lens.memory_bytes() + self.encoders.memory_bytes()
+        let reach = self.reach.get().and_then(Option::as_deref).map_or(0, Reach::memory_bytes);
+        vocab + bpe + self.token_lens.memory_bytes() + reach + self.encoders.memory_bytes()
     }
 
     /// Heap memory of the word caches of the encoders that wait for work, in bytes.
@@ -358,6 +363,11 @@ impl Tokenizer {
     /// Words found and not found in the caches of the encoders that wait for work.
     pub fn cache_counts(&self) -> (u64, u64) {
         self.encoders.cache_counts()
+    }
+
+    /// How many bytes of text the encoders that wait for work were given in all their calls: what tests count work by.
+    pub fn encoded_bytes(&self) -> u64 {
+        self.encoders.encoded_bytes()
     }
 
     fn token_bytes(&self, id: u32) -> Option<&[u8]> {
@@ -503,6 +513,10 @@ impl Encoders {
     fn memory_bytes(&self) -> usize {
         self.shared.memory_bytes()
             + self.idle.with_idle(|idle| idle.iter().map(|encoder| encoder.memory_bytes()).sum::<usize>())
+    }
+
+    fn encoded_bytes(&self) -> u64 {
+        self.idle.with_idle(|idle| idle.iter().map(|encoder| encoder.encoded_bytes).sum())
     }
 
     fn cache_counts(&self) -> (u64, u64) {

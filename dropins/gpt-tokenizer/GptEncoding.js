@@ -88,6 +88,8 @@ class GptEncoding {
     if (typeof input === 'string') {
       const limit = Math.min(Math.max(0, Math.floor(tokenLimit)), 4294967295)
       const options = this.#policy(input, encodeOptions)
+      // As in the original: no token of an empty text passes any limit.
+      if (input === '') return 0
       if (tokenLimit < 0 || !this.#tokenizer.isWithin(input, limit, options)) return false
       return this.#tokenizer.count(input, options)
     }

@@ -5,7 +5,7 @@
 
 /** The addon with its tasks done at once. */
 function withoutWaiting(binding) {
-  const { countBatchSync, decodeBatchSync, encodeBatchSync, leaveLine, loadBytesSync } = binding
+  const { countBatchSync, decodeBatchSync, encodeBatchSync, leaveLine, loadBytesSync, split } = binding
   const atOnce = (work) => async (turn, ...rest) => {
     try {
       return work(...rest)
@@ -21,6 +21,7 @@ function withoutWaiting(binding) {
     countBatch: atOnce((handle, texts, flags, extra) => countBatchSync(handle, texts, flags, extra, 1)),
     decodeBatch: atOnce((handle, ids, rowOffsets, skip) => decodeBatchSync(handle, ids, rowOffsets, skip, 1)),
     loadBytes: atOnce(loadBytesSync),
+    splitAsync: atOnce(split),
   }
 }
 

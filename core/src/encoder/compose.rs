@@ -6,7 +6,7 @@
 use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
-use super::row::{Quota, Row, Source, WordNumbers};
+use super::row::{Quota, Row, WordNumbers};
 use super::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 use crate::error::EncodeError;
@@ -170,37 +170,6 @@ impl Encoder {
         self.quota = Quota { limit, ..Quota::default() };
         let result = self.encode_text(tokenizer, text, WordNumbers::Next(0), plan, None, out);
         self.quota = Quota::default();
-        result
-    }
-
-    /// The tokens of a text that goes on behind another one, in which there are no added tokens, with offsets: as
-    /// [`Self::encode_first_bare`], but what is done at the start of a text is left out. Where the first of these tokens is
-    /// the one that the text as a whole has there, so are all others; [`crate::bpe`] has the reason (in `resume`). Only for
-    /// tokenizers of which [`Tokenizer::goes_on`] says so.
-    pub(crate) fn encode_continuation(
-        &mut self,
-        tokenizer: &Tokenizer,
-        text: Text<'_>,
-        plan: &Plan,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        out.clear();
-        self.with_row(text, WordNumbers::Next(0), plan, None, out, |encoder, row| {
-            let source = Source { text: row.original, base: 0, origins: None };
-            let split_points = tokenizer
-                .bpe
-                .split_points
-                .as_ref()
-                .expect("a tokenizer that reads spaces as they stand has split_points");
-            encoder.word_encoder.encode_pieces(tokenizer, split_points, &source, 0, tokenizer.spaces, row)
-        })
-    }
-
-    /// Whether an added token can be found in a text or in a part of it.
-    pub(crate) fn has_added_tokens(&mut self, tokenizer: &Tokenizer, text: Text<'_>) -> Result<bool, EncodeError> {
-        let mut buffer = std::mem::take(&mut self.utf8);
-        let result = text.to_utf8(&mut buffer).map(|text| tokenizer.added_tokens.occur_in(text));
-        self.utf8 = buffer;
         result
     }
 
@@ -390,6 +359,7 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         let mut buffer = std::mem::take(&mut self.utf8);
         let result = text.to_utf8(&mut buffer).and_then(|text| {
+            self.encoded_bytes += text.len() as u64;
             let columns = plan.columns.and(Columns::PER_TOKEN);
             let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
             let converter = columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit));

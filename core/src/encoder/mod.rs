@@ -51,6 +51,8 @@ pub(crate) struct Encoder {
     trimming: Trimming,
     /// The tokens of texts that are cut afterwards.
     texts: [TextTokens; 2],
+    /// How many bytes of text it was given.
+    pub(crate) encoded_bytes: u64,
 }
 
 /// A call's options, resolved against the tokenizer.
@@ -81,6 +83,7 @@ impl Encoder {
             quota: Quota::default(),
             trimming: Trimming::default(),
             texts: Default::default(),
+            encoded_bytes: 0,
         }
     }
 

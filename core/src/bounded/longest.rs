@@ -1,0 +1,297 @@
+//! Which prefixes are counted to find the longest one within a limit.
+//!
+//! The tokens of the whole text say where the limit is passed, and the prefix that ends there is mostly
+//! the answer, or one that is a few characters shorter. But a longer prefix can have fewer tokens, because its
+//! end merges, composes or is cut differently. How much longer can it be?
+//!
+//! Say `e` is the end of the longest prefix known to be within the limit, and a longer one that ends at `p`
+//! is within it too. The last token of that one starts at some `q`, and the prefix up to `q` has one token less.
+//! So either `q` is at most `e`, and the text from `q` to `p` is a token of the vocabulary that crosses `e`;
+//! or the same holds for the prefix up to `q`, and so on. So of the prefixes behind `e`, only those need to be counted that
+//! end where a token can end that crosses `e` ([`Reach`]), and if none of them is within the limit none is.
+//!
+//! Two more things are known where `e` is the end of a token of the whole text and the limit is reached there. The two
+//! ways to write the text do not meet again behind the place where they part, because how a prefix is written is settled; so
+//! from one of the last tokens' ends on (of [`TOKENS_BEFORE`] these are looked at) the other way has to come as far with as
+//! many tokens ([`Reach::last_start`]). And where a word ends at `e`, behind a letter or a digit, it ends there in every
+//! longer prefix too, which then has at least one token more.
+//!
+//! That speaks of the text that the model sees. Where a normalizer changes what stands near the limit, all
+//! prefixes are counted up to a few tokens beyond it instead, and the following white space where text can vanish. Where
+//! offsets do not tell where tokens stand, because the model leaves characters out, the limit is found by halving.
+
+use super::prefixes::{CHUNK, Prefixes};
+use super::reach::Reach;
+use crate::encoder::Encoder;
+use crate::error::EncodeError;
+
+/// Where the text is normalized: how many tokens beyond the limit prefixes are counted, and how many characters.
+const TOKENS_BEYOND: usize = 4;
+const CHARACTERS_BEYOND: usize = 64;
+/// Where the limit is found by halving: how many characters more are tried.
+const CHARACTERS_AFTER: usize = 8;
+/// How many characters are taken away one by one; then token by token, by ever more of them.
+const CHARACTERS_BACK: usize = 2 * CHARACTERS_BEYOND;
+/// How many bytes on both sides of the limit must not be changed by the normalizer.
+const NEAR: usize = 64;
+/// How many bytes may be encoded to count prefixes, beside as many as half of the text up to the limit. Beyond
+/// that prefixes get shorter token by token, and the one found is nearly the longest.
+const MOST_ENCODED: usize = 64 << 10;
+/// From the ends of so many tokens before the limit another way to write the text is expected to part.
+const TOKENS_BEFORE: usize = 8;
+/// How many bytes of white space behind a prefix are tried first.
+const WHITE_SPACE: usize = 64;
+
+/// A prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Its length in bytes.
+    pub(crate) length: usize,
+    /// How many tokens it has, without special tokens.
+    pub(crate) tokens: usize,
+}
+
+impl Prefixes<'_> {
+    /// The longest prefix that has at most `room` tokens, without special tokens.
+    pub(crate) fn longest(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
+        if !self.tokenizer.places_are_known() {
+            return self.by_halves(encoder, room);
+        }
+        self.grow(encoder, room.saturating_add(TOKENS_BEYOND + 1))?;
+        let is_whole = self.covered == self.text.len();
+        let found = if is_whole && self.made.len() <= room {
+            Found { length: self.text.len(), tokens: self.made.len() }
+        } else {
+            let most = self.encoded + MOST_ENCODED + self.covered / 2;
+            self.search(encoder, room, most)?
+        };
+        if self.tokenizer.counts_ends_exactly() { Ok(found) } else { self.verified(encoder, found, room) }
+    }
+
+    /// The same for a text that has more tokens; at most `most` bytes are encoded for it.
+    fn search(&mut self, encoder: &mut Encoder, room: usize, most: usize) -> Result<Found, EncodeError> {
+        let edge = room.checked_sub(1).map_or(0, |last| self.made.offsets[last][1] as usize);
+        let tokenizer = self.tokenizer;
+        let found = match tokenizer.reach() {
+            Some(reach) if self.is_read_as_it_stands(edge) => {
+                if self.is_settled_word_end(edge, room) {
+                    Found { length: edge, tokens: room }
+                } else {
+                    let found = self.shorter(encoder, edge, room, most)?;
+                    self.longer(encoder, reach, found, room, most)?
+                }
+            }
+            _ => {
+                let top = self.top(edge, room);
+                let found = self.shorter(encoder, top, room, most)?;
+                if found.length == top { self.next_ones(encoder, found, room, most)? } else { found }
+            }
+        };
+        if tokenizer.text_can_vanish() { self.with_white_space(encoder, found, room) } else { Ok(found) }
+    }
+
+    /// Whether a word ends at `edge` behind `room` tokens, in every prefix that is as long as that or longer.
+    fn is_settled_word_end(&self, edge: usize, room: usize) -> bool {
+        let (offsets, words) = (&self.made.offsets, &self.made.word_ids);
+        room > 0
+            && self.tokenizer.scanner.is_some()
+            && self.tokenizer.counts_ends_exactly()
+            && offsets[room][0] as usize == edge
+            && words[room] != words[room - 1]
+            && self.text.is_char_boundary(edge)
+            && self.text[..edge].ends_with(char::is_alphanumeric)
+    }
+
+    /// Whether the model sees the text near a place as it is.
+    fn is_read_as_it_stands(&mut self, place: usize) -> bool {
+        let Some(normalizer) = &self.tokenizer.normalizer else { return true };
+        if self.tokenizer.spaces.is_some() {
+            return true;
+        }
+        let start = self.text.floor_char_boundary(place.saturating_sub(NEAR));
+        let end = self.text.ceil_char_boundary((place + NEAR).min(self.text.len()));
+        let leaves = normalizer.leaves(&self.text[start..end]);
+        self.look(place + NEAR + 4);
+        leaves
+    }
+
+    /// Where the longest prefix ends that is counted where the text is normalized.
+    fn top(&self, edge: usize, room: usize) -> usize {
+        let start_of = |token: usize| self.made.offsets.get(token).map_or(self.covered, |offset| offset[0] as usize);
+        // What stands between two tokens vanishes, or was composed with the first.
+        let first = self.text.floor_char_boundary(edge.max(start_of(room)));
+        let mut behind = self.text[first..].char_indices().skip(1).map(|(at, _)| first + at);
+        let end = behind.nth(CHARACTERS_BEYOND - 1).unwrap_or(self.text.len());
+        self.text.floor_char_boundary(end.min(first.max(start_of(room + TOKENS_BEYOND))))
+    }
+
+    /// The longest prefix within the limit that ends at `end` or before.
+    fn shorter(&mut self, encoder: &mut Encoder, end: usize, room: usize, most: usize) -> Result<Found, EncodeError> {
+        let mut length = self.text.floor_char_boundary(end);
+        let mut tried = 0;
+        while length > 0 && tried < CHARACTERS_BACK && self.encoded < most {
+            let tokens = self.count(encoder, length)?;
+            if tokens <= room {
+                return Ok(Found { length, tokens });
+            }
+            tried += 1;
+            length = self.text.floor_char_boundary(length - 1);
+        }
+        self.shorter_by_tokens(length, |prefixes, length| prefixes.count(encoder, length), room)
+    }
+
+    /// One of the longest prefixes within the limit that end at `end` or before, by ever more tokens shorter.
+    fn shorter_by_tokens(
+        &mut self,
+        end: usize,
+        mut count: impl FnMut(&mut Self, usize) -> Result<usize, EncodeError>,
+        room: usize,
+    ) -> Result<Found, EncodeError> {
+        let mut token = self.made.offsets.partition_point(|offset| (offset[1] as usize) < end);
+        let mut step = 1;
+        while token > 0 {
+            let length = self.text.floor_char_boundary(self.made.offsets[token - 1][1] as usize).min(end);
+            let tokens = count(self, length)?;
+            if tokens <= room {
+                return Ok(Found { length, tokens });
+            }
+            token = token.saturating_sub(step);
+            step *= 2;
+        }
+        Ok(Found { length: 0, tokens: 0 })
+    }
+
+    /// The longest prefix within the limit that is as long as `found` or longer, as far as tokens reach.
+    fn longer(
+        &mut self,
+        encoder: &mut Encoder,
+        reach: &Reach,
+        mut found: Found,
+        room: usize,
+        most: usize,
+    ) -> Result<Found, EncodeError> {
+        let mut ends = vec![];
+        while found.length < self.text.len() && self.encoded < most {
+            let last_start = self.last_start(reach, found, room);
+            let seen = reach.ends_behind(self.tokenizer, self.text, found.length, last_start, &mut ends);
+            self.look(seen);
+            let mut next = None;
+            for &length in ends.iter().rev() {
+                let tokens = self.count(encoder, length)?;
+                if tokens <= room {
+                    next = Some(Found { length, tokens });
+                    break;
+                }
+            }
+            match next {
+                Some(next) => found = next,
+                None => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// Where the last token of a longer prefix within the limit can start at the latest, of those that start at the end of
+    /// `found` or before.
+    fn last_start(&self, reach: &Reach, found: Found, room: usize) -> usize {
+        let is_edge = found.tokens == room && room > 0 && self.made.offsets[room - 1][1] as usize == found.length;
+        if !is_edge {
+            return found.length;
+        }
+        let first = (room - 1).saturating_sub(TOKENS_BEFORE);
+        let ends = self.made.offsets[first..room - 1].iter().rev().map(|offset| offset[1] as usize);
+        reach.last_start(self.text, found.length, ends.chain((first == 0).then_some(0)))
+    }
+
+    /// The same, character by character.
+    fn next_ones(
+        &mut self,
+        encoder: &mut Encoder,
+        mut found: Found,
+        room: usize,
+        most: usize,
+    ) -> Result<Found, EncodeError> {
+        let next = |text: &str, length: usize| text[length..].chars().next().map(|c| length + c.len_utf8());
+        let mut tried = 0;
+        while let Some(length) = next(self.text, found.length) {
+            if tried == CHARACTERS_BEYOND || self.encoded >= most {
+                break;
+            }
+            tried += 1;
+            match self.count(encoder, length)? {
+                tokens if tokens <= room => found = Found { length, tokens },
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// With the white space behind it, as far as that is still within the limit: it may be stripped.
+    fn with_white_space(&mut self, encoder: &mut Encoder, mut found: Found, room: usize) -> Result<Found, EncodeError> {
+        let mut step = WHITE_SPACE;
+        loop {
+            let rest = &self.text[found.length..];
+            let near = &rest[..rest.floor_char_boundary(step)];
+            let length = found.length + near.len() - near.trim_start().len();
+            self.look(found.length + near.len() + 4);
+            if length == found.length {
+                return Ok(found);
+            }
+            match self.count(encoder, length)? {
+                tokens if tokens <= room => found = Found { length, tokens },
+                _ => return Ok(found),
+            }
+            step *= 2;
+        }
+    }
+
+    /// The longest prefix within the limit if counts grow with prefixes, and a few characters more if they do not.
+    fn by_halves(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
+        let mut found = Found { length: 0, tokens: 0 };
+        let mut beyond;
+        loop {
+            let end = self.text.ceil_char_boundary((2 * found.length + *CHUNK.start()).min(self.text.len()));
+            beyond = end;
+            self.look(end);
+            match self.count_whole(encoder, end, room)? {
+                tokens if tokens <= room => found = Found { length: end, tokens },
+                _ => break,
+            }
+            if end == self.text.len() {
+                return Ok(found);
+            }
+        }
+        loop {
+            let middle = self.text.ceil_char_boundary(found.length + (beyond - found.length) / 2);
+            let next = |length: usize| self.text[length..].chars().next().map_or(length, |c| length + c.len_utf8());
+            let middle = if middle == beyond { next(found.length) } else { middle };
+            if middle == beyond || middle == found.length {
+                break;
+            }
+            match self.count_whole(encoder, middle, room)? {
+                tokens if tokens <= room => found = Found { length: middle, tokens },
+                _ => beyond = middle,
+            }
+        }
+        let rest = self.text[found.length..].char_indices().skip(1);
+        let ends: Vec<usize> = rest.take(CHARACTERS_AFTER).map(|(at, _)| found.length + at).collect();
+        for &length in ends.iter().rev() {
+            self.look(length + 4);
+            match self.count_whole(encoder, length, room)? {
+                tokens if tokens <= room => return Ok(Found { length, tokens }),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// What was found, counted as a whole; a shorter one if that is beyond the limit.
+    fn verified(&mut self, encoder: &mut Encoder, found: Found, room: usize) -> Result<Found, EncodeError> {
+        let tokens = self.count_whole(encoder, found.length, room)?;
+        if tokens <= room {
+            return Ok(Found { tokens, ..found });
+        }
+        let count = |prefixes: &mut Self, length| prefixes.count_whole(encoder, length, room);
+        self.shorter_by_tokens(found.length.saturating_sub(1), count, room)
+    }
+}

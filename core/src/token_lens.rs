@@ -1,6 +1,6 @@
 //! How long tokens are, in bytes of what the model sees: what offsets are made of.
 
-use crate::bpe::Spaces;
+use crate::bpe::{Alphabet, Spaces};
 use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
 
@@ -19,12 +19,20 @@ pub(crate) struct TokenLens {
 const LONG: u8 = u8::MAX;
 
 impl TokenLens {
-    pub(crate) fn new(vocab: &Vocab, form: TokenForm, spaces: Option<Spaces>) -> Self {
+    pub(crate) fn new(vocab: &Vocab, form: TokenForm, spaces: Option<Spaces>, alphabet: &Alphabet) -> Self {
         let mut all = Self { form, spaces, lens: vec![0; vocab.dense_ids()] };
         for (token, id) in vocab.iter() {
             let len = all.len_of(token).min(LONG.into()) as u8;
             if let Some(place) = all.lens.get_mut(id as usize) {
                 *place = len;
+            }
+        }
+        // A token of byte fallback mostly stands for its byte, and hardly ever for its spelling.
+        if let Alphabet::Characters(characters) = alphabet
+            && let Some(bytes) = &characters.byte_fallback
+        {
+            for &id in bytes.iter().flatten() {
+                all.lens.get_mut(id as usize).into_iter().for_each(|len| *len = 1);
             }
         }
         all
@@ -58,6 +66,7 @@ mod tests {
 
     #[test]
     fn long_tokens_gaps_and_far_ids_have_their_lengths() {
+        let bytes_only = Alphabet::Bytes { ids: Box::new([None; 256]), missing_is_error: true };
         for far in [9, 4_000_000_000] {
             let tokens: [(&[u8], u32); 4] = [(b"a", 0), ("Ġb".as_bytes(), 2), (&[b'c'; 255], 3), (&[b'd'; 300], far)];
             let mut builder = Vocab::builder(4, 600);
@@ -71,7 +80,7 @@ mod tests {
                 (TokenForm::Ranks, None, 3),
             ];
             for (form, spaces, spaced) in forms {
-                let lens = TokenLens::new(&vocab, form, spaces);
+                let lens = TokenLens::new(&vocab, form, spaces, &bytes_only);
                 let got = [0, 1, 2, 3, far, 77].map(|id| lens.get(&vocab, id));
                 assert_eq!(got, [1, 0, spaced, 255, 300, 0], "{form:?}");
             }

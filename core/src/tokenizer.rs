@@ -183,7 +183,7 @@ impl Tokenizer {
             encoders: Encoders::default(),
             token_reach: OnceLock::new(),
             reach: OnceLock::new(),
-            token_lens: TokenLens::new(&vocab, token_form, spaces),
+            token_lens: TokenLens::new(&vocab, token_form, spaces, &bpe.alphabet),
             vocab,
             token_form,
             added_tokens,

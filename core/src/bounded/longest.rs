@@ -13,8 +13,8 @@
 //! Two more things are known where `e` is the end of a token of the whole text and the limit is reached there. The two
 //! ways to write the text do not meet again behind the place where they part, because how a prefix is written is settled; so
 //! from one of the last tokens' ends on (of [`TOKENS_BEFORE`] these are looked at) the other way has to come as far with as
-//! many tokens ([`Reach::last_start`]). And where a word ends at `e`, behind a letter or a digit, it ends there in every
-//! longer prefix too, which then has at least one token more.
+//! many tokens ([`Reach::last_start`]). And where a word ends at `e`, behind a letter or a digit, or no merge joins over
+//! `e`, so it is in every longer prefix too, which then has at least one token more.
 //!
 //! That speaks of the text that the model sees. Where a normalizer changes what stands near the limit, all
 //! prefixes are counted up to a few tokens beyond it instead, and the following white space where text can vanish. Where
@@ -36,7 +36,7 @@ const CHARACTERS_BACK: usize = 2 * CHARACTERS_BEYOND;
 const NEAR: usize = 64;
 /// How many bytes may be encoded to count prefixes, beside as many as half of the text up to the limit. Beyond
 /// that prefixes get shorter token by token, and the one found is nearly the longest.
-const MOST_ENCODED: usize = 64 << 10;
+const MOST_ENCODED: usize = 16 << 10;
 /// From the ends of so many tokens before the limit another way to write the text is expected to part.
 const TOKENS_BEFORE: usize = 8;
 /// How many bytes of white space behind a prefix are tried first.
@@ -54,13 +54,14 @@ pub(crate) struct Found {
 impl Prefixes<'_> {
     /// The longest prefix that has at most `room` tokens, without special tokens.
     pub(crate) fn longest(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
-        if !self.tokenizer.places_are_known() {
-            return self.by_halves(encoder, room);
-        }
         self.grow(encoder, room.saturating_add(TOKENS_BEYOND + 1))?;
         let is_whole = self.covered == self.text.len();
         let found = if is_whole && self.made.len() <= room {
-            Found { length: self.text.len(), tokens: self.made.len() }
+            let found = Found { length: self.text.len(), tokens: self.made.len() };
+            if self.is_of_one_piece {
+                return Ok(found);
+            }
+            found
         } else {
             let most = self.encoded + MOST_ENCODED + self.covered / 2;
             self.search(encoder, room, most)?
@@ -73,8 +74,12 @@ impl Prefixes<'_> {
         let edge = room.checked_sub(1).map_or(0, |last| self.made.offsets[last][1] as usize);
         let tokenizer = self.tokenizer;
         let found = match tokenizer.reach() {
+            _ if !tokenizer.places_are_known() => {
+                let found = self.shorter(encoder, self.start_of_word(room), room, most)?;
+                self.by_halves(encoder, found, room)?
+            }
             Some(reach) if self.is_read_as_it_stands(edge) => {
-                if self.is_settled_word_end(edge, room) {
+                if self.is_settled(edge, room) {
                     Found { length: edge, tokens: room }
                 } else {
                     let found = self.shorter(encoder, edge, room, most)?;
@@ -90,14 +95,17 @@ impl Prefixes<'_> {
         if tokenizer.text_can_vanish() { self.with_white_space(encoder, found, room) } else { Ok(found) }
     }
 
-    /// Whether a word ends at `edge` behind `room` tokens, in every prefix that is as long as that or longer.
-    fn is_settled_word_end(&self, edge: usize, room: usize) -> bool {
+    /// Whether `room` tokens end at `edge` in every prefix that is as long as that or longer.
+    fn is_settled(&self, edge: usize, room: usize) -> bool {
         let (offsets, words) = (&self.made.offsets, &self.made.word_ids);
-        room > 0
-            && self.tokenizer.scanner.is_some()
-            && self.tokenizer.counts_ends_exactly()
-            && offsets[room][0] as usize == edge
-            && words[room] != words[room - 1]
+        let bpe = &self.tokenizer.bpe;
+        if room == 0 || offsets[room][0] as usize != edge || !self.tokenizer.counts_ends_exactly() {
+            return false;
+        }
+        if self.tokenizer.spaces.is_some() {
+            return bpe.split_points.as_ref().is_some_and(|points| points.splits_at(&bpe.alphabet, self.text, edge));
+        }
+        words[room] != words[room - 1]
             && self.text.is_char_boundary(edge)
             && self.text[..edge].ends_with(char::is_alphanumeric)
     }
@@ -245,39 +253,46 @@ impl Prefixes<'_> {
         }
     }
 
-    /// The longest prefix within the limit if counts grow with prefixes, and a few characters more if they do not.
-    fn by_halves(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
-        let mut found = Found { length: 0, tokens: 0 };
+    /// Where the word starts that a token is of.
+    fn start_of_word(&self, token: usize) -> usize {
+        let words = &self.made.word_ids;
+        let first = words[..token].iter().rev().take_while(|&&word| word == words[token]).count();
+        self.made.offsets[token - first][0] as usize
+    }
+
+    /// The longest prefix within the limit that is as long as `found` or longer, if counts grow with prefixes, and a few
+    /// characters more if they do not.
+    fn by_halves(&mut self, encoder: &mut Encoder, mut found: Found, room: usize) -> Result<Found, EncodeError> {
+        let mut step = *CHUNK.start();
         let mut beyond;
         loop {
-            let end = self.text.ceil_char_boundary((2 * found.length + *CHUNK.start()).min(self.text.len()));
-            beyond = end;
-            self.look(end);
-            match self.count_whole(encoder, end, room)? {
-                tokens if tokens <= room => found = Found { length: end, tokens },
-                _ => break,
-            }
-            if end == self.text.len() {
+            if found.length == self.text.len() {
                 return Ok(found);
             }
+            beyond = self.text.ceil_char_boundary((found.length + step).min(self.text.len()));
+            match self.count(encoder, beyond)? {
+                tokens if tokens <= room => found = Found { length: beyond, tokens },
+                _ => break,
+            }
+            step *= 2;
         }
         loop {
-            let middle = self.text.ceil_char_boundary(found.length + (beyond - found.length) / 2);
-            let next = |length: usize| self.text[length..].chars().next().map_or(length, |c| length + c.len_utf8());
-            let middle = if middle == beyond { next(found.length) } else { middle };
-            if middle == beyond || middle == found.length {
+            let middle = self.text.floor_char_boundary(found.length + (beyond - found.length) / 2);
+            if middle == found.length {
                 break;
             }
-            match self.count_whole(encoder, middle, room)? {
+            match self.count(encoder, middle)? {
                 tokens if tokens <= room => found = Found { length: middle, tokens },
                 _ => beyond = middle,
             }
         }
-        let rest = self.text[found.length..].char_indices().skip(1);
-        let ends: Vec<usize> = rest.take(CHARACTERS_AFTER).map(|(at, _)| found.length + at).collect();
-        for &length in ends.iter().rev() {
-            self.look(length + 4);
-            match self.count_whole(encoder, length, room)? {
+        let rest = self.text[found.length..].char_indices().map(|(_, c)| c.len_utf8());
+        let ends = rest.scan(found.length, |end, len| {
+            *end += len;
+            Some(*end)
+        });
+        for length in ends.take(CHARACTERS_AFTER).collect::<Vec<_>>().into_iter().rev() {
+            match self.count(encoder, length)? {
                 tokens if tokens <= room => return Ok(Found { length, tokens }),
                 _ => {}
             }

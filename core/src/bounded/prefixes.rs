@@ -46,6 +46,8 @@ pub(crate) struct Prefixes<'a> {
     pub(crate) seen: usize,
     /// How many bytes were encoded for this text.
     pub(super) encoded: usize,
+    /// Whether the tokens were made all together.
+    pub(super) is_of_one_piece: bool,
     /// Of the text before: how many bytes a hundred tokens had. Zero where that must not matter.
     bytes_per_hundred: usize,
 }
@@ -63,6 +65,7 @@ impl<'a> Prefixes<'a> {
             back: added.unwrap_or(0).clamp(BACK, MOST_BACK),
             seen: 0,
             encoded: 0,
+            is_of_one_piece: false,
             bytes_per_hundred: 0,
         }
     }
@@ -105,13 +108,14 @@ impl<'a> Prefixes<'a> {
             let mut back = self.back;
             loop {
                 let (start, token) = self.anchor(self.covered.saturating_sub(back));
-                // At least as much as is encoded again, so that no text is encoded more than a few times.
-                let end = self.covered.saturating_add(step.max(self.covered - start));
+                // Several times as much as is encoded again, so that no text is encoded more than a few times.
+                let end = self.covered.saturating_add(step.max(3 * (self.covered - start)));
                 let end = self.text.ceil_char_boundary(end.min(self.text.len()));
                 self.encode(encoder, start, end)?;
                 if let Some((local, made)) = self.common(start, token) {
                     self.append(local, made);
                     self.covered = end;
+                    self.is_of_one_piece = start == 0;
                     break;
                 }
                 back = (4 * back).max(4 * (self.covered - start));
@@ -176,7 +180,9 @@ impl<'a> Prefixes<'a> {
             if self.made.word_ids[at] != self.made.word_ids[at - 1] {
                 return (start as usize, at);
             }
-            found.get_or_insert((start as usize, at));
+            if self.tokenizer.places_are_known() {
+                found.get_or_insert((start as usize, at));
+            }
         }
         found.unwrap_or((0, 0))
     }
@@ -232,8 +238,8 @@ impl<'a> Prefixes<'a> {
 }
 
 impl Tokenizer {
-    /// Whether offsets tell where tokens stand. Where the model leaves characters out, offsets move, as the reference's do;
-    /// and an unknown token can come behind bytes that follow it in the text.
+    /// Whether offsets tell where tokens stand within a word. Where the model leaves characters out, offsets move, as the
+    /// reference's do; and an unknown token can come behind bytes that follow it in the text.
     pub(crate) fn places_are_known(&self) -> bool {
         match &self.bpe.alphabet {
             Alphabet::Bytes { .. } => self.bpe.alphabet.drops_nothing(),

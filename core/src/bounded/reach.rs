@@ -18,6 +18,8 @@ pub(crate) struct Reach {
     mark: Option<char>,
     /// What a word may get before it: a token can then begin with one character more than the text.
     prefix: Option<char>,
+    /// What tokens have before them that do not start a word.
+    continuing: String,
 }
 
 /// So many first bytes tell how long tokens can be.
@@ -35,13 +37,18 @@ fn bucket(bytes: &[u8]) -> Option<usize> {
 }
 
 impl Reach {
-    /// Nothing where tokens do not spell the text that they stand for.
+    /// Nothing where tokens do not spell the text that they stand for: with a suffix, what ends a word is another token than
+    /// the same text within a word.
     fn new(tokenizer: &Tokenizer) -> Option<Self> {
         if let Alphabet::Characters(characters) = &tokenizer.bpe.alphabet
-            && !(characters.continuing_subword_prefix.is_empty() && characters.end_of_word_suffix.is_empty())
+            && !characters.end_of_word_suffix.is_empty()
         {
             return None;
         }
+        let continuing = match &tokenizer.bpe.alphabet {
+            Alphabet::Characters(characters) => characters.continuing_subword_prefix.clone(),
+            Alphabet::Bytes { .. } => String::new(),
+        };
         let stages = &tokenizer.pretokenizer.stages;
         let writes_bytes = stages.iter().any(|stage| matches!(stage, Stage::Bytes));
         let spaces = stages.iter().find_map(|stage| match stage {
@@ -60,6 +67,7 @@ impl Reach {
             printable: writes_bytes || tokenizer.token_form == TokenForm::Printable,
             mark,
             prefix,
+            continuing,
         };
         let mut text = vec![];
         for (token, _) in tokenizer.vocab.iter() {
@@ -92,6 +100,9 @@ impl Reach {
             }
         };
         note(token);
+        if !self.continuing.is_empty() {
+            token.strip_prefix(self.continuing.as_bytes()).into_iter().for_each(&mut note);
+        }
         if let Some(prefix) = self.prefix {
             let mut buffer = [0; 4];
             let prefixes = [prefix.encode_utf8(&mut buffer).as_bytes(), b" "];
@@ -187,8 +198,9 @@ impl Reach {
         if bytes.len() == 1 || tokenizer.vocab.id(bytes).is_some() {
             return true;
         }
-        let mut is_spelled = |prefix: Option<char>| {
+        let mut is_spelled = |prefix: Option<char>, continuing: &str| {
             spelled.clear();
+            spelled.push_str(continuing);
             if self.printable {
                 let prefix = prefix.map(|_| byte_level::CHARACTERS[usize::from(b' ')]);
                 spelled.extend(prefix);
@@ -200,8 +212,9 @@ impl Reach {
             }
             tokenizer.vocab.id(spelled.as_bytes()).is_some()
         };
-        (self.printable || self.mark.is_some()) && is_spelled(None)
-            || self.prefix.is_some() && is_spelled(self.prefix)
+        (self.printable || self.mark.is_some()) && is_spelled(None, "")
+            || self.prefix.is_some() && is_spelled(self.prefix, "")
+            || !self.continuing.is_empty() && is_spelled(None, &self.continuing)
             || std::str::from_utf8(bytes).is_ok_and(|text| tokenizer.added_tokens.by_content(text).is_some())
     }
 

@@ -95,10 +95,12 @@ pub(crate) enum Kind {
     Dropped,
     /// By themselves, with a suffix at the end of a word.
     Suffix,
+    /// By themselves, with a prefix where they do not start a word.
+    Prefix,
 }
 
-pub(crate) const MODELS: [Kind; 6] =
-    [Kind::Bytes, Kind::Unknown, Kind::ByteFallback, Kind::Fused, Kind::Dropped, Kind::Suffix];
+pub(crate) const MODELS: [Kind; 7] =
+    [Kind::Bytes, Kind::Unknown, Kind::ByteFallback, Kind::Fused, Kind::Dropped, Kind::Suffix, Kind::Prefix];
 
 /// Parts of texts.
 pub(crate) fn pieces() -> Vec<String> {
@@ -166,6 +168,7 @@ pub(crate) fn tokenizer(form: &Form) -> Tokenizer {
     match kind {
         Kind::ByteFallback => tokens.extend((0..256).map(|byte| format!("<0x{byte:02X}>"))),
         Kind::Suffix => tokens.extend("abcd1.▁".chars().map(|c| format!("{c}</w>"))),
+        Kind::Prefix => tokens.extend("abcd1.▁".chars().map(|c| format!("##{c}"))),
         _ => {}
     }
     let mut joined: Vec<String> = match kind {
@@ -175,11 +178,16 @@ pub(crate) fn tokenizer(form: &Form) -> Tokenizer {
             .map(String::from)
             .collect(),
         Kind::Suffix => "a b c d a</w> b</w> d</w>".split(' ').map(String::from).collect(),
+        Kind::Prefix => "a b d ##a ##b ##c ##d".split(' ').map(String::from).collect(),
         _ => "▁▁abcd 1é".chars().map(String::from).collect(),
     };
     let mut merges: Vec<[String; 2]> = vec![];
     let merge = |left: String, right: String, tokens: &mut Vec<String>, merges: &mut Vec<[String; 2]>| {
-        let token = format!("{left}{right}");
+        // Only what does not start a word can stand on the right.
+        if kind == Kind::Prefix && !right.starts_with("##") {
+            return None;
+        }
+        let token = format!("{left}{}", right.strip_prefix("##").unwrap_or(&right));
         if !tokens.contains(&token) && !left.ends_with("</w>") {
             tokens.push(token.clone());
             merges.push([left, right]);
@@ -208,8 +216,9 @@ pub(crate) fn tokenizer(form: &Form) -> Tokenizer {
     let model = json!({
         "type": "BPE", "vocab": vocab, "merges": merges,
         "byte_fallback": kind == Kind::ByteFallback,
-        "unk_token": if matches!(kind, Kind::Unknown | Kind::Fused | Kind::Suffix) { json!("<unk>") } else { Value::Null },
+        "unk_token": if matches!(kind, Kind::Unknown | Kind::Fused | Kind::Suffix | Kind::Prefix) { json!("<unk>") } else { Value::Null },
         "fuse_unk": kind == Kind::Fused,
+        "continuing_subword_prefix": if kind == Kind::Prefix { json!("##") } else { Value::Null },
         "end_of_word_suffix": if kind == Kind::Suffix { json!("</w>") } else { Value::Null },
     });
     let added = |id: u32, content: &str, flag: &str| {

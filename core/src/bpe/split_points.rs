@@ -240,6 +240,11 @@ impl SplitPoints {
         (cuts, doubtful)
     }
 
+    /// Whether no merge ever joins what stands before byte `at` of a text with what stands behind it.
+    pub(crate) fn splits_at(&self, alphabet: &Alphabet, text: &str, at: usize) -> bool {
+        0 < at && at < text.len() && self.is_split(self.stranger_check(alphabet), text, at)
+    }
+
     /// Where the first piece of `text` ends.
     pub(crate) fn first_end(&self, alphabet: &Alphabet, text: &str) -> usize {
         let characters = self.stranger_check(alphabet);

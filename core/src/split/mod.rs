@@ -285,7 +285,9 @@ fn each_boundary(text: &str, boundary: Boundary, most: usize, each: &mut impl Fn
     match boundary {
         Boundary::Token => 0,
         Boundary::Line => {
-            lines::ends(text).take_while(|&end| is_wanted(end)).for_each(each);
+            // A line that ends further on is not looked for, however long it is.
+            let near = &text[..text.ceil_char_boundary((most + 1).min(text.len()))];
+            lines::ends(near).take_while(|&end| is_wanted(end)).for_each(each);
             most + 1
         }
         Boundary::Sentence => {

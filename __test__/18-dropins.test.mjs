@@ -291,3 +291,43 @@ test('huggingface: encodings are truncated, padded and merged', async () => {
   assert.equal(await code(() => withTemplate.postProcess(other)), 'ERR_TOKENLANE_UNSUPPORTED')
   assert.equal(new hf.Encoding().getLength(), 0)
 })
+
+test('gpt-tokenizer: limits, options and lists at their edges are what they are in the original', async () => {
+  const { decode, decodeGenerator, encode, isWithinTokenLimit } = gpt
+  const chat = await import('tokenlane/gpt-tokenizer/model/gpt-4')
+  // No tokens are within every limit, one that is no number is none.
+  for (const limit of [-1, -Infinity, 0, 5, Infinity, NaN, undefined, null, 'x']) assert.equal(isWithinTokenLimit('', limit), 0, `${limit}`)
+  const limits = [[-1, false], [-0.5, false], [0, false], [1, false], [1.9, false], [2, 2], [2.5, 2], [Infinity, 2], [2 ** 53, 2], ['2', 2], [null, false]]
+  for (const [limit, expected] of [...limits, [NaN, 2], [undefined, 2], ['x', 2], [true, false], [2n, 2], [1n, false]]) {
+    assert.equal(isWithinTokenLimit('Hello world', limit), expected, `${typeof limit} ${limit}`)
+  }
+  assert.deepEqual(encode('', null), [])
+  assert.equal(encode('hi', null).length, 1)
+  assert.equal(await code(() => encode('<|endoftext|>', null)), 'ERR_TOKENLANE_SPECIAL_TOKEN')
+  assert.equal(chat.isWithinTokenLimit([], -1), false)
+  assert.equal(chat.isWithinTokenLimit([], NaN), chat.encodeChat([]).length)
+  assert.equal(chat.isWithinTokenLimit([], 100), chat.encodeChat([]).length)
+  // An empty content adds no list of its own.
+  const lists = [...chat.encodeChatGenerator([{ role: 'user', content: '' }])]
+  assert.deepEqual(lists, [[100264], [882], [100266], [100265], [], [100264], [78191], [100266]])
+  // Generators leave out tokens that do not exist, decode does not.
+  assert.equal([...decodeGenerator([0, 3e5, 1, -1, NaN, 1.5])].join(''), '!"')
+  assert.equal(await gpt.decodeAsync([0, 3e5, 1]), '!"')
+  assert.equal(await code(() => decode([0, 3e5, 1])), 'ERR_TOKENLANE_UNKNOWN_ID')
+  assert.equal(decode([]), '')
+})
+
+test('huggingface: padding without options is off, and padding of the file holds in every column of a batch', async () => {
+  const padding = { strategy: 'BatchLongest', direction: 'Left', pad_to_multiple_of: 4, pad_id: 3, pad_type_id: 2, pad_token: 'o' }
+  const tokenizer = hf.Tokenizer.fromString(JSON.stringify({ ...tiny(), padding }))
+  const [short, long] = await tokenizer.encodeBatch(['h', 'hello world'])
+  assert.deepEqual(short.getIds(), [3, 3, 3, 3, 3, 14, 0, 15])
+  assert.deepEqual(short.getTokens(), ['o', 'o', 'o', 'o', 'o', '<s>', 'h', '</s>'])
+  assert.deepEqual(short.getTypeIds(), [2, 2, 2, 2, 2, 0, 0, 0])
+  assert.deepEqual(short.getAttentionMask(), [0, 0, 0, 0, 0, 1, 1, 1])
+  assert.deepEqual([long.getLength(), long.getTokens().length, long.getOffsets().length], [8, 8, 8])
+  for (const options of [undefined, null]) {
+    tokenizer.setPadding(options)
+    assert.deepEqual((await tokenizer.encodeBatch(['h', 'hello world']))[0].getIds(), [14, 0, 15])
+  }
+})

@@ -28,6 +28,9 @@ const SPECIAL_TOKENS = {
   },
 }
 
+/** Codes of the error for a token that does not exist. */
+const NO_SUCH_TOKEN = new Set(['ERR_TOKENLANE_UNKNOWN_ID', 'ERR_TOKENLANE_ARGUMENT_VALUE'])
+
 // Makes the constructor private: only the two static functions below know this symbol.
 const INTERNAL = Symbol('internal')
 
@@ -85,13 +88,15 @@ class GptEncoding {
   }
 
   isWithinTokenLimit(input, tokenLimit, encodeOptions) {
-    if (typeof input === 'string') {
-      const limit = Math.min(Math.max(0, Math.floor(tokenLimit)), 4294967295)
-      const options = this.#policy(input, encodeOptions)
-      if (tokenLimit < 0 || !this.#tokenizer.isWithin(input, limit, options)) return false
-      return this.#tokenizer.count(input, options)
-    }
     let count = 0
+    if (typeof input === 'string') {
+      const options = this.#policy(input, encodeOptions)
+      // A long text is left as soon as it is over the limit. Whatever is no such number is only compared, as below.
+      if (tokenLimit >= 1 && !this.#tokenizer.isWithin(input, Math.min(Math.floor(Number(tokenLimit)), 4294967295), options)) return false
+      count = this.#tokenizer.count(input, options)
+      // No tokens are never too many, and neither are any where the limit is no number: `undefined`, `NaN`.
+      return count > 0 && count > tokenLimit ? false : count
+    }
     for (const tokens of this.encodeChatGenerator(input, undefined, encodeOptions)) {
       count += tokens.length
       if (count > tokenLimit) return false
@@ -121,13 +126,16 @@ class GptEncoding {
   }
 
   decode(inputTokensToDecode) {
-    return [...this.decodeGenerator(inputTokensToDecode)].join('')
+    const stream = this.#tokenizer.decodeStream()
+    let decoded = ''
+    for (const token of inputTokensToDecode) decoded += stream.push(token)
+    return decoded + stream.end()
   }
 
   *decodeGenerator(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
     for (const token of inputTokensToDecode) {
-      const text = stream.push(token)
+      const text = pushed(stream, token)
       if (text !== '') yield text
     }
     const rest = stream.end()
@@ -137,7 +145,7 @@ class GptEncoding {
   async *decodeAsyncGenerator(inputTokensToDecode) {
     const stream = this.#tokenizer.decodeStream()
     for await (const token of inputTokensToDecode) {
-      const text = stream.push(token)
+      const text = pushed(stream, token)
       if (text !== '') yield text
     }
     const rest = stream.end()
@@ -186,7 +194,7 @@ class GptEncoding {
    */
   #policy(text, options) {
     if (typeof text !== 'string') throw typeError('the text must be a string')
-    const { parsed, refused } = options === undefined ? { parsed: [], refused: undefined } : this.#sets(options)
+    const { parsed, refused } = options ? this.#sets(options) : { parsed: [], refused: undefined }
     const known = [...this.#specialTokens.keys()]
     const found = firstOf(text, refused ?? known)
     if (found !== undefined) throw error('SPECIAL_TOKEN', `Disallowed special token found: ${found}`)
@@ -213,6 +221,19 @@ class GptEncoding {
     // special tokens in the text are encoded as ordinary text.
     if (disallowedSpecial && !isAll(disallowedSpecial)) return { parsed, refused: [] }
     return { parsed, refused: all.filter((token) => !parsed.includes(token)) }
+  }
+}
+
+/**
+ * The text that becomes certain with one more token. Generators leave out a token that does not exist, as in the original;
+ * `decode` throws.
+ */
+function pushed(stream, token) {
+  try {
+    return stream.push(token)
+  } catch (error) {
+    if (NO_SUCH_TOKEN.has(error?.code)) return ''
+    throw error
   }
 }
 

@@ -11,20 +11,21 @@ const { HarmonyReturn, HarmonyStart, ImEnd, ImStart } = special
 
 /** `<|im_start|>name<|im_sep|>content<|im_end|>` for each message, then the start of the answer. */
 function* chatml(chat, prime, { messageSeparator, roleSeparator }, write) {
+  const betweenRoleAndContent = unlessEmpty(write.separator(roleSeparator))
   for (const { role = 'system', name = role, content } of chat) {
     checkContent(content)
     yield write.special(ImStart)
     yield write.text(name)
-    yield write.separator(roleSeparator)
-    yield write.content(content)
+    yield* betweenRoleAndContent
+    yield* unlessEmpty(write.content(content))
     yield write.special(ImEnd)
     yield write.separator(messageSeparator)
   }
   if (prime !== '') {
     yield write.special(ImStart)
-    yield write.content(prime)
+    yield* unlessEmpty(write.content(prime))
   }
-  yield write.separator(roleSeparator)
+  yield* betweenRoleAndContent
 }
 
 /**
@@ -51,13 +52,18 @@ function* harmony(chat, prime, write) {
       yield write.text(constraint)
     }
     yield write.special(HarmonyMessage)
-    yield write.content(content)
+    yield* unlessEmpty(write.content(content))
     yield write.special(ends[terminator] ?? HarmonyEnd)
   }
   if (prime !== '') {
     yield write.special(HarmonyStart)
     yield write.text(prime)
   }
+}
+
+/** What the original yields for a list of tokens: nothing if there are none. */
+function unlessEmpty(tokens) {
+  return tokens.length > 0 ? [tokens] : []
 }
 
 function checkContent(content) {

@@ -38,6 +38,11 @@ function padding(options) {
   }
 }
 
+/** The padding of a tokenizer.json, which is as long as the caller says. */
+function paddingOfFile({ direction, pad_id: padId, pad_type_id: padTypeId, pad_token: padToken }) {
+  return { direction: directionOf(direction, 'padding'), padId, padTypeId, padToken }
+}
+
 const MESSAGES = {
   ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT: 'Truncation error: Second sequence not provided',
   ERR_TOKENLANE_TRUNCATION_TOO_SHORT: 'Truncation error: Sequence to truncate too short to respect the provided max_length',
@@ -58,4 +63,5 @@ module.exports = {
   withOriginalMessage,
   truncation,
   padding,
+  paddingOfFile,
 }

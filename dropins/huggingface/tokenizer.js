@@ -22,6 +22,8 @@ class Tokenizer {
   #truncation
   #padding
   #running = 0
+  /** What was added since the file was read. A token whose id went to a later one is no longer in the file, but has it still. */
+  #added = new Set()
 
   constructor(model) {
     if (model instanceof Engine) {
@@ -45,6 +47,7 @@ class Tokenizer {
   #load(json) {
     this.#tokenizer = Engine.fromBufferSync(Buffer.from(JSON.stringify(json)))
     this.#json = undefined
+    this.#added.clear()
   }
 
   get #parts() {
@@ -112,7 +115,8 @@ class Tokenizer {
   }
 
   setPadding(options) {
-    this.#padding = settings.padding(options)
+    // Without options the original pads no more.
+    this.#padding = options === undefined || options === null ? false : settings.padding(options)
   }
 
   disablePadding() {
@@ -136,6 +140,7 @@ class Tokenizer {
       const before = known.get(content)
       if (content === '' || (before && Object.keys(json).every((name) => before[name] === json[name]))) continue
       known.set(content, json)
+      this.#added.add(content)
       added.push(token)
     }
     if (added.length > 0) this.#change({ addedTokens: added })
@@ -145,7 +150,10 @@ class Tokenizer {
   getVocab(withAddedTokens = true) {
     const { added_tokens: added, model } = this.#parts
     const vocab = { ...model.vocab }
-    if (withAddedTokens ?? true) for (const { content, id } of added) vocab[content] = id
+    if (withAddedTokens ?? true) {
+      for (const { content, id } of added) vocab[content] = id
+      for (const content of this.#added) vocab[content] = this.tokenToId(content)
+    }
     return vocab
   }
 
@@ -211,7 +219,14 @@ class Tokenizer {
       return new Encoding(() => encoding, encoding.ids)
     }
     const padding = limits.padding && { ...limits.padding, to: ids.length }
-    return new Encoding(() => tokenizer.encode(text, { ...options, padding }), ids)
+    const encoded = () => {
+      const encoding = tokenizer.encode(text, { ...options, padding })
+      if (encoding.ids.length === ids.length) return encoding
+      // The padding that the file asks for: only its JSON says which.
+      const ofFile = settings.paddingOfFile(tokenizer.toJSON().padding)
+      return tokenizer.encode(text, { ...options, padding: { ...ofFile, to: ids.length } })
+    }
+    return new Encoding(encoded, ids)
   }
 
   #limits() {

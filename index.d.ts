@@ -153,10 +153,12 @@ export class Tokenizer {
   /**
    * Writes the ids of a text into an array that you have, from its start, and leaves nothing for
    * the garbage collector but the answer. They are those that {@link encode} gives without
-   * truncation and padding, as many as fit without cutting a character in two. All was written
-   * exactly when all of the text was read; special tokens behind a text are only written together
-   * with its last one. (To encode the rest by itself, from `read` on, can give other ids: words are
-   * whole only in the whole text.)
+   * truncation and padding, as many as fit without cutting a character in two; special tokens after
+   * a text are only written together with its last id. (To encode the rest by itself, from `read`
+   * on, can give other ids: words are whole only in the whole text.)
+   *
+   * If the text is not empty, `read` is its length exactly when all ids were written. The ids of an
+   * empty text are special tokens: all of them are written, or none if they do not fit.
    *
    * Throws as {@link encode}, and a `TypeError` for an array that is detached, resizable or shared.
    */

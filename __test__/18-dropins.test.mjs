@@ -317,6 +317,24 @@ test('gpt-tokenizer: limits, options and lists at their edges are what they are 
   assert.equal(decode([]), '')
 })
 
+test('huggingface: tokens are added behind the largest id, and are what was said of them last', async () => {
+  const file = tiny()
+  file.model.vocab.far = 276
+  file.added_tokens.push({ ...file.added_tokens[0], id: 276, content: 'far' })
+  const tokenizer = hf.Tokenizer.fromString(JSON.stringify(file))
+  assert.equal(tokenizer.addTokens(['w1', 'w2', '', 'w1']), 2)
+  assert.deepEqual([tokenizer.tokenToId('w1'), tokenizer.tokenToId('w2'), tokenizer.idToToken(276)], [277, 278, 'far'])
+  // A special token that is added again is not special in the file any more, but is still skipped.
+  assert.equal(tokenizer.addTokens(['<s>']), 1)
+  assert.equal(tokenizer.addTokens(['<s>']), 0)
+  assert.equal(await tokenizer.decode([tokenizer.tokenToId('<s>'), 0], true), 'h')
+  const saved = path.join(os.tmpdir(), `tokenlane-${process.pid}-added.json`)
+  tokenizer.save(saved)
+  const { added_tokens: added } = JSON.parse(fs.readFileSync(saved, 'utf8'))
+  fs.rmSync(saved)
+  assert.deepEqual(added.map(({ content, special }) => [content, special]), [['<s>', false], ['</s>', true], ['far', true], ['w1', false], ['w2', false]])
+})
+
 test('huggingface: padding without options is off, and padding of the file holds in every column of a batch', async () => {
   const padding = { strategy: 'BatchLongest', direction: 'Left', pad_to_multiple_of: 4, pad_id: 3, pad_type_id: 2, pad_token: 'o' }
   const tokenizer = hf.Tokenizer.fromString(JSON.stringify({ ...tiny(), padding }))

@@ -333,9 +333,11 @@ export interface AddedToken {
   /** The text. An empty one is ignored, as in Hugging Face's library. */
   content: string
   /**
-   * The id that it has to get; by default any. In a tokenizer.json the id is that of the
-   * vocabulary's token of this name, else the next free one, and another wish is a `RangeError`
-   * (`ERR_TOKENLANE_ARGUMENT_VALUE`). Beside ranks it may be any free id.
+   * The id that it has to get; by default any. In a tokenizer.json, a token of the vocabulary keeps
+   * its id; the others get consecutive ids after the largest one of the tokens added before, or
+   * after the number of tokens in the vocabulary if that is larger, as in Hugging Face's library.
+   * Another wish is a `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`). Beside ranks it may be any free
+   * id, and the default is one more than any id in use.
    */
   id?: number | undefined
   /** Skipped by `skipSpecialTokens`, and subject to the option `specialTokens`. Default `false`. */
@@ -359,8 +361,9 @@ export type Component = Readonly<Record<string, unknown>>
 /** Changes of {@link Tokenizer.with}. Components that are not named stay. */
 export interface Changes {
   /**
-   * Tokens to add; a string is the content. An existing added token takes these settings; a special
-   * one stays special.
+   * Tokens to add; a string is the content. An existing added token takes these settings. If it was
+   * special, calls go on treating it as special, while {@link Tokenizer.toBuffer} writes what was
+   * said last, as in Hugging Face's library.
    */
   addedTokens?: readonly (string | AddedToken)[] | undefined
   /** The normalizer; `null` removes it. */

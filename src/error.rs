@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokenlane_core::batch::BatchError;
+use tokenlane_core::memory::OutOfMemory;
 use tokenlane_core::{DecodeError, EncodeError, LoadError, SaveError};
 
 /// Which class of JS error a failure becomes.
@@ -70,6 +71,12 @@ impl Failure {
     }
 }
 
+impl From<OutOfMemory> for Failure {
+    fn from(error: OutOfMemory) -> Self {
+        Self::new(Class::Error, "ERR_TOKENLANE_OUT_OF_MEMORY", error.to_string())
+    }
+}
+
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         let class = match error {
@@ -124,12 +131,15 @@ impl From<BatchError> for Failure {
     }
 }
 
-/// Runs `work`; a panic inside becomes a failure.
+/// Runs `work`; a panic inside becomes a failure, and so does an allocation that failed and unwound.
 ///
 /// Nothing that `work` touches is looked at again after a panic except tokenizers, which are immutable apart from caches
 /// that the core keeps consistent, and scratch that is cleared before each use.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        if let Some(&error) = payload.downcast_ref::<OutOfMemory>() {
+            return Err(error.into());
+        }
         let message = payload
             .downcast_ref::<&str>()
             .copied()
@@ -142,6 +152,7 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokenlane_core::memory::Grow;
 
     #[test]
     fn a_message_that_names_something_very_long_is_told_by_its_ends() {
@@ -157,6 +168,19 @@ mod tests {
         let failure = caught::<()>(|| panic!("seven {}", 7)).expect_err("it panicked");
         assert_eq!(failure.code, "ERR_TOKENLANE_PANIC");
         assert!(failure.message.ends_with("seven 7"), "{}", failure.message);
+    }
+
+    #[test]
+    fn memory_that_is_missing_is_no_defect() {
+        let failure = caught::<()>(|| {
+            Vec::<u64>::new().grow(usize::MAX / 16);
+            Ok(())
+        });
+        let failure = failure.expect_err("nobody has that much");
+        assert_eq!(failure.code, "ERR_TOKENLANE_OUT_OF_MEMORY");
+        assert!(failure.message.contains(&(usize::MAX / 16 * 8).to_string()), "{}", failure.message);
+        let row = Failure::from(BatchError::from(OutOfMemory { bytes: 7 }));
+        assert_eq!((row.code, row.class), ("ERR_TOKENLANE_OUT_OF_MEMORY", Class::Error));
     }
 
     #[test]

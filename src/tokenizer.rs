@@ -43,14 +43,14 @@ pub fn encode(
                     Ok(handle.tokenizer.encode_ids(*text, &options, ids)?)
                 }
                 _ => {
-                    ids.extend(handle.tokenizer.encode_input(input, &options)?.into_ids());
+                    *ids = handle.tokenizer.encode_input(input, &options)?.into_ids();
                     Ok(())
                 }
             })?;
             if node_api::fill_words(&scratch, ids) {
                 return Ok(Either::A(ids.len() as u32));
             }
-            let words = Words::from(&ids[..]);
+            let words = Words::try_from(&ids[..])?;
             if ids.capacity() > MOST_KEPT {
                 *ids = Vec::new();
             }
@@ -85,7 +85,7 @@ pub fn decode(
     let options = options::decode_options(skip_special_tokens);
     let result = caught(|| {
         let ids = text::copy_ids("ids", &ids)?;
-        Ok(JsText::from(handle.tokenizer.decode(&ids, &options)?))
+        Ok(JsText::try_from(handle.tokenizer.decode(&ids, &options)?)?)
     });
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
@@ -115,7 +115,7 @@ pub fn token_to_id(env: Env, handle: &External<Handle>, token: String) -> napi::
 /// The token of an id.
 #[napi]
 pub fn id_to_token(env: Env, handle: &External<Handle>, id: u32) -> napi::Result<Option<JsText>> {
-    caught(|| Ok(handle.tokenizer.id_to_token(id).map(JsText::from)))
+    caught(|| Ok(handle.tokenizer.id_to_token(id).map(JsText::try_from).transpose()?))
         .map_err(|failure| node_api::js_error(env, &failure))
 }
 

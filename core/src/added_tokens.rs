@@ -88,7 +88,10 @@ struct Search {
 /// All added tokens of a tokenizer.
 #[derive(Debug, Default)]
 pub(crate) struct AddedTokens {
+    /// Each is special if any of its definitions was.
     tokens: Vec<AddedToken>,
+    /// Whether the last definition of each token is special; that is what a file says.
+    last_is_special: Vec<bool>,
     /// What decoding writes for a token whose normalized form differs from its content.
     normalized_forms: HashMap<u32, String>,
     by_content: HashMap<String, usize>,
@@ -121,12 +124,14 @@ impl AddedTokens {
                 *by_id = place;
             }
             if let Some(earlier) = made.tokens.get_mut(place) {
+                made.last_is_special[place] = token.special;
                 // Of two with the same content the later one counts, but what was special, or is decoded in its normalized
                 // form, stays so.
                 token.special |= earlier.special;
                 *earlier = token;
                 forms[place] = form;
             } else {
+                made.last_is_special.push(token.special);
                 made.tokens.push(token);
                 forms.push(form);
             }
@@ -151,6 +156,31 @@ impl AddedTokens {
 
     pub(crate) fn tokens(&self) -> &[AddedToken] {
         &self.tokens
+    }
+
+    /// The tokens as a file lists them: as each was defined last. One whose id went to a later one is not among them.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = AddedToken> {
+        (0..self.tokens.len()).filter(|&place| self.keeps_id(place)).map(|place| self.last_definition(place))
+    }
+
+    /// Definitions that make the same tokens again: two for a token that is special, and was defined last as one that is
+    /// not. Those whose id went to another come first, so that it goes there again.
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = AddedToken> {
+        let places = |keep: bool| (0..self.tokens.len()).filter(move |&place| self.keeps_id(place) == keep);
+        places(false).chain(places(true)).flat_map(|place| {
+            let last = self.last_definition(place);
+            let is_another = last != self.tokens[place];
+            [Some(self.tokens[place].clone()), is_another.then_some(last)].into_iter().flatten()
+        })
+    }
+
+    /// Whether the token is the one that its id stands for. In a rank file two tokens may share an id.
+    fn keeps_id(&self, place: usize) -> bool {
+        self.looks_within || self.by_id.get(&self.tokens[place].id) == Some(&place)
+    }
+
+    fn last_definition(&self, place: usize) -> AddedToken {
+        AddedToken { special: self.last_is_special[place], ..self.tokens[place].clone() }
     }
 
     pub(crate) fn by_content(&self, content: &str) -> Option<&AddedToken> {

@@ -11,9 +11,11 @@
 //! anew ([`AlignedText::transform`], [`AlignedText::transform_part`]) puts the new text where the old one begins to stand
 //! for something, so that such a beginning stays in front of it; the reference does so, and it is followed.
 
+use crate::memory::Grow;
+use crate::memory::fallible::{append, append_copies, push_str};
 use crate::span::Span;
 
-/// See the module. Buffers are reused from text to text.
+/// See the module. Without memory for the new text, whatever makes it unwinds. Buffers are reused from text to text.
 #[derive(Debug, Default)]
 pub(crate) struct AlignedText {
     text: String,
@@ -30,12 +32,12 @@ impl AlignedText {
     /// Starts over with `source`, which stands at byte `base` of the original.
     pub(crate) fn start(&mut self, source: &str, base: usize, tracked: bool) {
         self.text.clear();
-        self.text.push_str(source);
+        push_str(&mut self.text, source);
         self.tracked = tracked;
         self.base = base;
         self.origins.clear();
         if tracked {
-            self.origins.reserve(source.len());
+            self.origins.grow(source.len());
             for (at, character) in source.char_indices() {
                 let span = Span::new(base + at, base + at + character.len_utf8());
                 self.origins.extend(std::iter::repeat_n(span, character.len_utf8()));
@@ -46,11 +48,11 @@ impl AlignedText {
     /// Starts over with a part of another aligned text.
     pub(crate) fn start_slice(&mut self, whole: &Self, part: Span) {
         self.text.clear();
-        self.text.push_str(&whole.text[part.range()]);
+        push_str(&mut self.text, &whole.text[part.range()]);
         self.origins.clear();
         self.tracked = whole.tracked;
         if self.tracked {
-            self.origins.extend_from_slice(&whole.origins[part.range()]);
+            append(&mut self.origins, &whole.origins[part.range()]);
         }
         self.base = whole.origin_of(part).start as usize;
     }
@@ -96,8 +98,8 @@ impl AlignedText {
         self.begin_rewrite();
         let end = self.old_text.len();
         if something > 0 {
-            self.text.push_str(&self.old_text[..something]);
-            self.origins.extend_from_slice(&self.old_origins[..something]);
+            push_str(&mut self.text, &self.old_text[..something]);
+            append(&mut self.origins, &self.old_origins[..something]);
             if self.write_part(0..end, something, self.base, &write).1 {
                 return;
             }
@@ -113,8 +115,8 @@ impl AlignedText {
         std::mem::swap(&mut self.origins, &mut self.old_origins);
         self.text.clear();
         self.origins.clear();
-        self.text.reserve(self.old_text.len());
-        self.origins.reserve(self.old_origins.len());
+        self.text.grow(self.old_text.len());
+        self.origins.grow(self.old_origins.len());
     }
 
     /// Appends what `write` makes of bytes `start..end` of the old text; returns where it stands in the new one.
@@ -131,8 +133,8 @@ impl AlignedText {
         if let [first, .., last] | [first @ last] = origins
             && first.start == last.end
         {
-            self.text.push_str(&self.old_text[start..end]);
-            self.origins.extend_from_slice(origins);
+            push_str(&mut self.text, &self.old_text[start..end]);
+            append(&mut self.origins, origins);
         }
         Span { end: Span::new(0, self.text.len()).end, ..written }
     }
@@ -195,9 +197,9 @@ impl<'a> Rewriter<'a> {
         if self.origin_at != self.at {
             return kept.chars().for_each(|character| self.replace(character));
         }
-        self.new.push_str(kept);
+        push_str(self.new, kept);
         if let Some(origins) = &mut self.new_origins {
-            origins.extend_from_slice(&self.old_origins[self.at..self.at + count]);
+            append(origins, &self.old_origins[self.at..self.at + count]);
         }
         self.skip_bytes(count);
     }
@@ -250,10 +252,10 @@ impl<'a> Rewriter<'a> {
     }
 
     fn write(&mut self, character: char, span: Option<Span>) {
+        self.new.grow(character.len_utf8());
         self.new.push(character);
         if let Some(origins) = &mut self.new_origins {
-            let span = span.unwrap_or(Span::new(self.base, self.base));
-            origins.extend(std::iter::repeat_n(span, character.len_utf8()));
+            append_copies(origins, span.unwrap_or(Span::new(self.base, self.base)), character.len_utf8());
         }
     }
 }

@@ -141,7 +141,10 @@ impl Tokenizer {
         // What stands behind the text belongs to its last token.
         let most = room.saturating_sub(before).min(bare.len().saturating_sub(1));
         let starts_behind = |at: usize| bare[at][0] >= bare[at - 1][1];
-        let written = (1..=most).rev().find(|&at| starts_behind(at));
+        // Tokens that stand for no text, as those of a suffix, come with the last one before them: only with all tokens is
+        // all of the text read.
+        let is_within = |at: usize| (bare[at - 1][1] as usize) < text.weight();
+        let written = (1..=most).rev().find(|&at| starts_behind(at) && is_within(at));
         Ok(written.map_or(Written { read: 0, written: 0 }, |at| Written {
             read: bare[at - 1][1] as usize,
             written: before + at,
@@ -378,7 +381,7 @@ mod tests {
                     for &limit in limits.iter().filter(|&&limit| limit < count) {
                         let sought = Sought { text, plan: &plan, limit, room: limit };
                         for back in [0, 3, UNITS_BEFORE] {
-                            let [quick, slow] = tokenizer.with_encoder(|encoder| {
+                            let [quick, slow] = tokenizer.lend_encoder(|encoder| {
                                 let (length, anchor) = tokenizer.first_try(back, encoder, sought).expect("a text");
                                 [anchor, None].map(|anchor| tokenizer.prefix_up_to(length, encoder, sought, anchor))
                             });

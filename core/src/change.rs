@@ -18,7 +18,8 @@ use crate::truncation::Truncation;
 /// everything stays as it is.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Changes {
-    /// Tokens in addition to those that are there. One that is there already takes what is said of it here; special it stays, as in Hugging Face's library.
+    /// Tokens in addition to those that are there. One that is there already is defined anew. If it was special, calls
+    /// still treat it as special, while a file says what was said last, as in Hugging Face's library.
     pub added_tokens: Vec<NewToken>,
     /// The normalizer.
     pub normalizer: Option<String>,
@@ -42,8 +43,12 @@ pub struct Changes {
 pub struct NewToken {
     /// The token. Its `id` does not count. Without content it is left out, as in Hugging Face tokenizers.
     pub token: AddedToken,
-    /// The id that it has to get. In a tokenizer of ranks it gets it; elsewhere the vocabulary or the number of tokens
-    /// decides, and another id is an error. By default whatever it gets: the vocabulary's, else the next free one.
+    /// The id that it has to get. In a tokenizer of ranks it gets it; elsewhere the rule below decides, and another id is an
+    /// error.
+    ///
+    /// By default: the vocabulary's id, if the vocabulary has the token. The others count on from one more than the largest
+    /// id of the tokens that were added before, or from the number of tokens in the vocabulary if that is larger, as in
+    /// Hugging Face's library. (For ranks, from one more than any id.)
     pub id: Option<u32>,
 }
 
@@ -58,19 +63,17 @@ impl Tokenizer {
         let truncation = changes.truncation.or_file(self.truncation());
         let padding = changes.padding.or_file(self.padding());
         let mut made = match &self.definition.source {
-            Source::TokenizerJson(components) => {
-                let before = self.added_tokens.tokens().iter();
-                tokenizer_json::assemble(tokenizer_json::Blueprint {
-                    components: components.with(changes)?,
-                    post_processor,
-                    vocab: Arc::clone(&self.vocab),
-                    merges: Arc::clone(&self.bpe.merges),
-                    added_tokens: before.chain(changes.added_tokens.iter().map(|new| &new.token)).cloned().collect(),
-                    truncation,
-                    padding,
-                    origin: Some(self),
-                })?
-            }
+            Source::TokenizerJson(components) => tokenizer_json::assemble(tokenizer_json::Blueprint {
+                components: components.with(changes)?,
+                post_processor,
+                vocab: Arc::clone(&self.vocab),
+                merges: Arc::clone(&self.bpe.merges),
+                known_tokens: self.added_tokens.definitions().collect(),
+                added_tokens: changes.added_tokens.iter().map(|new| new.token.clone()).collect(),
+                truncation,
+                padding,
+                origin: Some(self),
+            })?,
             Source::Ranks { pattern } => {
                 refuse_for_ranks(changes)?;
                 ranks::assemble(ranks::Blueprint {
@@ -98,7 +101,7 @@ impl Tokenizer {
     /// The added tokens with new ones, which get the id asked for, that of the token of the same bytes, or one more than
     /// any token has.
     fn with_tokens_beside_ranks(&self, new: &[NewToken]) -> Result<Vec<AddedToken>, LoadError> {
-        let mut tokens = self.added_tokens.tokens().to_vec();
+        let mut tokens: Vec<AddedToken> = self.added_tokens.definitions().collect();
         let largest = self.vocab.max_id().into_iter().chain(tokens.iter().map(|token| token.id)).max();
         let mut next_id = largest.map_or(0, |id| u64::from(id) + 1);
         for NewToken { token, id } in new.iter().filter(|new| !new.token.content.is_empty()) {

@@ -4,6 +4,7 @@ use std::iter::repeat_n;
 use std::ops::{BitOr, Range};
 
 use crate::error::EncodeError;
+use crate::memory::Grow;
 use crate::padding::Padding;
 use crate::post_processor::draft::{push_sequence_ids, range_of};
 use crate::truncation::Direction;
@@ -275,6 +276,8 @@ impl Encoding {
         }
         let Some(count) = target.checked_sub(self.len()).filter(|&count| count > 0) else { return Ok(()) };
         let place = if padding.direction == Direction::Left { 0 } else { self.len() };
+        self.ids.try_grow(count)?;
+        self.grow_columns(count, columns);
         fn insert<T: Clone>(wanted: bool, column: &mut Vec<T>, place: usize, count: usize, value: T) {
             if wanted {
                 column.splice(place..place, repeat_n(value, count));
@@ -302,15 +305,16 @@ impl Encoding {
         range_of(&self.ranges, sequence, self.len())
     }
 
-    /// Makes room for so many tokens in the columns of numbers that are wanted.
-    pub(crate) fn reserve_columns(&mut self, tokens: usize, columns: Columns) {
+    /// Makes room for so many tokens in the columns that are wanted. A failure unwinds.
+    pub(crate) fn grow_columns(&mut self, tokens: usize, columns: Columns) {
         let wanted = |column| if columns.contains(column) { tokens } else { 0 };
-        self.offsets.reserve(wanted(Columns::OFFSETS));
-        self.special_tokens_mask.reserve(wanted(Columns::SPECIAL_TOKENS_MASK));
-        self.type_ids.reserve(wanted(Columns::TYPE_IDS));
-        self.attention_mask.reserve(wanted(Columns::ATTENTION_MASK));
-        self.word_ids.reserve(wanted(Columns::WORD_IDS));
-        self.sequence_ids.reserve(wanted(Columns::SEQUENCE_IDS));
+        self.offsets.grow(wanted(Columns::OFFSETS));
+        self.tokens.grow(wanted(Columns::TOKENS));
+        self.special_tokens_mask.grow(wanted(Columns::SPECIAL_TOKENS_MASK));
+        self.type_ids.grow(wanted(Columns::TYPE_IDS));
+        self.attention_mask.grow(wanted(Columns::ATTENTION_MASK));
+        self.word_ids.grow(wanted(Columns::WORD_IDS));
+        self.sequence_ids.grow(wanted(Columns::SEQUENCE_IDS));
     }
 
     /// A column of numbers as [`Self::take_words`] has it.

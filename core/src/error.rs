@@ -3,6 +3,11 @@
 
 use thiserror::Error;
 
+use crate::memory::OutOfMemory;
+
+/// The code of every [`OutOfMemory`], whatever the operation.
+pub(crate) const OUT_OF_MEMORY: &str = "ERR_TOKENLANE_OUT_OF_MEMORY";
+
 /// Why a tokenizer could not be made from what was given.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -131,6 +136,9 @@ pub enum LoadError {
         /// How large it may be.
         limit: u64,
     },
+    /// The system did not give the memory that reading the file takes.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl LoadError {
@@ -151,6 +159,7 @@ impl LoadError {
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN",
             Self::AddedTokenId { .. } => "ERR_TOKENLANE_ARGUMENT_VALUE",
             Self::TooLarge { .. } => "ERR_TOKENLANE_TOO_LARGE",
+            Self::OutOfMemory(_) => OUT_OF_MEMORY,
         }
     }
 
@@ -199,12 +208,15 @@ pub enum SaveError {
         /// The byte.
         byte: u8,
     },
+    /// The system did not give the memory that the file takes.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl SaveError {
     /// A stable name for programs.
     pub fn code(&self) -> &'static str {
-        "ERR_TOKENLANE_SAVE"
+        if let Self::OutOfMemory(_) = self { OUT_OF_MEMORY } else { "ERR_TOKENLANE_SAVE" }
     }
 }
 
@@ -313,6 +325,9 @@ pub enum EncodeError {
         /// The most that fit.
         limit: usize,
     },
+    /// The system did not give the memory that the text, its ids or their columns take.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl EncodeError {
@@ -333,6 +348,7 @@ impl EncodeError {
             Self::PaddingTooLong { .. } => "ERR_TOKENLANE_PADDING_TOO_LONG",
             Self::Template { .. } => "ERR_TOKENLANE_TEMPLATE",
             Self::BatchTooLarge { .. } => "ERR_TOKENLANE_BATCH_TOO_LARGE",
+            Self::OutOfMemory(_) => OUT_OF_MEMORY,
         }
     }
 }
@@ -357,6 +373,9 @@ pub enum DecodeError {
         /// The regex library's words.
         message: String,
     },
+    /// The system did not give the memory that the text takes.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl DecodeError {
@@ -364,6 +383,7 @@ impl DecodeError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownId { .. } => "ERR_TOKENLANE_UNKNOWN_ID",
+            Self::OutOfMemory(_) => OUT_OF_MEMORY,
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
         }
     }

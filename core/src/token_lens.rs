@@ -1,6 +1,7 @@
 //! How long tokens are, in bytes of what the model sees: what offsets are made of.
 
 use crate::bpe::Spaces;
+use crate::memory::fallible::append_copies;
 use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
 
@@ -20,7 +21,8 @@ const LONG: u8 = u8::MAX;
 
 impl TokenLens {
     pub(crate) fn new(vocab: &Vocab, form: TokenForm, spaces: Option<Spaces>) -> Self {
-        let mut all = Self { form, spaces, lens: vec![0; vocab.dense_ids()] };
+        let mut all = Self { form, spaces, lens: vec![] };
+        append_copies(&mut all.lens, 0, vocab.dense_ids());
         for (token, id) in vocab.iter() {
             let len = all.len_of(token).min(LONG.into()) as u8;
             if let Some(place) = all.lens.get_mut(id as usize) {

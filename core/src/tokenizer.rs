@@ -12,6 +12,8 @@ use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
+use crate::memory::OutOfMemory;
+use crate::memory::fallible::{catch, check};
 use crate::normalizer::Normalizer;
 use crate::object_pool::ObjectPool;
 use crate::padding::Padding;
@@ -197,22 +199,22 @@ impl Tokenizer {
 
     /// A tokenizer from the bytes of a file, whose format is told by its content.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        load::from_bytes(bytes).map(Self::ready)
+        catch(|| load::from_bytes(bytes).map(Self::ready))
     }
 
     /// A tokenizer from the bytes of a tokenizer.json (Hugging Face).
     pub fn from_tokenizer_json(bytes: &[u8]) -> Result<Self, LoadError> {
-        load::tokenizer_json::load(bytes).map(Self::ready)
+        catch(|| load::tokenizer_json::load(bytes).map(Self::ready))
     }
 
     /// A bundled encoding by name; `ranks` are the bytes of the file that [`crate::encoding_file`] names.
     pub fn from_encoding(name: &str, ranks: &[u8]) -> Result<Self, LoadError> {
-        load::ranks::load(ranks, &load::encodings::definition(name)?).map(Self::ready)
+        catch(|| load::ranks::load(ranks, &load::encodings::definition(name)?).map(Self::ready))
     }
 
     /// A tokenizer from the bytes of a rank file (tiktoken): lines of base64 and rank.
     pub fn from_ranks(ranks: &[u8], definition: &RankDefinition) -> Result<Self, LoadError> {
-        load::ranks::load(ranks, definition).map(Self::ready)
+        catch(|| load::ranks::load(ranks, definition).map(Self::ready))
     }
 
     /// The bytes of a tokenizer.json that loads again to the same behaviour. The same tokenizer gives the same bytes.
@@ -221,7 +223,7 @@ impl Tokenizer {
     /// an error otherwise; the format itself decides that special tokens are parsed unless the caller says otherwise, that
     /// decoding leaves out ids that no token has, and that tokens are written in the printable characters of ByteLevel.
     pub fn to_json(&self) -> Result<Vec<u8>, SaveError> {
-        save::tokenizer_json(self)
+        catch(|| save::tokenizer_json(self))
     }
 
     /// Encodes one text.
@@ -292,14 +294,14 @@ impl Tokenizer {
     /// ranks (as in tiktoken).
     pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
         self.check_ids(ids, 0)?;
-        self.decoder.text(self.decoded_tokens(ids, options))
+        catch(|| self.decoder.text(self.decoded_tokens(ids, options)))
     }
 
     /// The bytes that ids stand for, as [`Self::decode`] before broken characters are replaced. (A decoder that replaces
     /// by a regular expression needs text: what is broken then is replaced here too.)
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
         self.check_ids(ids, 0)?;
-        self.decoder.bytes(self.decoded_tokens(ids, options))
+        catch(|| self.decoder.bytes(self.decoded_tokens(ids, options)))
     }
 
     /// Fails at an id that no token has, where that is an error. `before` ids were checked already.
@@ -424,14 +426,26 @@ impl Tokenizer {
         Seeds::new(&self.vocab, self.token_form, &self.bpe)
     }
 
-    /// Makes an encoder that knows words, so that the first text need not wait for it.
+    /// Makes an encoder that knows words, so that the first text need not wait for it. Without memory for that it waits.
     fn ready(self) -> Self {
-        self.with_encoder(|encoder| encoder.seed(&self.seeds()));
+        let seed = |encoder: &mut Encoder| Ok::<_, OutOfMemory>(encoder.seed(&self.seeds()));
+        let _ = self.with_encoder(seed);
         self
     }
 
-    /// Lends an encoder for as long as `work` takes. When `work` panics the encoder is dropped with whatever state it is in.
-    pub(crate) fn with_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
+    /// As [`Self::lend_encoder`]; without enough memory that is an error.
+    pub(crate) fn with_encoder<T, E: From<OutOfMemory>>(
+        &self,
+        work: impl FnOnce(&mut Encoder) -> Result<T, E>,
+    ) -> Result<T, E> {
+        catch(|| {
+            check()?;
+            self.lend_encoder(work)
+        })
+    }
+
+    /// Lends an encoder for as long as `work` takes. When `work` unwinds the encoder is dropped with whatever state it is in.
+    pub(crate) fn lend_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
         let mut encoder = self.encoders.lend();
         let result = work(&mut encoder);
         self.encoders.give_back(encoder);
@@ -440,7 +454,11 @@ impl Tokenizer {
 
     /// The same for a batch of so many bytes. Where it is large the encoder knows words from the start, which takes it some
     /// milliseconds if it does not know them yet. A single text never waits for that.
-    pub(crate) fn with_encoder_for<T>(&self, bytes: usize, work: impl FnOnce(&mut Encoder) -> T) -> T {
+    pub(crate) fn with_encoder_for<T, E: From<OutOfMemory>>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(&mut Encoder) -> Result<T, E>,
+    ) -> Result<T, E> {
         const LARGE: usize = 1 << 18;
         self.with_encoder(|encoder| {
             if bytes >= LARGE {

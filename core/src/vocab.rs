@@ -11,6 +11,8 @@ use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 
 use crate::error::LoadError;
+use crate::memory::fallible::with_room;
+use crate::memory::{Grow, require_large};
 
 /// Immutable once built. Ids may have gaps and need not follow the order of the file.
 #[derive(Debug, Default)]
@@ -42,11 +44,12 @@ impl Default for ById {
 }
 
 impl Vocab {
+    /// With room for so many tokens of so many bytes together. Without memory for them it unwinds.
     pub(crate) fn builder(tokens: usize, bytes: usize) -> VocabBuilder {
         let mut vocab = Self::default();
-        vocab.bytes.reserve(bytes);
-        vocab.ends.reserve(tokens);
-        vocab.ids.reserve(tokens);
+        vocab.bytes.grow(bytes);
+        vocab.ends.grow(tokens);
+        vocab.ids.grow(tokens);
         VocabBuilder { vocab }
     }
 
@@ -119,6 +122,12 @@ impl Vocab {
     }
 }
 
+/// At most so many bytes are in a hash table with room for so many entries.
+fn table_bytes<T>(entries: usize) -> usize {
+    // A table has up to twice as many slots as seven eighths need, each with a byte of control.
+    entries.saturating_mul(3).saturating_mul(size_of::<T>() + 1)
+}
+
 /// Where the token of a place stands.
 fn span(ends: &[u32], place: u32) -> Range<usize> {
     let place = place as usize;
@@ -149,6 +158,9 @@ impl VocabBuilder {
             size: end as u64,
             limit: u32::MAX.into(),
         })?;
+        vocab.bytes.try_grow(token.len())?;
+        vocab.ends.try_grow(1)?;
+        vocab.ids.try_grow(1)?;
         vocab.bytes.extend_from_slice(token);
         vocab.ends.push(end);
         vocab.ids.push(id);
@@ -160,7 +172,8 @@ impl VocabBuilder {
         let vocab = &mut self.vocab;
         let slots = vocab.max_id().map_or(0, |max| max as usize + 1);
         if slots <= vocab.len() * 8 + 65_536 {
-            let mut places = vec![NONE; slots];
+            let mut places = with_room(slots)?;
+            places.resize(slots, NONE);
             for (place, &id) in vocab.ids.iter().enumerate() {
                 if places[id as usize] != NONE {
                     return Err(self.duplicate(id, places[id as usize], place as u32));
@@ -170,6 +183,7 @@ impl VocabBuilder {
             vocab.by_id = ById::Dense(places);
         } else {
             let hasher = &vocab.hasher;
+            require_large(table_bytes::<(u32, u32)>(vocab.len()))?;
             let mut table: HashTable<(u32, u32)> = HashTable::with_capacity(vocab.len());
             for (place, &id) in vocab.ids.iter().enumerate() {
                 let hash = hasher.hash_one(id);
@@ -188,6 +202,7 @@ impl VocabBuilder {
     fn index(&mut self) -> Result<(), LoadError> {
         let Vocab { bytes, ends, ids, by_bytes, hasher, .. } = &mut self.vocab;
         let text = |place: u32| &bytes[span(ends, place)];
+        require_large(table_bytes::<u32>(ids.len()))?;
         *by_bytes = HashTable::with_capacity(ids.len());
         for place in 0..ids.len() as u32 {
             let (token, rehash) = (text(place), |&place: &u32| hash(hasher, text(place)));

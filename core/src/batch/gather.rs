@@ -9,6 +9,8 @@ use super::{Batch, BatchError};
 use crate::encoder::Plan;
 use crate::encoding::{Columns, Encoding, MOST_PADDED, NO_ID};
 use crate::error::EncodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::{append, push};
 use crate::padding::Padding;
 use crate::truncation::Direction;
 
@@ -40,13 +42,13 @@ pub(super) struct WindowRows {
 }
 
 impl WindowRows {
-    /// Of so many rows with about so many tokens, and these columns. One that is the whole batch puts its tokens away right
+    /// Of so many rows with about so many tokens, and these columns. Without enough memory it unwinds. One that is the whole batch puts its tokens away right
     /// where the batch has them.
     pub(super) fn new(rows: usize, tokens: usize, columns: Columns, is_whole: bool) -> Self {
         let mut out = Encoding::default();
         let room = tokens.min(FLUSH_TOKENS + FLUSH_TOKENS / 2);
-        out.ids.reserve(room);
-        out.reserve_columns(room, columns);
+        out.ids.grow(room);
+        out.grow_columns(room, columns);
         let (ids, columns) = match is_whole {
             true => (
                 ChunkedColumn::presized(rows + 1, reserve_estimate(tokens)),
@@ -54,22 +56,23 @@ impl WindowRows {
             ),
             false => Default::default(),
         };
-        let ends = Vec::with_capacity(rows);
+        let mut ends = vec![];
+        ends.grow(rows);
         Self { out, ids, columns, flushed: 0, total: 0, ends, row_texts: vec![], pad_sequences: vec![] }
     }
 
     /// The tokens since the last end are a row of a text.
     pub(super) fn end_row(&mut self, text: usize, plan: &Plan) {
-        self.ends.push(self.flushed + self.out.ids.len());
+        push(&mut self.ends, self.flushed + self.out.ids.len());
         if plan.overflow {
-            self.row_texts.push(text as u32);
+            push(&mut self.row_texts, text as u32);
         }
         if plan.ranges {
             // As for one text: where ranges are missing, the padding is of the text like all else.
             let ranges = &self.out.ranges;
             let missing = |id: &u32| !ranges.iter().any(|(known, _)| known == id);
             let all = (0..ranges.len().max(1) as u32).rev().find(missing);
-            self.pad_sequences.push(all.unwrap_or(NO_ID));
+            push(&mut self.pad_sequences, all.unwrap_or(NO_ID));
         }
     }
 
@@ -100,7 +103,7 @@ impl WindowRows {
     }
 }
 
-/// One batch of all windows.
+/// One batch of all windows. Without enough memory it unwinds.
 pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch, BatchError> {
     let longest = windows.iter().map(WindowRows::longest).max().unwrap_or(0);
     let layout = BatchLayout::new(
@@ -108,8 +111,13 @@ pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch,
         plan.padding.as_ref(),
         longest,
     )?;
-    let row_texts = plan.overflow.then(|| windows.iter().flat_map(|window| &window.row_texts).copied().collect());
-    let pad_sequences: Vec<u32> = windows.iter().flat_map(|window| &window.pad_sequences).copied().collect();
+    let concat = |list: fn(&WindowRows) -> &[u32]| {
+        let mut all = vec![];
+        windows.iter().for_each(|window| append(&mut all, list(window)));
+        all
+    };
+    let row_texts = plan.overflow.then(|| concat(|window| &window.row_texts));
+    let pad_sequences = concat(|window| &window.pad_sequences);
     let padding = plan.padding.clone().unwrap_or_default();
     let (rows, total) = (layout.ends.len(), layout.total());
 
@@ -162,7 +170,8 @@ impl BatchLayout {
             first += total;
             ends.iter().map(move |end| start + end)
         });
-        let ends: Vec<usize> = shifted.collect();
+        let mut ends = vec![];
+        shifted.for_each(|end| push(&mut ends, end));
         let target = padding.map_or(0, |padding| padding.target(longest));
         if !ends.is_empty() && target > MOST_PADDED {
             let error = EncodeError::PaddingTooLong { length: target, limit: MOST_PADDED };
@@ -211,7 +220,8 @@ impl BatchLayout {
 
     /// Strings are put together like all else, but moved.
     fn tokens(&self, mut tokens: impl Iterator<Item = String>, padding: &str) -> Vec<String> {
-        let mut all = Vec::with_capacity(self.total());
+        let mut all = vec![];
+        all.grow(self.total());
         for step in self.steps(1, |_| ()) {
             match step {
                 ColumnStep::Values(count) => all.extend(tokens.by_ref().take(count)),

@@ -7,6 +7,8 @@
 
 use crate::encoder::Plan;
 use crate::encoding::Columns;
+use crate::memory::fallible::with_room;
+use crate::memory::{Grow, OutOfMemory};
 use crate::normalizer::{Form, Normalizer};
 use crate::post_processor::draft::RunTokens;
 use crate::pretokenizer::unicode::{CLASSES, LETTER};
@@ -44,13 +46,14 @@ pub(super) fn split_rows<'a>(
     plan: &Plan,
     size: usize,
     rows: impl Iterator<Item = Input<'a>>,
-) -> Vec<RowChunk<'a>> {
+) -> Result<Vec<RowChunk<'a>>, OutOfMemory> {
     let mut is_exact = None;
-    let mut chunks = Vec::with_capacity(rows.size_hint().0);
+    let mut chunks = with_room(rows.size_hint().0)?;
     for (row, input) in rows.enumerate() {
         let text = match input {
             Input { first: Sequence::Text(text), second: None } if text.weight() >= 2 * size => text,
             _ => {
+                chunks.try_grow(1)?;
                 chunks.push(RowChunk { row, input, text: None });
                 continue;
             }
@@ -58,6 +61,7 @@ pub(super) fn split_rows<'a>(
         let ends =
             if *is_exact.get_or_insert_with(|| can_split(tokenizer, plan)) { chunk_ends(text, size) } else { vec![] };
         let mut start = 0;
+        chunks.try_grow(ends.len() + 1)?;
         for end in ends {
             chunks.push(RowChunk { row, input, text: Some((text.slice(start, end), [start == 0, false])) });
             start = end;
@@ -65,7 +69,7 @@ pub(super) fn split_rows<'a>(
         let rest = (start > 0).then(|| (text.slice(start, text.weight()), [false, true]));
         chunks.push(RowChunk { row, input, text: rest });
     }
-    chunks
+    Ok(chunks)
 }
 
 /// Whether the ids of a text are those of its parts.
@@ -144,7 +148,8 @@ mod tests {
         options: &EncodeOptions,
     ) -> (Plan, Vec<RowChunk<'a>>) {
         let plan = tokenizer.plan(options).expect("the options are fine");
-        let chunks = split_rows(tokenizer, &plan, size, texts.iter().map(|&text| text.into()));
+        let chunks =
+            split_rows(tokenizer, &plan, size, texts.iter().map(|&text| text.into())).expect("there is memory");
         (plan, chunks)
     }
 

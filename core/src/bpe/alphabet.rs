@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Symbol;
 use crate::error::EncodeError;
+use crate::memory::Grow;
 
 /// How a word is written as symbols.
 #[derive(Debug)]
@@ -101,7 +102,7 @@ impl Alphabet {
         symbols.clear();
         match self {
             Self::Bytes { ids, missing_is_error } => {
-                symbols.reserve(word.len());
+                symbols.try_grow(word.len())?;
                 for (at, &byte) in word.iter().enumerate() {
                     match ids[usize::from(byte)] {
                         Some(id) => symbols.push(Symbol { id, len: 1 }),
@@ -166,6 +167,8 @@ impl Characters {
 
     fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
         let word = std::str::from_utf8(word).expect("spans of a text in characters lie between characters");
+        // Each symbol stands for a byte or more, of the word or of its prefix and suffix.
+        symbols.try_grow(word.len() + self.continuing_subword_prefix.len() + self.end_of_word_suffix.len())?;
         // An unknown token waits for its neighbours. Byte fallback does not send it on its way, so that it can come
         // after bytes that follow it in the text; the reference does the same.
         let mut waiting: Option<Symbol> = None;

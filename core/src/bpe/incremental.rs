@@ -18,6 +18,7 @@ use std::ops::Range;
 
 use super::{Alphabet, Bpe, MergeScratch, Symbol, short_word};
 use crate::error::EncodeError;
+use crate::memory::fallible::append;
 
 /// A long word and its tokens.
 #[derive(Debug)]
@@ -152,7 +153,7 @@ impl PreviousWord {
             return None;
         }
         self.symbols.truncate(kept);
-        self.symbols.extend_from_slice(&part.symbols);
+        append(&mut self.symbols, &part.symbols);
         self.covered = covered;
         Some(())
     }
@@ -229,18 +230,18 @@ pub(super) fn merge(
     let known = common_length(&last.bytes, word);
     let made = last.continue_with(bpe, word, known, scratch);
     if made.is_some() {
-        out.extend_from_slice(&last.symbols);
+        append(out, &last.symbols);
     }
     if made.is_some() && word.len() <= MAX_KEPT {
         last.bytes.truncate(known);
-        last.bytes.extend_from_slice(&word[known..]);
+        append(&mut last.bytes, &word[known..]);
     } else {
         last.clear();
     }
     scratch.previous = last;
     if made.is_none() {
         bpe.merge(word, scratch)?;
-        out.extend_from_slice(&scratch.symbols);
+        append(out, &scratch.symbols);
     }
     Ok(())
 }

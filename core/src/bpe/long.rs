@@ -10,6 +10,8 @@ use std::collections::HashMap;
 
 use super::merges::Merge;
 use super::{Merges, Symbol};
+use crate::memory::Grow;
+use crate::memory::fallible::push;
 
 /// State of both ways, reused from word to word.
 #[derive(Debug, Default)]
@@ -57,8 +59,10 @@ impl<'a> Chain<'a> {
         links: &'a mut Vec<Link>,
     ) -> Self {
         let count = symbols.len();
+        pairs.grow(count.saturating_sub(pairs.len()));
         pairs.resize(count, Merge::NONE);
         links.clear();
+        links.grow(count);
         links.extend((0..count).map(|at| Link {
             before: at.checked_sub(1).map_or(END, |before| before as u32),
             after: if at + 1 < count { at as u32 + 1 } else { END },
@@ -139,7 +143,7 @@ impl RankQueue {
                 run
             }
         };
-        self.runs[run as usize].places.push(place);
+        push(&mut self.runs[run as usize].places, place);
     }
 
     fn open_run(&mut self, rank: u32) -> u32 {
@@ -213,18 +217,23 @@ pub(super) fn by_heap(
     let mut chain = Chain::new(merges, symbols, pairs, links);
     let joinable = chain.pairs.iter().enumerate().filter(|(_, pair)| pair.rank != Merges::NO_RANK);
     heap.clear();
+    heap.grow(chain.pairs.len());
     heap.extend(joinable.map(|(at, pair)| Reverse((pair.rank, at as u32))));
     passed_over.clear();
     while let Some(entry) = heap.pop() {
         if dropout.is_some_and(|probability| random.below_one() < probability) {
-            passed_over.push(entry);
+            push(passed_over, entry);
             continue;
         }
+        heap.grow(passed_over.len());
         heap.extend(passed_over.drain(..));
         let Reverse((rank, at)) = entry;
         // An entry whose pair is gone stays in the heap until its turn, and is nothing then.
         if chain.rank(at) == rank {
-            chain.join(at, |place, rank| heap.push(Reverse((rank, place))));
+            chain.join(at, |place, rank| {
+                heap.grow(1);
+                heap.push(Reverse((rank, place)));
+            });
         }
     }
     chain.finish();

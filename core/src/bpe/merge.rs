@@ -7,6 +7,7 @@ use super::long::{self, LongScratch};
 use super::merges::Merge;
 use super::short_word;
 use super::{Merges, Symbol};
+use crate::memory::Grow;
 
 /// What the loops need beside the tables; one per worker, reused from word to word.
 #[derive(Debug, Default)]
@@ -28,6 +29,7 @@ impl MergeScratch {
     /// Looks up what each symbol becomes with its right neighbour.
     pub(crate) fn find_pairs(&mut self, merges: &Merges) {
         self.pairs.clear();
+        self.pairs.grow(self.symbols.len());
         self.pairs.extend(self.symbols.windows(2).map(|pair| merges.get(pair[0].id, pair[1].id)));
     }
 

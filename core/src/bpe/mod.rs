@@ -33,6 +33,8 @@ pub(crate) mod word_cache;
 use std::sync::Arc;
 
 use crate::error::EncodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::append;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx512, Simd};
 pub(crate) use alphabet::Alphabet;
@@ -150,7 +152,7 @@ impl Bpe {
             return incremental::merge(self, word, scratch, out);
         }
         self.merge(word, scratch)?;
-        out.extend_from_slice(&scratch.symbols);
+        append(out, &scratch.symbols);
         Ok(())
     }
 
@@ -279,6 +281,7 @@ impl BytePairs {
 
     fn find_pairs(&self, word: &[u8], pairs: &mut Vec<merges::Merge>) {
         pairs.clear();
+        pairs.grow(word.len());
         pairs.extend(word.windows(2).map(|pair| {
             let [rank, id] = self.pairs[usize::from(u16::from_le_bytes([pair[0], pair[1]]))];
             merges::Merge { rank, id }

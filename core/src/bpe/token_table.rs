@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::short_tokens::ShortTokens;
 use super::word_cache::key::{self, Key, MAX_SHORT_LEN, NOT_SHORT};
+use crate::memory::fallible::require_for_tables;
 
 /// Words by the bytes that the model sees.
 #[derive(Debug)]
@@ -19,8 +20,11 @@ pub(crate) struct TokenTable {
 }
 
 impl TokenTable {
-    /// Words to be added, with room for so many.
+    /// Words to be added, with room for so many. Without memory for them, this unwinds.
     pub(crate) fn builder(words: usize) -> TokenTableBuilder {
+        /// Bytes a word takes at most, in one table or the other.
+        const MOST_BYTES: usize = 64;
+        require_for_tables(words.saturating_mul(MOST_BYTES));
         let words = Self { short: ShortTokens::new(words), long: LongTokens::default(), has_overflow: false };
         TokenTableBuilder { words, pending: Vec::with_capacity(PREFETCH_BATCH) }
     }

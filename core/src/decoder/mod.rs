@@ -12,7 +12,9 @@ pub(crate) mod stream;
 use std::borrow::Cow;
 
 use crate::error::DecodeError;
+use crate::memory::fallible::{append, push};
 pub(crate) use lossy::from_utf8_lossy;
+use lossy::lossy;
 pub(crate) use steps::{Step, Strip};
 
 /// How tokens become text: steps, one after the other, and in the end all tokens are joined.
@@ -42,15 +44,16 @@ impl Decoder {
     fn run<'a>(&self, tokens: impl Iterator<Item = &'a [u8]>, raw: bool) -> Result<Vec<u8>, DecodeError> {
         let mut bytes = Vec::new();
         match &self.steps[..] {
-            [] => tokens.for_each(|token| bytes.extend_from_slice(token)),
-            [Step::Bytes] if raw => tokens.for_each(|token| bytes.extend_from_slice(token)),
+            [] => tokens.for_each(|token| append(&mut bytes, token)),
+            [Step::Bytes] if raw => tokens.for_each(|token| append(&mut bytes, token)),
             [Step::ByteLevel] if raw => tokens.for_each(|token| steps::push_byte_level(token, &mut bytes)),
             steps => {
-                let mut tokens: Vec<Cow<'a, [u8]>> = tokens.map(Cow::Borrowed).collect();
+                let mut list: Vec<Cow<'a, [u8]>> = vec![];
+                tokens.for_each(|token| push(&mut list, Cow::Borrowed(token)));
                 for step in steps {
-                    tokens = step.apply(tokens, raw)?;
+                    list = step.apply(list, raw)?;
                 }
-                tokens.iter().for_each(|token| bytes.extend_from_slice(token));
+                list.iter().for_each(|token| append(&mut bytes, token));
             }
         }
         Ok(bytes)

@@ -3,8 +3,11 @@
 use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
 
+use super::lossy;
 use crate::byte_level;
 use crate::error::DecodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::{append, check, concat, push, push_str, with_room};
 use crate::pattern::Pattern;
 
 /// One component of a decoder. Tokens are text, except that [`Step::Bytes`] reads bytes, and that any step may be asked to
@@ -57,7 +60,8 @@ impl Step {
     ) -> Result<Vec<Cow<'a, [u8]>>, DecodeError> {
         match self {
             Self::Bytes | Self::Fuse => {
-                let whole = tokens.concat();
+                let mut whole = Vec::new();
+                tokens.iter().for_each(|token| append(&mut whole, token));
                 Ok(vec![Cow::Owned(if raw { whole } else { super::from_utf8_lossy(whole).into_bytes() })])
             }
             Self::ByteLevel => {
@@ -68,8 +72,9 @@ impl Step {
             Self::ByteFallback => Ok(byte_fallback(tokens, raw)),
             Self::Ctc { .. } => {
                 tokens.dedup();
-                let mut kept = Vec::with_capacity(tokens.len());
+                let mut kept = with_room(tokens.len())?;
                 for token in tokens {
+                    check()?;
                     let token = self.token(token, 0, false)?;
                     kept.extend((!token.is_empty()).then_some(token));
                 }
@@ -77,8 +82,12 @@ impl Step {
             }
             _ => {
                 let last = tokens.len().wrapping_sub(1);
-                let changed = tokens.into_iter().enumerate();
-                changed.map(|(place, token)| self.token(token, place, place == last)).collect()
+                for (place, token) in tokens.iter_mut().enumerate() {
+                    check()?;
+                    let before = std::mem::replace(token, Cow::Borrowed(&[]));
+                    *token = self.token(before, place, place == last)?;
+                }
+                Ok(tokens)
             }
         }
     }
@@ -91,13 +100,13 @@ impl Step {
         is_last: bool,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
         Ok(match self {
-            Self::Spaces if place > 0 => Cow::Owned([b" ", &*token].concat()),
+            Self::Spaces if place > 0 => Cow::Owned(concat(&[b" ", &token])),
             Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }),
             Self::WordPiece { prefix, cleanup } => {
                 let joined = match token.strip_prefix(prefix.as_bytes()) {
                     _ if place == 0 => token,
-                    Some(rest) => Cow::Owned(rest.to_vec()),
-                    None => Cow::Owned([b" ", &*token].concat()),
+                    Some(rest) => Cow::Owned(concat(&[rest])),
+                    None => Cow::Owned(concat(&[b" ", &token])),
                 };
                 if *cleanup { clean(joined) } else { joined }
             }
@@ -130,13 +139,15 @@ impl Strip {
             let Some(shorter) = rest.strip_suffix(mark.as_bytes()) else { break };
             rest = shorter;
         }
-        if rest.len() == token.len() { token } else { Cow::Owned(rest.to_vec()) }
+        if rest.len() == token.len() { token } else { Cow::Owned(concat(&[rest])) }
     }
 }
 
 /// Appends the bytes that a token's characters stand for; of a token with a character that stands for none, its own.
 pub(super) fn push_byte_level(token: &[u8], bytes: &mut Vec<u8>) {
     let before = bytes.len();
+    // Of a character at most one byte is written.
+    bytes.grow(token.len());
     let known = std::str::from_utf8(token).is_ok_and(|text| {
         text.chars().all(|character| byte_level::byte_of(character).map(|byte| bytes.push(byte)).is_some())
     });
@@ -156,7 +167,9 @@ pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
 }
 
 fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
-    let mut out = Vec::with_capacity(tokens.len());
+    // A run of bytes becomes one token, or as many as there are bytes.
+    let mut out = vec![];
+    out.grow(tokens.len());
     let mut run: Vec<u8> = vec![];
     let end_run = |run: &mut Vec<u8>, out: &mut Vec<Cow<'_, [u8]>>| {
         if raw || std::str::from_utf8(run).is_ok() {
@@ -167,7 +180,7 @@ fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
     };
     for token in tokens {
         match fallback_byte(&token) {
-            Some(byte) => run.push(byte),
+            Some(byte) => push(&mut run, byte),
             None => {
                 end_run(&mut run, &mut out);
                 out.push(token);
@@ -181,7 +194,12 @@ fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
 fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str) -> Cow<'a, [u8]> {
     if sought.is_empty() {
         // Between all characters and at both ends.
-        return Cow::Owned(String::from_utf8_lossy(&token).replace(sought, put).into_bytes());
+        let mut out = put.as_bytes().to_vec();
+        for character in lossy(&token).chars() {
+            append(&mut out, character.encode_utf8(&mut [0; 4]).as_bytes());
+            append(&mut out, put.as_bytes());
+        }
+        return Cow::Owned(out);
     }
     // As most tokens are: to look for a text has to be set up, which takes longer than all else.
     if token.len() < sought.len() {
@@ -190,14 +208,14 @@ fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str) -> Cow<'a, [u8]> {
     let mut out: Vec<u8> = vec![];
     let mut done = 0;
     for start in memmem::find_iter(&token, sought) {
-        out.extend_from_slice(&token[done..start]);
-        out.extend_from_slice(put.as_bytes());
+        append(&mut out, &token[done..start]);
+        append(&mut out, put.as_bytes());
         done = start + sought.len();
     }
     if done == 0 {
         return token;
     }
-    out.extend_from_slice(&token[done..]);
+    append(&mut out, &token[done..]);
     Cow::Owned(out)
 }
 
@@ -205,14 +223,14 @@ fn replace_pattern<'a>(token: Cow<'a, [u8]>, pattern: &Pattern, content: &str) -
     if let Some(sought) = pattern.as_string() {
         return Ok(replace(token, sought, content));
     }
-    let text = String::from_utf8_lossy(&token);
+    let text = lossy(&token);
     let (mut out, mut done) = (String::new(), 0);
     pattern.for_each_match(&text, |found| {
-        out.push_str(&text[done..found.start as usize]);
-        out.push_str(content);
+        push_str(&mut out, &text[done..found.start as usize]);
+        push_str(&mut out, content);
         done = found.end as usize;
     })?;
-    out.push_str(&text[done..]);
+    push_str(&mut out, &text[done..]);
     Ok(Cow::Owned(out.into_bytes()))
 }
 

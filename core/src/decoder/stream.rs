@@ -11,6 +11,7 @@ use std::ops::Deref;
 use super::Decoder;
 use super::steps::{REPLACEMENT, Step, Strip, fallback_byte, push_byte_level};
 use crate::error::DecodeError;
+use crate::memory::fallible::{append, catch, check, push};
 use crate::tokenizer::{DecodeOptions, Tokenizer};
 
 /// Decodes ids as they come. The pieces of text that [`push`](Self::push) and [`end`](Self::end) give are, joined, what
@@ -47,27 +48,41 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     }
 
     /// The text that has become certain with these ids. With an id that no token has, where that is an error (see
-    /// [`Tokenizer::decode`]), none of the ids are taken.
+    /// [`Tokenizer::decode`]), none of the ids are taken. Without memory for the text the stream is as new afterwards.
     pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
         let mut text = Vec::new();
         let tokenizer = &*self.tokenizer;
         tokenizer.check_ids(ids, self.count)?;
         let mut flow = tokenizer.decoder.flow(&mut self.states, &mut text);
-        for token in tokenizer.decoded_tokens(ids, &self.options) {
-            flow.part(0, token)?;
-            flow.end_of_token(0)?;
+        let flowed = catch(|| {
+            for token in tokenizer.decoded_tokens(ids, &self.options) {
+                check()?;
+                flow.part(0, token)?;
+                flow.end_of_token(0)?;
+            }
+            Ok::<_, DecodeError>(())
+        });
+        let text = flowed.and_then(|()| catch(|| Ok(certain(text))));
+        if text.is_ok() {
+            self.count += ids.len();
         }
-        self.count += ids.len();
-        Ok(certain(text))
+        if let Err(DecodeError::OutOfMemory(_)) = text {
+            self.start_over();
+        }
+        text
     }
 
     /// The rest of the text. The stream is as new afterwards.
     pub fn end(&mut self) -> Result<String, DecodeError> {
         let mut text = Vec::new();
-        let result = self.tokenizer.decoder.flow(&mut self.states, &mut text).end(0);
+        let result = catch(|| self.tokenizer.decoder.flow(&mut self.states, &mut text).end(0));
+        self.start_over();
+        result.and_then(|()| catch(|| Ok(certain(text))))
+    }
+
+    fn start_over(&mut self) {
         self.states = self.tokenizer.decoder.states();
         self.count = 0;
-        result.map(|()| certain(text))
     }
 }
 
@@ -115,10 +130,10 @@ struct Flow<'a> {
 impl<'a> Flow<'a> {
     fn part(&mut self, at: usize, part: &[u8]) -> Result<(), DecodeError> {
         match self.steps.get(at) {
-            None => self.out.extend_from_slice(part),
+            None => append(self.out, part),
             Some(Step::Fuse) => self.part(at + 1, part)?,
             Some(&Step::Strip(strip)) => self.strip_part(at, strip, part)?,
-            Some(_) => self.states[at].token.extend_from_slice(part),
+            Some(_) => append(&mut self.states[at].token, part),
         }
         Ok(())
     }
@@ -134,7 +149,8 @@ impl<'a> Flow<'a> {
                 self.end_of_token(at + 1)
             }
             Step::Bytes => {
-                state.bytes.append(&mut state.token);
+                append(&mut state.bytes, &state.token);
+                state.token.clear();
                 self.whole_characters(at, false)
             }
             Step::ByteLevel => {
@@ -219,7 +235,7 @@ impl<'a> Flow<'a> {
             self.end_of_run(at)?;
             return self.whole_token(at + 1, &token);
         };
-        state.bytes.push(byte);
+        push(&mut state.bytes, byte);
         state.broken |= std::str::from_utf8(&state.bytes).is_err_and(|error| error.error_len().is_some());
         if state.broken { self.spoilt_run(at) } else { Ok(()) }
     }
@@ -272,7 +288,10 @@ impl<'a> Flow<'a> {
         };
         let after = if rest.is_empty() { 0 } else { held.saturating_sub(strip.stop) };
         state.held = held.min(strip.stop);
-        let handed = [mark.repeat(before).as_bytes(), rest, mark.repeat(after).as_bytes()].concat();
+        let mut handed = vec![];
+        (0..before).for_each(|_| append(&mut handed, mark.as_bytes()));
+        append(&mut handed, rest);
+        (0..after).for_each(|_| append(&mut handed, mark.as_bytes()));
         self.part(at + 1, &handed)
     }
 }

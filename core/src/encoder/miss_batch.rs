@@ -141,7 +141,7 @@ mod tests {
             let ids = |tokenizer: &Tokenizer, text: &str| tokenizer.encode(text.into(), &options).expect("a text").ids;
             let expected: Vec<u32> = words.iter().flat_map(|word| ids(&other, word)).collect();
             prop_assert!(ids(&tokenizer, &text) == expected);
-            let merged = tokenizer.with_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
+            let merged = tokenizer.lend_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
             prop_assert!(merged > 0 || Simd::best().avx512().is_none(), "{} words", merged);
             let (found, not_found) = tokenizer.cache_counts();
             prop_assert_eq!(found + not_found, words.len() as u64);

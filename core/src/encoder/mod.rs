@@ -26,6 +26,7 @@ use crate::bpe::word_cache::SharedWords;
 use crate::bpe::word_cache::key::MAX_SHORT_LEN;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
+use crate::memory::fallible::check;
 use crate::padding::Padding;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::pretokenizer::splits::Splits;
@@ -236,8 +237,11 @@ impl Encoder {
             return self.word_encoder.encode_scanned(tokenizer, scanner, &source, row);
         }
         for (number, &span) in self.splits.spans().iter().enumerate() {
-            if number % WORDS_AT_A_TIME == 0 && !row.wants_more() {
-                break;
+            if number % WORDS_AT_A_TIME == 0 {
+                check()?;
+                if !row.wants_more() {
+                    break;
+                }
             }
             match &tokenizer.bpe.split_points {
                 Some(split_points) if span.range().len() > MAX_SHORT_LEN => {

@@ -6,6 +6,8 @@ use std::iter::repeat_n;
 use super::offset_converter::OffsetConverter;
 use crate::bpe::Symbol;
 use crate::encoding::{Columns, Encoding};
+use crate::memory::Grow;
+use crate::memory::fallible::push;
 use crate::post_processor::draft::Margins;
 use crate::span::Span;
 use crate::tokenizer::{TokenForm, Tokenizer};
@@ -105,7 +107,8 @@ impl Row<'_> {
 
     /// An added token that the text holds.
     pub(super) fn push_added(&mut self, id: u32, content: &str, span: Span) {
-        self.out.ids.push(id);
+        push(&mut self.out.ids, id);
+        self.make_room(1);
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.push(content.to_owned());
         }
@@ -120,6 +123,7 @@ impl Row<'_> {
 
     /// The columns of a word whose ids were just pushed.
     pub(super) fn push_columns(&mut self, source: &Source<'_>, word: Span, symbols: &[Symbol], tokenizer: &Tokenizer) {
+        self.make_room(symbols.len());
         let token = |symbol: &Symbol| tokenizer.model_token(symbol.id).unwrap_or_default();
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.extend(symbols.iter().map(token).map(Cow::into_owned));
@@ -150,6 +154,7 @@ impl Row<'_> {
         tokenizer: &Tokenizer,
     ) {
         let Some(&end) = ends.last() else { return };
+        self.make_room(self.out.ids.len() - first);
         let Encoding { ids, offsets, tokens, word_ids, .. } = &mut *self.out;
         let ids = &ids[first..];
         let token = |id: u32| tokenizer.model_token(id).unwrap_or_default();
@@ -198,6 +203,14 @@ impl Row<'_> {
                 }
                 number
             }));
+        }
+    }
+
+    /// Makes room in each column that is wanted, so that the loops that fill them only write. A failure unwinds.
+    fn make_room(&mut self, tokens: usize) {
+        self.out.grow_columns(tokens, self.columns);
+        if let Some(margins) = &mut self.margins {
+            margins.grow(tokens);
         }
     }
 

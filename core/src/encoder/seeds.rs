@@ -117,7 +117,7 @@ mod tests {
         count("ab de cde abc");
         assert_eq!(tokenizer.cache_counts(), (2, 2), "ab and \" de\" are; \" cde\" and \" abc\" are no tokens");
         // While another text has that encoder.
-        tokenizer.with_encoder(|_| count("ab de"));
+        tokenizer.lend_encoder(|_| count("ab de"));
         assert_eq!(tokenizer.cache_counts(), (2, 4));
     }
 
@@ -129,9 +129,9 @@ mod tests {
             let made = tokenizer.cache_counts();
             // The encoder of the file is somebody else's, so that there is another one.
             tokenizer
-                .with_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
+                .lend_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
                 .expect("a text");
-            tokenizer.with_encoder(|_| tokenizer.cache_counts().1 - made.1)
+            tokenizer.lend_encoder(|_| tokenizer.cache_counts().1 - made.1)
         };
         assert_eq!(counts("ab de"), 2);
         assert_eq!(counts(&" de".repeat(1 << 17)), 0);

@@ -11,6 +11,8 @@ use crate::bpe::word_cache::key::{self, Key};
 use crate::bpe::{MergeScratch, Spaces, SplitPoints, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::checkpoint;
 use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
 use crate::simd::append::Appender;
 use crate::simd::{self, Simd};
@@ -138,6 +140,7 @@ impl WordEncoder {
         let mut at = at;
         let mut result = Ok(());
         while at < source.text.len() && result.is_ok() && row.wants_more() {
+            checkpoint();
             let start = at as u32;
             ends.clear();
             at = next(at, &mut ends);
@@ -269,6 +272,7 @@ impl WordEncoder {
                 tokenizer.bpe.tokenize(word, key::of_word(word), &mut self.scratch, &mut self.symbols)?;
             } else if self.symbols.is_empty() {
                 let len = |&id: &u32| Symbol { id, len: tokenizer.token_len(id) };
+                self.symbols.grow(row.out.ids.len() - first);
                 self.symbols.extend(row.out.ids[first..].iter().map(len));
             }
             row.push_columns(source, span, &self.symbols, tokenizer);
@@ -311,6 +315,7 @@ impl WordEncoder {
     ) -> Result<bool, EncodeError> {
         let word = &text[span.range()];
         tokenizer.bpe.tokenize(word, key, &mut self.scratch, &mut self.symbols)?;
+        ids.grow(self.symbols.len());
         ids.extend(self.symbols.iter().map(|symbol| symbol.id));
         let lengths_vary = tokenizer.bpe.lengths_vary() && self.lengths_vary(tokenizer, word);
         if remember {

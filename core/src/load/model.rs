@@ -14,6 +14,7 @@ use crate::byte_level;
 use crate::definition::ModelSettings;
 use crate::encoder::Seeds;
 use crate::error::LoadError;
+use crate::memory::fallible::require_for_tables;
 use crate::tokenizer::TokenForm;
 use crate::vocab::{Vocab, VocabBuilder};
 
@@ -109,6 +110,9 @@ impl ModelSettings {
     /// The model of these tables, which works on what `form` says.
     /// It cuts its words where that is exact, and reads `spaces` as they stand in a text if it can.
     pub(crate) fn bpe(&self, vocab: &Vocab, merges: Arc<Merges>, form: TokenForm, spaces: Option<&Spaces>) -> Bpe {
+        /// Bytes that a token and an id take at most in the tables made here.
+        const MOST_BYTES: usize = 64;
+        require_for_tables(vocab.len().max(vocab.dense_ids()).saturating_mul(MOST_BYTES));
         let alphabet = match form {
             TokenForm::Printable | TokenForm::Ranks => byte_alphabet(vocab),
             TokenForm::Text => self.character_alphabet(vocab),

@@ -22,7 +22,7 @@ fn add(part: &Part<'_>, steps: &mut Vec<Step>, specials: &mut Vec<SpecialToken>)
     if has(&["sep", "cls"]) {
         let mut token = |name| {
             specials.push(token_and_id(&part.required(name)?)?);
-            Ok(specials.len() - 1)
+            Ok::<_, LoadError>(specials.len() - 1)
         };
         let (sep, cls) = (token("sep")?, token("cls")?);
         steps.push(match has(&["trim_offsets", "add_prefix_space"]) {

@@ -13,6 +13,8 @@ use crate::bpe::{Alphabet, Bpe, TokenTable};
 use crate::decoder::{Decoder, Step};
 use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
+use crate::memory::Grow;
+use crate::memory::fallible::push;
 use crate::padding::Padding;
 use crate::pattern::Dialect;
 use crate::pretokenizer::{Behavior, Cut, PreTokenizer, Stage};
@@ -160,9 +162,10 @@ fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
 /// The ways to make a token of two others. The format has no list of merges: two neighbours join when their bytes
 /// together are a token, its rank is how early. Pairs that never meet do no harm.
 fn merges(vocab: &Vocab, words: &TokenTable, splits: Splits) -> Vec<(u32, u32, Merge)> {
-    let mut merges = Vec::with_capacity(vocab.len() * 2);
+    let mut merges = vec![];
+    merges.grow(vocab.len() * 2);
     let tokens = vocab.iter().enumerate().map(|(place, (token, rank))| (token, rank, splits.cuts(place, token.len())));
-    words.pairs(tokens, |left, right, rank| merges.push((left, right, Merge { rank, id: rank })));
+    words.pairs(tokens, |left, right, rank| push(&mut merges, (left, right, Merge { rank, id: rank })));
     merges
 }
 

@@ -5,11 +5,13 @@
 //! - [`pool`]: keeps blocks of memory, in one of three ways.
 //! - `shared`: a pool that threads share, and the steps of an allocation.
 //! - [`pages`]: pages from the kernel.
+//! - [`fallible`]: allocations that may fail, and what becomes of it.
 //!
 //! There is one pool in the process. It is made when it is first used, and [`configure`] puts another in its place; blocks
 //! of the old one go back there, and it lives until the last has.
 #![allow(unsafe_code)]
 
+pub(crate) mod fallible;
 mod pages;
 pub(crate) mod pool;
 mod shared;
@@ -22,7 +24,8 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock, Weak};
 use thiserror::Error;
 
 use crate::lock::Std;
-pub use pages::Advice;
+pub use fallible::{Grow, HEADROOM, OutOfMemory, may_fail, note_shortage, require_large};
+pub use pages::{Advice, is_limited};
 pub use pool::Kind;
 pub use shared::{BlockGuard, Collection, Collector};
 use shared::{Bounds, SharedPool};

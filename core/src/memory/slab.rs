@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+use super::fallible::{self, Grow, OutOfMemory};
 use super::shared::BlockGuard;
 
 /// Values that are any bytes: no padding, nothing to drop, aligned to no more than 8.
@@ -48,22 +49,25 @@ unsafe impl<T: Plain> Send for Slab<T> {}
 unsafe impl<T: Plain> Sync for Slab<T> {}
 
 impl<T: Plain> Slab<T> {
-    /// An empty list with room for so many values.
-    ///
-    /// # Panics
-    /// When that is more than any memory, as [`Vec::with_capacity`].
+    /// An empty list with room for so many values. A failure unwinds, as in [`Grow::grow`].
     pub fn with_capacity(capacity: usize) -> Self {
-        let bytes = capacity.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= MIN_POOLED_BYTES);
-        if let Some(guard) = bytes.and_then(super::allocate) {
+        Self::try_with_capacity(capacity).unwrap_or_else(|error| error.unwind())
+    }
+
+    /// An empty list with room for so many values.
+    pub fn try_with_capacity(capacity: usize) -> Result<Self, OutOfMemory> {
+        let bytes = capacity.checked_mul(size_of::<T>()).ok_or(OutOfMemory::of::<T>(capacity))?;
+        if let Some(guard) = (bytes >= MIN_POOLED_BYTES).then(|| super::allocate(bytes)).flatten() {
+            fallible::leave_headroom(bytes)?;
             let block = guard.block();
             let (start, capacity) = (block.start.cast(), block.bytes / size_of::<T>());
-            return Self { start, len: 0, capacity, owner: Owner::Pool(guard) };
+            return Ok(Self { start, len: 0, capacity, owner: Owner::Pool(guard) });
         }
-        let mut room: Vec<MaybeUninit<T>> = Vec::with_capacity(capacity);
+        let mut room: Vec<MaybeUninit<T>> = fallible::with_room(capacity)?;
         // SAFETY: a vector's pointer is never null. It stays the same while the vector is neither grown nor dropped, and
         // moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(room.as_mut_ptr()) }.cast();
-        Self { start, len: 0, capacity: room.capacity(), owner: Owner::Allocator(room) }
+        Ok(Self { start, len: 0, capacity: room.capacity(), owner: Owner::Allocator(room) })
     }
 
     /// Whether the memory is the pool's, so that it can be lent on.
@@ -91,30 +95,19 @@ impl<T: Plain> Slab<T> {
         self.len = len;
     }
 
-    /// Makes room for so many more values.
-    pub fn reserve(&mut self, more: usize) {
-        if more > self.capacity - self.len {
-            // Half as much again, so that growing step by step copies each value a few times at most.
-            let least = self.len.saturating_add(more).max(self.capacity.saturating_add(self.capacity / 2));
-            let mut grown = Self::with_capacity(least);
-            grown.extend_from_slice(self);
-            *self = grown;
-        }
-    }
-
-    /// Appends values.
+    /// Appends values. A failure unwinds, as in [`Grow::grow`].
     pub fn extend_from_slice(&mut self, values: &[T]) {
-        self.reserve(values.len());
+        self.grow(values.len());
         // SAFETY: there is room for that many values behind the last; they come from elsewhere, because this list is
         // borrowed exclusively.
         unsafe { values.as_ptr().copy_to_nonoverlapping(self.start.add(self.len).as_ptr(), values.len()) };
         self.len += values.len();
     }
 
-    /// Makes the list so long, with `value` in new places.
+    /// Makes the list so long, with `value` in new places. A failure unwinds, as in [`Grow::grow`].
     pub fn resize(&mut self, len: usize, value: T) {
         if len > self.len {
-            self.reserve(len - self.len);
+            self.grow(len - self.len);
             let more = len - self.len;
             self.spare_capacity_mut()[..more].fill(MaybeUninit::new(value));
         }
@@ -127,6 +120,21 @@ impl<T: Plain> Slab<T> {
             guard.shrink(self.len * size_of::<T>());
             self.capacity = guard.block().bytes / size_of::<T>();
         }
+    }
+}
+
+impl<T: Plain> Grow for Slab<T> {
+    #[inline]
+    fn try_grow(&mut self, more: usize) -> Result<(), OutOfMemory> {
+        if more > self.capacity - self.len {
+            let needed = self.len.saturating_add(more);
+            // Half as much again, so that growing step by step copies each value a few times at most.
+            let ample = needed.max(self.capacity.saturating_add(self.capacity / 2));
+            let mut grown = Self::try_with_capacity(ample).or_else(|_| Self::try_with_capacity(needed))?;
+            grown.extend_from_slice(self);
+            *self = grown;
+        }
+        Ok(())
     }
 }
 
@@ -206,7 +214,7 @@ mod tests {
                     }
                     2 => slab.shrink_to_fit(),
                     _ => {
-                        slab.reserve(count);
+                        slab.grow(count);
                         prop_assert!(slab.spare_capacity_mut().len() >= count);
                     }
                 }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+use super::fallible::{self, OutOfMemory};
 use super::pages::Mapping;
 
 /// Values of which one is all zeros.
@@ -46,42 +47,39 @@ unsafe impl<T: Zeroed> Send for Table<T> {}
 unsafe impl<T: Zeroed> Sync for Table<T> {}
 
 impl<T: Zeroed> Table<T> {
-    /// So many zeros.
-    ///
-    /// # Panics
-    /// When that is more than any memory, as `vec!`.
+    /// So many zeros. A failure unwinds, as in [`Grow::grow`](super::Grow::grow).
     pub fn zeroed(len: usize) -> Self {
         Self::with_reserved(len, len)
     }
 
     /// The same, with addresses for so many, where the system has them: up to that it grows where it is.
-    ///
-    /// # Panics
-    /// As [`Self::zeroed`].
     pub fn with_reserved(len: usize, most: usize) -> Self {
+        Self::try_with_reserved(len, most).unwrap_or_else(|error| error.unwind())
+    }
+
+    fn try_with_reserved(len: usize, most: usize) -> Result<Self, OutOfMemory> {
         const { assert!(align_of::<T>() <= 4096, "no page is smaller") };
         let bytes = Self::bytes_of(len).filter(|&bytes| bytes >= MIN_MAPPED_BYTES);
         let mapping = bytes.and_then(|bytes| Mapping::random_access(bytes, Self::bytes_of(most).unwrap_or(bytes)));
         if let Some(mapping) = mapping {
-            return Self { start: mapping.start().cast(), len, owner: Owner::Pages(mapping) };
+            fallible::leave_headroom(mapping.reserved())?;
+            return Ok(Self { start: mapping.start().cast(), len, owner: Owner::Pages(mapping) });
         }
+        let mut values = fallible::with_room(len)?;
         // SAFETY: that zeros are a value is what the type promises.
-        let mut values = vec![unsafe { std::mem::zeroed::<T>() }; len];
+        values.resize(len, unsafe { std::mem::zeroed::<T>() });
         // SAFETY: a vector's pointer is never null. It stays the same while the vector is neither grown nor dropped, and
         // moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(values.as_mut_ptr()) };
-        Self { start, len, owner: Owner::Allocator(values) }
+        Ok(Self { start, len, owner: Owner::Allocator(values) })
     }
 
     fn bytes_of(len: usize) -> Option<usize> {
         len.checked_mul(size_of::<T>())
     }
 
-    /// Makes it longer: zeros behind what is there.
-    ///
-    /// # Panics
-    /// As [`Self::zeroed`].
-    pub fn grow(&mut self, len: usize) {
+    /// Makes it longer: zeros behind what is there. After an error it is as it was.
+    pub fn grow(&mut self, len: usize) -> Result<(), OutOfMemory> {
         debug_assert!(len >= self.len);
         if let (Owner::Pages(mapping), Some(bytes)) = (&mut self.owner, Self::bytes_of(len))
             && bytes <= mapping.reserved()
@@ -90,11 +88,12 @@ impl<T: Zeroed> Table<T> {
         {
             // What was not in use before is all zeros, as pages are when they are mapped.
             self.len = len;
-            return;
+            return Ok(());
         }
-        let mut longer = Self::zeroed(len);
+        let mut longer = Self::try_with_reserved(len, len)?;
         longer[..self.len].copy_from_slice(self);
         *self = longer;
+        Ok(())
     }
 
     /// Bytes held.
@@ -165,7 +164,7 @@ mod tests {
             assert!(table.iter().all(|&value| value == 0));
             table.fill(7);
             let start = table.start;
-            table.grow(grown);
+            table.grow(grown).expect("there is memory");
             assert_eq!(table.len(), grown);
             assert!(table[..len].iter().all(|&value| value == 7) && table[len..].iter().all(|&value| value == 0));
             if cfg!(target_os = "linux") && !cfg!(miri) {

@@ -8,6 +8,8 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::aligned::AlignedText;
+use crate::memory::Grow;
+use crate::memory::fallible::push;
 
 /// A charsmap, read and checked.
 #[derive(Debug)]
@@ -60,7 +62,7 @@ impl Precompiled {
         if self.leaves(text.as_str()) {
             return;
         }
-        let mut steps: Vec<(char, isize)> = Vec::with_capacity(text.as_str().len());
+        let mut steps: Vec<(char, isize)> = Vec::new();
         let mut changed = false;
         for cluster in text.as_str().graphemes(true) {
             if cluster.len() < LONG_CLUSTER
@@ -78,7 +80,7 @@ impl Precompiled {
                         push_steps(&mut steps, part, replacement);
                         changed = true;
                     }
-                    None => steps.push((character, 0)),
+                    None => push(&mut steps, (character, 0)),
                 }
             }
         }
@@ -121,6 +123,7 @@ fn offset(unit: u32) -> usize {
 /// is, and is forgotten where there is none: spans then shift, as in the reference.
 fn push_steps(steps: &mut Vec<(char, isize)>, old: &str, replacement: &str) {
     let (before, after) = (old.chars().count(), replacement.chars().count());
+    steps.grow(after);
     steps.extend(replacement.chars().enumerate().map(|(place, c)| (c, isize::from(place >= before))));
     if after < before
         && let Some((_, change)) = steps.last_mut()

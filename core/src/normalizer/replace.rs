@@ -1,6 +1,7 @@
 //! Replace: every match of a pattern becomes one and the same text.
 
 use crate::aligned::AlignedText;
+use crate::memory::fallible::push;
 use crate::pattern::{Pattern, PatternError};
 use crate::span::Span;
 
@@ -24,7 +25,7 @@ impl Replace {
 
     pub(crate) fn normalize(&self, text: &mut AlignedText) -> Result<(), PatternError> {
         let mut matches: Vec<Span> = Vec::new();
-        self.pattern.for_each_match(text.as_str(), |found| matches.push(found))?;
+        self.pattern.for_each_match(text.as_str(), |found| push(&mut matches, found))?;
         if matches.is_empty() {
             return Ok(());
         }

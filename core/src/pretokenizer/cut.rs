@@ -6,6 +6,7 @@ use super::scripts;
 use super::splits::Splits;
 use crate::aligned::AlignedText;
 use crate::error::LoadError;
+use crate::memory::fallible::push;
 use crate::pattern::{Dialect, Pattern, PatternError};
 use crate::span::Span;
 
@@ -169,9 +170,9 @@ impl Matcher {
         let mut covered = 0;
         let mut add = |span: Span| {
             if covered < span.start {
-                pieces.push((Span { start: covered, end: span.start }, false));
+                push(pieces, (Span { start: covered, end: span.start }, false));
             }
-            pieces.push((span, true));
+            push(pieces, (span, true));
             covered = span.end;
         };
         match self {
@@ -205,7 +206,7 @@ impl Matcher {
             }
         }
         if (covered as usize) < text.len() {
-            pieces.push((Span { start: covered, end: text.len() as u32 }, false));
+            push(pieces, (Span { start: covered, end: text.len() as u32 }, false));
         }
         Ok(())
     }

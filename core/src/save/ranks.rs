@@ -23,6 +23,7 @@ use crate::bpe::merges::Merge;
 use crate::byte_level;
 use crate::definition::{Components, Json, ModelSettings};
 use crate::error::SaveError;
+use crate::memory::require_large;
 use crate::pattern::{Dialect, Pattern};
 use crate::pretokenizer::scanner::Scanner;
 use crate::pretokenizer::splits::Splits;
@@ -35,6 +36,8 @@ pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec
     if let Some(byte) = bytes_of_text().find(|&byte| ranks.id(&[byte]).is_none()) {
         return Err(SaveError::ByteMissing { byte });
     }
+    // Each list below has an entry for each token or each merge, some of them with a string.
+    require_large(ranks.len().saturating_mul(160))?;
     let mut by_rank: Vec<(u32, &[u8])> = ranks.iter().map(|(token, id)| (id, token)).collect();
     by_rank.sort_unstable_by_key(|&(id, _)| id);
     let (merges, ignore_merges) = merges(&by_rank, ranks, &tokenizer.bpe.merges);

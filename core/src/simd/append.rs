@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::Simd;
 use super::packed::PackedIds;
+use crate::memory::Grow;
 
 /// So many are written at a time.
 pub(crate) const APPEND_WIDTH: usize = 8;
@@ -21,10 +22,10 @@ pub(crate) struct Appender<'a> {
 }
 
 impl<'a> Appender<'a> {
-    /// With room for so many numbers more.
+    /// With room for so many numbers more. A failure unwinds, as in [`Grow::grow`].
     #[inline(always)]
     pub(crate) fn new(list: &'a mut Vec<u32>, capacity: usize, simd: Simd) -> Self {
-        list.reserve(capacity + APPEND_WIDTH);
+        list.grow(capacity + APPEND_WIDTH);
         let (start, capacity, len) = (list.as_mut_ptr().cast(), list.capacity(), list.len());
         Self { list, start, capacity, len, simd }
     }

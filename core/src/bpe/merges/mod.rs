@@ -11,6 +11,8 @@ mod wide;
 pub(super) use packed::PackedMerges;
 use wide::WideMerges;
 
+use crate::memory::fallible::require_for_tables;
+
 /// What joining a pair yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Merge {
@@ -87,8 +89,12 @@ impl Merges {
     /// Hardly a token has this id; see [`Self::has_last_id`].
     pub(crate) const LAST_ID: u32 = u32::MAX;
 
-    /// A table of `pairs`: left id, right id, merge. Where a pair comes twice the last one counts.
+    /// A table of `pairs`: left id, right id, merge. Where a pair comes twice the last one counts. Without memory for it,
+    /// this unwinds.
     pub fn new(pairs: &[(u32, u32, Merge)]) -> Self {
+        /// Bytes a pair takes at most: two slots of 16 bytes and what the filter has for it.
+        const MOST_BYTES: usize = 40;
+        require_for_tables(pairs.len().saturating_mul(MOST_BYTES));
         debug_assert!(pairs.iter().all(|(_, _, merge)| merge.rank != Self::NO_RANK));
         let packed = MULTIPLIERS.into_iter().find_map(|multiplier| PackedMerges::new(pairs, multiplier));
         let table = packed.map_or_else(|| TableKind::Wide(WideMerges::new(pairs)), TableKind::Packed);

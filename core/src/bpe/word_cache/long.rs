@@ -5,6 +5,7 @@ use std::hash::BuildHasher;
 
 use super::Hit;
 use super::spill_ring::SpillRing;
+use crate::memory::fallible::append;
 use crate::memory::{Table, Zeroed};
 use crate::simd;
 
@@ -56,7 +57,7 @@ impl LongWords {
     /// Appends the ids of a word, if it is known.
     pub(super) fn append_ids(&self, word: &[u8], ring: &SpillRing, ids: &mut Vec<u32>) -> Option<Hit> {
         let (hit, known) = self.find(word, ring)?;
-        ids.extend_from_slice(known);
+        append(ids, known);
         Some(hit)
     }
 

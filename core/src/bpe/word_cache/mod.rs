@@ -20,6 +20,8 @@ mod spill_ring;
 use std::sync::Arc;
 
 use super::Symbol;
+use crate::memory::OutOfMemory;
+use crate::memory::fallible::catch;
 use crate::simd::append::Appender;
 use crate::simd::{BLOCK, Simd, bits};
 use key::{Key, MAX_SHORT_LEN, NOT_SHORT};
@@ -55,8 +57,12 @@ pub(crate) struct WordCache {
 }
 
 impl WordCache {
-    /// A cache of at most `bytes`. Too little for anything turns it off.
+    /// A cache of at most `bytes`. Too little for anything turns it off, and so does a system without that much memory.
     pub(crate) fn new(bytes: usize) -> Self {
+        catch(|| Ok::<_, OutOfMemory>(Self::of_bytes(bytes))).unwrap_or_else(|_| Self::of_bytes(0))
+    }
+
+    fn of_bytes(bytes: usize) -> Self {
         // Two thirds for short words, a twelfth for those of medium length, little for long ones, and a sixth for what does not fit.
         let bytes = if bytes < 6144 { 0 } else { bytes };
         let largest = |share: usize, size: usize| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits);
@@ -79,7 +85,9 @@ impl WordCache {
     /// Begins anew with `words`, `count` at most, each of which has one id; the first ones, as many as there is room for.
     pub(crate) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
         if self.is_on() && count > 0 {
-            self.short.seed(count, words);
+            let seed = || Ok::<_, OutOfMemory>(self.short.seed(count, words));
+            // Without memory for the words it stays as it is.
+            let _ = catch(seed);
         }
     }
 

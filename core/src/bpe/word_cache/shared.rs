@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use super::key::{Key, fold};
+use crate::memory::fallible;
 
 /// Entries: 2.5 MiB.
 const ENTRIES: usize = 1 << 16;
@@ -18,9 +19,15 @@ const ENTRIES: usize = 1 << 16;
 pub(crate) struct SharedWords(OnceLock<Vec<SeqlockEntry<AtomicU64>>>);
 
 impl SharedWords {
-    /// From now on there is more than one worker.
+    /// From now on there is more than one worker. Without memory for the table, workers do not share words.
     pub(crate) fn start(&self) {
-        self.0.get_or_init(|| std::iter::repeat_with(SeqlockEntry::default).take(ENTRIES).collect());
+        if self.0.get().is_none()
+            && let Ok(mut entries) = fallible::with_room(ENTRIES)
+        {
+            entries.resize_with(ENTRIES, SeqlockEntry::default);
+            // Another thread may have been faster; its table is as good.
+            let _ = self.0.set(entries);
+        }
     }
 
     /// What is known of a short word.

@@ -158,7 +158,10 @@ impl ShortWords {
     /// or go to the same place in the line that is as far behind it as there were lines.
     fn grow(&mut self) {
         let buckets = self.buckets.len();
-        self.buckets.grow(2 * buckets);
+        if self.buckets.grow(2 * buckets).is_err() {
+            // Without memory it goes on forgetting words.
+            return;
+        }
         let (old, new) = self.buckets.split_at_mut(buckets);
         for (at, (stays, goes)) in old.iter_mut().zip(new).enumerate() {
             let Bucket(slots) = std::mem::take(stays);

@@ -333,11 +333,11 @@ export interface AddedTokenJson {
  */
 export type ModelJson = Record<string, unknown> & {
   /** The kind of model. */
-  type: 'BPE'
-  /** Tokens and their ids. */
-  vocab: Record<string, number>
-  /** Pairs of tokens that merge, in order of priority. */
-  merges: [string, string][]
+  type: 'BPE' | 'WordPiece' | 'WordLevel' | 'Unigram'
+  /** Tokens and their ids; for Unigram a list of pieces and scores, in order of their ids. */
+  vocab: Record<string, number> | [string, number][]
+  /** BPE: pairs of tokens that merge, in order of priority. */
+  merges?: [string, string][]
 }
 
 /**

@@ -256,9 +256,27 @@ test('huggingface: a tokenizer is assembled, changed and saved', async () => {
   assert.deepEqual(saved.truncation, { direction: 'Right', max_length: 3, strategy: 'LongestFirst', stride: 0 })
   assert.equal(Tokenizer.fromFileSync(file).encode('AB a').length, 4)
   fs.rmSync(file)
-  for (const call of [() => hf.WordPiece.fromFile('x'), () => hf.Unigram.init([]), () => tokenizer.train([]), () => new hf.Trainer()]) {
+  for (const call of [() => tokenizer.train([]), () => new hf.Trainer()]) {
     assert.equal(await code(call), 'ERR_TOKENLANE_UNSUPPORTED')
   }
+})
+
+test('huggingface: WordPiece, WordLevel and Unigram', async () => {
+  const file = path.join(os.tmpdir(), `tokenlane-vocab-${process.pid}.txt`)
+  fs.writeFileSync(file, '[UNK]\nmy\nname\n##s\njohn  \n')
+  const piece = new hf.Tokenizer(await hf.WordPiece.fromFile(file, { continuingSubwordPrefix: '##' }))
+  fs.rmSync(file)
+  piece.setPreTokenizer(hf.whitespacePreTokenizer())
+  assert.deepEqual(await encodingOf(piece, 'my names john x'), ['my', 'name', '##s', 'john', '[UNK]'])
+  assert.deepEqual(piece.getVocab(), { '[UNK]': 0, my: 1, name: 2, '##s': 3, john: 4 })
+  const level = new hf.Tokenizer(hf.WordLevel.init({ a: 0, '<unk>': 1 }))
+  assert.deepEqual((await level.encode('b')).getIds(), [1])
+  const unigram = new hf.Tokenizer(hf.Unigram.init([['<unk>', 0], ['Hello', -1], ['there', -2]], { unkId: 0 }))
+  assert.deepEqual((await unigram.encode('Hellothere?!')).getTokens(), ['Hello', 'there', '?!'])
+  assert.deepEqual(unigram.getVocab(), { '<unk>': 0, Hello: 1, there: 2 })
+  for (const Kind of [hf.WordPiece, hf.WordLevel, hf.Unigram]) assert.equal(Kind.empty().constructor.name, Kind.name)
+  assert.throws(() => hf.WordPiece.fromFile(), { message: 'Failed to convert JavaScript value `Undefined` into rust type `String`' })
+  assert.throws(() => hf.WordPiece.fromFile({}), { message: 'Failed to convert JavaScript value `Object {}` into rust type `String`' })
 })
 
 test('huggingface: single components', () => {

@@ -379,18 +379,30 @@ export interface Changes {
   padding?: Padding | false | null | undefined
 }
 
-/** Settings of a tokenizer.json's model that can be changed. Settings that are not named stay. */
+/**
+ * Settings of a tokenizer.json's model that can be changed. Settings that are not named stay. A
+ * setting that the kind of model does not have throws `ERR_TOKENLANE_UNSUPPORTED`.
+ */
 export interface ModelChanges {
-  /** The probability that a merge is skipped; 0 or `null` for none. */
+  /** BPE: the probability that a merge is skipped; 0 or `null` for none. */
   dropout?: number | null | undefined
-  /** The token for unknown characters; `null`: they are dropped. */
+  /**
+   * BPE: the token for unknown characters; `null`: they are dropped. WordPiece and WordLevel: the
+   * token for unknown words, a string.
+   */
   unkToken?: string | null | undefined
-  /** Merge consecutive unknown tokens into one. */
+  /** BPE: merge consecutive unknown tokens into one. */
   fuseUnk?: boolean | undefined
-  /** Encode unknown characters as the tokens of their bytes, `<0x00>` to `<0xFF>`. */
+  /** BPE and Unigram: encode unknown characters as the tokens of their bytes, `<0x00>` to `<0xFF>`. */
   byteFallback?: boolean | undefined
-  /** A word that is itself a token is not merged. */
+  /** BPE: a word that is itself a token is not merged. */
   ignoreMerges?: boolean | undefined
+  /** WordPiece: the start of tokens that continue a word. */
+  continuingSubwordPrefix?: string | undefined
+  /** WordPiece: a word of more code points is unknown. */
+  maxInputCharsPerWord?: number | undefined
+  /** Unigram: the id of the unknown token; `null`: unknown characters are an error. */
+  unkId?: number | null | undefined
 }
 
 /** The result of {@link Tokenizer.stats}. All threads share the tokenizer and its figures. */

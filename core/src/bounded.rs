@@ -281,7 +281,11 @@ impl Tokenizer {
 
     /// Whether all of a text behind its first piece is read as it stands, so that [`Encoder::encode_continuation`] can be asked.
     fn goes_on(&self) -> bool {
-        self.spaces.is_some() && self.bpe.split_points.is_some() && self.bpe.is_splittable && self.bpe.dropout.is_none()
+        let is_exact = self
+            .model
+            .bpe()
+            .is_some_and(|bpe| bpe.split_points.is_some() && bpe.is_splittable && bpe.dropout.is_none());
+        self.spaces.is_some() && is_exact
     }
 
     /// The most bytes of text that one token can stand for, whatever normalization makes of them. Nothing if text can
@@ -291,7 +295,7 @@ impl Tokenizer {
             let normalized = self.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.most_bytes_per_byte())?;
             let added = self.added_tokens.tokens();
             let takes_spaces = added.iter().any(|token| token.lstrip || token.rstrip);
-            if takes_spaces || !self.pretokenizer.drops_nothing() || !self.bpe.alphabet.drops_nothing() {
+            if takes_spaces || !self.pretokenizer.drops_nothing() || !self.model.spells_words() {
                 return None;
             }
             let forms = added.iter().filter_map(|token| self.added_tokens.decoded_form(token.id));

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::added_tokens::AddedToken;
-use crate::definition::{Components, Json, ModelSettings, Source};
+use crate::definition::{
+    BpeSettings, Components, Json, ModelSettings, Source, UnigramSettings, WordLevelSettings, WordPieceSettings,
+};
 use crate::error::LoadError;
 use crate::load::json::Part;
 use crate::load::{ranks, tokenizer_json};
@@ -28,8 +30,10 @@ pub struct Changes {
     pub post_processor: Option<String>,
     /// The decoder.
     pub decoder: Option<String>,
-    /// An object of those settings of the model that change: `dropout`, `unk_token`, `fuse_unk`, `byte_fallback`,
-    /// `ignore_merges`.
+    /// An object with the settings of the model that change. BPE: `dropout`, `unk_token`,
+    /// `fuse_unk`, `byte_fallback`, `ignore_merges`. WordPiece: `unk_token`,
+    /// `continuing_subword_prefix`, `max_input_chars_per_word`. Unigram: `unk_id`, `byte_fallback`.
+    /// WordLevel: `unk_token`.
     pub model: Option<String>,
     /// What calls truncate to that do not say otherwise; [`Setting::FileDefault`] leaves it as it is.
     pub truncation: Setting<Truncation>,
@@ -61,10 +65,10 @@ impl Tokenizer {
             Source::TokenizerJson(components) => {
                 let before = self.added_tokens.tokens().iter();
                 tokenizer_json::assemble(tokenizer_json::Blueprint {
-                    components: components.with(changes)?,
+                    components: components.with(changes, self.vocab.len())?,
                     post_processor,
                     vocab: Arc::clone(&self.vocab),
-                    merges: Arc::clone(&self.bpe.merges),
+                    tables: self.model.tables(),
                     added_tokens: before.chain(changes.added_tokens.iter().map(|new| &new.token)).cloned().collect(),
                     truncation,
                     padding,
@@ -77,7 +81,7 @@ impl Tokenizer {
                     pattern: pattern.clone(),
                     post_processor,
                     vocab: Arc::clone(&self.vocab),
-                    bpe: Arc::clone(&self.bpe),
+                    model: Arc::clone(&self.model),
                     added_tokens: self.with_tokens_beside_ranks(&changes.added_tokens)?,
                     truncation,
                     padding,
@@ -142,25 +146,39 @@ fn refuse_for_ranks(changes: &Changes) -> Result<(), LoadError> {
 }
 
 impl Components {
-    fn with(&self, changes: &Changes) -> Result<Self, LoadError> {
+    fn with(&self, changes: &Changes, tokens: usize) -> Result<Self, LoadError> {
         Ok(Self {
             normalizer: changed(&self.normalizer, &changes.normalizer, "normalizer")?,
             pre_tokenizer: changed(&self.pre_tokenizer, &changes.pre_tokenizer, "pre_tokenizer")?,
             decoder: changed(&self.decoder, &changes.decoder, "decoder")?,
             model: match &changes.model {
                 None => self.model.clone(),
-                Some(text) => self.model.with(&Part::new(&parsed(text, "model")?.value(), "model"))?,
+                Some(text) => self.model.with(&Part::new(&parsed(text, "model")?.value(), "model"), tokens)?,
             },
         })
     }
 }
 
 impl ModelSettings {
-    fn with(&self, part: &Part<'_>) -> Result<Self, LoadError> {
-        let mut settings = self.clone();
+    /// `tokens` is the size of the vocabulary.
+    fn with(&self, part: &Part<'_>, tokens: usize) -> Result<Self, LoadError> {
         let Value::Object(fields) = part.value else {
             return Err(LoadError::shape(&part.path, "an object is wanted here"));
         };
+        Ok(match self {
+            Self::Bpe(settings) => Self::Bpe(settings.with(part, fields)?),
+            Self::WordPiece(settings) => Self::WordPiece(settings.with(part, fields)?),
+            Self::Unigram(settings) => Self::Unigram(settings.with(part, fields, tokens)?),
+            Self::WordLevel(settings) => Self::WordLevel(settings.with(part, fields)?),
+        })
+    }
+}
+
+type Fields = serde_json::Map<String, Value>;
+
+impl BpeSettings {
+    fn with(&self, part: &Part<'_>, fields: &Fields) -> Result<Self, LoadError> {
+        let mut settings = self.clone();
         for (name, value) in fields {
             let field = part.field(name);
             match &name[..] {
@@ -171,12 +189,62 @@ impl ModelSettings {
                 "fuse_unk" => settings.fuse_unk = field.flag()?,
                 "byte_fallback" => settings.byte_fallback = field.flag()?,
                 "ignore_merges" => settings.ignore_merges = field.flag()?,
-                _ => return Err(LoadError::unsupported(field.path, "changing this setting")),
+                _ => return Err(unchangeable(field)),
             }
         }
         settings.check()?;
         Ok(settings)
     }
+}
+
+impl WordPieceSettings {
+    fn with(&self, part: &Part<'_>, fields: &Fields) -> Result<Self, LoadError> {
+        let mut settings = self.clone();
+        for name in fields.keys() {
+            let field = part.field(name);
+            match &name[..] {
+                "unk_token" => field.text()?.clone_into(&mut settings.unk_token),
+                "continuing_subword_prefix" => field.text()?.clone_into(&mut settings.continuing_subword_prefix),
+                "max_input_chars_per_word" => settings.max_input_chars_per_word = field.count()?,
+                _ => return Err(unchangeable(field)),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+impl UnigramSettings {
+    fn with(&self, part: &Part<'_>, fields: &Fields, pieces: usize) -> Result<Self, LoadError> {
+        let mut settings = self.clone();
+        for (name, value) in fields {
+            let field = part.field(name);
+            match &name[..] {
+                "unk_id" if value.is_null() => settings.unk_id = None,
+                "unk_id" => settings.unk_id = Some(Self::unk_id(&field, pieces)?),
+                "byte_fallback" => settings.byte_fallback = field.flag()?,
+                _ => return Err(unchangeable(field)),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+impl WordLevelSettings {
+    fn with(&self, part: &Part<'_>, fields: &Fields) -> Result<Self, LoadError> {
+        let mut settings = self.clone();
+        for name in fields.keys() {
+            let field = part.field(name);
+            match &name[..] {
+                "unk_token" => field.text()?.clone_into(&mut settings.unk_token),
+                _ => return Err(unchangeable(field)),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn unchangeable(field: Part<'_>) -> LoadError {
+    LoadError::unsupported(field.path, "changing this setting")
 }
 
 fn changed(before: &Json, after: &Option<String>, name: &str) -> Result<Json, LoadError> {

@@ -258,6 +258,11 @@ pub enum EncodeError {
         /// The token as the file names it.
         token: String,
     },
+    /// The model has to write an unknown token, and its file names none.
+    #[error(
+        "the text has a character that no token of the vocabulary has, and the file names no unknown token (unk_id)"
+    )]
+    UnknownTokenUnset,
     /// A rank file has no token for a byte of the text.
     #[error("the ranks have no token for the byte 0x{byte:02X} (byte {at} of its word)")]
     NoTokenForByte {
@@ -324,7 +329,7 @@ impl EncodeError {
             Self::SpecialToken { .. } => "ERR_TOKENLANE_SPECIAL_TOKEN",
             Self::NoSuchSpecialToken { .. } => "ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN",
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
-            Self::UnknownTokenMissing { .. } => "ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING",
+            Self::UnknownTokenMissing { .. } | Self::UnknownTokenUnset => "ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING",
             Self::NoTokenForByte { .. } => "ERR_TOKENLANE_NO_TOKEN_FOR_BYTE",
             Self::TruncationStride { .. } => "ERR_TOKENLANE_TRUNCATION_STRIDE",
             Self::TruncationTooShort { .. } => "ERR_TOKENLANE_TRUNCATION_TOO_SHORT",

@@ -1,4 +1,4 @@
-//! The BPE core of tokenlane: text to token ids and back, exactly as the reference libraries do it.
+//! The core of tokenlane: text to token ids and back, exactly as the reference libraries do it.
 //!
 //! # The way of a text
 //!
@@ -7,8 +7,9 @@
 //! 1. [`text`]: UTF-16 or bytes become UTF-8.
 //! 2. `added_tokens`: special and added tokens are cut out; what lies between them goes on.
 //! 3. `normalizer`: Unicode forms and replacements; every byte still knows where it came from (`aligned`).
-//! 4. `pretokenizer`: the text is cut into words.
-//! 5. [`bpe`]: a word becomes token ids, from the word cache or by merging.
+//! 4. `pretokenizer`: the text is cut into words. For some combinations `segmenter` does 3 and 4 in
+//!    one pass.
+//! 5. `model`: a word becomes token ids, from the word cache or by the model, such as [`bpe`].
 //! 6. `truncation`: what is longer than a model takes is cut into windows.
 //! 7. `post_processor`: the special tokens that a model wants around the text, or around two of them.
 //! 8. `padding`: what is shorter than its neighbours is filled up.
@@ -48,6 +49,7 @@ pub mod fuzzing;
 mod load;
 mod lock;
 pub mod memory;
+mod model;
 mod normalizer;
 mod object_pool;
 mod padding;
@@ -55,6 +57,7 @@ mod pattern;
 mod post_processor;
 mod pretokenizer;
 mod save;
+mod segmenter;
 mod simd;
 mod span;
 #[cfg(test)]

@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
+use crate::bpe::Spaces;
 use crate::bpe::word_cache::SharedWords;
-use crate::bpe::{Bpe, Spaces};
 use crate::decoder::Decoder;
 use crate::definition::Definition;
 use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
+use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::object_pool::ObjectPool;
 use crate::padding::Padding;
@@ -19,6 +20,7 @@ use crate::post_processor::PostProcessor;
 use crate::pretokenizer::PreTokenizer;
 use crate::pretokenizer::scanner::Scanner;
 use crate::save;
+use crate::segmenter::Segmenter;
 use crate::text::{Input, Sequence, Text};
 use crate::token_lens::TokenLens;
 use crate::truncation::Truncation;
@@ -48,13 +50,15 @@ pub struct Tokenizer {
     pub(crate) added_tokens: AddedTokens,
     pub(crate) normalizer: Option<Normalizer>,
     pub(crate) pretokenizer: PreTokenizer,
+    /// Replaces normalizer and pre-tokenizer for most texts, if the combination has a segmenter.
+    pub(crate) segmenter: Option<Segmenter>,
     /// What cuts into words after the pre-tokenizer's stages, which then do not cut, where there is a scanner for it.
     pub(crate) scanner: Option<Scanner>,
     /// Whether stages ask where in the original a text stands, even when no offsets are wanted.
     pub(crate) needs_origins: bool,
     /// Set when the model can read a text as it stands, all but the first of its pieces.
     pub(crate) spaces: Option<Spaces>,
-    pub(crate) bpe: Arc<Bpe>,
+    pub(crate) model: Arc<Model>,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
     /// What the file says of truncation and padding.
@@ -160,7 +164,8 @@ pub(crate) struct Parts {
     pub(crate) normalizer: Option<Normalizer>,
     pub(crate) pretokenizer: PreTokenizer,
     pub(crate) spaces: Option<Spaces>,
-    pub(crate) bpe: Arc<Bpe>,
+    pub(crate) segmenter: Option<Segmenter>,
+    pub(crate) model: Arc<Model>,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
     pub(crate) truncation: Option<Truncation>,
@@ -171,22 +176,29 @@ pub(crate) struct Parts {
 impl Tokenizer {
     pub(crate) fn from_parts(parts: Parts) -> Self {
         let Parts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
-        let Parts { spaces, bpe, post_processor, decoder, truncation, padding, .. } = parts;
+        let Parts { spaces, segmenter, model, post_processor, decoder, truncation, padding, .. } = parts;
+        let marks = segmenter.as_ref().and_then(Segmenter::mark).map(|mark| Spaces { mark, start_words: true });
         Self {
+            segmenter,
             scanner: pretokenizer.take_scanner(),
             needs_origins: pretokenizer.needs_origins(normalizer.is_some())
                 || normalizer.as_ref().is_some_and(Normalizer::puts_before),
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             encoders: Encoders::default(),
             token_reach: OnceLock::new(),
-            token_lens: TokenLens::new(&vocab, token_form, spaces),
+            token_lens: TokenLens::new(
+                &vocab,
+                token_form,
+                spaces.or(marks),
+                parts.definition.continuing_prefix().as_bytes(),
+            ),
             vocab,
             token_form,
             added_tokens,
             normalizer,
             pretokenizer,
             spaces,
-            bpe,
+            model,
             post_processor,
             decoder,
             truncation,
@@ -346,8 +358,8 @@ impl Tokenizer {
     /// shares (see [`Self::with`]) do not count.
     pub fn memory_bytes(&self) -> usize {
         let vocab = if Arc::strong_count(&self.vocab) == 1 { self.vocab.memory_bytes() } else { 0 };
-        let bpe = if Arc::strong_count(&self.bpe) == 1 { self.bpe.memory_bytes() } else { 0 };
-        vocab + bpe + self.token_lens.memory_bytes() + self.encoders.memory_bytes()
+        let model = if Arc::strong_count(&self.model) == 1 { self.model.memory_bytes() } else { 0 };
+        vocab + model + self.token_lens.memory_bytes() + self.encoders.memory_bytes()
     }
 
     /// Heap memory of the word caches of the encoders that wait for work, in bytes.
@@ -421,7 +433,7 @@ impl Tokenizer {
 
     /// What word caches know from the start.
     pub(crate) fn seeds(&self) -> Seeds<'_> {
-        Seeds::new(&self.vocab, self.token_form, &self.bpe)
+        Seeds::new(&self.vocab, self.token_form, &self.model)
     }
 
     /// Makes an encoder that knows words, so that the first text need not wait for it.

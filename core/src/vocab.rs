@@ -155,6 +155,24 @@ impl VocabBuilder {
         Ok(())
     }
 
+    /// For tokens added in the order of their ids, from 0 on. A repeated token keeps all its ids;
+    /// the last one is found by its text.
+    pub(crate) fn finish_list(mut self) -> Vocab {
+        let Vocab { bytes, ends, ids, by_bytes, hasher, by_id } = &mut self.vocab;
+        debug_assert!(ids.iter().zip(0..).all(|(&id, place)| id == place));
+        let text = |place: u32| &bytes[span(ends, place)];
+        *by_bytes = HashTable::with_capacity(ids.len());
+        for &id in &*ids {
+            let (token, rehash) = (text(id), |&place: &u32| hash(hasher, text(place)));
+            match by_bytes.entry(hash(hasher, token), |&place| text(place) == token, rehash) {
+                Entry::Occupied(mut earlier) => *earlier.get_mut() = id,
+                Entry::Vacant(free) => drop(free.insert(id)),
+            }
+        }
+        *by_id = ById::Dense(ids.clone());
+        self.vocab
+    }
+
     pub(crate) fn finish(mut self) -> Result<Vocab, LoadError> {
         self.index()?;
         let vocab = &mut self.vocab;
@@ -238,6 +256,17 @@ mod tests {
             }
             assert_eq!((v.id(b"b"), v.token(1), v.len(), v.max_id()), (None, None, 4, Some(far.max(3))));
         }
+    }
+
+    #[test]
+    fn a_list_keeps_repeated_tokens() {
+        let mut builder = Vocab::builder(4, 4);
+        for (token, id) in ["a", "b", "a", ""].iter().zip(0..) {
+            builder.push(token.as_bytes(), id).expect("there is room");
+        }
+        let vocab = builder.finish_list();
+        assert_eq!((vocab.id(b"a"), vocab.id(b"b"), vocab.id(b""), vocab.len()), (Some(2), Some(1), Some(3), 4));
+        assert_eq!((vocab.token(0), vocab.token(2), vocab.token(4)), (Some(&b"a"[..]), Some(&b"a"[..]), None));
     }
 
     #[test]

@@ -62,6 +62,11 @@ fn qwen2_5() {
     judge_vocabulary("qwen2_5");
 }
 
+#[test]
+fn bert_base_uncased() {
+    judge_vocabulary("bert_base_uncased");
+}
+
 /// The small tokenizers, as far as their components are built; the Node spec has the list of those that are not.
 #[test]
 fn small_tokenizers() {

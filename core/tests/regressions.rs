@@ -261,3 +261,58 @@ fn a_beginning_that_stands_for_nothing_stays_in_front_of_the_whole_text_made_ane
     let lower = json!({"type": "Sequence", "normalizers": [replace("^", "x"), rule("Lowercase")]});
     assert_eq!(tokens_of_characters(&lower, &Value::Null, "A").0, "xa");
 }
+
+/// A token that starts with WordPiece's prefix is shorter within a word than as a word of its own.
+#[test]
+fn a_word_that_is_spelled_like_a_token_within_a_word_is_covered_by_it() {
+    let file = json!({
+        "version": "1.0",
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "model": {
+            "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "é", "max_input_chars_per_word": 100,
+            "vocab": {"[UNK]": 0, "éx": 1, "y": 2},
+        },
+    });
+    let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound");
+    let options = EncodeOptions { columns: Columns::OFFSETS, ..EncodeOptions::default() };
+    for _ in 0..2 {
+        let encoding = tokenizer.encode("éx yx".into(), &options).expect("the text is sound");
+        assert_eq!((encoding.ids(), encoding.offsets()), (&[1, 2, 1][..], &[[0, 3], [4, 5], [5, 6]][..]));
+    }
+}
+
+/// A charsmap that replaces one character of three bytes: a double array with one path, and the replacement.
+fn charsmap(character: char, replacement: &str) -> String {
+    use base64::Engine;
+    const CHILDREN: u32 = 256;
+    let (mut units, mut node) = (vec![0u32; 512], 0);
+    let mut buffer = [0; 4];
+    for &label in character.encode_utf8(&mut buffer).as_bytes() {
+        units[node as usize] |= (node ^ CHILDREN) << 10;
+        node = CHILDREN ^ u32::from(label);
+        units[node as usize] = label.into();
+    }
+    units[node as usize] |= (node ^ CHILDREN) << 10 | 1 << 8;
+    units[CHILDREN as usize] = 1 << 31;
+    let mut bytes = 2048u32.to_le_bytes().to_vec();
+    bytes.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+    bytes.extend(replacement.bytes().chain([0]));
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// A character of three bytes that is written as three characters of one byte.
+#[test]
+fn each_part_of_a_ligature_covers_all_of_it() {
+    let file = json!({
+        "version": "1.0",
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": charsmap('\u{fb03}', "ffi")},
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true},
+        "model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["▁", -1.0], ["a", -1.0], ["ff", -1.0], ["i", -2.0]]},
+    });
+    let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound");
+    let options =
+        EncodeOptions { columns: Columns::OFFSETS, offset_unit: OffsetUnit::CodePoint, ..EncodeOptions::default() };
+    let encoding = tokenizer.encode("a \u{fb03}".into(), &options).expect("the text is sound");
+    assert_eq!(encoding.ids(), [1, 2, 1, 3, 4]);
+    assert_eq!(encoding.offsets(), [[0, 1], [0, 1], [1, 2], [2, 3], [2, 3]]);
+}

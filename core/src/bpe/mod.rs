@@ -55,8 +55,16 @@ use word_cache::key::{self, Key};
 pub struct Symbol {
     /// The token's id.
     pub id: u32,
-    /// The bytes of the word that it covers. An unknown token covers as many as it replaced; a token of byte fallback one.
+    /// The number of bytes of the word that it covers, after those of the previous token. An
+    /// unknown token covers the text that it replaces; a byte-fallback token covers one byte.
+    /// [`Symbol::SAME`]: the same bytes as the previous token.
     pub len: u32,
+}
+
+impl Symbol {
+    /// The `len` of a token that covers the same bytes as the previous one, as the byte tokens of
+    /// Unigram do.
+    pub const SAME: u32 = u32::MAX;
 }
 
 /// The model of one tokenizer. Immutable; what changes is in [`MergeScratch`] and [`WordCache`], one of each per worker.

@@ -6,7 +6,7 @@
 use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
-use super::row::{Quota, Row, Source, WordNumbers};
+use super::row::{Origins, Quota, Row, Source, WordNumbers};
 use super::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 use crate::error::EncodeError;
@@ -186,13 +186,9 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         out.clear();
         self.with_row(text, WordNumbers::Next(0), plan, None, out, |encoder, row| {
-            let source = Source { text: row.original, base: 0, origins: None };
-            let split_points = tokenizer
-                .bpe
-                .split_points
-                .as_ref()
-                .expect("a tokenizer that reads spaces as they stand has split_points");
-            encoder.word_encoder.encode_pieces(tokenizer, split_points, &source, 0, tokenizer.spaces, row)
+            let source = Source { text: row.original, origins: Origins::Unchanged(0) };
+            let bpe = tokenizer.model.bpe().expect("only BPE goes on behind a text");
+            encoder.word_encoder.encode_pieces(tokenizer, bpe, &source, 0, tokenizer.spaces, row)
         })
     }
 

@@ -67,15 +67,16 @@ impl WordEncoder {
         let [found, not_found] = [now.0.saturating_sub(before.0), now.1 - before.1];
         let many_unknown = not_found * MISS_RATIO >= found + not_found;
         let WordWindow { ends, probes, .. } = window;
-        if ends.len() < MIN_WORDS || !many_unknown || !tokenizer.bpe.merges_in_lanes(simd) {
+        if ends.len() < MIN_WORDS || !many_unknown {
             return;
         }
+        let Some(bpe) = tokenizer.model.bpe().filter(|bpe| bpe.merges_in_lanes(simd)) else { return };
         let MissBatcher { misses, merger, .. } = miss_batcher;
         misses.clear();
         let word = |at: usize| &window.text[window.span(at).range()];
         let one = |at: usize| Miss::new(word(at).len(), probes.bucket(at), at);
         cache.for_each_miss(probes, |at| {
-            tokenizer.bpe.prefetch_token(probes.key(at));
+            bpe.prefetch_token(probes.key(at));
             misses.push(one(at));
         });
         let medium =
@@ -86,7 +87,7 @@ impl WordEncoder {
         misses.sort_unstable();
         misses.dedup_by(|one, other| one.has_same_bucket(*other) && word(one.at()) == word(other.at()));
         let words = misses.iter().rev().map(|one| MissedWord(one.at(), word(one.at())));
-        tokenizer.bpe.tokenize_in_lanes(simd, words, merger, |MissedWord(at, word), tokens| {
+        bpe.tokenize_in_lanes(simd, words, merger, |MissedWord(at, word), tokens| {
             cache.insert(word, probes.key(at), tokens, false);
         });
     }

@@ -29,11 +29,12 @@ use crate::error::EncodeError;
 use crate::padding::Padding;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::pretokenizer::splits::Splits;
+use crate::segmenter::{SegmentedWords, Segmenter, Stop};
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
 use compose::{TextTokens, Trimming};
-use row::{Quota, Row, Source};
+use row::{Origins, Quota, Row, Source};
 pub(crate) use seeds::Seeds;
 use word_encoder::WordEncoder;
 
@@ -44,6 +45,7 @@ pub(crate) struct Encoder {
     word_encoder: WordEncoder,
     text: AlignedText,
     splits: Splits,
+    segmented: SegmentedWords,
     utf8: String,
     /// Where a count puts the ids that nobody wants.
     count_scratch: Encoding,
@@ -76,6 +78,7 @@ impl Encoder {
             word_encoder: WordEncoder::new(cache_bytes, seed),
             text: AlignedText::default(),
             splits: Splits::default(),
+            segmented: SegmentedWords::default(),
             utf8: String::new(),
             count_scratch: Encoding::default(),
             quota: Quota::default(),
@@ -119,6 +122,9 @@ impl Encoder {
             self.texts = Default::default();
             self.trimming = Trimming::default();
         }
+        if self.segmented.capacity() > KEEP {
+            self.segmented = SegmentedWords::default();
+        }
         if self.text.as_str().len() > KEEP {
             self.text = AlignedText::default();
             self.splits = Splits::default();
@@ -155,11 +161,16 @@ impl Encoder {
         }
         let text = &row.original[span.range()];
         let base = span.start as usize;
-        if let (Some(spaces), Some(split_points)) = (tokenizer.spaces, &tokenizer.bpe.split_points) {
-            let first = split_points.first_end(&tokenizer.bpe.alphabet, text);
+        if let (Some(spaces), Some(bpe)) = (tokenizer.spaces, tokenizer.model.bpe())
+            && let Some(split_points) = &bpe.split_points
+        {
+            let first = split_points.first_end(&bpe.alphabet, text);
             self.run_pipeline(tokenizer, policy, &text[..first], base, row)?;
-            let source = Source { text, base, origins: None };
-            return self.word_encoder.encode_pieces(tokenizer, split_points, &source, first, Some(spaces), row);
+            let source = Source { text, origins: Origins::Unchanged(base) };
+            return self.word_encoder.encode_pieces(tokenizer, bpe, &source, first, Some(spaces), row);
+        }
+        if let Some(segmenter) = &tokenizer.segmenter {
+            return self.segmented(tokenizer, segmenter, policy, span, row);
         }
         let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text));
         let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
@@ -168,10 +179,40 @@ impl Encoder {
             && tokenizer.pretokenizer.stages.is_empty()
             && let Some(scanner) = tokenizer.scanner
         {
-            let source = Source { text, base, origins: None };
+            let source = Source { text, origins: Origins::Unchanged(base) };
             return self.word_encoder.encode_scanned(tokenizer, scanner, &source, row);
         }
         self.run_pipeline(tokenizer, policy, text, base, row)
+    }
+
+    /// Encodes a text with the segmenter; parts that need the normalizer go through the pipeline.
+    fn segmented(
+        &mut self,
+        tokenizer: &Tokenizer,
+        segmenter: &Segmenter,
+        policy: &Policy,
+        span: Span,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let text = &row.original[span.range()];
+        let (base, mut at) = (span.start as usize, 0);
+        let mut words = std::mem::take(&mut self.segmented);
+        let mut result = Ok(());
+        while at < text.len() && result.is_ok() && row.wants_more() {
+            let stop = segmenter.fill(text, base, at, row.needs_positions(), &mut words);
+            result = self.word_encoder.encode_segmented(tokenizer, &words, base, row);
+            at = match stop {
+                Stop::At(next) => next,
+                Stop::General(part) => {
+                    if result.is_ok() {
+                        result = self.run_pipeline(tokenizer, policy, &text[part.clone()], base + part.start, row);
+                    }
+                    part.end
+                }
+            };
+        }
+        self.segmented = words;
+        result
     }
 
     /// Normalizer, added tokens in normalized text, pre-tokenizer, model. `text` stands at byte `base` of the original.
@@ -230,26 +271,20 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         self.splits.start(Span::new(0, text.as_str().len()));
         tokenizer.pretokenizer.apply(text, &mut self.splits)?;
-        let source =
-            Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
+        let origins = if text.is_tracked() { Origins::Spans(text.origins()) } else { Origins::Unchanged(text.base()) };
+        let source = Source { text: text.as_str(), origins };
         if let Some(scanner) = tokenizer.scanner {
             return self.word_encoder.encode_scanned(tokenizer, scanner, &source, row);
         }
+        let bpe = tokenizer.model.bpe().filter(|bpe| bpe.split_points.is_some());
         for (number, &span) in self.splits.spans().iter().enumerate() {
             if number % WORDS_AT_A_TIME == 0 && !row.wants_more() {
                 break;
             }
-            match &tokenizer.bpe.split_points {
-                Some(split_points) if span.range().len() > MAX_SHORT_LEN => {
+            match bpe {
+                Some(bpe) if span.range().len() > MAX_SHORT_LEN => {
                     let source = Source { text: &source.text[..span.end as usize], ..source };
-                    self.word_encoder.encode_pieces(
-                        tokenizer,
-                        split_points,
-                        &source,
-                        span.start as usize,
-                        None,
-                        row,
-                    )?;
+                    self.word_encoder.encode_pieces(tokenizer, bpe, &source, span.start as usize, None, row)?;
                 }
                 _ => self.word_encoder.encode_word(tokenizer, &source, span, row)?,
             }

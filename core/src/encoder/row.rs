@@ -7,6 +7,7 @@ use super::offset_converter::OffsetConverter;
 use crate::bpe::Symbol;
 use crate::encoding::{Columns, Encoding};
 use crate::post_processor::draft::Margins;
+use crate::segmenter::SegmentedWords;
 use crate::span::Span;
 use crate::tokenizer::{TokenForm, Tokenizer};
 
@@ -83,13 +84,21 @@ impl WordNumbers {
     }
 }
 
-/// Words of one text: what the model sees, and where that came from.
+/// The words of one text as the model sees them, and their origin.
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,
-    /// Where in the original `text` starts; of no meaning when there are origins.
-    pub(super) base: usize,
-    /// One span of the original per byte of `text`, when it is not the original itself.
-    pub(super) origins: Option<&'a [Span]>,
+    pub(super) origins: Origins<'a>,
+}
+
+/// The origin of a text.
+#[derive(Clone, Copy)]
+pub(super) enum Origins<'a> {
+    /// The text is the original from this byte on.
+    Unchanged(usize),
+    /// One span of the original per byte.
+    Spans(&'a [Span]),
+    /// A segmenter wrote the text from the original, starting at this byte.
+    Words(&'a SegmentedWords, usize),
 }
 
 impl Row<'_> {
@@ -120,20 +129,30 @@ impl Row<'_> {
 
     /// The columns of a word whose ids were just pushed.
     pub(super) fn push_columns(&mut self, source: &Source<'_>, word: Span, symbols: &[Symbol], tokenizer: &Tokenizer) {
-        let token = |symbol: &Symbol| tokenizer.model_token(symbol.id).unwrap_or_default();
+        let places = || {
+            let mut place = (word.start as usize, word.start as usize);
+            symbols.iter().map(move |symbol| {
+                if symbol.len != Symbol::SAME {
+                    place = (place.1, place.1 + symbol.len as usize);
+                }
+                (symbol.id, place)
+            })
+        };
+        let token = |(id, (start, end)): (u32, (usize, usize))| {
+            let text = source.text.get(start..end);
+            let unknown = text.and_then(|text| tokenizer.model.unknown_text(id, text));
+            unknown.or_else(|| tokenizer.model_token(id)).unwrap_or_default()
+        };
         if self.columns.contains(Columns::TOKENS) {
-            self.out.tokens.extend(symbols.iter().map(token).map(Cow::into_owned));
+            self.out.tokens.extend(places().map(token).map(Cow::into_owned));
         }
         if let Some(converter) = &mut self.converter {
-            let mut start = word.start as usize;
-            for symbol in symbols {
-                let end = start + symbol.len as usize;
+            for (_, (start, end)) in places() {
                 self.out.offsets.push(converter.convert(source.original_span(word, start, end, self.original)));
-                start = end;
             }
         }
         if let Some(margins) = &mut self.margins {
-            margins.extend(symbols.iter().map(|symbol| Margins::of(&token(symbol))));
+            margins.extend(places().map(|place| Margins::of(&token(place))));
         }
         self.end_word(symbols.len());
     }
@@ -166,16 +185,26 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             tokens.extend(ids.iter().map(|&id| token(id).into_owned()));
         }
-        match &mut self.converter {
-            Some(converter) if source.origins.is_none() => {
-                converter.extend(offsets, source.base + start as usize, source.base + end as usize, lens());
+        match (&mut self.converter, source.origins) {
+            (Some(converter), Origins::Unchanged(base)) => {
+                converter.extend(offsets, base + start as usize, base + end as usize, lens());
             }
-            Some(converter) => {
+            (Some(converter), Origins::Spans(_)) => {
                 let all = Span { start, end };
                 let origin = |(start, end)| converter.convert(source.original_span(all, start, end, self.original));
                 offsets.extend(places().map(origin));
             }
-            None => {}
+            (Some(ruler), Origins::Words(words, base)) => {
+                let mut word = words.word_at(start);
+                let origin = |(start, end): (usize, usize)| {
+                    while words.ends()[word] as usize <= start {
+                        word += 1;
+                    }
+                    ruler.convert(words.origin_in(word, start, end).map(|at| at + base as u32))
+                };
+                offsets.extend(places().map(origin));
+            }
+            (None, _) => {}
         }
         if let Some(margins) = &mut self.margins {
             let text = source.text.as_bytes();
@@ -218,11 +247,12 @@ impl Source<'_> {
             return [start as u32 - word.start, end as u32 - word.start];
         }
         match self.origins {
-            Some(origins) => [origins[start].start, origins[end - 1].end],
-            None => {
-                let floor = original.floor_char_boundary(self.base + start);
-                [floor as u32, original.ceil_char_boundary(self.base + end) as u32]
+            Origins::Spans(origins) => [origins[start].start, origins[end - 1].end],
+            Origins::Unchanged(base) => {
+                let floor = original.floor_char_boundary(base + start);
+                [floor as u32, original.ceil_char_boundary(base + end) as u32]
             }
+            Origins::Words(words, base) => words.origin(start, end).map(|at| at + base as u32),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What a word cache knows before there was a text: short tokens that, as words, become themselves.
 
-use crate::bpe::Bpe;
 use crate::bpe::word_cache::key::{self, Key, MAX_SHORT_LEN, is_short};
 use crate::byte_level;
+use crate::model::Model;
 use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
 
@@ -11,7 +11,7 @@ use crate::vocab::Vocab;
 pub(crate) struct Seeds<'a> {
     vocab: &'a Vocab,
     form: TokenForm,
-    bpe: &'a Bpe,
+    model: &'a Model,
 }
 
 impl<'a> Seeds<'a> {
@@ -19,8 +19,8 @@ impl<'a> Seeds<'a> {
     /// of 128,000 were no better: then there is less room for the words that texts have beside them.
     const MAX_TOKENS: usize = 50_000;
 
-    pub(crate) fn new(vocab: &'a Vocab, form: TokenForm, bpe: &'a Bpe) -> Self {
-        Self { vocab, form, bpe }
+    pub(crate) fn new(vocab: &'a Vocab, form: TokenForm, model: &'a Model) -> Self {
+        Self { vocab, form, model }
     }
 
     /// The short tokens that a cache may know: the keys of the bytes that the model sees, and the ids.
@@ -30,12 +30,13 @@ impl<'a> Seeds<'a> {
 
     /// The words with their ids.
     pub(crate) fn words(self) -> impl Iterator<Item = (Key, u32)> + 'a {
-        Self::candidates(self.vocab, self.form).filter(move |&(_, id)| self.bpe.is_self_token(id))
+        Self::candidates(self.vocab, self.form)
+            .filter(move |&(key, id)| self.model.keeps_whole(id, key::word(&key.to_le_bytes())))
     }
 
     /// No more than so many words.
     pub(crate) fn len(&self) -> usize {
-        if self.bpe.has_self_tokens() { self.vocab.len().min(Self::MAX_TOKENS) } else { 0 }
+        if self.model.has_self_tokens() { self.vocab.len().min(Self::MAX_TOKENS) } else { 0 }
     }
 }
 
@@ -59,7 +60,7 @@ fn key(token: &[u8], form: TokenForm) -> Option<Key> {
 mod tests {
     use super::*;
     use crate::batch::{RunOptions, count_batch};
-    use crate::bpe::MergeScratch;
+    use crate::model::ModelScratch;
     use crate::tokenizer::{EncodeOptions, Tokenizer};
     use serde_json::{Map, Value, json};
 
@@ -78,14 +79,14 @@ mod tests {
     }
 
     fn words(tokenizer: &Tokenizer) -> Vec<(Key, u32)> {
-        let seeds = Seeds::new(&tokenizer.vocab, tokenizer.token_form, &tokenizer.bpe);
+        let seeds = Seeds::new(&tokenizer.vocab, tokenizer.token_form, &tokenizer.model);
         let words: Vec<_> = seeds.words().collect();
         assert!(words.len() <= seeds.len());
         for &(key, id) in &words {
             let (bytes, mut symbols) = (key.to_le_bytes(), vec![]);
             tokenizer
-                .bpe
-                .tokenize(key::word(&bytes), key, &mut MergeScratch::default(), &mut symbols)
+                .model
+                .tokenize(key::word(&bytes), key, &mut ModelScratch::default(), &mut symbols)
                 .expect("bytes are tokens");
             assert_eq!(symbols.iter().map(|symbol| symbol.id).collect::<Vec<_>>(), [id], "{bytes:?}");
         }

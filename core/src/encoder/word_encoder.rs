@@ -4,14 +4,16 @@ use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
 use super::miss_batch::MissBatcher;
-use super::row::{Row, Source};
+use super::row::{Origins, Row, Source};
 use crate::bpe::word_cache::MAX_IDS;
 use crate::bpe::word_cache::Probes;
 use crate::bpe::word_cache::key::{self, Key};
-use crate::bpe::{MergeScratch, Spaces, SplitPoints, Symbol, WordCache};
+use crate::bpe::{Bpe, Spaces, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
+use crate::model::ModelScratch;
 use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
+use crate::segmenter::SegmentedWords;
 use crate::simd::append::Appender;
 use crate::simd::{self, Simd};
 use crate::span::Span;
@@ -21,7 +23,7 @@ use crate::tokenizer::Tokenizer;
 #[derive(Debug)]
 pub(super) struct WordEncoder {
     pub(super) cache: WordCache,
-    pub(super) scratch: MergeScratch,
+    pub(super) scratch: ModelScratch,
     symbols: Vec<Symbol>,
     /// Where the words end that a scanner handed over last,
     ends: Vec<u32>,
@@ -53,7 +55,7 @@ impl WordEncoder {
     pub(super) fn new(cache_bytes: usize, seed: u64) -> Self {
         Self {
             cache: WordCache::new(cache_bytes),
-            scratch: MergeScratch::with_seed(seed),
+            scratch: ModelScratch::with_seed(seed),
             symbols: Vec::new(),
             ends: Vec::with_capacity(WORDS_AT_A_TIME),
             probes: Probes::default(),
@@ -87,12 +89,13 @@ impl WordEncoder {
         )
     }
 
-    /// The text from byte `at` on, in the pieces that `split_points` allows. They are of one word, which starts at `at`; or, with
-    /// `spaces`, of the word before, and of those that start behind it.
+    /// Encodes the text from byte `at` on in the pieces that the model's split points allow. The
+    /// pieces belong to one word, which starts at `at`; or, with `spaces`, to the previous word and
+    /// to those that start after it.
     pub(super) fn encode_pieces(
         &mut self,
         tokenizer: &Tokenizer,
-        split_points: &SplitPoints,
+        bpe: &Bpe,
         source: &Source<'_>,
         at: usize,
         spaces: Option<Spaces>,
@@ -103,7 +106,8 @@ impl WordEncoder {
             Some(Spaces { mark, start_words }) => start_words && text[start..].starts_with([' ', mark]),
             None => start == at,
         };
-        let alphabet = &tokenizer.bpe.alphabet;
+        let alphabet = &bpe.alphabet;
+        let split_points = bpe.split_points.as_ref().expect("only words of a model with split points are cut");
         simd::dispatch(
             #[inline(always)]
             || {
@@ -120,6 +124,52 @@ impl WordEncoder {
         )
     }
 
+    /// Encodes the words that a segmenter wrote from byte `base` of the original on.
+    pub(super) fn encode_segmented(
+        &mut self,
+        tokenizer: &Tokenizer,
+        words: &SegmentedWords,
+        base: usize,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        simd::dispatch(
+            #[inline(always)]
+            || self.encode_segmented_inline(tokenizer, words, base, row),
+        )
+    }
+
+    #[inline(always)]
+    fn encode_segmented_inline(
+        &mut self,
+        tokenizer: &Tokenizer,
+        words: &SegmentedWords,
+        base: usize,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let (text, ends) = (words.padded_bytes(), words.ends());
+        if ends.is_empty() {
+            return Ok(());
+        }
+        let together = self.cache.is_on() && tokenizer.model.is_deterministic();
+        let mut probes = std::mem::take(&mut self.probes);
+        if together {
+            self.cache.prefetch(text, 0, ends, &mut probes);
+        }
+        let window = WordWindow { text, start: 0, ends, probes: &probes };
+        let result = if together && row.columns == Columns::NONE {
+            self.push_ids(tokenizer, &window, 0..ends.len(), &mut row.out.ids).map(|_| ())
+        } else {
+            let text = simdutf8::basic::from_utf8(words.bytes()).expect("a segmenter writes characters");
+            let source = Source { text, origins: Origins::Words(words, base) };
+            match together {
+                true => self.push_tokens(tokenizer, &source, &window, &|_| true, row),
+                false => self.push_tokens_scalar(tokenizer, &source, 0, ends, &|_| true, row),
+            }
+        };
+        self.probes = probes;
+        result
+    }
+
     /// Words or pieces of them from byte `at` of the text on. `next` appends to a list where some of them end, and tells
     /// where the one behind those starts; `starts_word` whether a piece is the first of its word.
     #[inline(always)]
@@ -133,7 +183,7 @@ impl WordEncoder {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let (mut ends, mut probes) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.probes));
-        let together = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
+        let together = self.cache.is_on() && tokenizer.model.is_deterministic();
         let ids_only = row.columns == Columns::NONE;
         let mut at = at;
         let mut result = Ok(());
@@ -266,7 +316,7 @@ impl WordEncoder {
                 // Ids came from the cache but do not tell the lengths, or the cache was not asked.
                 self.symbols.clear();
                 let word = &source.text.as_bytes()[span.range()];
-                tokenizer.bpe.tokenize(word, key::of_word(word), &mut self.scratch, &mut self.symbols)?;
+                tokenizer.model.tokenize(word, key::of_word(word), &mut self.scratch, &mut self.symbols)?;
             } else if self.symbols.is_empty() {
                 let len = |&id: &u32| Symbol { id, len: tokenizer.token_len(id) };
                 self.symbols.extend(row.out.ids[first..].iter().map(len));
@@ -288,7 +338,7 @@ impl WordEncoder {
     ) -> Result<bool, EncodeError> {
         self.symbols.clear();
         let key = key::of_range(text, span.start, span.end);
-        let use_cache = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
+        let use_cache = self.cache.is_on() && tokenizer.model.is_deterministic();
         if use_cache {
             self.cache.count_lookups(1);
             if let Some(hit) = self.cache.append_ids(&text[span.range()], key, ids) {
@@ -310,9 +360,9 @@ impl WordEncoder {
         ids: &mut Vec<u32>,
     ) -> Result<bool, EncodeError> {
         let word = &text[span.range()];
-        tokenizer.bpe.tokenize(word, key, &mut self.scratch, &mut self.symbols)?;
+        tokenizer.model.tokenize(word, key, &mut self.scratch, &mut self.symbols)?;
         ids.extend(self.symbols.iter().map(|symbol| symbol.id));
-        let lengths_vary = tokenizer.bpe.lengths_vary() && self.lengths_vary(tokenizer, word);
+        let lengths_vary = tokenizer.model.lengths_vary() && self.lengths_vary(tokenizer, word);
         if remember {
             self.cache.insert(word, key, &self.symbols, lengths_vary);
         }
@@ -324,7 +374,7 @@ impl WordEncoder {
         let mut covered = 0;
         let varies = self.symbols.iter().any(|symbol| {
             covered += symbol.len as usize;
-            tokenizer.token_len(symbol.id) != symbol.len
+            tokenizer.token_len(symbol.id) != symbol.len || tokenizer.model.is_stand_in(symbol.id)
         });
         varies || covered != word.len()
     }

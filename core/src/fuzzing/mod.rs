@@ -7,6 +7,7 @@
 //! - [`encode`]: random merges and random ranks, against words by regular expression and merging by definition.
 //! - [`scanner`]: every scanner against its regular expressions.
 //! - [`split_points`]: long words cut where no merge joins, against the same in one piece.
+//! - [`models`]: WordPiece, Unigram and WordLevel, with and without segmenter, and by definition.
 //! - [`load`]: bytes as files. What loads has to work, and to load again after it was saved.
 //! - [`decode`]: any ids, as a whole and as a stream.
 //! - [`lengths`]: truncation and padding against walking over the tokens.
@@ -19,6 +20,7 @@ mod draw;
 mod encode;
 mod lengths;
 mod load;
+mod models;
 pub(crate) mod parts;
 mod pool;
 mod rows;
@@ -31,11 +33,12 @@ mod tests;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("encode", encode::encode),
     ("scanner", scanner::scanner),
     ("split_points", split_points::split_points),
     ("load", load::load),
+    ("models", models::models),
     ("decode", decode::decode),
     ("lengths", lengths::lengths),
     ("rows", rows::rows),

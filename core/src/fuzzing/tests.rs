@@ -36,6 +36,7 @@ mod random {
         scanner: 150, 300;
         split_points: 200, 300;
         load: 300, 60;
+        models: 600, 300;
         decode: 400, 200;
         lengths: 3000, 100;
         rows: 40, 200;

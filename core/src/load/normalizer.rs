@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
 
 use super::json::Part;
 use crate::error::LoadError;
@@ -55,7 +56,7 @@ fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
             let parts = part.required("normalizers")?.items()?;
             Normalizer::Sequence(parts.iter().map(component).collect::<Result<_, _>>()?)
         }
-        "Precompiled" => Normalizer::Precompiled(Box::new(precompiled(&part.required("precompiled_charsmap")?)?)),
+        "Precompiled" => Normalizer::Precompiled(Arc::new(precompiled(&part.required("precompiled_charsmap")?)?)),
         "Replace" => Normalizer::Replace(Replace {
             pattern: part.required("pattern")?.pattern()?,
             content: part.required("content")?.text()?.to_owned(),

@@ -13,6 +13,7 @@ use crate::bpe::{Alphabet, Bpe, TokenTable};
 use crate::decoder::{Decoder, Step};
 use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
+use crate::model::Model;
 use crate::padding::Padding;
 use crate::pattern::Dialect;
 use crate::pretokenizer::{Behavior, Cut, PreTokenizer, Stage};
@@ -42,7 +43,7 @@ pub(super) fn tokenizer(vocab: Vocab, splits: Splits, definition: &RankDefinitio
         post_processor: Json::default(),
         added_tokens: special_tokens(&vocab, definition)?,
         vocab: Arc::new(vocab),
-        bpe: Arc::new(bpe),
+        model: Arc::new(Model::Bpe(bpe)),
         truncation: None,
         padding: None,
     })
@@ -53,14 +54,14 @@ pub(crate) struct Blueprint {
     pub(crate) pattern: String,
     pub(crate) post_processor: Json,
     pub(crate) vocab: Arc<Vocab>,
-    pub(crate) bpe: Arc<Bpe>,
+    pub(crate) model: Arc<Model>,
     pub(crate) added_tokens: Vec<AddedToken>,
     pub(crate) truncation: Option<Truncation>,
     pub(crate) padding: Option<Padding>,
 }
 
 pub(crate) fn assemble(blueprint: Blueprint) -> Result<Tokenizer, LoadError> {
-    let Blueprint { pattern, post_processor, vocab, bpe, added_tokens, truncation, padding } = blueprint;
+    let Blueprint { pattern, post_processor, vocab, model, added_tokens, truncation, padding } = blueprint;
     // What the expression does not match is dropped, as tiktoken drops it.
     let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
     Ok(Tokenizer::from_parts(Parts {
@@ -70,7 +71,8 @@ pub(crate) fn assemble(blueprint: Blueprint) -> Result<Tokenizer, LoadError> {
         normalizer: None,
         spaces: None,
         pretokenizer: PreTokenizer { stages: vec![Stage::Cut(cut)] },
-        bpe,
+        segmenter: None,
+        model,
         post_processor: post_processor::load(&Part::new(&post_processor.value(), "post_processor"))?,
         decoder: Decoder::new(vec![Step::Bytes]),
         truncation,
@@ -240,13 +242,14 @@ mod tests {
                 parts[at - 1].extend(right);
             }
             let mut symbols = vec![];
-            tokenizer.bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
+            let bpe = tokenizer.model.bpe().expect("ranks are read as BPE");
+            bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
             let ids: Vec<u32> = symbols.iter().map(|symbol| symbol.id).collect();
             prop_assert_eq!(ids, parts.iter().filter_map(|part| rank(part)).collect::<Vec<_>>());
             // And the table agrees with the naive loop over it.
             let letters: Vec<_> = word.bytes().map(|b| crate::bpe::Symbol { id: u32::from(b - b'a'), len: 1 }).collect();
             if rank(word.as_bytes()).is_none() {
-                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, tokenizer.bpe.tokens.as_ref().expect("ranks are whole words"), Splits::UNKNOWN), &letters), symbols);
+                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, bpe.tokens.as_ref().expect("ranks are whole words"), Splits::UNKNOWN), &letters), symbols);
             }
         }
     }

@@ -12,14 +12,15 @@ use super::json::Part;
 use super::model::Model;
 use super::{decoder, length, model, normalizer, post_processor, pretokenizer, spaces, tekken};
 use crate::added_tokens::{AddedToken, AddedTokens, Stage as SearchStage};
-use crate::bpe::Merges;
 use crate::byte_level;
-use crate::definition::{Components, Definition, Json, ModelSettings, Source};
+use crate::definition::{BpeSettings, Components, Definition, Json, ModelSettings, Source};
 use crate::error::LoadError;
+use crate::model::{Model as TokenizerModel, Tables, Unigram, WordLevel, WordPiece};
 use crate::normalizer::Normalizer;
 use crate::padding::Padding;
 use crate::pattern::PatternError;
 use crate::pretokenizer::{PreTokenizer, Stage};
+use crate::segmenter::Segmenter;
 use crate::tokenizer::{Parts, TokenForm, Tokenizer};
 use crate::truncation::Truncation;
 use crate::vocab::Vocab;
@@ -87,7 +88,7 @@ fn tokenizer<M>(
         None => Ok(Json::default()),
         Some(raw) => Json::new(raw.get()).map_err(|error| json_error(&error, bytes, raw.get().as_bytes())),
     };
-    let (vocab, merges, settings) = model.into_tables()?;
+    let (vocab, tables, settings) = model.into_tables();
     assemble(Blueprint {
         components: Components {
             normalizer: component(file.normalizer)?,
@@ -97,7 +98,7 @@ fn tokenizer<M>(
         },
         post_processor: component(file.post_processor)?,
         vocab: Arc::new(vocab),
-        merges: Arc::new(merges),
+        tables,
         added_tokens: added_tokens(&Part::new(&file.added_tokens, "added_tokens"))?,
         truncation: length::truncation(&Part::new(&file.truncation, "truncation"))?,
         padding: length::padding(&Part::new(&file.padding, "padding"))?,
@@ -110,7 +111,7 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) components: Components,
     pub(crate) post_processor: Json,
     pub(crate) vocab: Arc<Vocab>,
-    pub(crate) merges: Arc<Merges>,
+    pub(crate) tables: Tables,
     /// In the order in which they get ids; those that they have do not count.
     pub(crate) added_tokens: Vec<AddedToken>,
     pub(crate) truncation: Option<Truncation>,
@@ -120,26 +121,49 @@ pub(crate) struct Blueprint<'a> {
 }
 
 pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError> {
-    let Blueprint { components, post_processor, vocab, merges, added_tokens, truncation, padding, origin } = blueprint;
+    let Blueprint { components, post_processor, vocab, tables, added_tokens, truncation, padding, origin } = blueprint;
     let normalizer = normalizer::load(&Part::new(&components.normalizer.value(), "normalizer"))?;
     let mut pretokenizer = pretokenizer::load(&Part::new(&components.pre_tokenizer.value(), "pre_tokenizer"))?;
     let puts_before = normalizer.as_ref().is_some_and(Normalizer::puts_before);
     // Bytes that stand for nothing of the text are written twice, which the model does not know of.
-    let token_form = match puts_before {
-        true => TokenForm::Text,
-        false => take_byte_level(&mut pretokenizer, &vocab, &components.model),
+    let token_form = match &components.model {
+        ModelSettings::Bpe(settings) if !puts_before => take_byte_level(&mut pretokenizer, &vocab, settings),
+        _ => TokenForm::Text,
     };
     let added_tokens = numbered(added_tokens, &vocab, normalizer.as_ref())?;
-    let spaces =
-        spaces::told(normalizer.as_ref(), &pretokenizer).filter(|_| added_tokens.is_idle(SearchStage::Normalized));
+    let spaces = match components.model {
+        ModelSettings::Bpe(_) if added_tokens.is_idle(SearchStage::Normalized) => {
+            spaces::told(normalizer.as_ref(), &pretokenizer)
+        }
+        _ => None,
+    };
+    // Added tokens that are matched in normalized text need the whole text. BPE uses scanners.
+    let segments = !matches!(components.model, ModelSettings::Bpe(_)) && added_tokens.is_idle(SearchStage::Normalized);
+    let reads_marks = matches!(components.model, ModelSettings::Unigram(_));
+    let segmenter = if segments { Segmenter::of(normalizer.as_ref(), &pretokenizer, reads_marks) } else { None };
+    let mark = segmenter.as_ref().and_then(Segmenter::mark);
     let same_model = |origin: &&Tokenizer| {
         let source = &origin.definition.source;
         let same = matches!(source, Source::TokenizerJson(before) if before.model == components.model);
-        same && origin.token_form == token_form && origin.spaces == spaces
+        same && origin.token_form == token_form && origin.spaces == spaces && origin.model.mark() == mark
     };
-    let bpe = match origin.filter(same_model) {
-        Some(origin) => Arc::clone(&origin.bpe),
-        None => Arc::new(components.model.bpe(&vocab, merges, token_form, spaces.as_ref())),
+    let model = match origin.filter(same_model) {
+        Some(origin) => Arc::clone(&origin.model),
+        None => Arc::new(match (&components.model, tables) {
+            (ModelSettings::Bpe(settings), Tables::Merges(merges)) => {
+                TokenizerModel::Bpe(settings.bpe(&vocab, merges, token_form, spaces.as_ref()))
+            }
+            (ModelSettings::WordPiece(settings), Tables::VocabularyOnly) => {
+                TokenizerModel::WordPiece(WordPiece::new(settings, &vocab)?)
+            }
+            (ModelSettings::Unigram(settings), Tables::Scores(scores)) => {
+                TokenizerModel::Unigram(Unigram::new(settings, &vocab, scores, mark)?)
+            }
+            (ModelSettings::WordLevel(settings), Tables::VocabularyOnly) => {
+                TokenizerModel::WordLevel(WordLevel::new(settings, &vocab))
+            }
+            (settings, tables) => unreachable!("{settings:?} has no {tables:?}"),
+        }),
     };
     Ok(Tokenizer::from_parts(Parts {
         token_form,
@@ -147,8 +171,9 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError>
         vocab,
         normalizer,
         pretokenizer,
-        spaces: spaces.filter(|_| bpe.reads_spaces),
-        bpe,
+        spaces: spaces.filter(|_| model.reads_spaces()),
+        segmenter,
+        model,
         post_processor: post_processor::load(&Part::new(&post_processor.value(), "post_processor"))?,
         decoder: decoder::load(&Part::new(&components.decoder.value(), "decoder"))?,
         truncation,
@@ -159,7 +184,7 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError>
 
 /// Where the pre-tokenizer ends by writing bytes as printable characters, and the model knows all of these, the model
 /// can as well work on the bytes themselves: the last stage goes, and tokens are read as bytes.
-fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &ModelSettings) -> TokenForm {
+fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &BpeSettings) -> TokenForm {
     let only_at_the_end = pretokenizer.stages.iter().position(|stage| matches!(stage, Stage::Bytes))
         == pretokenizer.stages.len().checked_sub(1);
     let plain = settings.continuing_subword_prefix.is_empty() && settings.end_of_word_suffix.is_empty();
@@ -267,7 +292,7 @@ mod tests {
             (model("\"vocab\":{\"a\":0},\"merges\":[[\"\",\"\"]]"), "ERR_TOKENLANE_MERGE", "\"\""),
             (model("\"vocab\":{\"a\":0,\"b\":0},\"merges\":[]"), "ERR_TOKENLANE_DUPLICATE_ID", "both have the id 0"),
             (model("\"vocab\":{\"a\":0}"), "ERR_TOKENLANE_SHAPE", "merges"),
-            ("{\"model\":{\"type\":\"WordPiece\"}}".into(), "ERR_TOKENLANE_UNSUPPORTED", "model.type"),
+            ("{\"model\":{\"type\":\"Nosuch\"}}".into(), "ERR_TOKENLANE_UNSUPPORTED", "model.type"),
         ];
         for (json, code, part) in cases {
             let error = refused(&json);

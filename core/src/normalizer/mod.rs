@@ -11,8 +11,10 @@
 mod edges;
 mod form;
 mod letters;
-mod precompiled;
+pub(crate) mod precompiled;
 mod replace;
+
+use std::sync::Arc;
 
 use crate::aligned::AlignedText;
 use crate::pattern::PatternError;
@@ -36,7 +38,7 @@ pub(crate) enum Normalizer {
     /// Matches of a pattern become another text.
     Replace(Replace),
     /// The rules of a SentencePiece model.
-    Precompiled(Box<Precompiled>),
+    Precompiled(Arc<Precompiled>),
     /// One after the other.
     Sequence(Vec<Normalizer>),
 }

@@ -88,7 +88,7 @@ impl Precompiled {
     }
 
     /// What takes the place of `part`: the replacement of the shortest key that it starts with.
-    fn replacement(&self, part: &str) -> Option<&str> {
+    pub(crate) fn replacement(&self, part: &str) -> Option<&str> {
         let text = self.replacements.get(self.replacement_at(part.as_bytes())?..)?;
         Some(text.split('\0').next().unwrap_or(text))
     }
@@ -130,7 +130,7 @@ fn push_steps(steps: &mut Vec<(char, isize)>, old: &str, replacement: &str) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A double array by first fit, for tests: sorted keys and their values.

@@ -17,6 +17,11 @@ impl Replace {
         text.is_empty() || self.pattern.is_match(text).is_ok_and(|found| !found)
     }
 
+    /// Whether this only replaces consecutive spaces by one.
+    pub(crate) fn joins_spaces(&self) -> bool {
+        self.pattern.as_regex().is_some_and(|regex| matches!(regex, " {2,}" | " +" | "[ ]{2,}")) && self.content == " "
+    }
+
     /// Whether no match becomes shorter.
     pub(crate) fn grows(&self) -> bool {
         self.pattern.as_string().is_some_and(|sought| sought.len() <= self.content.len())

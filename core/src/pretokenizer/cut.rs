@@ -98,6 +98,19 @@ impl Cut {
             && !self.invert
     }
 
+    /// Whether this splits at white space and drops it.
+    pub(crate) fn removes_white_space(&self) -> bool {
+        matches!(self.matcher, Matcher::Letter(Letter::Space)) && self.behavior == Behavior::Removed && !self.invert
+    }
+
+    /// Whether two consecutive cuts are those of BertPreTokenizer.
+    pub(crate) fn are_bert(first: &Self, second: &Self) -> bool {
+        let is = |cut: &Self, letter: Letter, behavior: Behavior| {
+            matches!(cut.matcher, Matcher::Letter(found) if found == letter) && cut.behavior == behavior && !cut.invert
+        };
+        is(first, Letter::Space, Behavior::Removed) && is(second, Letter::Punctuation, Behavior::Isolated)
+    }
+
     /// The scanner whose words are exactly what this cut yields.
     pub(super) fn as_scanner(&self) -> Option<Scanner> {
         let matches_stay = match self.behavior {

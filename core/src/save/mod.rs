@@ -2,16 +2,19 @@
 //! it, in one pass: the small components as they were read, the vocabulary by id and the merges by rank from the tables.
 //!
 //! - [`ranks`]: what a tokenizer of ranks is as a tokenizer.json.
+//! - [`scores`]: numbers that are read again as they were.
 
 mod ranks;
+mod scores;
 
 use serde::Serialize;
 use std::borrow::Cow;
 
 use crate::added_tokens::AddedToken;
 use crate::bpe::Merges;
-use crate::definition::{Components, ModelSettings, Source};
+use crate::definition::{BpeSettings, Components, ModelSettings, Source};
 use crate::error::SaveError;
+use crate::model::Tables;
 use crate::padding::{PadTo, Padding};
 use crate::tokenizer::Tokenizer;
 use crate::truncation::{Direction, Truncation, TruncationStrategy};
@@ -27,7 +30,8 @@ pub(crate) fn tokenizer_json(tokenizer: &Tokenizer) -> Result<Vec<u8>, SaveError
             };
             let mut vocab: Vec<(u32, Cow<'_, str>)> = tokenizer.vocab.iter().map(|(_, id)| (id, spell(id))).collect();
             vocab.sort_unstable_by_key(|&(id, _)| id);
-            Ok(write(tokenizer, components, &vocab, &by_rank(&tokenizer.bpe.merges), spell))
+            let merges = tokenizer.model.bpe().map(|bpe| by_rank(&bpe.merges)).unwrap_or_default();
+            Ok(write(tokenizer, components, &vocab, &merges, spell))
         }
     }
 }
@@ -68,16 +72,46 @@ fn write<'t>(
         out.text(component.text());
     }
     out.text(",\"model\":");
-    out.settings(model);
-    out.text(",\"vocab\":{");
-    out.list(vocab, |out, (id, token)| {
-        out.value(token);
-        out.text(":");
-        out.value(id);
-    });
-    out.text("},\"merges\":[");
-    out.list(merges, |out, &(left, right)| out.value(&[spell(left), spell(right)]));
-    out.text("]}}");
+    match model {
+        ModelSettings::Bpe(settings) => {
+            out.bpe_settings(settings);
+            out.vocab(vocab);
+            out.text(",\"merges\":[");
+            out.list(merges, |out, &(left, right)| out.value(&[spell(left), spell(right)]));
+            out.text("]}");
+        }
+        ModelSettings::WordPiece(settings) => {
+            out.text("{\"type\":\"WordPiece\"");
+            out.field("unk_token", &settings.unk_token);
+            out.field("continuing_subword_prefix", &settings.continuing_subword_prefix);
+            out.field("max_input_chars_per_word", &settings.max_input_chars_per_word);
+            out.vocab(vocab);
+            out.text("}");
+        }
+        ModelSettings::Unigram(settings) => {
+            let Tables::Scores(scores) = tokenizer.model.tables() else { unreachable!("Unigram has scores") };
+            out.text("{\"type\":\"Unigram\"");
+            out.field("unk_id", &settings.unk_id);
+            out.text(",\"vocab\":[");
+            out.list(vocab, |out, (id, piece)| {
+                out.text("[");
+                out.value(piece);
+                out.text(",");
+                out.text(&scores::spelled(scores[*id as usize]));
+                out.text("]");
+            });
+            out.text("]");
+            out.field("byte_fallback", &settings.byte_fallback);
+            out.text("}");
+        }
+        ModelSettings::WordLevel(settings) => {
+            out.text("{\"type\":\"WordLevel\"");
+            out.vocab(vocab);
+            out.field("unk_token", &settings.unk_token);
+            out.text("}");
+        }
+    }
+    out.text("}");
     out.bytes
 }
 
@@ -111,8 +145,19 @@ impl Writer {
         }
     }
 
-    /// The model as far as its vocabulary.
-    fn settings(&mut self, model: &ModelSettings) {
+    /// The vocabulary, behind other fields.
+    fn vocab(&mut self, vocab: &[(u32, Cow<'_, str>)]) {
+        self.text(",\"vocab\":{");
+        self.list(vocab, |out, (id, token)| {
+            out.value(token);
+            out.text(":");
+            out.value(id);
+        });
+        self.text("}");
+    }
+
+    /// BPE as far as its vocabulary.
+    fn bpe_settings(&mut self, model: &BpeSettings) {
         let or_null = |text: &String| if text.is_empty() { None } else { Some(text.clone()) };
         self.text("{\"type\":\"BPE\"");
         self.field("dropout", &model.dropout);

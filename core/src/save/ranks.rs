@@ -21,7 +21,7 @@ use crate::aligned::AlignedText;
 use crate::bpe::Merges;
 use crate::bpe::merges::Merge;
 use crate::byte_level;
-use crate::definition::{Components, Json, ModelSettings};
+use crate::definition::{BpeSettings, Components, Json, ModelSettings};
 use crate::error::SaveError;
 use crate::pattern::{Dialect, Pattern};
 use crate::pretokenizer::scanner::Scanner;
@@ -37,7 +37,7 @@ pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec
     }
     let mut by_rank: Vec<(u32, &[u8])> = ranks.iter().map(|(token, id)| (id, token)).collect();
     by_rank.sort_unstable_by_key(|&(id, _)| id);
-    let (merges, ignore_merges) = merges(&by_rank, ranks, &tokenizer.bpe.merges);
+    let (merges, ignore_merges) = merges(&by_rank, ranks, merges_of(tokenizer));
 
     let mut vocab: Vec<(u32, Cow<'_, str>)> =
         by_rank.iter().map(|&(id, token)| (id, Cow::Owned(printable(token)))).collect();
@@ -50,14 +50,21 @@ pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec
     vocab.sort_unstable_by_key(|&(id, _)| id);
 
     let spell = |id| Cow::Owned(printable(ranks.token(id).expect("the merges are of tokens")));
-    let components =
-        Components { model: ModelSettings { ignore_merges, ..ModelSettings::default() }, ..components(pattern)? };
+    let components = Components {
+        model: ModelSettings::Bpe(BpeSettings { ignore_merges, ..BpeSettings::default() }),
+        ..components(pattern)?
+    };
     Ok(super::write(tokenizer, &components, &vocab, &merges, spell))
 }
 
 /// The bytes that UTF-8 may consist of.
 fn bytes_of_text() -> impl Iterator<Item = u8> {
     (0..=0xF4).filter(|byte| !matches!(byte, 0xC0 | 0xC1))
+}
+
+/// The merges of a tokenizer of ranks.
+fn merges_of(tokenizer: &Tokenizer) -> &Merges {
+    &tokenizer.model.bpe().expect("ranks are read as BPE").merges
 }
 
 fn printable(bytes: &[u8]) -> String {

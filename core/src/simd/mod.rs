@@ -9,6 +9,7 @@
 mod aarch64;
 pub(crate) mod append;
 pub(crate) mod bits;
+mod compress;
 pub(crate) mod lanes;
 pub(crate) mod packed;
 mod scalar;

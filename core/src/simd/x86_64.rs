@@ -241,3 +241,32 @@ pub(super) fn has_fast_pext() -> bool {
     let family = (version >> 8 & 0xF) + (version >> 20 & 0xFF);
     !is_amd || family >= 0x19
 }
+
+/// # Safety
+/// The processor has AVX-512 F, BW and VBMI2.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+#[inline]
+pub(super) unsafe fn compress(block: &[u8; BLOCK], kept: u64, room: &mut [u8; BLOCK]) {
+    // SAFETY: reads 64 bytes, which is what `block` has; the load needs no alignment.
+    let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let together = _mm512_maskz_compress_epi8(kept, bytes);
+    // SAFETY: writes 64 bytes, which is what `room` has; the store needs no alignment.
+    unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), together) };
+}
+
+/// # Safety
+/// The processor has BMI 2.
+#[target_feature(enable = "bmi2")]
+#[inline]
+pub(super) unsafe fn compress_by_eight(block: &[u8; BLOCK], kept: u64, room: &mut [u8; BLOCK]) {
+    let mut to = 0;
+    for (number, eight) in block.as_chunks::<8>().0.iter().enumerate() {
+        let bits = kept >> (8 * number) & 0xFF;
+        // A bit becomes a byte of ones.
+        let bytes = _pdep_u64(bits, 0x0101_0101_0101_0101) * 0xFF;
+        let together = _pext_u64(u64::from_le_bytes(*eight), bytes).to_le_bytes();
+        // No more than 8 bytes for each of the eights before are kept.
+        room[to..to + 8].copy_from_slice(&together);
+        to += bits.count_ones() as usize;
+    }
+}

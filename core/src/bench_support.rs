@@ -16,7 +16,7 @@ use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// The instructions that scanners use on this processor.
 pub fn instruction_set() -> String {
-    format!("{:?}", Simd::best())
+    Simd::best().name().to_owned()
 }
 
 /// The pre-tokenizer alone.

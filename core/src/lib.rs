@@ -25,8 +25,6 @@
 //! together. *Overflow*: what truncation cut off. *Row*: one encoding of a batch, of a text or of a part of it.
 //! *Offsets*: where a token stands in the original text.
 #![deny(unsafe_code)]
-// What merging side by side asks of its neighbours is asked by nobody where there is no AVX-512.
-#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 
 mod added_tokens;
 mod aligned;
@@ -64,6 +62,7 @@ mod token_lens;
 mod tokenizer;
 mod truncation;
 mod vocab;
+mod word_key;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
 pub use bounded::{Prefix, Written};

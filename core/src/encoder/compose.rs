@@ -6,7 +6,8 @@
 use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
-use super::row::{Quota, Row, Source, WordNumbers};
+use super::row::{ModelInput, Quota, Row, WordNumbers};
+use super::word_encoder::Pieces;
 use super::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 use crate::error::EncodeError;
@@ -186,13 +187,12 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         out.clear();
         self.with_row(text, WordNumbers::Next(0), plan, None, out, |encoder, row| {
-            let source = Source { text: row.original, base: 0, origins: None };
-            let split_points = tokenizer
-                .bpe
-                .split_points
-                .as_ref()
-                .expect("a tokenizer that reads spaces as they stand has split_points");
-            encoder.word_encoder.encode_pieces(tokenizer, split_points, &source, 0, tokenizer.spaces, row)
+            let input = ModelInput { tokenizer, text: row.original, base: 0, origins: None };
+            let split_points = tokenizer.bpe.split_points.as_ref();
+            let split_points = split_points.expect("a tokenizer that reads spaces as they stand has split points");
+            let alphabet = &tokenizer.bpe.alphabet;
+            let pieces = Pieces { split_points, alphabet, start: 0, spaces: tokenizer.spaces };
+            encoder.word_encoder.encode(&input, 0, &pieces, row)
         })
     }
 

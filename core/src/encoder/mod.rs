@@ -9,7 +9,6 @@
 #[cfg(test)]
 mod columns_tests;
 mod compose;
-#[cfg(target_arch = "x86_64")]
 mod miss_batch;
 mod offset_converter;
 mod row;
@@ -23,7 +22,6 @@ use std::sync::Arc;
 use crate::added_tokens::{Policy, Segment, Stage};
 use crate::aligned::AlignedText;
 use crate::bpe::word_cache::SharedWords;
-use crate::bpe::word_cache::key::MAX_SHORT_LEN;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::padding::Padding;
@@ -32,10 +30,11 @@ use crate::pretokenizer::splits::Splits;
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
+use crate::word_key::MAX_SHORT_LEN;
 use compose::{TextTokens, Trimming};
-use row::{Quota, Row, Source};
+use row::{ModelInput, Quota, Row};
 pub(crate) use seeds::Seeds;
-use word_encoder::WordEncoder;
+use word_encoder::{Pieces, WordEncoder};
 
 /// What one worker needs to encode, beside the [`Tokenizer`]. It belongs to one worker at a time and remembers words.
 #[derive(Debug)]
@@ -158,8 +157,10 @@ impl Encoder {
         if let (Some(spaces), Some(split_points)) = (tokenizer.spaces, &tokenizer.bpe.split_points) {
             let first = split_points.first_end(&tokenizer.bpe.alphabet, text);
             self.run_pipeline(tokenizer, policy, &text[..first], base, row)?;
-            let source = Source { text, base, origins: None };
-            return self.word_encoder.encode_pieces(tokenizer, split_points, &source, first, Some(spaces), row);
+            let input = ModelInput { tokenizer, text, base, origins: None };
+            let alphabet = &tokenizer.bpe.alphabet;
+            let pieces = Pieces { split_points, alphabet, start: first, spaces: Some(spaces) };
+            return self.word_encoder.encode(&input, first, &pieces, row);
         }
         let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text));
         let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
@@ -168,8 +169,8 @@ impl Encoder {
             && tokenizer.pretokenizer.stages.is_empty()
             && let Some(scanner) = tokenizer.scanner
         {
-            let source = Source { text, base, origins: None };
-            return self.word_encoder.encode_scanned(tokenizer, scanner, &source, row);
+            let input = ModelInput { tokenizer, text, base, origins: None };
+            return self.word_encoder.encode(&input, 0, &scanner, row);
         }
         self.run_pipeline(tokenizer, policy, text, base, row)
     }
@@ -230,10 +231,10 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         self.splits.start(Span::new(0, text.as_str().len()));
         tokenizer.pretokenizer.apply(text, &mut self.splits)?;
-        let source =
-            Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
+        let origins = text.is_tracked().then(|| text.origins());
+        let input = ModelInput { tokenizer, text: text.as_str(), base: text.base(), origins };
         if let Some(scanner) = tokenizer.scanner {
-            return self.word_encoder.encode_scanned(tokenizer, scanner, &source, row);
+            return self.word_encoder.encode(&input, 0, &scanner, row);
         }
         for (number, &span) in self.splits.spans().iter().enumerate() {
             if number % WORDS_AT_A_TIME == 0 && !row.wants_more() {
@@ -241,17 +242,12 @@ impl Encoder {
             }
             match &tokenizer.bpe.split_points {
                 Some(split_points) if span.range().len() > MAX_SHORT_LEN => {
-                    let source = Source { text: &source.text[..span.end as usize], ..source };
-                    self.word_encoder.encode_pieces(
-                        tokenizer,
-                        split_points,
-                        &source,
-                        span.start as usize,
-                        None,
-                        row,
-                    )?;
+                    let start = span.start as usize;
+                    let input = ModelInput { text: &input.text[..span.end as usize], ..input };
+                    let pieces = Pieces { split_points, alphabet: &tokenizer.bpe.alphabet, start, spaces: None };
+                    self.word_encoder.encode(&input, start, &pieces, row)?;
                 }
-                _ => self.word_encoder.encode_word(tokenizer, &source, span, row)?,
+                _ => self.word_encoder.encode_word(&input, span, row)?,
             }
         }
         Ok(())

@@ -1,38 +1,40 @@
-//! What is known of a row's tokens beside their ids, and how it gets into the columns.
+//! Where the tokens of a row go: the ids, and the columns that are wanted besides them.
 
 use std::borrow::Cow;
 use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
+use super::word_encoder::WordSplitter;
 use crate::bpe::Symbol;
 use crate::encoding::{Columns, Encoding};
 use crate::post_processor::draft::Margins;
 use crate::span::Span;
 use crate::tokenizer::{TokenForm, Tokenizer};
 
-/// Where a row's tokens go and what is wanted of them.
+/// Where a row's tokens go, and what is wanted of them.
 pub(super) struct Row<'a> {
     pub(super) out: &'a mut Encoding,
-    /// Of [`Columns::PER_TOKEN`]; the others are the same for all tokens of a row.
+    /// The wanted columns among [`Columns::PER_TOKEN`]. The others are constant in a row and are filled
+    /// in afterwards.
     pub(super) columns: Columns,
-    /// The whole text of the row: where spans of unchanged text are widened to whole characters.
+    /// The whole original text.
     pub(super) original: &'a str,
-    /// Of that text, when offsets are wanted.
+    /// For offsets in that text; `None` if they are not wanted.
     pub(super) converter: Option<OffsetConverter<'a>>,
     pub(super) words: WordNumbers,
-    /// Where the white space at the edges of each token is noted, when offsets are to be trimmed.
+    /// The white space at both ends of each token, if offsets are trimmed afterwards.
     pub(super) margins: Option<&'a mut Vec<Margins>>,
     pub(super) quota: Quota,
 }
 
-/// How many tokens of an input are wanted, and whether they are or only their number.
+/// How many tokens of an input are wanted, and whether only their number is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quota {
-    /// More tokens than these end the work soon.
+    /// Encoding stops soon after this many tokens.
     pub(crate) limit: usize,
-    /// Tokens are let go of, and only counted.
+    /// Tokens are counted and discarded.
     pub(crate) count_only: bool,
-    /// How many were let go of.
+    /// The number of discarded tokens.
     pub(crate) counted: usize,
 }
 
@@ -43,7 +45,7 @@ impl Default for Quota {
 }
 
 impl Quota {
-    /// Whether more tokens are wanted than `ids` has; lets go of them where only their number counts.
+    /// Whether more tokens are wanted. Discards those in `ids` if only their number is.
     #[inline]
     fn wants_more(&mut self, ids: &mut Vec<u32>) -> bool {
         if self.count_only {
@@ -54,17 +56,17 @@ impl Quota {
     }
 }
 
-/// What counts as a word of the text.
+/// How words are numbered.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum WordNumbers {
-    /// What the pre-tokenizer cuts; this is the number of the next one.
+    /// The words that the pre-tokenizer cuts are numbered; this is the number of the next one.
     Next(u32),
-    /// What the caller had cut: all of this text is one word with this number.
+    /// The caller has split the input into words. All of this text is one, with this number.
     Given(u32),
 }
 
 impl WordNumbers {
-    /// The number of the next word, which is then no more the next one.
+    /// The number of the next word. Advances to the one behind it.
     fn take(&mut self) -> u32 {
         match self {
             Self::Given(number) => *number,
@@ -75,7 +77,7 @@ impl WordNumbers {
         }
     }
 
-    /// The next tokens are of the same word as the last ones.
+    /// The next tokens belong to the same word as the last ones.
     pub(super) fn continue_word(&mut self) {
         if let Self::Next(next) = self {
             *next = next.saturating_sub(1);
@@ -83,27 +85,29 @@ impl WordNumbers {
     }
 }
 
-/// Words of one text: what the model sees, and where that came from.
-pub(super) struct Source<'a> {
+/// The text that the model of a tokenizer sees, and where it came from.
+pub(super) struct ModelInput<'a> {
+    pub(super) tokenizer: &'a Tokenizer,
     pub(super) text: &'a str,
-    /// Where in the original `text` starts; of no meaning when there are origins.
+    /// Where `text` starts in the original, unless `origins` is set.
     pub(super) base: usize,
-    /// One span of the original per byte of `text`, when it is not the original itself.
+    /// If the text is not a part of the original: the span of the original for each of its bytes.
     pub(super) origins: Option<&'a [Span]>,
 }
 
 impl Row<'_> {
+    /// Whether it has to be known where in the original each token is.
     pub(super) fn needs_positions(&self) -> bool {
         self.converter.is_some()
     }
 
-    /// Asked between words: whether there is any need to go on.
+    /// Whether encoding has to go on. Called between words.
     #[inline]
     pub(super) fn wants_more(&mut self) -> bool {
         self.quota.wants_more(&mut self.out.ids)
     }
 
-    /// An added token that the text holds.
+    /// Appends an added token that occurs in the text, and its columns.
     pub(super) fn push_added(&mut self, id: u32, content: &str, span: Span) {
         self.out.ids.push(id);
         if self.columns.contains(Columns::TOKENS) {
@@ -118,9 +122,9 @@ impl Row<'_> {
         self.end_word(1);
     }
 
-    /// The columns of a word whose ids were just pushed.
-    pub(super) fn push_columns(&mut self, source: &Source<'_>, word: Span, symbols: &[Symbol], tokenizer: &Tokenizer) {
-        let token = |symbol: &Symbol| tokenizer.model_token(symbol.id).unwrap_or_default();
+    /// Appends the columns of a word whose ids were just appended.
+    pub(super) fn push_columns(&mut self, input: &ModelInput<'_>, word: Span, symbols: &[Symbol]) {
+        let token = |symbol: &Symbol| input.tokenizer.model_token(symbol.id).unwrap_or_default();
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.extend(symbols.iter().map(token).map(Cow::into_owned));
         }
@@ -128,7 +132,7 @@ impl Row<'_> {
             let mut start = word.start as usize;
             for symbol in symbols {
                 let end = start + symbol.len as usize;
-                self.out.offsets.push(converter.convert(source.original_span(word, start, end, self.original)));
+                self.out.offsets.push(converter.convert(input.original_span(word, start, end, self.original)));
                 start = end;
             }
         }
@@ -138,24 +142,24 @@ impl Row<'_> {
         self.end_word(symbols.len());
     }
 
-    /// The columns of adjacent words whose ids, from `first` on, were just pushed. The words start at `start` and end at
-    /// `ends`, and are covered by their tokens, whose lengths are those of the ids.
+    /// Appends the columns of adjacent words whose ids, from index `first` on, were just appended. The
+    /// first word starts at `start`, word `i` ends at `ends[i]`. The tokens cover all bytes of the
+    /// words, and each has the length of its id's token.
     pub(super) fn push_words(
         &mut self,
-        source: &Source<'_>,
+        input: &ModelInput<'_>,
         start: u32,
         ends: &[u32],
         first: usize,
-        starts_word: &impl Fn(usize) -> bool,
-        tokenizer: &Tokenizer,
+        splitter: &impl WordSplitter,
     ) {
         let Some(&end) = ends.last() else { return };
         let Encoding { ids, offsets, tokens, word_ids, .. } = &mut *self.out;
         let ids = &ids[first..];
-        let token = |id: u32| tokenizer.model_token(id).unwrap_or_default();
-        // Iterators that know their length, so that lists make room once and not for every token.
-        let lens = || ids.iter().map(|&id| tokenizer.token_len(id));
-        let places = || {
+        let token = |id: u32| input.tokenizer.model_token(id).unwrap_or_default();
+        // Iterators of known length, so that a list reserves its capacity once.
+        let lens = || ids.iter().map(|&id| input.tokenizer.token_len(id));
+        let ranges = || {
             let mut end = start as usize;
             lens().map(move |len| {
                 let start = end;
@@ -167,31 +171,31 @@ impl Row<'_> {
             tokens.extend(ids.iter().map(|&id| token(id).into_owned()));
         }
         match &mut self.converter {
-            Some(converter) if source.origins.is_none() => {
-                converter.extend(offsets, source.base + start as usize, source.base + end as usize, lens());
+            Some(converter) if input.origins.is_none() => {
+                converter.extend(offsets, input.base + start as usize, input.base + end as usize, lens());
             }
             Some(converter) => {
                 let all = Span { start, end };
-                let origin = |(start, end)| converter.convert(source.original_span(all, start, end, self.original));
-                offsets.extend(places().map(origin));
+                let origin = |(start, end)| converter.convert(input.original_span(all, start, end, self.original));
+                offsets.extend(ranges().map(origin));
             }
             None => {}
         }
         if let Some(margins) = &mut self.margins {
-            let text = source.text.as_bytes();
-            match tokenizer.token_form {
+            let text = input.text.as_bytes();
+            match input.tokenizer.token_form {
                 TokenForm::Printable => {
-                    margins.extend(places().map(|(start, end)| Margins::of_bytes(&text[start..end])))
+                    margins.extend(ranges().map(|(start, end)| Margins::of_bytes(&text[start..end])))
                 }
                 TokenForm::Text | TokenForm::Ranks => margins.extend(ids.iter().map(|&id| Margins::of(&token(id)))),
             }
         }
         if self.columns.contains(Columns::WORD_IDS) {
             let (mut number, mut ends, mut word_end) = (0, ends.iter(), start as usize);
-            word_ids.extend(places().map(|(start, _)| {
+            word_ids.extend(ranges().map(|(start, _)| {
                 if start == word_end {
                     word_end = ends.next().map_or(0, |&end| end as usize);
-                    if !starts_word(start) {
+                    if !splitter.starts_word(input.text, start) {
                         self.words.continue_word();
                     }
                     number = self.words.take();
@@ -201,6 +205,7 @@ impl Row<'_> {
         }
     }
 
+    /// Numbers the tokens of a word.
     fn end_word(&mut self, tokens: usize) {
         let number = self.words.take();
         if self.columns.contains(Columns::WORD_IDS) {
@@ -209,12 +214,14 @@ impl Row<'_> {
     }
 }
 
-impl Source<'_> {
-    /// What `start..end` of the text stands for in the original, in whole characters.
+impl ModelInput<'_> {
+    /// The span of the original, in whole characters, that `start..end` of the text came from. The
+    /// range is a token of `word`.
     fn original_span(&self, word: Span, start: usize, end: usize, original: &str) -> [u32; 2] {
         if end > word.end as usize || start >= end {
-            // Byte fallback of a character with its `end_of_word_suffix` makes tokens that stand for no text. The
-            // reference gives them their places within the word, as if it went on.
+            // Byte fallback of a character with its `end_of_word_suffix` yields tokens without text.
+            // As in the reference they have the offsets that they would have in a longer word,
+            // counted from its start.
             return [start as u32 - word.start, end as u32 - word.start];
         }
         match self.origins {

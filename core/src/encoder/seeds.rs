@@ -1,10 +1,10 @@
 //! What a word cache knows before there was a text: short tokens that, as words, become themselves.
 
 use crate::bpe::Bpe;
-use crate::bpe::word_cache::key::{self, Key, MAX_SHORT_LEN, is_short};
 use crate::byte_level;
 use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
+use crate::word_key::{self, Key, MAX_SHORT_LEN, is_short};
 
 /// See the module.
 #[derive(Debug, Clone, Copy)]
@@ -42,14 +42,14 @@ impl<'a> Seeds<'a> {
 /// The key of a token's bytes as the model sees them, unless they are too many.
 fn key(token: &[u8], form: TokenForm) -> Option<Key> {
     let key = match form {
-        TokenForm::Text | TokenForm::Ranks => key::of_word(token),
+        TokenForm::Text | TokenForm::Ranks => word_key::of_word(token),
         TokenForm::Printable => {
             let (mut bytes, mut len) = ([0; MAX_SHORT_LEN + 1], 0);
             for byte in byte_level::bytes(token) {
                 *bytes[..MAX_SHORT_LEN].get_mut(len)? = byte?;
                 len += 1;
             }
-            key::of_range(&bytes, 0, len as u32)
+            word_key::of_range(&bytes, 0, len as u32)
         }
     };
     is_short(key).then_some(key)
@@ -85,7 +85,7 @@ mod tests {
             let (bytes, mut symbols) = (key.to_le_bytes(), vec![]);
             tokenizer
                 .bpe
-                .tokenize(key::word(&bytes), key, &mut MergeScratch::default(), &mut symbols)
+                .tokenize(word_key::word(&bytes), key, &mut MergeScratch::default(), &mut symbols)
                 .expect("bytes are tokens");
             assert_eq!(symbols.iter().map(|symbol| symbol.id).collect::<Vec<_>>(), [id], "{bytes:?}");
         }
@@ -95,11 +95,11 @@ mod tests {
     #[test]
     fn they_are_the_short_tokens_that_become_themselves() {
         let merged = file(&json!({}));
-        let of = |token: &[u8]| (key::of_word(token), merged.vocab.id(token).expect("a token"));
+        let of = |token: &[u8]| (word_key::of_word(token), merged.vocab.id(token).expect("a token"));
         let known = words(&merged);
         assert_eq!(known.len(), 256 + 6, "neither the long one nor the one that falls apart");
         assert!(known.contains(&of(b"cde")) && !known.contains(&of(b"abc")));
-        assert!(known.iter().any(|&(key, _)| key == key::of_word(b" de")), "not its printable form");
+        assert!(known.iter().any(|&(key, _)| key == word_key::of_word(b" de")), "not its printable form");
         let whole = words(&file(&json!({"ignore_merges": true})));
         assert_eq!(whole.len(), 256 + 7);
     }

@@ -6,9 +6,9 @@ use std::fmt;
 use super::model::{Text, put_aside};
 use crate::bpe::TokenTable;
 use crate::bpe::merges::{Merge, Merges};
-use crate::bpe::word_cache::key::{self, Key, is_short};
 use crate::error::LoadError;
 use crate::vocab::Vocab;
+use crate::word_key::{self, Key, is_short};
 
 /// Takes merges one after the other, by their parts.
 pub(super) trait MergeSink {
@@ -110,7 +110,7 @@ impl<'f> MergeIds<'f> {
     /// Takes a merge, unless it is of what is not in the vocabulary.
     fn try_push(&mut self, left: &str, right: &str) -> Option<()> {
         let merge = Merge { rank: rank(self.pairs.len())?, id: self.joined(left, without(self.prefix, right)?)? };
-        let keys = [left, right].map(|part| key::of_word(part.as_bytes()));
+        let keys = [left, right].map(|part| word_key::of_word(part.as_bytes()));
         if keys.iter().all(|&key| is_short(key)) {
             self.pairs.push((0, 0, merge));
             self.waiting.extend(keys);

@@ -169,8 +169,8 @@ fn merges(vocab: &Vocab, words: &TokenTable, splits: Splits) -> Vec<(u32, u32, M
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bpe::word_cache::key;
     use crate::bpe::{MergeScratch, naive};
+    use crate::word_key;
     use proptest::prelude::*;
 
     fn file(tokens: &[(&[u8], u32)]) -> String {
@@ -240,7 +240,7 @@ mod tests {
                 parts[at - 1].extend(right);
             }
             let mut symbols = vec![];
-            tokenizer.bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
+            tokenizer.bpe.tokenize(word.as_bytes(), word_key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
             let ids: Vec<u32> = symbols.iter().map(|symbol| symbol.id).collect();
             prop_assert_eq!(ids, parts.iter().filter_map(|part| rank(part)).collect::<Vec<_>>());
             // And the table agrees with the naive loop over it.

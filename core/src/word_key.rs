@@ -1,14 +1,27 @@
-//! Words that are their own keys: their bytes, zeros behind them, and in the last of sixteen bytes how many they are.
+//! Keys of short words, and the hashing of keys.
+//!
+//! A word of up to [`MAX_SHORT_LEN`] bytes is its own key: its bytes, zeros behind them, and its
+//! length in the last of sixteen bytes. Two words are equal if their keys are, so that a table needs
+//! neither a stored hash nor a pointer to the word. All longer words have the key [`NOT_SHORT`].
+//!
+//! Tables hash a key by multiplying its two folded halves with an odd constant and use the high bits
+//! of the product.
 
-/// The longest word, in bytes, that is its own key.
+/// The maximum length, in bytes, of a word that is its own key.
 pub(crate) const MAX_SHORT_LEN: usize = 15;
 
-/// A short word and its length; never zero, because no word is empty.
+/// The key of a word. A short word's key is never zero, because no word is empty.
 pub(crate) type Key = u128;
-/// The key of all words that are not short. No slot has it.
+
+/// The key of all words that are not short. No table contains it.
 pub(crate) const NOT_SHORT: Key = Key::MAX;
 
-/// The bytes of a word of each length in a load of sixteen.
+/// Odd constants with well-mixed bits, for multiplicative hashing. Two tables that one key is looked
+/// up in use different constants, so that keys that collide in one do not collide in the other.
+pub(crate) const MULTIPLIERS: [u64; 4] =
+    [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0xD6E8_FEB8_6659_FD93, 0xA24B_AED4_963E_E407];
+
+/// For each length, the bits of sixteen loaded bytes that belong to a word of that length.
 pub(crate) const LEN_MASKS: [Key; MAX_SHORT_LEN + 1] = {
     let mut masks = [0; MAX_SHORT_LEN + 1];
     let mut len = 1;
@@ -19,7 +32,8 @@ pub(crate) const LEN_MASKS: [Key; MAX_SHORT_LEN + 1] = {
     masks
 };
 
-/// The key of `text[start..end]`, or [`LONG`]. `text` goes on behind the word, so that most keys are one load.
+/// The key of `text[start..end]`. Most keys are one load of sixteen bytes, which reads the text
+/// behind the word too.
 #[inline(always)]
 pub(crate) fn of_range(text: &[u8], start: u32, end: u32) -> Key {
     let len = (end - start) as usize;
@@ -34,28 +48,28 @@ pub(crate) fn of_range(text: &[u8], start: u32, end: u32) -> Key {
     with_len(bytes, len)
 }
 
-/// The key of a word that stands alone, or [`LONG`].
+/// The key of a word.
 pub(crate) fn of_word(word: &[u8]) -> Key {
     of_range(word, 0, word.len() as u32)
 }
 
-/// The key of a short word, of which these are the bytes, little-endian.
+/// The key of a short word from its bytes, little-endian.
 #[inline(always)]
 pub(crate) fn with_len(bytes: u128, len: usize) -> Key {
     bytes | (len as u128) << 120
 }
 
-/// Whether it is the key of a short word, and not of an empty one.
+/// Whether this is the key of a short word that is not empty.
 pub(crate) fn is_short(key: Key) -> bool {
     key != 0 && key != NOT_SHORT
 }
 
-/// The word that a key is of, which has to be a short one, in the key's bytes, little-endian.
+/// The word of a short key, whose little-endian bytes are `bytes`.
 pub(crate) fn word(bytes: &[u8; 16]) -> &[u8] {
     &bytes[..usize::from(bytes[MAX_SHORT_LEN])]
 }
 
-/// The bytes of a short word that nothing follows, each half of it in a load of its own.
+/// The bytes of a short word with no text behind it. Two overlapping loads cover most lengths.
 fn read_short(word: &[u8]) -> u128 {
     let ends = |first: u64, last: u64, len: usize| u128::from(first) | u128::from(last) << (8 * (word.len() - len));
     if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
@@ -67,7 +81,7 @@ fn read_short(word: &[u8]) -> u128 {
     }
 }
 
-/// Both halves of a key in one, for tables that multiply it by an odd number of their own.
+/// Folds both halves of a key into one number, for multiplicative hashing.
 #[inline(always)]
 pub(crate) fn fold(key: Key) -> u64 {
     key as u64 ^ ((key >> 64) as u64).rotate_left(29)
@@ -78,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_is_the_same_wherever_the_word_stands() {
+    fn a_word_has_the_same_key_anywhere_in_a_text() {
         let text: Vec<u8> = (1..=60).collect();
         for start in 0..44 {
             for len in 1..=MAX_SHORT_LEN {

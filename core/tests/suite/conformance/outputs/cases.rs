@@ -5,7 +5,7 @@ use tokenlane_core::{Columns, EncodeOptions, Encoding, Input, NO_ID, OffsetUnit,
 use tokenlane_core::{Padding, Setting, Truncation, TruncationStrategy};
 
 use super::direction;
-use crate::{array, json_lines, number, string};
+use crate::conformance::{array, json_lines, number, string};
 
 #[test]
 fn every_post_processor_with_truncation_and_padding() {

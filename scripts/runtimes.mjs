@@ -38,7 +38,7 @@ export const SCENARIOS = [
  */
 export function failureOf([, file, argument, output, end], command, args = [], folder = root) {
   const place = path.join(folder, '__test__', 'support', `${file}.cjs`)
-  const made = spawnSync(command, [...args, place, ...(argument ? [argument] : [])], { encoding: 'utf8', timeout: 120_000 })
+  const made = spawnSync(command, [...args, place, ...(argument ? [argument] : [])], { encoding: 'utf8', timeout: 300_000 })
   const ended = made.signal ?? made.status
   if (made.error) return String(made.error)
   if (ended === end && made.stdout.trim() === output) return undefined

@@ -102,7 +102,7 @@ export async function startHub(repos, trouble = () => undefined) {
     if (says === null) delete headers['content-length']
     response.writeHead(range ? 206 : 200, headers)
     if (cut === undefined) return response.end(part)
-    response.write(part.subarray(0, cut), () => holds || setTimeout(() => request.socket.destroy(), 20))
+    response.write(part.subarray(0, cut), () => holds || request.socket.destroySoon())
   }
 
   return {

@@ -33,6 +33,7 @@ export {
   RunOptions,
   SequenceRange,
   SpecialTokens,
+  SplitAsyncOptions,
   SplitOptions,
   TensorData,
   Text,

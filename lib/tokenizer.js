@@ -23,7 +23,6 @@ const {
   loadOptions,
   boolean,
   checkKnown,
-  bare,
   splitOptions,
   checkCount,
   checkId,
@@ -182,24 +181,28 @@ class Tokenizer {
   }
 
   split(text, options) {
-    checkInput(text)
-    if (typeof text !== 'string') throw wrongType('text', 'a string', text)
-    const splitter = this.#splitter(options)
-    return [...splitter.push(text), ...splitter.end()]
+    checkSplit(text)
+    const { limits, flags, extra } = splitOptions(options)
+    const { pieces, failure } = later.split.piecesOf(text, native.split(this.#handle, text, flags, extra, later.split.whole(limits)), limits)
+    if (failure !== undefined) throw failure
+    return pieces
+  }
+
+  async splitAsync(text, options) {
+    checkSplit(text)
+    const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
+    const handle = this.#handle
+    const start = (turn) => native.splitAsync(turn, handle, text, flags, extra, later.split.whole(limits))
+    const { pieces, failure } = later.split.piecesOf(text, await enqueue(start, { signal }), limits)
+    if (failure !== undefined) throw failure
+    return pieces
   }
 
   splitStream(options) {
-    return this.#splitter(options).toTransformStream()
-  }
-
-  #splitter(options) {
-    const { flags, extra, ...limits } = splitOptions(options)
-    return new later.split.Splitter(limits, {
-      longestPrefix: (text) => this.#longestPrefix(text, limits.maxTokens, flags, extra),
-      count: (text) => native.count(this.#handle, text, flags, extra),
-      bareCount: (text) => native.count(this.#handle, text, bare(flags), extra),
-      bareOffsets: (text) => new Uint32Array(native.column(this.#handle, text, undefined, bare(flags), extra, 0)),
-    })
+    const { limits, flags, extra } = splitOptions(options)
+    const handle = this.#handle
+    const split = (text, request) => native.split(handle, text, flags, extra, request)
+    return new later.split.Splitter(limits, split).toTransformStream()
   }
 
   /** The length of a text's longest prefix within a limit, and the number of its ids. */
@@ -281,8 +284,8 @@ class Tokenizer {
   }
 
   stats() {
-    const [tableBytes, cacheBytes, cacheHits, cacheMisses] = native.stats(this.#handle)
-    return { tableBytes, cacheBytes, cacheHits, cacheMisses }
+    const [tableBytes, cacheBytes, cacheHits, cacheMisses, encodedBytes] = native.stats(this.#handle)
+    return { tableBytes, cacheBytes, cacheHits, cacheMisses, encodedBytes }
   }
 
   vocabSize(options) {
@@ -300,6 +303,11 @@ class Tokenizer {
   toJSON() {
     return JSON.parse(new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.toBuffer()))
   }
+}
+
+function checkSplit(text) {
+  checkInput(text)
+  if (typeof text !== 'string') throw wrongType('text', 'a string', text)
 }
 
 function encodings() {

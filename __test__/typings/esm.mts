@@ -88,7 +88,7 @@ const changes: Changes = {
   padding: { to: 8 },
 }
 const changed: Tokenizer = tokenizer.with(changes)
-const merges: [string, string][] = changed.toJSON().model.merges
+const merges: [string, string][] | undefined = changed.toJSON().model.merges
 const written: Uint8Array = changed.toBuffer()
 
 const unit: OffsetUnit = 'utf16'
@@ -130,6 +130,7 @@ const start: string = tokenizer.truncate('text', 3)
 const startOfBytes: Uint8Array = tokenizer.truncate(Buffer.from('text'), 3)
 const limits: SplitOptions = { maxTokens: 512, overlap: 64, boundary: 'sentence', ...count }
 const pieces: Piece[] = tokenizer.split('text', limits)
+const later: Promise<Piece[]> = tokenizer.splitAsync('text', { ...limits, signal: new AbortController().signal })
 const streamed: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 3 })
 const model: TiktokenModel = 'gpt-4o'
 const encodingName: TiktokenEncoding = 'o200k_base'
@@ -175,6 +176,8 @@ batch.ids = new Uint32Array()
 
 // @ts-expect-error a limit is needed
 tokenizer.split('text', { overlap: 3 })
+// @ts-expect-error split cannot be stopped
+tokenizer.split('text', { maxTokens: 3, signal: new AbortController().signal })
 // @ts-expect-error a misspelt change
 tokenizer.with({ normaliser: null })
 // @ts-expect-error words need pretokenized
@@ -183,4 +186,4 @@ tokenizer.encode(['one', 'two'])
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
 export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
-export { back, bytes, columns, counts, dims, fits, id, into, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }
+export { back, bytes, columns, counts, dims, fits, id, into, later, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }

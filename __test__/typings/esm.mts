@@ -33,6 +33,7 @@ import { encode as gptEncode } from 'tokenlane/gpt-tokenizer'
 import gpt4o from 'tokenlane/gpt-tokenizer/model/gpt-4o'
 import { GptEncoding, type ChatCompletionFunctionDefinition } from 'tokenlane/gpt-tokenizer/GptEncoding'
 import { resolveEncoding } from 'tokenlane/gpt-tokenizer/resolveEncoding'
+import { AutoTokenizer, BertTokenizer, PreTrainedTokenizer, Tensor, env } from 'tokenlane/transformers'
 import { Encoding as HfEncoding, Tokenizer as HfTokenizer, whitespacePreTokenizer } from 'tokenlane/huggingface'
 
 const names: string[] = encodings()
@@ -148,6 +149,24 @@ await init(() => {})
 const gptIds: number[] = gptEncode('text', { allowedSpecial: 'all' })
 const within: number | false = gpt4o.isWithinTokenLimit([{ role: 'user', content: 'text' }], 10)
 const viaClass: GptEncoding = GptEncoding.getEncodingApi('o200k_harmony', resolveEncoding)
+const auto: PreTrainedTokenizer = await AutoTokenizer.from_pretrained('org/name', { revision: 'main', progress_callback: ({ status, file }) => console.log(status, file) })
+const tensors: Tensor = auto(['a', 'b'], { text_pair: ['c', null], padding: true, truncation: true, max_length: 8 }).input_ids
+const int64: bigint[][] = tensors.tolist()
+const nested: number[][] = auto(['a'], { return_tensor: false }).attention_mask
+const flat: number[] | undefined = auto('a', { return_tensor: false, return_token_type_ids: true }).token_type_ids
+const prompt: string = auto.apply_chat_template([{ role: 'user', content: 'x' }], { tokenize: false, enable_thinking: true })
+const promptIds: number[] = auto.apply_chat_template([{ role: 'user', content: 'x' }], { return_tensor: false, return_dict: false })
+const promptInputs: Tensor = auto.apply_chat_template([{ role: 'user', content: 'x' }]).attention_mask
+const padId: number = new BertTokenizer({}, {}).pad_token_id
+env.cacheDir = '/cache'
+// @ts-expect-error a pair of one text is a text
+auto('a', { text_pair: ['b'] })
+// @ts-expect-error a misspelt option
+auto('a', { max_lenght: 3 })
+// @ts-expect-error there is no such setting
+env.useBrowserCache = false
+// @ts-expect-error it is loaded, or made from two objects
+new BertTokenizer()
 const hfEncoding: HfEncoding = await HfTokenizer.fromFile('tokenizer.json').encode('text', null, { isPretokenized: false })
 const hfWords: [string, [number, number]][] = whitespacePreTokenizer().preTokenizeString('text')
 const ids: Ids = [1, 2, 3]
@@ -185,5 +204,6 @@ tokenizer.encode(['one', 'two'])
 // @ts-expect-error a pair of a batch is a list
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
+export { flat, int64, nested, padId, prompt, promptIds, promptInputs }
 export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
 export { back, bytes, columns, counts, dims, fits, id, into, later, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }

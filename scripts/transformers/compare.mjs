@@ -18,6 +18,7 @@ import { parseArgs } from 'node:util'
 
 import { AutoTokenizer, env, Tensor } from '../../dropins/transformers/index.mjs'
 import { root, run, stop } from '../setup.mjs'
+import { bert as tinyBert, bertConfig as tinyConfig } from '../../__test__/support/bert.mjs'
 import { Random, linesOf, randomCall, randomText } from './texts.mjs'
 
 const PINNED = '4.3.1'
@@ -96,6 +97,7 @@ const TOOLS = [
 ]
 
 const peer = await loadPeer()
+peer.env.logLevel = peer.LogLevel.ERROR
 const lines = linesOf(values.corpus)
 const questions = []
 const faults = []
@@ -107,6 +109,7 @@ for (const folder of positionals) {
     if (fs.existsSync(file)) table.push(await compare(name, file))
   }
 }
+table.push(await compareModels())
 decide()
 print()
 process.exit(faults.length > 0 ? 1 : 0)
@@ -143,10 +146,11 @@ function folderOf(name, file) {
   return folder
 }
 
-/** A config with a special token of the file for padding. */
+/** A config with a token of the file for padding. */
 function configOf(file) {
-  const tokens = JSON.parse(fs.readFileSync(file, 'utf8')).added_tokens
-  return { pad_token: tokens.find(({ special }) => special)?.content ?? null, clean_up_tokenization_spaces: false }
+  const { added_tokens: added, model } = JSON.parse(fs.readFileSync(file, 'utf8'))
+  const [first] = Array.isArray(model.vocab) ? model.vocab[0] : Object.keys(model.vocab)
+  return { pad_token: added.find(({ special }) => special)?.content ?? first, clean_up_tokenization_spaces: false }
 }
 
 async function compare(name, file) {
@@ -242,9 +246,11 @@ function compareCall(subject, { text, options }) {
   const isOther = !isEqual(whole, theirWhole)
   if (isOther) {
     subject.row.calls += 1
-    whole.forEach((ids, row) => {
-      if (!isEqual(ids, theirWhole[row]))
-        askRow(subject, 'ids', { text: texts[row], pair: pairs[row], special, truncation: null }, { ids })
+    texts.forEach((one, row) => {
+      if (isEqual(whole[row], theirWhole[row])) return
+      const options = { text_pair: pairs[row], add_special_tokens: special, return_token_type_ids: true }
+      const { ids, token_type_ids: types } = ours._tokenizer.encode(one, options)
+      askRow(subject, 'ids', { text: one, pair: pairs[row], special, truncation: null }, { ids, types })
     })
     return
   }
@@ -390,6 +396,47 @@ function compareChat(subject, chat) {
       same(subject, `chat ${shown([options, more])}`, listed(ids(theirs)), listed(ids(ours)))
     }
   }
+}
+
+/** Runs a model, a pipeline and a streamer of the package with either tokenizer. */
+async function compareModels() {
+  const folder = path.join(cache, 'tokenizers', 'reranker')
+  fs.mkdirSync(path.join(folder, 'onnx'), { recursive: true })
+  fs.copyFileSync(path.join(root, '__test__/testdata/overlap-reranker.onnx'), path.join(folder, 'onnx', 'model.onnx'))
+  const id2label = { 0: 'relevant' }
+  const files = {
+    'tokenizer.json': tinyBert(),
+    'tokenizer_config.json': tinyConfig(),
+    'config.json': { model_type: 'bert', id2label },
+  }
+  for (const [name, json] of Object.entries(files)) fs.writeFileSync(path.join(folder, name), JSON.stringify(json))
+  env.Tensor = peer.Tensor
+  const theirs = await peer.AutoTokenizer.from_pretrained(folder)
+  const ours = await AutoTokenizer.from_pretrained(folder)
+  const subject = {
+    row: { name: 'models of the package', calls: 0, equal: 0, wrong: 0, ids: 0, types: 0, tokens: 0, text: 0, cut: 0 },
+  }
+  const model = await peer.AutoModelForSequenceClassification.from_pretrained(folder, { dtype: 'fp32' })
+  const queries = ['the capital of france', 'bake bread', 'a']
+  const passages = ['paris is the capital', 'bread and flour', 'the dog']
+  const inputs = { text_pair: passages, padding: true, truncation: true }
+  const logits = async (tokenizer) => [...(await model(tokenizer(queries, inputs))).logits.data]
+  same(subject, 'a model', await logits(theirs), await logits(ours))
+  const pipeline = (tokenizer) => new peer.TextClassificationPipeline({ task: 'text-classification', model, tokenizer })
+  const classify = (tokenizer) => pipeline(tokenizer)(queries).catch((failure) => failure.message)
+  same(subject, 'a pipeline', await classify(theirs), await classify(ours))
+  const streamed = (tokenizer) => {
+    const parts = []
+    const streamer = new peer.TextStreamer(tokenizer, {
+      skip_special_tokens: true,
+      callback_function: (text) => parts.push(text),
+    })
+    for (const id of theirs.encode('the capital of france, bread')) streamer.put([[BigInt(id)]])
+    streamer.end()
+    return parts
+  }
+  same(subject, 'a streamer', streamed(theirs), streamed(ours))
+  return subject.row
 }
 
 function chatOutcome(call) {

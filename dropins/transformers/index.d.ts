@@ -197,12 +197,20 @@ export interface DecodeOptions {
   clean_up_tokenization_spaces?: boolean | null | undefined
 }
 
+/** A part of a message. */
+export interface MessageContent {
+  /** The kind of content: `'text'`, `'image'`, … */
+  type: string
+  /** Whatever else the template reads, such as `text`. */
+  [key: string]: any
+}
+
 /** A message of a conversation. */
 export interface Message {
   /** Who speaks: `'user'`, `'assistant'`, `'system'`, … */
   role: string
-  /** What is said, or parts such as `{ type: 'text', text }`. */
-  content?: string | null | { type: string; [key: string]: any }[]
+  /** What is said, or parts of it. */
+  content?: string | null | MessageContent[]
   /** Whatever else the template reads. */
   [key: string]: any
 }

@@ -192,6 +192,7 @@ test('wrong arguments are errors with the messages of the package and a code', a
     [() => tokenizer.tokenize('a', { pair: 5 }), 'ARGUMENT_TYPE', 'text_pair must be a string'],
     [() => new PreTrainedTokenizer('{}', {}), 'ARGUMENT_TYPE', /tokenizerJSON/],
     [() => new PreTrainedTokenizer(bert()), 'ARGUMENT_TYPE', /tokenizerConfig/],
+    [() => new PreTrainedTokenizer({ model: 5n }, {}), 'ARGUMENT_TYPE', /tokenizerJSON must be/],
     [() => new PreTrainedTokenizer({}, {}), 'SHAPE', /model/],
     [() => new PreTrainedTokenizer(bert(), { pad_token: { id: 5 } }), 'ARGUMENT_TYPE', /Unknown token/],
     [
@@ -210,6 +211,10 @@ test('wrong arguments are errors with the messages of the package and a code', a
   assert.equal(withoutPadding.pad_token, null)
   assert.equal(await code(() => withoutPadding(['a', 'the sky'], { padding: true })), 'ERR_TOKENLANE_NO_SUCH_TOKEN')
   assert.deepEqual(withoutPadding(['a', 'a'], { padding: true }).input_ids.dims, [2, 3], 'nothing to fill')
+  for (const id of [-100, 0.5, 2 ** 32, '0']) {
+    withoutPadding.pad_token_id = id
+    assert.equal(await code(() => withoutPadding(['a', 'the sky'], { padding: true })), 'ERR_TOKENLANE_NO_SUCH_TOKEN')
+  }
   assert.equal(await code(() => withoutPadding('a', { padding: 'max_length' })), 'ERR_TOKENLANE_ARGUMENT_VALUE')
 })
 
@@ -318,6 +323,14 @@ test('special tokens, ids and the config are properties', () => {
     String(require('node:util').inspect(tokenizer)),
     /^BertTokenizer \{ vocabSize: \d+, model_max_length: 64, padding_side: 'right' \}$/,
   )
+})
+
+test('added tokens have the ids that the tokenizer gives them', () => {
+  const file = tiny()
+  file.added_tokens[1].id = 99
+  const other = new PreTrainedTokenizer(file, { eos_token: '</s>' })
+  assert.deepEqual(other.encode('</s>', { add_special_tokens: false }), [other.eos_token_id])
+  assert.equal(other.all_special_ids[1], other.eos_token_id)
 })
 
 test('get_vocab has added tokens, in order of ids', () => {

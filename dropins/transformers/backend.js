@@ -37,7 +37,7 @@ class Backend {
   #engine
   #config
   #settings
-  #byContent
+  #added
 
   constructor(engine, config, settings = undefined) {
     this.#engine = engine
@@ -47,11 +47,12 @@ class Backend {
 
   /** From the object that a tokenizer.json holds. */
   static fromJson(json, config) {
-    if (typeof json !== 'object' || json === null)
+    if (typeof json !== 'object' || json === null) {
       throw typeError('tokenizerJSON must be the object of a tokenizer.json')
-    const { model = {}, ...rest } = json
+    }
+    const { model, ...rest } = json
     const settings = { ...rest, model: { ...model, vocab: null, merges: null } }
-    return new Backend(Engine.fromBufferSync(Buffer.from(JSON.stringify(json))), config, settings)
+    return new Backend(Engine.fromBufferSync(bytesOf(json)), config, settings)
   }
 
   /** The tokenizer of tokenlane. */
@@ -115,8 +116,10 @@ class Backend {
   }
 
   get_added_tokens_decoder() {
-    this.#byContent ??= (this.settings.added_tokens ?? []).map((token) => [token.id, { ...token }])
-    return new Map(this.#byContent)
+    // The library counts ids on if those in the file do not fit, and so does tokenlane.
+    const idOf = ({ content, id }) => this.#engine.tokenToId(content) ?? id
+    this.#added ??= (this.settings.added_tokens ?? []).map((token) => ({ ...token, id: idOf(token) }))
+    return new Map(this.#added.map((token) => [token.id, { ...token }]))
   }
 
   get_vocab(with_added_tokens = true) {
@@ -128,6 +131,15 @@ class Backend {
     const own = pieces.filter(([piece]) => !contents.has(piece))
     const all = with_added_tokens ? [...own, ...contents] : own
     return new Map(all.sort(([, one], [, other]) => one - other))
+  }
+}
+
+function bytesOf(json) {
+  try {
+    return Buffer.from(JSON.stringify(json))
+  } catch (failure) {
+    // A cycle, a bigint, or more text than a string can have.
+    throw typeError(`tokenizerJSON must be the object of a tokenizer.json: ${failure.message}`)
   }
 }
 

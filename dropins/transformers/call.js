@@ -10,6 +10,7 @@ const { tensorOf } = require('./tensor.js')
 
 // Limit for one tensor, in ids: one gibibyte of 64-bit integers.
 const MAX_TENSOR = 2 ** 27
+const MAX_ID = 0xffffffff
 const MAX_LENGTH = 0xffffffff
 
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
@@ -161,7 +162,7 @@ class Table {
     this.#length = length
     this.#isLeft = side === 'left'
     const isFilled = rows.some(({ ids }) => ids.length < length)
-    if (isFilled && !Number.isInteger(id)) {
+    if (isFilled && !(Number.isInteger(id) && id >= 0 && id <= MAX_ID)) {
       throw error('NO_SUCH_TOKEN', `padding needs an id, but the tokenizer has none for its pad_token ${String(token)}`)
     }
     this.#columns = [

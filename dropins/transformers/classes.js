@@ -5,7 +5,7 @@
 
 const { error, notCovered } = require('../errors.js')
 const { isTensor } = require('./tensor.js')
-const { PreTrainedTokenizer } = require('./tokenizer.js')
+const { PreTrainedTokenizer, idsOfTensor } = require('./tokenizer.js')
 
 class LlamaTokenizer extends PreTrainedTokenizer {
   padding_side = 'left'
@@ -36,15 +36,23 @@ class WhisperTokenizer extends PreTrainedTokenizer {
   decode(token_ids, decode_args = {}) {
     const { decode_with_timestamps = false, time_precision = 0.02, ...rest } = decode_args ?? {}
     if (!decode_with_timestamps) return super.decode(token_ids, rest)
-    const ids = isTensor(token_ids) ? token_ids.tolist().flat() : token_ids
+    const ids = isTensor(token_ids) ? idsOfTensor(token_ids) : token_ids
     const begin = this.all_special_ids.at(-1) + 1
-    const parts = [[]]
-    for (const id of ids.map(Number)) {
-      if (id >= begin) parts.push(`<|${((id - begin) * time_precision).toFixed(2)}|>`, [])
-      else parts.at(-1).push(id)
+    let text = ''
+    let open = []
+    const flush = () => {
+      if (open.length > 0) text += super.decode(open, rest)
+      open = []
     }
-    const textOf = (part) => (part.length === 0 ? '' : super.decode(part, rest))
-    return parts.map((part) => (typeof part === 'string' ? part : textOf(part))).join('')
+    for (const id of ids.map(Number)) {
+      if (id < begin) open.push(id)
+      else {
+        flush()
+        text += `<|${((id - begin) * time_precision).toFixed(2)}|>`
+      }
+    }
+    flush()
+    return text
   }
 
   _decode_asr() {

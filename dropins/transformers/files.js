@@ -22,7 +22,11 @@ const CONFIG = 'tokenizer_config.json'
 // Limit of a tokenizer.json, in bytes. The largest real ones have some tens of mebibytes.
 const MAX_BYTES = 2 ** 30
 
-/** Loads a tokenizer: { json, config }, the arguments of a constructor. */
+/**
+ * Loads a tokenizer: { json, config }, the arguments of a constructor.
+ *
+ * @param {any} [options]
+ */
 async function load(name, options = {}) {
   if (typeof name !== 'string' || name === '')
     throw typeError('the name of a model, or the path of its folder, must be a string')

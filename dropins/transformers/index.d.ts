@@ -262,6 +262,27 @@ export type ApplyChatTemplateReturn<
     ? BatchEncodingItem<string, TReturnTensor>
     : BatchEncoding<BatchEncodingItem<string, TReturnTensor>>
 
+/** The tokenizer inside a {@link PreTrainedTokenizer}: the calls of @huggingface/tokenizers. */
+export interface TokenizerBackend {
+  /** The ids, tokens and masks of a text. */
+  encode(
+    text: string,
+    options?: EncodeOptions & { return_token_type_ids?: boolean | null | undefined },
+  ): { ids: number[]; tokens: string[]; attention_mask: number[]; token_type_ids?: number[] }
+  /** The text of ids. */
+  decode(token_ids: number[] | bigint[], options?: DecodeOptions): string
+  /** The tokens of a text. Special tokens are only added if `add_special_tokens` is `true`. */
+  tokenize(text: string, options?: EncodeOptions): string[]
+  /** The id of a token, or `undefined`. */
+  token_to_id(token: string): number | undefined
+  /** The token of an id, or `undefined`. */
+  id_to_token(id: number): string | undefined
+  /** The added tokens by their ids, as in the tokenizer.json. */
+  get_added_tokens_decoder(): Map<number, any>
+  /** All tokens with their ids, without added tokens if `false` is passed. */
+  get_vocab(with_added_tokens?: boolean): Map<string, number>
+}
+
 /**
  * A tokenizer, which is also a function: `tokenizer(text, options)` returns the inputs of a model.
  *
@@ -289,6 +310,8 @@ export class PreTrainedTokenizer {
     pretrained_model_name_or_path: string,
     options?: PretrainedTokenizerOptions,
   ): Promise<PreTrainedTokenizer>
+  /** The tokenizer inside. */
+  readonly _tokenizer: TokenizerBackend
   /** Whether calls return `token_type_ids` by default. */
   return_token_type_ids: boolean
   /** The side of padding. At first that of the config, else `'right'`. */

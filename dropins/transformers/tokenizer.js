@@ -21,6 +21,7 @@ class Loaded {
 /** A function that passes its arguments to its method `_call`. */
 class Callable {
   constructor() {
+    /** @type {any} */
     const callable = (...args) => callable._call(...args)
     // biome-ignore lint/correctness/noConstructorReturn: a tokenizer is a function.
     return Object.setPrototypeOf(callable, new.target.prototype)
@@ -39,7 +40,7 @@ class PreTrainedTokenizer extends Callable {
       throw typeError('tokenizerConfig must be an object')
     const isLoaded = tokenizerJSON instanceof Loaded
     const backend = isLoaded ? tokenizerJSON.backend : Backend.fromJson(tokenizerJSON, tokenizerConfig)
-    Object.defineProperty(this, '_tokenizer', { value: backend })
+    this._tokenizer = backend
     this.config = tokenizerConfig
     this.padding_side = tokenizerConfig.padding_side ?? this.padding_side
     for (const [name, others] of Object.entries(SPECIAL)) {
@@ -125,7 +126,7 @@ class PreTrainedTokenizer extends Callable {
   }
 
   decode(token_ids, decode_args = {}) {
-    return this.decode_single(isTensor(token_ids) ? rowOf(token_ids) : token_ids, decode_args)
+    return this.decode_single(isTensor(token_ids) ? idsOfTensor(token_ids) : token_ids, decode_args)
   }
 
   decode_single(token_ids, { skip_special_tokens = false, clean_up_tokenization_spaces = null } = {}) {
@@ -209,7 +210,7 @@ function templateOf(value) {
 }
 
 /** The ids of a tensor that has one row. */
-function rowOf(tensor) {
+function idsOfTensor(tensor) {
   const { dims } = tensor
   if (dims.length === 1) return tensor.tolist()
   if (dims.length !== 2) throw error('TENSOR_SHAPE', `Expected tensor to have 1-2 dimensions, got ${dims.length}.`)
@@ -220,4 +221,4 @@ function rowOf(tensor) {
   )
 }
 
-module.exports = { Loaded, PreTrainedTokenizer }
+module.exports = { Loaded, PreTrainedTokenizer, idsOfTensor }

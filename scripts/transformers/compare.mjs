@@ -132,7 +132,7 @@ async function loadPeer() {
     ])
     if (!isDone) stop('cannot install @huggingface/transformers')
   }
-  return import(pathToFileURL(path.join(place, 'dist', 'transformers.node.mjs')))
+  return import(pathToFileURL(path.join(place, 'dist', 'transformers.node.mjs')).href)
 }
 
 /** A folder of the tokenizer with a config, which the package needs. */
@@ -302,7 +302,11 @@ function columns({ types }) {
   return types === undefined ? 2 : 3
 }
 
-/** A result as lists of rows, or { error }. */
+/**
+ * A result as lists of rows, or { error }.
+ *
+ * @returns {any}
+ */
 function outcome(call) {
   try {
     const result = call()

@@ -262,13 +262,25 @@ export type ApplyChatTemplateReturn<
     ? BatchEncodingItem<string, TReturnTensor>
     : BatchEncoding<BatchEncodingItem<string, TReturnTensor>>
 
+/** The encoding of one text, as arrays. */
+export interface BackendEncoding {
+  /** The ids. */
+  ids: number[]
+  /** The tokens, as the vocabulary writes them. */
+  tokens: string[]
+  /** 1 for each id. */
+  attention_mask: number[]
+  /** The number of the text in a pair, if it is asked for. */
+  token_type_ids?: number[]
+}
+
 /** The tokenizer inside a {@link PreTrainedTokenizer}: the calls of @huggingface/tokenizers. */
 export interface TokenizerBackend {
   /** The ids, tokens and masks of a text. */
   encode(
     text: string,
     options?: EncodeOptions & { return_token_type_ids?: boolean | null | undefined },
-  ): { ids: number[]; tokens: string[]; attention_mask: number[]; token_type_ids?: number[] }
+  ): BackendEncoding
   /** The text of ids. */
   decode(token_ids: number[] | bigint[], options?: DecodeOptions): string
   /** The tokens of a text. Special tokens are only added if `add_special_tokens` is `true`. */

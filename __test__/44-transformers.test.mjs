@@ -143,6 +143,19 @@ test('truncation keeps special tokens, as in Python', () => {
   assert.deepEqual(ids({ truncation: 'do_not_truncate', max_length: 5 }), [CLS, ...all, SEP])
 })
 
+test('a long text has the ids of a short one', () => {
+  const part = 'The capital, of France: 12345 '
+  const wide = new BertTokenizer(bert(), { ...bertConfig(), model_max_length: undefined })
+  for (const count of [1, 1000, 1100, 3000]) {
+    const [text, text_pair] = [part.repeat(count), 'a dog']
+    const { ids, typeIds } = engine.encode(text, { pair: text_pair })
+    const found = wide(text, { ...arrays, text_pair })
+    assert.deepEqual([found.input_ids, found.token_type_ids], [[...ids], [...typeIds]], `${count}`)
+    const { input_ids } = wide(text, { return_token_type_ids: false })
+    assert.deepEqual(Array.from(input_ids.data, Number), [...engine.encode(text).ids])
+  }
+})
+
 test('the truncation and padding of the file count for nothing', () => {
   const file = { ...bert(), truncation: { direction: 'Right', max_length: 3, strategy: 'LongestFirst', stride: 0 } }
   file.padding = {

@@ -10,6 +10,9 @@ const { tensorOf } = require('./tensor.js')
 
 // Limit for one tensor, in ids: one gibibyte of 64-bit integers.
 const MAX_TENSOR = 2 ** 27
+// A shorter text alone is encoded on this thread: a batch costs a task on the thread pool.
+const LONG = 2 ** 15
+
 const MAX_ID = 0xffffffff
 const MAX_LENGTH = 0xffffffff
 
@@ -118,9 +121,14 @@ function strategyOf(truncation) {
 
 /** Encodes all rows: { ids, typeIds? } each. Texts with and without a pair are two batches. */
 function encodeRows(engine, { texts, pairs, hasTypeIds, addSpecialTokens, truncation }) {
-  const options = { addSpecialTokens, truncation, padding: false, columns: hasTypeIds ? ['typeIds'] : [] }
-  const encode = (some, theirPairs) => rowsOf(engine.encodeBatchSync(some, { ...options, pairs: theirPairs }))
+  const options = { addSpecialTokens, truncation, padding: false }
   const isPair = (index) => typeof pairs?.[index] === 'string'
+  if (texts.length === 1 && texts[0].length < LONG) {
+    const encoding = engine.encode(texts[0], { ...options, pair: isPair(0) ? pairs[0] : undefined })
+    return [{ ids: encoding.ids, typeIds: hasTypeIds ? encoding.typeIds : undefined }]
+  }
+  const columns = hasTypeIds ? ['typeIds'] : []
+  const encode = (some, theirs) => rowsOf(engine.encodeBatchSync(some, { ...options, columns, pairs: theirs }))
   const all = [...texts.keys()]
   if (pairs === undefined || all.every(isPair)) return encode(texts, pairs)
   const rows = new Array(texts.length)
@@ -128,7 +136,9 @@ function encodeRows(engine, { texts, pairs, hasTypeIds, addSpecialTokens, trunca
     const members = all.filter((index) => isPair(index) === kind)
     const pick = (list) => members.map((index) => list[index])
     const encoded = encode(pick(texts), kind ? pick(pairs) : undefined)
-    members.forEach((index, at) => (rows[index] = encoded[at]))
+    members.forEach((index, at) => {
+      rows[index] = encoded[at]
+    })
   }
   return rows
 }

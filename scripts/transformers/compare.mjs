@@ -16,10 +16,12 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
-import { AutoTokenizer, env, Tensor } from '../../dropins/transformers/index.mjs'
+import * as tokenlane from '../../dropins/transformers/index.mjs'
 import { root, run, stop } from '../setup.mjs'
 import { bert as tinyBert, bertConfig as tinyConfig } from '../../__test__/support/bert.mjs'
 import { Random, linesOf, randomCall, randomText } from './texts.mjs'
+
+const { AutoTokenizer, env, Tensor } = tokenlane
 
 const PINNED = '4.3.1'
 const cache = path.join(root, '.cache', 'transformers')
@@ -109,7 +111,7 @@ for (const folder of positionals) {
     if (fs.existsSync(file)) table.push(await compare(name, file))
   }
 }
-table.push(await compareModels())
+table.push(compareClasses(), await compareModels())
 decide()
 print()
 process.exit(faults.length > 0 ? 1 : 0)
@@ -155,7 +157,7 @@ function configOf(file) {
 
 async function compare(name, file) {
   const folder = folderOf(name, file)
-  const row = { name, calls: 0, equal: 0, wrong: 0, ids: 0, types: 0, tokens: 0, text: 0, cut: 0 }
+  const row = rowOf(name)
   let theirs
   try {
     theirs = await peer.AutoTokenizer.from_pretrained(folder)
@@ -402,6 +404,59 @@ function compareChat(subject, chat) {
   }
 }
 
+/** A row of the printed table. */
+function rowOf(name) {
+  return { name, calls: 0, equal: 0, wrong: 0, ids: 0, types: 0, tokens: 0, text: 0, cut: 0 }
+}
+
+/** Compares the defaults of all classes, and the inputs of a translation model. */
+function compareClasses() {
+  const subject = { row: rowOf('classes') }
+  const names = Object.keys(peer).filter(
+    (name) => /Tokenizer$|^TokenizersBackend$/.test(name) && name !== 'AutoTokenizer',
+  )
+  for (const name of names) {
+    const faces = [peer, tokenlane].map((library) => {
+      const tokenizer = new library[name](tinyBert(), tinyConfig())
+      return [
+        tokenizer.constructor.name,
+        tokenizer.return_token_type_ids,
+        tokenizer.padding_side,
+        tokenizer.model_max_length,
+      ]
+    })
+    same(subject, name, ...faces)
+    const [expected, actual] = [peer, tokenlane].map((library) =>
+      new library[name](tinyBert(), tinyConfig())('a', { return_tensor: false }),
+    )
+    same(subject, `${name} call`, expected, actual)
+  }
+  const languages = ['eng_Latn', 'fra_Latn']
+  const file = tinyBert()
+  languages.forEach((content, index) =>
+    file.added_tokens.push({ ...file.added_tokens[0], id: Object.keys(file.model.vocab).length + index, content }),
+  )
+  file.post_processor.single[0].SpecialToken.id = languages[0]
+  file.post_processor.special_tokens[languages[0]] = {
+    id: languages[0],
+    ids: [file.added_tokens.at(-2).id],
+    tokens: [languages[0]],
+  }
+  const translated = [peer, tokenlane].map(({ NllbTokenizer }) => {
+    const tokenizer = new NllbTokenizer(structuredClone(file), tinyConfig())
+    return [languages, languages.toReversed(), languages].map(([src_lang, tgt_lang]) => {
+      const generate = { src_lang, tgt_lang }
+      return [
+        tokenizer._build_translation_inputs('the sky', { return_tensor: false }, generate),
+        generate,
+        tokenizer.language_codes,
+      ]
+    })
+  })
+  same(subject, 'translation', ...translated)
+  return subject.row
+}
+
 /** Runs a model, a pipeline and a streamer of the package with either tokenizer. */
 async function compareModels() {
   const folder = path.join(cache, 'tokenizers', 'reranker')
@@ -417,9 +472,7 @@ async function compareModels() {
   env.Tensor = peer.Tensor
   const theirs = await peer.AutoTokenizer.from_pretrained(folder)
   const ours = await AutoTokenizer.from_pretrained(folder)
-  const subject = {
-    row: { name: 'models of the package', calls: 0, equal: 0, wrong: 0, ids: 0, types: 0, tokens: 0, text: 0, cut: 0 },
-  }
+  const subject = { row: rowOf('models of the package') }
   const model = await peer.AutoModelForSequenceClassification.from_pretrained(folder, { dtype: 'fp32' })
   const queries = ['the capital of france', 'bake bread', 'a']
   const passages = ['paris is the capital', 'bread and flour', 'the dog']

@@ -471,7 +471,11 @@ test('an unknown class is a warning, a folder without a config a tokenizer witho
   const warning = new Promise((resolve) => process.once('warning', resolve))
   assert.equal((await AutoTokenizer.from_pretrained(folder)).constructor, PreTrainedTokenizer)
   assert.match((await warning).message, /^Unknown tokenizer class "constructor"/)
-  const bare = await AutoTokenizer.from_pretrained(folderOf('bare', { 'tokenizer.json': bert() }))
+  const told = []
+  const bare = await AutoTokenizer.from_pretrained(folderOf('bare', { 'tokenizer.json': bert() }), {
+    progress_callback: ({ file }) => told.push(file),
+  })
+  assert.deepEqual([...new Set(told)], ['tokenizer.json'])
   assert.deepEqual([bare.constructor, bare.config, bare.chat_template], [PreTrainedTokenizer, {}, null])
 })
 
@@ -512,11 +516,12 @@ test('folders that cannot be loaded are errors that name what is wrong', async (
 })
 
 test('a repository is downloaded once, with its progress, and is in the cache then', async () => {
-  const files = Object.fromEntries(
-    Object.entries({ 'tokenizer.json': bert(), 'tokenizer_config.json': { ...bertConfig(), model_max_length: 7 } }).map(
-      ([name, value]) => [name, Buffer.from(bytesOf(value))],
-    ),
-  )
+  const contents = {
+    'tokenizer.json': bert(),
+    'tokenizer_config.json': { ...bertConfig(), model_max_length: 7 },
+    'chat_template.jinja': '{{ messages[0].content }}',
+  }
+  const files = Object.fromEntries(Object.entries(contents).map(([name, value]) => [name, Buffer.from(bytesOf(value))]))
   const hub = await startHub({ 'org/name': { files, tags: ['v1'] } })
   const before = process.env.HF_ENDPOINT
   process.env.HF_ENDPOINT = hub.url
@@ -529,6 +534,7 @@ test('a repository is downloaded once, with its progress, and is in the cache th
       progress_callback: (info) => events.push(info),
     })
     assert.deepEqual([loaded.constructor, loaded.model_max_length], [BertTokenizer, 7])
+    assert.equal(loaded.apply_chat_template([{ role: 'user', content: 'x' }], { tokenize: false }), 'x')
     assert.deepEqual(loaded('the sky', arrays), tokenizer('the sky', arrays))
     for (const file of Object.keys(files)) {
       const own = events.filter((info) => info.file === file)

@@ -34,8 +34,9 @@ async function load(name, options = {}) {
   const progress = new Progress(name, onProgress)
   const [file] = await Promise.all([locate(name, options, progress), findTensor()])
   const [{ backend, size }, { config, templates }] = await Promise.all([backendOf(file), besideOf(file)])
-  progress.finish(TOKENIZER, size)
-  progress.finish(CONFIG, JSON.stringify(config).length)
+  progress.finish(TOKENIZER, size ?? (await sizeOf(file)))
+  progress.finish(CONFIG, await sizeOf(path.join(path.dirname(file), CONFIG)))
+  progress.finishStarted()
   return { json: new Loaded(backend(config), templates), config }
 }
 
@@ -68,6 +69,11 @@ async function isFolder(folder) {
   }
 }
 
+async function sizeOf(file) {
+  const stat = await fs.stat(file).catch(() => undefined)
+  return stat?.size
+}
+
 /** { backend, size }: a function that makes the backend with its config, and the bytes read. */
 async function backendOf(file) {
   if (path.basename(file) === TOKENIZER) {
@@ -83,7 +89,7 @@ async function backendOf(file) {
   }
   // Not a tokenizer.json: the loader knows which other files a folder can have.
   const engine = await Engine.fromFile(path.basename(file) === TOKENIZER ? path.dirname(file) : file)
-  return { backend: (config) => new Backend(engine, config), size: 0 }
+  return { backend: (config) => new Backend(engine, config), size: undefined }
 }
 
 /** The config and the chat templates beside a tokenizer. */
@@ -127,9 +133,19 @@ class Progress {
     this.#emit('progress', file, { progress: total > 0 ? (100 * loaded) / total : 100, loaded, total })
   }
 
-  finish(file, size) {
-    if (!this.#started.has(file)) this.report({ file, loaded: size, total: size })
+  /** Reports the end of a file, also of one that was not downloaded. Without a size there is none. */
+  finish(file, size = undefined) {
+    if (!this.#started.has(file)) {
+      if (size === undefined) return
+      this.report({ file, loaded: size, total: size })
+    }
+    this.#started.delete(file)
     this.#emit('done', file)
+  }
+
+  /** Reports the end of the files that were downloaded beside the tokenizer. */
+  finishStarted() {
+    for (const file of [...this.#started]) this.finish(file)
   }
 }
 

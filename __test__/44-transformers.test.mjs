@@ -471,6 +471,8 @@ test('an unknown class is a warning, a folder without a config a tokenizer witho
   const warning = new Promise((resolve) => process.once('warning', resolve))
   assert.equal((await AutoTokenizer.from_pretrained(folder)).constructor, PreTrainedTokenizer)
   assert.match((await warning).message, /^Unknown tokenizer class "constructor"/)
+  const none = { 'tokenizer.json': bert(), 'tokenizer_config.json': { tokenizer_class: null } }
+  assert.equal((await AutoTokenizer.from_pretrained(folderOf('null', none))).constructor, PreTrainedTokenizer)
   const told = []
   const bare = await AutoTokenizer.from_pretrained(folderOf('bare', { 'tokenizer.json': bert() }), {
     progress_callback: ({ file }) => told.push(file),

@@ -15,11 +15,11 @@ class AutoTokenizer {
 }
 
 /** The class that a config names, with or without the suffix "Fast". */
-function classOf(name = 'PreTrainedTokenizer') {
-  const bare = String(name).replace(/Fast$/, '')
+function classOf(name) {
+  const bare = String(name ?? 'PreTrainedTokenizer').replace(/Fast$/, '')
   if (Object.hasOwn(classes, bare)) return classes[bare]
   if (!['PreTrainedTokenizer', 'TokenizersBackend'].includes(bare)) {
-    warnOnce(`Unknown tokenizer class "${bare}", attempting to construct from base class.`)
+    warnOnce(`Unknown tokenizer class "${bare.slice(0, 100)}", attempting to construct from base class.`)
   }
   return PreTrainedTokenizer
 }

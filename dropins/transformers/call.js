@@ -21,11 +21,14 @@ const RAGGED =
   'Unable to create tensor, you should probably activate truncation and/or padding ' +
   "with 'padding=true' and 'truncation=true' to have batched tensors with the same length."
 
+// Messages of this process. Configs can bring any number of them.
 const warned = new Set()
+const MAX_WARNED = 100
 
 function warnOnce(message) {
-  if (!warned.has(message)) process.emitWarning(message)
+  if (warned.has(message) || warned.size === MAX_WARNED) return
   warned.add(message)
+  process.emitWarning(message)
 }
 
 /** Encodes texts: { input_ids, attention_mask, token_type_ids? } as tensors or as arrays. */

@@ -90,6 +90,14 @@ test('pairs have type ids; a batch can have texts with and without a pair', () =
   )
 })
 
+test('the error of a row has its index', async () => {
+  const options = { truncation: 'only_second', max_length: 5 }
+  const texts = ['a', 'the capital of france', 'a', 'a city of france']
+  const mixed = await failure(() => tokenizer(texts, { ...options, text_pair: ['dog', null, 'dog', null] }))
+  assert.deepEqual([mixed.code, mixed.row], ['ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT', 1])
+  assert.equal((await failure(() => tokenizer(texts.slice(2), options))).row, 1)
+})
+
 test('padding: to the longest row, to max_length, on either side', () => {
   const texts = ['a', 'the capital of france']
   const [short, long] = texts.map((text) => [...engine.encode(text).ids])

@@ -138,12 +138,22 @@ function encodeRows(engine, { texts, pairs, hasTypeIds, addSpecialTokens, trunca
   for (const kind of [true, false]) {
     const members = all.filter((index) => isPair(index) === kind)
     const pick = (list) => members.map((index) => list[index])
-    const encoded = encode(pick(texts), kind ? pick(pairs) : undefined)
+    const encoded = withRows(members, () => encode(pick(texts), kind ? pick(pairs) : undefined))
     members.forEach((index, at) => {
       rows[index] = encoded[at]
     })
   }
   return rows
+}
+
+/** Calls `work` on some of the rows; an error has the index of its row among all of them. */
+function withRows(members, work) {
+  try {
+    return work()
+  } catch (failure) {
+    if (failure.row !== undefined) failure.row = members[failure.row]
+    throw failure
+  }
 }
 
 function rowsOf(batch) {

@@ -85,4 +85,11 @@ try {
 } catch (error) {
   result = error.code ?? `${error.name}: ${error.message}`
 }
-console.log(JSON.stringify({ result, after: tokenizer.encode('short text').ids.length > 0 }))
+// The argument may still take all memory. A short text then gets the same error.
+let after
+try {
+  after = tokenizer.encode('short text').ids.length > 0
+} catch (error) {
+  after = error.code === 'ERR_TOKENLANE_OUT_OF_MEMORY'
+}
+console.log(JSON.stringify({ result, after }))

@@ -12,6 +12,7 @@ import { Tokenizer, encodings } from '../index.mjs'
 import { partsOf, signed } from '../cli/page/visible.mjs'
 import { tokensPerLine, tokensWithin } from '../cli/tokens.mjs'
 import { SENTENCES } from '../cli/web/languages.mjs'
+import { bert } from './support/bert.mjs'
 import { folderWithTokenizer, runIn, servePage, startIn } from './support/cli.mjs'
 import { text } from './support/texts.mjs'
 
@@ -111,6 +112,34 @@ test('tokens equal those of the library', async () => {
   assert.deepEqual(tiny.tokens.map(({ kind, token }) => [kind, token]), [['added', '<s>'], ['text', 'hello'], ['text', 'he'], ['added', '</s>']])
   assert.deepEqual(tiny.lines, { total: 2, per: 1, counts: [1, 1] })
   assert.deepEqual(await post('/api/tokens', { tokenizer: 'r50k_base', text: '' }), { count: 0, characters: 0, bytes: 0, start: 0, end: 0, step: answer.step, tokens: [], lines: { total: 1, per: 1, counts: [0] } })
+})
+
+test('a BERT tokenizer is shown beside a BPE one', async () => {
+  fs.writeFileSync(`${folder}/bert.json`, JSON.stringify(bert()))
+  const { child, url } = await servePage(folder, ['bert.json', 'r50k_base'])
+  try {
+    const json = async (path, body) => {
+      const init = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+      return (await fetch(url + path, init)).json()
+    }
+    assert.deepEqual((await json('/api/tokenizers')).shown, ['bert.json', 'r50k_base'])
+    const text = 'Sleeping Café 🚀'
+    const spelled = async (tokenizer) => {
+      const { tokens } = await json('/api/tokens', { tokenizer, text })
+      return tokens.map(({ kind, token, start, end }) => [kind, token, text.slice(start, end)])
+    }
+    assert.deepEqual(await spelled('bert.json'), [
+      ['added', '[CLS]', ''],
+      ['text', 'sleep', 'Sleep'],
+      ['text', '##ing', 'ing'],
+      ...['c', '##a', '##f', '##e'].map((piece, at) => ['text', piece, 'Café'[at]]),
+      ['special', '[UNK]', '🚀'],
+      ['added', '[SEP]', ''],
+    ])
+    assert.equal((await spelled('r50k_base')).map(([, , text]) => text).join('').startsWith('Sleeping Café'), true)
+  } finally {
+    child.kill()
+  }
 })
 
 test('a long text is sent in parts, and the parts make the whole', async () => {

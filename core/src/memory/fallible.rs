@@ -1,17 +1,19 @@
 //! Allocations that may fail.
 //!
-//! When an allocation fails, Rust ends the process, unless the caller used a `try_` method. So every list that grows with a
-//! text, a file or a list of ids grows through [`Grow`]. A failure becomes an [`OutOfMemory`]: as a `Result` where the
-//! caller returns one, and by unwinding to the nearest [`catch`] inside loops and closures that cannot. The entry points of
-//! the crate catch it and return it as their own error. (In WebAssembly panics do not unwind; there the module traps, as it
-//! does for any failed allocation.)
+//! When an allocation fails, Rust ends the process unless the caller used a `try_` method.
+//! Therefore every list whose length depends on a text, a file or a list of ids grows through
+//! [`Grow`]. A failure becomes an [`OutOfMemory`]. Functions that return a `Result` return it.
+//! Loops and closures that cannot return it unwind to the nearest [`catch`]. The entry points of
+//! the crate catch it and convert it to their own error. (In WebAssembly, panics do not unwind; the
+//! module traps, as it does for any failed allocation.)
 //!
-//! Two more things keep a process alive that is close to its limit:
+//! Two more rules keep a process alive that is close to its limit:
 //!
-//! - Small allocations that fail are the allocator's concern. The addon's allocator serves them from a reserve and calls
-//!   [`note_shortage`]. Loops call [`check`] between words, rows and tokens, so that they stop before the reserve is used up.
-//! - A large allocation has to leave [`HEADROOM`] for whatever else allocates in the process and cannot fail: the engine
-//!   that runs JavaScript, the C library, the loader of shared libraries.
+//! - The allocator handles small allocations that fail. The addon's allocator serves them from a
+//!   reserve and calls [`note_shortage`]. Loops call [`check`] between words, rows and tokens, so
+//!   that they stop before the reserve is used up.
+//! - A large allocation must leave [`HEADROOM`] for code in the process that allocates and cannot
+//!   handle a failure: the JavaScript engine, the C library, the loader of shared libraries.
 
 use std::cell::Cell;
 use std::collections::BinaryHeap;
@@ -23,22 +25,22 @@ use thiserror::Error;
 
 use super::pages;
 
-/// An allocation of this many bytes or more has to leave [`HEADROOM`].
+/// Allocations of at least this size must leave [`HEADROOM`]: 1 MiB.
 const LARGE: usize = 1 << 20;
 
-/// What a large allocation leaves to others, in bytes of address space.
+/// Address space, in bytes, that must still be available after a large allocation: 64 MiB.
 pub const HEADROOM: usize = 64 << 20;
 
-/// Memory that the system did not give.
+/// The error of an allocation that the system refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("out of memory: {bytes} more bytes are not available; use shorter texts, smaller batches or a higher limit")]
 pub struct OutOfMemory {
-    /// How many bytes were wanted.
+    /// The number of bytes requested.
     pub bytes: usize,
 }
 
 impl OutOfMemory {
-    /// An allocation of `count` values.
+    /// The error of an allocation of `count` values.
     pub(crate) fn of<T>(count: usize) -> Self {
         Self { bytes: count.saturating_mul(size_of::<T>()) }
     }
@@ -46,14 +48,16 @@ impl OutOfMemory {
     /// Unwinds to the nearest [`catch`].
     #[cold]
     pub(crate) fn unwind(self) -> ! {
-        // Not `panic_any`: nothing is wrong with the program, so no panic hook runs.
+        // `resume_unwind` and not `panic_any`: this is no bug in the program, so the panic hook
+        // must not run.
         resume_unwind(Box::new(self))
     }
 }
 
-/// Runs `work`. If it unwinds with an [`OutOfMemory`], that is its error; any other panic goes on.
+/// Runs `work`. If it unwinds with an [`OutOfMemory`], returns that as the error. Any other panic
+/// continues to unwind.
 ///
-/// Callers drop whatever `work` had borrowed mutably, or clear it before its next use.
+/// After an error, callers must drop or clear every value that `work` borrowed mutably.
 pub(crate) fn catch<T, E: From<OutOfMemory>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| match panic.downcast::<OutOfMemory>() {
         Ok(error) => Err((*error).into()),
@@ -61,26 +65,28 @@ pub(crate) fn catch<T, E: From<OutOfMemory>>(work: impl FnOnce() -> Result<T, E>
     })
 }
 
-/// The bytes of the last small allocation that failed and was served from a reserve; 0 if there is no shortage.
+/// The size in bytes of the last small allocation that failed and was served from a reserve; 0 if
+/// memory is not short.
 static SHORTAGE: AtomicUsize = AtomicUsize::new(0);
 
-/// To be called by an allocator that served a failed allocation of `bytes` from a reserve: from now on [`check`] fails
-/// until the system has memory again.
+/// Records that the allocator served a failed allocation of `bytes` from a reserve. From then on
+/// [`check`] fails until the system has memory again.
 pub fn note_shortage(bytes: usize) {
     SHORTAGE.store(bytes.max(1), Ordering::Relaxed);
 }
 
-/// Fails if memory has become short and still is. To be called in loops that allocate a little in each round.
+/// Fails while memory is short. Loops that allocate a little in each round call it.
 #[inline]
 pub(crate) fn check() -> Result<(), OutOfMemory> {
-    // Relaxed: the number guards no other memory. A thread that sees it late stops one round later.
+    // Relaxed: the number guards no other memory. A thread that reads an old value stops one round
+    // later.
     match SHORTAGE.load(Ordering::Relaxed) {
         0 => Ok(()),
         bytes => check_again(bytes),
     }
 }
 
-/// As [`check`], but a failure unwinds.
+/// Like [`check`], but a failure unwinds.
 #[inline]
 pub(crate) fn checkpoint() {
     check().unwrap_or_else(|error| error.unwind());
@@ -97,8 +103,9 @@ fn require(bytes: usize) -> Result<(), OutOfMemory> {
     if pages::is_mappable(bytes) { Ok(()) } else { Err(OutOfMemory { bytes }) }
 }
 
-/// Fails if `bytes` are many and the system does not have them, and [`HEADROOM`] beyond, at the moment. Nothing is
-/// allocated: to be asked before another library takes memory and could not report a failure.
+/// Fails if `bytes` is at least 1 MiB and the system cannot provide that many bytes and
+/// [`HEADROOM`] at the moment. Allocates nothing: callers use it before a library allocates that
+/// could not report a failure.
 pub fn require_large(bytes: usize) -> Result<(), OutOfMemory> {
     if bytes < LARGE {
         return Ok(());
@@ -111,7 +118,8 @@ pub fn require_large(bytes: usize) -> Result<(), OutOfMemory> {
     require(wanted).map_err(|_| OutOfMemory { bytes })
 }
 
-/// As [`require_large`], but a failure unwinds: to be called before tables are made that take up to so many bytes.
+/// Like [`require_large`], but a failure unwinds. Callers use it before they build tables of up to
+/// `bytes` bytes.
 pub(crate) fn require_for_tables(bytes: usize) {
     require_large(bytes).unwrap_or_else(|error| error.unwind());
 }
@@ -120,12 +128,15 @@ thread_local! {
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the allocation that this thread is doing may fail, so that an allocator need not touch its reserve for it.
+/// Whether this thread is in an allocation that may fail, so that the allocator need not use its
+/// reserve.
 pub fn may_fail() -> bool {
     MAY_FAIL.get()
 }
 
-/// Does one fallible allocation of `bytes`, or none. Where it fails, it is tried again without what the pool keeps.
+/// Runs `allocate`, which returns whether it was successful. After a failure, returns the pool's
+/// cached memory to the system and tries once more. `bytes` is the size for the error and for the
+/// headroom.
 fn attempt(bytes: usize, mut allocate: impl FnMut() -> bool) -> Result<(), OutOfMemory> {
     let mut allocates = || {
         MAY_FAIL.set(true);
@@ -142,7 +153,8 @@ fn attempt(bytes: usize, mut allocate: impl FnMut() -> bool) -> Result<(), OutOf
     leave_headroom(bytes)
 }
 
-/// To be called after an allocation of `bytes`, which is given up again on failure.
+/// Checks, after an allocation of `bytes`, that it left [`HEADROOM`]. On failure the caller frees
+/// the memory again.
 pub(super) fn leave_headroom(bytes: usize) -> Result<(), OutOfMemory> {
     if bytes < LARGE || pages::is_mappable(HEADROOM) {
         return Ok(());
@@ -153,10 +165,11 @@ pub(super) fn leave_headroom(bytes: usize) -> Result<(), OutOfMemory> {
 
 /// Lists that grow fallibly.
 pub trait Grow {
-    /// Makes room for `more` values behind the last one. Growing step by step copies each value a few times at most.
+    /// Reserves space for `more` values behind the last one. Growth is amortized: appending step by
+    /// step copies each value a constant number of times on average.
     fn try_grow(&mut self, more: usize) -> Result<(), OutOfMemory>;
 
-    /// The same, but a failure unwinds to the nearest `catch` of this crate.
+    /// Like [`Self::try_grow`], but a failure unwinds to the nearest `catch` of this crate.
     #[inline]
     fn grow(&mut self, more: usize) {
         self.try_grow(more).unwrap_or_else(|error| error.unwind());
@@ -192,7 +205,8 @@ impl Grow for String {
 fn try_grow_vec<T>(list: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     let bytes = list.len().saturating_add(more).saturating_mul(size_of::<T>());
     attempt(bytes, || {
-        // Twice what there was; if that is too much, then what is needed and a little more.
+        // `try_reserve` doubles the capacity. If that fails, request only the needed space and a
+        // sixteenth of the length.
         let little = more.saturating_add(list.len() / 16);
         list.try_reserve(more).or_else(|_| list.try_reserve_exact(little)).is_ok()
     })
@@ -228,7 +242,7 @@ pub(crate) fn push_str(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-/// Several lists end to end; a failure unwinds.
+/// Concatenates lists; a failure unwinds.
 pub(crate) fn concat<T: Copy>(parts: &[&[T]]) -> Vec<T> {
     let mut list = Vec::new();
     list.grow(parts.iter().map(|part| part.len()).sum());
@@ -236,28 +250,28 @@ pub(crate) fn concat<T: Copy>(parts: &[&[T]]) -> Vec<T> {
     list
 }
 
-/// Appends `count` times a value; a failure unwinds.
+/// Appends `count` copies of a value; a failure unwinds.
 #[inline]
 pub(crate) fn append_copies<T: Clone>(list: &mut Vec<T>, value: T, count: usize) {
     list.grow(count);
     list.resize(list.len() + count, value);
 }
 
-/// `count` times a value; a failure unwinds.
+/// Returns `count` copies of a value; a failure unwinds.
 pub(crate) fn copies<T: Clone>(value: T, count: usize) -> Vec<T> {
     let mut list = Vec::new();
     append_copies(&mut list, value, count);
     list
 }
 
-/// An empty list with room for `capacity` values.
+/// Returns an empty list with capacity for `capacity` values.
 pub(crate) fn with_room<T>(capacity: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut list = Vec::new();
     list.try_grow(capacity)?;
     Ok(list)
 }
 
-/// An empty hash table with room for `capacity` values.
+/// Returns an empty hash table with capacity for `capacity` values.
 pub(crate) fn table_with_room<T>(capacity: usize) -> Result<HashTable<T>, OutOfMemory> {
     let mut table = HashTable::new();
     // The table is empty, so no value is hashed.
@@ -265,14 +279,14 @@ pub(crate) fn table_with_room<T>(capacity: usize) -> Result<HashTable<T>, OutOfM
     Ok(table)
 }
 
-/// The values of an iterator; a failure unwinds.
+/// Collects an iterator of unknown length; a failure unwinds.
 pub(crate) fn gather<T>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut list = Vec::new();
     values.for_each(|value| push(&mut list, value));
     list
 }
 
-/// The values of an iterator that knows how many they are.
+/// Collects an iterator of known length.
 pub(crate) fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
     let mut list = with_room(values.len())?;
     list.extend(values);

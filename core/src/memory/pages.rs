@@ -1,31 +1,33 @@
-//! Pages from the kernel: mapped, advised, given back.
+//! Pages from the kernel: mapping, advising and unmapping.
 //!
-//! A page that was written stays in memory until the kernel is told that its bytes do not matter any more. There are two ways
-//! to say so. *Free* lets the kernel take the page when memory is short, and costs nothing if it is written again before; it
-//! counts as resident until then. *Don't need* gives it back now, and the next write has to wait for a cleared one. On
-//! macOS the first is a pair of calls, one when the pages are free and one before they are used again. Systems with
-//! neither keep the pages.
+//! A page that was written stays resident until the kernel is told that its content is no longer
+//! needed. There are two ways to say so. With *free*, the kernel takes the page when memory is
+//! short; writing it before then costs nothing, but the page counts as resident in the meantime.
+//! With *don't need*, the kernel takes the page at once, and the next write waits for a zeroed
+//! page. On macOS, *free* is a pair of calls: one when the pages become unused and one before they
+//! are used again. Systems that support neither keep the pages.
 #![allow(unsafe_code)]
 
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// What becomes of the pages of memory that is not lent and not kept warm.
+/// What happens to the pages of cached memory that is not kept warm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Advice {
-    /// The kernel may take them when memory is short.
+    /// The kernel may take the pages when memory is short. The default.
     #[default]
     Free,
-    /// The kernel gets them at once.
+    /// The kernel takes the pages at once.
     DontNeed,
-    /// They stay, as memory profilers like it.
+    /// The pages stay resident. For memory profilers, which expect stable figures.
     Off,
 }
 
-/// Pages that this process has for itself, mapped until they are dropped. Behind them addresses may be reserved, so that they
-/// can grow where they are.
+/// Pages that belong to one owner and are unmapped on drop. Further addresses may be reserved
+/// behind them, so that the mapping can grow in place.
 ///
-/// Invariant: of the `reserved` bytes from `start` on, which are this mapping's alone, the first `bytes` can be used.
+/// Invariant: this mapping alone owns the `reserved` bytes that begin at `start`. The first `bytes`
+/// of them are readable and writable.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<u8>,
@@ -33,33 +35,36 @@ pub struct Mapping {
     reserved: usize,
 }
 
-// SAFETY: a mapping owns its pages as a box owns its bytes; no thread has a part in them.
+// SAFETY: a mapping owns its pages as a box owns its bytes; they are not bound to a thread.
 unsafe impl Send for Mapping {}
 
-/// Huge pages are asked for where so many bytes are reserved: 32 MiB. The pools fill such mappings from the start.
+/// Mappings with at least this many reserved bytes use huge pages: 32 MiB. The pools fill such
+/// mappings from the start.
 const MIN_HUGE_BYTES: usize = 32 << 20;
 
-/// The same, where all of it is read at random for as long as it lives: 8 MiB. Of a smaller one a text may touch little, and each
-/// touch of a huge page makes 2 MiB resident.
+/// The same threshold for mappings that are accessed at random during their whole life: 8 MiB. A
+/// text may touch only a small part of a smaller mapping, and each touched huge page makes 2 MiB
+/// resident.
 const MIN_HUGE_RANDOM_BYTES: usize = 8 << 20;
 
 impl Mapping {
-    /// Whether one can grow beyond what is reserved.
+    /// Whether a mapping can grow beyond its reserved bytes.
     pub const CAN_MOVE: bool = cfg!(all(target_os = "linux", not(miri)));
 
-    /// Cleared pages for so many bytes, more than none; `None` when the system has none to give.
+    /// Maps `bytes` zeroed bytes, rounded up to whole pages; `bytes` is not 0. `None` if the system
+    /// has no memory.
     pub fn new(bytes: usize) -> Option<Self> {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
         Some(Self { start: system::map(bytes)?, bytes, reserved: bytes }.with_huge_pages(MIN_HUGE_BYTES))
     }
 
-    /// The same for what is read at random, with so many bytes reserved where the system has them: fewer, larger pages are
-    /// found sooner.
+    /// Maps pages for random access, with `reserved` bytes of addresses if the system supports
+    /// that. Uses huge pages from a smaller size on, because they cause fewer TLB misses.
     pub fn random_access(bytes: usize, reserved: usize) -> Option<Self> {
         Some(Self::with_reserved(bytes, reserved)?.with_huge_pages(MIN_HUGE_RANDOM_BYTES))
     }
 
-    /// As [`Self::new`], with so many bytes reserved where the system has them.
+    /// Like [`Self::new`], with `reserved` bytes of addresses if the system supports that.
     pub fn with_reserved(bytes: usize, reserved: usize) -> Option<Self> {
         let bytes = bytes.checked_next_multiple_of(page_size())?;
         let reserved = reserved.checked_next_multiple_of(page_size())?;
@@ -67,7 +72,7 @@ impl Mapping {
         start.map(|start| Self { start, bytes, reserved }.with_huge_pages(MIN_HUGE_BYTES)).or_else(|| Self::new(bytes))
     }
 
-    /// Asks for huge pages, before the first touch, if so many bytes are reserved.
+    /// Requests huge pages if at least `least` bytes are reserved. Must run before the first write.
     fn with_huge_pages(self, least: usize) -> Self {
         if self.reserved >= least {
             system::advise_huge(self.start, self.reserved);
@@ -75,26 +80,28 @@ impl Mapping {
         self
     }
 
-    /// How long it can become where it is.
+    /// The size in bytes up to which the mapping grows in place.
     pub fn reserved(&self) -> usize {
         self.reserved
     }
 
-    /// Makes it longer: where it is, or when not so much is reserved, elsewhere with the same content, if the system can do
-    /// that. False if it is as it was.
+    /// Grows the mapping to `bytes`, rounded up to whole pages: in place up to the reserved size;
+    /// beyond it at another address with the same content, if the system supports that. Returns
+    /// false if the mapping is unchanged.
     ///
     /// # Safety
-    /// If it is longer than what is reserved, nobody uses the memory.
+    /// If `bytes` is larger than the reserved size, nobody uses the memory.
     pub unsafe fn grow(&mut self, bytes: usize) -> bool {
         let Some(bytes) = bytes.checked_next_multiple_of(page_size()) else { return false };
         if bytes <= self.reserved {
-            // SAFETY: the pages lie in what is reserved, behind those in use.
+            // SAFETY: these pages are reserved and lie behind those in use.
             let commit = |more| unsafe { system::commit(self.start.add(self.bytes), more) };
             let is_done = bytes <= self.bytes || commit(bytes - self.bytes);
             self.bytes = if is_done { bytes.max(self.bytes) } else { self.bytes };
             return is_done;
         }
-        // SAFETY: all that is reserved is in use, and as the caller says nobody looks at it.
+        // SAFETY: it is only called if all reserved bytes are in use, so the pages came from `map`.
+        // The caller guarantees that nobody uses the memory.
         let remap = || unsafe { system::remap(self.start, self.bytes, bytes) };
         let moved = if self.bytes < self.reserved { None } else { remap() };
         let Some(start) = moved else { return false };
@@ -102,16 +109,18 @@ impl Mapping {
         true
     }
 
-    /// Gives back the pages behind the first `bytes` bytes; false if it is as it was.
+    /// Returns the pages behind the first `bytes` bytes to the system. Returns false if the mapping
+    /// is unchanged.
     ///
     /// # Safety
-    /// Nobody uses the memory there.
+    /// Nobody uses the memory behind the first `bytes` bytes.
     pub unsafe fn shrink(&mut self, bytes: usize) -> bool {
         let Some(bytes) = bytes.checked_next_multiple_of(page_size()).filter(|&bytes| 0 < bytes && bytes < self.bytes)
         else {
             return false;
         };
-        // SAFETY: the pages from `bytes` on are this mapping's, and as the caller says nobody uses them.
+        // SAFETY: the pages from `bytes` on belong to this mapping, and the caller guarantees that
+        // nobody uses them.
         let is_done = unsafe {
             match self.bytes < self.reserved {
                 true => system::decommit(self.start.add(bytes), self.bytes - bytes),
@@ -125,51 +134,54 @@ impl Mapping {
         is_done
     }
 
-    /// Where it starts.
+    /// The address of the first byte.
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// How long it is, whole pages.
+    /// The size in bytes: a multiple of the page size.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Tells the kernel that the bytes of a range do not matter. Only the pages that lie inside as a whole are spoken of.
+    /// Tells the kernel that the content of a range is no longer needed. Affects only pages that
+    /// lie in the range completely.
     ///
     /// # Safety
-    /// Nobody relies on what the bytes of the range are, until they are written again.
+    /// Nobody relies on the content of the range until it is written again.
     pub unsafe fn discard(&self, range: Range<usize>, advice: Advice) {
         let page = page_size();
         let (start, end) = (range.start.next_multiple_of(page), range.end.min(self.bytes) / page * page);
         if start < end && advice != Advice::Off {
-            // SAFETY: the pages from `start` to `end` lie in this mapping, and the caller has said that their bytes may change.
+            // SAFETY: the pages from `start` to `end` lie in this mapping, and the caller
+            // guarantees that their content may change.
             unsafe { system::discard(self.start.add(start), end - start, advice == Advice::Free) };
         }
     }
 
-    /// Tells the kernel that discarded bytes are about to be written again.
+    /// Tells the kernel that discarded bytes will be written again.
     pub fn reuse(&self, range: Range<usize>) {
         let page = page_size();
         let (start, end) = (range.start / page * page, range.end.next_multiple_of(page).min(self.bytes));
-        // SAFETY: the place lies in this mapping, or just behind it.
+        // SAFETY: the address lies in this mapping or directly behind it.
         system::reuse(unsafe { self.start.add(start.min(end)) }, end.saturating_sub(start));
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: these are the pages that `system::map` gave, and whoever had them lent has handed them back.
+        // SAFETY: `system::map` or `system::reserve` returned these pages, and every block in them
+        // was released before the mapping is dropped.
         unsafe { system::unmap(self.start, self.reserved) };
     }
 }
 
-/// Whether the process has a limit of addresses (`RLIMIT_AS`).
+/// Whether the process has a limit on its address space (`RLIMIT_AS`).
 pub fn is_limited() -> bool {
     system::is_limited()
 }
 
-/// Whether so many bytes could be mapped at the moment. Where the system cannot be asked, yes.
+/// Whether `bytes` could be mapped at the moment. Always true on systems that cannot tell.
 pub fn is_mappable(bytes: usize) -> bool {
     let Some(bytes) = bytes.checked_next_multiple_of(page_size()) else { return false };
     bytes == 0 || system::is_mappable(bytes)
@@ -192,7 +204,7 @@ mod system {
     }
 
     pub(super) fn map(bytes: usize) -> Option<NonNull<u8>> {
-        // SAFETY: the system chooses the place, so no memory that is in use is replaced.
+        // SAFETY: the system chooses the address, so it replaces no memory that is in use.
         let start =
             unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
         NonNull::new(start.ok()?.cast())
@@ -203,21 +215,23 @@ mod system {
     }
 
     pub(super) fn is_mappable(bytes: usize) -> bool {
-        // Addresses alone: a kernel that counts what may be written would refuse more than there is of memory.
-        // SAFETY: the system chooses the place, so no memory that is in use is replaced.
+        // Reserves addresses only: a kernel that accounts for writable memory would refuse more
+        // than it has free.
+        // SAFETY: the system chooses the address, so it replaces no memory that is in use.
         let start = unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::empty(), MapFlags::PRIVATE) };
         let Some(start) = start.ok().and_then(|start| NonNull::new(start.cast())) else { return false };
-        // SAFETY: the pages were just mapped, and nobody else knows of them.
+        // SAFETY: the pages were just mapped, and nobody else has their address.
         unsafe { unmap(start, bytes) };
         true
     }
 
-    /// Addresses of which the first `bytes` can be used.
+    /// Reserves addresses for `reserved` bytes, of which the first `bytes` are readable and
+    /// writable.
     pub(super) fn reserve(bytes: usize, reserved: usize) -> Option<NonNull<u8>> {
-        // SAFETY: the system chooses the place, so no memory that is in use is replaced.
+        // SAFETY: the system chooses the address, so it replaces no memory that is in use.
         let start = unsafe { mmap_anonymous(ptr::null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE) };
         let start = NonNull::new(start.ok()?.cast())?;
-        // SAFETY: nobody knows of the pages yet.
+        // SAFETY: nobody else has the address of these pages yet.
         unsafe {
             if commit(start, bytes) {
                 return Some(start);
@@ -227,46 +241,49 @@ mod system {
         None
     }
 
+    /// Makes reserved pages readable and writable.
+    ///
     /// # Safety
-    /// The pages were reserved and are whoever calls'.
+    /// The pages were reserved and belong to the caller.
     pub(super) unsafe fn commit(start: NonNull<u8>, bytes: usize) -> bool {
-        // SAFETY: as the caller says; pages that can be used can still be used.
+        // SAFETY: the caller owns the pages. The new protection permits every access that was
+        // permitted.
         unsafe { mprotect(start.as_ptr().cast(), bytes, MprotectFlags::READ | MprotectFlags::WRITE) }.is_ok()
     }
 
-    /// Pages that were in use are only reserved again.
+    /// Returns pages to the system and keeps their addresses reserved.
     ///
     /// # Safety
-    /// They are whoever calls', and nobody uses them.
+    /// The pages belong to the caller, and nobody uses them.
     pub(super) unsafe fn decommit(start: NonNull<u8>, bytes: usize) -> bool {
         let flags = MapFlags::PRIVATE | MapFlags::FIXED;
-        // SAFETY: what is replaced is nobody else's, as the caller says.
+        // SAFETY: the replaced pages belong to the caller, and nobody uses them.
         unsafe { mmap_anonymous(start.as_ptr().cast(), bytes, ProtFlags::empty(), flags) }.is_ok()
     }
 
-    /// Pages at the end of a mapping go.
+    /// Unmaps pages at the end of a mapping.
     ///
     /// # Safety
-    /// They are whoever calls', and nobody uses them.
+    /// The pages belong to the caller, and nobody uses them.
     pub(super) unsafe fn unmap_end(start: NonNull<u8>, bytes: usize) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees that nobody uses the pages.
         unsafe { munmap(start.as_ptr().cast::<c_void>(), bytes) }.is_ok()
     }
 
-    /// The same pages and more behind them, maybe at other addresses.
+    /// Grows a mapping; the pages may move to another address.
     ///
     /// # Safety
-    /// They came from [`map`], and nobody uses them.
+    /// The pages came from [`map`], and nobody uses them.
     #[cfg(target_os = "linux")]
     pub(super) unsafe fn remap(start: NonNull<u8>, bytes: usize, grown: usize) -> Option<NonNull<u8>> {
         use rustix::mm::{MremapFlags, mremap};
-        // SAFETY: as the caller says, nobody has an address in there.
+        // SAFETY: the caller guarantees that nobody uses an address in these pages.
         let moved = unsafe { mremap(start.as_ptr().cast(), bytes, grown, MremapFlags::MAYMOVE) };
         NonNull::new(moved.ok()?.cast())
     }
 
     /// # Safety
-    /// None is needed: nothing is done.
+    /// Has no requirements: it does nothing.
     #[cfg(not(target_os = "linux"))]
     pub(super) unsafe fn remap(_start: NonNull<u8>, _bytes: usize, _grown: usize) -> Option<NonNull<u8>> {
         None
@@ -275,8 +292,8 @@ mod system {
     /// # Safety
     /// The pages came from [`map`] or [`reserve`], and nobody uses them.
     pub(super) unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
-        // SAFETY: as the caller says. The only failure is that the system has no memory left to split its own table of
-        // mappings; then they stay, as a leak.
+        // SAFETY: the caller guarantees that nobody uses the pages. The call fails only if the
+        // kernel has no memory to split its own list of mappings. The pages then leak.
         let _ = unsafe { munmap(start.as_ptr().cast::<c_void>(), bytes) };
     }
 
@@ -287,10 +304,11 @@ mod system {
         use super::{NonNull, c_void};
 
         /// # Safety
-        /// The pages are mapped, and their bytes do not matter.
+        /// The pages are mapped, and their content is no longer needed.
         pub(in super::super) unsafe fn discard(start: NonNull<u8>, bytes: usize, lazily: bool) {
             let start = start.as_ptr().cast::<c_void>();
-            // SAFETY: as the caller says. A kernel that does not know the lazy way gets the other.
+            // SAFETY: the caller no longer needs the content. Kernels without `MADV_FREE` use
+            // `MADV_DONTNEED`.
             unsafe {
                 if !lazily || madvise(start, bytes, Advice::LinuxFree).is_err() {
                     let _ = madvise(start, bytes, Advice::LinuxDontNeed);
@@ -301,7 +319,8 @@ mod system {
         pub(in super::super) fn reuse(_start: NonNull<u8>, _bytes: usize) {}
 
         pub(in super::super) fn advise_huge(start: NonNull<u8>, bytes: usize) {
-            // SAFETY: it changes how pages are mapped, not what they hold. A kernel without huge pages refuses.
+            // SAFETY: the call changes how pages are mapped, not their content. Kernels without
+            // huge pages return an error, which has no consequence.
             let _ = unsafe { madvise(start.as_ptr().cast::<c_void>(), bytes, Advice::LinuxHugepage) };
         }
     }
@@ -311,15 +330,16 @@ mod system {
         use super::{NonNull, c_void};
 
         /// # Safety
-        /// The pages are mapped, and their bytes do not matter.
+        /// The pages are mapped, and their content is no longer needed.
         pub(in super::super) unsafe fn discard(start: NonNull<u8>, bytes: usize, _lazily: bool) {
-            // Either way: pages that are reusable do not count as the process's any more.
-            // SAFETY: as the caller says.
+            // Used for both kinds of advice: reusable pages no longer count as memory of the
+            // process.
+            // SAFETY: the caller no longer needs the content.
             unsafe { libc::madvise(start.as_ptr().cast::<c_void>(), bytes, libc::MADV_FREE_REUSABLE) };
         }
 
         pub(in super::super) fn reuse(start: NonNull<u8>, bytes: usize) {
-            // SAFETY: it changes how pages are counted, not what they hold.
+            // SAFETY: the call changes how pages are counted, not their content.
             unsafe { libc::madvise(start.as_ptr().cast::<c_void>(), bytes, libc::MADV_FREE_REUSE) };
         }
 
@@ -331,7 +351,7 @@ mod system {
         use super::NonNull;
 
         /// # Safety
-        /// None is needed: nothing is done.
+        /// Has no requirements: it does nothing.
         pub(in super::super) unsafe fn discard(_start: NonNull<u8>, _bytes: usize, _lazily: bool) {}
 
         pub(in super::super) fn reuse(_start: NonNull<u8>, _bytes: usize) {}
@@ -342,7 +362,8 @@ mod system {
     pub(super) use advice::{advise_huge, discard, reuse};
 }
 
-/// Systems that are not Unix, and Miri, which knows no such calls: memory of the allocator, and nothing to advise.
+/// For systems that are not Unix, and for Miri, which does not support these calls: memory comes
+/// from the allocator, and advice does nothing.
 #[cfg(not(all(unix, not(miri))))]
 mod system {
     use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -357,7 +378,7 @@ mod system {
     }
 
     pub(super) fn map(bytes: usize) -> Option<NonNull<u8>> {
-        // SAFETY: more than no bytes.
+        // SAFETY: the filter guarantees a size above 0.
         NonNull::new(unsafe { alloc_zeroed(layout(bytes).filter(|layout| layout.size() > 0)?) })
     }
 
@@ -374,25 +395,25 @@ mod system {
     }
 
     /// # Safety
-    /// None is needed: nothing is done.
+    /// Has no requirements: it does nothing.
     pub(super) unsafe fn commit(_start: NonNull<u8>, _bytes: usize) -> bool {
         false
     }
 
     /// # Safety
-    /// None is needed: nothing is done.
+    /// Has no requirements: it does nothing.
     pub(super) unsafe fn decommit(_start: NonNull<u8>, _bytes: usize) -> bool {
         false
     }
 
     /// # Safety
-    /// None is needed: nothing is done.
+    /// Has no requirements: it does nothing.
     pub(super) unsafe fn unmap_end(_start: NonNull<u8>, _bytes: usize) -> bool {
         false
     }
 
     /// # Safety
-    /// None is needed: nothing is done.
+    /// Has no requirements: it does nothing.
     pub(super) unsafe fn remap(_start: NonNull<u8>, _bytes: usize, _grown: usize) -> Option<NonNull<u8>> {
         None
     }
@@ -401,13 +422,14 @@ mod system {
     /// The memory came from [`map`], and nobody uses it.
     pub(super) unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
         if let Some(layout) = layout(bytes) {
-            // SAFETY: as the caller says; the layout is the one it was allocated with.
+            // SAFETY: the caller guarantees that `map` returned this memory and that nobody uses
+            // it. The layout is the one it was allocated with.
             unsafe { dealloc(start.as_ptr(), layout) };
         }
     }
 
     /// # Safety
-    /// None is needed: nothing is done.
+    /// Has no requirements: it does nothing.
     pub(super) unsafe fn discard(_start: NonNull<u8>, _bytes: usize, _lazily: bool) {}
 
     pub(super) fn reuse(_start: NonNull<u8>, _bytes: usize) {}

@@ -2,24 +2,24 @@
 //!
 //! # Releasing
 //!
-//! Blocks are released on any thread, by finalizers too, and a release must not wait for a thread that maps
-//! memory. So a released block goes to a list with a lock of its own, which is held for one push. An
-//! allocation that does not find a block at once drains the list into the pool. Locks are taken in the
-//! order pool, list; a release takes the list's lock only.
+//! Blocks are released on any thread, by finalizers too, and a release must not wait for a thread
+//! that maps memory. So a released block goes to a list with a lock of its own, which is held for
+//! one push. An allocation that does not find a block at once drains the list into the pool. Locks
+//! are taken in the order pool, list; a release takes the list's lock only.
 //!
 //! # Bounds
 //!
-//! The pool maps at most the cap, and at most six fifths of the peak of outstanding memory: cached memory is
-//! unmapped before new memory is mapped. After every [`PeakWindow::ROUNDS`] drains, it is reduced to six
-//! fifths of the peak since the last time.
+//! The pool maps at most the cap, and at most six fifths of the peak of outstanding memory: cached
+//! memory is unmapped before new memory is mapped. After every [`PeakWindow::ROUNDS`] drains, it is
+//! reduced to six fifths of the peak since the last time.
 //!
 //! # Allocating
 //!
-//! An allocation takes these steps until it has a block: scan the cached blocks; drain the list, which merges
-//! adjacent blocks, and scan again (a large allocation drains first, so that no block is split for it while
-//! a better one is in the list); unmap cached memory above the bound, and map a new block; request a quick
-//! collection and try again; request a full collection and try again. If all fail the pool is at its cap,
-//! and the caller gets memory from elsewhere.
+//! An allocation takes these steps until it has a block: scan the cached blocks; drain the list,
+//! which merges adjacent blocks, and scan again (a large allocation drains first, so that no block
+//! is split for it while a better one is in the list); unmap cached memory above the bound, and map
+//! a new block; request a quick collection and try again; request a full collection and try again.
+//! If all fail the pool is at its cap, and the caller gets memory from elsewhere.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ use crate::lock::{Lock, Locks, Std};
 
 /// Something that holds blocks and can be asked to release those that are garbage.
 pub trait Collector: Send + Sync {
-    /// Requests a collection. Returns whether it may have released blocks already. Must neither wait for
-    /// another thread nor allocate from the pool.
+    /// Requests a collection. Returns whether it may have released blocks already. Must neither
+    /// wait for another thread nor allocate from the pool.
     fn collect(&self, how: Collection) -> bool;
 }
 
@@ -56,8 +56,8 @@ impl Collection {
     }
 }
 
-/// Allocations of this size or more drain the list before they scan: 64 KiB. For smaller ones that would be most
-/// of the work.
+/// Allocations of this size or more drain the list before they scan: 64 KiB. For smaller ones that
+/// would be most of the work.
 const EAGER_MERGE_BYTES: usize = 64 << 10;
 
 /// The list of released blocks keeps at most this capacity.
@@ -77,10 +77,12 @@ struct PoolState {
     pool: Box<dyn Pool>,
     bounds: Bounds,
     steps: AllocSteps,
-    /// Empty. Swapped with the list of released blocks by a drain, so that both keep their capacity.
+    /// Empty. Swapped with the list of released blocks by a drain, so that both keep their
+    /// capacity.
     drained: Vec<Block>,
     peak_out: usize,
-    /// The most that was out of late: it follows `most_out` up at once, and down by a part of it with each round.
+    /// Recent peak of outstanding bytes. It rises to the current value at once and decays by
+    /// 1/[`RECENT_DECAY`] with each drain.
     recent_out: usize,
     window: PeakWindow,
 }
@@ -96,8 +98,9 @@ impl PeakWindow {
     /// The number of drains in a window, which is some tens of batches.
     const ROUNDS: u32 = 1024;
 
-    /// Records the outstanding bytes before a drain. Returns how much may stay mapped: at the end of a window
-    /// what it needed, otherwise any amount.
+    /// Records the outstanding bytes before a drain. Returns the maximum number of bytes that may
+    /// stay mapped: at the end of a window, the bound for the window's peak; otherwise
+    /// `usize::MAX`.
     fn next(&mut self, out: usize) -> usize {
         self.peak_out = self.peak_out.max(out);
         self.rounds += 1;
@@ -132,7 +135,7 @@ struct ReturnedBlocks {
     bytes: usize,
 }
 
-/// See the module.
+/// A pool that threads share. See the module documentation.
 pub(super) struct SharedPool<L: Locks> {
     state: L::Of<PoolState>,
     returned: L::Of<ReturnedBlocks>,
@@ -313,8 +316,8 @@ impl BlockGuard {
     /// The block's bytes: the size that was allocated, rounded up. Their values are unspecified.
     pub fn bytes_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         let block = self.block();
-        // SAFETY: the pool gives a block to one owner at a time, which is `self` until it is dropped. The bytes
-        // are mapped, and `MaybeUninit` needs no initialization.
+        // SAFETY: the pool gives a block to one owner at a time, which is `self` until it is
+        // dropped. The bytes are mapped, and `MaybeUninit` needs no initialization.
         unsafe { std::slice::from_raw_parts_mut(block.start.as_ptr().cast(), block.bytes) }
     }
 
@@ -350,7 +353,8 @@ mod tests {
         Bounds { cap, warm: MIB, advice: Advice::Free }
     }
 
-    /// Two finalizers release blocks while a worker allocates: no block is allocated twice and none is lost.
+    /// Two finalizers release blocks while a worker allocates: no block is allocated twice and none
+    /// is lost.
     #[test]
     fn blocks_are_released_in_every_interleaving() {
         loom::model(|| {
@@ -386,7 +390,8 @@ mod tests {
         });
     }
 
-    /// A finalizer releases a block while another thread trims or lowers the cap: the equation always holds.
+    /// A finalizer releases a block while another thread trims or lowers the cap: the equation
+    /// always holds.
     #[test]
     fn the_equation_holds_in_every_interleaving() {
         for lowers_cap in [false, true] {
@@ -464,7 +469,8 @@ mod tests {
         shared.release(next);
     }
 
-    /// At the cap the collector is called, first for a quick collection, and the allocation is tried again.
+    /// At the cap the collector is called, first for a quick collection, and the allocation is
+    /// tried again.
     #[test]
     fn a_collector_is_called_at_the_cap() {
         struct LetsGo<'a> {

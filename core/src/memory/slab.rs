@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use super::fallible::{self, Grow, OutOfMemory};
 use super::shared::BlockGuard;
 
-/// Types of which any bytes are a value.
+/// Types for which every bit pattern is a valid value.
 ///
 /// # Safety
 /// The type has no padding, no invalid bit patterns, no drop glue and an alignment of at most 8.
@@ -34,8 +34,8 @@ enum Owner<T> {
 
 /// A growing list in memory of the pool.
 ///
-/// Invariants: `start` is the start of the owner's memory, which nobody else uses. The memory has space for
-/// `capacity` values, of which the first `len` are initialized.
+/// Invariants: `start` is the start of the owner's memory, which nobody else uses. The memory has
+/// space for `capacity` values, of which the first `len` are initialized.
 pub struct Slab<T: Plain> {
     start: NonNull<T>,
     len: usize,
@@ -54,7 +54,7 @@ impl<T: Plain> Slab<T> {
         Self::try_with_capacity(capacity).unwrap_or_else(|error| error.unwind())
     }
 
-    /// An empty list with room for so many values.
+    /// An empty list with capacity for `capacity` values.
     pub fn try_with_capacity(capacity: usize) -> Result<Self, OutOfMemory> {
         let bytes = capacity.checked_mul(size_of::<T>()).ok_or(OutOfMemory::of::<T>(capacity))?;
         if let Some(guard) = (bytes >= MIN_POOLED_BYTES).then(|| super::allocate(bytes)).flatten() {
@@ -64,8 +64,8 @@ impl<T: Plain> Slab<T> {
             return Ok(Self { start, len: 0, capacity, owner: Owner::Pool(guard) });
         }
         let mut room: Vec<MaybeUninit<T>> = fallible::with_room(capacity)?;
-        // SAFETY: a vector's pointer is not null. It stays valid while the vector is neither grown nor
-        // dropped, which nobody does; moving the vector does not move its memory.
+        // SAFETY: a vector's pointer is not null. It stays valid because the vector is neither
+        // grown nor dropped while the slab lives; moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(room.as_mut_ptr()) }.cast();
         Ok(Self { start, len: 0, capacity: room.capacity(), owner: Owner::Allocator(room) })
     }
@@ -82,8 +82,8 @@ impl<T: Plain> Slab<T> {
 
     /// The memory behind the last value.
     pub fn spare_capacity_mut(&mut self) -> &mut [MaybeUninit<T>] {
-        // SAFETY: by the invariant, `capacity - len` uninitialized values follow the first `len`, and the
-        // result borrows the list exclusively.
+        // SAFETY: by the invariant, `capacity - len` uninitialized values follow the first `len`,
+        // and the result borrows the list exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(self.len).as_ptr().cast(), self.capacity - self.len) }
     }
 
@@ -99,8 +99,8 @@ impl<T: Plain> Slab<T> {
     /// Appends values. A failure unwinds, as in [`Grow::grow`].
     pub fn extend_from_slice(&mut self, values: &[T]) {
         self.grow(values.len());
-        // SAFETY: `grow` has made space for these values behind the last. They are not in this list,
-        // which is borrowed exclusively, so source and target do not overlap.
+        // SAFETY: `grow` has made space for these values behind the last. They are not in this
+        // list, which is borrowed exclusively, so source and target do not overlap.
         unsafe { values.as_ptr().copy_to_nonoverlapping(self.start.add(self.len).as_ptr(), values.len()) };
         self.len += values.len();
     }
@@ -129,7 +129,8 @@ impl<T: Plain> Grow for Slab<T> {
     fn try_grow(&mut self, more: usize) -> Result<(), OutOfMemory> {
         if more > self.capacity - self.len {
             let needed = self.len.saturating_add(more);
-            // Half as much again, so that growing step by step copies each value a few times at most.
+            // Grow by at least half, so that appending step by step copies each value a constant
+            // number of times on average.
             let ample = needed.max(self.capacity.saturating_add(self.capacity / 2));
             let mut grown = Self::try_with_capacity(ample).or_else(|_| Self::try_with_capacity(needed))?;
             grown.extend_from_slice(self);
@@ -149,15 +150,16 @@ impl<T: Plain> Deref for Slab<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: by the invariant the first `len` values are initialized, and the borrow of the list keeps
-        // everyone from writing them.
+        // SAFETY: by the invariant the first `len` values are initialized, and the borrow of the
+        // list prevents writes to them.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
 impl<T: Plain> DerefMut for Slab<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above; the exclusive borrow keeps everyone else from accessing them.
+        // SAFETY: by the invariant the first `len` values are initialized, and the exclusive borrow
+        // prevents other accesses.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }

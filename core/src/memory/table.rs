@@ -1,8 +1,8 @@
 //! Tables that start as zeros and are accessed at random: hash tables and caches of some mebibytes.
 //!
-//! A large table has pages of its own, huge pages where the system supports them. The system provides a page
-//! when it is first written, and gets all pages back when the table is dropped, on whatever thread. An
-//! allocator would keep such memory with the thread that allocated it.
+//! A large table has pages of its own, huge pages where the system supports them. The system
+//! provides a page when it is first written, and gets all pages back when the table is dropped, on
+//! whatever thread. An allocator would keep such memory with the thread that allocated it.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use super::fallible::{self, OutOfMemory};
 use super::pages::Mapping;
 
-/// Types of which zero bytes are a value.
+/// Types for which all bytes zero is a valid value.
 ///
 /// # Safety
 /// All bytes zero is a valid value of the type.
@@ -25,17 +25,17 @@ unsafe impl Zeroed for u64 {}
 /// Smaller tables, in bytes, come from the allocator: 256 KiB.
 const MIN_MAPPED_BYTES: usize = 256 << 10;
 
-/// The owner of the memory. Held to release it, and pages to grow.
+/// The owner of the memory. It releases the memory on drop; `Pages` can also grow in place.
 enum Owner<T> {
     Pages(Mapping),
     /// The vector itself is neither accessed nor grown.
     Allocator(#[allow(dead_code, reason = "held to be dropped")] Vec<T>),
 }
 
-/// See the module.
+/// A table that starts as zeros. See the module documentation.
 ///
-/// Invariant: `start` is the start of the owner's memory, which nobody else uses. It has `len` initialized
-/// values; all memory behind them is zero.
+/// Invariant: `start` is the start of the owner's memory, which nobody else uses. It has `len`
+/// initialized values; all memory behind them is zero.
 pub struct Table<T: Zeroed> {
     start: NonNull<T>,
     len: usize,
@@ -53,8 +53,9 @@ impl<T: Zeroed> Table<T> {
         Self::with_reserved(len, len)
     }
 
-    /// A table of `len` zeros with addresses reserved for `most`, if the system can do that. Up to that
-    /// length it grows in place. A failure unwinds, as in [`Grow::grow`](super::Grow::grow).
+    /// A table of `len` zeros with addresses reserved for `most` values, if the system supports
+    /// that. It grows in place up to that length. A failure unwinds, as in
+    /// [`Grow::grow`](super::Grow::grow).
     pub fn with_reserved(len: usize, most: usize) -> Self {
         Self::try_with_reserved(len, most).unwrap_or_else(|error| error.unwind())
     }
@@ -70,8 +71,8 @@ impl<T: Zeroed> Table<T> {
         let mut values = fallible::with_room(len)?;
         // SAFETY: `T: Zeroed` promises that zero bytes are a value.
         values.resize(len, unsafe { std::mem::zeroed::<T>() });
-        // SAFETY: a vector's pointer is not null. It stays valid while the vector is neither grown nor
-        // dropped, which nobody does; moving the vector does not move its memory.
+        // SAFETY: a vector's pointer is not null. It stays valid because the vector is neither
+        // grown nor dropped while the table lives; moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(values.as_mut_ptr()) };
         Ok(Self { start, len, owner: Owner::Allocator(values) })
     }
@@ -85,7 +86,7 @@ impl<T: Zeroed> Table<T> {
         debug_assert!(len >= self.len);
         if let (Owner::Pages(mapping), Some(bytes)) = (&mut self.owner, Self::bytes_of(len))
             && bytes <= mapping.reserved()
-            // SAFETY: the size is at most what is reserved, for which `grow` needs nothing.
+            // SAFETY: the size is at most the reserved size, for which `grow` has no requirement.
             && unsafe { mapping.grow(bytes) }
         {
             // The system provides zeroed pages, so the invariant holds.
@@ -98,7 +99,7 @@ impl<T: Zeroed> Table<T> {
         Ok(())
     }
 
-    /// Memory in bytes.
+    /// The memory in bytes.
     pub fn memory_bytes(&self) -> usize {
         match &self.owner {
             Owner::Pages(mapping) => mapping.bytes(),
@@ -112,8 +113,8 @@ impl<T: Zeroed> Deref for Table<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: by the invariant `len` values are initialized, and the borrow of the table keeps everyone
-        // from writing them.
+        // SAFETY: by the invariant `len` values are initialized, and the borrow of the table
+        // prevents writes to them.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
@@ -121,7 +122,8 @@ impl<T: Zeroed> Deref for Table<T> {
 impl<T: Zeroed> DerefMut for Table<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above; the exclusive borrow keeps everyone else from accessing them.
+        // SAFETY: by the invariant `len` values are initialized, and the exclusive borrow prevents
+        // other accesses.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
@@ -138,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_table_is_zeros_until_it_is_written() {
-        // Under Miri large tables take minutes.
+        // Large tables take minutes under Miri.
         let lens = [0, 1, 1000, MIN_MAPPED_BYTES / 8, MIN_MAPPED_BYTES / 8 - 1, 40_001];
         for len in lens.into_iter().take(if cfg!(miri) { 4 } else { lens.len() }) {
             let mut table = Table::<u64>::zeroed(len);
@@ -153,7 +155,8 @@ mod tests {
     #[test]
     fn a_table_that_grows_keeps_its_values_and_adds_zeros() {
         let least = MIN_MAPPED_BYTES / 8;
-        // In the allocator; from there to pages; with addresses for all of the growth, some, and none.
+        // Tables that stay in the allocator, that move to pages, and that have addresses reserved
+        // for all, a part and none of the growth.
         let cases = [
             (3, 10, 9),
             (9, 9, least),
@@ -161,7 +164,7 @@ mod tests {
             (least, 2 * least, 2 * least + 1),
             (least, least, least + 7),
         ];
-        // See above.
+        // Large tables take minutes under Miri.
         for (len, most, grown) in cases.into_iter().take(if cfg!(miri) { 1 } else { cases.len() }) {
             let mut table = Table::<u64>::with_reserved(len, most);
             assert!(table.iter().all(|&value| value == 0));

@@ -1,21 +1,23 @@
-//! The binned pool: blocks of powers of two, never split or merged.
+//! The binned pool: blocks whose sizes are powers of two, never split or merged.
 //!
-//! A block that comes back goes on the stack of its size, and who asks for that size next gets it. Blocks of less than a
-//! mebibyte are cut from mappings of that size, larger ones are mappings of their own. Simple and quick; up to half of a
-//! block is not asked for, and what one size has is of no use to another until its mapping is reclaimed.
+//! A released block is pushed on the stack of its size, and the next allocation of that size pops
+//! it. Blocks of less than 1 MiB are cut from mappings of 1 MiB; larger ones are mappings of their
+//! own. The pool is simple and fast, but rounding wastes up to half of a block, and cached blocks
+//! of one size cannot serve another size until their mapping is reclaimed.
 
 use super::mappings::Mappings;
 use super::warm::WarmBlocks;
 use super::{Block, Pages, Pool, PoolUsage};
 use crate::memory::pages::{Advice, page_size};
 
-/// The smallest block.
+/// The smallest block: 512 bytes.
 const MIN_BLOCK_BYTES: usize = 512;
 
-/// Blocks of this size and more are mappings of their own, smaller ones are cut from mappings of this size: 1 MiB.
+/// Blocks of this size and more are mappings of their own, smaller ones are cut from mappings of
+/// this size: 1 MiB.
 const MAPPING_BYTES: usize = 1 << 20;
 
-/// A block as the pool knows it.
+/// A block as the pool records it.
 #[derive(Debug, Clone, Copy)]
 struct BinnedBlock {
     bytes: usize,
@@ -25,23 +27,25 @@ struct BinnedBlock {
     is_discarded: bool,
 }
 
-/// What is known of a mapping: its blocks are the `count` from `first` on.
+/// The blocks of a mapping: their ids, and the number of free ones.
 #[derive(Debug, Clone, Default)]
 struct MappingBlocks {
     ids: Vec<u32>,
     free: usize,
 }
 
-/// See the module.
+/// See the module documentation.
 ///
-/// Invariants: each free block is on the stack of its size; `out + cached == mappings.bytes()`.
+/// Invariants: each free block is on the stack of its size; `outstanding + cached ==
+/// mappings.bytes()`.
 #[derive(Debug)]
 pub struct Binned<P> {
     mappings: Mappings<P>,
     mapping_blocks: Vec<MappingBlocks>,
     nodes: Vec<BinnedBlock>,
     vacant: Vec<u32>,
-    /// The free blocks of `LEAST << n` bytes, the latest last.
+    /// `stacks[n]` has the free blocks of `MIN_BLOCK_BYTES << n` bytes; the last one released is on
+    /// top.
     stacks: Vec<Vec<u32>>,
     warm: WarmBlocks,
     outstanding: usize,
@@ -92,7 +96,7 @@ impl<P: Pages> Binned<P> {
         self.mapping_blocks[node.mapping as usize].free += 1;
     }
 
-    /// Takes a block that is off its stack away from the free ones.
+    /// Marks a block as not free. The caller removes it from its stack.
     fn remove_free(&mut self, id: u32) {
         let node = &mut self.nodes[id as usize];
         node.is_free = false;
@@ -116,7 +120,7 @@ impl<P: Pages> Binned<P> {
     fn discard(&mut self, id: u32, advice: Advice) {
         let node = &mut self.nodes[id as usize];
         debug_assert!(node.is_free);
-        // SAFETY: the block is free, so nobody reads it before it is lent and written again.
+        // SAFETY: the block is free, so nobody reads it before it is allocated and written again.
         unsafe { self.mappings.get(node.mapping).discard(node.offset..node.offset + node.bytes, advice) };
         node.is_discarded = true;
         self.warm.remove(id, node.bytes);
@@ -147,7 +151,7 @@ impl<P: Pages> Pool for Binned<P> {
             self.mapping_blocks.resize(mapping as usize + 1, MappingBlocks::default());
         }
         self.mapping_blocks[mapping as usize] = MappingBlocks::default();
-        // From the last to the first, so that the first is on top.
+        // In reverse order, so that the first block is on top of the stack.
         for offset in (0..self.mappings.get(mapping).bytes() / bytes).rev().map(|at| at * bytes) {
             let node = BinnedBlock { bytes, offset, mapping, is_free: false, is_discarded: false };
             let id = self.vacant.pop().unwrap_or(self.nodes.len() as u32);
@@ -185,7 +189,7 @@ impl<P: Pages> Pool for Binned<P> {
                 break;
             }
             for id in std::mem::take(&mut self.mapping_blocks[mapping as usize].ids) {
-                // `free` of the cut goes to 0 with its blocks.
+                // This also counts `free` of the mapping down to 0.
                 self.remove_free(id);
                 stacks_hit.push(stack_of(self.nodes[id as usize].bytes));
                 self.vacant.push(id);

@@ -1,10 +1,11 @@
-//! The mappings that a pool has, by number.
+//! The mappings of a pool, by number.
 
 use std::ptr::NonNull;
 
 use super::Pages;
 
-/// Mappings with numbers that are used again. Invariant: `bytes` is the sum of their sizes.
+/// Mappings by number; the numbers of removed mappings are used again. Invariant: `bytes` is the
+/// sum of the sizes of all mappings.
 #[derive(Debug)]
 pub struct Mappings<P> {
     slots: Vec<Option<P>>,
@@ -19,7 +20,7 @@ impl<P> Default for Mappings<P> {
 }
 
 impl<P: Pages> Mappings<P> {
-    /// A new one, and its number.
+    /// Maps `bytes` with `reserved` bytes of addresses. Returns the mapping's number.
     pub fn add(&mut self, bytes: usize, reserved: usize) -> Option<u32> {
         let pages = P::new(bytes, reserved)?;
         self.bytes += pages.bytes();
@@ -31,7 +32,7 @@ impl<P: Pages> Mappings<P> {
         Some(number)
     }
 
-    /// Unmaps one and says how many bytes it had.
+    /// Unmaps a mapping. Returns its size in bytes.
     pub fn remove(&mut self, number: u32) -> usize {
         let bytes = self.slots[number as usize].take().map_or(0, |pages| pages.bytes());
         self.empty.push(number);
@@ -39,58 +40,59 @@ impl<P: Pages> Mappings<P> {
         bytes
     }
 
-    /// One of them.
+    /// The mapping with a number.
     ///
     /// # Panics
-    /// When there is none of that number.
+    /// If no mapping has this number.
     pub fn get(&self, number: u32) -> &P {
         self.slots[number as usize].as_ref().expect("blocks name mappings that are there")
     }
 
-    /// A place inside one.
+    /// The address at `offset` bytes in a mapping.
     pub fn place(&self, number: u32, offset: usize) -> NonNull<u8> {
         let pages = self.get(number);
         debug_assert!(offset < pages.bytes());
         NonNull::new(pages.start().as_ptr().wrapping_add(offset)).expect("a place inside a mapping is not null")
     }
 
-    /// Makes one so long, and says by how much it grew.
+    /// Grows a mapping to `bytes`. Returns the number of bytes added; 0 on failure.
     ///
     /// # Safety
-    /// If that is longer than what is reserved, nobody uses it.
+    /// If `bytes` is larger than the reserved size, nobody uses the mapping.
     pub unsafe fn grow(&mut self, number: u32, bytes: usize) -> usize {
         let Some(pages) = &mut self.slots[number as usize] else { return 0 };
         let before = pages.bytes();
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees what `Pages::grow` requires.
         unsafe { pages.grow(bytes) };
         self.bytes += pages.bytes() - before;
         pages.bytes() - before
     }
 
-    /// Gives back the end of one, and says how many bytes that were.
+    /// Unmaps the memory behind the first `bytes` bytes of a mapping. Returns the number of bytes
+    /// unmapped.
     ///
     /// # Safety
-    /// Nobody uses what is behind the first `bytes` bytes.
+    /// Nobody uses the memory behind the first `bytes` bytes.
     pub unsafe fn shrink(&mut self, number: u32, bytes: usize) -> usize {
         let Some(pages) = &mut self.slots[number as usize] else { return 0 };
         let before = pages.bytes();
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees what `Pages::shrink` requires.
         unsafe { pages.shrink(bytes) };
         self.bytes -= before - pages.bytes();
         before - pages.bytes()
     }
 
-    /// The numbers of those that there are.
+    /// The numbers of all mappings.
     pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'_, P> {
         (0..self.slots.len() as u32).filter(|&number| self.has(number))
     }
 
-    /// Bytes of all.
+    /// The size of all mappings in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether there is one of that number.
+    /// Whether a mapping has this number.
     pub fn has(&self, number: u32) -> bool {
         self.slots.get(number as usize).is_some_and(Option::is_some)
     }

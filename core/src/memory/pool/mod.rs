@@ -1,11 +1,12 @@
-//! Three ways to keep memory that comes back, behind one trait.
+//! Three kinds of pool that keep released memory, behind one trait.
 //!
-//! - [`split`]: blocks in three classes of size, best fit, split and merged with their neighbours. The default.
-//! - [`binned`]: blocks of powers of two, never split or merged.
-//! - [`off`]: nothing is kept; every block is a mapping of its own.
+//! - [`split`]: blocks in three size classes, best fit, split and merged with their neighbours. The
+//!   default.
+//! - [`binned`]: blocks whose sizes are powers of two, never split or merged.
+//! - [`off`]: keeps nothing; every block is a mapping of its own.
 //!
-//! A pool knows nothing of threads, of a cap or of who asks: `shared` takes it through the steps of an allocation. It
-//! keeps books, and in debug builds every step checks them: `out + cached == mapped`.
+//! A pool knows nothing about threads, the cap or its callers: `shared` calls it for each step of
+//! an allocation. Debug builds check after every operation that `outstanding + cached == mapped`.
 
 mod binned;
 mod mappings;
@@ -25,15 +26,15 @@ pub use binned::Binned;
 pub use off::Off;
 pub use split::Split;
 
-/// Which pool.
+/// The kind of pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
-    /// Blocks that are split and merged.
+    /// Blocks that are split and merged. The default.
     #[default]
     Split,
-    /// Blocks of powers of two.
+    /// Blocks whose sizes are powers of two.
     Binned,
-    /// Nothing is kept.
+    /// No pool: nothing is kept.
     Off,
 }
 
@@ -48,93 +49,100 @@ impl Kind {
     }
 }
 
-/// Memory that was lent. Whoever has it is the only one to use these bytes, until it is put back into its pool.
+/// An allocated block. Its owner is the only user of these bytes until the block is released to its
+/// pool.
 #[derive(Debug)]
 pub struct Block {
-    /// Where it starts: a multiple of 512.
+    /// The address of the first byte: a multiple of 512.
     pub start: NonNull<u8>,
-    /// How long it is: what was asked for, rounded up.
+    /// The size in bytes: the requested size, rounded up.
     pub bytes: usize,
-    /// What its pool knows it by.
+    /// The number by which the pool identifies the block.
     pub id: u32,
 }
 
-// SAFETY: the memory is the block's alone, as a box's is.
+// SAFETY: the block owns its memory exclusively, like a box.
 unsafe impl Send for Block {}
 
-/// A pool's books, in bytes: `out + cached == mapped` and `warm <= cached`.
+/// The memory of a pool in bytes: `outstanding + cached == mapped` and `warm <= cached`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PoolUsage {
-    /// What the pool has from the system.
+    /// Bytes mapped from the system.
     pub mapped: usize,
-    /// What it has given out.
+    /// Bytes of allocated blocks.
     pub outstanding: usize,
-    /// What can be given out again.
+    /// Bytes that can be allocated again.
     pub cached: usize,
-    /// What of that keeps its pages, small blocks left aside.
+    /// The part of `cached` that keeps its pages, without blocks of less than 64 KiB.
     pub warm: usize,
 }
 
-/// Keeps blocks of memory.
+/// A pool of memory blocks.
 pub trait Pool: Send {
-    /// Gives out the block that fits best among those that are there.
+    /// Allocates the best fit among the cached blocks; `None` if none is large enough.
     fn scan(&mut self, bytes: usize) -> Option<Block>;
 
-    /// How many bytes [`Self::map`] would have to map, at least.
+    /// The minimum number of bytes that [`Self::map`] would have to map.
     fn needed(&self, bytes: usize) -> usize;
 
-    /// Gives out a block from a new mapping of no more than `room` bytes.
+    /// Allocates a block from newly mapped memory of at most `room` bytes.
     fn map(&mut self, bytes: usize, room: usize) -> Option<Block>;
 
-    /// Takes back a block that it gave out, and merges it with neighbours where it does that.
+    /// Releases a block of this pool. Pools that merge blocks merge it with its free neighbours.
     fn release(&mut self, block: Block);
 
-    /// Takes back the end of a block that turned out longer than needed, if it does that. `bytes` are needed.
+    /// Releases the end of a block of which only `bytes` are needed. Pools that do not split blocks
+    /// do nothing.
     fn shrink(&mut self, block: &mut Block, bytes: usize);
 
-    /// Unmaps whole mappings of which nothing is out until so many bytes are gone: huge ones first, then large, then
-    /// small; then what is free at the end of others. Says how many bytes that were.
+    /// Unmaps cached memory until `bytes` are unmapped: first mappings without outstanding blocks,
+    /// from the largest size class to the smallest, then free blocks at the ends of other mappings.
+    /// Returns the number of bytes unmapped.
     fn reclaim(&mut self, bytes: usize) -> usize;
 
-    /// Discards the pages of what is cached beyond `warm` bytes, the largest recent blocks left aside, and only of blocks that
-    /// were not wanted for some rounds of this; and unmaps what has not been wanted for long.
+    /// Decommits cached blocks until at most `warm` bytes keep their pages. Blocks that were
+    /// released in the last [`warm::MIN_WARM_ROUNDS`] calls stay warm; of the oldest blocks, the
+    /// smallest go first. May also unmap mappings that have been unused for a long time.
     fn decommit_cold(&mut self, warm: usize, advice: Advice);
 
-    /// Unmaps or discards the pages of all that is cached.
+    /// Unmaps or decommits all cached memory.
     fn trim(&mut self);
 
-    /// The books.
+    /// The memory in use.
     fn usage(&self) -> PoolUsage;
 }
 
-/// Memory that pools cut up: pages of the system, or in tests anything that has addresses.
+/// Memory that pools cut into blocks: pages of the system, or address ranges without memory in
+/// tests.
 pub trait Pages: Sized + Send {
-    /// Whether they can grow beyond what is reserved.
+    /// Whether the pages can grow beyond the reserved size.
     const CAN_MOVE: bool;
-    /// Pages for so many bytes, with so many reserved.
+    /// Maps `bytes` with `reserved` bytes of addresses.
     fn new(bytes: usize, reserved: usize) -> Option<Self>;
-    /// Where they start.
+    /// The address of the first byte.
     fn start(&self) -> NonNull<u8>;
-    /// How many bytes they are.
+    /// The size in bytes.
     fn bytes(&self) -> usize;
-    /// How many they can become where they are.
+    /// The size in bytes up to which they grow in place.
     fn reserved(&self) -> usize;
-    /// Makes them more: where they are, or beyond what is reserved elsewhere, with the same content. False if that cannot be.
+    /// Grows to `bytes`: in place up to the reserved size, beyond it at another address with the
+    /// same content. Returns false if nothing changed.
     ///
     /// # Safety
-    /// If they are more than what is reserved, nobody uses them.
+    /// If `bytes` is larger than the reserved size, nobody uses the memory.
     unsafe fn grow(&mut self, bytes: usize) -> bool;
-    /// Gives back what is behind the first `bytes` bytes; false if nothing was.
+    /// Returns the pages behind the first `bytes` bytes to the system. Returns false if nothing
+    /// changed.
     ///
     /// # Safety
-    /// Nobody uses what is there.
+    /// Nobody uses the memory behind the first `bytes` bytes.
     unsafe fn shrink(&mut self, bytes: usize) -> bool;
-    /// Says that the bytes of a range do not matter.
+    /// Declares that the content of a range is no longer needed.
     ///
     /// # Safety
-    /// Nobody relies on what the bytes of the range are, until they are written again.
+    /// Nobody relies on the content of the range until it is written again.
     unsafe fn discard(&self, range: Range<usize>, advice: Advice);
-    /// Says that discarded bytes are about to be written.
+    /// Declares that discarded bytes will be written again.
     fn reuse(&self, range: Range<usize>);
 }
 
@@ -158,17 +166,17 @@ impl Pages for Mapping {
     }
 
     unsafe fn grow(&mut self, bytes: usize) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: both functions have the same requirements.
         unsafe { self.grow(bytes) }
     }
 
     unsafe fn shrink(&mut self, bytes: usize) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: both functions have the same requirements.
         unsafe { self.shrink(bytes) }
     }
 
     unsafe fn discard(&self, range: Range<usize>, advice: Advice) {
-        // SAFETY: as the caller says.
+        // SAFETY: both functions have the same requirements.
         unsafe { self.discard(range, advice) };
     }
 

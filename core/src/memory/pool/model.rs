@@ -1,4 +1,5 @@
-//! Pools beside a naive model, over addresses that nobody ever writes: what tests and the fuzz target hold them to.
+//! A naive model of a pool, over addresses without memory. Tests and the fuzz target compare each
+//! pool with it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,12 +9,12 @@ use super::warm::MIN_WARM_ROUNDS;
 use super::*;
 use crate::lock::Std;
 
-/// A pool that can be looked through as a whole.
+/// A pool that can check its own data structures.
 pub trait CheckedPool: Pool {
-    /// Every invariant, by walking all there is.
+    /// Checks every invariant by walking all blocks.
     fn check_all(&self);
 
-    /// That a block which is lent is where it was: a pool must not move it, nor cut it.
+    /// Checks that an outstanding block was neither moved nor cut.
     fn check_outstanding(&self, _block: &Block) {}
 }
 
@@ -75,29 +76,30 @@ impl Pages for FakePages {
     }
 }
 
-/// What is done to a pool.
+/// An operation on a pool.
 #[derive(Debug, Clone, Copy)]
 pub enum PoolOp {
-    /// So many bytes are wanted.
+    /// Allocate this number of bytes.
     Allocate(usize),
-    /// Any of those that are lent comes back.
+    /// Release the outstanding block with this index, modulo their number.
     Release(usize),
-    /// Any of those that are lent gives up what is behind a part, in 256ths, of what was asked for.
+    /// Shrink the outstanding block with this index, modulo their number, to a fraction of its
+    /// requested size, in 256ths.
     Shrink(usize, u8),
-    /// So many bytes are to go.
+    /// Unmap at least this number of bytes.
     Reclaim(usize),
-    /// So many bytes may stay warm.
+    /// Decommit cached blocks until at most this number of bytes is warm.
     DecommitCold {
-        /// How many.
+        /// The maximum number of warm bytes.
         warm: usize,
-        /// Whether pages are left alone.
+        /// Whether the advice is [`Advice::Off`].
         off: bool,
     },
-    /// Everything that is free is to go.
+    /// Return all cached memory to the system.
     Trim,
 }
 
-/// What is lent, by address: its end, and what was asked for.
+/// The outstanding blocks by address: the end address, the requested size, and the block.
 #[derive(Debug, Default)]
 struct Model {
     blocks: BTreeMap<usize, (usize, usize, Block)>,
@@ -131,10 +133,11 @@ fn part_of(bytes: usize, part: u8) -> usize {
     bytes / 256 * usize::from(part) + bytes % 256 * usize::from(part) / 256
 }
 
-/// Does all of that to a pool whose mappings are `cap` bytes at most, and checks after each step that it is as the model says.
+/// Applies operations to a pool that may map at most `cap` bytes. Checks after each that the pool
+/// agrees with the model.
 ///
 /// # Panics
-/// When it is not.
+/// If they disagree.
 pub fn drive(mut pool: impl CheckedPool, acts: &[PoolOp], cap: usize) {
     let mut model = Model::default();
     for &act in acts {
@@ -190,11 +193,11 @@ pub fn drive(mut pool: impl CheckedPool, acts: &[PoolOp], cap: usize) {
     assert_eq!(pool.usage(), PoolUsage::default(), "what is all free can all be given back");
 }
 
-/// The same for a pool that threads share: what comes back is handed back, `Reclaim` lowers the cap for a moment, and `Settle`
-/// sets what may stay warm.
+/// Like [`drive`], for a pool that threads share. `Reclaim` lowers the cap temporarily, and
+/// `DecommitCold` sets the maximum number of warm bytes.
 ///
 /// # Panics
-/// When it is not as the model says.
+/// If the pool and the model disagree.
 pub fn drive_shared(pool: impl CheckedPool + 'static, acts: &[PoolOp], cap: usize) {
     let mut bounds = Bounds { cap, warm: 0, advice: Advice::Free };
     let (shared, mut model) = (SharedPool::<Std>::new(Box::new(pool), bounds), Model::default());
@@ -202,7 +205,7 @@ pub fn drive_shared(pool: impl CheckedPool + 'static, acts: &[PoolOp], cap: usiz
         match act {
             PoolOp::Allocate(bytes) => match shared.allocate(bytes, None) {
                 Some(block) => model.add(bytes, block),
-                // No pool maps more than the next power of two, or a mebibyte.
+                // No pool maps more than the next power of two or 1 MiB, whichever is larger.
                 None => assert!(shared.usage().mapped + bytes.next_power_of_two().max(1 << 20) > cap, "there was room"),
             },
             PoolOp::Release(which) => {

@@ -1,10 +1,11 @@
-//! No pool: every block is a mapping of its own, and unmapped when it comes back. What a pool is worth is seen beside it.
+//! No pool: every block is a mapping of its own that is unmapped on release. The baseline that the
+//! other pools are compared with.
 
 use super::mappings::Mappings;
 use super::{Block, Pages, Pool, PoolUsage};
 use crate::memory::pages::{Advice, page_size};
 
-/// See the module. Invariant: all that is mapped is out.
+/// See the module documentation. Invariant: all mapped memory is outstanding.
 #[derive(Debug)]
 pub struct Off<P> {
     mappings: Mappings<P>,

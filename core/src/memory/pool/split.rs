@@ -1,12 +1,14 @@
-//! The split pool: blocks in three classes of size, best fit, split and merged.
+//! The split pool: blocks in three size classes, best fit, split and merged.
 //!
-//! What is asked for is rounded up, and its class says how. Each mapping belongs to one class and is cut into blocks that
-//! tile it; each block knows the one before and the one behind. A free block stands in its class's list of blocks of just
-//! that size, so that the best fit is the first list from the size on that is not empty, and a bitmap finds it. A larger
-//! block is split, and the rest stays in the class. A block that comes back is merged with neighbours that are free: no
-//! two free blocks ever touch, and a mapping of which nothing is out is one block.
+//! A requested size is rounded up to units of its size class. Each mapping belongs to one class and
+//! is cut into blocks that tile it; each block links to the block before it and the block behind
+//! it. A class has one list of free blocks for each size. The best fit is the first block of the
+//! first list that is not empty, from the requested size on; a bitmap finds that list. A larger
+//! block is split, and the remainder stays in the class. A released block is merged with free
+//! neighbours: no two free blocks are adjacent, and a mapping without outstanding blocks is one
+//! free block.
 //!
-//! The idea and the three classes are those of the split pool of CuArrays.
+//! The idea and the three classes come from the split pool of CuArrays.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -24,39 +26,42 @@ use classes::SizeClass;
 use free_lists::FreeLists;
 use nodes::{BlockState, NONE, Node, Nodes, PageState};
 
-/// Ends of mappings are given back in multiples of this: 1 MiB.
+/// The free end of a mapping is unmapped in multiples of this: 1 MiB.
 const END_GRANULARITY: usize = 1 << 20;
 
-/// A whole mapping that nobody wanted for so many rounds of settling is unmapped, unless it is warm.
+/// A mapping that has been one free block for this many rounds is unmapped unless it is warm. A
+/// round is one call of [`Pool::decommit_cold`].
 const MAX_IDLE_ROUNDS: u64 = 512;
 
-/// So many whole mappings of a class are looked at in one of [`SELDOM`] rounds.
+/// Number of queued mappings per class that are checked for this, every [`CHECK_INTERVAL`] rounds.
 const CHECKED_MAPPINGS: usize = 4;
 const CHECK_INTERVAL: u64 = 8;
 
-/// What is known of a mapping beside its pages.
+/// A mapping's properties beside its pages.
 #[derive(Debug, Clone, Copy, Default)]
 struct MappingInfo {
     class: SizeClass,
-    /// What stands before its first block and behind its last.
+    /// The edge node: the neighbour before the first block and behind the last.
     edge: u32,
-    /// Whether it stands in the class's queue of whole mappings.
+    /// Whether the mapping is in the class's queue of mappings that are one free block.
     is_queued: bool,
-    /// The round of settling in which it last became whole.
+    /// The round in which the mapping last became one free block.
     round: u64,
 }
 
-/// A class's blocks that are free.
+/// The free blocks of a class.
 #[derive(Debug, Default)]
 struct FreeBlocks {
     lists: FreeLists,
-    /// Mappings that were one free block when they were noted, the oldest first. All that are one are here, none twice.
+    /// Mappings that were one free block when they were queued, the oldest first. Every mapping
+    /// that is one free block is in the queue; none is in it twice.
     whole: VecDeque<u32>,
 }
 
-/// See the module.
+/// See the module documentation.
 ///
-/// Invariants: the blocks of a mapping tile it; of two neighbours one is out; `out + cached == mappings.bytes()`.
+/// Invariants: the blocks of a mapping tile it; of two adjacent blocks, at least one is
+/// outstanding; `outstanding + cached == mappings.bytes()`.
 #[derive(Debug)]
 pub struct Split<P> {
     mappings: Mappings<P>,
@@ -85,7 +90,7 @@ impl<P> Default for Split<P> {
 }
 
 impl<P: Pages> Split<P> {
-    /// Puts a block into the list of its size.
+    /// Adds a block to the free list of its size.
     #[inline(always)]
     fn push_free(&mut self, id: u32) {
         let node = &mut self.nodes[id];
@@ -97,7 +102,7 @@ impl<P: Pages> Split<P> {
         self.nodes[next].previous = id;
     }
 
-    /// Takes a block out of its list.
+    /// Removes a block from its free list.
     #[inline]
     fn remove_free(&mut self, id: u32) {
         let Node { size, previous, next, class, .. } = self.nodes[id];
@@ -111,7 +116,7 @@ impl<P: Pages> Split<P> {
         }
     }
 
-    /// A block that is in no list becomes free, together with its neighbours.
+    /// Frees a block that is in no list, and merges it with free neighbours.
     fn free_and_merge(&mut self, mut id: u32) {
         let Node { before, behind, mapping, .. } = self.nodes[id];
         if self.nodes.is_free(behind) {
@@ -133,7 +138,8 @@ impl<P: Pages> Split<P> {
         }
     }
 
-    /// Lends a block that is in no list; what is too much of it becomes free, and stays the block it was.
+    /// Allocates a block that is in no list. If the remainder is large enough, splits the block:
+    /// the first part is a new block, and the remainder becomes free and keeps the old id.
     #[inline(always)]
     fn take_block(&mut self, class: SizeClass, mut id: u32, size: u32, rest: u32) -> Block {
         if rest >= class.tunables().min_remainder {
@@ -154,8 +160,8 @@ impl<P: Pages> Split<P> {
         block
     }
 
-    /// What can grow so that it has a block of so many bytes: the mapping, and by how much, the least there is. Of huge ones,
-    /// whatever is free: the largest.
+    /// The mapping that can grow by the fewest bytes to end with a free block of `bytes` bytes, and
+    /// that number. A huge mapping qualifies only if it is one free block and can move.
     fn growable(&self, class: SizeClass, bytes: usize) -> Option<(u32, usize)> {
         let lacking = |mapping: u32| {
             let (whole, pages) = (&self.mapping_infos[mapping as usize], self.mappings.get(mapping));
@@ -172,12 +178,14 @@ impl<P: Pages> Split<P> {
         self.mappings.numbers().filter_map(lacking).min_by_key(|&(_, lacking)| lacking)
     }
 
-    /// Makes a mapping grow so that its last block has so many bytes. That block is in no list then.
+    /// Grows a mapping so that its last block has at least `bytes` bytes. Returns that block, which
+    /// is in no list.
     fn grow(&mut self, class: SizeClass, bytes: usize, room: usize) -> Option<u32> {
         let (mapping, lacking) = self.growable(class, bytes).filter(|&(_, lacking)| lacking <= room)?;
         let (before, reserved) = (self.mappings.get(mapping).bytes(), self.mappings.get(mapping).reserved());
         let most = room.min(reserved.saturating_sub(before)) / page_size() * page_size();
-        // SAFETY: only a huge block grows beyond what is reserved; it is free and all of its mapping, so that nobody uses that.
+        // SAFETY: only a huge mapping grows beyond its reserved size. It is one free block, so
+        // nobody uses it.
         let more = unsafe { self.mappings.grow(mapping, before + lacking.max(class.tunables().growth.min(most))) };
         if more == 0 {
             return None;
@@ -193,7 +201,7 @@ impl<P: Pages> Split<P> {
         Some(self.add_last(class, mapping, before, more))
     }
 
-    /// A new mapping of one block, which is in no list.
+    /// Adds a mapping of one block. Returns that block, which is in no list.
     fn add_mapping(&mut self, class: SizeClass, bytes: usize, room: usize) -> Option<u32> {
         let needed = bytes.checked_next_multiple_of(page_size()).filter(|&needed| needed <= room)?;
         let growth = class.tunables().growth.min(room) / page_size() * page_size();
@@ -208,14 +216,15 @@ impl<P: Pages> Split<P> {
         Some(self.add_last(class, mapping, 0, mapped))
     }
 
-    /// A block of new pages, the last of its mapping. It is in no list.
+    /// Adds a block of new pages at the end of its mapping. The block is in no list.
     fn add_last(&mut self, class: SizeClass, mapping: u32, offset: usize, bytes: usize) -> u32 {
         let (size, offset) = (class.units(bytes), class.units(offset));
         let node = Node { size, offset, mapping, class, ..Node::NEW };
         self.nodes.insert(node, self.mapping_infos[mapping as usize].edge)
     }
 
-    /// Gives back what is free at the end of a mapping, or of that about so many bytes, and says how many it were.
+    /// Unmaps about `enough` bytes of the free block at the end of a mapping, at most all of it.
+    /// Returns the number of bytes unmapped.
     fn shrink_end(&mut self, mapping: u32, enough: usize) -> usize {
         let class = self.mapping_infos[mapping as usize].class;
         let last = self.nodes[self.mapping_infos[mapping as usize].edge].before;
@@ -226,7 +235,7 @@ impl<P: Pages> Split<P> {
             return 0;
         }
         self.remove_free(last);
-        // SAFETY: what is kept is all but a part of a free block, or all of it.
+        // SAFETY: the pages behind `kept` belong to the last block, which is free.
         let gone = unsafe { self.mappings.shrink(mapping, kept) };
         self.cached -= gone;
         self.nodes[last].size -= class.units(gone);
@@ -250,7 +259,8 @@ impl<P: Pages> Split<P> {
         bytes
     }
 
-    /// The next mapping of a class that is one free block and suits `wanted`, among so many of the queue: that block.
+    /// Examines up to `looks` mappings of a class's queue. Returns the block of the first that is
+    /// one free block and satisfies `wanted`.
     fn take_whole_mapping(
         &mut self,
         class: SizeClass,
@@ -275,7 +285,7 @@ impl<P: Pages> Split<P> {
     fn discard(&mut self, id: u32, advice: Advice) {
         let node = &mut self.nodes[id];
         debug_assert_eq!(node.state, BlockState::Free);
-        // SAFETY: the block is free, so nobody reads it before it is lent and written again.
+        // SAFETY: the block is free, so nobody reads it before it is allocated and written again.
         unsafe { self.mappings.get(node.mapping).discard(node.range(), advice) };
         node.touch = PageState::Discarded;
         self.warm.remove(id, node.bytes());
@@ -292,7 +302,7 @@ impl<P: Pages> Pool for Split<P> {
         let (class, size) = SizeClass::and_size(bytes)?;
         let lists = &mut self.free_blocks[class as usize].lists;
         let (found, id) = lists.best(size);
-        // Whoever gets a huge block asked for half of it at least.
+        // A huge block only serves requests of at least half its size.
         if id == NONE || class == SizeClass::Huge && found.div_ceil(2) > size {
             return None;
         }
@@ -398,7 +408,8 @@ impl<P: Pages> Pool for Split<P> {
 
 #[cfg(any(test, feature = "fuzzing"))]
 impl<P: Pages> super::model::CheckedPool for Split<P> {
-    /// Walks all mappings: blocks tile them, no two free ones touch, lists and books hold what is there.
+    /// Walks all mappings. Checks that blocks tile them, that no two free blocks are adjacent, and
+    /// that the sums agree with the blocks.
     fn check_all(&self) {
         let (mut out, mut cached, mut warm, mut seen) = (0, 0, 0, 0);
         for mapping in self.mappings.numbers() {
@@ -436,7 +447,7 @@ impl<P: Pages> super::model::CheckedPool for Split<P> {
 
 #[cfg(test)]
 impl<P: Pages> Split<P> {
-    /// The sizes of the free blocks of the class that so many bytes are of.
+    /// The sizes in bytes of the free blocks in the class of `bytes`.
     pub(super) fn free_sizes(&self, bytes: usize) -> Vec<usize> {
         let free = self.nodes.free(|node| node.class == SizeClass::of(bytes));
         free.map(|id| self.nodes[id].bytes()).collect()

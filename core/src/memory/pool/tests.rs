@@ -1,4 +1,5 @@
-//! Each pool driven by random traces beside the naive model, and what each promises beyond that.
+//! Random traces for each pool beside the naive model, and tests of what each pool promises beyond
+//! that.
 
 use proptest::prelude::*;
 
@@ -7,7 +8,7 @@ use super::warm::MIN_WARM_ROUNDS;
 use super::*;
 
 fn acts() -> impl Strategy<Value = Vec<PoolOp>> {
-    // Sizes over six decades, and some just at the edges of classes and of rounding.
+    // Sizes over six decades, and sizes at the edges of classes and of rounding.
     let size = prop_oneof![
         (6f64..26.5).prop_map(|power| power.exp2() as usize),
         prop::sample::select(vec![1, 511, 512, 513, 1 << 20, (1 << 20) + 1, 32 << 20, (32 << 20) + 1]),
@@ -45,11 +46,11 @@ proptest! {
         drive_shared(Off::<FakePages>::default(), &acts, cap);
     }
 
-    /// Best fit: no free block that is large enough is smaller than the one that is lent.
+    /// Best fit: no smaller free block would have been large enough.
     #[test]
     fn split_lends_the_block_that_fits_best(sizes in prop::collection::vec(1usize..40 << 20, 1..30), wanted in 1usize..40 << 20) {
         let mut pool = Split::<FakePages>::default();
-        // Two of each, so that the free ones have a lent one between them.
+        // Two of each size, so that an outstanding block separates the free ones.
         let room = usize::MAX / 2;
         let pairs: Vec<_> = sizes.iter().map(|&size| [size, size].map(|size| pool.map(size, room).expect("there is room"))).collect();
         let mut kept = vec![];
@@ -89,7 +90,7 @@ fn free_blocks_of_more_than_two_mebibytes_are_lent_in_order_of_size() {
     let mut pool = Split::<FakePages>::default();
     let mut blocks: Vec<_> = (0..16).map(|_| pool.map(1 << 20, usize::MAX).expect("there is room")).collect();
     let starts: Vec<_> = blocks.iter().map(|block| block.start).collect();
-    // Runs of 5, 3 and 4 MiB between those that stay.
+    // Free runs of 5, 3 and 4 MiB between the blocks that stay.
     let kept = [0, 6, 10, 15];
     for at in (0..16).rev().filter(|at| !kept.contains(at)) {
         pool.release(blocks.swap_remove(at));
@@ -138,7 +139,7 @@ fn whole_blocks_are_reclaimed_from_huge_to_small() {
 #[test]
 fn the_largest_recent_blocks_stay_warm_and_unwanted_ones_go() {
     let mut pool = Split::<FakePages>::default();
-    // What stays lent between them keeps them apart.
+    // Outstanding blocks keep the free ones apart.
     let sizes = [3 << 20, 6 << 20, 4 << 20];
     let blocks = sizes.map(|bytes| [bytes, 2 << 20].map(|bytes| pool.map(bytes, usize::MAX).expect("there is room")));
     let between = blocks.map(|[block, between]| {

@@ -1,23 +1,24 @@
-//! Which of the cached blocks keep their pages: the largest recent ones.
+//! Selects the cached blocks that keep their pages: recent ones, and large ones before small ones.
 
 use std::collections::VecDeque;
 
-/// Smaller blocks keep their pages anyway: a call for each would cost more than they hold.
+/// Smaller blocks always keep their pages, because a system call for each costs more than the
+/// memory is worth: 64 KiB.
 pub const MIN_TRACKED_BYTES: usize = 64 << 10;
 
-/// Among so many of the oldest blocks the smallest gives up its pages first.
+/// The smallest of this many oldest blocks is decommitted first.
 const CANDIDATES: usize = 8;
 
-/// So many rounds of settling a block stays warm whatever the bound is: what comes and goes all the time is not worth a
-/// call each time.
+/// A block stays warm for this many rounds, whatever the bound. It avoids a system call for memory
+/// that is released and allocated all the time. A round is one call of [`WarmBlocks::next_round`].
 pub const MIN_WARM_ROUNDS: u64 = 64;
 
-/// Cached blocks whose pages have been written, the oldest first. An entry whose stamp is not its block's any more is about
-/// a block that was lent, merged or discarded since.
+/// Cached blocks whose pages were written, the oldest first. An entry is stale if its stamp differs
+/// from its block's: the block was allocated, merged or discarded in the meantime.
 #[derive(Debug, Default)]
 pub struct WarmBlocks {
     queue: VecDeque<WarmEntry>,
-    /// By the block's number: what the entry of a warm block has, else 0.
+    /// By block id: the stamp of the entry of a warm block, otherwise 0.
     stamps: Vec<u32>,
     live: usize,
     bytes: usize,
@@ -25,7 +26,7 @@ pub struct WarmBlocks {
     round: u64,
 }
 
-/// A warm block: its number, its size, and when it became warm.
+/// A warm block: its id, its size, and when it became warm.
 #[derive(Debug, Clone, Copy)]
 pub struct WarmEntry {
     /// The block.
@@ -37,7 +38,7 @@ pub struct WarmEntry {
 }
 
 impl WarmBlocks {
-    /// Notes a block, unless it is too small for that.
+    /// Adds a block of `bytes` bytes, unless it is smaller than [`MIN_TRACKED_BYTES`].
     #[inline]
     pub fn add(&mut self, id: u32, bytes: usize) {
         if bytes >= MIN_TRACKED_BYTES {
@@ -62,7 +63,8 @@ impl WarmBlocks {
         }
     }
 
-    /// Forgets a block of this size, if it was noted; its entry is found out later.
+    /// Removes a block of `bytes` bytes, if it is warm. Its queue entry becomes stale and is
+    /// removed later.
     #[inline]
     pub fn remove(&mut self, id: u32, bytes: usize) {
         if bytes >= MIN_TRACKED_BYTES {
@@ -79,23 +81,23 @@ impl WarmBlocks {
         }
     }
 
-    /// Whether a block is noted.
+    /// Whether a block is warm.
     pub fn is_warm(&self, id: u32) -> bool {
         self.stamps.get(id as usize).is_some_and(|&stamp| stamp != 0)
     }
 
-    /// Begins another round.
+    /// Starts the next round.
     pub fn next_round(&mut self) {
         self.round += 1;
     }
 
-    /// Bytes of all warm blocks.
+    /// The size of all warm blocks in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The block to discard next: the smallest of the oldest ones, if it has been warm for long enough. It stays noted until it
-    /// is [removed](Self::remove).
+    /// Returns the block to discard next: the smallest of the oldest blocks that have been warm for
+    /// [`MIN_WARM_ROUNDS`]. It counts as warm until it is [removed](Self::remove).
     pub fn coldest(&mut self) -> Option<WarmEntry> {
         let mut at = 0;
         while at < self.queue.len().min(CANDIDATES) {

@@ -1,14 +1,16 @@
-//! The first blocks of lists of free blocks, one list for each size, and a bitmap that finds the next size that has any.
+//! The heads of the lists of free blocks, one list for each size, and a bitmap that finds the next
+//! list that is not empty.
 
 use std::collections::BTreeMap;
 
 use super::nodes::NONE;
 
-/// So many sizes have a place of their own; the few blocks that are larger are found by their size in a sorted map.
+/// Sizes below this many units have an array element each; the few larger blocks are in a sorted
+/// map.
 const DIRECT_SIZES: usize = 64 * 64;
 
-/// A size is in units of the class. The bitmap has two levels: a bit in `words` for a list that is not empty, a bit in `summary`
-/// for a word that is not 0.
+/// Sizes are in units of the class. The bitmap has two levels: each bit of `words` is a list that
+/// is not empty, each bit of `summary` is a word that is not 0.
 #[derive(Debug)]
 pub struct FreeLists {
     firsts: Box<[u32; DIRECT_SIZES]>,
@@ -24,7 +26,7 @@ impl Default for FreeLists {
 }
 
 impl FreeLists {
-    /// Makes a block the first of its list, and says which was it before, or [`NONE`].
+    /// Makes a block the head of the list of its size. Returns the former head, or [`NONE`].
     #[inline(always)]
     pub fn push(&mut self, size: u32, id: u32) -> u32 {
         let at = size as usize;
@@ -36,7 +38,7 @@ impl FreeLists {
         std::mem::replace(&mut self.firsts[at], id)
     }
 
-    /// Puts another block, or [`NONE`], in the place of the first.
+    /// Replaces the head of a list by another block, or by [`NONE`].
     #[inline(always)]
     pub fn replace_first(&mut self, size: u32, id: u32) {
         let at = size as usize;
@@ -44,13 +46,14 @@ impl FreeLists {
             return self.replace_far(size, id);
         }
         self.firsts[at] = id;
-        // Whether one is left cannot be foretold, so nothing branches on it.
+        // Branchless, because whether the list becomes empty cannot be predicted.
         let word = &mut self.words[at / 64];
         *word &= !(u64::from(id == NONE) << (at % 64));
         self.summary &= !(u64::from(*word == 0) << (at / 64));
     }
 
-    /// The smallest size that is not below `size` and has a block, and the first of those; or [`NONE`].
+    /// The smallest size from `size` on whose list is not empty, and its head; otherwise the head
+    /// is [`NONE`].
     #[inline(always)]
     pub fn best(&self, size: u32) -> (u32, u32) {
         let at = size as usize;

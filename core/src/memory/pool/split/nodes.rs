@@ -1,43 +1,46 @@
-//! What is known of the blocks that mappings are cut into, and how they lie beside each other.
+//! The nodes that describe the blocks of mappings, and the links between neighbours.
 
 use std::ops::{Index, IndexMut, Range};
 
 use super::classes::SizeClass;
 
-/// No block: the number of a node that is never free and may be written at will, so that nobody has to ask first.
+/// No block. Node 0 exists, is never free and may be written at will, so that links to it need no
+/// check.
 pub const NONE: u32 = 0;
 
-/// What a node's block is.
+/// The state of a node's block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockState {
-    /// It can be lent.
+    /// The block can be allocated.
     Free,
-    /// It is lent, or it is the edge of a mapping.
+    /// The block is allocated, or the node is the edge of a mapping.
     Outstanding,
-    /// There is no such block; the node waits to be used again.
+    /// The node describes no block and can be reused.
     Vacant,
 }
 
-/// What is known of a free block's pages.
+/// The state of a block's pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PageState {
-    /// Nobody wrote them since they were mapped.
+    /// Not written since they were mapped.
     Untouched,
-    /// They were discarded.
+    /// Discarded.
     Discarded,
     /// Some of them were written.
     Written,
 }
 
-/// A block as the pool knows it. Half of a cache line, because most of what the pool does is reading and writing these.
+/// A block as the pool records it. Half a cache line, because most of the pool's work is reading
+/// and writing nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct Node {
-    /// How long it is, in units of its class.
+    /// The size in units of the class.
     pub size: u32,
-    /// Where in its mapping it starts, in the same units.
+    /// The offset in the mapping, in units of the class.
     pub offset: u32,
     pub mapping: u32,
-    /// The neighbours in the mapping. Before the first block and behind the last stands the mapping's edge, a block of nothing.
+    /// The neighbours in the mapping. The mapping's edge, a node of size 0, is before the first
+    /// block and behind the last.
     pub before: u32,
     pub behind: u32,
     /// The neighbours in the list of free blocks of this size, or [`NONE`].
@@ -51,7 +54,7 @@ pub struct Node {
 const _: () = assert!(size_of::<Node>() == 32);
 
 impl Node {
-    /// One that is of no mapping.
+    /// A node without a mapping.
     pub const NEW: Self = Self {
         size: 0,
         offset: 0,
@@ -69,14 +72,14 @@ impl Node {
         self.class.bytes(self.size)
     }
 
-    /// Where in its mapping it lies, in bytes.
+    /// The range in the mapping, in bytes.
     pub fn range(&self) -> Range<usize> {
         let start = self.class.bytes(self.offset);
         start..start + self.bytes()
     }
 }
 
-/// All nodes, by number.
+/// All nodes, by id.
 #[derive(Debug)]
 pub struct Nodes {
     nodes: Vec<Node>,
@@ -106,14 +109,14 @@ impl IndexMut<u32> for Nodes {
 }
 
 impl Nodes {
-    /// The edge of a new mapping.
+    /// Adds the edge of a new mapping.
     pub fn add_edge(&mut self) -> u32 {
         let edge = self.add(Node::NEW);
         (self[edge].before, self[edge].behind) = (edge, edge);
         edge
     }
 
-    /// A new block before another, or before an edge.
+    /// Inserts a block before the block or edge `behind`.
     #[inline(always)]
     pub fn insert(&mut self, node: Node, behind: u32) -> u32 {
         let before = self[behind].before;
@@ -123,7 +126,8 @@ impl Nodes {
         id
     }
 
-    /// Cuts a block in two: the first part is a new block of so many units, the rest stays the block it was.
+    /// Splits a block: the first `size` units become a new block, and the remainder keeps its id.
+    /// Returns the new block.
     #[inline(always)]
     pub fn split(&mut self, id: u32, size: u32) -> u32 {
         let node = self[id];
@@ -148,7 +152,7 @@ impl Nodes {
         }
     }
 
-    /// Makes one block of two neighbours: the first.
+    /// Merges two neighbours into `first`.
     #[inline(always)]
     pub fn merge(&mut self, first: u32, second: u32) {
         let Node { size, touch, .. } = self[second];
@@ -158,7 +162,7 @@ impl Nodes {
         self.remove(second);
     }
 
-    /// There is no such block, or edge, any more; its neighbours are neighbours now.
+    /// Removes a block or an edge and links its neighbours.
     #[inline(always)]
     pub fn remove(&mut self, id: u32) {
         let Node { before, behind, .. } = self[id];
@@ -173,18 +177,18 @@ impl Nodes {
         self[id].state == BlockState::Free
     }
 
-    /// Whether a block is all of its mapping.
+    /// Whether a block covers its whole mapping.
     #[inline(always)]
     pub fn is_whole(&self, id: u32) -> bool {
         self[id].before == self[id].behind
     }
 
-    /// The free blocks for which something is true.
+    /// The free blocks that satisfy `is_wanted`.
     pub fn free(&self, is_wanted: impl Fn(&Node) -> bool) -> impl Iterator<Item = u32> {
         (0..self.nodes.len() as u32).filter(move |&id| self.is_free(id) && is_wanted(&self[id]))
     }
 
-    /// How many nodes are of a block or an edge.
+    /// The number of blocks and edges.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn count(&self) -> usize {
         self.nodes.len() - self.vacant.len() - 1

@@ -1,12 +1,12 @@
-//! A flag by which a batch is told to stop.
+//! The flag that cancels a batch.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set from any thread, asked by workers before each row. Once set it stays set.
+/// Can be set from any thread; workers check it before each row. It is never reset.
 #[derive(Debug, Default)]
 pub struct Cancel(AtomicBool);
 
-/// The two operations of the flag; a trait so that a model checker can put its own atomics in.
+/// The two operations of the flag. A trait, so that a model checker can use its own atomics.
 pub(super) trait Flag {
     fn set(&self);
     fn is_set(&self) -> bool;
@@ -14,8 +14,9 @@ pub(super) trait Flag {
 
 impl Flag for AtomicBool {
     fn set(&self) {
-        // Relaxed: the flag orders nothing else. Whoever sees it late does a row too much, whose result is dropped; and what
-        // a worker saw, the thread that waited for its end sees as well.
+        // Relaxed: the flag guards no other memory. A worker that sees it late encodes one more
+        // row, whose result is dropped. If a worker saw the flag, so does the thread that joined
+        // that worker.
         self.store(true, Ordering::Relaxed);
     }
 
@@ -30,7 +31,8 @@ impl Cancel {
         Self::default()
     }
 
-    /// Sets the flag: batches that were given it stop at the next row, and those not yet begun do not begin.
+    /// Sets the flag. Running batches with this flag stop before the next row, and later ones do
+    /// not start.
     pub fn cancel(&self) {
         self.0.set();
     }

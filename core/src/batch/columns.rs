@@ -1,27 +1,29 @@
-//! The columns of a batch, in memory of the pool, and how a window's rows get there.
+//! The columns of a batch in memory of the pool, and how the rows of a window are copied there.
 //!
-//! A worker writes rows to lists that stay in its processor's cache. When they are long enough they are put away, in pieces,
-//! or right where the batch will have them if the window is the whole batch: lists that grow with a window would be copied
-//! to fresh pages again and again, and clearing those costs as much as the columns themselves.
+//! A worker appends rows to lists that fit the processor's cache. Full lists are flushed to chunks
+//! of a fixed size, or to the final column if the window is the whole batch. Lists that grew with
+//! the window would be copied to fresh pages repeatedly, and zeroing those pages costs as much as
+//! the columns themselves.
 
 use crate::encoding::{Columns, Encoding};
 use crate::memory::{Plain, Slab};
 
-/// Columns of 32-bit words; offsets are two of them.
+/// Columns of `u32`: one value per token, and two per token for offsets.
 pub(super) const U32_COLUMNS: [Columns; 4] =
     [Columns::OFFSETS, Columns::TYPE_IDS, Columns::WORD_IDS, Columns::SEQUENCE_IDS];
-/// Columns of bytes.
+/// Columns of `u8`: one value per token.
 pub(super) const U8_COLUMNS: [Columns; 2] = [Columns::SPECIAL_TOKENS_MASK, Columns::ATTENTION_MASK];
 
-/// Values that one piece has room for. All have the same size, so that every batch finds those of the one before.
+/// Capacity of a chunk in values. The same for all chunks, so that a batch can reuse those of the
+/// previous batch.
 const CHUNK_VALUES: usize = 64 << 10;
 
-/// How many values of a column there are for a token.
+/// The number of values per token in a column.
 pub(super) fn values_per_token(column: Columns) -> usize {
     if column == Columns::OFFSETS { 2 } else { 1 }
 }
 
-/// Bytes for a token, of its id and of the columns of numbers.
+/// Bytes per token: its id and its values in these columns, without [`Columns::TOKENS`].
 pub(super) fn bytes_per_token(columns: Columns) -> usize {
     let wanted = |all: &[Columns]| {
         all.iter().filter(|&&one| columns.contains(one)).map(|&one| values_per_token(one)).sum::<usize>()
@@ -29,8 +31,8 @@ pub(super) fn bytes_per_token(columns: Columns) -> usize {
     size_of::<u32>() * (1 + wanted(&U32_COLUMNS)) + wanted(&U8_COLUMNS)
 }
 
-/// What is known of the tokens of all rows of a batch, row after row. A column that was not asked for is empty, the others
-/// have one entry per token.
+/// The columns of a batch over the tokens of all rows, end to end. Columns that were not requested
+/// are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BatchColumns {
     pub(super) u32s: [Slab<u32>; U32_COLUMNS.len()],
@@ -39,66 +41,66 @@ pub struct BatchColumns {
 }
 
 impl BatchColumns {
-    /// As [`Encoding::offsets`], of each token in its own row's text.
+    /// Like [`Encoding::offsets`]: the range of each token in the text of its row.
     pub fn offsets(&self) -> &[[u32; 2]] {
         self.u32s[0].as_chunks().0
     }
 
-    /// As [`Encoding::tokens`].
+    /// Like [`Encoding::tokens`].
     pub fn tokens(&self) -> &[String] {
         &self.tokens
     }
 
-    /// As [`Encoding::special_tokens_mask`].
+    /// Like [`Encoding::special_tokens_mask`].
     pub fn special_tokens_mask(&self) -> &[u8] {
         &self.u8s[0]
     }
 
-    /// As [`Encoding::type_ids`].
+    /// Like [`Encoding::type_ids`].
     pub fn type_ids(&self) -> &[u32] {
         &self.u32s[1]
     }
 
-    /// As [`Encoding::attention_mask`].
+    /// Like [`Encoding::attention_mask`].
     pub fn attention_mask(&self) -> &[u8] {
         &self.u8s[1]
     }
 
-    /// As [`Encoding::word_ids`].
+    /// Like [`Encoding::word_ids`].
     pub fn word_ids(&self) -> &[u32] {
         &self.u32s[2]
     }
 
-    /// As [`Encoding::sequence_ids`].
+    /// Like [`Encoding::sequence_ids`].
     pub fn sequence_ids(&self) -> &[u32] {
         &self.u32s[3]
     }
 
-    /// As [`Encoding::take_words`].
+    /// Like [`Encoding::take_u32`].
     pub fn take_u32(&mut self, column: Columns) -> Slab<u32> {
         let place = U32_COLUMNS.iter().position(|&one| one == column);
         place.map(|place| std::mem::take(&mut self.u32s[place])).unwrap_or_default()
     }
 
-    /// As [`Encoding::take_mask`].
+    /// Like [`Encoding::take_u8`].
     pub fn take_u8(&mut self, column: Columns) -> Slab<u8> {
         let place = U8_COLUMNS.iter().position(|&one| one == column);
         place.map(|place| std::mem::take(&mut self.u8s[place])).unwrap_or_default()
     }
 
-    /// As [`Encoding::take_tokens`].
+    /// Like [`Encoding::take_tokens`].
     pub fn take_tokens(&mut self) -> Vec<String> {
         std::mem::take(&mut self.tokens)
     }
 }
 
-/// What a window has of a column.
+/// The values of one column in one window.
 #[derive(Debug)]
 pub(super) struct ChunkedColumn<T: Plain> {
     chunks: Vec<Slab<T>>,
-    /// Whether there is one piece, which is the batch's own.
+    /// Whether the only chunk is the final column of the whole batch.
     is_presized: bool,
-    /// What comes behind the pieces.
+    /// The values behind the chunks.
     rest: Vec<T>,
 }
 
@@ -109,7 +111,7 @@ impl<T: Plain> Default for ChunkedColumn<T> {
 }
 
 impl<T: Plain + Default> ChunkedColumn<T> {
-    /// The column of a whole batch: so many zeros, then about so many values.
+    /// The column of a whole batch: `head` zeros, with capacity for `values` values behind them.
     pub(super) fn presized(head: usize, values: usize) -> Self {
         let mut slab = Slab::with_capacity(head + values);
         slab.resize(head, T::default());
@@ -131,12 +133,13 @@ impl<T: Plain + Default> ChunkedColumn<T> {
         }
     }
 
-    /// The last values.
+    /// Appends the last values. Takes the list as it is, unless the column is presized.
     pub(super) fn finish(&mut self, rest: Vec<T>) {
         if self.is_presized { self.push(&rest) } else { self.rest = rest }
     }
 
-    /// What all windows have, in their order: so many zeros, then so many values, as `steps` say. A whole batch is as it is.
+    /// Joins the columns of all windows in order: `head` zeros, then values and padding as `steps`
+    /// state. `total` is the number of values with padding. A presized column is returned as it is.
     pub(super) fn join(
         all: Vec<Self>,
         head: usize,
@@ -172,15 +175,15 @@ impl<T: Plain + Default> ChunkedColumn<T> {
     }
 }
 
-/// What comes next in a column that is put together.
+/// A step in joining a column.
 pub(super) enum ColumnStep<T> {
-    /// So many values of the windows.
+    /// Copies this number of values from the windows.
     Values(usize),
-    /// So many times this one.
+    /// Appends this number of copies of a value.
     Padding(usize, T),
 }
 
-/// The columns of a window.
+/// All columns of a window.
 #[derive(Debug, Default)]
 pub(super) struct ChunkedColumns {
     pub(super) u32s: [ChunkedColumn<u32>; U32_COLUMNS.len()],
@@ -188,7 +191,7 @@ pub(super) struct ChunkedColumns {
 }
 
 impl ChunkedColumns {
-    /// Those of a whole batch of about so many tokens.
+    /// Columns for a whole batch of about `tokens` tokens.
     pub(super) fn presized(tokens: usize, columns: Columns) -> Self {
         let room = |column| if columns.contains(column) { tokens * values_per_token(column) } else { 0 };
         Self {
@@ -197,13 +200,13 @@ impl ChunkedColumns {
         }
     }
 
-    /// Puts away what `out` has.
+    /// Appends the columns of `out`.
     pub(super) fn push(&mut self, out: &Encoding) {
         U32_COLUMNS.iter().zip(&mut self.u32s).for_each(|(&column, chunked)| chunked.push(out.u32_column(column)));
         U8_COLUMNS.iter().zip(&mut self.u8s).for_each(|(&column, chunked)| chunked.push(out.u8_column(column)));
     }
 
-    /// The same at the end.
+    /// Appends the last columns, which are moved out of `out`.
     pub(super) fn finish(&mut self, out: &mut Encoding) {
         U32_COLUMNS.iter().zip(&mut self.u32s).for_each(|(&column, chunked)| chunked.finish(out.take_u32(column)));
         U8_COLUMNS.iter().zip(&mut self.u8s).for_each(|(&column, chunked)| chunked.finish(out.take_u8(column)));

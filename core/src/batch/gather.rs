@@ -1,4 +1,5 @@
-//! What the workers made becomes one batch: one slab of ids and one a column, padded where that is wanted.
+//! Joins the windows that workers encoded into one batch: one slab for ids and one per column, with
+//! padding if requested.
 
 use std::iter::once;
 
@@ -14,36 +15,40 @@ use crate::memory::fallible::{append, push};
 use crate::padding::Padding;
 use crate::truncation::Direction;
 
-/// Tokens that a worker has written are put away when there are so many: as long as they are in the processor's cache.
+/// A worker flushes its tokens when it has this many, while they are still in the processor's
+/// cache.
 const FLUSH_TOKENS: usize = 8 << 10;
 
-/// Room for all tokens of a batch of which so many are expected. What is not needed goes back untouched, and growing is a
-/// copy to fresh pages; but what waits to go back is missing elsewhere.
+/// The number of tokens to allocate for a batch of about `expected` tokens. Growing would copy
+/// everything to fresh pages, while unused pages are returned without being touched. A larger
+/// reserve would keep memory of the pool from other batches.
 pub(super) fn reserve_estimate(expected: usize) -> usize {
     expected + expected / 2
 }
 
-/// What a worker made of a window of rows.
+/// The rows of a window, encoded by one worker.
 pub(super) struct WindowRows {
-    /// What is not put away yet, and all tokens as strings.
+    /// Tokens that are not flushed yet, and all token strings.
     pub(super) out: Encoding,
     ids: ChunkedColumn<u32>,
     columns: ChunkedColumns,
-    /// How many ids were put away.
+    /// The number of ids flushed.
     flushed: usize,
-    /// How many ids there are, once no more come: behind the last row's end may be the start of one that goes on in the next window.
+    /// The number of ids, set by [`Self::finish`]. It exceeds the last element of `ends` if the
+    /// last row continues in the next window.
     total: usize,
-    /// Where each row ends, counted from the window's first id.
+    /// The end of each row, counted in ids from the window's first.
     ends: Vec<usize>,
-    /// The text of each row, when there may be several rows of one.
+    /// The index of each row's text, if one text can have several rows.
     row_texts: Vec<u32>,
-    /// The sequence id of each row's padding, when both are wanted.
+    /// The sequence id of each row's padding, if both padding and sequence ids are requested.
     pad_sequences: Vec<u32>,
 }
 
 impl WindowRows {
-    /// Of so many rows with about so many tokens, and these columns. Without enough memory it unwinds. One that is the whole batch puts its tokens away right
-    /// where the batch has them.
+    /// Reserves space for `rows` rows and about `tokens` tokens with these columns. If the window
+    /// is the whole batch, tokens are flushed directly to the final columns. Unwinds if memory is
+    /// short.
     pub(super) fn new(rows: usize, tokens: usize, columns: Columns, is_whole: bool) -> Self {
         let mut out = Encoding::default();
         let room = tokens.min(FLUSH_TOKENS + FLUSH_TOKENS / 2);
@@ -61,14 +66,15 @@ impl WindowRows {
         Self { out, ids, columns, flushed: 0, total: 0, ends, row_texts: vec![], pad_sequences: vec![] }
     }
 
-    /// The tokens since the last end are a row of a text.
+    /// Ends a row of the text with index `text`: the tokens since the last call.
     pub(super) fn end_row(&mut self, text: usize, plan: &Plan) {
         push(&mut self.ends, self.flushed + self.out.ids.len());
         if plan.overflow {
             push(&mut self.row_texts, text as u32);
         }
         if plan.ranges {
-            // As for one text: where ranges are missing, the padding is of the text like all else.
+            // A sequence without a recorded range covers all tokens, the padding included. As for a
+            // single encoding, the last such sequence wins.
             let ranges = &self.out.ranges;
             let missing = |id: &u32| !ranges.iter().any(|(known, _)| known == id);
             let all = (0..ranges.len().max(1) as u32).rev().find(missing);
@@ -76,7 +82,7 @@ impl WindowRows {
         }
     }
 
-    /// Puts tokens away, if there are enough.
+    /// Flushes the tokens if there are [`FLUSH_TOKENS`] or more.
     pub(super) fn flush_if_full(&mut self) {
         if self.out.ids.len() >= FLUSH_TOKENS {
             self.flushed += self.out.ids.len();
@@ -86,14 +92,14 @@ impl WindowRows {
         }
     }
 
-    /// No more rows come.
+    /// Ends the window after its last row.
     pub(super) fn finish(&mut self) {
         self.total = self.flushed + self.out.ids.len();
         self.ids.finish(std::mem::take(&mut self.out.ids));
         self.columns.finish(&mut self.out);
     }
 
-    /// The length of the longest row; of several rows of one text only the first counts.
+    /// The number of tokens of the longest row. If a text has several rows, only the first counts.
     fn longest(&self) -> usize {
         let starts = once(&0).chain(&self.ends);
         let lengths = self.ends.iter().zip(starts).map(|(end, start)| end - start);
@@ -103,7 +109,7 @@ impl WindowRows {
     }
 }
 
-/// One batch of all windows. Without enough memory it unwinds.
+/// Joins all windows into a batch. Unwinds if memory is short.
 pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch, BatchError> {
     let longest = windows.iter().map(WindowRows::longest).max().unwrap_or(0);
     let layout = BatchLayout::new(
@@ -149,21 +155,23 @@ pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch,
     Ok(Batch { slab, rows, columns, row_texts })
 }
 
-/// Tokens that a padded batch may have, or as many times its tokens without padding where that is more.
+/// Maximum number of tokens of a padded batch: this number, or [`MOST_PADDED_FACTOR`] times the
+/// number without padding, whichever is larger.
 const MOST_PADDED: usize = 1 << 26;
 const MOST_PADDED_FACTOR: usize = 256;
 
-/// Where the tokens of all rows and the padding stand.
+/// The positions of tokens and padding in a batch.
 struct BatchLayout {
-    /// Where the rows end without padding.
+    /// The end of each row without padding.
     ends: Vec<usize>,
-    /// The least length of a row.
+    /// The minimum length of a row; 0 without padding.
     target: usize,
     direction: Direction,
 }
 
 impl BatchLayout {
-    /// `ends` are those of each window, with how many tokens it has.
+    /// `ends` yields the row ends of each window and the window's number of tokens. Fails if the
+    /// padding or the batch is too large.
     fn new<'a>(
         ends: impl Iterator<Item = (&'a [usize], usize)>,
         padding: Option<&Padding>,
@@ -186,7 +194,7 @@ impl BatchLayout {
             return Err(BatchError::Options(EncodeError::PaddingTooLong { length: target, limit }));
         }
         let layout = Self { ends, target, direction: padding.map(|padding| padding.direction).unwrap_or_default() };
-        // One long row makes all others as long as itself.
+        // A single long row extends all others to its own length, so the limit is a factor.
         let most_padded =
             layout.ends.last().map_or(0, |tokens| tokens.saturating_mul(MOST_PADDED_FACTOR)).max(MOST_PADDED);
         let limit = (u32::MAX as usize).min(if target > 0 { most_padded } else { usize::MAX });
@@ -196,12 +204,12 @@ impl BatchLayout {
         Ok(layout)
     }
 
-    /// How long the rows are without padding.
+    /// The length of each row without padding.
     fn lengths(&self) -> impl Iterator<Item = usize> {
         self.ends.iter().zip(once(&0).chain(&self.ends)).map(|(end, start)| end - start)
     }
 
-    /// Where they end with it.
+    /// The end of each row with padding.
     fn padded_ends(&self) -> impl Iterator<Item = usize> {
         self.lengths().scan(0, |end, length| {
             *end += length.max(self.target);
@@ -209,12 +217,13 @@ impl BatchLayout {
         })
     }
 
-    /// How many tokens there are, padding included.
+    /// The number of tokens with padding.
     fn total(&self) -> usize {
         self.padded_ends().last().unwrap_or(0)
     }
 
-    /// How a column of so many values a token is put together; `value` is that of a row's padding.
+    /// The steps that join a column with `width` values per token. `value` returns the padding
+    /// value of a row.
     fn steps<T>(&self, width: usize, value: impl Fn(usize) -> T) -> impl Iterator<Item = ColumnStep<T>> {
         let is_padded = self.target > 0;
         let rows =
@@ -230,7 +239,7 @@ impl BatchLayout {
         all.into_iter().chain(rows)
     }
 
-    /// Strings are put together like all else, but moved.
+    /// Joins the token strings, which are moved and not copied.
     fn tokens(&self, mut tokens: impl Iterator<Item = String>, padding: &str) -> Vec<String> {
         let mut all = vec![];
         all.grow(self.total());

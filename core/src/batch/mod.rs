@@ -1,11 +1,11 @@
-//! Many texts at once, on several threads, with the results in order.
+//! Encodes, counts and decodes many rows on several threads. Results are in the order of the rows.
 //!
-//! - [`windows`]: who works on which rows.
-//! - [`row_chunks`]: long rows are cut, for several workers.
-//! - [`columns`]: where the rows are put until all are there, and what the batch has beside their ids.
-//! - [`gather`]: what the workers made becomes one batch, padded where that is wanted.
-//! - [`parallelism`]: how many threads there are, and what a forked child does.
-//! - [`cancel`]: how a batch is stopped.
+//! - [`windows`]: distributes rows to workers.
+//! - [`row_chunks`]: splits long rows, so that several workers can share one.
+//! - [`columns`]: collects the rows' tokens; the columns of a batch beside the ids.
+//! - [`gather`]: joins the workers' results into one batch, with padding if requested.
+//! - [`parallelism`]: the number of threads, and the behaviour after a fork.
+//! - [`cancel`]: cancels a batch.
 
 mod cancel;
 mod columns;
@@ -31,15 +31,16 @@ use gather::{WindowRows, gather, reserve_estimate};
 pub use parallelism::{MAX_THREADS, parallelism_was_used, set_processors, set_threads, threads};
 use row_chunks::{CHUNK_LEN, RowChunk};
 
-/// A batch on one thread gets memory for all its tokens at once if that is this part of the pool's cap, or less.
+/// A batch on one thread allocates memory for all its tokens at once if that takes at most this
+/// fraction of the pool's cap: 1/4.
 const PRESIZE_SHARE: usize = 4;
 
-/// How a batch is to be run.
+/// How a batch runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunOptions<'a> {
-    /// How many threads work on it at most, the calling one included. Default [`threads`].
+    /// The maximum number of threads, including the calling one. Default [`threads`].
     pub threads: Option<usize>,
-    /// What stops it before its end.
+    /// The flag that cancels the batch. Default none.
     pub cancel: Option<&'a Cancel>,
 }
 
@@ -49,41 +50,41 @@ impl RunOptions<'_> {
     }
 }
 
-/// Why a batch has no result. Of several errors it is that of the first row.
+/// The error of a batch. If several rows fail, the error of the first of them.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BatchError {
     /// A text could not be encoded.
     #[error("row {row}: {source}")]
     Row {
-        /// The row, from 0.
+        /// The index of the row.
         row: usize,
-        /// Why.
+        /// The error of the row.
         source: EncodeError,
     },
     /// Ids could not be decoded.
     #[error("row {row}: {source}")]
     Decode {
-        /// The row, from 0.
+        /// The index of the row.
         row: usize,
-        /// Why.
+        /// The error of the row.
         source: DecodeError,
     },
-    /// The options do not fit the tokenizer.
+    /// The options are invalid for this tokenizer, or the result exceeds a limit.
     #[error(transparent)]
     Options(EncodeError),
-    /// The system did not give the memory that the texts, their ids or the result take.
+    /// The system has not enough memory for the texts, their ids or the result.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// It was told to stop.
+    /// The batch was cancelled.
     #[error("the batch was cancelled")]
     Cancelled,
-    /// A defect of tokenlane: a row made it panic.
+    /// A defect of tokenlane: encoding a row panicked.
     #[error("row {row}: tokenlane failed, please report this: {message}")]
     Panicked {
-        /// The row, from 0.
+        /// The index of the row.
         row: usize,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
 }
@@ -100,7 +101,7 @@ impl BatchError {
         }
     }
 
-    /// The same error, where it is one of the scheduler's own, which counts parts, of the row that `row` says.
+    /// Converts the index in an error of the scheduler, which counts chunks, to the index of a row.
     fn of_row(self, row: impl FnOnce(usize) -> usize) -> Self {
         match self {
             Self::Panicked { row: at, message } => Self::Panicked { row: row(at), message },
@@ -118,8 +119,8 @@ impl BatchError {
     }
 }
 
-/// The ids of all rows in one slab of `u32`: first where each row starts, one entry more than there are rows, then the
-/// ids. A column that was asked for is a list over all ids.
+/// An encoded batch. One slab of `u32` has the row offsets, one more than there are rows, and then
+/// the ids of all rows. Each requested column covers all ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
     slab: Slab<u32>,
@@ -129,23 +130,24 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there are none.
+    /// Whether the batch has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Where in [`Self::ids`] each row starts; one entry more than there are rows, the last is where all end.
+    /// The start of each row in [`Self::ids`]. There is one entry more than rows; the last is the
+    /// number of ids.
     pub fn row_offsets(&self) -> &[u32] {
         &self.slab[..=self.rows]
     }
 
-    /// Of each row the number of the text that it is of: those of one text stand together, the one that was kept first.
-    /// Nothing when the overflow was not asked for, so that there is one row for each text.
+    /// The index of each row's text. The rows of a text are adjacent, first the truncated text and
+    /// then its overflow. `None` if overflow was not requested; then each text has one row.
     pub fn row_texts(&self) -> Option<&[u32]> {
         self.row_texts.as_deref()
     }
@@ -158,12 +160,13 @@ impl Batch {
     /// The ids of one row.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If the row does not exist.
     pub fn row(&self, row: usize) -> &[u32] {
         &self.ids()[self.row_offsets()[row] as usize..self.row_offsets()[row + 1] as usize]
     }
 
-    /// Start and end of each token in its own row's text; empty when they were not asked for.
+    /// The start and end of each token in the text of its row, in the unit that was requested.
+    /// Empty if not requested.
     pub fn offsets(&self) -> &[[u32; 2]] {
         self.columns.offsets()
     }
@@ -173,25 +176,25 @@ impl Batch {
         &self.columns
     }
 
-    /// Row offsets and ids in one piece, as described above.
+    /// The slab: row offsets, then ids.
     pub fn into_slab(self) -> Slab<u32> {
         self.slab
     }
 
-    /// The slab as [`Self::into_slab`], the columns, and the texts of the rows.
+    /// The slab as from [`Self::into_slab`], the columns, and the result of [`Self::row_texts`].
     pub fn into_parts(self) -> (Slab<u32>, BatchColumns, Option<Vec<u32>>) {
         (self.slab, self.columns, self.row_texts)
     }
 }
 
-/// A batch whose rows are encoded, but not put together yet. The texts are not needed any more.
+/// A batch whose rows are encoded but not joined yet. It does not borrow the texts.
 pub struct PendingBatch {
     windows: Vec<WindowRows>,
     plan: Plan,
 }
 
 impl PendingBatch {
-    /// Puts the rows together.
+    /// Joins the rows.
     pub fn gather(self) -> Result<Batch, BatchError> {
         catch(|| gather(self.windows, &self.plan))
     }
@@ -217,7 +220,7 @@ pub fn encode_batch_char_offsets(
     with_offsets(tokenizer, rows, options, OffsetUnit::CodePoint, run)
 }
 
-/// Encodes all rows to ids and nothing else.
+/// Encodes all rows to ids, without any columns.
 pub fn encode_batch_fast(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
@@ -238,7 +241,7 @@ fn with_offsets(
     encode_batch_columns(tokenizer, rows, &EncodeOptions { columns, offset_unit, ..options.clone() }, run)
 }
 
-/// Encodes all rows, with the columns and the unit of offsets that the options name.
+/// Encodes all rows, with the columns and the offset unit of the options.
 pub fn encode_batch_columns(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
@@ -248,7 +251,7 @@ pub fn encode_batch_columns(
     encode_texts_deferred(tokenizer, rows, options, run)?.gather()
 }
 
-/// As [`encode_batch_columns`], but the rows are put together when the caller says so.
+/// Like [`encode_batch_columns`], but the caller joins the rows, when the texts may be gone.
 pub fn encode_texts_deferred(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
@@ -258,7 +261,7 @@ pub fn encode_texts_deferred(
     encode_rows(tokenizer, rows, |&text| Input::from(text), options, run)
 }
 
-/// Encodes all inputs, each a text or a pair, whole or cut into words, as [`encode_batch_columns`] does.
+/// Like [`encode_batch_columns`], for inputs: texts or pairs, whole or split into words.
 pub fn encode_batch_inputs(
     tokenizer: &Tokenizer,
     inputs: &[Input<'_>],
@@ -268,7 +271,7 @@ pub fn encode_batch_inputs(
     encode_inputs_deferred(tokenizer, inputs, options, run)?.gather()
 }
 
-/// As [`encode_batch_inputs`], but the rows are put together when the caller says so.
+/// Like [`encode_batch_inputs`], but the caller joins the rows, when the texts may be gone.
 pub fn encode_inputs_deferred(
     tokenizer: &Tokenizer,
     inputs: &[Input<'_>],
@@ -293,7 +296,8 @@ fn encode_rows<'a, T: Sync>(
     })
 }
 
-/// The same for texts in parts of about `size`, however short: what is held against texts in one piece.
+/// Encodes texts in chunks of about `size`, however short they are. Tests compare the result with
+/// that of whole texts.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn encode_in_chunks(
     tokenizer: &Tokenizer,
@@ -320,7 +324,8 @@ fn encode_chunks(
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         let range = window.range();
         let expected = weights[range.clone()].iter().sum::<usize>() / 4 + range.len();
-        // How long padded rows are is not known before all are there, nor how many rows come of texts that are cut.
+        // With padding, the row lengths are known only at the end; with overflow, the number of
+        // rows is.
         let is_whole = range.len() == chunks.len()
             && plan.padding.is_none()
             && !plan.overflow
@@ -355,7 +360,8 @@ fn encode_chunks(
     Ok(PendingBatch { windows, plan })
 }
 
-/// The error of a row that is told for a part of it: of the whole row, with its place there.
+/// The error of a row. If the row was encoded in chunks, encodes it again as a whole, so that
+/// positions in the error refer to the whole row.
 fn row_error(
     tokenizer: &Tokenizer,
     encoder: &mut Encoder,
@@ -370,7 +376,7 @@ fn row_error(
     BatchError::Row { row: chunk.row, source: whole.unwrap_or(error) }
 }
 
-/// How many tokens each row has.
+/// The number of tokens of each row.
 pub fn count_batch(
     tokenizer: &Tokenizer,
     rows: &[Text<'_>],
@@ -406,7 +412,7 @@ pub fn count_batch(
     Ok(counts)
 }
 
-/// The text of each row of ids.
+/// Decodes each row of ids.
 pub fn decode_batch(
     tokenizer: &Tokenizer,
     rows: &[&[u32]],

@@ -1,9 +1,15 @@
-//! Long texts in parts, so that several workers can share one, and what one of them writes stays in the processor's cache.
+//! Splits long texts into chunks, so that several workers can share a text and the tokens of a
+//! chunk stay in the processor's cache.
 //!
-//! A text is cut before a space that stands between two letters. Every scanner starts a word there, whatever comes before
-//! (`pretokenizer::scanner` has a test of that), and the tokens of a word do not depend on other words. So where nothing else
-//! looks over that place the ids of the parts are those of the text, which holds of segmenters too. A normalizer does but for NFC, in which a space stays and joins
-//! with nothing; so does an added token that has a space in it, or takes the one behind it.
+//! A text is split before a space between two letters. Every scanner starts a word there, whatever
+//! precedes it (`pretokenizer::scanner` has a test of that), and the tokens of a word do not depend
+//! on other words. The same is true of segmenters. So the ids of the chunks, concatenated, are the
+//! ids of the text, unless another component looks across the boundary. Two can:
+//!
+//! - A normalizer. NFC is safe, because it keeps spaces and composes nothing with them. Texts with
+//!   other normalizers are not split.
+//! - An added token whose content contains a space, or that consumes a space on its right
+//!   (`rstrip`). Texts of tokenizers with such tokens are not split.
 
 use crate::encoder::Plan;
 use crate::encoding::Columns;
@@ -15,17 +21,19 @@ use crate::pretokenizer::unicode::{CLASSES, LETTER};
 use crate::text::{Input, Sequence, Text};
 use crate::tokenizer::Tokenizer;
 
-/// How long a part is, about, in bytes or UTF-16 units; texts of less than two are whole.
+/// Approximate length of a chunk, in bytes or UTF-16 units. Texts shorter than two chunks are not
+/// split.
 pub(super) const CHUNK_LEN: usize = 128 << 10;
-/// Where no place is found within so many, the part goes on.
+/// The search for a boundary covers this many bytes or UTF-16 units. If there is none, the chunk is
+/// extended by another chunk length.
 const MAX_BOUNDARY_SEARCH: usize = 4 << 10;
 
-/// A row, or a part of one.
+/// A row, or a chunk of one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowChunk<'a> {
     pub(super) row: usize,
     pub(super) input: Input<'a>,
-    /// Of a part of a row: the text, and whether it is the first and the last.
+    /// For a chunk of a row: its text, and whether it is the row's first and last chunk.
     pub(super) text: Option<(Text<'a>, [bool; 2])>,
 }
 
@@ -34,13 +42,14 @@ impl RowChunk<'_> {
         self.text.map_or_else(|| self.input.weight(), |(text, _)| text.weight())
     }
 
-    /// Whether the row ends with it.
+    /// Whether this is the last chunk of its row.
     pub(super) fn is_last(&self) -> bool {
         self.text.is_none_or(|(_, [_, is_last])| is_last)
     }
 }
 
-/// The rows, those that are long in parts of about `size`, if that is exact for all of them.
+/// Returns all rows. Rows of at least two chunks are split into chunks of about `size` bytes or
+/// UTF-16 units, if the tokenizer and the options allow that.
 pub(super) fn split_rows<'a>(
     tokenizer: &Tokenizer,
     plan: &Plan,
@@ -72,9 +81,9 @@ pub(super) fn split_rows<'a>(
     Ok(chunks)
 }
 
-/// Whether the ids of a text are those of its parts.
+/// Whether the ids of a text are the ids of its chunks, concatenated. See the module documentation.
 fn can_split(tokenizer: &Tokenizer, plan: &Plan) -> bool {
-    // What more is wanted of tokens, or of a row as a whole, needs to know what stood before.
+    // Columns, truncation and padding depend on what precedes a chunk.
     let ids_only = plan.columns == Columns::NONE && plan.truncation.is_none() && plan.padding.is_none();
     let is_text = |run: &RunTokens| matches!(run, RunTokens::Text { .. });
     let layout = tokenizer.post_processor.layout(false, plan.add_special_tokens);
@@ -91,7 +100,7 @@ fn can_split(tokenizer: &Tokenizer, plan: &Plan) -> bool {
     ids_only && one_text && splits && !tokens.iter().any(|token| straddles(&token.content, token.rstrip))
 }
 
-/// Where the parts of a text end, but for the last.
+/// The ends of a text's chunks, except the last.
 fn chunk_ends(text: Text<'_>, size: usize) -> Vec<usize> {
     let mut ends = vec![];
     let mut end = size;
@@ -121,7 +130,8 @@ fn is_prepended(character: char) -> bool {
     character >= '\u{600}' && String::from_iter([character, ' ']).graphemes(true).count() == 1
 }
 
-/// Whether a space stands at a place and a letter on both sides of it. What is no valid text is no letter.
+/// Whether there is a space at index `at` and a letter on both sides. Invalid bytes and lone
+/// surrogates are not letters.
 fn is_space_between_letters(text: Text<'_>, at: usize) -> bool {
     let bytes = match text {
         Text::Utf8(text) => text.as_bytes(),
@@ -132,7 +142,7 @@ fn is_space_between_letters(text: Text<'_>, at: usize) -> bool {
             return units.get(at) == Some(&0x20) && at > 0 && is_letter(at - 1) && is_letter(at + 1);
         }
     };
-    // Of up to four bytes those that are one character.
+    // The only character of up to four bytes, if they are one.
     let one = |bytes: &[u8]| std::str::from_utf8(bytes).ok().and_then(|text| text.chars().next());
     let before = || (1..=at.min(4)).find_map(|len| one(&bytes[at - len..at]));
     let behind = || (1..=4).find_map(|len| one(bytes.get(at + 1..at + 1 + len)?));

@@ -1,17 +1,18 @@
-//! The scheduler: rows are cut into contiguous windows, and one counter hands the windows out.
+//! The scheduler: rows are divided into contiguous windows, which a shared counter distributes.
 //!
-//! A window is a run of rows, measured in bytes and not in rows, so that a few long rows weigh what they are. Each
-//! worker asks the counter for the next window until there is none; nothing else is shared while it works. Windows are
-//! large at first, so that there are few of them, and smaller towards the end, so that no worker is left alone with a
-//! big one when the others are done.
+//! A window is a run of rows. Its size is measured in bytes and not in rows, because row lengths
+//! vary. Each worker takes the next window from the counter until none is left; workers share
+//! nothing else. The first windows are large, so that there are few of them. Later ones are
+//! smaller, so that all workers finish at about the same time.
 //!
-//! The counter has a cache line of its own: every worker writes it, and what stood beside it would be dragged along.
-//! `fetch_add` gives every number to exactly one worker, whatever the ordering, so relaxed is enough: the rows were
-//! written before the workers were started, and results are read after all of them have ended; starting and joining
-//! order both.
+//! The counter has a cache line of its own, because every worker writes it and would invalidate
+//! whatever shared the line. `fetch_add` returns each number to exactly one worker in any ordering,
+//! so relaxed is sufficient: starting the workers orders their reads after the writes of the rows,
+//! and joining them orders the reads of their results.
 //!
-//! Of several errors the one in the first row is told. A window that fails says so in `failed`, and workers drop windows
-//! behind it; windows before it had been handed out already, because the counter goes up, and are finished.
+//! If several rows fail, the error of the first is returned. A worker whose window fails stores its
+//! index in `failed`, and workers skip windows behind it. Windows before it were distributed
+//! earlier, because the counter only increases, and are finished.
 
 use crossbeam_utils::CachePadded;
 use std::ops::Range;
@@ -22,24 +23,25 @@ use super::cancel::Cancel;
 use super::{BatchError, parallelism};
 use crate::lock::{Lock, Locks, Std};
 
-/// Windows per worker, about.
+/// Approximate number of windows per worker.
 const WINDOWS_PER_WORKER: usize = 4;
-/// A window has this much to do at least, in bytes: handing it out must not be what costs.
+/// Minimum size of a window in bytes, so that the cost of the counter is negligible: 16 KiB.
 const MIN_WINDOW_BYTES: usize = 16 << 10;
-/// After so many bytes a worker lets others have its processor, if any wait for it: with a worker on each of them, the
-/// thread that runs an event loop or reads a file would otherwise wait until the scheduler's next turn.
+/// A worker yields its processor after this many bytes: 16 KiB. If every processor runs a worker, a
+/// thread with an event loop or a file to read would otherwise wait until its next time slice.
 const YIELD_BYTES: usize = 16 << 10;
-/// Batches of less than this, in bytes, are not worth waking anybody for.
+/// Batches of fewer bytes run on the calling thread, because waking others takes longer: 64 KiB.
 const MIN_PARALLEL_BYTES: usize = 64 << 10;
 
-/// Cuts rows of the given weights into windows for so many workers: contiguous, none empty, all rows covered.
+/// Divides rows into windows for `workers` workers. `weights` are the sizes of the rows in bytes.
+/// The windows are contiguous, not empty, and cover all rows.
 pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
     let mut rest: usize = weights.iter().sum();
     let mut windows = Vec::with_capacity(workers * WINDOWS_PER_WORKER * 2);
     let (mut start, mut size) = (0, 0);
     for (row, &weight) in weights.iter().enumerate() {
         size += weight;
-        // A share of what is left: so windows get smaller as the end comes near.
+        // A window takes a share of the remaining bytes, so windows become smaller towards the end.
         if size >= (rest / (workers * WINDOWS_PER_WORKER / 2).max(1)).max(MIN_WINDOW_BYTES) {
             windows.push(start..row + 1);
             start = row + 1;
@@ -53,10 +55,11 @@ pub(super) fn windows(weights: &[usize], workers: usize) -> Vec<Range<usize>> {
     windows
 }
 
-/// Numbers from zero up, each given out once.
+/// Returns the numbers 0, 1, 2…, each to one caller.
 pub(super) struct Counter<A>(CachePadded<A>);
 
-/// The operations that the scheduler needs; a trait so that a model checker can put its own atomics in.
+/// The atomic operations that the scheduler needs. A trait, so that a model checker can use its own
+/// atomics.
 pub(super) trait AtomicIndex {
     fn new(number: usize) -> Self;
     fn fetch_increment(&self) -> usize;
@@ -87,19 +90,19 @@ impl<A: AtomicIndex> Counter<A> {
         Self(CachePadded::new(A::new(0)))
     }
 
-    /// The next number below `count`, if any is left. No more calls than workers come after the last number, so that it
-    /// cannot wrap around.
+    /// The next number, if it is below `count`. Each worker stops after its first `None`, so the
+    /// counter cannot overflow.
     pub(super) fn next(&self, count: usize) -> Option<usize> {
         Some(self.0.fetch_increment()).filter(|&number| number < count)
     }
 }
 
-/// What the workers of a batch share, and how each of them works.
+/// The state that the workers of a batch share.
 struct Schedule<T: Send, A, L: Locks> {
     counter: Counter<A>,
-    /// The first window that is known to have failed.
+    /// The lowest index of a window that is known to have failed; `usize::MAX` if none is.
     failed: A,
-    /// What became of each window.
+    /// The result of each window; `None` if it was not finished.
     results: Vec<L::Of<Option<Result<T, BatchError>>>>,
 }
 
@@ -109,7 +112,8 @@ impl<T: Send, A: AtomicIndex, L: Locks> Schedule<T, A, L> {
         Self { counter: Counter::new(), failed: A::new(usize::MAX), results }
     }
 
-    /// Does windows until there are none left. `one` does the window of a number, as long as it is told to go on.
+    /// Runs windows until none is left. `one` runs the window with a given index. The function that
+    /// it receives returns false if it should stop early.
     fn run_worker(
         &self,
         cancelled: impl Fn() -> bool,
@@ -128,24 +132,25 @@ impl<T: Send, A: AtomicIndex, L: Locks> Schedule<T, A, L> {
         }
     }
 
-    /// What became of all, once nobody works any more.
+    /// The results of all windows, or the first error. Called after all workers have ended.
     fn collect_results(&self, cancelled: impl Fn() -> bool) -> Result<Vec<T>, BatchError> {
         if cancelled() {
             return Err(BatchError::Cancelled);
         }
-        // Windows behind a failed one may be missing, but then the failed one comes first and ends the collecting.
+        // Windows behind a failed one may be missing; the iteration ends at the failed one before
+        // it reaches them.
         let in_order = self.results.iter().map(|slot| slot.with(Option::take));
         in_order.map(|result| result.expect("every window before a failed one was finished")).collect()
     }
 }
 
-/// The rows of a window, one by one, as long as the batch goes on.
+/// Yields the rows of a window until the batch stops.
 pub(super) struct RowCursor<'a> {
     rows: Range<usize>,
-    /// The row handed out last.
+    /// The row yielded last.
     current: usize,
     weights: &'a [usize],
-    /// Bytes of the rows handed out since the last yield.
+    /// Bytes of the rows since the last `yield_now`.
     since_yield: usize,
     should_continue: &'a dyn Fn() -> bool,
 }
@@ -169,10 +174,10 @@ impl RowCursor<'_> {
     }
 }
 
-/// Runs `work` over all rows and returns its results by window, in the order of the rows.
+/// Runs `work` over all rows. Returns its results by window, in the order of the rows.
 ///
-/// `work` takes rows until there are none and returns what it made of them. It may panic: that is the error of the row
-/// it had taken last.
+/// `work` takes rows from the cursor until there are none and returns its result for them. If it
+/// panics, the error names the row that it took last.
 pub(super) fn run<T: Send>(
     weights: &[usize],
     threads: usize,
@@ -182,7 +187,8 @@ pub(super) fn run<T: Send>(
     let cancelled = || cancel.is_some_and(Cancel::is_cancelled);
     let one = |rows: Range<usize>, should_continue: &dyn Fn() -> bool| {
         let mut rows = RowCursor { current: rows.start, rows, weights, since_yield: 0, should_continue };
-        // Whatever `work` leaves behind in a panic is dropped with it: encoders are taken for its time and not put back.
+        // A panic leaves no broken state behind: what `work` uses is dropped, also its encoder,
+        // which is not returned to the pool.
         let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut rows)));
         outcome.unwrap_or_else(|panic| Err(BatchError::panicked(rows.current, &*panic)))
     };
@@ -198,7 +204,7 @@ pub(super) fn run<T: Send>(
 
     let work = Schedule::<T, AtomicUsize, Std>::new(windows.len());
     let worker = || work.run_worker(cancelled, |at, should_continue| one(windows[at].clone(), should_continue));
-    // The thread that asked works too; the pool's threads help it.
+    // The calling thread is one of the workers.
     pool.in_place_scope(|scope| {
         for _ in 1..workers.min(windows.len()) {
             scope.spawn(|_| worker());
@@ -245,8 +251,9 @@ mod tests {
         }
     }
 
-    /// Of the accesses to an atomic loom remembers the last one only, so that after two reads by two threads it does not try a
-    /// write between them. A write of something else before each access makes it do that; relaxed, it orders nothing.
+    /// Makes loom explore more interleavings. Loom remembers only the last access to an atomic, so
+    /// it does not try a write between two reads of two threads. A relaxed write to another atomic
+    /// before each access makes it do so without ordering anything.
     struct Turns<A> {
         value: A,
         turn: LoomAtomic,
@@ -304,7 +311,8 @@ mod tests {
                 next = window.end;
             }
             prop_assert_eq!(next, weights.len());
-            // No window but the last is smaller than it may be, and none could have ended a row earlier.
+            // Every window but the last has the minimum size and could not have ended one row
+            // earlier.
             for window in &windows[..windows.len().saturating_sub(1)] {
                 let size: usize = weights[window.clone()].iter().sum();
                 prop_assert!(size >= MIN_WINDOW_BYTES);
@@ -348,8 +356,9 @@ mod tests {
         });
     }
 
-    /// Two workers and somebody who cancels: whatever comes first, the batch is cancelled or all of it is there. Threads are
-    /// interrupted up to three times; without a bound it takes minutes.
+    /// Two workers and a thread that cancels: in every interleaving, the batch is cancelled or
+    /// complete. Threads are preempted at most three times; without that bound the test takes
+    /// minutes.
     #[test]
     fn a_batch_is_cancelled_or_complete_in_every_interleaving() {
         let mut model = loom::model::Builder::new();
@@ -358,7 +367,7 @@ mod tests {
             let work = Arc::new(Schedule::<usize, LoomAtomic, Loom>::new(2));
             let flag = Arc::new(Turns::of(LoomBool::new(false)));
             let help = |work: &Schedule<usize, LoomAtomic, Loom>, flag: &Turns<LoomBool>| {
-                // A row each: a window that is told to stop is one without it.
+                // Each window has one row. A window that should stop returns no row.
                 work.run_worker(
                     || flag.is_set(),
                     |at, should_continue| Ok(if should_continue() { at } else { usize::MAX }),
@@ -373,7 +382,7 @@ mod tests {
                 move || help(&work, &flag)
             });
             help(&work, &flag);
-            // The scope waits for the helper, and for nobody else.
+            // The scope waits for the helper only.
             helper.join().expect("no panic");
             match work.collect_results(|| flag.is_set()) {
                 Ok(all) => assert_eq!(all, [0, 1], "whoever stopped early did so because of the flag"),
@@ -384,7 +393,8 @@ mod tests {
         });
     }
 
-    /// Two workers, and windows that fail: the first of them is told, and those before it were finished.
+    /// Two workers and failing windows: the error of the first is returned, and the windows before
+    /// it are finished.
     #[test]
     fn the_first_window_that_fails_is_told_in_every_interleaving() {
         type Shared = Schedule<usize, Turns<LoomAtomic>, Loom>;
@@ -402,7 +412,7 @@ mod tests {
         });
     }
 
-    /// Runs windows over rows of 10 KB each; `row` says what becomes of a row.
+    /// Runs windows over rows of 10 KB each. `row` returns the result of a row.
     fn run_rows(
         count: usize,
         threads: usize,

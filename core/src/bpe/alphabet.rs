@@ -13,8 +13,8 @@ pub(crate) enum Alphabet {
     Bytes {
         /// The token of each byte.
         ids: Box<[Option<u32>; 256]>,
-        /// Whether a byte without a token is an error, as for rank files. Otherwise it is dropped, as for a
-        /// tokenizer.json.
+        /// Whether a byte without a token is an error, as for rank files. Otherwise it is dropped,
+        /// as for a tokenizer.json.
         missing_is_error: bool,
     },
     /// Symbols are characters.
@@ -38,10 +38,11 @@ pub(crate) type IdOf = HashMap<char, u32, foldhash::fast::RandomState>;
 /// The tokens of single characters.
 #[derive(Debug)]
 pub(crate) struct CharacterIds {
-    /// For a middle, the last, the first and the only character of a word, see [`position`]. A prefix or a
-    /// suffix makes their tokens different.
+    /// Tables for the middle, last, first and only character of a word, see [`position`]. They
+    /// differ if the model has a prefix or a suffix.
     by_position: [IdOf; 4],
-    /// The ids of the most frequent characters in the middle of a word, indexed by the character.
+    /// The ids of characters below [`Self::MIDDLE`] in the middle of a word, indexed by the
+    /// character.
     middle: Box<[Option<u32>]>,
 }
 
@@ -69,7 +70,7 @@ impl CharacterIds {
         }
     }
 
-    /// Gives `other` the token of `character`, if it has one.
+    /// Gives `other` the id of `character`, if that has one.
     fn read_as(&mut self, other: char, character: char) {
         for ids in &mut self.by_position {
             if let Some(&id) = ids.get(&character) {
@@ -119,7 +120,8 @@ impl Alphabet {
         }
     }
 
-    /// Whether every character of a word is in some symbol, and no unknown token covers several.
+    /// Whether every character of a word is in a symbol, and no unknown token covers several
+    /// characters.
     pub(crate) fn drops_nothing(&self) -> bool {
         match self {
             Self::Bytes { ids, missing_is_error } => *missing_is_error || ids.iter().all(Option::is_some),
@@ -157,7 +159,8 @@ impl Characters {
         self.byte_fallback.as_ref().is_some_and(|tokens| tokens.iter().all(Option::is_some))
     }
 
-    /// Whether a token can stand for text other than its own: the unknown token and those of byte fallback.
+    /// Whether a token can stand for text other than its own: the unknown token and those of byte
+    /// fallback.
     pub(crate) fn is_stand_in(&self, token: &str) -> bool {
         self.unknown.as_ref().is_some_and(|unknown| unknown.token == token)
             || self.byte_fallback.is_some() && token.len() == "<0x00>".len() && token.starts_with("<0x")
@@ -170,10 +173,11 @@ impl Characters {
 
     fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
         let word = std::str::from_utf8(word).expect("words of a text in characters start and end between characters");
-        // Each symbol stands for a byte or more, of the word or of its prefix and suffix.
+        // Each symbol covers at least one byte of the word or of its prefix and suffix.
         symbols.try_grow(word.len() + self.continuing_subword_prefix.len() + self.end_of_word_suffix.len())?;
-        // An unknown token is held back, because the next character may extend it. Byte fallback does not
-        // flush it, so it can come after bytes that follow it in the text. The reference does the same.
+        // An unknown token is held back, because the next character may extend it. Byte fallback
+        // does not flush it, so it can come after bytes that follow it in the text. Hugging Face
+        // tokenizers does the same.
         let mut pending: Option<Symbol> = None;
         let mut characters = word.char_indices().peekable();
         while let Some((at, character)) = characters.next() {
@@ -201,8 +205,8 @@ impl Characters {
         Ok(())
     }
 
-    /// Appends the tokens of a character's bytes, with prefix and suffix. Returns false, and appends nothing,
-    /// if a byte has none.
+    /// Appends the tokens of a character's bytes, with prefix and suffix. Returns false, and
+    /// appends nothing, if a byte has none.
     fn push_bytes(&self, character: char, is_first: bool, is_last: bool, symbols: &mut Vec<Symbol>) -> bool {
         let Some(tokens) = &self.byte_fallback else { return false };
         let mut buffer = [0; 4];

@@ -1,10 +1,10 @@
 //! The hash table under the merges and the short tokens: buckets of one cache line each, and a
 //! filter that answers most misses.
 //!
-//! A key's 64-bit hash selects its first bucket. A key whose bucket is full goes to one of the next,
-//! up to a limit that the owner of the table sets; the probe for it follows the same sequence.
-//! Buckets are filled from the front, so a bucket with an empty last slot ends a probe. What a slot
-//! contains, and how a bucket is searched, is up to the owner.
+//! A key's 64-bit hash selects its first bucket. A key whose bucket is full goes to one of the
+//! next, up to a limit that the owner of the table sets; the probe for it follows the same
+//! sequence. Buckets are filled from the front, so a bucket with an empty last slot ends a probe.
+//! What a slot contains, and how a bucket is searched, is up to the owner.
 //!
 //! The filter has one bit for each of about eight times as many hashes as there are keys. It is
 //! small enough to stay in the CPU's cache, and most lookups that miss end there.
@@ -64,7 +64,7 @@ impl KeyFilter {
     }
 }
 
-/// See the module.
+/// The table. See the module documentation.
 #[derive(Debug)]
 pub(super) struct BucketTable<B> {
     buckets: Box<[B]>,
@@ -118,9 +118,9 @@ impl<B: Clone> BucketTable<B> {
         from.iter().chain(behind).cycle()
     }
 
-    /// Offers the buckets of a hash, up to `max_probes`, to `put`, which gets the number of buckets
-    /// before and says whether it has stored the key. Returns whether one was found. The hash is
-    /// added to the filter in any case.
+    /// Offers up to `max_probes` buckets of a hash to `put`. `put` receives the number of buckets
+    /// before it and returns whether it stored the key. Returns whether a bucket stored it. The
+    /// hash is added to the filter in any case.
     pub(super) fn insert(&mut self, hash: u64, max_probes: usize, mut put: impl FnMut(usize, &mut B) -> bool) -> bool {
         self.filter.add(hash);
         let mut at = self.index(hash);
@@ -155,7 +155,8 @@ mod tests {
 
         #[test]
         fn a_key_is_put_where_a_probe_looks_for_it(hashes in prop::collection::vec(any::<u64>(), 1..40)) {
-            // Buckets of one slot, as many as keys, so that some keys have to go far.
+            // As many buckets of one slot as there are keys, so that some keys are many probes
+            // away.
             let mut table = BucketTable::new(hashes.len(), 1.0, None);
             for &hash in &hashes {
                 let found = table.insert(hash, hashes.len(), |_, slot: &mut Option<u64>| match slot {

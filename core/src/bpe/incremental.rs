@@ -1,28 +1,28 @@
-//! Long words, merged block by block. The working memory is that of a block, whatever the length of the
-//! word. A word that starts with the bytes of the previous long word keeps their tokens, which makes
-//! repeated calls for the prefixes of a text, or for a text that grows, fast.
+//! Long words, merged block by block. The working memory is that of a block, whatever the length of
+//! the word. A word that starts with the bytes of the previous long word keeps their tokens, which
+//! makes repeated calls for the prefixes of a text, or for a text that grows, fast.
 //!
 //! # Why the result is exact
 //!
-//! BPE merges the pair of the lowest rank first, the leftmost of equal ones. Suppose the merging of a
-//! word never merges across either end of a part of it. Then the merges inside the part are those of
-//! the part on its own, because the first of all merges inside the part is the first there too. It
-//! follows that two adjacent tokens of a word are the tokens of their own text.
+//! BPE merges the pair of the lowest rank first, the leftmost of equal ones. Suppose the merging of
+//! a word never merges across either end of a part of it. Then the merges inside the part are those
+//! of the part on its own, because the first of all merges inside the part is the first there too.
+//! It follows that two adjacent tokens of a word are the tokens of their own text.
 //!
-//! Now let `x` have the tokens X and `y` the tokens Y, and let the last token of X and the first of Y be
-//! the tokens of their own text together. Then `xy` has the tokens XY: up to a first merge across the
-//! middle of `xy`, the two tokens' text on its own would have been merged in the same way, and would
-//! have had that merge too.
+//! Now let `x` have the tokens X and `y` the tokens Y. Assume that the last token of X and the
+//! first token of Y, as a text of their own, have just these two tokens. Then `xy` has the tokens
+//! XY. Otherwise there would be a first merge across the middle of `xy`. Up to it, the text of the
+//! two tokens would have been merged in the same way, so it would have had that merge too.
 //!
-//! Here X are the tokens so far. The next block is merged from the start of X's last token on. If the
-//! result starts with that token, the condition holds, and the rest of the result are the next tokens.
-//! If not, the block is merged again from further back, and at last the word as a whole.
+//! In this module, X are the tokens so far. The next block starts with X's last token. If the
+//! tokens of the block start with that token, the condition holds, and the others are the next
+//! tokens. If not, a block that starts further back is merged, and finally the whole word.
 //!
 //! # Steps and blocks
 //!
 //! Tokens are mostly short, and the results agree after a dozen bytes. So the module first tries a
-//! *step*: as many symbols as [`super::short_word`] merges in registers. Only where a step gets nowhere
-//! it merges a large *block*. Random letters take half as long for it.
+//! *step*: as many symbols as [`super::short_word`] merges in registers. It merges a large *block*
+//! only if a step does not advance. This halves the time for words of random letters.
 
 use std::ops::Range;
 
@@ -42,17 +42,17 @@ pub(super) struct PreviousWord {
     pub(super) sizes: BlockSizes,
 }
 
-/// A range of the current word, and its tokens. If the next range has the same text, as in a word of one
-/// repeated letter, it has the same tokens.
+/// A range of the current word, and its tokens. If the next range has the same text, as in a word
+/// of one repeated letter, it has the same tokens.
 #[derive(Debug, Default)]
 struct MergedBlock {
     range: Option<Range<usize>>,
     symbols: Vec<Symbol>,
 }
 
-/// The index of the step in [`PreviousWord::merged`].
+/// The index of the last step's result in [`PreviousWord::merged`].
 const STEP: usize = 0;
-/// The index of the block in [`PreviousWord::merged`].
+/// The index of the last block's result in [`PreviousWord::merged`].
 const BLOCK: usize = 1;
 
 /// A word whose first `known` bytes are those of the previous word, or of the part merged so far.
@@ -63,7 +63,7 @@ struct Target<'a> {
     known: usize,
 }
 
-/// Where merging starts again: with the symbol behind the first `kept`, which starts at byte `start`.
+/// The position at which merging starts again: at byte `start`, behind the first `kept` symbols.
 #[derive(Clone, Copy)]
 struct Restart {
     kept: usize,
@@ -75,20 +75,21 @@ struct Restart {
 pub(super) struct BlockSizes {
     /// Words up to this length are merged as a whole.
     pub(super) min_len: usize,
-    /// The length of a block, without what is merged again.
+    /// The number of new bytes in a block.
     block: usize,
-    /// How much is merged again with a block, in the first attempt.
+    /// The number of bytes that the first attempt of a block merges again.
     back: usize,
-    /// The length of a step, including what is merged again. In characters, if symbols are characters.
+    /// The length of a step, including the bytes merged again. In characters, if symbols are
+    /// characters.
     step: usize,
-    /// How much is merged again with a step, at least.
+    /// The minimum number of bytes that a step merges again.
     near: usize,
 }
 
-/// The word cache has the words up to the minimum length.
+/// The minimum length is that of the word cache, which has all shorter words.
 const BLOCK_SIZES: BlockSizes =
     BlockSizes { min_len: 256, block: 4096, back: 64, step: short_word::MAX_SYMBOLS, near: 12 };
-/// Longer words are not kept, to save the memory of a copy.
+/// Words of more bytes are not kept, to save the memory for a copy: 16 MiB.
 const MAX_KEPT: usize = 16 << 20;
 
 impl Default for PreviousWord {
@@ -103,8 +104,8 @@ impl PreviousWord {
         self.symbols.capacity()
     }
 
-    /// Updates the symbols to those of `word`, whose first `known` bytes are those of the previous word.
-    /// Returns `None`, with invalid symbols, if the word has to be merged as a whole.
+    /// Updates the symbols to those of `word`, whose first `known` bytes are those of the previous
+    /// word. Returns `None`, with invalid symbols, if the word has to be merged as a whole.
     fn continue_with(&mut self, bpe: &Bpe, word: &[u8], known: usize, scratch: &mut MergeScratch) -> Option<()> {
         let steps = short_word::is_short(&bpe.merges, self.sizes.step);
         self.merged.iter_mut().for_each(|block| block.range = None);
@@ -120,8 +121,9 @@ impl PreviousWord {
         Some(())
     }
 
-    /// Continues by one step and returns where it ends. Returns `None`, with unchanged symbols, if the
-    /// results do not agree, or if the last tokens are so long that a step would hardly advance.
+    /// Continues by one step and returns where it ends. Returns `None`, with unchanged symbols, if
+    /// the results do not agree, or if the last tokens are so long that a step would hardly
+    /// advance.
     fn merge_step(&mut self, target: Target<'_>, scratch: &mut MergeScratch) -> Option<usize> {
         let Target { bpe, word, known } = target;
         let BlockSizes { step, near, .. } = self.sizes;
@@ -155,8 +157,9 @@ impl PreviousWord {
         None
     }
 
-    /// Continues to the end of `word`: merges it from `start` on and keeps the first `kept` symbols. Does
-    /// nothing and returns `None` if the result does not start with the symbol that is at `start`.
+    /// Continues to the end of `word`: merges it from `start` on and keeps the first `kept`
+    /// symbols. Does nothing and returns `None` if the result does not start with the symbol that
+    /// is at `start`.
     fn merge_from(
         &mut self,
         Target { bpe, word, known }: Target<'_>,
@@ -171,7 +174,8 @@ impl PreviousWord {
         let block = &mut self.merged[which];
         let range = start..word.len();
         if block.range.take().is_none_or(|last| word.get(last) != Some(&word[range.clone()])) {
-            // An error says where in the word it is, so the caller merges the whole word for it.
+            // An error contains a position in the word, so the caller merges the whole word to
+            // report it.
             bpe.merge(&word[range.clone()], scratch).ok()?;
             std::mem::swap(&mut block.symbols, &mut scratch.symbols);
         }
@@ -188,7 +192,7 @@ impl PreviousWord {
         Some(())
     }
 
-    /// A symbol at least `back` bytes before `known`, or the first one.
+    /// The last symbol that starts at least `back` bytes before `known`, or the first symbol.
     fn restart_before(&self, word: &[u8], known: usize, back: usize) -> Option<Restart> {
         if known <= back { Some(Restart { kept: 0, start: 0 }) } else { self.symbol_before(word, known - back) }
     }
@@ -217,7 +221,7 @@ fn starts_character(byte: u8) -> bool {
     byte & 0xC0 != 0x80
 }
 
-/// The start of the character that `end` is inside of, or `end`.
+/// The start of the character that contains the byte at `end`.
 fn floor_char_boundary(word: &[u8], end: usize) -> usize {
     let starts = |&at: &usize| word.get(at).is_none_or(|&byte| starts_character(byte));
     (end.saturating_sub(3)..=end).rev().find(starts).unwrap_or(end)
@@ -237,14 +241,14 @@ fn common_length(one: &[u8], other: &[u8]) -> usize {
     equal + one[equal..].iter().zip(&other[equal..]).take_while(|(one, other)| one == other).count()
 }
 
-/// Whether the symbols of a part of a word are those that it has as a word of its own.
+/// Whether a part of a word has the same symbols as if it were a word of its own.
 pub(super) fn is_splittable(alphabet: &Alphabet) -> bool {
     match alphabet {
         Alphabet::Bytes { .. } => true,
         Alphabet::Characters(characters) => {
             characters.continuing_subword_prefix.is_empty()
                 && characters.end_of_word_suffix.is_empty()
-                // Otherwise an unknown token can be moved behind tokens of byte fallback.
+                // Otherwise an unknown token can move behind tokens of byte fallback.
                 && (characters.byte_fallback.is_none() || characters.knows_all_bytes())
         }
     }
@@ -287,7 +291,8 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
-    /// Alphabets with the letters a to d. The characters é and 中 are bytes, unknown tokens or dropped.
+    /// Alphabets with the letters a to d. The characters é and 中 are bytes, unknown tokens or
+    /// dropped.
     fn alphabets() -> Vec<Alphabet> {
         let bytes = || Box::new(std::array::from_fn(|byte| Some(byte as u32)));
         let ids: IdOf = ('a'..='d').map(|letter| (letter, letter as u32)).collect();

@@ -1,12 +1,12 @@
-//! The merge loops for words of many symbols. The symbols are a linked list, so that a merge is a few
-//! writes; the two loops differ in how they find the next pair.
+//! The merge loops for words of many symbols. The symbols are a linked list, so that a merge is a
+//! few writes; the two loops differ in how they find the next pair.
 //!
-//! [`by_runs`] keeps the positions of equal rank together in a *run*. A word has few different ranks
-//! compared with its pairs, so most positions are only appended to a list and later read in order. A
-//! heap has one entry per run.
+//! [`by_runs`] keeps the positions of equal rank together in a *run*. A word has few different
+//! ranks compared with its pairs, so most positions are only appended to a list and later read in
+//! order. A heap has one entry per run.
 //!
-//! [`by_heap`] has a heap entry for every pair. Dropout needs it, and it is the twin that tests compare
-//! [`by_runs`] with.
+//! [`by_heap`] has a heap entry for every pair. Dropout needs it, and tests compare [`by_runs`]
+//! with it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -78,8 +78,8 @@ impl<'a> Chain<'a> {
         self.pairs[at as usize].rank
     }
 
-    /// Merges the symbol at `at` and its right neighbor. Calls `found` with the position and the rank of
-    /// each new pair that has a merge.
+    /// Merges the symbol at `at` and its right neighbor. Calls `found` with the position and the
+    /// rank of each new pair that has a merge.
     #[inline]
     fn merge(&mut self, at: u32, mut found: impl FnMut(u32, u32)) {
         let left = at as usize;
@@ -123,8 +123,8 @@ struct RankQueue {
     recent: [Option<(u32, u32)>; RECENT],
     runs: Vec<RankRun>,
     unused: Vec<u32>,
-    /// Rank, first position that was not read yet, and run. An open run has position zero, so that it is
-    /// the next of its rank; it is sorted when it is reached.
+    /// Rank, first position that was not read yet, and run. An open run has position zero, so that
+    /// it is the next of its rank; it is sorted when it is reached.
     queue: BinaryHeap<Reverse<(u32, u32, u32)>>,
 }
 
@@ -209,8 +209,8 @@ pub(super) fn by_runs(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &mut Ve
     chain.finish();
 }
 
-/// [`by_runs`] with a heap of all pairs. With `dropout`, a pair whose turn has come is skipped with that
-/// probability, and may be merged after the next merge.
+/// [`by_runs`] with a heap of all pairs. With `dropout`, a pair whose turn has come is skipped with
+/// that probability, and may be merged after the next merge.
 pub(super) fn by_heap(
     merges: &Merges,
     symbols: &mut Vec<Symbol>,

@@ -1,8 +1,8 @@
 //! The choice between the merge loops, and their state.
 //!
-//! All loops merge the pair with the lowest rank first, the leftmost of equal ones, until no pair has a
-//! merge. [`super::short_word`] looks at all pairs for each merge. [`super::long`] keeps the pairs in
-//! order, which takes n log n steps for any word.
+//! All loops merge the pair with the lowest rank first, the leftmost of equal ones, until no pair
+//! has a merge. [`super::short_word`] looks at all pairs for each merge. [`super::long`] keeps the
+//! pairs in order, which takes n log n steps for any word.
 
 use super::incremental::PreviousWord;
 use super::long::{self, LongScratch};
@@ -53,9 +53,9 @@ pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
     }
 }
 
-/// [`merge`] with BPE-dropout: a pair whose turn has come is skipped with the given probability, and may
-/// be merged after the next merge. The distribution is that of Hugging Face tokenizers; the sequence of
-/// random numbers differs.
+/// [`merge`] with BPE-dropout: a pair whose turn has come is skipped with the given probability,
+/// and may be merged after the next merge. The distribution is that of Hugging Face tokenizers; the
+/// sequence of random numbers differs.
 pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, probability: f32) {
     long::by_heap(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, Some(probability));
 }

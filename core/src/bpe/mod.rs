@@ -1,7 +1,7 @@
 //! The BPE model: a word, as the pre-tokenizer cut it, becomes token ids.
 //!
-//! A word starts as a list of *symbols*: one per byte in byte-level models, one per character in all
-//! others. Then pairs of adjacent symbols are merged: always the pair with the lowest rank, the
+//! A word starts as a list of *symbols*: one per byte in byte-level models, one per character in
+//! all others. Then pairs of adjacent symbols are merged: always the pair with the lowest rank, the
 //! leftmost of equal ones, until no pair has a merge. What is left are the word's tokens.
 //!
 //! The steps for a word, in order:
@@ -65,8 +65,8 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    /// The `len` of a token that covers the same bytes as the previous one, as the byte tokens of
-    /// Unigram do.
+    /// The `len` of a token that covers the same bytes as the previous token, such as the byte
+    /// tokens of Unigram.
     pub const SAME: u32 = u32::MAX;
 }
 
@@ -82,9 +82,11 @@ pub(crate) struct Bpe {
     pub(crate) split_points: Option<SplitPoints>,
     /// [`Alphabet::lengths_vary`], which is needed for every word.
     alphabet_varies: bool,
-    /// Whether a part of a word has the same symbols on its own; see [`incremental`].
+    /// Whether a part of a word has the same symbols as if it were a word of its own; see
+    /// [`incremental`].
     pub(crate) is_splittable: bool,
-    /// Whether a space of the text stands for another character, of another length.
+    /// Whether the model reads spaces of the text as another character, whose length in bytes
+    /// differs.
     pub(crate) reads_spaces: bool,
     /// With `ignore_merges`: the tokens, which are not merged when they are words.
     pub(crate) tokens: Option<TokenTable>,
@@ -166,7 +168,8 @@ impl Bpe {
         Ok(())
     }
 
-    /// Appends the tokens of a short word of bytes. Returns false, and does nothing, for other words.
+    /// Appends the tokens of a short word of bytes. Returns false, and does nothing, for other
+    /// words.
     #[inline(always)]
     fn merge_short(&self, word: &[u8], key: Key, out: &mut Vec<Symbol>) -> bool {
         if let Some(table) = &self.byte_pairs
@@ -192,9 +195,9 @@ impl Bpe {
         Some((self.merges.packed()?, self.byte_pairs.as_ref()?.tables()))
     }
 
-    /// Merges words of up to [`lane_merger::MAX_LEN`] bytes, sixteen at a time, and calls `each` with
-    /// every word and its tokens. Words that are too few for that at the end are left out, and all
-    /// words are unless [`Self::merges_in_lanes`].
+    /// Merges words of up to [`lane_merger::MAX_LEN`] bytes, sixteen at a time, and calls `each`
+    /// with every word and its tokens. Words that are too few for that at the end are left out, and
+    /// all words are unless [`Self::merges_in_lanes`].
     pub(crate) fn tokenize_in_lanes<W: AsRef<[u8]>>(
         &self,
         words: impl Iterator<Item = W>,
@@ -222,7 +225,7 @@ impl Bpe {
         }
     }
 
-    /// Prefetches what tells whether a short word is a token, if that matters.
+    /// With `ignore_merges`, prefetches the bucket of a short word in the table of tokens.
     #[inline]
     pub(crate) fn prefetch_token(&self, key: Key) {
         if let Some(tokens) = &self.tokens {
@@ -248,8 +251,8 @@ impl Bpe {
         Ok(())
     }
 
-    /// Whether a symbol can cover another number of bytes than its token has, or a byte of a word can
-    /// be in no symbol. Then ids alone do not tell the offsets of tokens.
+    /// Whether a symbol can cover another number of bytes than its token has, or a byte of a word
+    /// can be in no symbol. Then the offsets of tokens cannot be computed from the ids alone.
     pub(crate) fn lengths_vary(&self) -> bool {
         self.alphabet_varies || self.reads_spaces
     }

@@ -33,7 +33,8 @@ mod tests {
 
     #[test]
     fn lowest_rank_first_then_leftmost() {
-        // 1 1 -> 2 (rank 1), 1 3 -> 4 (rank 0): in 1 1 3 the right pair merges first, in 1 1 1 the left.
+        // 1 1 -> 2 (rank 1), 1 3 -> 4 (rank 0): in 1 1 3 the right pair merges first, in 1 1 1 the
+        // left.
         let merges = [(1, 1, Merge { rank: 1, id: 2 }), (1, 3, Merge { rank: 0, id: 4 })];
         assert_eq!(merge(&merges, &symbols(&[1, 1, 3])), [Symbol { id: 1, len: 1 }, Symbol { id: 4, len: 2 }]);
         assert_eq!(merge(&merges, &symbols(&[1, 1, 1])), [Symbol { id: 2, len: 2 }, Symbol { id: 1, len: 1 }]);

@@ -1,15 +1,15 @@
-//! Finds the *self tokens*: tokens whose bytes, as a word, become that token. Nearly all tokens are, but
-//! nothing guarantees it.
+//! Finds the *self tokens*: tokens whose bytes, encoded as a word, become that token. Nearly all
+//! tokens are self tokens, but nothing guarantees it.
 //!
-//! A token that a merge makes of two others is a self token if both parts are, and if nothing merges
-//! across the boundary between the parts before both exist. The symbols on both sides of the boundary
-//! are known at any time: they are the right edges of the left part's history, and the left edges of
-//! the right part's. So it is enough to go back through both histories, the latest merge first, and to
-//! check for each pair of symbols that were adjacent whether it would have been merged before one of
-//! the two became part of a larger one.
+//! A token that a merge makes of two parts is a self token if both parts are, and if nothing merges
+//! across the boundary between the parts before both exist. The symbols on both sides of the
+//! boundary are known at any time: the rightmost symbols in the history of the left part, and the
+//! leftmost in the history of the right part. So it is sufficient to walk back through both
+//! histories, the latest merge first. For each pair of symbols that were adjacent, the walk checks
+//! whether it would have merged before one of the two became part of a larger token.
 //!
-//! Merges happen in the order of their ranks if every token has a higher rank than its parts, which is
-//! checked too. A token for which the proof fails counts as no self token.
+//! Merges happen in the order of their ranks if every token has a higher rank than its parts, which
+//! is checked too. If the proof fails, the token does not count as a self token.
 
 use super::merges::Merge;
 use super::{Alphabet, Merges};
@@ -21,8 +21,8 @@ use crate::word_key::MAX_SHORT_LEN;
 pub(super) struct SelfTokens(Vec<u64>);
 
 impl SelfTokens {
-    /// Those of `tokens` that are proven to be self tokens. Ids from `ids` on are ignored. Tokens of more
-    /// than [`MAX_SHORT_LEN`] merges are not analyzed.
+    /// Returns those of `tokens` that are proven to be self tokens. Ignores ids from `ids` on. Does
+    /// not analyze tokens whose history is deeper than [`MAX_SHORT_LEN`] merges.
     pub(super) fn among(merges: &Merges, alphabet: &Alphabet, tokens: impl Iterator<Item = u32>, ids: usize) -> Self {
         let mut tree = MergeTree::new(merges, alphabet, ids);
         let mut bits = copies(0, ids.div_ceil(64));
@@ -45,7 +45,7 @@ impl SelfTokens {
     }
 }
 
-/// How each token is made, and the results so far.
+/// The origin of each token, and the verdicts so far.
 struct MergeTree {
     origins: Vec<Origin>,
     verdicts: Vec<Verdict>,
@@ -60,7 +60,7 @@ enum Verdict {
     Unproven,
 }
 
-/// How a token is made.
+/// The merge that makes a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Origin {
     /// The rank of its merge plus one; zero for a byte.
@@ -127,12 +127,12 @@ impl MergeTree {
         is_self_token
     }
 
-    /// Whether nothing merges across the boundary between the parts of a token before both exist. Both are
-    /// self tokens.
+    /// Whether nothing merges across the boundary between a token's parts before both parts exist.
+    /// Both parts are self tokens.
     fn keeps_boundary(&self, merges: &Merges, token: Origin) -> bool {
         let (mut left, mut right) = (token.left, token.right);
         let (mut left_made, mut right_made) = (self.origin(left), self.origin(right));
-        // When each of the two becomes part of a larger token.
+        // The time at which each of the two symbols becomes part of a larger token.
         let (mut left_until, mut right_until) = (token.time, token.time);
         while left_made.time > 0 || right_made.time > 0 {
             if left_made.time > right_made.time {
@@ -142,7 +142,8 @@ impl MergeTree {
                 (right, right_until) = (right_made.left, right_made.time);
                 right_made = self.origin(right);
             }
-            // An equal rank counts too: of equal ranks the leftmost is first, which may be this pair.
+            // An equal rank counts too: the leftmost of equal ranks merges first, which may be this
+            // pair.
             if merges.get(left, right).rank < left_until.min(right_until) {
                 return false;
             }
@@ -172,7 +173,7 @@ mod tests {
         texts
     }
 
-    /// Which of the ids below 400 are self tokens.
+    /// Returns for each id below 400 whether it is a self token.
     fn self_tokens(merges: &[(u32, u32, Merge)]) -> Vec<bool> {
         let self_tokens = SelfTokens::among(&Merges::new(merges), &alphabet(), (0..500).rev(), 400);
         (0..400).map(|id| self_tokens.has(id)).collect()
@@ -183,7 +184,8 @@ mod tests {
         fn a_self_token_becomes_itself(seed in any::<u32>(), order in any::<u64>()) {
             let mut merges = byte_merges(seed);
             if order % 2 == 0 {
-                // Arbitrary ranks: a token may have a lower rank than its parts, and ranks may be equal.
+                // Arbitrary ranks: a token may have a lower rank than its parts, and ranks may be
+                // equal.
                 for merge in &mut merges {
                     merge.2.rank = (u64::from(merge.2.rank).wrapping_mul(order | 1) >> 7) as u32 % 50;
                 }
@@ -200,8 +202,8 @@ mod tests {
     #[test]
     fn most_tokens_of_a_trained_vocabulary_are_self_tokens() {
         let merge = |rank, left, right| (left, right, Merge { rank, id: 256 + rank });
-        // "the" is "th" and "e": "he" has a higher rank than "th" and never interferes. "abc" is "a" and
-        // "bc": "ab" has a lower rank than "bc" and does.
+        // "the" is "th" and "e": "he" has a higher rank than "th" and never interferes. "abc" is
+        // "a" and "bc": "ab" has a lower rank than "bc" and interferes.
         let [t, h, e, a, b, c] = [116, 104, 101, 97, 98, 99];
         let list = [merge(0, t, h), merge(1, h, e), merge(2, 256, e), merge(3, a, b), merge(4, b, c), merge(5, a, 260)];
         let self_tokens = self_tokens(&list);

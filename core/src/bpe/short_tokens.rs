@@ -7,7 +7,7 @@ use crate::word_key::{Key, MULTIPLIERS, fold};
 const SLOTS: usize = 3;
 /// The average number of tokens in a bucket.
 const TOKENS_PER_BUCKET: f64 = 1.8;
-/// How many buckets a token may be in.
+/// The maximum number of buckets that are probed for a token.
 const MAX_PROBES: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +32,7 @@ impl TokenBucket {
     }
 }
 
-/// See the module.
+/// A table of short tokens. See the module documentation.
 #[derive(Debug)]
 pub(super) struct ShortTokens(BucketTable<TokenBucket>);
 
@@ -56,7 +56,7 @@ impl ShortTokens {
         self.0.prefetch(hash(key));
     }
 
-    /// False only if [`Self::id`] would find nothing.
+    /// False only if the table does not contain the key.
     #[inline]
     pub(super) fn may_contain(&self, key: Key) -> bool {
         self.0.filter().may_contain(hash(key))

@@ -1,5 +1,6 @@
-//! The merge loop for words of few symbols: it computes the minimum of all priorities for each merge,
-//! in vector registers. With few symbols this costs less than any structure that is kept in order.
+//! The merge loop for words of few symbols: it computes the minimum of all priorities for each
+//! merge, in vector registers. With few symbols this costs less than any structure that is kept in
+//! order.
 
 use std::ops::Range;
 
@@ -121,8 +122,8 @@ impl MergeBytes<'_> {
     }
 }
 
-/// The symbols of a word at fixed positions, from position 1 on. A bit per position tells whether its
-/// symbol is alive, so that a merge moves nothing and a neighbor is found by counting zeros.
+/// The symbols of a word at fixed positions, from position 1 on. A bit per position tells whether
+/// its symbol is alive, so that a merge moves nothing and a neighbor is found by counting zeros.
 ///
 /// Position 0 and the one behind the last symbol hold [`NO_SYMBOL`], which merges with nothing. So
 /// every symbol has two neighbors, and the loop has no branch for the edges of a word.
@@ -147,8 +148,8 @@ struct Neighbors {
 }
 
 impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
-    /// The number of positions. A power of two, so that `% POSITIONS` makes an index in bounds at no
-    /// cost.
+    /// The number of positions. A power of two, so that `% POSITIONS` makes an index in bounds at
+    /// no cost.
     const POSITIONS: usize = BLOCKS * LANES;
 
     #[inline(always)]
@@ -169,12 +170,13 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
         Self { lanes, ids, joined, priorities, alive: alive_bits(symbols.len()) }
     }
 
-    /// A word of `len` bytes. `block` returns the bytes at the positions of a block, and those at the
-    /// positions behind each.
+    /// A word of `len` bytes. `block` returns the bytes at the positions of a block, and those at
+    /// the positions behind each.
     #[inline(always)]
     fn from_bytes(lanes: L, len: usize, pairs: &BytePairs, block: impl Fn(usize) -> (u128, u128)) -> Self {
         let alive = alive_bits(len);
-        // Without the edges; and without the last symbol, which is no left symbol of a pair.
+        // The positions of symbols, without the edges. A pair's left symbol is any of them but the
+        // last.
         let symbols = alive & alive >> 1 & !1;
         let left_symbols = symbols & symbols >> 1;
         let none = lanes.load(&[u32::MAX; LANES]);
@@ -218,9 +220,9 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
             let id = self.joined.as_flattened()[at];
             let ids = self.ids.as_flattened_mut();
             ids[at] = id;
-            // The three pairs around the merge no longer exist. The minimum of the others does not
-            // depend on the table, and is computed while the table is read. It mostly is the next
-            // merge, so what that one will read is prefetched.
+            // The three pairs around the merge no longer exist. The minimum of the other pairs does
+            // not depend on the table, so it is computed while the table's cache lines load. It is
+            // usually the next merge, so the entries which that merge needs are prefetched.
             self.lanes.fill_all(&mut self.priorities, (1 << after) - (1 << before), u32::MAX);
             let elsewhere = self.lowest_priority();
             self.prefetch_next(elsewhere, table);
@@ -230,7 +232,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
         }
     }
 
-    /// Prefetches what the merge with this priority will look up in the table.
+    /// Prefetches the entries that the merge with this priority looks up in the table.
     #[inline(always)]
     fn prefetch_next(&self, priority: u32, table: &impl MergeTable) {
         // If no pair is left, the position is arbitrary; it must not be the left edge, which has no
@@ -268,7 +270,7 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
         std::iter::from_fn(move || {
             let at = rest.trailing_zeros() as usize;
             rest &= rest.wrapping_sub(1);
-            // The last one is the edge behind the word.
+            // The last bit is the edge behind the word.
             let end = rest.trailing_zeros() as usize;
             (rest != 0).then(|| (at - 1..end - 1, self.ids.as_flattened()[at]))
         })
@@ -293,7 +295,7 @@ fn alive_bits(symbols: usize) -> u64 {
 /// The id at the edges of a word. [`is_short`] makes sure that no merge contains it.
 const NO_SYMBOL: u32 = Merges::LAST_ID;
 
-/// The highest bit below `at`, of which there is one.
+/// The position of the highest bit below `at`. There is at least one.
 #[inline(always)]
 fn previous_bit(bits: u64, at: usize) -> usize {
     (bits & ((1 << at) - 1)).ilog2() as usize

@@ -1,13 +1,13 @@
 //! Finds where a long word can be split without changing its tokens.
 //!
-//! A merge joins the last character of its left token with the first character of its right token. If no
-//! merge of the vocabulary has `a` at the end of its left token and `b` at the start of its right one,
-//! then no token ever covers both an `a` and the `b` behind it, and the text can be split between them.
-//! Without a pre-tokenizer, where a whole text is one word, this yields pieces that are short enough for
-//! the word cache.
+//! A merge joins the last character of its left token with the first character of its right token.
+//! If no merge of the vocabulary has `a` at the end of its left token and `b` at the start of its
+//! right one, then no token ever covers both an `a` and the `b` behind it, and the text can be
+//! split between them. Without a pre-tokenizer, where a whole text is one word, this yields pieces
+//! that are short enough for the word cache.
 //!
-//! Two characters that may be merged are called *joinable*. The room may call characters joinable that
-//! are not, but never the other way round.
+//! Two characters that may be merged are called *joinable*. This module may treat characters as
+//! joinable that are not, but never the other way round.
 
 use super::alphabet::{Alphabet, Characters};
 use super::bucket_table::KeyFilter;
@@ -21,16 +21,17 @@ pub(crate) struct SplitPoints {
     ascii: Box<[u128; 128]>,
     /// All other pairs, by [`hash`].
     others: KeyFilter,
-    /// What holds for all pairs of two classes of characters, by the class of the left one.
+    /// For pairs of classes of ASCII characters, whether any pair is joinable; by the class of the
+    /// left character.
     classes: [ClassRule; CLASSES],
-    /// A character that starts a piece wherever it occurs. A space does too then.
+    /// A character that starts a piece wherever it occurs; if it is set, spaces also do.
     piece_start: Option<char>,
     /// Whether adjacent characters that are no tokens must not be split.
     keeps_unknown_together: bool,
 }
 
-/// How a model that reads the text as it is treats its spaces. Behind the first piece of the text, nothing
-/// else has to be done before the model.
+/// How a model treats the spaces of a text if they are not replaced before it. Only the first piece
+/// of a text needs other preparation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spaces {
     /// The character that stands for a space in tokens.
@@ -48,7 +49,7 @@ impl Spaces {
     }
 }
 
-/// For a class of left characters, what holds for each class of right ones.
+/// For a class of left characters, a summary for each class of right characters.
 #[derive(Debug, Clone, Copy, Default)]
 struct ClassRule {
     /// All bits set if no pair is joinable.
@@ -57,8 +58,8 @@ struct ClassRule {
     some: [u64; CLASSES],
 }
 
-/// The number of classes: letters, digits, the space, other white space, the rest of ASCII, and all other
-/// characters.
+/// The number of classes: letters, digits, the space, other white space, the rest of ASCII, and all
+/// other characters.
 const CLASSES: usize = 6;
 const REST: usize = 4;
 const HIGH: usize = 5;
@@ -76,8 +77,8 @@ fn class_of(byte: u8) -> usize {
 impl SplitPoints {
     /// Analyzes the left and right tokens of all merges.
     ///
-    /// Returns `None` if tokens depend on more than their own characters: on their position in the word,
-    /// as with prefixes and suffixes, or on a token that stands for text other than its own.
+    /// Returns `None` if tokens depend on more than their own characters: on their position in the
+    /// word, as with prefixes and suffixes, or on a token that stands for text other than its own.
     pub(crate) fn new<'a>(
         merges: impl Iterator<Item = (&'a str, &'a str)>,
         characters: &Characters,
@@ -145,8 +146,9 @@ impl SplitPoints {
         for (left, pairs) in pairs.iter().enumerate() {
             let ClassRule { never, some } = &mut self.classes[left];
             for (right, &(joinable, all)) in pairs.iter().enumerate() {
-                // Within a class most pairs are joinable and split points rare. Pairs with other characters
-                // than ASCII are not counted.
+                // A text is rarely split within a class, so its pairs count as joinable if any is.
+                // Pairs with a character outside ASCII are never in `ascii`, so they are always
+                // examined.
                 let mixed = left != right && joinable > 0 && joinable < all || left == HIGH || right == HIGH;
                 never[right] = if joinable == 0 && !mixed { u64::MAX } else { 0 };
                 some[right] = if mixed { u64::MAX } else { 0 };
@@ -188,14 +190,16 @@ impl SplitPoints {
         !self.others.may_contain(hash(left, right)) && !are_unknown()
     }
 
-    /// Appends to `ends` where the pieces of a text end, the first of which starts at `at`. Returns where the
-    /// next piece starts. Stops at the end of the text, or when `ends` has capacity for less than a block.
+    /// Appends to `ends` the end of each piece of a text; the first piece starts at `at`. Returns
+    /// the start of the next piece. Stops at the end of the text, or when `ends` has capacity for
+    /// less than a block.
     #[inline(always)]
     pub(crate) fn split(&self, alphabet: &Alphabet, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         let simd = Simd::best();
         let characters = self.unknown_check(alphabet);
         let bytes = text.as_bytes();
-        // Blocks overlap by one byte: bit 0 of a block only is the left neighbor of bit 1.
+        // Blocks overlap by one byte: the first byte of a block is only examined as the left
+        // neighbor of the second.
         let mut first = at;
         while first + 1 < bytes.len() {
             if ends.len() + BLOCK > ends.capacity() {
@@ -222,8 +226,8 @@ impl SplitPoints {
         bytes.len()
     }
 
-    /// The positions of a block where the classes of a byte and of the one before it tell that the text can be
-    /// split, and the positions where [`Self::is_split`] has to.
+    /// The positions of a block at which the classes of a byte and of the previous byte prove that
+    /// the text can be split, and those that [`Self::is_split`] has to examine.
     #[inline(always)]
     fn classify_positions(&self, masks: &Masks) -> (u64, u64) {
         let others = !(masks.letters | masks.digits | masks.spaces | masks.high);
@@ -242,12 +246,12 @@ impl SplitPoints {
         (splits, doubtful)
     }
 
-    /// Whether no merge ever joins what stands before byte `at` of a text with what stands behind it.
+    /// Whether no merge ever joins the text before byte `at` with the text behind it.
     pub(crate) fn splits_at(&self, alphabet: &Alphabet, text: &str, at: usize) -> bool {
         0 < at && at < text.len() && self.is_split(self.unknown_check(alphabet), text, at)
     }
 
-    /// Where the first piece of a text ends.
+    /// The end of the first piece of a text.
     pub(crate) fn first_end(&self, alphabet: &Alphabet, text: &str) -> usize {
         let characters = self.unknown_check(alphabet);
         (1..text.len()).find(|&at| self.is_split(characters, text, at)).unwrap_or(text.len())

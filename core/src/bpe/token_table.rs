@@ -1,4 +1,4 @@
-//! Tokens by their bytes: a short token in a hash table by its key, any other in one by its hash.
+//! Maps the bytes of a token to its id. Short tokens are found by their key, all others by a hash.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -9,7 +9,7 @@ use super::short_tokens::ShortTokens;
 use crate::memory::fallible::require_for_tables;
 use crate::word_key::{self, Key, MAX_SHORT_LEN, NOT_SHORT};
 
-/// See the module.
+/// The ids of tokens. See the module documentation.
 #[derive(Debug)]
 pub(crate) struct TokenTable {
     short: ShortTokens,
@@ -22,7 +22,7 @@ pub(crate) struct TokenTable {
 impl TokenTable {
     /// A builder for a table of this number of tokens. Unwinds if there is not enough memory.
     pub(crate) fn builder(words: usize) -> TokenTableBuilder {
-        /// Bytes a word takes at most, in one table or the other.
+        /// Maximum number of bytes per token, in either table.
         const MOST_BYTES: usize = 64;
         require_for_tables(words.saturating_mul(MOST_BYTES));
         let words = Self { short: ShortTokens::new(words), long: LongTokens::default(), has_overflow: false };
@@ -40,7 +40,7 @@ impl TokenTable {
         self.id_with_key(word, word_key::of_word(word))
     }
 
-    /// Prefetches what [`Self::id`] of a short token reads.
+    /// Prefetches the bucket that [`Self::id`] of a short token reads.
     #[inline]
     pub(super) fn prefetch(&self, key: Key) {
         self.short.prefetch(key);
@@ -61,8 +61,9 @@ impl TokenTable {
         self.short.id(key).or_else(|| if self.has_overflow { self.long.id(word) } else { None })
     }
 
-    /// Finds all pairs of tokens that one of `words` consists of. The range of a word has the positions at
-    /// which it may be split. Calls `each` with the ids of the left token, the right token and the word.
+    /// Finds all pairs of tokens that one of `words` consists of. The range of a word has the
+    /// positions at which it may be split. Calls `each` with the ids of the left token, the right
+    /// token and the word.
     pub(crate) fn pairs<'w>(
         &self,
         words: impl Iterator<Item = (&'w [u8], u32, Range<usize>)>,
@@ -74,7 +75,8 @@ impl TokenTable {
                 self.candidate_pairs(word, cuts, |left, right| pending.push((left, right, id)));
             } else {
                 for (left, right) in cuts.map(|cut| word.split_at(cut)) {
-                    // The end of a word is a token less often than its start, so it is looked up first.
+                    // The end of a word is a token less often than its start, so it is looked up
+                    // first.
                     if let Some(right) = self.id(right)
                         && let Some(left) = self.id(left)
                     {
@@ -97,8 +99,8 @@ impl TokenTable {
         }
     }
 
-    /// Calls `each` with the keys of the parts that a short word can be split into, if the filter contains
-    /// both, and prefetches them.
+    /// Calls `each` with the keys of the parts that a short word can be split into, if the filter
+    /// contains both, and prefetches them.
     fn candidate_pairs(&self, word: &[u8], cuts: Range<usize>, mut each: impl FnMut(Key, Key)) {
         let whole = word_key::of_word(word) & word_key::LEN_MASKS[word.len()];
         let mut rest = whole >> (8 * cuts.start);

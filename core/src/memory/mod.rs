@@ -7,13 +7,13 @@
 //! - [`pages`]: pages from the kernel.
 //! - [`fallible`]: allocations that may fail, and what becomes of it.
 //!
-//! A *block* is *allocated* from the pool and later *released*. A released block waits in a list until
-//! an allocation *drains* it into the pool, where it is *cached*. Cached memory is *warm* while it keeps
-//! its pages; *decommitting* gives the pages back to the kernel and keeps the addresses. At any time
-//! `free + outstanding + cached == mapped`, see [`Stats`].
+//! A *block* is *allocated* from the pool and later *released*. A released block waits in a list
+//! until an allocation *drains* it into the pool, where it is *cached*. Cached memory is *warm*
+//! while it keeps its pages; *decommitting* gives the pages back to the kernel and keeps the
+//! addresses. At any time `free + outstanding + cached == mapped`, see [`Stats`].
 //!
-//! The process has one pool, which is created by its first use. [`configure`] can replace it. Blocks of
-//! the former pool return to it, and it lives until the last has.
+//! The process has one pool, which is created by its first use. [`configure`] can replace it.
+//! Blocks of the former pool return to it, and it lives until the last has.
 #![allow(unsafe_code)]
 
 pub(crate) mod fallible;
@@ -49,8 +49,8 @@ const WARM_BYTES: usize = 48 << 20;
 pub struct Settings {
     /// The kind of pool. Default [`Kind::Split`].
     pub kind: Kind,
-    /// The maximum number of bytes that the pool maps. Default [`DEFAULT_CAP`]. Beyond it, memory comes
-    /// from the allocator.
+    /// The maximum number of bytes that the pool maps. Default [`DEFAULT_CAP`]. Beyond it, memory
+    /// comes from the allocator.
     pub cap: usize,
     /// What happens to the pages of cached blocks that are not kept warm. Default [`Advice::Free`].
     pub advice: Advice,
@@ -75,7 +75,8 @@ pub struct UnknownName {
 }
 
 impl Kind {
-    /// The kind with a name: `split`, `binned` or `off`. `what` is the subject of the error message.
+    /// The kind with a name: `split`, `binned` or `off`. `what` is the subject of the error
+    /// message.
     pub fn named(what: &str, name: &str) -> Result<Self, UnknownName> {
         match name {
             "split" => Ok(Self::Split),
@@ -96,7 +97,8 @@ impl Kind {
 }
 
 impl Advice {
-    /// The advice with a name: `free`, `dontneed` or `off`. `what` is the subject of the error message.
+    /// The advice with a name: `free`, `dontneed` or `off`. `what` is the subject of the error
+    /// message.
     pub fn named(what: &str, name: &str) -> Result<Self, UnknownName> {
         match name {
             "free" => Ok(Self::Free),
@@ -117,8 +119,9 @@ impl Advice {
 }
 
 impl Settings {
-    /// The defaults, changed by the environment variables `TOKENLANE_POOL` (`split`, `binned`, `off`) and
-    /// `TOKENLANE_MADVISE` (`free`, `dontneed`, `off`). An empty variable changes nothing.
+    /// The defaults, changed by the environment variables `TOKENLANE_POOL` (`split`, `binned`,
+    /// `off`) and `TOKENLANE_MADVISE` (`free`, `dontneed`, `off`). An empty variable changes
+    /// nothing.
     pub fn from_env() -> Result<Self, UnknownName> {
         let mut settings = Self::default();
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -178,8 +181,8 @@ fn read() -> std::sync::RwLockReadGuard<'static, ActivePool> {
     ACTIVE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Allocates a block of at least `bytes` from the pool; `None` if the pool is at its cap. Most callers use
-/// [`Slab`] instead.
+/// Allocates a block of at least `bytes` from the pool; `None` if the pool is at its cap. Most
+/// callers use [`Slab`] instead.
 pub fn allocate(bytes: usize) -> Option<BlockGuard> {
     let pool = Arc::clone(&read().pool);
     let block = pool.allocate(bytes, COLLECTOR.get().copied())?;
@@ -191,8 +194,8 @@ pub fn settings() -> Settings {
     read().settings
 }
 
-/// Changes the settings. Outstanding blocks stay valid: a pool of another kind starts empty, and the former
-/// one is dropped with its last block. A lower cap is reached as blocks are released.
+/// Changes the settings. Outstanding blocks stay valid: a pool of another kind starts empty, and
+/// the former one is dropped with its last block. A lower cap is reached as blocks are released.
 pub fn configure(settings: Settings) {
     let mut current = ACTIVE.write().unwrap_or_else(PoisonError::into_inner);
     if settings.kind == current.settings.kind {
@@ -207,8 +210,8 @@ pub fn configure(settings: Settings) {
     current.former.push(Arc::downgrade(&former.pool));
 }
 
-/// Sets the collector that is called when the pool is at its cap. Only the first call has an effect; returns
-/// whether this was it.
+/// Sets the collector that is called when the pool is at its cap. Only the first call has an
+/// effect; returns whether this was it.
 pub fn set_collector(collector: &'static dyn Collector) -> bool {
     COLLECTOR.set(collector).is_ok()
 }

@@ -1,7 +1,7 @@
-//! The merge table: what a pair of adjacent tokens merges to, and with which rank.
+//! The merge table: maps a pair of adjacent tokens to the merged token and the rank of the merge.
 //!
-//! - [`packed`]: eight bytes per merge, for ids and ranks of the sizes that vocabularies have.
-//! - Merges that do not fit there are in a hash map with a random seed.
+//! - [`packed`]: eight bytes per merge, for ids and ranks of the usual sizes.
+//! - Other merges are in a hash map with a random seed.
 
 mod packed;
 
@@ -12,10 +12,10 @@ pub(super) use packed::PackedMerges;
 use crate::memory::fallible::require_for_tables;
 use crate::word_key::MULTIPLIERS;
 
-/// What a pair merges to.
+/// The result of merging a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Merge {
-    /// The merge's position in the list of merges; the lowest is done first. Never
+    /// The merge's position in the list of merges; the lowest is merged first. Never
     /// [`Merges::NO_RANK`].
     pub rank: u32,
     /// The token that the pair becomes.
@@ -27,7 +27,7 @@ impl Merge {
     pub(crate) const NONE: Self = Self { rank: Merges::NO_RANK, id: 0 };
 }
 
-/// See the module.
+/// The merge table. See the module documentation.
 #[derive(Debug)]
 pub struct Merges {
     table: TableKind,
@@ -47,7 +47,7 @@ pub(super) trait MergeTable {
     /// See [`Merges::get`].
     fn get(&self, left: u32, right: u32) -> Merge;
 
-    /// Prefetches what [`Self::get`] reads.
+    /// Prefetches the memory that [`Self::get`] reads.
     fn prefetch(&self, left: u32, right: u32);
 }
 
@@ -63,11 +63,12 @@ impl MergeTable for PackedMerges {
     }
 }
 
-/// Merges by their pair. The seed is random, so that no file can be made whose pairs collide.
+/// Merges by their pair. The seed is random, so that no file can contain pairs that collide on
+/// purpose.
 type MergeMap = HashMap<(u32, u32), Merge, foldhash::fast::RandomState>;
 
 impl MergeTable for MergeMap {
-    // Out of line: hardly any tokenizer has this table, and the loops around it stay small.
+    // Not inlined: tokenizers rarely have this table, and the loops around it stay small.
     #[inline(never)]
     fn get(&self, left: u32, right: u32) -> Merge {
         self.get(&(left, right)).copied().unwrap_or(Merge::NONE)
@@ -91,7 +92,7 @@ impl Merges {
     /// Builds a table of left id, right id and merge. If a pair occurs twice, the last one counts.
     /// Unwinds if there is not enough memory.
     pub fn new(pairs: &[(u32, u32, Merge)]) -> Self {
-        /// Bytes a pair takes at most: two slots of 16 bytes and what the filter has for it.
+        /// Maximum number of bytes per pair: two slots of 16 bytes and its share of the filter.
         const MOST_BYTES: usize = 40;
         require_for_tables(pairs.len().saturating_mul(MOST_BYTES));
         debug_assert!(pairs.iter().all(|(_, _, merge)| merge.rank != Self::NO_RANK));
@@ -115,7 +116,7 @@ impl Merges {
         self.has_last_id
     }
 
-    /// What `left` and `right` merge to; [`Merge::NONE`] if they do not.
+    /// The result of merging `left` and `right`; [`Merge::NONE`] if they do not merge.
     #[inline(always)]
     pub fn get(&self, left: u32, right: u32) -> Merge {
         match &self.table {
@@ -124,7 +125,7 @@ impl Merges {
         }
     }
 
-    /// Runs `visitor`, compiled for the kind of table that this is.
+    /// Runs `visitor`, compiled for this kind of table.
     #[inline(always)]
     pub(super) fn with_table<V: TableVisitor>(&self, visitor: V) -> V::Out {
         match &self.table {
@@ -133,8 +134,8 @@ impl Merges {
         }
     }
 
-    /// Every pair with its merge, in no particular order. Of a pair that occurred twice only the
-    /// last is included.
+    /// All pairs with their merges, in no particular order. If a pair occurred twice, only the last
+    /// is included.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32, Merge)> {
         let (packed, map) = match &self.table {
             TableKind::Packed(table) => (Some(table.iter()), None),
@@ -143,7 +144,7 @@ impl Merges {
         packed.into_iter().flatten().chain(map.into_iter().flatten())
     }
 
-    /// The packed table, if this is one.
+    /// The packed table, if it is the kind in use.
     pub(super) fn packed(&self) -> Option<&PackedMerges> {
         match &self.table {
             TableKind::Packed(table) => Some(table),
@@ -209,7 +210,7 @@ mod tests {
         #[test]
         fn equals_a_map_whatever_the_ids_and_ranks(
             count in 0u32..3000,
-            // Zero stands for all 32-bit numbers.
+            // Zero selects ids from all 32-bit numbers.
             ids in prop_oneof![Just(0u32), Just(1), Just(2), 2u32..300, 1000u32..300_000],
             far in prop_oneof![Just(0u32), Just(1 << 20), Just(1 << 30)],
             seed in any::<u64>(),
@@ -242,7 +243,8 @@ mod tests {
         assert!(Merges::new(&[(5, 6, merge), (1, u32::MAX, merge)]).has_last_id());
     }
 
-    /// Pairs whose hashes under a multiplier are all small, so that they collide in the first buckets.
+    /// Pairs whose hashes under a multiplier are all small, so that they collide in the first
+    /// buckets.
     fn colliding_pairs(multiplier: u64, pair_bits: u32, count: u32) -> Pairs {
         let mut inverse = 1u64;
         for _ in 0..6 {

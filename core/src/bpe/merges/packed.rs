@@ -1,14 +1,14 @@
-//! The merge table with eight bytes per merge: a merge's place in the table says most of its pair, so
-//! that a slot only stores the rest.
+//! The merge table with eight bytes per merge. The position of a merge in the table encodes most of
+//! its pair, so that a slot stores only the rest.
 //!
-//! A pair of ids is a number of `2 * id_bits` bits. Multiplication by an odd constant, modulo two to
-//! the power of that many bits, maps every such number to a different one. The table keeps the
+//! A pair of ids is a number of `2 * id_bits` bits. Multiplication by an odd constant, modulo two
+//! to the power of that many bits, maps every such number to a different one. The table keeps the
 //! product in the high bits of a 64-bit hash. The high part of the hash selects the bucket, the low
 //! part is the *tag*, which distinguishes the pairs of one bucket. Bucket and tag together identify
 //! the pair.
 //!
 //! A bucket is a cache line of eight slots, which are compared at once. A pair whose bucket is full
-//! goes to one of the next seven, and its slot says how many buckets away that is.
+//! goes to one of the next seven buckets, and its slot stores the distance from the first bucket.
 
 use super::super::bucket_table::BucketTable;
 use super::Merge;
@@ -19,7 +19,7 @@ use crate::simd::lane_merger::{PairHashing, PairTable};
 const SLOTS: usize = 8;
 /// The average number of pairs in a bucket: half of the slots, so that few buckets are full.
 const PAIRS_PER_BUCKET: f64 = 4.0;
-/// How many buckets a pair may be in. The distance from the first has this many bits in a slot.
+/// The maximum number of buckets that are probed for a pair.
 const MAX_PROBES: usize = 1 << DISTANCE_BITS;
 const DISTANCE_BITS: u32 = 3;
 /// While the table is filled, buckets are prefetched this many pairs ahead.
@@ -33,8 +33,8 @@ struct MergeBucket([u64; SLOTS]);
 
 const _: () = assert!(size_of::<MergeBucket>() == 64);
 
-/// See the module. A slot consists of, from its high bits down: the tag, the distance from the pair's
-/// first bucket, the rank and the id. The last two are the *payload*.
+/// The table. See the module documentation. A slot consists of, from its high bits down: the tag,
+/// the distance from the pair's first bucket, the rank and the id. Rank and id are the *payload*.
 #[derive(Debug)]
 pub(in crate::bpe) struct PackedMerges {
     table: BucketTable<MergeBucket>,
@@ -46,7 +46,7 @@ pub(in crate::bpe) struct PackedMerges {
     simd: Simd,
 }
 
-/// The number of bits of a number.
+/// The number of significant bits of a number.
 fn bits(number: u32) -> u32 {
     u32::BITS - number.leading_zeros()
 }
@@ -80,7 +80,7 @@ impl PackedMerges {
         all_fit.then_some(merges)
     }
 
-    /// Returns whether there was a slot.
+    /// Inserts a merge. Returns false if all buckets for it are full.
     fn insert(&mut self, left: u32, right: u32, merge: Merge) -> bool {
         let hash = self.hash(left, right);
         let (tag, payload_bits) = (self.tag(hash), self.payload_bits());
@@ -107,24 +107,24 @@ impl PackedMerges {
         u64::BITS - 2 * self.id_bits
     }
 
-    /// The tag of a hash, above a distance of zero.
+    /// The tag of a hash, shifted to its place above the distance, which is 0.
     #[inline(always)]
     fn tag(&self, hash: u64) -> u64 {
         (hash >> self.unused_bits() & ((1 << self.tag_bits) - 1)) << DISTANCE_BITS
     }
 
-    /// What a pair merges to.
+    /// The result of merging a pair; [`Merge::NONE`] if it is not in the table.
     #[inline(always)]
     pub(super) fn get(&self, left: u32, right: u32) -> Merge {
         let hash = self.hash(left, right);
-        // Larger ids are in no pair, and their hash may be that of another pair.
+        // Larger ids are in no pair, and their hash may equal that of another pair.
         if !self.table.filter().may_contain(hash) || (left | right) >> self.id_bits != 0 {
             return Merge::NONE;
         }
         self.find_hash(hash)
     }
 
-    /// What the pair with this hash merges to.
+    /// The merge of the pair with this hash; [`Merge::NONE`] if it is not in the table.
     #[inline(always)]
     fn find_hash(&self, hash: u64) -> Merge {
         let tag = self.tag(hash);
@@ -148,8 +148,8 @@ impl PackedMerges {
     }
 
     /// Prefetches the bucket that [`Self::get`] reads. If the filter excludes the pair, prefetches
-    /// the table's first bucket instead, which is always cached: whether it does cannot be predicted,
-    /// so this does not branch.
+    /// the table's first bucket instead, which is always cached. Branchless, because the filter's
+    /// answer cannot be predicted.
     #[inline(always)]
     pub(super) fn prefetch(&self, left: u32, right: u32) {
         let hash = self.hash(left, right);
@@ -168,15 +168,16 @@ impl PackedMerges {
         Merge { rank: rank as u32, id: (slot & ((1 << self.id_bits) - 1)) as u32 }
     }
 
-    /// Every pair with its merge, in no particular order.
+    /// All pairs with their merges, in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32, Merge)> {
-        // Multiplying a product by this gives the pair back.
+        // Multiplying a product by the inverse restores the pair.
         let inverse = inverse(self.multiplier >> self.unused_bits());
         self.table.buckets().iter().enumerate().flat_map(move |(at, bucket)| {
             bucket.0.into_iter().filter(|&slot| slot != EMPTY).map(move |slot| {
                 let tag = slot >> self.payload_bits();
                 let distance = tag as usize % MAX_PROBES;
-                // A table may have fewer buckets than the distance goes around.
+                // A table may have fewer buckets than the distance, so that the probe wrapped
+                // around.
                 let first = (at + self.table.len() * distance - distance) % self.table.len();
                 let (left, right) = self.pair_of(first, tag >> DISTANCE_BITS, inverse);
                 (left, right, self.unpack(slot))

@@ -1,6 +1,6 @@
-//! The table of longer words, found by their hash. A slot has the place of an entry in the ring, which
-//! consists of the ids and of the word's bytes. Words that the table of medium words evicts, or that
-//! do not fit there, are here too.
+//! The table of longer words, found by their hash. A slot has the place of an entry in the spill
+//! ring, which contains the ids and the bytes of the word. The table also has words that the table
+//! of medium words evicted or could not store.
 
 use foldhash::fast::RandomState;
 use std::hash::BuildHasher;
@@ -26,14 +26,15 @@ struct LongSlot {
 const _: () = assert!(size_of::<LongSlot>() == 16);
 
 // SAFETY: a slot consists of integers, without padding, so all bits zero is a value. It is the slot
-// of an empty word, which no lookup asks for.
+// of an empty word, which is never looked up.
 #[allow(unsafe_code)]
 unsafe impl Zeroed for LongSlot {}
 
 /// In a slot's length: see [`Hit::lengths_vary`].
 const LENGTHS_VARY_FLAG: u16 = 1 << 15;
 
-/// See the module. A bucket is two adjacent slots; the newer word is in the first.
+/// The table. See the module documentation. A bucket is two adjacent slots; the newer word is in
+/// the first.
 #[derive(Debug)]
 pub(super) struct LongWords {
     slots: Table<LongSlot>,

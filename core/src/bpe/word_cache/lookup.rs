@@ -1,7 +1,8 @@
 //! Lookups of adjacent words of a text, many at a time.
 //!
-//! [`Lookup::probe`] computes where each word of a window would be and prefetches all of these cache
-//! lines; [`Lookup::append_hits`] then reads them. Nothing here changes the cache.
+//! [`Lookup::probe`] computes the position of each word of a window in the tables and prefetches
+//! these cache lines; [`Lookup::append_hits`] then reads them. This module does not change the
+//! cache.
 
 use std::ops::Range;
 
@@ -14,14 +15,14 @@ use crate::simd::append::Appender;
 use crate::simd::{self, BLOCK, Simd};
 use crate::word_key::{Key, MULTIPLIERS, NOT_SHORT, fold};
 
-/// Where the words of a window would be. Reused from window to window.
+/// The positions at which to look for the words of a window. Reused from window to window.
 #[derive(Debug, Default)]
 pub(crate) struct Probes {
     /// The number of words. The lists may be longer.
     words: usize,
     keys: Vec<Key>,
-    /// The primary bucket of a short word; for other words their index in `medium`. If the table has
-    /// grown since, some words are not in these buckets any more; they are merged again.
+    /// The primary bucket of a short word; the index in `medium` of other words. If the table has
+    /// grown since, some words have moved to other buckets; they are merged again.
     buckets: Vec<u32>,
     /// The words that are not short.
     long: Vec<u32>,
@@ -63,7 +64,7 @@ impl Probes {
         }
         self.long.clear();
         self.medium.clear();
-        // See `Simd::push_positions`.
+        // `Simd::push_positions` needs spare capacity for a block.
         self.long.reserve(words + BLOCK);
     }
 }
@@ -90,8 +91,8 @@ pub(super) struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    /// Computes the probes of adjacent words and prefetches their cache lines. The first word starts
-    /// at byte `start` of the text, word `i` ends at `ends[i]`.
+    /// Computes the probes of adjacent words and prefetches their cache lines. The first word
+    /// starts at byte `start` of the text, word `i` ends at `ends[i]`.
     #[inline(always)]
     pub(super) fn probe(self, text: &[u8], start: u32, ends: &[u32], probes: &mut Probes) {
         probes.resize(ends.len());
@@ -251,7 +252,7 @@ mod tests {
             for simd in Simd::all() {
                 let mut probes = Probes::default();
                 let lookup = Lookup { buckets: &buckets, medium: &medium, long: &LongWords::new(0), ring: &ring, simd };
-                // Probes of other words before must not matter.
+                // Earlier probes of other words must not affect the result.
                 lookup.probe(&text, start, &ends, &mut probes);
                 lookup.probe(&text, start, &ends[..1], &mut probes);
                 prop_assert_eq!(&probes.long[..], if long.first() == Some(&0) { &[0][..] } else { &[] });
@@ -293,7 +294,7 @@ mod tests {
                     buckets[primary].set_overflow();
                 }
             }
-            // The twin: word by word.
+            // The naive way: word by word.
             let slot_at = |bucket: usize, word: &[u8]| buckets[bucket].0.iter().find(|slot| slot.key == word_key::of_word(word));
             let slot_of = |word: &[u8]| slot_at(primary_bucket(word_key::of_word(word), 1024), word);
             let from = from.min(ends.len());

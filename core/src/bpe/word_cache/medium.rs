@@ -1,5 +1,5 @@
-//! The table of words of 16 to 31 bytes. Each has a cache line of its own, with its bytes and its
-//! ids, which a lookup can prefetch as it does for short words.
+//! The table of *medium* words, of 16 to 31 bytes. Each word has a cache line of its own, which
+//! contains its bytes and its ids, and which a lookup can prefetch.
 
 use super::Hit;
 use super::spill_ring::SpillRing;
@@ -9,21 +9,21 @@ use crate::simd::append::Appender;
 use crate::simd::packed::PackedIds;
 use crate::word_key::{LEN_MASKS, MULTIPLIERS, fold};
 
-/// The minimum length of such a word, in bytes.
+/// The minimum length of a medium word, in bytes.
 const MIN_LEN: usize = 16;
-/// The maximum length of such a word, in bytes.
+/// The maximum length of a medium word, in bytes.
 pub(super) const MAX_LEN: usize = 31;
-/// The maximum number of ids of such a word.
+/// The maximum number of ids of a medium word.
 pub(super) const MAX_IDS: usize = MAX_LEN;
-/// In the control byte of a slot's first ids: see [`Hit::lengths_vary`].
+/// Flag in the control byte of a slot's first ids; see [`Hit::lengths_vary`].
 const LENGTHS_VARY_FLAG: u8 = 0x80;
 
-/// A word's bytes, zeros behind them, and its length in the last byte. Never zero.
+/// A word's bytes, padded with zeros, and its length in the last byte. Never 0.
 #[derive(Debug, Clone, Copy, Default, Eq)]
 pub(super) struct MediumKey([u128; 2]);
 
 impl PartialEq for MediumKey {
-    /// Compares in registers. A key was just assembled from pieces; a comparison in memory would
+    /// Compares in registers. The key was just assembled from pieces; a comparison in memory would
     /// have to wait for these stores.
     #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
@@ -32,20 +32,20 @@ impl PartialEq for MediumKey {
 }
 
 impl MediumKey {
-    /// The key of a word, if it has such a length.
+    /// The key of a word; `None` if the word is not medium.
     #[inline(always)]
     pub(super) fn of(word: &[u8]) -> Option<Self> {
         if !(MIN_LEN..=MAX_LEN).contains(&word.len()) {
             return None;
         }
         let (first, last) = (word.first_chunk()?, word.last_chunk()?);
-        // The last sixteen bytes, without those that are among the first sixteen.
+        // The last sixteen bytes, without those that overlap the first sixteen.
         let further = word.len() - MIN_LEN;
         let rest = u128::from_le_bytes(*last).rotate_left(8 * further as u32) & LEN_MASKS[further];
         Some(Self([u128::from_le_bytes(*first), rest | (word.len() as u128) << 120]))
     }
 
-    /// The word's bytes with zeros behind them, and its length.
+    /// The word's bytes, padded with zeros, and its length.
     fn bytes(&self) -> ([u8; 32], usize) {
         let mut bytes = [0; 32];
         let (first, rest) = bytes.split_at_mut(MIN_LEN);
@@ -66,21 +66,21 @@ impl MediumKey {
 #[repr(C, align(64))]
 pub(super) struct MediumSlot {
     key: MediumKey,
-    /// The ids in two pieces, or in the first piece their place in the ring. The control byte of the
-    /// first has [`LENGTHS_VARY_FLAG`].
+    /// The ids in two pieces, or in the first piece their place in the spill ring. The control byte
+    /// of the first piece has [`LENGTHS_VARY_FLAG`].
     ids: [PackedIds; 2],
 }
 
 const _: () = assert!(size_of::<MediumSlot>() == 64);
 
-// SAFETY: a slot consists of integers and bytes, without padding, so all bits zero is a value. It is
-// an empty slot.
+// SAFETY: a slot consists of integers and bytes, without padding, so all bits zero is a value. It
+// is an empty slot.
 #[allow(unsafe_code)]
 unsafe impl Zeroed for MediumSlot {}
 
 impl MediumSlot {
-    /// A slot for a word. Ids that do not fit are spilled to the ring. Returns `None` if the word has
-    /// another length, or too many ids for the ring.
+    /// A slot for a word. Ids that do not fit are spilled to the ring. Returns `None` if the word
+    /// is not medium, or has too many ids for the ring.
     pub(super) fn new(
         word: &[u8],
         ids: impl ExactSizeIterator<Item = u32> + Clone,
@@ -107,7 +107,7 @@ impl MediumSlot {
         self.ids[0].control() & LENGTHS_VARY_FLAG != 0
     }
 
-    /// What [`Self::new`] packed, unless the ids were overwritten in the ring.
+    /// The word and its ids, unless the ids were overwritten in the ring.
     pub(super) fn unpack(&self, ring: &SpillRing) -> Option<Evicted> {
         let (mut ids, mut count) = ([0; MAX_IDS], 0);
         let mut push = |id: u32| {
@@ -123,7 +123,7 @@ impl MediumSlot {
         Some(Evicted { bytes, len, ids, count, lengths_vary: self.lengths_vary() })
     }
 
-    /// Whether the ids are still there.
+    /// Whether the ids exist: they are in the slot, or were not overwritten in the ring.
     fn has_ids(&self, ring: &SpillRing) -> bool {
         self.ids[0].count() <= PackedIds::CAPACITY || ring.spilled_ids(&self.ids[0]).is_some()
     }
@@ -171,7 +171,7 @@ impl Evicted {
     }
 }
 
-/// Where a word would be.
+/// The position at which to look for a word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MediumProbe {
     key: MediumKey,
@@ -180,14 +180,15 @@ pub(super) struct MediumProbe {
 }
 
 impl MediumProbe {
-    /// The probe of a word of another length.
+    /// The probe of a word that is not medium.
     const NONE: Self = Self { key: MediumKey([0; 2]), bucket: u32::MAX };
 }
 
-/// See the module. A bucket is two adjacent slots. Each word has a primary and a secondary bucket.
+/// The table. See the module documentation. A bucket is two adjacent slots. Each word has a primary
+/// and a secondary bucket.
 ///
-/// Invariant: a slot that is used stays used until all words are removed. So a word can be in its secondary bucket only if
-/// both slots of its primary one are used.
+/// Invariant: a slot that is in use stays in use until all words are removed. So a word can be in
+/// its secondary bucket only if both slots of its primary bucket are in use.
 #[derive(Debug)]
 pub(super) struct MediumWords {
     slots: Table<MediumSlot>,
@@ -203,7 +204,7 @@ impl MediumWords {
         self.slots.memory_bytes()
     }
 
-    /// Where a word would be. Prefetches both of its buckets.
+    /// The probe of a word. Prefetches both of its buckets.
     #[inline(always)]
     pub(super) fn probe(&self, word: &[u8]) -> MediumProbe {
         let Some(key) = MediumKey::of(word) else { return MediumProbe::NONE };
@@ -231,7 +232,7 @@ impl MediumWords {
         self.find(probe)?.append_ids(ring, ids)
     }
 
-    /// Whether a word has such a length and is not in the table.
+    /// Whether a word is medium and not in the table.
     pub(super) fn is_miss(&self, probe: &MediumProbe, ring: &SpillRing) -> bool {
         let can_hit = probe.bucket != MediumProbe::NONE.bucket && !self.slots.is_empty();
         can_hit && !self.find(probe).is_some_and(|slot| slot.has_ids(ring))
@@ -254,8 +255,8 @@ impl MediumWords {
         let [primary, secondary] = [self.primary_bucket(&slot.key), self.secondary_bucket(&slot.key)];
         for at in [primary, secondary] {
             let bucket = &mut self.slots[at..at + 2];
-            // The word is in the table if its spilled ids are gone. By the invariant it is not in
-            // the secondary bucket if the primary one has an empty slot.
+            // The word is in the table if its spilled ids were overwritten. By the invariant, it is
+            // not in the secondary bucket if the primary one has an empty slot.
             if let Some(same) = bucket.iter_mut().find(|other| other.key == slot.key) {
                 *same = slot;
                 return None;
@@ -353,7 +354,7 @@ mod tests {
             assert_eq!(find_with(&words, &ring, &vec![b'v'; 16 + count % 16]), None);
         }
         assert_eq!(slot_with(&mut ring, &[b'w'; 16], &[1; MAX_IDS + 1]), None);
-        // Without a ring: as many as fit into the slot.
+        // Without a ring: the most ids that fit into the slot.
         assert!(slot(&[b'w'; 16], &[1; 14]).is_some() && slot(&[b'w'; 16], &[1 << 23; 10]).is_some());
         assert_eq!((slot(&[b'w'; 16], &[1; 15]), slot(&[b'w'; 16], &[1 << 23; 11])), (None, None));
         assert_eq!(slot(&[b'w'; 16], &[1 << 24]), None);
@@ -374,7 +375,7 @@ mod tests {
         assert_eq!(find_with(&words, &ring, &word), None);
         assert!(words.is_miss(&words.probe(&word), &ring));
         assert_eq!(words.slots[1].unpack(&ring).map(|parts| parts.ids().len()), None);
-        // Whichever slot of the bucket it is in, the other word stays.
+        // The other word of the bucket stays, whichever slot it is in.
         for ids in [[6; 21], [7; 21]] {
             assert_eq!(put(&mut words, &mut ring, &ids), None);
             assert_eq!(find_with(&words, &ring, &word), Some((ids.to_vec(), false)));
@@ -410,7 +411,7 @@ mod tests {
                 assert_eq!(find(&words, &word(number)), (count <= before).then(|| (vec![number], false)));
             }
         }
-        // Inserted again, as after its ids were overwritten: in the same slot.
+        // Inserted again, as after its ids were overwritten: it stays in the same slot.
         same[..4].iter().for_each(|&number| assert_eq!(put(&mut words, number), None));
         assert!(words.may_have_been_evicted(&words.probe(&word(same[0]))));
         assert_eq!(put(&mut words, same[4]), slot(&word(same[0]), &[same[0]]), "the older word of the primary bucket");

@@ -14,12 +14,12 @@
 //! The cache is never cleared as a whole; a new word evicts at most one old word. (The exception is
 //! the spill ring's counter, which wraps around after sixteen gigabytes.)
 //!
-//! Its user encodes the words of a text in two steps, so that the cache lines of many words are
+//! The encoder looks up the words of a text in two steps, so that the cache lines of many words are
 //! loaded at the same time. [`WordCache::probe`] computes the keys of a window of words and
-//! prefetches where they would be. [`WordCache::append_words`] then appends their ids, and calls
-//! [`MergeWord`] for the misses. Between the two the user may insert the window's misses, which
-//! [`WordCache::for_each_miss`] lists, all at once. Prefetching, promotion, eviction and counting
-//! are the cache's own business.
+//! prefetches their buckets. [`WordCache::append_words`] then appends their ids, and calls
+//! [`MergeWord`] for the misses. Between the two, the encoder may insert all misses of the window
+//! at once, which [`WordCache::for_each_miss`] lists. Prefetching, promotion, eviction and counting
+//! are internal to the cache.
 
 mod long;
 mod lookup;
@@ -55,10 +55,10 @@ const MAX_WORD_LEN: usize = 256;
 /// The number of words whose ids are appended at once, with capacity reserved for all of them.
 const RUN: usize = 32;
 
-/// What the cache knows about a word besides its ids.
+/// A cached property of a word besides its ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// Whether the ids alone do not tell how many bytes of the word each token covers.
+    /// Whether the number of bytes that each token covers cannot be computed from the ids alone.
     pub(crate) lengths_vary: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Hit {
 pub(crate) trait MergeWord {
     type Error;
 
-    /// The word's tokens, and what [`Hit`] says of them.
+    /// The word's tokens and its [`Hit`].
     fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], Hit), Self::Error>;
 }
 
@@ -85,12 +85,12 @@ impl<'a> WordWindow<'a> {
         self.ends.len()
     }
 
-    /// Where each word ends.
+    /// The end of each word in the text, in bytes.
     pub(crate) fn ends(&self) -> &'a [u32] {
         self.ends
     }
 
-    /// Where a word is in the text.
+    /// The range of a word in the text, in bytes.
     #[inline(always)]
     pub(crate) fn span(&self, at: usize) -> Span {
         Span { start: if at == 0 { self.start } else { self.ends[at - 1] }, end: self.ends[at] }
@@ -112,7 +112,7 @@ impl<'a> WordWindow<'a> {
     }
 }
 
-/// See the module.
+/// The word cache. See the module documentation.
 #[derive(Debug)]
 pub(crate) struct WordCache {
     short: ShortWords,
@@ -125,7 +125,7 @@ pub(crate) struct WordCache {
 }
 
 impl WordCache {
-    /// A cache of at most `bytes`. A very small size turns it off, and so does a lack of memory.
+    /// A cache of at most `bytes`. It is off if `bytes` is less than 6144, or if memory is short.
     pub(crate) fn new(bytes: usize) -> Self {
         catch(|| Ok::<_, OutOfMemory>(Self::of_bytes(bytes))).unwrap_or_else(|_| Self::of_bytes(0))
     }
@@ -146,25 +146,25 @@ impl WordCache {
         }
     }
 
-    /// From now on shares short words with all caches that have the same `words`.
+    /// Shares short words with all caches that have the same `words`.
     pub(crate) fn share(&mut self, words: Arc<SharedWords>) {
         self.shared = words;
     }
 
-    /// Replaces all short words by the first of `words`, each of which has one id. `count` is their
-    /// maximum number.
+    /// Replaces all short words by the first of `words`, each of which has one id. `count` is the
+    /// maximum number of `words`.
     pub(crate) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
         if self.is_on() && count > 0 {
             let seed = || {
                 self.short.seed(count, words);
                 Ok::<_, OutOfMemory>(())
             };
-            // Without memory for the words it stays as it is.
+            // If memory is short, the cache stays as it is.
             let _ = catch(seed);
         }
     }
 
-    /// Whether the cache keeps words at all.
+    /// Whether the cache stores words.
     pub(crate) fn is_on(&self) -> bool {
         !self.short.is_empty()
     }
@@ -189,8 +189,9 @@ impl WordCache {
         Lookup { buckets: short.buckets(), medium, long, ring, simd: Simd::best() }
     }
 
-    /// Appends the ids of `words` of a window. A word that is not in the cache is merged and, as far
-    /// as the cache takes it, inserted. Returns the combination of all words' [`Hit`].
+    /// Appends the ids of `words` of a window. A word that is not in the cache is merged and,
+    /// unless it is too long, inserted. The result's flags are set if they are set for any of the
+    /// words.
     #[inline(always)]
     pub(crate) fn append_words<M: MergeWord>(
         &mut self,
@@ -220,7 +221,7 @@ impl WordCache {
         Ok(Hit { lengths_vary })
     }
 
-    /// Appends the ids of a word that [`Lookup::append_hits`] has not found.
+    /// Appends the ids of a word that [`Lookup::append_hits`] did not find.
     #[cold]
     fn append_missed<M: MergeWord>(
         &mut self,
@@ -250,8 +251,7 @@ impl WordCache {
         Ok(hit)
     }
 
-    /// Appends the ids of a single word. Returns what the cache knows about it, or `None` if it was
-    /// merged.
+    /// Appends the ids of a single word. Returns its [`Hit`], or `None` if it was merged.
     pub(crate) fn append_word<M: MergeWord>(
         &mut self,
         word: &[u8],
@@ -274,8 +274,8 @@ impl WordCache {
         hit.or_else(|| self.lookup_slow(word, key, ids))
     }
 
-    /// Looks a word up where [`Lookup`] has not: a short word among the shared ones, any other among
-    /// the medium and the long ones.
+    /// Looks up a word in the tables that [`Lookup`] does not read: a short word in the shared
+    /// words, any other in the medium and the long words.
     fn lookup_slow(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
         if key == NOT_SHORT {
             let mut end = Appender::new(ids, MAX_IDS, Simd::best());
@@ -287,7 +287,7 @@ impl WordCache {
         slot.append_ids(&self.ring, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()))
     }
 
-    /// Inserts a short word that another worker has shared, if there is one with this key.
+    /// Inserts the short word with this key that another worker has shared, if there is one.
     fn adopt_shared(&mut self, key: Key) -> Option<Slot> {
         let ids = crate::simd::packed::PackedIds::from_bytes(self.shared.get(key)?);
         let slot = Slot { key, ids };
@@ -295,7 +295,7 @@ impl WordCache {
         Some(slot)
     }
 
-    /// Prefetches the cache line that inserting a word will have to move another word to.
+    /// Prefetches the cache line to which the insertion of a word will move another word.
     #[inline]
     fn prefetch_victim(&self, key: Key) {
         if key != NOT_SHORT {
@@ -304,7 +304,7 @@ impl WordCache {
     }
 
     /// Calls `miss` for each word of a window that is not in the cache and that
-    /// [`Self::insert_merged`] takes: short words first, then those of medium length.
+    /// [`Self::insert_merged`] accepts: short words first, then medium words.
     #[inline(always)]
     pub(crate) fn for_each_miss(&mut self, window: &WordWindow<'_>, mut miss: impl FnMut(usize)) {
         let probes = window.probes;
@@ -326,7 +326,7 @@ impl WordCache {
         probes.long().filter(|&at| self.is_medium_miss(probes, at, window.word(at))).for_each(miss);
     }
 
-    /// Whether a word that is not short is of medium length and not in the cache.
+    /// Whether a word that is not short is medium and not in the cache.
     fn is_medium_miss(&self, probes: &Probes, at: usize, word: &[u8]) -> bool {
         let probe = probes.medium(at);
         self.medium.is_miss(probe, &self.ring)
@@ -345,7 +345,7 @@ impl WordCache {
             return;
         }
         if self.ring.is_exhausted() {
-            // Places start again at zero, and old ones would seem to exist.
+            // Places start again at 0, so places in old slots would seem valid.
             self.short.clear();
             self.medium.clear();
             self.long.clear();
@@ -381,7 +381,7 @@ impl WordCache {
         }
     }
 
-    /// The number of hits and of misses since the cache was created.
+    /// The numbers of hits and misses since the cache was created.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.lookups.saturating_sub(self.misses), self.misses)
     }

@@ -1,10 +1,10 @@
-//! Short words that one worker of a tokenizer has merged, for all its workers: a table that is read
-//! without a lock.
+//! Short words that any worker of a tokenizer has merged, shared by all its workers: a table that
+//! is read without a lock.
 //!
-//! Each entry is a seqlock: it has a version, which is odd while someone writes. A reader loads the
-//! version, the content and the version again. It has read one consistent content if both versions
-//! are equal and even, and otherwise treats the lookup as a miss. A writer that finds another one
-//! at work gives up. So nobody ever waits.
+//! Each entry is a seqlock: it has a version, which is odd during a write. A reader loads the
+//! version, the content and the version again. If both versions are equal and even, the content is
+//! consistent; otherwise the lookup is a miss. A writer that finds another writer at work gives up.
+//! So no thread ever waits.
 //!
 //! A worker's own cache is faster, so this table is only read after a miss there.
 
@@ -17,19 +17,19 @@ use crate::word_key::{Key, MULTIPLIERS, fold};
 /// The number of entries: 2.5 MiB.
 const ENTRIES: usize = 1 << 16;
 
-/// See the module. It has no memory before [`Self::start`].
+/// The table. See the module documentation. It allocates no memory before [`Self::start`].
 #[derive(Debug, Default)]
 pub(crate) struct SharedWords(OnceLock<Vec<SeqlockEntry<AtomicU64>>>);
 
 impl SharedWords {
-    /// Allocates the table, because there is now more than one worker. Without memory for it,
-    /// workers do not share words.
+    /// Allocates the table, because a second worker has started. If memory is short, workers do not
+    /// share words.
     pub(crate) fn start(&self) {
         if self.0.get().is_none()
             && let Ok(mut entries) = fallible::with_room(ENTRIES)
         {
             entries.resize_with(ENTRIES, SeqlockEntry::default);
-            // Another thread may have been faster; its table is as good.
+            // Another thread may have been faster; its table is equivalent.
             let _ = self.0.set(entries);
         }
     }
@@ -95,8 +95,8 @@ impl<A: Atomic> SeqlockEntry<A> {
     fn get(&self, key: Key) -> Option<[u8; 16]> {
         let version = self.version.load(Ordering::Acquire);
         let [low, high, first, second] = self.words.each_ref().map(|word| word.load(Ordering::Relaxed));
-        // If one of these loads has seen a store of a later writer, the fence synchronizes with that
-        // writer's release fence, and the load below sees its odd version or a later one.
+        // If one of these loads has seen a store of a later writer, the fence synchronizes with
+        // that writer's release fence, and the load below sees its odd version or a later one.
         A::fence(Ordering::Acquire);
         let is_consistent = version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version;
         let ids = u128::from(second) << 64 | u128::from(first);

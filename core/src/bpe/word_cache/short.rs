@@ -1,8 +1,8 @@
 //! The table of short words.
 //!
 //! Each word has a primary and a secondary bucket. A new word goes to the front of its primary
-//! bucket, where a lookup finds it without a branch. The word that it pushes out of the bucket moves
-//! to its other bucket, if that has an empty slot; otherwise it is evicted. A lookup reads a
+//! bucket, where a lookup finds it without a branch. The word that it pushes out of the bucket
+//! moves to its other bucket, if that has an empty slot; otherwise it is evicted. A lookup reads a
 //! secondary bucket only if the primary one is marked as overflowed, and a word found there can be
 //! promoted to its primary bucket.
 //!
@@ -19,18 +19,19 @@ use crate::word_key::Key;
 const INITIAL_BUCKETS: usize = 32 << 10;
 /// The maximum initial size of a table that is seeded with words: 8 MiB.
 const MAX_SEEDED_BUCKETS: usize = 128 << 10;
-/// The table grows after one eviction for this many buckets,
+/// The table grows after one eviction for this many buckets, if that took fewer than
+/// [`LOOKUPS_PER_EVICTION`] lookups for each eviction.
 const GROW_RATIO: usize = 32;
-/// and for fewer than this many lookups. A few words that evict each other do not justify growth.
+/// See [`GROW_RATIO`]. A few words that evict each other do not justify growth.
 const LOOKUPS_PER_EVICTION: u64 = 2048;
 
-/// See the module.
+/// The table. See the module documentation.
 #[derive(Debug)]
 pub(super) struct ShortWords {
     buckets: Table<Bucket>,
     /// The maximum number of buckets.
     limit: usize,
-    /// The number of evictions since the cache had counted `counted_from` lookups.
+    /// The number of evictions since the cache's lookup counter was `counted_from`.
     evictions: usize,
     counted_from: u64,
 }
@@ -42,8 +43,8 @@ impl ShortWords {
         Self { buckets, limit, evictions: 0, counted_from: 0 }
     }
 
-    /// Replaces the content by `words`, each of which has one id. `count` is their maximum number.
-    /// Takes the first ones, until a quarter of the slots is used.
+    /// Replaces the content by `words`, each of which has one id. `count` is the maximum number of
+    /// `words`. Inserts the first words, until a quarter of the slots is in use.
     pub(super) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
         /// The number of buckets that are prefetched together.
         const GROUP: usize = 16;
@@ -92,7 +93,7 @@ impl ShortWords {
         &self.buckets
     }
 
-    /// Prefetches the bucket that [`Self::insert`] of this key would move a word to.
+    /// Prefetches the bucket to which [`Self::insert`] of this key would move a word.
     #[inline]
     pub(super) fn prefetch_victim(&self, key: Key) {
         let at = primary_bucket(key, self.buckets.len());
@@ -103,8 +104,8 @@ impl ShortWords {
         }
     }
 
-    /// Inserts a word that was not found, or whose spilled ids are gone. `lookups` is the number of
-    /// lookups of the cache so far.
+    /// Inserts a word that was not found, or whose spilled ids were overwritten. `lookups` is the
+    /// number of lookups in the cache so far.
     pub(super) fn insert(&mut self, slot: Slot, lookups: u64) {
         let at = primary_bucket(slot.key, self.buckets.len());
         if self.insert_front(at, slot) {
@@ -139,7 +140,7 @@ impl ShortWords {
         self.buckets.fill(Bucket::default());
     }
 
-    /// Writes a word to the front of a bucket. Returns false if this evicts a word from the table.
+    /// Writes a word to the front of a bucket. Returns false if that evicts a word from the table.
     fn insert_front(&mut self, at: usize, slot: Slot) -> bool {
         let Some(pushed_out) = self.buckets[at].push_front(slot) else { return true };
         let Some((to, free)) = self.free_slot_in_other_bucket(at, pushed_out.key) else { return false };
@@ -150,25 +151,25 @@ impl ShortWords {
         true
     }
 
-    /// An empty slot in the bucket of a key that is not `at`: the bucket and the slot.
+    /// An empty slot in the bucket of a key other than `at`: the indices of bucket and slot.
     fn free_slot_in_other_bucket(&self, at: usize, key: Key) -> Option<(usize, usize)> {
         let other = self.other_bucket(at, key);
         let free = self.buckets[other].0.iter().rposition(Slot::is_empty)?;
         (other != at).then_some((other, free))
     }
 
-    /// The bucket of a key that is not `at`, unless both are the same.
+    /// The bucket of a key other than `at`; `at` if both are the same.
     fn other_bucket(&self, at: usize, key: Key) -> usize {
         let primary = primary_bucket(key, self.buckets.len());
         if at == primary { secondary_bucket(key, self.buckets.len()) } else { primary }
     }
 
-    /// Doubles the table in place. Bucket numbers are the low bits of a hash, so each word stays in
-    /// its bucket or goes to the one that is a table's length behind it, and no lookup is needed.
+    /// Doubles the table in place. Bucket indices are the low bits of a hash, so each word stays in
+    /// its bucket or moves by the former number of buckets. So no word has to be looked up.
     fn grow(&mut self) {
         let buckets = self.buckets.len();
         if self.buckets.grow(2 * buckets).is_err() {
-            // Without memory it goes on forgetting words.
+            // If memory is short, the table continues to evict words.
             return;
         }
         let (old, new) = self.buckets.split_at_mut(buckets);
@@ -180,7 +181,7 @@ impl ShortWords {
                 let bucket = if to[usize::from(!is_primary)] == at { &mut *stays } else { &mut *moves };
                 bucket.set(slot_at, slot);
             }
-            // Which of the two a word overflowed from is not known.
+            // It is unknown from which of the two a word overflowed.
             if Bucket(slots).has_overflow() {
                 stays.set_overflow();
                 moves.set_overflow();

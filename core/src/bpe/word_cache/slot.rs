@@ -1,9 +1,9 @@
-//! What the word cache stores in a slot, and how words move within a bucket.
+//! The contents of a slot of the word cache, and the rules by which words move within a bucket.
 //!
-//! The layouts [`Slot`] and [`Bucket`] belong to [`crate::simd::probe`], whose kernels read them.
-//! A slot's ids are packed into it, or spilled to the ring with their place packed into it. The
-//! control byte of a slot has two flags of the cache: one about the word, and in a bucket's first
-//! slot one about the bucket. The newest word of a bucket is in its first slot.
+//! [`crate::simd::probe`] defines the layouts [`Slot`] and [`Bucket`], which its kernels read. A
+//! slot's ids are packed into it, or spilled to the ring with their place packed into the slot. The
+//! control byte of a slot has two flags of the cache: one about the word and, in the first slot of
+//! a bucket, one about the bucket. The newest word of a bucket is in its first slot.
 
 use super::Hit;
 use super::spill_ring::SpillRing;
@@ -13,7 +13,7 @@ use crate::simd::packed::PackedIds;
 pub(super) use crate::simd::probe::{Bucket, Slot};
 use crate::word_key::Key;
 
-/// In a bucket's first slot: a word whose primary bucket this is was moved to its secondary one.
+/// In a bucket's first slot: a word with this primary bucket was moved to its secondary bucket.
 const OVERFLOW_FLAG: u8 = 0x40;
 /// In a word's control byte: see [`Hit::lengths_vary`].
 pub(super) const LENGTHS_VARY_FLAG: u8 = 0x80;
@@ -29,7 +29,7 @@ impl Slot {
         Some(Self { key, ids: PackedIds::new(ids)? })
     }
 
-    /// A slot whose ids are spilled to the ring, if the ring takes that many.
+    /// A slot whose ids are spilled to the ring, if the ring has space for that many.
     pub(super) fn spilled(
         key: Key,
         ids: impl ExactSizeIterator<Item = u32> + Clone,
@@ -58,7 +58,7 @@ impl Slot {
 }
 
 impl Bucket {
-    /// Whether a word whose primary bucket this is may be in its secondary bucket.
+    /// Whether a word with this primary bucket may be in its secondary bucket.
     pub(super) fn has_overflow(&self) -> bool {
         self.0[0].ids.control() & OVERFLOW_FLAG != 0
     }
@@ -77,10 +77,11 @@ impl Bucket {
         }
     }
 
-    /// Writes a word to the first slot and moves what was there to the second. Returns the word that
-    /// this evicts. A word that is in the bucket already is replaced.
+    /// Writes a word to the first slot and moves the word there to the second slot. Returns the
+    /// word that this evicts. Replaces the word if it is already in the bucket.
     pub(super) fn push_front(&mut self, slot: Slot) -> Option<Slot> {
-        // A word that is here has lost its spilled ids; it must not be in the bucket twice.
+        // If the word is in the bucket, its spilled ids were overwritten. It must not be in the
+        // bucket twice.
         if self.0[1].key == slot.key {
             self.set(1, Slot::default());
         }

@@ -1,8 +1,8 @@
-//! Ids, and bytes of long words, that do not fit into a slot.
+//! The ring buffer for ids, and for bytes of long words, that do not fit into a slot.
 //!
-//! The ring is a list of numbers that is written from front to back and then from the front again,
-//! so that the newest entries overwrite the oldest. A *place* counts all numbers ever written before
-//! an entry. So a slot can tell from a place alone whether its entry still exists.
+//! The ring is a list of numbers that is written from front to back repeatedly, so that the newest
+//! entries overwrite the oldest. The *place* of an entry is the count of all numbers written before
+//! it. So a slot knows from a place alone whether its entry still exists.
 
 use crate::memory::Table;
 use crate::simd::packed::PackedIds;
@@ -10,12 +10,12 @@ use crate::simd::packed::PackedIds;
 /// The count of packed ids that marks a place in the ring.
 const SPILLED: u8 = PackedIds::COUNT_MASK;
 
-/// See the module.
+/// The ring. See the module documentation.
 ///
-/// Invariant: an entry at `place` exists if `head - place <= words.len()`, and is in one piece.
+/// Invariant: an entry at `place` exists if `head - place <= words.len()`. An entry is contiguous.
 #[derive(Debug)]
 pub(super) struct SpillRing {
-    /// A power of two of numbers, or none.
+    /// The ring. Its length is a power of two or 0.
     pub(super) words: Table<u32>,
     /// The place of the next entry.
     pub(super) head: u32,
@@ -27,8 +27,8 @@ impl SpillRing {
         Self { words: Table::zeroed(len), head: 0 }
     }
 
-    /// Whether places are about to exceed 32 bits. The owner then clears everything that has places,
-    /// and the ring.
+    /// Whether places are about to exceed 32 bits. The owner then clears every table that has
+    /// places, and the ring.
     pub(super) fn is_exhausted(&self) -> bool {
         (u32::MAX - self.head) as usize <= 2 * self.words.len()
     }
@@ -38,7 +38,8 @@ impl SpillRing {
         self.head = 0;
     }
 
-    /// Writes an entry and returns its place; `None` if it is more than an eighth of the ring.
+    /// Writes an entry and returns its place; `None` if the entry is longer than an eighth of the
+    /// ring.
     pub(super) fn write(&mut self, numbers: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         let count = numbers.clone().count();
         let len = self.words.len();
@@ -59,7 +60,7 @@ impl SpillRing {
         Some(place)
     }
 
-    /// Writes ids and returns their place and number in the form of packed ids.
+    /// Writes ids. Returns their place and their number, packed like ids.
     pub(super) fn spill_ids(&mut self, ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<PackedIds> {
         let count = ids.len() as u128;
         let place = u128::from(self.write(ids)?);

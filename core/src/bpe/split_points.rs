@@ -31,7 +31,7 @@ pub(crate) struct SplitPoints {
 }
 
 /// How a model treats the spaces of a text if they are not replaced before it. Only the first piece
-/// of a text needs other preparation.
+/// of a text needs the full pipeline; the model reads the others directly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spaces {
     /// The character that stands for a space in tokens.

@@ -1,4 +1,5 @@
-//! Words by the cache, many together, against words one by one by the model: the same in every column.
+//! Compares the cached path, which encodes many words at once, with the model's path, word by word:
+//! every column must be equal.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -10,7 +11,8 @@ use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::text::Text;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// Byte-level, with tokens that are white space, that have it before or behind them, and that end within a character.
+/// A byte-level tokenizer with tokens that are white space, that have white space at their start or
+/// end, and that end within a character.
 fn byte_level(post_processor: Value) -> Value {
     let printable = |text: &[u8]| text.iter().map(|&byte| CHARACTERS[usize::from(byte)]).collect::<String>();
     let merges: [(&[u8], &[u8]); 14] = [
@@ -46,7 +48,7 @@ fn byte_level(post_processor: Value) -> Value {
     })
 }
 
-/// Without a pre-tokenizer, and with bytes for the characters that are no tokens.
+/// A tokenizer without a pre-tokenizer, with byte fallback for unknown characters.
 fn byte_fallback() -> Value {
     let letters = ["<unk>", "▁", "t", "h", "e", "a", "b", "é", "▁t", "he", "▁the", "ab", "▁▁", "▁ab", "e▁"];
     let bytes = (0..256).map(|byte| format!("<0x{byte:02X}>"));

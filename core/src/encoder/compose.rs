@@ -1,7 +1,8 @@
-//! What becomes of the tokens of a text or two: special tokens around them, columns, and windows where truncation cuts.
+//! Composes the encoding of one or two texts: special tokens around them, columns, and truncation
+//! with its overflow.
 //!
-//! Most inputs are encoded piece by piece right where their tokens are wanted. Only what is to be cut is encoded first and
-//! then copied, once, as its draft says.
+//! Most inputs are encoded directly to the output, piece by piece. Only an input that is truncated
+//! is encoded to a buffer first, and then copied once as its [`Draft`] states.
 
 use super::offset_converter::OffsetConverter;
 use super::row::{Quota, Row, WordNumbers};
@@ -18,22 +19,24 @@ use crate::text::{Input, Sequence, Text};
 use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
 
-/// The tokens of a text with what is known of each of them.
+/// The tokens of a text with their columns.
 #[derive(Debug, Default)]
 pub(super) struct TextTokens {
     pub(super) tokens: Encoding,
     trimming: Trimming,
 }
 
-/// What is needed to trim the offsets of tokens. As in the reference white space is counted in characters, so offsets are
-/// in code points until they are trimmed; that gives the same places of the text in every unit.
+/// The data for trimming offsets. White space is counted in characters, as in Hugging Face
+/// tokenizers. So offsets are in code points until they are trimmed, and are converted to the
+/// requested unit afterwards.
 #[derive(Debug, Default)]
 pub(super) struct Trimming {
-    /// Of each token.
+    /// The white space at both ends of each token.
     margins: Vec<Margins>,
-    /// For each token where in `units` its text starts; [`SAME_UNIT`] where code points are the unit that is wanted.
+    /// For each token, the index in `units` at which its text starts; [`SAME_UNIT`] if offsets stay
+    /// in code points.
     bases: Vec<u32>,
-    /// From code points to the unit that is wanted, for one text after the other.
+    /// Maps code points to the requested unit, for one text after the other.
     units: Vec<u32>,
 }
 
@@ -50,7 +53,8 @@ impl Trimming {
         self.margins.capacity() + self.units.capacity()
     }
 
-    /// The tokens since the last call are of `text`, and their offsets are in code points.
+    /// Declares that the tokens since the last call belong to `text`. Their offsets are in code
+    /// points.
     fn finish_text(&mut self, text: &str, unit: OffsetUnit) {
         let mut base = SAME_UNIT;
         if unit != OffsetUnit::CodePoint && !text.is_ascii() {
@@ -67,19 +71,20 @@ impl Trimming {
         append_copies(&mut self.bases, base, more);
     }
 
-    /// Trims the offsets of tokens from `first` on, which are a run, and turns them into the unit that is wanted.
+    /// Trims the offsets of a run of tokens, the first of which has index `first`, and converts
+    /// them to the requested unit.
     fn trim_offsets(&self, first: usize, trims: &[Trim], offsets: &mut [[u32; 2]]) {
         trims.iter().for_each(|trim| trim.apply(offsets, &self.margins[first..]));
         for (offset, &base) in offsets.iter_mut().zip(&self.bases[first..]).filter(|(_, base)| **base != SAME_UNIT) {
-            // Places beyond the text stay as they are (see `Source::original_span`).
+            // Offsets beyond the text stay as they are (see `ModelInput::original_span`).
             *offset = offset.map(|at| self.units.get(base as usize + at as usize).copied().unwrap_or(at));
         }
     }
 }
 
 impl Encoder {
-    /// Appends the tokens of an input to `out`; what truncation cut off, if that is wanted, is returned, for
-    /// [`Self::write`] to write before the next input.
+    /// Appends the tokens of an input to `out`. Returns the drafts of its overflow, if requested.
+    /// The caller passes them to [`Self::write`] before it encodes the next input.
     pub(crate) fn encode(
         &mut self,
         tokenizer: &Tokenizer,
@@ -96,7 +101,7 @@ impl Encoder {
         self.encode_whole(tokenizer, input, plan, out).map(|()| vec![])
     }
 
-    /// How many tokens an input has. Above `limit` it counts no further than it must to know that.
+    /// Counts the tokens of an input. Stops soon after the count exceeds `limit`.
     pub(crate) fn count(
         &mut self,
         tokenizer: &Tokenizer,
@@ -107,7 +112,7 @@ impl Encoder {
         self.with_count_scratch(limit, |encoder, out| encoder.encode(tokenizer, input, plan, out).map(|_| ()))
     }
 
-    /// How many tokens a part of a text has, as [`Self::encode_chunk`] makes them.
+    /// Counts the tokens of a chunk of a text, as encoded by [`Self::encode_chunk`].
     pub(crate) fn count_chunk(
         &mut self,
         tokenizer: &Tokenizer,
@@ -118,7 +123,7 @@ impl Encoder {
         self.with_count_scratch(usize::MAX, |encoder, out| encoder.encode_chunk(tokenizer, text, ends, plan, out))
     }
 
-    /// As [`Self::count`], without what the post-processor adds.
+    /// Like [`Self::count`], without the tokens that the post-processor adds.
     pub(crate) fn count_bare(
         &mut self,
         tokenizer: &Tokenizer,
@@ -146,7 +151,8 @@ impl Encoder {
         result.map(|()| count)
     }
 
-    /// As [`Self::encode`], to an empty `out`, and only as far as is needed for the first `limit` tokens and one more.
+    /// Like [`Self::encode`], to an empty `out`. Stops soon after the first `limit` tokens and one
+    /// more.
     pub(crate) fn encode_first(
         &mut self,
         tokenizer: &Tokenizer,
@@ -161,7 +167,8 @@ impl Encoder {
         result
     }
 
-    /// As [`Self::encode_first`], without what the post-processor adds or takes from offsets.
+    /// Like [`Self::encode_first`], without the post-processor: no special tokens and no trimmed
+    /// offsets.
     pub(crate) fn encode_first_bare(
         &mut self,
         tokenizer: &Tokenizer,
@@ -223,8 +230,9 @@ impl Encoder {
         Ok(())
     }
 
-    /// Appends the ids of a part of a text: with the first what the post-processor puts before the text, with the last what
-    /// it puts behind it. The text stands there once, and nothing but ids is wanted.
+    /// Appends the ids of a chunk of a text. The first chunk includes the special tokens before the
+    /// text, the last chunk those behind it. The layout has the text once, and no columns are
+    /// requested.
     pub(crate) fn encode_chunk(
         &mut self,
         tokenizer: &Tokenizer,
@@ -286,7 +294,8 @@ impl Encoder {
         Ok(overflowing)
     }
 
-    /// Appends the tokens that a draft speaks of to `out`. They are those of the input encoded last.
+    /// Appends the tokens of a draft to `out`. The draft belongs to the input that was encoded
+    /// last.
     pub(crate) fn write(&self, tokenizer: &Tokenizer, draft: &Draft, plan: &Plan, out: &mut Encoding) {
         let columns = plan.columns;
         checkpoint();
@@ -322,7 +331,7 @@ impl Encoder {
         }
     }
 
-    /// Appends the tokens of a text, with the columns that differ from token to token.
+    /// Appends the tokens of a sequence, with the columns that vary from token to token.
     fn encode_sequence(
         &mut self,
         tokenizer: &Tokenizer,
@@ -353,7 +362,7 @@ impl Encoder {
         self.with_row(text, words, plan, trimming, out, stages)
     }
 
-    /// Lets `stages` append the tokens of a text to `out`.
+    /// Runs `stages`, which append the tokens of a text to `out`.
     fn with_row(
         &mut self,
         text: Text<'_>,
@@ -370,7 +379,7 @@ impl Encoder {
             let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
             let converter = columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit));
             let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
-            // The words of one text have one budget.
+            // All words of a pre-split text share one budget.
             let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
             budget.add_input(text.len());
             let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota, budget };
@@ -386,12 +395,13 @@ impl Encoder {
     }
 }
 
-/// Tokens that the parts of a text may have together, where they overlap so much that this is more than a multiple of the
-/// text's own.
+/// Minimum limit of the number of tokens in all overflowing parts. The limit of a longer text is a
+/// multiple of its own tokens.
 const LEAST_OVERFLOW: usize = 1 << 22;
 
-/// Fails if the parts that truncation makes have many times the tokens of the texts. `runs` are those of an encoding. Every
-/// part of one text comes with each part of the other.
+/// Fails if truncation multiplies the tokens of the texts too much, because parts overlap. `runs`
+/// is the number of runs in an encoding. Every part of one text is combined with every part of the
+/// other.
 fn check_overflow(drafts: &[Draft], tokens: usize, runs: usize) -> Result<(), EncodeError> {
     let parts = drafts.iter().map(|draft| draft.overflowing.len() + 1).fold(1, usize::saturating_mul);
     let longest: usize = drafts.iter().map(Draft::len).sum();
@@ -403,7 +413,7 @@ fn check_overflow(drafts: &[Draft], tokens: usize, runs: usize) -> Result<(), En
     Ok(())
 }
 
-/// The columns that say the same of all tokens of a run.
+/// Appends the columns that are constant within a run.
 fn fill_constant_columns(count: usize, type_id: u32, special: bool, columns: Columns, out: &mut Encoding) {
     if columns.contains(Columns::SPECIAL_TOKENS_MASK) {
         append_copies(&mut out.special_tokens_mask, u8::from(special), count);
@@ -416,7 +426,7 @@ fn fill_constant_columns(count: usize, type_id: u32, special: bool, columns: Col
     }
 }
 
-/// Appends the tokens of a special token, with the columns that differ from token to token.
+/// Appends the ids of a special token, with the columns that vary from token to token.
 fn push_special(special: &SpecialToken, columns: Columns, out: &mut Encoding) {
     let count = special.ids.len();
     append(&mut out.ids, &special.ids);

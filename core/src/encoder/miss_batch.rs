@@ -1,8 +1,8 @@
 //! The misses of a window of words, merged sixteen at a time before the window is encoded.
 //!
-//! This affects speed only, never ids: the merged words are inserted into the cache, and a word that
-//! is left out is merged when the window reaches it. Listing the misses has a cost too, so it is done
-//! only if the window before had many.
+//! Affects speed only, never ids: merged words are inserted into the cache, and a word that is left
+//! out is merged when the window reaches it. Listing the misses costs time too, so it is done only
+//! if the previous window had many.
 
 use crate::bpe::word_cache::WordWindow;
 use crate::bpe::{Bpe, WordCache};
@@ -10,15 +10,15 @@ use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::simd::Simd;
 use crate::simd::lane_merger::{LaneMerger, MAX_LEN};
 
-/// Batching pays if one word in this many is a miss,
+/// Batching is worthwhile if at least one word in this many was a miss in the previous window.
 const MISS_RATIO: u64 = 64;
-/// in a window of at least this many words.
+/// Smaller windows are not batched.
 const MIN_WORDS: usize = MISS_RATIO as usize;
 
-/// See the module.
+/// Merges the misses of windows. See the module documentation.
 #[derive(Debug)]
 pub(super) struct MissBatcher {
-    /// The cache's hits and misses before the last window.
+    /// The cache's counts of hits and misses before the last window.
     counts: (u64, u64),
     pub(super) misses: Vec<Miss>,
     /// `None` if the CPU cannot merge several words at once.
@@ -64,7 +64,7 @@ impl MissBatcher {
         Self { counts: (0, 0), misses: vec![], merger: LaneMerger::new(simd) }
     }
 
-    /// Merges the misses of a window and inserts them, if that pays.
+    /// Merges the misses of a window and inserts them, if that is worthwhile.
     #[inline(always)]
     pub(super) fn merge_misses(&mut self, cache: &mut WordCache, bpe: &Bpe, window: &WordWindow<'_>) {
         let Self { counts, misses, merger: Some(merger) } = self else { return };
@@ -83,8 +83,8 @@ impl MissBatcher {
                 misses.push(Miss::new(len, window.bucket(at), at));
             }
         });
-        // Words of similar length are merged together. The longest come first, so that those that
-        // are left over at the end, and merged one by one, are the shortest.
+        // Words of similar length are merged together. The longest come first, so that the words
+        // that remain at the end, which are merged one by one, are the shortest.
         misses.sort_unstable();
         misses.dedup_by(|one, other| {
             one.may_equal(*other) && window.word(one.position()) == window.word(other.position())
@@ -104,7 +104,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Map, json};
 
-    /// Merges of the letters a to d and of tokens that start with them; `seed` selects the pairs.
+    /// A tokenizer with merges of the letters a to d and of tokens that start with them; `seed`
+    /// selects the pairs.
     fn tokenizer(seed: u32, ignore_merges: bool) -> Tokenizer {
         let mut tokens: Vec<String> = byte_level::CHARACTERS.iter().map(char::to_string).collect();
         let (mut known, mut merges, mut state) = (["a", "b", "c", "d", "Ġ"].map(String::from).to_vec(), vec![], seed);
@@ -149,7 +150,7 @@ mod tests {
             prop_assert!(merged > 0 || Simd::best().avx512().is_none(), "{} words", merged);
             let (found, not_found) = tokenizer.cache_counts();
             prop_assert_eq!(found + not_found, words.len() as u64);
-            // The same with columns.
+            // Encodes the words again, with columns.
             let again = crate::encoder::miss_batch::tests::tokenizer(seed, ignore_merges);
             let with_offsets = EncodeOptions { columns: crate::encoding::Columns::ALL, ..EncodeOptions::default() };
             let encoding = again.encode(text.as_str().into(), &with_offsets).expect("a text");

@@ -1,10 +1,12 @@
-//! One worker's way of encoding: the stages in order over one text, with the state that goes from text to text.
+//! The encoder of one worker: runs the stages in order on one text at a time, and keeps its caches
+//! and buffers from text to text.
 //!
-//! - [`word_encoder`]: the model's part, words to ids.
-//! - [`seeds`]: the words that are known before there was a text.
-//! - [`row`]: what is known of the tokens beside their ids.
-//! - [`offset_converter`]: bytes of a text become the unit of the offsets.
-//! - [`compose`]: what becomes of the tokens of a text or two, whole or cut by truncation.
+//! - [`compose`]: the entry points; one or two texts, whole or truncated, with special tokens.
+//! - [`word_encoder`]: the model stage, words to ids.
+//! - [`miss_batch`]: merges the words that miss the cache, many at once.
+//! - [`seeds`]: words that a cache contains from the start.
+//! - [`row`]: collects the tokens of a row with their columns.
+//! - [`offset_converter`]: converts byte positions to the unit of offsets.
 
 #[cfg(test)]
 mod columns_tests;
@@ -39,7 +41,7 @@ use row::{ModelInput, Origins, Quota, Row};
 pub(crate) use seeds::Seeds;
 use word_encoder::{Pieces, WordEncoder};
 
-/// What one worker needs to encode, beside the [`Tokenizer`]. It belongs to one worker at a time and remembers words.
+/// The state of one worker that encodes with a [`Tokenizer`]. Includes its word cache.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     is_seeded: bool,
@@ -48,15 +50,15 @@ pub(crate) struct Encoder {
     splits: Splits,
     segmented: SegmentedWords,
     utf8: String,
-    /// Where a count puts the ids that nobody wants.
+    /// Scratch buffer for ids that `count` discards.
     count_scratch: Encoding,
     quota: Quota,
-    /// What is left for the words of a text that came cut into them.
+    /// The remaining budget for the words of a pre-split text.
     budget: Budget,
     trimming: Trimming,
-    /// The tokens of texts that are cut afterwards.
+    /// The tokens of texts that are truncated after encoding.
     texts: [TextTokens; 2],
-    /// How many bytes of text it was given.
+    /// The number of text bytes encoded so far.
     pub(crate) encoded_bytes: u64,
 }
 
@@ -68,11 +70,11 @@ pub(crate) struct Plan {
     pub(crate) columns: Columns,
     pub(crate) offset_unit: OffsetUnit,
     pub(crate) truncation: Option<Truncation>,
-    /// Encoders do not pad: how much is only known when all rows are there.
+    /// Not applied by encoders: the length of padding is only known when all rows are encoded.
     pub(crate) padding: Option<Padding>,
-    /// Whether what truncation cuts off is wanted.
+    /// Whether the overflow of truncation is requested.
     pub(crate) overflow: bool,
-    /// Whether [`Encoding::ranges`] is to be set.
+    /// Whether to set [`Encoding::ranges`].
     pub(crate) ranges: bool,
 }
 
@@ -94,13 +96,14 @@ impl Encoder {
         }
     }
 
-    /// It tells others with the same `words` what it learns.
+    /// Shares merged short words with all encoders that have the same `words`.
     pub(crate) fn sharing(mut self, words: Arc<SharedWords>) -> Self {
         self.word_encoder.cache.share(words);
         self
     }
 
-    /// Makes it know the words that are known of its tokenizer from the start. What it learned of short words before is forgotten.
+    /// Inserts the seed words of the tokenizer into the cache, on the first call only. This removes
+    /// short words that were cached before.
     pub(crate) fn seed(&mut self, seeds: &Seeds<'_>) {
         if !std::mem::replace(&mut self.is_seeded, true) {
             self.word_encoder.cache.seed(seeds.len(), seeds.words());
@@ -115,7 +118,7 @@ impl Encoder {
         self.word_encoder.cache.counts()
     }
 
-    /// Lets go of buffers that an unusually long text made grow.
+    /// Releases buffers that an unusually long text has grown.
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 1 << 20;
         self.word_encoder.scratch.trim();
@@ -138,7 +141,7 @@ impl Encoder {
         }
     }
 
-    /// The stages, on the text between added tokens.
+    /// Finds the added tokens of the original text and encodes the text between them.
     fn encode_segments(
         &mut self,
         tokenizer: &Tokenizer,
@@ -192,7 +195,7 @@ impl Encoder {
         self.run_pipeline(tokenizer, policy, text, base, row)
     }
 
-    /// Encodes a text with the segmenter; parts that need the normalizer go through the pipeline.
+    /// Encodes a text with the segmenter. Parts that need the normalizer take the full pipeline.
     fn segmented(
         &mut self,
         tokenizer: &Tokenizer,
@@ -222,7 +225,8 @@ impl Encoder {
         result
     }
 
-    /// Normalizer, added tokens in normalized text, pre-tokenizer, model. `text` stands at byte `base` of the original.
+    /// Runs normalizer, added tokens in normalized text, pre-tokenizer and model. `text` starts at
+    /// byte `base` of the original.
     fn run_pipeline(
         &mut self,
         tokenizer: &Tokenizer,
@@ -247,7 +251,7 @@ impl Encoder {
         result
     }
 
-    /// Cuts out the tokens that are sought in normalized text, then goes on with what lies between them.
+    /// Finds the added tokens of the normalized text and encodes the text between them.
     fn encode_normalized_segments(
         &mut self,
         tokenizer: &Tokenizer,
@@ -270,7 +274,7 @@ impl Encoder {
         })
     }
 
-    /// Pre-tokenizer and model on a normalized text.
+    /// Runs pre-tokenizer and model on a normalized text.
     fn encode_normalized(
         &mut self,
         tokenizer: &Tokenizer,

@@ -1,25 +1,26 @@
-//! Places in a text: bytes become the unit that offsets are wanted in, while the tokens come.
+//! Converts byte positions to the unit of offsets while tokens are appended.
 
 use crate::encoding::OffsetUnit;
 
-/// One in the lowest bit of each byte.
+/// The lowest bit of each byte.
 const LOW_BITS: u64 = u64::MAX / 0xFF;
 
-/// Bytes of a token whose start is more likely to be near the next token than its end.
+/// Tokens of at least this many bytes are long: the next token is more likely to be near the start
+/// of a long token than near its end.
 const LONG: u32 = 256;
 
-/// Measures a text in bytes, code points or UTF-16 units. Tokens hardly ever go back, so it counts on from the place that it was
-/// asked for last, without a table of the whole text.
+/// Converts byte positions of a text to bytes, code points or UTF-16 units. Positions rarely
+/// decrease, so it counts from the previous position on, without a table for the whole text.
 #[derive(Debug)]
 pub(super) struct OffsetConverter<'a> {
     text: &'a str,
     unit: OffsetUnit,
     is_ascii: bool,
-    /// A place between two characters,
+    /// The previous position, a character boundary, in bytes.
     byte: usize,
-    /// and what it is in the unit.
+    /// The previous position in the unit.
     units: u32,
-    /// The end of the long token that came last, in bytes and in the unit.
+    /// The end of the last long token, in bytes and in the unit.
     long_end: (u32, u32),
 }
 
@@ -28,17 +29,21 @@ impl<'a> OffsetConverter<'a> {
         Self { text, unit, is_ascii: text.is_ascii(), byte: 0, units: 0, long_end: (0, 0) }
     }
 
-    /// A token's offsets, from bytes to the unit. The ends of a character are those of each token that it is split over.
+    /// Converts a token's offsets from bytes to the unit. If a character is split over several
+    /// tokens, each of them has the character's start and end.
     ///
-    /// Places beyond the text come from prefixes and suffixes that were written as bytes (see `Source::original_span`). The
-    /// reference leaves them as they are, but for a span that starts within the text: that one ends two characters on.
+    /// Positions beyond the text come from prefixes and suffixes that were encoded as bytes (see
+    /// `ModelInput::original_span`). Hugging Face tokenizers leaves them unchanged, except for a
+    /// span that starts within the text, which ends two characters behind its start.
     pub(super) fn convert(&mut self, [start, end]: [u32; 2]) -> [u32; 2] {
         if self.unit == OffsetUnit::Byte {
             return [start, end];
         }
         if end as usize <= self.text.len() {
             let first = self.units_at(start);
-            // Tokens that take white space may overlap: many that end in one place, each starting a little later.
+            // Added tokens that include white space may overlap: many can have the same end, each
+            // with a later start. So the end of a long token is kept, and counting continues from
+            // its start.
             if end.saturating_sub(start) < LONG {
                 return [first, self.units_at(end)];
             }
@@ -56,8 +61,8 @@ impl<'a> OffsetConverter<'a> {
         [start, end]
     }
 
-    /// Appends the offsets of adjacent tokens of the given lengths, in bytes, that together are `start..end` of the text. Both
-    /// lie between two characters.
+    /// Appends the offsets of adjacent tokens. `lens` are their lengths in bytes, and together they
+    /// cover `start..end` of the text. Both positions are character boundaries.
     pub(super) fn extend(
         &mut self,
         offsets: &mut Vec<[u32; 2]>,
@@ -87,7 +92,7 @@ impl<'a> OffsetConverter<'a> {
         (self.byte, self.units) = (end, units);
     }
 
-    /// The start of the character that a byte is of, in the unit.
+    /// Converts the start of the character that contains a byte.
     #[inline(always)]
     fn units_at(&mut self, byte: u32) -> u32 {
         if self.is_ascii || self.unit == OffsetUnit::Byte {
@@ -103,7 +108,7 @@ impl<'a> OffsetConverter<'a> {
         self.units
     }
 
-    /// Units between two places.
+    /// The number of units between two positions.
     #[inline(always)]
     fn count(&self, start: usize, end: usize) -> u32 {
         let text = self.text.as_bytes();
@@ -115,12 +120,13 @@ impl<'a> OffsetConverter<'a> {
     }
 }
 
-/// What places are counted in.
+/// A unit of offsets.
 trait Unit {
-    /// The units of all characters that begin before byte `end`; `before` are those of the ones that begin before `start`.
+    /// The units of all characters that begin before byte `end`; `before` is the same for byte
+    /// `start`.
     fn units_before(text: &[u8], start: usize, end: usize, before: u32) -> u32;
 
-    /// The units of a character that begins with this byte.
+    /// The units of a character whose first byte is `first`.
     fn of(first: u8) -> u32;
 }
 
@@ -157,7 +163,8 @@ impl Unit for CodePoints {
 impl Unit for Utf16 {
     #[inline(always)]
     fn units_before(text: &[u8], start: usize, end: usize, before: u32) -> u32 {
-        // Four bytes of UTF-8 (the first is 1111xxxx) are two units, all else is one.
+        // A character of four bytes in UTF-8, whose first byte is 1111xxxx, has two units; all
+        // others have one.
         let fours = |eight: u64| eight >> 7 & eight >> 6 & eight >> 5 & eight >> 4 & LOW_BITS;
         sum_by_eight(text, start, end, before, |eight| (LOW_BITS & !continuations(eight)) + fours(eight))
     }
@@ -167,19 +174,20 @@ impl Unit for Utf16 {
     }
 }
 
-/// Whether a byte goes on with a character (10xxxxxx).
+/// Whether a byte is a continuation byte (10xxxxxx).
 #[inline(always)]
 fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// One in each such byte of eight.
+/// A 1 in each of eight bytes that is a continuation byte.
 #[inline(always)]
 fn continuations(eight: u64) -> u64 {
     eight >> 7 & !(eight >> 6) & LOW_BITS
 }
 
-/// Adds to `sum` what `count` says in each byte of `start..end`: two at most.
+/// Adds to `sum` the counts of all bytes in `start..end`. `count` returns a count of at most 2 in
+/// each of eight bytes.
 #[inline(always)]
 fn sum_by_eight(text: &[u8], start: usize, end: usize, sum: u32, count: impl Fn(u64) -> u64) -> u32 {
     let some = |at: usize, bytes: usize| {
@@ -188,13 +196,13 @@ fn sum_by_eight(text: &[u8], start: usize, end: usize, sum: u32, count: impl Fn(
     };
     match end - start {
         0 => sum,
-        // Most tokens are so short.
+        // Most tokens have at most eight bytes.
         bytes @ 1..=8 => sum + some(start, bytes),
         _ => sum + (start..end).step_by(8).map(|at| some(at, (end - at).min(8))).sum::<u32>(),
     }
 }
 
-/// The bytes from `at` on, zeros behind the end of the text.
+/// Reads eight bytes from `at` on; bytes beyond the end of the text are 0.
 #[inline(always)]
 fn read_eight(text: &[u8], at: usize) -> u64 {
     let rest = &text[at..];
@@ -204,7 +212,8 @@ fn read_eight(text: &[u8], at: usize) -> u64 {
     }
 }
 
-/// As [`OffsetConverter::extend`], of any text; `first` is the place of byte `start`. The answer is the place of the last end.
+/// Like [`OffsetConverter::extend`], for text that is not ASCII. `first` is the position of byte
+/// `start` in the unit. Returns the position of the last end.
 #[inline(always)]
 fn extend_by<U: Unit>(
     text: &[u8],
@@ -217,7 +226,7 @@ fn extend_by<U: Unit>(
     offsets.extend(lens.map(|len| {
         let mut from = units;
         if text.get(at).is_some_and(|&byte| is_continuation(byte)) {
-            // The token goes on with a character: it is from that character's start on.
+            // The token starts within a character, so its range starts where that character does.
             from -= U::of(first_of(text, at));
         }
         let end = at + len as usize;
@@ -229,7 +238,7 @@ fn extend_by<U: Unit>(
     units
 }
 
-/// The first byte of the character that the byte before `at` is of.
+/// The first byte of the character that contains the byte before `at`.
 #[cold]
 fn first_of(text: &[u8], at: usize) -> u8 {
     text[..at].iter().rev().copied().find(|&byte| !is_continuation(byte)).unwrap_or_default()
@@ -242,7 +251,7 @@ mod tests {
 
     const UNITS: [OffsetUnit; 3] = [OffsetUnit::Byte, OffsetUnit::CodePoint, OffsetUnit::Utf16];
 
-    /// The place of a byte, counted character by character.
+    /// The position of a byte in the unit, counted character by character.
     fn naive(text: &str, byte: usize, unit: OffsetUnit) -> u32 {
         let units = match unit {
             OffsetUnit::Byte => byte,
@@ -274,7 +283,8 @@ mod tests {
             text in "([a-z]{0,20}|\\PC|é|中|😀){0,20}",
             cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..30),
         ) {
-            // Tokens end anywhere, the runs of tokens that are measured together between two characters.
+            // Tokens end anywhere; runs of tokens that are converted together end at character
+            // boundaries.
             let mut ends: Vec<usize> = cuts.iter().map(|(cut, _)| cut.index(text.len() + 1)).collect();
             let whole = |(cut, is_whole): &(prop::sample::Index, bool)| is_whole.then(|| text.floor_char_boundary(cut.index(text.len() + 1)));
             let mut runs: Vec<usize> = cuts.iter().filter_map(whole).chain([0, text.len()]).collect();

@@ -1,4 +1,4 @@
-//! Where the tokens of a row go: the ids, and the columns that are wanted besides them.
+//! Collects the tokens of a row: the ids and the requested columns.
 
 use std::borrow::Cow;
 use std::iter::repeat_n;
@@ -16,25 +16,25 @@ use crate::segmenter::SegmentedWords;
 use crate::span::Span;
 use crate::tokenizer::{TokenForm, Tokenizer};
 
-/// Where a row's tokens go, and what is wanted of them.
+/// The output of a row, and what is requested of its tokens.
 pub(super) struct Row<'a> {
     pub(super) out: &'a mut Encoding,
-    /// The wanted columns among [`Columns::PER_TOKEN`]. The others are constant in a row and are filled
-    /// in afterwards.
+    /// The requested columns among [`Columns::PER_TOKEN`]. The other columns are constant in a run
+    /// and are filled in afterwards.
     pub(super) columns: Columns,
     /// The whole original text.
     pub(super) original: &'a str,
-    /// For offsets in that text; `None` if they are not wanted.
+    /// Converts positions to offsets in that text; `None` if offsets are not requested.
     pub(super) converter: Option<OffsetConverter<'a>>,
     pub(super) words: WordNumbers,
     /// The white space at both ends of each token, if offsets are trimmed afterwards.
     pub(super) margins: Option<&'a mut Vec<Margins>>,
     pub(super) quota: Quota,
-    /// What the text may still cost.
+    /// The remaining budget of the text.
     pub(super) budget: Budget,
 }
 
-/// How many tokens of an input are wanted, and whether only their number is.
+/// The number of tokens that are needed of an input, and whether they are only counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quota {
     /// Encoding stops soon after this many tokens.
@@ -52,7 +52,8 @@ impl Default for Quota {
 }
 
 impl Quota {
-    /// Whether more tokens are wanted. Discards those in `ids` if only their number is.
+    /// Whether more tokens are needed. If tokens are only counted, counts and discards those in
+    /// `ids`.
     #[inline]
     fn wants_more(&mut self, ids: &mut Vec<u32>) -> bool {
         if self.count_only {
@@ -66,14 +67,14 @@ impl Quota {
 /// How words are numbered.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum WordNumbers {
-    /// The words that the pre-tokenizer cuts are numbered; this is the number of the next one.
+    /// Words of the pre-tokenizer are numbered; this is the number of the next one.
     Next(u32),
     /// The caller has split the input into words. All of this text is one, with this number.
     Given(u32),
 }
 
 impl WordNumbers {
-    /// The number of the next word. Advances to the one behind it.
+    /// Returns the number of the next word and advances.
     fn take(&mut self) -> u32 {
         match self {
             Self::Given(number) => *number,
@@ -84,7 +85,7 @@ impl WordNumbers {
         }
     }
 
-    /// The next tokens belong to the same word as the last ones.
+    /// Gives the next tokens the same word number as the last ones.
     pub(super) fn continue_word(&mut self) {
         if let Self::Next(next) = self {
             *next = next.saturating_sub(1);
@@ -92,7 +93,7 @@ impl WordNumbers {
     }
 }
 
-/// The text that the model of a tokenizer sees, and where it came from.
+/// The text that the model reads, and its origin in the original text.
 pub(super) struct ModelInput<'a> {
     pub(super) tokenizer: &'a Tokenizer,
     pub(super) text: &'a str,
@@ -111,18 +112,19 @@ pub(super) enum Origins<'a> {
 }
 
 impl Row<'_> {
-    /// Whether it has to be known where in the original each token is.
+    /// Whether the position of each token in the original text is needed.
     pub(super) fn needs_positions(&self) -> bool {
         self.converter.is_some()
     }
 
-    /// Whether encoding has to go on. Called between words.
+    /// Whether encoding must continue. Called between words.
     #[inline]
     pub(super) fn wants_more(&mut self) -> bool {
         self.quota.wants_more(&mut self.out.ids)
     }
 
-    /// Charges the tokens as strings, if these are wanted or looked at, before they are made.
+    /// Charges the budget for the tokens' strings before they are built, if a column or the
+    /// trimming of offsets needs them.
     fn charge_tokens(&mut self, ids: impl Iterator<Item = u32>, tokenizer: &Tokenizer) -> Result<(), OutputLimit> {
         if !self.columns.contains(Columns::TOKENS) && self.margins.is_none() {
             return Ok(());
@@ -131,10 +133,10 @@ impl Row<'_> {
         self.budget.charge(bytes, "the column of tokens")
     }
 
-    /// Appends an added token that occurs in the text, and its columns.
+    /// Appends an added token that occurs in the text, with its columns.
     pub(super) fn push_added(&mut self, id: u32, content: &str, span: Span) -> Result<(), EncodeError> {
         if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
-            // Tokens that take white space may overlap, each with all of it.
+            // Added tokens that include white space may overlap, and each has all of it.
             self.budget.charge(content.len(), "the column of tokens")?;
         }
         push(&mut self.out.ids, id);
@@ -191,9 +193,9 @@ impl Row<'_> {
         Ok(())
     }
 
-    /// Appends the columns of adjacent words whose ids, from index `first` on, were just appended. The
-    /// first word starts at `start`, word `i` ends at `ends[i]`. The tokens cover all bytes of the
-    /// words, and each has the length of its id's token.
+    /// Appends the columns of adjacent words whose ids, from index `first` on, were just appended.
+    /// The first word starts at byte `start`, word `i` ends at `ends[i]`. The tokens cover all
+    /// bytes of the words, and each token has the length of its id.
     pub(super) fn push_words(
         &mut self,
         input: &ModelInput<'_>,
@@ -213,7 +215,7 @@ impl Row<'_> {
         let Encoding { ids, offsets, tokens, word_ids, .. } = &mut *self.out;
         let ids = &ids[first..];
         let token = |id: u32| input.tokenizer.model_token(id).unwrap_or_default();
-        // Iterators of known length, so that a list reserves its capacity once.
+        // These iterators know their length, so each list reserves its capacity once.
         let lens = || ids.iter().map(|&id| input.tokenizer.token_len(id));
         let ranges = || {
             let mut end = start as usize;
@@ -272,7 +274,8 @@ impl Row<'_> {
         Ok(())
     }
 
-    /// Makes room in each column that is wanted, so that the loops that fill them only write. A failure unwinds.
+    /// Reserves space in each requested column, so that the loops that fill them need not grow
+    /// them. A failure unwinds.
     fn make_room(&mut self, tokens: usize) {
         self.out.grow_columns(tokens, self.columns);
         if let Some(margins) = &mut self.margins {
@@ -280,7 +283,7 @@ impl Row<'_> {
         }
     }
 
-    /// Numbers the tokens of a word.
+    /// Appends the number of a word to the column of word ids, once per token.
     fn end_word(&mut self, tokens: usize) {
         let number = self.words.take();
         if self.columns.contains(Columns::WORD_IDS) {
@@ -290,13 +293,13 @@ impl Row<'_> {
 }
 
 impl ModelInput<'_> {
-    /// The span of the original, in whole characters, that `start..end` of the text came from. The
-    /// range is a token of `word`.
+    /// The span of the original text, in whole characters, from which `start..end` of the model's
+    /// text comes. The range is a token of `word`.
     fn original_span(&self, word: Span, start: usize, end: usize, original: &str) -> [u32; 2] {
         if end > word.end as usize || start >= end {
-            // Byte fallback of a character with its `end_of_word_suffix` yields tokens without text.
-            // As in the reference they have the offsets that they would have in a longer word,
-            // counted from its start.
+            // Byte fallback of a character with its `end_of_word_suffix` yields tokens without
+            // text. As in Hugging Face tokenizers, they have the offsets that they would have in a
+            // longer word, counted from its start.
             return [start as u32 - word.start, end as u32 - word.start];
         }
         match self.origins {

@@ -1,4 +1,5 @@
-//! What a word cache knows before there was a text: short tokens that, as words, become themselves.
+//! The words that a word cache contains before the first text: short tokens that, as words, become
+//! themselves.
 
 use crate::byte_level;
 use crate::model::Model;
@@ -6,7 +7,7 @@ use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
 use crate::word_key::{self, Key, MAX_SHORT_LEN, is_short};
 
-/// See the module.
+/// The seed words of a tokenizer. See the module documentation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seeds<'a> {
     vocab: &'a Vocab,
@@ -15,31 +16,32 @@ pub(crate) struct Seeds<'a> {
 }
 
 impl<'a> Seeds<'a> {
-    /// No more tokens are looked at, the first ones of the vocabulary, which mostly are the most frequent. All that there are
-    /// of 128,000 were no better: then there is less room for the words that texts have beside them.
+    /// Maximum number of tokens considered: the first ones of the vocabulary, which are usually the
+    /// most frequent. Seeding all 128,000 tokens of a vocabulary was not faster, because it leaves
+    /// less space for words that are not tokens.
     const MAX_TOKENS: usize = 50_000;
 
     pub(crate) fn new(vocab: &'a Vocab, form: TokenForm, model: &'a Model) -> Self {
         Self { vocab, form, model }
     }
 
-    /// The short tokens that a cache may know: the keys of the bytes that the model sees, and the ids.
+    /// The short tokens that are candidates: the key of the bytes that the model reads, and the id.
     pub(crate) fn candidates(vocab: &'a Vocab, form: TokenForm) -> impl Iterator<Item = (Key, u32)> + 'a {
         vocab.iter().take(Self::MAX_TOKENS).filter_map(move |(token, id)| Some((key(token, form)?, id)))
     }
 
-    /// The words with their ids.
+    /// The seed words and their ids.
     pub(crate) fn words(self) -> impl Iterator<Item = (Key, u32)> + 'a {
         Self::candidates(self.vocab, self.form).filter(move |&(key, id)| self.model.keeps_whole(id, key))
     }
 
-    /// No more than so many words.
+    /// An upper bound of the number of seed words.
     pub(crate) fn len(&self) -> usize {
         if self.model.has_self_tokens() { self.vocab.len().min(Self::MAX_TOKENS) } else { 0 }
     }
 }
 
-/// The key of a token's bytes as the model sees them, unless they are too many.
+/// The key of a token's bytes as the model reads them; `None` if they are too many.
 fn key(token: &[u8], form: TokenForm) -> Option<Key> {
     let key = match form {
         TokenForm::Text | TokenForm::Ranks => word_key::of_word(token),
@@ -63,7 +65,8 @@ mod tests {
     use crate::tokenizer::{EncodeOptions, Tokenizer};
     use serde_json::{Map, Value, json};
 
-    /// Of the letters a to e and what merges make of them; "abc" is a token, but as a word becomes "ab" and "c".
+    /// A tokenizer of the letters a to e and their merges; "abc" is a token, but as a word it
+    /// becomes "ab" and "c".
     fn file(model: &Value) -> Tokenizer {
         let bytes = byte_level::CHARACTERS.iter().map(char::to_string);
         let longer = ["ab", "bc", "abc", "de", "cde", "Ġde", "éé", "abcdeabcdeabcdea"].map(str::to_owned);
@@ -116,7 +119,7 @@ mod tests {
         let count = |text: &str| tokenizer.count(text.into(), &EncodeOptions::default()).expect("a text");
         count("ab de cde abc");
         assert_eq!(tokenizer.cache_counts(), (2, 2), "ab and \" de\" are; \" cde\" and \" abc\" are no tokens");
-        // While another text has that encoder.
+        // While another text uses that encoder.
         tokenizer.lend_encoder(|_| count("ab de"));
         assert_eq!(tokenizer.cache_counts(), (2, 4));
     }
@@ -127,7 +130,7 @@ mod tests {
         let run = RunOptions { threads: Some(1), cancel: None };
         let counts = |text: &str| {
             let made = tokenizer.cache_counts();
-            // The encoder of the file is somebody else's, so that there is another one.
+            // The file's encoder is in use, so a second one is created.
             tokenizer
                 .lend_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
                 .expect("a text");

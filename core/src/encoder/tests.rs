@@ -1,4 +1,5 @@
-//! Texts read as they stand and cut into pieces, against the whole way through normalizer and pre-tokenizer in one piece.
+//! Compares texts whose spaces are not replaced, encoded in pieces, with the full pipeline of
+//! normalizer and pre-tokenizer on the whole text.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use crate::tokenizer::Tokenizer;
 fn file() -> impl Strategy<Value = File> {
     let merges = prop::collection::vec((0usize..60, 0usize..60), 0..40);
     let unknown = prop::collection::vec(0..CHARACTERS.len(), 0..5);
-    // Every byte, or all but every third.
+    // A token for every byte, or for all but every third byte.
     let byte_fallback = prop_oneof![Just(None), Just(Some(1)), Just(Some(3))];
     (prop::sample::select(&FORMS[..]), unknown, merges, byte_fallback, any::<[bool; 3]>()).prop_map(
         |(form, unknown, merges, byte_fallback, [unk_token, fuse_unk, added])| File {
@@ -70,7 +71,7 @@ fn what_may_be_read_as_it_stands() {
         assert!(load(file, change).spaces.is_none(), "{at}");
     }
     assert!(load(&File { unknown: vec![13], merges: vec![], ..whole.clone() }, &|_| ()).spaces.is_none());
-    // A token that stands for what it does not spell takes part in a merge.
+    // A token that stands for other text than its own takes part in a merge.
     let stand_in = load(file, &|json| {
         json["model"]["vocab"]["<unk>a"] = json!(1000);
         json["model"]["merges"].as_array_mut().expect("a list").push(json!(["<unk>", "a"]));

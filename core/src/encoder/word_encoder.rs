@@ -1,5 +1,5 @@
-//! The model stage: words become ids, from the word cache or by merging. Encoding spends most of its
-//! time here.
+//! The model stage: words become ids, from the word cache or by merging. Encoding spends most of
+//! its time here.
 
 use super::miss_batch::MissBatcher;
 use super::row::{ModelInput, Origins, Row};
@@ -25,21 +25,21 @@ pub(super) struct WordEncoder {
     pub(super) miss_batcher: MissBatcher,
     /// The tokens of the word that was merged last.
     symbols: Vec<Symbol>,
-    /// Where the words of the current window end.
+    /// The end of each word in the current window.
     ends: Vec<u32>,
     probes: Probes,
 }
 
-/// When columns are wanted, they are written for this many words at once.
+/// If columns are requested, they are written for this many words at once.
 const COLUMN_WORDS: usize = 32;
 
 /// Finds the words of a text, in order.
 pub(super) trait WordSplitter {
-    /// Appends to `ends` where words end, the first of which starts at byte `at`. Returns where the
-    /// next word starts. Fills `ends` up to its capacity at most.
+    /// Appends to `ends` the ends of words; the first word starts at byte `at`. Returns the start
+    /// of the next word. Does not grow `ends` beyond its capacity.
     fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize;
 
-    /// Whether a word starts at byte `at`, or else a further piece of a word.
+    /// Whether a word starts at byte `at`; otherwise a further piece of a word starts there.
     fn starts_word(&self, text: &str, at: usize) -> bool;
 }
 
@@ -55,7 +55,7 @@ impl WordSplitter for Scanner {
     }
 }
 
-/// The whole words of a window that is not split any further.
+/// Splits nothing: the words of the window are already known.
 struct WholeWords;
 
 impl WordSplitter for WholeWords {
@@ -69,14 +69,14 @@ impl WordSplitter for WholeWords {
     }
 }
 
-/// The pieces of words that a model's split points allow to encode on their own.
+/// Splits words into the pieces that a model's split points allow to encode separately.
 pub(super) struct Pieces<'a> {
     /// A model with split points.
     pub(super) bpe: &'a Bpe,
-    /// Where the first piece starts.
+    /// The start of the first piece.
     pub(super) start: usize,
-    /// If set, the pieces are of several words, and the first piece continues a word. Otherwise all
-    /// pieces are of one word, which starts at `start`.
+    /// If set, the pieces belong to several words, and the first piece continues a word. Otherwise
+    /// all pieces belong to one word, which starts at `start`.
     pub(super) spaces: Option<Spaces>,
 }
 
@@ -151,7 +151,7 @@ impl WordEncoder {
         )
     }
 
-    /// Encodes the words that a segmenter wrote from byte `base` of the original on.
+    /// Encodes the words that a segmenter wrote from the text at byte `base` of the original.
     pub(super) fn encode_segmented(
         &mut self,
         tokenizer: &Tokenizer,
@@ -249,7 +249,7 @@ impl WordEncoder {
         cache.append_words(window, words, ids, &mut Merger { tokenizer, scratch, symbols })
     }
 
-    /// Appends the ids of a window's words, and their tokens' columns.
+    /// Appends the ids of a window's words, with their columns.
     #[inline(always)]
     fn push_tokens(
         &mut self,
@@ -263,7 +263,8 @@ impl WordEncoder {
             let (start, ends) = (window.span(at).start, &window.ends()[words.clone()]);
             let first = row.out.ids.len();
             if self.push_ids(input.tokenizer, window, words, &mut row.out.ids)?.lengths_vary {
-                // The ids do not tell the offsets of the tokens, so all words are encoded again.
+                // The offsets cannot be computed from the ids alone, so all of these words are
+                // encoded again.
                 row.out.ids.truncate(first);
                 self.push_tokens_scalar(input, start, ends, splitter, row)?;
             } else {
@@ -273,8 +274,9 @@ impl WordEncoder {
         Ok(())
     }
 
-    /// The words that start at `start` and end at `ends`, one by one. Needed where there is no cache,
-    /// or where ids do not tell the offsets of tokens; and the twin of the faster ways.
+    /// Encodes words one by one: the first starts at `start`, and they end at `ends`. Used without
+    /// a cache, and where offsets cannot be computed from the ids alone. Tests compare the faster
+    /// paths with it.
     fn push_tokens_scalar(
         &mut self,
         input: &ModelInput<'_>,
@@ -318,7 +320,7 @@ impl WordEncoder {
             return Ok(());
         }
         match hit {
-            // `merger` has left the word's symbols.
+            // `merger` has stored the word's symbols.
             None => {}
             Some(Hit { lengths_vary: true }) => _ = merger.merge(word, key)?,
             Some(Hit { lengths_vary: false }) => {

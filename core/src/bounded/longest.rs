@@ -1,24 +1,33 @@
-//! Which prefixes are counted to find the longest one within a limit.
+//! Finds the longest prefix within a limit, and selects the prefixes that have to be counted for
+//! that.
 //!
-//! The tokens of the whole text say where the limit is passed, and the prefix that ends there is mostly
-//! the answer, or one that is a few characters shorter. But a longer prefix can have fewer tokens, because its
-//! end merges, composes or is cut differently. How much longer can it be?
+//! The tokens of the whole text show where the limit is exceeded. The prefix that ends there is
+//! usually the answer, or a prefix that is a few characters shorter. But a longer prefix can have
+//! fewer tokens, because its end merges, composes or is split differently. How much longer can it
+//! be?
 //!
-//! Say `e` is the end of the longest prefix known to be within the limit, and a longer one that ends at `p`
-//! is within it too. The last token of that one starts at some `q`, and the prefix up to `q` has one token less.
-//! So either `q` is at most `e`, and the text from `q` to `p` is a token of the vocabulary that crosses `e`;
-//! or the same holds for the prefix up to `q`, and so on. So of the prefixes behind `e`, only those need to be counted that
-//! end where a token can end that crosses `e` ([`Reach`]), and if none of them is within the limit none is.
+//! Let `e` be the end of the longest prefix known to be within the limit, and let a longer prefix,
+//! which ends at `p`, be within it too. The last token of that prefix starts at some `q`, and the
+//! prefix that ends at `q` has one token less. So either `q` is at most `e`, and the text from `q`
+//! to `p` is a token of the vocabulary that crosses `e`; or the same holds for the prefix that ends
+//! at `q`, and so on. Therefore only those prefixes behind `e` have to be counted at whose end a
+//! token that crosses `e` can end ([`Reach`]). If none of them is within the limit, no longer
+//! prefix is.
 //!
-//! Two more things are known where `e` is the end of a token of the whole text and the limit is reached there. The two
-//! ways to write the text do not meet again behind the place where they part, because how a prefix is written is settled; so
-//! from one of the last tokens' ends on (of [`TOKENS_BEFORE`] these are looked at) the other way has to come as far with as
-//! many tokens ([`Reach::last_start`]). And where a word ends at `e`, behind a letter or a digit, or no merge joins over
-//! `e`, so it is in every longer prefix too, which then has at least one token more.
+//! If `e` is the end of a token of the whole text and the limit is reached there, two more facts
+//! exclude prefixes:
 //!
-//! That speaks of the text that the model sees. Where a normalizer changes what stands near the limit, all
-//! prefixes are counted up to a few tokens beyond it instead, and the following white space where text can vanish. Where
-//! offsets do not tell where tokens stand, because the model leaves characters out, the limit is found by halving.
+//! - The tokens of a longer prefix are the same as those of the whole text up to some position.
+//!   Behind it, the two have no token boundary in common, because the tokens of a prefix are
+//!   unique. So from the end of one of the last tokens (the last [`TOKENS_BEFORE`] are considered),
+//!   the longer prefix has to reach beyond `e` with no more tokens ([`Reach::last_start`]).
+//! - If a word ends at `e`, behind a letter or a digit, or if no merge joins text across `e`, then
+//!   a token ends at `e` in every longer prefix too. Such a prefix has at least one token more.
+//!
+//! All of this is about the text that the model reads. If a normalizer changes the text near the
+//! limit, all prefixes are counted that end up to a few tokens beyond it; and the white space
+//! behind them, if text can vanish. If offsets do not show the positions of tokens, because the
+//! model drops characters, the limit is found by bisection.
 
 use super::prefixes::{CHUNK, Prefixes};
 use super::reach::Reach;
@@ -26,21 +35,25 @@ use crate::budget::Budget;
 use crate::encoder::Encoder;
 use crate::error::EncodeError;
 
-/// Where the text is normalized: how many tokens beyond the limit prefixes are counted, and how many characters.
+/// For normalized text: prefixes are counted up to this many tokens, and this many characters,
+/// beyond the limit.
 const TOKENS_BEYOND: usize = 4;
 const CHARACTERS_BEYOND: usize = 64;
-/// Where the limit is found by halving: how many characters more are tried.
+/// For bisection: this many longer prefixes are tried at the end, each longer by one character.
 const CHARACTERS_AFTER: usize = 8;
-/// How many characters are taken away one by one; then token by token, by ever more of them.
+/// This many prefixes are tried, each shorter by one character. Then prefixes get shorter by whole
+/// tokens, in steps of growing size.
 const CHARACTERS_BACK: usize = 2 * CHARACTERS_BEYOND;
-/// How many bytes on both sides of the limit must not be changed by the normalizer.
+/// The normalizer must leave this many bytes unchanged on both sides of the limit.
 const NEAR: usize = 64;
-/// How many bytes may be encoded to count prefixes, beside as many as half of the text up to the limit. Beyond
-/// that prefixes get shorter token by token, and the one found is nearly the longest.
+/// Maximum number of bytes that are encoded to count prefixes, in addition to half of the text up
+/// to the limit. Beyond it, prefixes get shorter token by token, so the prefix found may be
+/// slightly shorter than the longest one.
 const MOST_ENCODED: usize = 16 << 10;
-/// From the ends of so many tokens before the limit another way to write the text is expected to part.
+/// The ends of this many tokens before the limit are considered as positions where the tokens of a
+/// longer prefix begin to differ.
 const TOKENS_BEFORE: usize = 8;
-/// How many bytes of white space behind a prefix are tried first.
+/// This many bytes of white space behind a prefix are tried first.
 const WHITE_SPACE: usize = 64;
 
 /// A prefix.
@@ -48,7 +61,7 @@ const WHITE_SPACE: usize = 64;
 pub(crate) struct Found {
     /// Its length in bytes.
     pub(crate) length: usize,
-    /// How many tokens it has, without special tokens.
+    /// The number of tokens, without special tokens.
     pub(crate) tokens: usize,
 }
 
@@ -59,7 +72,7 @@ impl Prefixes<'_> {
         self.verify(encoder, found, room)
     }
 
-    /// As [`Self::longest`], but what it finds still has to be passed to [`Self::verify`].
+    /// Like [`Self::longest`], but the caller must pass the result to [`Self::verify`].
     pub(crate) fn longest_unverified(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
         let beyond = if self.tokenizer.model.matches_whole_words() { CHARACTERS_BACK } else { TOKENS_BEYOND };
         self.grow(encoder, room.saturating_add(beyond + 1))?;
@@ -71,8 +84,8 @@ impl Prefixes<'_> {
         self.search(encoder, room, most)
     }
 
-    /// Counts a prefix as a whole where counts of ends are not exact. Returns a shorter one if it is
-    /// beyond the limit.
+    /// Counts a prefix as a whole if [`Self::count`] is not known to be exact. Returns a shorter
+    /// prefix if this one exceeds the limit.
     pub(crate) fn verify(&mut self, encoder: &mut Encoder, found: Found, room: usize) -> Result<Found, EncodeError> {
         let is_counted_whole = self.is_of_one_piece && found.length == self.text.len();
         if is_counted_whole || self.tokenizer.counts_ends_exactly() {
@@ -86,7 +99,8 @@ impl Prefixes<'_> {
         self.shorter_by_tokens(found.length.saturating_sub(1), count, room)
     }
 
-    /// The same for a text that has more tokens; at most `most` bytes are encoded for it.
+    /// Finds the longest prefix of a text that exceeds the limit. Encodes about `most` bytes at
+    /// most.
     fn search(&mut self, encoder: &mut Encoder, room: usize, most: usize) -> Result<Found, EncodeError> {
         let edge = room.checked_sub(1).map_or(0, |last| self.made.offsets[last][1] as usize);
         let tokenizer = self.tokenizer;
@@ -116,7 +130,7 @@ impl Prefixes<'_> {
         self.with_white_space(encoder, found, room)
     }
 
-    /// Whether `room` tokens end at `edge` in every prefix that is as long as that or longer.
+    /// Whether `room` tokens end at `edge` in every prefix of at least that length.
     fn is_settled(&self, edge: usize, room: usize) -> bool {
         let (offsets, words) = (&self.made.offsets, &self.made.word_ids);
         let Some(bpe) = self.tokenizer.model.bpe() else { return false };
@@ -131,7 +145,7 @@ impl Prefixes<'_> {
             && self.text[..edge].ends_with(char::is_alphanumeric)
     }
 
-    /// Whether the model sees the text near a place as it is.
+    /// Whether the model reads the text near a position unchanged.
     fn is_read_as_it_stands(&mut self, place: usize) -> bool {
         let Some(normalizer) = &self.tokenizer.normalizer else { return true };
         if self.tokenizer.spaces.is_some() {
@@ -139,16 +153,16 @@ impl Prefixes<'_> {
         }
         let start = self.text.floor_char_boundary(place.saturating_sub(NEAR));
         let end = self.text.ceil_char_boundary((place + NEAR).min(self.text.len()));
-        // The stretch has a bounded length, so a budget of its own keeps the whole linear.
+        // The slice has a bounded length, so a budget of its own keeps the total cost linear.
         let leaves = normalizer.leaves(&self.text[start..end], &mut Budget::of_text(end - start));
         self.look(place + NEAR + 4);
         leaves
     }
 
-    /// Where the longest prefix ends that is counted where the text is normalized.
+    /// For normalized text: the end of the longest prefix that is counted.
     fn top(&self, edge: usize, room: usize) -> usize {
         let start_of = |token: usize| self.made.offsets.get(token).map_or(self.covered, |offset| offset[0] as usize);
-        // What stands between two tokens vanishes, or was composed with the first.
+        // The text between two tokens vanishes, or was composed with the first of them.
         let first = self.text.floor_char_boundary(edge.max(start_of(room)));
         if self.tokenizer.model.matches_whole_words() {
             return self.text.ceil_char_boundary(first.max(self.end_of_word(room)));
@@ -158,7 +172,7 @@ impl Prefixes<'_> {
         self.text.floor_char_boundary(end.min(first.max(start_of(room + TOKENS_BEYOND))))
     }
 
-    /// The longest prefix within the limit that ends at `end` or before.
+    /// The longest prefix within the limit that ends at or before `end`.
     fn shorter(&mut self, encoder: &mut Encoder, end: usize, room: usize, most: usize) -> Result<Found, EncodeError> {
         let mut length = self.text.floor_char_boundary(end);
         let mut tried = 0;
@@ -173,7 +187,8 @@ impl Prefixes<'_> {
         self.shorter_by_tokens(length, |prefixes, length| prefixes.count(encoder, length), room)
     }
 
-    /// One of the longest prefixes within the limit that end at `end` or before, by ever more tokens shorter.
+    /// One of the longest prefixes within the limit that end at or before `end`, found in steps of
+    /// a growing number of tokens.
     fn shorter_by_tokens(
         &mut self,
         end: usize,
@@ -194,7 +209,8 @@ impl Prefixes<'_> {
         Ok(Found { length: 0, tokens: 0 })
     }
 
-    /// The longest prefix within the limit that is as long as `found` or longer, as far as tokens reach.
+    /// The longest prefix within the limit that is at least as long as `found`, as far as tokens
+    /// can reach.
     fn longer(
         &mut self,
         encoder: &mut Encoder,
@@ -224,8 +240,8 @@ impl Prefixes<'_> {
         Ok(found)
     }
 
-    /// Where the last token of a longer prefix within the limit can start at the latest, of those that start at the end of
-    /// `found` or before.
+    /// The last position, at most the end of `found`, at which the last token of a longer prefix
+    /// within the limit can start.
     fn last_start(&self, reach: &Reach, found: Found, room: usize) -> usize {
         let is_edge = found.tokens == room && room > 0 && self.made.offsets[room - 1][1] as usize == found.length;
         if !is_edge {
@@ -236,7 +252,7 @@ impl Prefixes<'_> {
         reach.last_start(self.text, found.length, ends.chain((first == 0).then_some(0)))
     }
 
-    /// The same, character by character.
+    /// The same as [`Self::longer`], character by character, for normalized text.
     fn next_ones(
         &mut self,
         encoder: &mut Encoder,
@@ -259,7 +275,8 @@ impl Prefixes<'_> {
         Ok(found)
     }
 
-    /// With the text behind it that has no token, if the prefix is then still within the limit.
+    /// Extends a prefix by the text behind it that has no token, if it is then still within the
+    /// limit.
     fn with_dropped_text(&mut self, encoder: &mut Encoder, found: Found, room: usize) -> Result<Found, EncodeError> {
         let next = self.made.offsets.get(found.tokens).map_or(self.covered, |offset| offset[0] as usize);
         let length = self.text.floor_char_boundary(next);
@@ -271,7 +288,8 @@ impl Prefixes<'_> {
         Ok(if tokens <= room { Found { length, tokens } } else { found })
     }
 
-    /// With the white space behind it, as far as that is still within the limit: it may be stripped.
+    /// Extends a prefix by the white space behind it, as far as it is still within the limit: the
+    /// normalizer may strip white space.
     fn with_white_space(&mut self, encoder: &mut Encoder, mut found: Found, room: usize) -> Result<Found, EncodeError> {
         let mut step = WHITE_SPACE;
         loop {
@@ -290,14 +308,14 @@ impl Prefixes<'_> {
         }
     }
 
-    /// Where the word starts that a token is of.
+    /// The start of the word that contains a token.
     fn start_of_word(&self, token: usize) -> usize {
         let words = &self.made.word_ids;
         let first = words[..token].iter().rev().take_while(|&&word| word == words[token]).count();
         self.made.offsets[token - first][0] as usize
     }
 
-    /// Where the word of a token ends, as far as the text is encoded.
+    /// The end of the word that contains a token, as far as the text is encoded.
     fn end_of_word(&self, token: usize) -> usize {
         let words = &self.made.word_ids;
         let Some(word) = words.get(token) else { return self.covered };
@@ -305,8 +323,9 @@ impl Prefixes<'_> {
         self.made.offsets[token + tokens - 1][1] as usize
     }
 
-    /// The longest prefix within the limit that is as long as `found` or longer, if counts grow with prefixes, and a few
-    /// characters more if they do not.
+    /// The longest prefix within the limit that is at least as long as `found`, by bisection. This
+    /// assumes that longer prefixes have more tokens; a few prefixes that are slightly longer are
+    /// tried in case they do not.
     fn by_halves(&mut self, encoder: &mut Encoder, mut found: Found, room: usize) -> Result<Found, EncodeError> {
         let mut step = *CHUNK.start();
         let mut beyond;

@@ -1,12 +1,13 @@
-//! Calls that need only the first tokens of a text: whether it is within a limit, the ids that fit into
-//! an array, and its longest prefix within a limit.
+//! Calls that need only the first tokens of a text: whether it is within a limit, the ids that fit
+//! into an array, and its longest prefix within a limit.
 //!
-//! Where every token stands for at most so many bytes, a long enough text exceeds a limit unseen.
-//! Otherwise encoding stops as soon as there are enough tokens.
+//! If every token covers at most a known number of bytes, a text that is long enough exceeds the
+//! limit without being encoded. Otherwise encoding stops when there are enough tokens.
 //!
-//! - [`prefixes`]: how many tokens a prefix of a text has, without encoding all of it again.
-//! - [`longest`]: which prefixes are counted, and why no longer one is within the limit.
-//! - [`reach`]: where the vocabulary allows a token to end behind a given place.
+//! - [`prefixes`]: counts the tokens of a prefix without encoding all of it again.
+//! - [`longest`]: selects the prefixes that are counted, with the proof that no longer one is
+//!   within the limit.
+//! - [`reach`]: the positions behind a given one at which a token of the vocabulary can end.
 
 mod longest;
 pub(crate) mod prefixes;
@@ -24,36 +25,36 @@ use crate::text::Text;
 use crate::tokenizer::{EncodeOptions, TokenForm, Tokenizer};
 use prefixes::Prefixes;
 
-/// How far [`Tokenizer::encode_first`] came.
+/// The result of [`Tokenizer::encode_first`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
-    /// How much of the text the ids stand for: UTF-16 units of UTF-16, bytes of anything else.
+    /// The length of the text that the ids cover: UTF-16 units for UTF-16, bytes for anything else.
     pub read: usize,
-    /// How many ids there are.
+    /// The number of ids.
     pub written: usize,
 }
 
 /// The start of a text, as [`Tokenizer::longest_prefix`] finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prefix {
-    /// Its length: UTF-16 units of UTF-16, bytes of anything else.
+    /// The length: UTF-16 units for UTF-16, bytes for anything else.
     pub length: usize,
-    /// How many tokens it has by itself.
+    /// The number of tokens if the prefix is encoded separately.
     pub tokens: usize,
 }
 
-/// A text of so many bytes for each token of the limit, or less, is counted before anything else is tried.
+/// A text with at most this many bytes per token of the limit is counted as a whole first.
 const LIKELY_BYTES_PER_TOKEN: usize = 4;
 
-/// A plan by which offsets, in the unit of [`Text::weight`], and word ids are told.
+/// A plan that yields offsets, in the unit of [`Text::weight`], and word ids.
 fn with_places(plan: &Plan, text: Text<'_>) -> Plan {
     let offset_unit = if matches!(text, Text::Utf16(_)) { OffsetUnit::Utf16 } else { OffsetUnit::Byte };
     Plan { columns: Columns::OFFSETS | Columns::WORD_IDS, offset_unit, ..plan.clone() }
 }
 
 impl Tokenizer {
-    /// Whether a text has at most `limit` tokens, as [`Self::count`] counts them. The text is looked at only as far as
-    /// that needs, so what would be an error further on can go unnoticed.
+    /// Whether a text has at most `limit` tokens, as [`Self::count`] counts them. Reads the text
+    /// only as far as needed, so an error further on can go unnoticed.
     pub fn is_within(&self, text: Text<'_>, limit: usize, options: &EncodeOptions) -> Result<bool, EncodeError> {
         if self.is_surely_beyond(text.weight(), limit, options)? {
             return Ok(false);
@@ -62,20 +63,22 @@ impl Tokenizer {
         self.with_encoder(|encoder| Ok(encoder.count(self, &text.into(), &plan, limit)? <= limit))
     }
 
-    /// Whether any text of so many bytes has more than `limit` tokens. False if that depends on the text.
+    /// Whether every text of this many bytes has more than `limit` tokens. False if that depends on
+    /// the text.
     pub fn is_surely_beyond(&self, bytes: usize, limit: usize, options: &EncodeOptions) -> Result<bool, EncodeError> {
         self.count_plan(options)?;
         Ok(self.most_bytes(limit).is_some_and(|most| most < bytes))
     }
 
-    /// The most bytes of text that so many tokens can stand for; nothing where there is no bound.
+    /// The maximum number of bytes of text that `tokens` tokens can cover; `None` if there is no
+    /// bound.
     pub fn most_bytes(&self, tokens: usize) -> Option<usize> {
         self.most_bytes_per_token()?.checked_mul(tokens)
     }
 
-    /// The first ids of a text, written over `ids`: at most `room`, and only whole characters of the text. All of the
-    /// text is read exactly when all its ids are there, those behind the text included; then no more than the ids is
-    /// computed. Truncation and padding do not matter.
+    /// Replaces `ids` by the first ids of a text, at most `room`, that cover whole characters only.
+    /// `read` is the length of the text if and only if all ids fit, including special tokens behind
+    /// the text. Computes ids beyond `room` only as needed. Ignores truncation and padding.
     pub fn encode_first(
         &self,
         text: Text<'_>,
@@ -98,7 +101,8 @@ impl Tokenizer {
         result
     }
 
-    /// How many of the first `room` tokens of a text that has more end with a character, and where that is.
+    /// The number of the first `room` tokens that end with a character, and the position at which
+    /// they end. The text has more than `room` tokens.
     fn whole_characters(
         &self,
         encoder: &mut Encoder,
@@ -111,11 +115,11 @@ impl Tokenizer {
         let before = layout.pieces.iter().map(|piece| &piece.run).take_while(|run| is_special(&run.tokens));
         let before = before.map(|run| run.len()).sum::<usize>();
         let bare = self.bare_tokens(encoder, text, plan, room.saturating_sub(before))?.offsets;
-        // What stands behind the text belongs to its last token.
+        // The special tokens behind the text belong to its last token.
         let most = room.saturating_sub(before).min(bare.len().saturating_sub(1));
         let starts_behind = |at: usize| bare[at][0] >= bare[at - 1][1];
-        // Tokens that stand for no text, as those of a suffix, come with the last one before them: only with all tokens is
-        // all of the text read.
+        // Tokens that cover no text, such as those of a suffix, belong to the last token before
+        // them: `read` is the length of the text only with all tokens.
         let is_within = |at: usize| (bare[at - 1][1] as usize) < text.weight();
         let written = (1..=most).rev().find(|&at| starts_behind(at) && is_within(at));
         Ok(written.map_or(Written { read: 0, written: 0 }, |at| Written {
@@ -124,8 +128,8 @@ impl Tokenizer {
         }))
     }
 
-    /// The offsets of a text's first tokens, `tokens` and one more at least if there are so many, in the unit of
-    /// [`Text::weight`] and not trimmed, and the words they are of.
+    /// The first tokens of a text, at least `tokens` and one more if there are as many, with word
+    /// ids and with offsets in the unit of [`Text::weight`], not trimmed.
     fn bare_tokens(
         &self,
         encoder: &mut Encoder,
@@ -135,14 +139,16 @@ impl Tokenizer {
     ) -> Result<Encoding, EncodeError> {
         let mut out = Encoding::default();
         encoder.encode_first_bare(self, text, &with_places(plan, text), tokens, &mut out)?;
-        // Places beyond the text stand for a suffix that the model sees and the text does not have.
+        // Offsets beyond the text belong to a suffix that the model reads and the text does not
+        // contain.
         let end = text.weight() as u32;
         out.offsets.iter_mut().flatten().for_each(|place| *place = end.min(*place));
         Ok(out)
     }
 
-    /// How far ids read that end at `end`, where the next token starts at `next`. Offsets of characters
-    /// that normalization composed name only the first of them; the others are read as well.
+    /// The position up to which ids cover the text if they end at `end` and the next token starts
+    /// at `next`. Offsets of characters that normalization composed include only the first of them;
+    /// the others are covered as well.
     fn read_up_to(&self, text: Text<'_>, end: usize, next: usize) -> usize {
         if self.normalizer.is_none() || next <= end {
             return end;
@@ -154,11 +160,13 @@ impl Tokenizer {
         }
     }
 
-    /// The longest prefix of a text that has at most `limit` tokens when it is encoded by itself, special
-    /// tokens included, and that ends between two characters. `None` if the special tokens alone are more.
+    /// The longest prefix of a text that ends between two characters and has at most `limit` tokens
+    /// when it is encoded separately, special tokens included. `None` if the special tokens alone
+    /// exceed the limit.
     ///
-    /// Counts of prefixes do not only grow: with `\u{1103}\u{1170}` NFC composes what `\u{1103}` begins,
-    /// and a longer word can have fewer tokens. [`longest`] says which prefixes are looked at.
+    /// A longer prefix can have fewer tokens: with `\u{1103}\u{1170}`, NFC composes a syllable that
+    /// `\u{1103}` begins, and a longer word can have fewer tokens. [`longest`] explains which
+    /// prefixes are counted.
     pub fn longest_prefix(
         &self,
         text: Text<'_>,
@@ -171,7 +179,7 @@ impl Tokenizer {
         let mut buffer = String::new();
         let utf8 = text.to_utf8(&mut buffer)?;
         self.with_encoder(|encoder| {
-            // A text that is probably within the limit is counted once, which is the fastest way to know.
+            // If the text is probably within the limit, the fastest way to know is to count it.
             if utf8.len() / LIKELY_BYTES_PER_TOKEN <= limit {
                 let tokens = encoder.count(self, &utf8.into(), &plan, limit)?;
                 if tokens <= limit {
@@ -187,7 +195,8 @@ impl Tokenizer {
         })
     }
 
-    /// How many tokens of a text alone are within `limit`; `None` if the special tokens are more.
+    /// The number of tokens of a text alone that are within `limit`; `None` if the special tokens
+    /// exceed it.
     pub(crate) fn room_for_text(&self, plan: &Plan, limit: usize) -> Result<Option<Room>, EncodeError> {
         let layout = self.post_processor.layout(false, plan.add_special_tokens)?;
         let runs = || layout.pieces.iter().map(|piece| &piece.run);
@@ -198,13 +207,14 @@ impl Tokenizer {
         Ok(limit.checked_sub(special).map(|rest| Room { tokens: room(rest), special, copies }))
     }
 
-    /// Whether a text can have parts that no token stands for, or that many of share one.
+    /// Whether parts of a text can have no token, or many of them share one token.
     fn text_can_vanish(&self) -> bool {
         self.most_bytes_per_token().is_none()
     }
 
-    /// The most bytes of text that one token can stand for, whatever normalization makes of them. Nothing if text can
-    /// vanish, or many characters be one unknown token.
+    /// The maximum number of bytes of text that one token can cover, including the effect of
+    /// normalization. `None` if text can vanish, or if many characters can become one unknown
+    /// token.
     fn most_bytes_per_token(&self) -> Option<usize> {
         *self.token_reach.get_or_init(|| {
             let normalized = self.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.most_bytes_per_byte())?;
@@ -226,25 +236,27 @@ impl Tokenizer {
     }
 }
 
-/// How many tokens of a text are within a limit, and what is added to them.
+/// The number of tokens of a text that are within a limit, and the special tokens that are added to
+/// it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
-    /// The most tokens of the text alone.
+    /// The maximum number of tokens of the text alone.
     pub(crate) tokens: usize,
     special: usize,
-    /// How often the post-processor writes the text.
+    /// The number of times that the post-processor includes the text.
     copies: usize,
 }
 
 impl Room {
-    /// How many tokens there are, with special tokens, when the text alone has `tokens`.
+    /// The number of tokens, with special tokens, if the text alone has `tokens`.
     pub(crate) fn total(self, tokens: usize) -> usize {
         self.special + self.copies * tokens
     }
 }
 
-/// How many UTF-16 units a text has.
+/// The number of UTF-16 units of a text.
 pub(crate) fn utf16_len(text: &str) -> usize {
-    // Each first byte of a character is one unit, and one more where the character has four bytes.
+    // The first byte of each character counts one unit, and one more if the character has four
+    // bytes.
     text.bytes().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0)).sum()
 }

@@ -1,15 +1,16 @@
-//! How many tokens the prefixes of a text have, counted from near their ends.
+//! Counts the tokens of prefixes of a text by encoding only their ends.
 //!
-//! The tokens of the text's start are made in chunks, with offsets, as far as they are asked for. To
-//! count a prefix, only its end is encoded again, from a token shortly before it. Where two neighbouring
-//! tokens of that end are the same as in the tokens that are there, with the same offsets and with a place
-//! between two characters between them, everything before that place is the same as well.
+//! The tokens at the start of the text are encoded in chunks, with offsets, as far as they are
+//! needed. To count a prefix, only its end is encoded again, from a token shortly before it. If two
+//! adjacent tokens of that end are equal to two known tokens, with equal offsets and a character
+//! boundary between them, then everything before that boundary is equal too.
 //!
-//! Why that is exact for merges is shown in `bpe::resume`: neighbouring tokens of a word are the tokens of
-//! their own text, and if `x` has the tokens X, `y` has the tokens Y, and the last of X and the first of Y
-//! are neighbours in some encoding, then `xy` has the tokens XY. For words it is exact where the words
-//! behind a word start do not depend on what stands before it. Other tokenizers are read from some words
-//! before the end, and what is found there is counted again as a whole ([`Tokenizer::counts_ends_exactly`]).
+//! The documentation of `bpe::incremental` proves this for merges: adjacent tokens of a word are
+//! the tokens of their own text; and if `x` has the tokens X, `y` has the tokens Y, and the last
+//! token of X and the first of Y are adjacent in some encoding, then `xy` has the tokens XY. For
+//! words, the method is exact if the words behind the start of a word do not depend on the text
+//! before it. For other tokenizers, the end is encoded from a few words before, and the prefix that
+//! is found is counted again as a whole ([`Tokenizer::counts_ends_exactly`]).
 
 use super::with_places;
 use crate::bpe::Alphabet;
@@ -21,36 +22,37 @@ use crate::memory::fallible::append;
 use crate::normalizer::Normalizer;
 use crate::tokenizer::Tokenizer;
 
-/// How many bytes before the end of a prefix it is encoded from, at least.
+/// The end of a prefix is encoded from at least this many bytes before it.
 const BACK: usize = 32;
-/// A longer added token than this is not looked for beyond the end of a prefix.
+/// The maximum number of such bytes. Longer added tokens can be missed at the end of a prefix.
 const MOST_BACK: usize = 4096;
-/// A word's start this many bytes before a token's start is preferred to it.
+/// A word's start up to this many bytes before a token's start is preferred to it.
 const WORD_WITHIN: u32 = 128;
-/// The most tokens that are looked at for a place to encode from.
+/// Maximum number of tokens examined for a position to encode from.
 const MOST_LOOKED_AT: usize = 1 << 14;
-/// How many bytes a chunk has.
+/// The size of a chunk in bytes.
 pub(super) const CHUNK: std::ops::RangeInclusive<usize> = 64..=64 << 10;
 
-/// A text and the tokens of its start.
+/// A text, and the tokens at its start.
 #[derive(Debug)]
 pub(crate) struct Prefixes<'a> {
     pub(super) tokenizer: &'a Tokenizer,
     plan: Plan,
     pub(super) text: &'a str,
-    /// The tokens of `text[..covered]`, with offsets in bytes and the numbers of their words.
+    /// The tokens of `text[..covered]`, with offsets in bytes and word ids.
     pub(super) made: Encoding,
     pub(super) covered: usize,
     /// The tokens of the slice that was encoded last, with offsets in the text.
     local: Encoding,
     back: usize,
-    /// One past the last byte that a result depends on.
+    /// The end of the text that a result depends on, in bytes.
     pub(crate) seen: usize,
-    /// How many bytes were encoded for this text.
+    /// The number of bytes that were encoded for this text.
     pub(super) encoded: usize,
-    /// Whether the tokens were made all together.
+    /// Whether all of the tokens were encoded at once.
     pub(super) is_of_one_piece: bool,
-    /// Of the text before: how many bytes a hundred tokens had. Zero where that must not matter.
+    /// The number of bytes per hundred tokens in the previous text; 0 if results must not depend on
+    /// it.
     bytes_per_hundred: usize,
 }
 
@@ -72,14 +74,14 @@ impl<'a> Prefixes<'a> {
         }
     }
 
-    /// The same for another text.
+    /// Starts with a text.
     pub(crate) fn start(mut self, text: &'a str) -> Self {
         self.restart(text);
         self
     }
 
     pub(crate) fn restart(&mut self, text: &'a str) {
-        // What is found depends on chunks only where counting ends is not exact.
+        // The size of chunks affects results only if counting ends is not exact.
         if !self.made.is_empty() && self.tokenizer.counts_ends_exactly() {
             self.bytes_per_hundred = 100 * self.covered / self.made.len();
         }
@@ -92,12 +94,12 @@ impl<'a> Prefixes<'a> {
         self.text
     }
 
-    /// Says that a result depends on the text up to byte `end`.
+    /// Records that a result depends on the text up to byte `end`.
     pub(crate) fn look(&mut self, end: usize) {
         self.seen = self.seen.max(end.min(self.text.len()));
     }
 
-    /// Makes tokens from the start until there are so many or the text is over.
+    /// Encodes chunks until there are `tokens` tokens or the text ends.
     pub(super) fn grow(&mut self, encoder: &mut Encoder, tokens: usize) -> Result<(), EncodeError> {
         while self.made.len() < tokens && self.covered < self.text.len() {
             let missing = tokens - self.made.len();
@@ -110,7 +112,8 @@ impl<'a> Prefixes<'a> {
             let mut back = self.back;
             loop {
                 let (start, token) = self.anchor(self.covered.saturating_sub(back));
-                // Several times as much as is encoded again, so that no text is encoded more than a few times.
+                // At least three times the bytes that are encoded again, so that the total cost
+                // stays linear.
                 let end = self.covered.saturating_add(step.max(3 * (self.covered - start)));
                 let end = self.text.ceil_char_boundary(end.min(self.text.len()));
                 self.encode(encoder, start, end)?;
@@ -126,7 +129,7 @@ impl<'a> Prefixes<'a> {
         Ok(())
     }
 
-    /// How many tokens `text[..end]` has by itself.
+    /// The number of tokens of `text[..end]` when it is encoded separately.
     pub(crate) fn count(&mut self, encoder: &mut Encoder, end: usize) -> Result<usize, EncodeError> {
         let mut back = self.back;
         loop {
@@ -139,7 +142,8 @@ impl<'a> Prefixes<'a> {
         }
     }
 
-    /// How many tokens `text[..end]` has, all of it encoded; more than `limit` are not counted to the end.
+    /// The number of tokens of `text[..end]`, by encoding all of it. Stops soon after the count
+    /// exceeds `limit`.
     pub(crate) fn count_whole(
         &mut self,
         encoder: &mut Encoder,
@@ -150,7 +154,7 @@ impl<'a> Prefixes<'a> {
         encoder.count_bare(self.tokenizer, self.text[..end].into(), &self.plan, limit)
     }
 
-    /// Encodes `text[start..end]` by itself.
+    /// Encodes `text[start..end]` separately, to `local`.
     fn encode(&mut self, encoder: &mut Encoder, start: usize, end: usize) -> Result<(), EncodeError> {
         self.look(end);
         self.encoded += end - start;
@@ -159,14 +163,16 @@ impl<'a> Prefixes<'a> {
         encoder
             .encode_first_bare(self.tokenizer, slice.into(), &self.plan, usize::MAX, &mut self.local)
             .map_err(|error| error.moved_by(start))?;
-        // Offsets beyond the text stand for a suffix that the model sees and the text does not have.
+        // Offsets beyond the text belong to a suffix that the model reads and the text does not
+        // contain.
         let moved = |place: u32| start as u32 + place.min((end - start) as u32);
         self.local.offsets.iter_mut().flatten().for_each(|place| *place = moved(*place));
         Ok(())
     }
 
-    /// A place at `most` or before from which the text can be encoded: a token's start, and its number. The
-    /// start of a word if there is one not far before; the start of the text if there is no token.
+    /// A position at or before `most` from which the text can be encoded: the start of a token, and
+    /// its index. It is the start of a word if there is one shortly before, and the start of the
+    /// text if there is no token.
     fn anchor(&self, most: usize) -> (usize, usize) {
         let offsets = &self.made.offsets;
         let behind = offsets.partition_point(|offset| offset[0] as usize <= most);
@@ -189,14 +195,15 @@ impl<'a> Prefixes<'a> {
         found.unwrap_or((0, 0))
     }
 
-    /// Whether a token starts behind the end of the one before, between two characters.
+    /// Whether a token starts at a character boundary, not before the end of the previous token.
     fn is_between_characters(&self, tokens: &Encoding, at: usize) -> bool {
         let start = tokens.offsets[at][0];
         start >= tokens.offsets[at - 1][1] && self.text.is_char_boundary(start as usize)
     }
 
-    /// The first token that has the same neighbour before it in the slice that was encoded last, which
-    /// starts at `start` with the token numbered `token`, as in the tokens that are there; its number in both.
+    /// Compares the slice that was encoded last with the known tokens. The slice starts at `start`,
+    /// with the known token of index `token`. Returns the first token that is equal in both and has
+    /// an equal token before it: its index in the slice and among the known tokens.
     fn common(&self, start: usize, token: usize) -> Option<(usize, usize)> {
         if start == 0 {
             return Some((0, 0));
@@ -221,13 +228,13 @@ impl<'a> Prefixes<'a> {
         None
     }
 
-    /// Takes the tokens of the slice from `local` on for those from `made` on.
+    /// Replaces the known tokens from `made` on by the tokens of the slice from `local` on.
     fn append(&mut self, local: usize, made: usize) {
         if made == 0 {
             std::mem::swap(&mut self.made, &mut self.local);
             return;
         }
-        // The numbers of words go on as they do in the slice.
+        // Continues the word ids of the known tokens.
         let shift = self.made.word_ids[made - 1].wrapping_sub(self.local.word_ids[local - 1]);
         let words = self.local.word_ids[local..].iter().map(|word| word.wrapping_add(shift));
         self.made.ids.truncate(made);
@@ -241,8 +248,9 @@ impl<'a> Prefixes<'a> {
 }
 
 impl Tokenizer {
-    /// Whether offsets tell where tokens stand within a word. Where the model leaves characters out, offsets move, as the
-    /// reference's do; and an unknown token can come behind bytes that follow it in the text.
+    /// Whether offsets show the positions of tokens within a word. If the model drops characters,
+    /// offsets move, as in Hugging Face tokenizers; and an unknown token can come behind bytes that
+    /// follow it in the text.
     pub(crate) fn places_are_known(&self) -> bool {
         let Some(bpe) = self.model.bpe() else { return true };
         match &bpe.alphabet {
@@ -253,7 +261,8 @@ impl Tokenizer {
         }
     }
 
-    /// Whether [`Prefixes::count`] is known to be exact, so that nothing has to be counted as a whole.
+    /// Whether [`Prefixes::count`] is known to be exact, so that no prefix has to be counted as a
+    /// whole.
     pub(crate) fn counts_ends_exactly(&self) -> bool {
         fn keeps_words(normalizer: &Normalizer) -> bool {
             match normalizer {

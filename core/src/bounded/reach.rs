@@ -1,33 +1,35 @@
-//! Where a token of the vocabulary can end that crosses a place of a text.
+//! Finds the positions at which a token of the vocabulary that crosses a given position can end.
 
 use crate::bpe::Alphabet;
 use crate::byte_level;
 use crate::pretokenizer::{Prepend, Stage};
 use crate::tokenizer::{TokenForm, Tokenizer};
 
-/// How long the tokens are that begin with certain bytes. It may name more places than there are tokens for, never fewer.
+/// Bounds the length of tokens by their first bytes. The positions that it yields may include some
+/// at which no token ends, but they are never too few.
 #[derive(Debug)]
 pub(crate) struct Reach {
-    /// By [`bucket`]: the longest token that begins with these bytes of a text.
+    /// By [`bucket`]: the length in bytes of the longest token that begins with these bytes.
     longest: Box<[u16]>,
-    /// The longest of all, in bytes of a text.
+    /// The length of the longest token, in bytes of a text.
     most: usize,
-    /// Whether tokens are written in the printable characters of byte-level vocabularies.
+    /// Whether tokens are written with the printable characters of byte-level vocabularies.
     printable: bool,
-    /// What tokens have for a space.
+    /// The character that tokens have instead of a space.
     mark: Option<char>,
-    /// What a word may get before it: a token can then begin with one character more than the text.
+    /// The character that may be inserted before a word. A token can then begin with one character
+    /// more than the text.
     prefix: Option<char>,
-    /// What tokens have before them that do not start a word.
+    /// The prefix of tokens that do not start a word.
     continuing: String,
 }
 
-/// So many first bytes tell how long tokens can be.
+/// The number of first bytes that select a bucket.
 const KEY: usize = 3;
 const BUCKETS: usize = 1 << 16;
-/// How far before a place tokens are looked for that cross it, in bytes.
+/// Tokens that cross a position are searched from this many bytes before it.
 const MOST_BEFORE: usize = 4096;
-/// How many pairs of a token's start and its end are tried for one place.
+/// Maximum number of pairs of start and end that are tried for one position.
 const MOST_LOOKED_AT: usize = 1 << 14;
 
 fn bucket(bytes: &[u8]) -> Option<usize> {
@@ -37,9 +39,9 @@ fn bucket(bytes: &[u8]) -> Option<usize> {
 }
 
 impl Reach {
-    /// Returns `None` where tokens do not spell the text that they stand for: with a suffix, the
-    /// end of a word has another token than the same text within a word; a fused unknown token
-    /// stands for any text. Only for BPE.
+    /// Returns `None` unless the model is BPE whose tokens spell the text that they cover. With a
+    /// suffix, the end of a word has another token than the same text within a word; a fused
+    /// unknown token covers any text.
     fn new(tokenizer: &Tokenizer) -> Option<Self> {
         let bpe = tokenizer.model.bpe()?;
         if let Alphabet::Characters(characters) = &bpe.alphabet {
@@ -93,7 +95,7 @@ impl Reach {
         Some(made)
     }
 
-    /// Takes note of a token, as a text has it.
+    /// Adds a token, spelled as in a text.
     fn add(&mut self, token: &[u8]) {
         let mut note = |token: &[u8]| {
             self.most = self.most.max(token.len());
@@ -113,7 +115,7 @@ impl Reach {
         }
     }
 
-    /// How many bytes a token can have that starts a text with these bytes.
+    /// The maximum length in bytes of a token at the start of these bytes.
     fn longest(&self, bytes: &[u8]) -> usize {
         let longest = match bucket(bytes).map(|bucket| self.longest[bucket]) {
             Some(u16::MAX) => self.most,
@@ -123,14 +125,17 @@ impl Reach {
         longest.min(bytes.len())
     }
 
-    /// Up to which place the last token of a prefix can start that is longer than the one that ends at `end` and has no more
-    /// tokens. `ends` are where the tokens of the latter end, from the last but one on to the start: from one of these on
-    /// other tokens are written, and of tokens of the greatest length that there are as few as that have to reach as far.
+    /// A prefix that ends at `end` is given, and a longer one has at most as many tokens. Returns
+    /// the last position at which the token of the longer prefix that crosses `end` can start.
+    /// `ends` are the token ends of the given prefix, from the last but one back to the start. From
+    /// one of them on, the tokens of the two prefixes differ; the number of tokens behind it limits
+    /// how far tokens of maximum length can reach.
     pub(super) fn last_start(&self, text: &str, end: usize, ends: impl Iterator<Item = usize>) -> usize {
         let bytes = text.as_bytes();
         let mut last_start = 0;
         for (tokens, from) in ends.enumerate() {
-            // How far so many tokens get from there; one more has to get beyond the end.
+            // The positions that this many tokens reach from there; one more token must cross the
+            // end.
             let (mut start, mut far) = (from, from);
             for _ in 0..tokens {
                 let reach = (start..=far.min(end)).map(|at| at + self.longest(&bytes[at..])).max();
@@ -144,9 +149,11 @@ impl Reach {
         last_start
     }
 
-    /// The places behind `end` where a token of the vocabulary can end that starts at `last_start` or before, and crosses
-    /// `end`, in order; and where one can end that starts at such a place within a character; with the end of
-    /// the next character where `last_start` is `end`. The answer is one past the last byte that this depends on.
+    /// Replaces `ends` by the positions behind `end`, in order, at which a token of the vocabulary
+    /// can end that crosses `end` and starts at or before `last_start`. If such a token ends within
+    /// a character, the ends of tokens that start there are included. The end of the next character
+    /// is included if `last_start` is `end`. Returns the end of the text that the result depends
+    /// on, in bytes.
     pub(super) fn ends_behind(
         &self,
         tokenizer: &Tokenizer,
@@ -158,7 +165,8 @@ impl Reach {
         ends.clear();
         let bytes = text.as_bytes();
         let Some(next) = text[end..].chars().next().map(|c| end + c.len_utf8()) else { return text.len() };
-        // Places within characters, where prefixes cannot be counted: tokens may end there, and others start.
+        // Positions within characters, at which prefixes cannot be counted: tokens may end there,
+        // and others start there.
         let mut within: Vec<usize> = if last_start == end { (end + 1..next).collect() } else { vec![] };
         let mut looked_at = 0;
         let mut seen = next + 4;
@@ -168,7 +176,7 @@ impl Reach {
         }
         let mut look = |start: usize, within: &mut Vec<usize>, ends: &mut Vec<usize>| {
             let longest = self.longest(&bytes[start..]);
-            // A few bytes more could be the start of a longer token.
+            // The next few bytes could make it the start of a longer token.
             seen = seen.max(start + longest.max(KEY));
             for place in (end + 1).max(start + 1)..=start + longest {
                 looked_at += 1;
@@ -196,7 +204,7 @@ impl Reach {
         seen.min(text.len())
     }
 
-    /// Whether bytes of a text can be a token. A byte alone always can.
+    /// Whether bytes of a text can be a token. A single byte always can.
     fn is_token(&self, tokenizer: &Tokenizer, bytes: &[u8], spelled: &mut String) -> bool {
         if bytes.len() == 1 || tokenizer.vocab.id(bytes).is_some() {
             return true;
@@ -227,7 +235,8 @@ impl Reach {
 }
 
 impl Tokenizer {
-    /// How far its tokens reach, found out when it is first asked for. Nothing where that cannot be told.
+    /// The lengths of its tokens, computed on first use. `None` if they are not bounded by the
+    /// text.
     pub(crate) fn reach(&self) -> Option<&Reach> {
         self.reach.get_or_init(|| Reach::new(self).map(Box::new)).as_deref()
     }

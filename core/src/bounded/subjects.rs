@@ -1,4 +1,4 @@
-//! Tokenizers of many kinds for what counts prefixes: most components, with merges at random.
+//! Tokenizers of many kinds for tests that count prefixes: most components, with random merges.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use crate::Tokenizer;
 use crate::byte_level;
 
-/// How a tokenizer is made: places in the lists below, and merges as pairs of places among the tokens so far.
+/// The parts of a tokenizer: indices into the lists below, and merges as pairs of indices into the
+/// tokens so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Form {
     pub(crate) normalizer: usize,
@@ -83,19 +84,19 @@ pub(crate) static PRETOKENIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
 /// How characters become tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// By their bytes, in the printable characters of byte-level vocabularies.
+    /// Each byte is a token, written with the printable characters of byte-level vocabularies.
     Bytes,
-    /// By themselves; others are unknown, one by one.
+    /// Some characters are tokens; each other character is an unknown token.
     Unknown,
-    /// By themselves; others by their bytes.
+    /// Some characters are tokens; others become the tokens of their bytes.
     ByteFallback,
-    /// By themselves; others are unknown, several in a row as one.
+    /// Some characters are tokens; adjacent other characters become one unknown token.
     Fused,
-    /// By themselves; others are left out.
+    /// Some characters are tokens; others are dropped.
     Dropped,
-    /// By themselves, with a suffix at the end of a word.
+    /// Some characters are tokens; tokens at the end of a word have a suffix.
     Suffix,
-    /// By themselves, with a prefix where they do not start a word.
+    /// Some characters are tokens; tokens that do not start a word have a prefix.
     Prefix,
 }
 
@@ -151,7 +152,8 @@ pub(crate) fn pieces() -> Vec<String> {
     pieces.iter().map(|piece| (*piece).to_owned()).collect()
 }
 
-/// The tokenizer of a form. Without merges of its own each of some syllables is a token.
+/// The tokenizer of a form. In byte-level forms, a few syllables are tokens even without merges of
+/// the form.
 pub(crate) fn tokenizer(form: &Form) -> Tokenizer {
     let pretokenizer = &PRETOKENIZERS[form.pretokenizer];
     let writes_bytes = pretokenizer.to_string().contains("ByteLevel");
@@ -183,7 +185,7 @@ pub(crate) fn tokenizer(form: &Form) -> Tokenizer {
     };
     let mut merges: Vec<[String; 2]> = vec![];
     let merge = |left: String, right: String, tokens: &mut Vec<String>, merges: &mut Vec<[String; 2]>| {
-        // Only what does not start a word can stand on the right.
+        // The right part of a merge does not start a word.
         if kind == Kind::Prefix && !right.starts_with("##") {
             return None;
         }

@@ -1,4 +1,5 @@
-//! The longest prefix, against counting every prefix by itself; and how much is encoded to find it.
+//! Compares the longest prefix with the result of counting every prefix separately, and bounds the
+//! number of bytes encoded to find it.
 
 use super::prefixes::Prefixes;
 use super::subjects::{Form, MODELS, NORMALIZERS, PRETOKENIZERS, pieces, tokenizer};
@@ -9,7 +10,7 @@ fn options() -> EncodeOptions {
     EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
 }
 
-/// The slow twin: of all prefixes that end between two characters, the longest within the limit.
+/// The naive search: the longest prefix within the limit among all that end between two characters.
 fn longest_by_trying_all(tokenizer: &Tokenizer, text: &str, limit: usize) -> Option<usize> {
     let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     let count = |end: usize| tokenizer.count(text[..end].into(), &options()).expect("a text");
@@ -76,7 +77,7 @@ fn bundled(name: &str) -> Tokenizer {
 fn decomposed_hangul_is_composed_by_a_longer_prefix() {
     for normalizer in ["NFC", "NFKC"] {
         let normalizer = NORMALIZERS.iter().position(|one| one["type"] == normalizer).expect("it is listed");
-        // Each syllable is one token, and each of its letters three.
+        // Each syllable is one token, and each of its letters is three.
         let form = Form { normalizer, pretokenizer: 1, model: 0, merges: vec![], added: false };
         let tokenizer = tokenizer(&form);
         for text in ["\u{1103}\u{1170}\u{11b7}", "\u{1103}\u{1170}\u{11b7}\u{1103}\u{1170}a", "e\u{301}e\u{301}\u{323}"]
@@ -99,7 +100,7 @@ fn long_words_of_one_character_and_of_two() {
     }
 }
 
-/// Finding a prefix encodes at most three times the bytes that have to be read, and a constant.
+/// Finding a prefix encodes at most three times the bytes that must be read, and a constant.
 #[test]
 fn finding_a_prefix_encodes_a_few_times_its_bytes() {
     const CONSTANT: u64 = 70 << 10;
@@ -138,7 +139,7 @@ fn finding_a_prefix_encodes_a_few_times_its_bytes() {
     }
 }
 
-/// A text between words that no token stands for can be longer than any chunk.
+/// Text between words that has no tokens can be longer than any chunk.
 #[test]
 fn text_without_tokens_is_passed_over_in_chunks_that_grow() {
     let few = (0..=255u8).map(|byte| format!("{} {byte}\n", encoded(byte))).collect::<String>();

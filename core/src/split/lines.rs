@@ -1,6 +1,7 @@
-//! Where lines end.
+//! The ends of lines.
 
-/// Behind each line break of a text: `\r\n`, `\n`, `\r`, and Unicode's two separators.
+/// The position behind each line break of a text, in bytes. Line breaks are `\r\n`, `\n`, `\r`,
+/// U+2028 and U+2029.
 pub(super) fn ends(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     let mut at = 0;

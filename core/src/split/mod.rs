@@ -1,9 +1,10 @@
-//! Cuts a text into pieces that have at most so many tokens each.
+//! Splits a text into pieces with a maximum number of tokens each.
 //!
-//! - [`sentences`], [`lines`]: where pieces may end.
+//! - [`sentences`], [`lines`]: the boundaries at which pieces may end.
 //!
-//! What is decided of a piece depends on the text from the piece's start to a place not far behind its end,
-//! never on how the text came: a stream that is given the text bit by bit gives the pieces of the whole text.
+//! A piece depends only on the text from its start to a position shortly behind its end, never on
+//! how the text arrives: a stream that receives the text in parts yields the pieces of the whole
+//! text.
 
 pub(crate) mod lines;
 pub(crate) mod sentences;
@@ -21,84 +22,86 @@ use crate::memory::fallible::gather;
 use crate::text::Text;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// How long pieces may be and where they end.
+/// The limits of pieces, and their boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many tokens a piece has at most when it is encoded by itself, special tokens included.
+    /// Maximum number of tokens of a piece when it is encoded separately, special tokens included.
     pub max_tokens: usize,
-    /// How many tokens at the end of a piece come again at the start of the next, at most, special
-    /// tokens not counted. Less than `max_tokens`.
+    /// Maximum number of tokens at the end of a piece that are repeated at the start of the next
+    /// piece, without special tokens. Less than `max_tokens`.
     pub overlap: usize,
-    /// Where pieces end.
+    /// The boundaries at which pieces end.
     pub boundary: Boundary,
 }
 
-/// Where pieces end. A sentence or a line that is longer than a piece is cut as with [`Boundary::Token`].
+/// The boundaries at which pieces end. A sentence or line that is longer than a piece is split as
+/// with [`Boundary::Token`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
-    /// Between two characters, so that pieces are as long as they can be.
+    /// Between two characters, so that pieces are as long as possible.
     Token,
-    /// Behind the last sentence that fits, by Unicode's rules.
+    /// Behind the last sentence that fits, by the rules of Unicode (UAX #29).
     Sentence,
     /// Behind the last line that fits.
     Line,
 }
 
-/// A part of a text. Places are UTF-16 units of UTF-16, and bytes of anything else.
+/// A piece of a text. Positions are UTF-16 units for UTF-16, and bytes for anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it starts.
+    /// The start.
     pub start: usize,
-    /// Where it ends.
+    /// The end.
     pub end: usize,
-    /// How many tokens it has when it is encoded by itself, special tokens included.
+    /// The number of tokens when the piece is encoded separately, special tokens included.
     pub tokens: usize,
 }
 
-/// How far a text was split; what comes next goes on from here.
+/// The position up to which a text was split. The next call continues from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Where the next piece starts.
+    /// The start of the next piece.
     pub start: usize,
-    /// Where the last piece ended: not before `start` unless pieces overlap.
+    /// The end of the last piece. It equals `start` unless pieces overlap.
     pub covered: usize,
 }
 
-/// Why splitting stopped.
+/// The reason why splitting stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// The text is split, or the next piece depends on text that is not there yet.
+    /// The text is split, or the next piece depends on text that has not arrived yet.
     AtEnd,
-    /// The special tokens around a text are more than a piece may have.
+    /// The special tokens around a text exceed the maximum of a piece.
     SpecialTokens,
     /// The character at [`Progress::start`] has more tokens than a piece may have.
     Character,
-    /// It was cancelled.
+    /// The call was cancelled.
     Cancelled,
 }
 
 /// The pieces of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pieces {
-    /// In order.
+    /// The pieces, in order.
     pub pieces: Vec<Piece>,
-    /// What to go on with.
+    /// The progress to continue from.
     pub progress: Progress,
-    /// Why there are no more.
+    /// The reason why there are no more pieces.
     pub stopped: Stopped,
 }
 
-/// How many boundaries are tried, from the last one within the limit.
+/// Maximum number of boundaries that are tried, from the last one within the limit.
 const MOST_TRIED: usize = 16;
-/// How many bytes more than looked at have to be there, so that no character or special token is cut.
+/// Minimum number of bytes behind the text that a piece depends on, so that no character and no
+/// special token is cut.
 const MARGIN: usize = 16;
 
 impl Tokenizer {
-    /// Splits a text from where `progress` says. Where more of the text may come (`is_end` is false), only
-    /// pieces are made that do not depend on it.
+    /// Splits a text from `progress` on. If more text may arrive (`is_end` is false), yields only
+    /// pieces that do not depend on it.
     ///
-    /// Truncation and padding do not matter. All of the text is looked at for special tokens, if the
-    /// options say that one is an error.
+    /// Ignores truncation and padding. If the options make a special token in the text an error,
+    /// searches all of the text for special tokens.
     pub fn split(
         &self,
         text: Text<'_>,
@@ -135,7 +138,7 @@ impl Tokenizer {
     }
 }
 
-/// What a text is split with.
+/// The arguments of a split.
 struct Splitter<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a str,
@@ -146,9 +149,9 @@ struct Splitter<'a> {
     encoder: &'a mut Encoder,
 }
 
-/// What is known of the next piece.
+/// The next piece.
 enum Next {
-    /// Its length in bytes, and its tokens.
+    /// Its length in bytes, and its number of tokens.
     Piece(usize, usize),
     DependsOnMore,
     TooLong,
@@ -178,7 +181,7 @@ impl<'a> Splitter<'a> {
             };
             let end = start + length;
             if end <= covered && start < covered {
-                // The overlap left no room for anything new.
+                // The overlap leaves no space for new text.
                 start = covered;
                 continue;
             }
@@ -217,7 +220,7 @@ impl<'a> Splitter<'a> {
         Ok(if length == 0 { Next::TooLong } else { Next::Piece(length, self.room.total(tokens)) })
     }
 
-    /// The last sentences or lines of a text that end at `most` or before.
+    /// The ends of the last sentences or lines of a text at or before `most`.
     fn last_boundaries(&self, prefixes: &mut Prefixes<'_>, most: usize) -> Vec<usize> {
         let mut last = vec![];
         let mut add = |end: usize| {
@@ -230,8 +233,8 @@ impl<'a> Splitter<'a> {
         last
     }
 
-    /// The last of `ends` up to which a text has no more tokens than a piece may have. (A prefix can have more tokens than a
-    /// longer one.)
+    /// The last of `ends` up to which a text has no more tokens than a piece may have. All are
+    /// tried, because a prefix can have more tokens than a longer one.
     fn best_boundary(
         &mut self,
         prefixes: &mut Prefixes<'_>,
@@ -249,8 +252,9 @@ impl<'a> Splitter<'a> {
         Ok(None)
     }
 
-    /// Where in a piece the next one starts: as early as `overlap` tokens allow, with a whole sentence or line where those
-    /// are the boundary; the end of the piece where nothing is that short.
+    /// The position in a piece at which the next piece starts: as early as `overlap` tokens permit,
+    /// at the start of a sentence or line if these are the boundary. The end of the piece if
+    /// nothing is short enough.
     fn overlap_start(&mut self, piece: &str) -> Result<usize, EncodeError> {
         let Limits { overlap, boundary, .. } = *self.limits;
         let plan = Plan {
@@ -278,7 +282,8 @@ impl<'a> Splitter<'a> {
             if tokens <= overlap {
                 return Ok(start);
             }
-            // Mostly the first does, or the second; what fails that often is not tried one by one.
+            // Usually the first or the second start succeeds. After many failures, starts are
+            // skipped.
             place += step;
             step = if place < MOST_TRIED { 1 } else { 2 * step };
         }
@@ -286,14 +291,14 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Calls `each` with where the sentences or lines of a text end, at `most` or before and before the text's own end. The
-/// answer is one past the last byte that this depends on.
+/// Calls `each` with the ends of sentences or lines at or before `most`, without the end of the
+/// text. Returns the end of the text that the result depends on, in bytes.
 fn each_boundary(text: &str, boundary: Boundary, most: usize, each: &mut impl FnMut(usize)) -> usize {
     let is_wanted = |end: usize| end <= most && end < text.len();
     match boundary {
         Boundary::Token => 0,
         Boundary::Line => {
-            // A line that ends further on is not looked for, however long it is.
+            // The search stops at `most`, however long the line is.
             let near = &text[..text.ceil_char_boundary((most + 1).min(text.len()))];
             lines::ends(near).take_while(|&end| is_wanted(end)).for_each(each);
             most + 1
@@ -308,7 +313,7 @@ fn each_boundary(text: &str, boundary: Boundary, most: usize, each: &mut impl Fn
     }
 }
 
-/// Pieces of a text in bytes become pieces in UTF-16 units.
+/// Converts pieces from bytes to UTF-16 units.
 fn in_utf16(text: &str, made: &mut Pieces) {
     let (mut starts, mut ends) = (Units::new(text), Units::new(text));
     for piece in &mut made.pieces {
@@ -318,7 +323,7 @@ fn in_utf16(text: &str, made: &mut Pieces) {
     made.progress.covered = ends.unit_at(made.progress.covered);
 }
 
-/// Goes through a text and knows where it is, in bytes and in UTF-16 units.
+/// Converts increasing positions of a text between bytes and UTF-16 units.
 struct Units<'a> {
     text: &'a str,
     byte: usize,
@@ -330,14 +335,14 @@ impl<'a> Units<'a> {
         Self { text, byte: 0, unit: 0 }
     }
 
-    /// The unit at a byte that is not before the one asked for last.
+    /// The unit at a byte, which is not before the previous position.
     fn unit_at(&mut self, byte: usize) -> usize {
         self.unit += utf16_len(&self.text[self.byte..byte]);
         self.byte = byte;
         self.unit
     }
 
-    /// The byte at a unit that is not before the one asked for last.
+    /// The byte at a unit, which is not before the previous position.
     fn byte_at(&mut self, unit: usize) -> usize {
         let mut rest = self.text[self.byte..].chars();
         while self.unit < unit

@@ -1,26 +1,26 @@
-//! Where sentences end: the rules of Unicode (UAX #29), in one pass and without going back.
+//! The ends of sentences by the rules of Unicode (UAX #29), in one pass.
 
 use regex_syntax::hir::{Class as Parsed, HirKind};
 use std::sync::LazyLock;
 
-/// What a character is to the rules, as their property Sentence_Break has it.
+/// The Sentence_Break property of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Other,
     CarriageReturn,
     LineFeed,
     Separator,
-    /// Extend and Format: they belong to the character before them.
+    /// Extend and Format: they belong to the previous character.
     Extend,
     Space,
     Lower,
     Upper,
     OtherLetter,
     Number,
-    /// A full stop, which does not always end a sentence.
+    /// ATerm: a full stop, which does not always end a sentence.
     Stop,
     Continue,
-    /// What ends a sentence, such as `!`.
+    /// STerm: a character that ends a sentence, such as `!`.
     End,
     Close,
 }
@@ -57,7 +57,7 @@ impl Class {
 const BLOCK: usize = 128;
 const CODES: usize = char::MAX as usize + 1;
 
-/// The classes of all characters: blocks of them, each of which is there once.
+/// The classes of all characters as a two-level table: equal blocks are stored once.
 struct Blocks {
     numbers: Box<[u16]>,
     classes: Vec<Class>,
@@ -70,7 +70,7 @@ static BLOCKS: LazyLock<Blocks> = LazyLock::new(|| {
         let parsed = parsed.expect("the library knows the property and its values");
         let ranges = match parsed.kind() {
             HirKind::Class(Parsed::Unicode(class)) => class.ranges().to_vec(),
-            // A class of one character.
+            // A class of one character is parsed as a literal.
             HirKind::Literal(literal) => {
                 let character = std::str::from_utf8(&literal.0).ok().and_then(|text| text.chars().next());
                 let character = character.expect("a literal is text");
@@ -94,7 +94,7 @@ static BLOCKS: LazyLock<Blocks> = LazyLock::new(|| {
     Blocks { numbers, ..blocks }
 });
 
-/// What stands before a place, as far as the rules ask.
+/// The part of the text before the current position that the rules need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,
@@ -102,7 +102,7 @@ enum Before {
     LineBreak,
     Letter,
     Other,
-    /// Something that ends a sentence, and what is allowed behind it.
+    /// A character that ends a sentence, and the characters that may follow it.
     End {
         is_stop: bool,
         behind_letter: bool,
@@ -110,7 +110,8 @@ enum Before {
     },
 }
 
-/// How far the end of a sentence is: the mark itself, then quotes and brackets, then spaces.
+/// The position within the end of a sentence: the mark itself, then quotes and brackets, then
+/// spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Part {
     Mark,
@@ -118,14 +119,14 @@ enum Part {
     Spaces,
 }
 
-/// The ends of a text's sentences, one after the other.
+/// Iterates over the ends of a text's sentences.
 #[derive(Debug)]
 pub(super) struct Ends<'a> {
     text: &'a str,
     at: usize,
     before: Before,
-    /// The first character at a place or behind it that decides whether a full stop ends a sentence: from which place on
-    /// that was looked for, where it is, and whether it is a small letter.
+    /// The first character that decides whether a full stop ends a sentence: the position at which
+    /// the search started, the position of the character, and whether it is lowercase.
     decisive: (usize, usize, bool),
     seen: usize,
 }
@@ -135,12 +136,13 @@ impl<'a> Ends<'a> {
         Self { text, at: 0, before: Before::Nothing, decisive: (1, 0, false), seen: 0 }
     }
 
-    /// One past the last byte that was looked at.
+    /// The end of the text that was read so far, in bytes.
     pub(super) fn seen(&self) -> usize {
         self.seen.max(self.at)
     }
 
-    /// The next end, if it is at `most` or before. The end of the text is none.
+    /// The next end of a sentence, if it is at or before `most`. The end of the text does not
+    /// count.
     pub(super) fn next_up_to(&mut self, most: usize) -> Option<usize> {
         while self.at <= most
             && let Some(character) = self.text[self.at..].chars().next()
@@ -156,7 +158,7 @@ impl<'a> Ends<'a> {
         None
     }
 
-    /// Whether a sentence ends before the character at hand. The numbers are those of the rules.
+    /// Whether a sentence ends before the current character. The comments name the rules.
     fn is_end_before(&mut self, class: Class) -> bool {
         match self.before {
             Before::Nothing => false,
@@ -178,7 +180,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// SB8: whether the first letter, line break or end of a sentence from here on is a small letter.
+    /// SB8: whether the next letter, line break or end of a sentence is a lowercase letter.
     fn small_letter_follows(&mut self) -> bool {
         let (from, place, is_lower) = self.decisive;
         if (from..=place).contains(&self.at) {
@@ -200,7 +202,7 @@ impl<'a> Ends<'a> {
         is_lower
     }
 
-    /// Takes the character at hand for the one before the next.
+    /// Advances behind the current character.
     fn go_on(&mut self, class: Class, is_end: bool) {
         let before = if is_end { Before::Nothing } else { self.before };
         let end = |is_stop| Before::End { is_stop, behind_letter: before == Before::Letter, part: Part::Mark };
@@ -234,7 +236,7 @@ mod tests {
         std::iter::from_fn(|| ends.next_up_to(usize::MAX)).collect()
     }
 
-    /// The slow twin: another implementation of the same rules.
+    /// Another implementation of the same rules, to compare with.
     fn ends_by_library(text: &str) -> Vec<usize> {
         text.split_sentence_bound_indices().map(|(at, _)| at).skip(1).collect()
     }

@@ -1,4 +1,4 @@
-//! Splitting, against its definition: every prefix counted by itself.
+//! Compares splitting with its definition: every prefix is counted separately.
 
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -11,7 +11,7 @@ fn options() -> EncodeOptions {
     EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
 }
 
-/// Where sentences or lines end, but for the end of the text.
+/// The ends of sentences or lines, without the end of the text.
 fn boundaries(text: &str, boundary: Boundary) -> Vec<usize> {
     let ends: Vec<usize> = match boundary {
         Boundary::Token => vec![],
@@ -21,7 +21,7 @@ fn boundaries(text: &str, boundary: Boundary) -> Vec<usize> {
     ends.into_iter().filter(|&end| end < text.len()).collect()
 }
 
-/// The slow twin. Nothing if a character has too many tokens.
+/// Splits by the definition, slowly. `None` if a character has too many tokens.
 fn split_by_definition(tokenizer: &Tokenizer, text: &str, limits: &Limits) -> Option<Vec<Piece>> {
     let Limits { max_tokens, overlap, boundary } = *limits;
     let count = |text: &str| tokenizer.count(text.into(), &options()).expect("a text");
@@ -67,7 +67,7 @@ fn split(tokenizer: &Tokenizer, text: &str, limits: &Limits) -> Pieces {
     tokenizer.split(text.into(), Progress::default(), limits, &options(), true, None).expect("a text")
 }
 
-/// The pieces of a text that comes in parts.
+/// The pieces of a text that arrives in parts.
 fn split_in_parts(tokenizer: &Tokenizer, parts: &[&str], limits: &Limits) -> (Vec<Piece>, Stopped) {
     let (mut text, mut before) = (String::new(), 0);
     let (mut pieces, mut progress) = (vec![], Progress::default());
@@ -80,7 +80,7 @@ fn split_in_parts(tokenizer: &Tokenizer, parts: &[&str], limits: &Limits) -> (Ve
         if made.stopped != Stopped::AtEnd {
             return (pieces, made.stopped);
         }
-        // What is done goes, as a stream lets go of it.
+        // Drops the text that is done, as a stream does.
         text.drain(..made.progress.start);
         before += made.progress.start;
         progress = Progress { start: 0, covered: made.progress.covered.saturating_sub(made.progress.start) };
@@ -120,7 +120,7 @@ proptest! {
             Some(expected) => prop_assert_eq!(&found.pieces, &expected, "{} {:?} {:?}", form, text, limits),
             None => prop_assert_eq!(found.stopped, Stopped::Character, "{} {:?} {:?}", form, text, limits),
         }
-        // In UTF-16 they are the same.
+        // The same pieces in UTF-16.
         let units: Vec<u16> = text.encode_utf16().collect();
         let in_utf16 = tokenizer
             .split(Text::Utf16(&units), Progress::default(), &limits, &options(), true, None)
@@ -129,7 +129,7 @@ proptest! {
         let utf16_texts: Vec<String> =
             in_utf16.pieces.iter().map(|piece| String::from_utf16_lossy(&units[piece.start..piece.end])).collect();
         prop_assert_eq!(utf16_texts, texts(&found.pieces));
-        // And however the text comes.
+        // The same pieces, however the text arrives.
         let mut places: Vec<usize> = cuts.iter().map(|cut| text.floor_char_boundary(cut.index(text.len() + 1))).collect();
         places.extend([0, text.len()]);
         places.sort_unstable();
@@ -143,7 +143,7 @@ fn bundled(name: &str) -> Tokenizer {
     Tokenizer::from_encoding(name, &std::fs::read(path).expect("the file is there")).expect("a sound file")
 }
 
-/// Splitting a text encodes less than three times its bytes, and so many for each piece.
+/// Splitting a text encodes less than three times its bytes, and a constant for each piece.
 #[test]
 fn splitting_encodes_less_than_three_times_the_text() {
     const PER_PIECE: u64 = 400;
@@ -167,7 +167,7 @@ fn splitting_encodes_less_than_three_times_the_text() {
         "\u{1103}\u{1170}\u{11b7}".repeat(20_000),
     ];
     let merges: Vec<(usize, usize)> = (0..40).map(|at| (at * 7 + 1, at * 13 + 5)).collect();
-    // Strip and Metaspace, NFC and bytes, BERT's two.
+    // Strip and Metaspace; NFC and bytes; the BERT normalizer and pre-tokenizer.
     let forms = [(9, 6, 1), (1, 1, 0), (16, 10, 1)];
     let forms = forms.map(|(normalizer, pretokenizer, model)| {
         tokenizer(&Form { normalizer, pretokenizer, model, merges: merges.clone(), added: true })

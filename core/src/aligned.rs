@@ -1,35 +1,38 @@
-//! A text that remembers, byte by byte, what part of the original text it came from.
+//! A text that records for each byte the range of the original text that it comes from.
 //!
-//! Normalizers and some pre-tokenizers change text; offsets still have to point into the original. Every byte of an
-//! [`AlignedText`] carries the [`Span`] of the original that it stands for. Where no offsets are wanted the spans are
-//! not kept, and the same code costs no more than building the new text.
+//! Normalizers and some pre-tokenizers change the text, but offsets refer to the original. Every
+//! byte of an [`AlignedText`] has the [`Span`] of its origin. If offsets are not needed, spans are
+//! not recorded, and the same code costs no more than building the new text.
 //!
-//! The rules for text that is put in, taken out or replaced are those of Hugging Face tokenizers' `NormalizedString`:
-//! what replaces a character has that character's span, what is inserted has the span of the byte before it.
+//! The spans of inserted, removed and replaced text follow Hugging Face tokenizers'
+//! `NormalizedString`: a replacement has the span of the character that it replaces, and an
+//! insertion has the span of the byte before it.
 //!
-//! What is inserted before everything stands for nothing of the original: its span is empty. A rule that makes a whole text
-//! anew ([`AlignedText::transform`], [`AlignedText::transform_part`]) puts the new text where the old one begins to stand
-//! for something, so that such a beginning stays in front of it; the reference does so, and it is followed.
+//! An insertion before the whole text has no origin: its span is empty. Some rules build a whole
+//! text again ([`AlignedText::transform`], [`AlignedText::transform_part`]). They write the new
+//! text at the first byte that has an origin, so an inserted prefix stays in front of it. Hugging
+//! Face tokenizers behaves like this, and so does this module.
 
 use crate::budget::{Budget, OutputLimit};
 use crate::memory::Grow;
 use crate::memory::fallible::{append, append_copies, push_str};
 use crate::span::Span;
 
-/// See the module. Without memory for the new text, whatever makes it unwinds. Buffers are reused from text to text.
+/// See the module documentation. Functions that build text unwind if memory is short. The buffers
+/// are reused from text to text.
 #[derive(Debug)]
 pub(crate) struct AlignedText {
     text: String,
-    /// One span per byte of `text`, or none at all when not tracked.
+    /// One span per byte of `text`; empty if spans are not recorded.
     origins: Vec<Span>,
     tracked: bool,
-    /// Where in the original this text starts.
+    /// The byte of the original at which this text starts.
     base: usize,
     old_text: String,
     old_origins: Vec<Span>,
-    /// Bytes that `text` may have. What is written beyond that is dropped.
+    /// Maximum number of bytes of `text`. Text beyond it is dropped.
     room: usize,
-    /// Whether something was dropped.
+    /// Whether text was dropped.
     is_over: bool,
 }
 
@@ -49,17 +52,17 @@ impl Default for AlignedText {
 }
 
 impl AlignedText {
-    /// Bounds what rewriting makes of the text. [`Self::check`] tells whether the bound was met.
+    /// Limits the size of rewritten text. [`Self::check`] fails if the limit was exceeded.
     pub(crate) fn set_room(&mut self, bytes: usize) {
         (self.room, self.is_over) = (bytes, false);
     }
 
-    /// Fails if a component wrote more than there is room for.
+    /// Fails if a component wrote more text than the limit of [`Self::set_room`].
     pub(crate) fn check(&self, budget: &Budget, component: &'static str) -> Result<(), OutputLimit> {
         if self.is_over { budget.check(budget.room().saturating_add(1), component) } else { Ok(()) }
     }
 
-    /// Starts over with `source`, which stands at byte `base` of the original.
+    /// Replaces the text by `source`, which starts at byte `base` of the original.
     pub(crate) fn start(&mut self, source: &str, base: usize, tracked: bool) {
         self.text.clear();
         push_str(&mut self.text, source);
@@ -75,7 +78,7 @@ impl AlignedText {
         }
     }
 
-    /// Starts over with a part of another aligned text.
+    /// Replaces the text by a part of another aligned text.
     pub(crate) fn start_slice(&mut self, whole: &Self, part: Span) {
         self.text.clear();
         push_str(&mut self.text, &whole.text[part.range()]);
@@ -87,7 +90,8 @@ impl AlignedText {
         self.base = whole.origin_of(part).start as usize;
     }
 
-    /// What a part of the text stands for in the original; without tracking, a guess that holds for unchanged text.
+    /// The range of the original that a part of the text comes from. If spans are not recorded, it
+    /// is only correct for unchanged text.
     pub(crate) fn origin_of(&self, part: Span) -> Span {
         match (self.origins.get(part.start as usize), self.origins.get((part.end as usize).saturating_sub(1))) {
             (Some(first), Some(last)) if !part.is_empty() => Span { start: first.start, end: last.end },
@@ -95,7 +99,7 @@ impl AlignedText {
         }
     }
 
-    /// Where in the original the text starts.
+    /// The byte of the original at which the text starts.
     pub(crate) fn base(&self) -> usize {
         self.base
     }
@@ -104,7 +108,7 @@ impl AlignedText {
         &self.text
     }
 
-    /// One span per byte; empty when not tracked.
+    /// One span per byte; empty if spans are not recorded.
     pub(crate) fn origins(&self) -> &[Span] {
         &self.origins
     }
@@ -113,16 +117,19 @@ impl AlignedText {
         self.tracked
     }
 
-    /// Rewrites the whole text: `write` reads the old text through the [`Rewriter`] and what it does not take is gone.
+    /// Rewrites the whole text: `write` reads the old text through the [`Rewriter`]. Text that it
+    /// does not read is removed.
     pub(crate) fn rewrite(&mut self, write: impl FnOnce(&mut Rewriter<'_>)) {
         self.begin_rewrite();
         let end = self.old_text.len();
         self.write_part(0..end, 0, self.base, write);
     }
 
-    /// Rewrites a text as [`Self::rewrite`] does, by a rule that the reference applies to the original as a whole. A beginning
-    /// that stands for nothing stays, what `write` makes of all of the text comes behind it, and the spans are those of the
-    /// characters from there on. Where these are too few the reference fails; then this is a rewriting like any other.
+    /// Like [`Self::rewrite`], for rules that Hugging Face tokenizers applies to the original as a
+    /// whole. A prefix without an origin stays, followed by the result of `write` for all of the
+    /// text, prefix included. The spans of the result are those of the characters behind the
+    /// prefix. If these are too few, Hugging Face tokenizers fails; this function then behaves like
+    /// [`Self::rewrite`].
     pub(crate) fn transform(&mut self, write: impl Fn(&mut Rewriter<'_>)) {
         let something = self.origins.iter().position(|span| !span.is_empty()).unwrap_or(self.origins.len());
         self.begin_rewrite();
@@ -139,7 +146,7 @@ impl AlignedText {
         self.write_part(0..end, 0, self.base, write);
     }
 
-    /// Moves the text aside; [`Self::rewrite_part`] then makes the new one from it, part by part.
+    /// Starts rewriting the text part by part with [`Self::rewrite_part`].
     pub(crate) fn begin_rewrite(&mut self) {
         std::mem::swap(&mut self.text, &mut self.old_text);
         std::mem::swap(&mut self.origins, &mut self.old_origins);
@@ -149,14 +156,15 @@ impl AlignedText {
         self.origins.grow(self.old_origins.len());
     }
 
-    /// Appends what `write` makes of bytes `start..end` of the old text; returns where it stands in the new one.
+    /// Appends the result of `write` for bytes `start..end` of the old text. Returns its range in
+    /// the new text.
     pub(crate) fn rewrite_part(&mut self, start: usize, end: usize, write: impl FnOnce(&mut Rewriter<'_>)) -> Span {
         let base = self.old_origins.get(start).map_or(self.base + start, |span| span.start as usize);
         self.write_part(start..end, 0, base, write).0
     }
 
-    /// Appends a part as [`Self::rewrite_part`] does, by a rule that the reference applies to the original as a whole. Behind
-    /// what `write` makes of a part that stands for nothing comes the part itself, again.
+    /// Like [`Self::rewrite_part`], for rules that Hugging Face tokenizers applies to the original
+    /// as a whole. A part without an origin is appended again, behind the result of `write`.
     pub(crate) fn transform_part(&mut self, start: usize, end: usize, write: impl FnOnce(&mut Rewriter<'_>)) -> Span {
         let written = self.rewrite_part(start, end, write);
         let origins = self.old_origins.get(start..end).unwrap_or_default();
@@ -173,8 +181,8 @@ impl AlignedText {
         Span { end: Span::new(0, self.text.len()).end, ..written }
     }
 
-    /// Appends what `write` makes of a part of the old text; its spans are those of the part from byte `lead` on. Returns
-    /// where it stands, and whether there were spans enough.
+    /// Appends the result of `write` for a part of the old text. Its spans are those of the part
+    /// from byte `lead` on. Returns its range, and whether there were enough spans.
     fn write_part(
         &mut self,
         part: std::ops::Range<usize>,
@@ -202,15 +210,16 @@ impl AlignedText {
     }
 }
 
-/// Reads an old text from front to back and writes the new one.
+/// Reads an old text from front to back and writes the new text.
 #[derive(Debug)]
 pub(crate) struct Rewriter<'a> {
     old: &'a str,
     old_origins: &'a [Span],
     at: usize,
-    /// Where the span of what is read stands: at `at`, or so many characters further on as [`AlignedText::transform`] says.
+    /// The position of the span of the next character: `at`, or the same number of characters
+    /// behind an inserted prefix, see [`AlignedText::transform`].
     origin_at: usize,
-    /// Whether something was replaced that has no span any more.
+    /// Whether a character was replaced for which no span is left.
     ran_out: bool,
     base: usize,
     /// See [`AlignedText::set_room`].
@@ -221,17 +230,17 @@ pub(crate) struct Rewriter<'a> {
 }
 
 impl<'a> Rewriter<'a> {
-    /// What has not been read yet.
+    /// The text that is not read yet.
     pub(crate) fn rest(&self) -> &'a str {
         &self.old[self.at..]
     }
 
-    /// Where in the original starts what is read here.
+    /// The byte of the original at which this part starts.
     pub(crate) fn origin(&self) -> usize {
         self.base
     }
 
-    /// Takes the next `count` bytes over as they are.
+    /// Copies the next `count` bytes unchanged.
     pub(crate) fn keep_bytes(&mut self, count: usize) {
         let kept = &self.rest()[..count];
         if self.origin_at != self.at {
@@ -256,7 +265,7 @@ impl<'a> Rewriter<'a> {
         self.write(character, span);
     }
 
-    /// Writes a character that stands for nothing of its own; it has the span of the byte read last.
+    /// Writes a character that replaces none; it has the span of the byte read last.
     pub(crate) fn insert(&mut self, character: char) {
         let span = match self.origin_at.checked_sub(1) {
             Some(before) => self.old_origins.get(before).copied(),
@@ -265,12 +274,12 @@ impl<'a> Rewriter<'a> {
         self.write(character, span);
     }
 
-    /// Reads the next character and writes nothing.
+    /// Removes the next character.
     pub(crate) fn skip(&mut self) {
         self.skip_bytes(self.rest().chars().next().map_or(0, char::len_utf8));
     }
 
-    /// Reads the next `count` bytes, which end a character, and writes nothing.
+    /// Removes the next `count` bytes, which end at a character boundary.
     pub(crate) fn skip_bytes(&mut self, count: usize) {
         let end = self.at + count;
         if self.origin_at == self.at {
@@ -282,8 +291,9 @@ impl<'a> Rewriter<'a> {
         self.at = end;
     }
 
-    /// One step of a normalization form: with `change` 1 the character is new, with 0 it replaces one, with -n it
-    /// replaces one and the n characters behind that are gone.
+    /// A step of a normalization form. With `change` 1, the character is inserted; with 0, it
+    /// replaces the next character; with -n, it replaces the next character, and the n characters
+    /// behind that are removed.
     pub(crate) fn step(&mut self, character: char, change: isize) {
         if change > 0 {
             self.insert(character);
@@ -322,7 +332,7 @@ mod tests {
         let mut text = AlignedText::default();
         text.start("aé中b", 10, true);
         text.rewrite(|r| {
-            r.insert('<'); // before everything: no span of its own
+            r.insert('<'); // before everything: its span is empty
             r.keep_bytes(1); // a
             r.replace('e'); // é
             r.insert('+');
@@ -330,7 +340,7 @@ mod tests {
             r.keep_bytes(1); // b
         });
         assert_eq!(origins_of(&text), [('<', 10, 10), ('a', 10, 11), ('e', 11, 13), ('+', 11, 13), ('b', 16, 17)]);
-        // A second rewriting looks through the first.
+        // A second rewrite keeps the spans of the first.
         text.rewrite(|r| {
             r.skip();
             r.keep_bytes(1);

@@ -1,10 +1,11 @@
-//! Special and added tokens, cut out of the text before anything else looks at it.
+//! Special and added tokens, which are found in the text before any other stage.
 //!
-//! Two searches, each for the leftmost and then the longest: tokens that are sought in the text as given, and tokens that
-//! are sought after normalization (`normalized: true` in the file). Behaviour follows Hugging Face tokenizers'
-//! `AddedVocabulary`; what the text may hold is decided by a [`Policy`].
+//! There are two searches, for tokens of the original text and for tokens of the normalized text
+//! (`normalized: true` in the file). Each finds the leftmost token, and the longest of those that
+//! start at the same position. The behaviour is that of Hugging Face tokenizers' `AddedVocabulary`.
+//! A [`Policy`] decides which special tokens a text may contain.
 //!
-//! - [`search`]: where in a text tokens stand.
+//! - [`search`]: finds the positions of tokens in a text.
 
 mod search;
 #[cfg(test)]
@@ -17,80 +18,82 @@ use crate::error::{EncodeError, LoadError};
 use crate::span::Span;
 use search::{Known, Search};
 
-/// By ids and contents that a file gives, one lookup a token when decoding.
+/// Maps of ids and contents from a file. Decoding looks up every token.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
-/// A token beside the model's vocabulary.
+/// A token that is defined in addition to the model's vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AddedToken {
-    /// Its text.
+    /// The text.
     pub content: String,
-    /// Its id.
+    /// The id.
     pub id: u32,
-    /// Found only where no word character stands beside it.
+    /// Whether it is only found if no word character is next to it.
     pub single_word: bool,
-    /// Takes the white space before it.
+    /// Whether it includes the white space before it.
     pub lstrip: bool,
-    /// Takes the white space after it.
+    /// Whether it includes the white space behind it.
     pub rstrip: bool,
-    /// Sought in the normalized text, in its normalized form.
+    /// Whether it is searched in the normalized text, in its normalized form.
     pub normalized: bool,
-    /// Special: left out by `skip_special_tokens`, and subject to what the caller says of special tokens in text.
+    /// Whether it is special: `skip_special_tokens` leaves it out, and [`SpecialTokens`] decides
+    /// whether it is found in a text.
     pub special: bool,
 }
 
-/// What a caller wants done with special tokens that the text spells out.
+/// The treatment of special tokens that are spelled out in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum SpecialTokens {
-    /// As the format's own library does: [`Self::Parse`] for a tokenizer.json (Hugging Face), [`Self::Throw`] for ranks
-    /// (tiktoken).
+    /// As the library of the format: [`Self::Parse`] for a tokenizer.json (Hugging Face),
+    /// [`Self::Throw`] for rank files (tiktoken). The default.
     #[default]
     FileDefault,
-    /// Each is its token.
+    /// Each becomes its token.
     Parse,
-    /// They are text like any other. Added tokens that are not special are still found.
+    /// They are ordinary text. Added tokens that are not special are still found.
     Text,
     /// The first one found is an error that names it.
     Throw,
-    /// Those named are their tokens, the others are text.
+    /// The named ones become their tokens, the others are text. A name that is no special token is
+    /// an error.
     Only(Vec<String>),
 }
 
-/// [`SpecialTokens`], resolved against one tokenizer, once per call.
+/// [`SpecialTokens`], resolved for one tokenizer, once per call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Policy {
     Parse,
     Text,
     Throw,
-    /// By place in [`AddedTokens::tokens`].
+    /// By index in [`AddedTokens::tokens`].
     Only(Vec<bool>),
 }
 
-/// A stretch of text, or a token found in it.
+/// A section of text between tokens, or a token found in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Segment {
     Text(Span),
     Token {
-        /// The place in [`AddedTokens::tokens`].
+        /// The index in [`AddedTokens::tokens`].
         token: usize,
-        /// What it stands for, stripped white space included.
+        /// The text that it covers, included white space too.
         span: Span,
     },
 }
 
-/// Which of the two searches.
+/// Selects one of the two searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     Raw,
     Normalized,
 }
 
-/// White space of a text that was seen to go up to a place, so that it is not read again for each token within it.
+/// A known run of white space, so that it is not read again for each token within it.
 #[derive(Debug, Default)]
 struct SpaceRun(Option<std::ops::RangeInclusive<usize>>);
 
 impl SpaceRun {
-    /// Where the white space ends that follows byte `at`.
+    /// The end of the white space that follows byte `at`.
     fn end_behind(&mut self, text: &str, at: usize) -> usize {
         match &self.0 {
             Some(known) if known.contains(&at) => *known.end(),
@@ -106,23 +109,23 @@ impl SpaceRun {
 /// All added tokens of a tokenizer.
 #[derive(Debug, Default)]
 pub(crate) struct AddedTokens {
-    /// Each is special if any of its definitions was.
+    /// Each is special if any of its definitions is.
     tokens: Vec<AddedToken>,
-    /// Whether the last definition of each token is special; that is what a file says.
+    /// Whether the last definition of each token is special. Saved files contain this value.
     last_is_special: Vec<bool>,
-    /// What decoding writes for a token whose normalized form differs from its content.
+    /// The form that decoding writes for a token whose normalized form differs from its content.
     normalized_forms: HashMap<u32, String>,
     by_content: HashMap<String, usize>,
     by_id: HashMap<u32, usize>,
     raw: Option<Search>,
     normalized: Option<Search>,
-    /// After a special token that is to be text, the search goes on behind its first character and not behind its last.
-    /// tiktoken does so, Hugging Face does not.
+    /// After a special token that is treated as text, the search continues behind its first
+    /// character instead of behind its end. tiktoken does so, Hugging Face tokenizers does not.
     looks_within: bool,
 }
 
 impl AddedTokens {
-    /// `normalize` gives the form in which a token with `normalized: true` is sought.
+    /// `normalize` returns the form in which a token with `normalized: true` is searched.
     pub(crate) fn new(
         tokens: Vec<AddedToken>,
         looks_within: bool,
@@ -136,15 +139,16 @@ impl AddedTokens {
                 made.normalized_forms.insert(token.id, form.clone());
             }
             let place = *made.by_content.entry(token.content.clone()).or_insert(made.tokens.len());
-            // Of two with the same id the later one counts in a tokenizer.json, and the first in a rank file.
+            // Of two tokens with the same id, the later one counts in a tokenizer.json, and the
+            // first in a rank file.
             let by_id = made.by_id.entry(token.id).or_insert(place);
             if !looks_within {
                 *by_id = place;
             }
             if let Some(earlier) = made.tokens.get_mut(place) {
                 made.last_is_special[place] = token.special;
-                // Of two with the same content the later one counts, but what was special, or is decoded in its normalized
-                // form, stays so.
+                // Of two tokens with the same content, the later one counts. But a token that was
+                // special, or is decoded in its normalized form, stays so.
                 token.special |= earlier.special;
                 *earlier = token;
                 forms[place] = form;
@@ -156,13 +160,14 @@ impl AddedTokens {
         }
         let mut sought: [(Vec<String>, Vec<usize>); 2] = Default::default();
         for (place, (token, form)) in made.tokens.iter().zip(forms).enumerate() {
-            // A token whose id went to a later one is not looked for any more in a tokenizer.json; in a rank file two may
-            // share one.
+            // In a tokenizer.json, a token whose id was given to a later one is no longer searched.
+            // In a rank file, two tokens may share an id.
             if !looks_within && made.by_id[&token.id] != place {
                 continue;
             }
             let (forms, places) = &mut sought[usize::from(token.normalized)];
-            // A form that normalizing left empty is found between all characters, so that the text is cut there.
+            // A form that is empty after normalization is found between all characters, and splits
+            // the text there.
             forms.push(form);
             places.push(place);
         }
@@ -176,13 +181,15 @@ impl AddedTokens {
         &self.tokens
     }
 
-    /// The tokens as a file lists them: as each was defined last. One whose id went to a later one is not among them.
+    /// The tokens as a saved file lists them: the last definition of each. Tokens whose id was
+    /// given to a later one are not included.
     pub(crate) fn listed(&self) -> impl Iterator<Item = AddedToken> {
         (0..self.tokens.len()).filter(|&place| self.keeps_id(place)).map(|place| self.last_definition(place))
     }
 
-    /// Definitions that make the same tokens again: two for a token that is special, and was defined last as one that is
-    /// not. Those whose id went to another come first, so that it goes there again.
+    /// Definitions that yield the same tokens again: two for a token that is special but was last
+    /// defined as not special. Tokens whose id was given to another come first, so that the other
+    /// gets the id again.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = AddedToken> {
         let places = |keep: bool| (0..self.tokens.len()).filter(move |&place| self.keeps_id(place) == keep);
         places(false).chain(places(true)).flat_map(|place| {
@@ -192,7 +199,7 @@ impl AddedTokens {
         })
     }
 
-    /// Whether the token is the one that its id stands for. In a rank file two tokens may share an id.
+    /// Whether the token's id maps to this token. In a rank file, two tokens may share an id.
     fn keeps_id(&self, place: usize) -> bool {
         self.looks_within || self.by_id.get(&self.tokens[place].id) == Some(&place)
     }
@@ -209,7 +216,7 @@ impl AddedTokens {
         self.by_id.get(&id).map(|&place| &self.tokens[place])
     }
 
-    /// The text that stands for the token when decoding.
+    /// The text of a token when it is decoded.
     pub(crate) fn decoded_form(&self, id: u32) -> Option<&str> {
         let token = self.by_id(id)?;
         Some(self.normalized_forms.get(&id).unwrap_or(&token.content))
@@ -220,7 +227,8 @@ impl AddedTokens {
         self.by_content(content).is_some_and(|token| token.special)
     }
 
-    /// Resolves what the caller said; `default` stands for [`SpecialTokens::FileDefault`].
+    /// Resolves the caller's option. `default` is the meaning of [`SpecialTokens::FileDefault`].
+    /// Fails if a named special token does not exist.
     pub(crate) fn policy(&self, special: &SpecialTokens, default: &Policy) -> Result<Policy, EncodeError> {
         Ok(match special {
             SpecialTokens::FileDefault => default.clone(),
@@ -240,7 +248,7 @@ impl AddedTokens {
         })
     }
 
-    /// Whether the search would never find anything.
+    /// Whether the search can never find a token.
     pub(crate) fn is_idle(&self, stage: Stage) -> bool {
         self.search(stage).is_none()
     }
@@ -252,8 +260,9 @@ impl AddedTokens {
         }
     }
 
-    /// Calls `found` with the segments of `text` in order; none is empty and together they are all of it. Only a token
-    /// within the white space that another one took overlaps it.
+    /// Calls `found` with the segments of `text` in order. No segment is empty, and together they
+    /// cover the text. Segments overlap only if a token lies within white space that another token
+    /// includes.
     pub(crate) fn segments(
         &self,
         stage: Stage,
@@ -299,7 +308,7 @@ impl AddedTokens {
             }
             let (mut start, mut end) = (hit.start, hit.end);
             if token.lstrip {
-                // White space that an earlier token took stays with it.
+                // White space that an earlier token includes stays with that token.
                 start = if done < start { done + text[done..start].trim_end().len() } else { done };
             }
             if token.rstrip {
@@ -311,8 +320,9 @@ impl AddedTokens {
             if start < end {
                 found(Segment::Token { token: place, span: Span::new(start, end) })?;
             }
-            // White space that the token before took may hold a token of its own. The reference then gives both, even
-            // though they overlap, and goes on where the later one ends.
+            // White space that the previous token includes may contain a token of its own. Hugging
+            // Face tokenizers then yields both, although they overlap, and continues at the end of
+            // the later one.
             done = end;
         }
         if done < text.len() {
@@ -322,7 +332,7 @@ impl AddedTokens {
     }
 }
 
-/// `\w` as the regex crate has it; a match beside one of these is part of a longer word.
+/// `\w` of the regex crate; a match next to such a character is part of a longer word.
 static WORD: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
     let hir = regex_syntax::parse(r"\w").expect("a class is a valid pattern");
     match hir.kind() {

@@ -1,4 +1,4 @@
-//! The search for tokens in a text, in time that is linear in the text whatever the tokens are.
+//! The search for tokens in a text, in linear time whatever the tokens are.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
@@ -7,33 +7,34 @@ use crate::error::LoadError;
 use crate::memory::Grow;
 use crate::memory::fallible::push;
 
-/// Finds the leftmost of all tokens, and of those that start in one place the longest.
+/// Finds the leftmost token, and the longest of those that start at the same position.
 #[derive(Debug)]
 pub(super) struct Search {
-    /// Of tokens of usual length. For each match it may read up to the length of the longest of them beyond it.
+    /// Finds tokens of usual length. For each match it may read beyond the match by the length of
+    /// the longest of them.
     automaton: AhoCorasick,
-    /// From the automaton's pattern to the place in [`AddedTokens::tokens`].
+    /// Maps the automaton's patterns to indices in [`AddedTokens::tokens`].
     tokens: Vec<usize>,
-    /// The other tokens. In the automaton they would make a search the square of the text.
+    /// Finds the longer tokens. With these in the automaton, a search could take quadratic time.
     long: Option<LongTokens>,
 }
 
 /// A token that was found in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// The place in [`AddedTokens::tokens`].
+    /// The index in [`AddedTokens::tokens`].
     pub(super) token: usize,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// The tokens that are longer than [`Search::USUAL`]. A text is read once, from its end: the text that
-/// was read ends with a token, read backwards, exactly where that token starts.
+/// The tokens that are longer than [`Search::USUAL`]. The text is read once, backwards from its
+/// end: a token starts exactly where the bytes read so far end with the reversed token.
 #[derive(Debug)]
 struct LongTokens {
-    /// A trie of the tokens, backwards. The root is node 0.
+    /// A trie of the reversed tokens. The root is node 0.
     nodes: Vec<Node>,
-    /// The edges of nodes with several children, except for each node's first.
+    /// The edges of nodes with several children, except for the first edge of each node.
     more_edges: HashMap<(u32, u8), u32>,
 }
 
@@ -42,26 +43,27 @@ struct LongTokens {
 struct Node {
     /// The first child; 0 if there is none.
     child: u32,
-    /// The byte that leads to it.
+    /// The byte of the edge to it.
     byte: u8,
     has_more: bool,
-    /// The node of the longest proper end of this node's text.
+    /// The node of the longest proper suffix of this node's text.
     fail: u32,
-    /// The place and the length of the longest token that this node's text ends with.
+    /// The index and the length of the longest token that is a suffix of this node's text.
     longest: Option<(u32, u32)>,
 }
 
-/// What a search knows of one text.
+/// The state of the search in one text.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The longest long token of each place where one starts, the last place first; none if the text was not read yet.
+    /// The longest of the long tokens at each position where one starts, the last position first.
+    /// `None` before the text was read.
     long: Option<Vec<Hit>>,
-    /// The next of the other tokens, if it was looked for. It stays the next one up to where it starts.
+    /// The next token of usual length, if it was searched. It stays valid up to its start.
     usual: Option<Option<Hit>>,
 }
 
 impl Search {
-    /// Tokens are mostly shorter than this, in bytes.
+    /// The maximum usual length of a token, in bytes.
     const USUAL: usize = 128;
 
     pub(super) fn new(forms: &[String], tokens: Vec<usize>) -> Result<Option<Self>, LoadError> {
@@ -69,7 +71,7 @@ impl Search {
             return Ok(None);
         }
         let (usual, long): (Vec<_>, Vec<_>) = forms.iter().zip(tokens).partition(|(form, _)| form.len() <= Self::USUAL);
-        // Left to itself the crate makes a DFA of few tokens.
+        // By default, the crate builds a DFA if there are few tokens.
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .kind(if long.is_empty() { None } else { Some(AhoCorasickKind::ContiguousNFA) })
@@ -84,7 +86,8 @@ impl Search {
         Some(Hit { token: self.tokens[found.pattern().as_usize()], start: found.start(), end: found.end() })
     }
 
-    /// The leftmost token from byte `at` on, and of those the longest. `known` is of the same text, and `at` never goes back.
+    /// The leftmost token from byte `at` on, and the longest of those at the same position. `known`
+    /// belongs to the same text, and `at` never decreases.
     #[inline]
     pub(super) fn find(&self, text: &str, at: usize, known: &mut Known) -> Option<Hit> {
         let Some(long) = &self.long else { return self.find_usual(text, at) };
@@ -96,7 +99,7 @@ impl Search {
         while starts.last().is_some_and(|hit| hit.start < at) {
             starts.pop();
         }
-        // A long token is longer than any other that starts where it does.
+        // A long token is longer than any token of usual length that starts at the same position.
         match (starts.last(), usual) {
             (Some(&long), Some(usual)) if long.start > usual.start => Some(usual),
             (Some(&long), _) => Some(long),
@@ -108,7 +111,7 @@ impl Search {
 impl LongTokens {
     fn new(tokens: &[(&String, usize)]) -> Self {
         let mut made = Self { nodes: vec![Node::default()], more_edges: HashMap::default() };
-        // Depth, parent, byte and number of each node.
+        // Depth, parent, byte and index of each node.
         let mut nodes: Vec<(u32, u32, u8, u32)> = vec![];
         for &(form, token) in tokens {
             made.nodes.grow(form.len());
@@ -124,10 +127,10 @@ impl LongTokens {
                     }
                 };
             }
-            // Of two tokens of the same form the first counts.
+            // Of two tokens with the same form, the first counts.
             made.nodes[node as usize].longest.get_or_insert((token as u32, form.len() as u32));
         }
-        // By depth, so that the nodes of shorter ends are complete before they are needed.
+        // By depth, so that the nodes of shorter suffixes are complete when they are needed.
         nodes.sort_by_key(|&(depth, ..)| depth);
         for (_, parent, byte, node) in nodes {
             let fail = if parent == 0 { 0 } else { made.step(made.nodes[parent as usize].fail, byte) };
@@ -162,7 +165,7 @@ impl LongTokens {
         child
     }
 
-    /// The node of the longest end of a node's text and one more byte.
+    /// The node of the longest suffix of a node's text followed by one more byte.
     fn step(&self, mut node: u32, byte: u8) -> u32 {
         loop {
             match self.child(node, byte) {
@@ -173,7 +176,7 @@ impl LongTokens {
         }
     }
 
-    /// The longest token of each place where one starts, the last place first.
+    /// The longest token at each position where one starts, the last position first.
     fn starts(&self, text: &str) -> Vec<Hit> {
         let mut starts = vec![];
         let mut node = 0;

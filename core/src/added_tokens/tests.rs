@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn token(content: &str, change: impl Fn(&mut AddedToken)) -> AddedToken {
-    // Each has an id of its own: of two that share one only the later is looked for.
+    // Each has an id of its own: of two that share one, only the later is searched.
     let id = content.bytes().fold(0, |id: u32, byte| id.wrapping_mul(257).wrapping_add(byte.into()));
     let mut token = AddedToken { content: content.into(), id, special: true, ..Default::default() };
     change(&mut token);
@@ -56,7 +56,7 @@ fn flags_do_what_they_say() {
     }
 }
 
-/// The segments by the definition: one search after the other, with all white space read anew.
+/// The segments by definition: one search after the other, reading all white space again.
 fn by_definition(tokens: &AddedTokens, text: &str, policy: &Policy) -> Vec<Segment> {
     let (mut all, mut done, mut at) = (vec![], 0, 0);
     while at <= text.len() {
@@ -95,7 +95,7 @@ fn by_definition(tokens: &AddedTokens, text: &str, policy: &Policy) -> Vec<Segme
     all
 }
 
-/// A token, its flags as bits.
+/// A token with flags as bits.
 fn flagged(content: &str, flags: u8) -> AddedToken {
     token(content, |token| {
         [token.lstrip, token.rstrip, token.single_word, token.special] =
@@ -121,7 +121,7 @@ proptest! {
     }
 }
 
-/// Before, each token read the white space up to the end of the text again.
+/// Regression: each token read the white space up to the end of the text again.
 #[test]
 fn a_token_within_white_space_that_it_takes_does_not_read_all_of_it_again() {
     let tokens = made(vec![flagged(" ", 0b1011)], false);
@@ -145,7 +145,7 @@ fn a_token_within_white_space_that_it_takes_does_not_read_all_of_it_again() {
     assert_eq!(count, 1 << 20);
 }
 
-/// Before, each match looked for the long token up to the end of the text.
+/// Regression: each match searched for the long token up to the end of the text.
 #[test]
 fn a_token_that_starts_like_a_much_longer_one_is_found_without_looking_for_that_each_time() {
     let long = "a".repeat(1 << 19) + "b";
@@ -161,7 +161,7 @@ fn a_token_that_starts_like_a_much_longer_one_is_found_without_looking_for_that_
     assert_eq!(count, 1 << 20);
 }
 
-/// Found by the differential run: a token of white space only, and a normalizer that strips.
+/// Found by the differential test: a token of white space only, and a normalizer that strips.
 #[test]
 fn a_token_whose_normalized_form_is_empty_cuts_between_all_characters() {
     let mut tokens = vec![token("\n\n", |t| t.normalized = true), token("ab", |t| t.normalized = true)];
@@ -183,7 +183,7 @@ fn a_token_whose_normalized_form_is_empty_cuts_between_all_characters() {
     assert_eq!(all(&tokens, "xyabé"), ["x", "y", "[1:ab]", "é"]);
     assert_eq!(all(&tokens, ""), [""; 0]);
     tokens[0].rstrip = true;
-    // Each of the two spaces has such a place before it.
+    // Each of the two spaces has such a position before it.
     assert_eq!(all(&tokens, "x  y"), ["x", "[0:  ]", "[0: ]", "y"]);
 }
 

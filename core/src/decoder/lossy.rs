@@ -1,17 +1,18 @@
-//! Bytes to text where some of them may be no UTF-8.
+//! Converts bytes that may be invalid UTF-8 to text.
 
 use std::borrow::Cow;
 
 use crate::memory::Grow;
 use crate::memory::fallible::push_str;
 
-/// As `String::from_utf8_lossy`: each maximal part of a broken character becomes one U+FFFD. Takes the bytes, so that
-/// the usual case, all of them valid, copies nothing. Without memory for the copy it unwinds.
+/// Like `String::from_utf8_lossy`: each maximal part of an invalid character becomes one U+FFFD.
+/// Takes the bytes, so that valid UTF-8, the usual case, is not copied. Unwinds if memory for a
+/// copy is short.
 pub(crate) fn from_utf8_lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| replaced(error.as_bytes()))
 }
 
-/// The same of bytes that stay where they are.
+/// The same for borrowed bytes.
 pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| Cow::Owned(replaced(bytes)), Cow::Borrowed)
 }

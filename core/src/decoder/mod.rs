@@ -1,9 +1,9 @@
-//! Ids become text again: each id's token, then what the file says joins them.
+//! Decodes ids to text: maps each id to its token, then runs the file's decoder on the tokens.
 //!
-//! - [`steps`]: one component of a decoder, which makes tokens of tokens.
-//! - [`stream`]: the same, for tokens that come one after the other.
+//! - [`steps`]: the components of a decoder; each maps a list of tokens to another list.
+//! - [`stream`]: decoding of tokens that arrive one after the other.
 //!
-//! Behaviour follows Hugging Face tokenizers 0.23, for rank files tiktoken.
+//! The behaviour is that of Hugging Face tokenizers 0.23; for rank files, that of tiktoken.
 
 mod lossy;
 mod steps;
@@ -20,7 +20,7 @@ use lossy::lossy;
 use steps::Room;
 pub(crate) use steps::{Step, Strip};
 
-/// How tokens become text: steps, one after the other, and in the end all tokens are joined.
+/// A decoder: a sequence of steps. At the end all tokens are joined.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     steps: Vec<Step>,
@@ -31,19 +31,21 @@ impl Decoder {
         Self { steps }
     }
 
-    /// The text that tokens stand for. Fails if it is longer than the budget allows, after any of the steps.
+    /// Decodes tokens to text. Fails if the text is longer than the budget allows, after any of the
+    /// steps.
     pub(crate) fn text<'a>(
         &self,
         tokens: impl Iterator<Item = &'a [u8]>,
         budget: Budget,
     ) -> Result<String, DecodeError> {
-        // Where one step does it all, what is no UTF-8 can wait until all bytes are together.
+        // With a single step of these kinds, invalid UTF-8 can be replaced after all bytes are
+        // joined.
         let whole = matches!(self.steps[..], [Step::ByteLevel | Step::Bytes]);
         Ok(from_utf8_lossy(self.run(tokens, whole, budget)?))
     }
 
-    /// The bytes that tokens stand for, where [`Self::text`] has U+FFFD for those that are no UTF-8. Only a step that
-    /// replaces by a regular expression cannot work on such bytes and makes them U+FFFD here too.
+    /// Decodes tokens to bytes, without replacing invalid UTF-8 by U+FFFD. Only a step that
+    /// replaces by a regular expression needs text, and replaces invalid UTF-8 here too.
     pub(crate) fn bytes<'a>(
         &self,
         tokens: impl Iterator<Item = &'a [u8]>,
@@ -101,7 +103,7 @@ impl Decoder {
     }
 }
 
-/// Appends tokens as they are. `make_room` reserves memory for a number of bytes.
+/// Appends tokens unchanged. `make_room` reserves memory for a number of bytes.
 fn copy<'a>(
     mut tokens: impl Iterator<Item = &'a [u8]>,
     bytes: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! The components of decoders. Each makes a list of tokens of a list of tokens.
+//! The components of decoders. Each maps a list of tokens to another list.
 
 use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
@@ -11,38 +11,44 @@ use crate::memory::Grow;
 use crate::memory::fallible::{append, check, concat, push, push_str, with_room};
 use crate::pattern::Pattern;
 
-/// One component of a decoder. Tokens are text, except that [`Step::Bytes`] reads bytes, and that any step may be asked to
-/// leave bytes that are no UTF-8 as they are.
+/// A component of a decoder. Tokens are text, except that [`Step::Bytes`] reads bytes, and that all
+/// steps can keep invalid UTF-8 unchanged.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// No decoder at all: a space between each two tokens.
+    /// No decoder: inserts a space between tokens.
     Spaces,
-    /// A rank file's: tokens are bytes, which are joined.
+    /// The decoder of rank files: tokens are bytes, which are joined.
     Bytes,
-    /// Printable characters back to bytes, which are joined; a token with any other character stands as it is.
+    /// Maps printable characters back to bytes and joins them. A token with any other character
+    /// stays as it is.
     ByteLevel,
-    /// `<0x41>` is a byte. A run of such tokens becomes one, if it is UTF-8; else each of them becomes U+FFFD.
+    /// `<0x41>` is a byte. A run of such tokens becomes one token if it is valid UTF-8; otherwise
+    /// each of them becomes U+FFFD.
     ByteFallback,
-    /// The mark of a word's end becomes a space; in the last token it goes.
+    /// Replaces the suffix at the end of a word by a space; removes it in the last token.
     Bpe { suffix: String },
-    /// A token without the prefix starts a new word.
+    /// Inserts a space before tokens without the prefix, which start a word; removes the prefix of
+    /// others.
     WordPiece { prefix: String, cleanup: bool },
-    /// The replacement is a space; in the first token it goes, if the pre-tokenizer prepends one.
+    /// Replaces a character by a space; removes it in the first token if the pre-tokenizer prepends
+    /// one.
     Metaspace { replacement: char, prepends: bool },
-    /// Of equal tokens in a row one is left, the pad token goes.
+    /// Removes repetitions of a token, and the pad token.
     Ctc { pad: String, delimiter: String, cleanup: bool },
-    /// Matches of a pattern become another text.
+    /// Replaces matches of a pattern by another text.
     Replace { pattern: Pattern, content: String },
-    /// All tokens become one.
+    /// Joins all tokens.
     Fuse,
-    /// A character goes from the ends of each token.
+    /// Removes a character from both ends of each token.
     Strip(Strip),
 }
 
-/// How often, at the most, a character goes from the start and the end of a token.
+/// The maximum number of times that a character is removed from the start and from the end of a
+/// token.
 ///
-/// The reference panics where a token is too short for both, as at a single character that is to go from either end. Here
-/// the start comes first, and the end takes of what is left.
+/// Hugging Face tokenizers panics if a token is too short for both, such as a single character that
+/// is to be removed from both ends. This implementation removes from the start first, and then from
+/// the end of the rest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Strip {
     pub(crate) content: char,
@@ -50,10 +56,11 @@ pub(crate) struct Strip {
     pub(crate) stop: usize,
 }
 
-/// What one step may still make. It counts all tokens that the step makes, and the part that is made of the token at hand.
+/// The remaining budget of one step. It counts all tokens of the step, and the finished part of the
+/// current token.
 pub(super) struct Room<'b> {
     budget: &'b mut Budget,
-    /// Bytes of the tokens before.
+    /// The size of the previous tokens in bytes.
     pub(super) made: usize,
 }
 
@@ -62,12 +69,12 @@ impl<'b> Room<'b> {
         Self { budget, made }
     }
 
-    /// Fails if the token at hand must not become `bytes` long.
+    /// Fails if the current token may not become `bytes` long.
     fn check(&self, bytes: usize) -> Result<(), OutputLimit> {
         self.budget.check(self.made.saturating_add(bytes), "the decoder")
     }
 
-    /// A token is as long as it will be.
+    /// Charges a finished token.
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), OutputLimit> {
         self.check(bytes)?;
         self.made += bytes;
@@ -78,7 +85,8 @@ impl<'b> Room<'b> {
 pub(super) const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Step {
-    /// With `raw`, bytes that are no UTF-8 stay; else they become U+FFFD as soon as it shows what they are.
+    /// Applies the step. With `raw`, invalid UTF-8 is kept; otherwise it becomes U+FFFD as soon as
+    /// the bytes are joined.
     pub(super) fn apply<'a>(
         &self,
         mut tokens: Vec<Cow<'a, [u8]>>,
@@ -119,7 +127,7 @@ impl Step {
         }
     }
 
-    /// What becomes of one token, for the steps that look at one at a time.
+    /// Maps one token, for steps that map each token separately.
     pub(super) fn token<'a>(
         &self,
         token: Cow<'a, [u8]>,
@@ -183,10 +191,11 @@ impl Strip {
     }
 }
 
-/// Appends the bytes that a token's characters stand for; of a token with a character that stands for none, its own.
+/// Appends the bytes of a token in printable characters. A token with any other character is
+/// appended unchanged.
 pub(super) fn push_byte_level(token: &[u8], bytes: &mut Vec<u8>) {
     let before = bytes.len();
-    // Of a character at most one byte is written.
+    // Each character yields at most one byte.
     bytes.grow(token.len());
     let known = std::str::from_utf8(token).is_ok_and(|text| {
         text.chars().all(|character| byte_level::byte_of(character).map(|byte| bytes.push(byte)).is_some())
@@ -197,7 +206,8 @@ pub(super) fn push_byte_level(token: &[u8], bytes: &mut Vec<u8>) {
     }
 }
 
-/// The byte of a token like `<0x41>`. A sign where the first digit should be is taken too, as in the reference.
+/// The byte of a token like `<0x41>`. Accepts a sign as the first digit, as Hugging Face tokenizers
+/// does.
 pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
     let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">")?;
     if digits.len() != 2 {
@@ -207,7 +217,7 @@ pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
 }
 
 fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
-    // A run of bytes becomes one token, or as many as there are bytes.
+    // A run of bytes becomes one token, or as many as it has bytes.
     let mut out = vec![];
     out.grow(tokens.len());
     let mut run: Vec<u8> = vec![];
@@ -233,7 +243,7 @@ fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
 
 fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str, room: &Room<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
     if sought.is_empty() {
-        // Between all characters and at both ends.
+        // Inserts the text between all characters and at both ends.
         let text = lossy(&token);
         room.check(text.len().saturating_add(put.len().saturating_mul(text.chars().count() + 1)))?;
         let mut out = put.as_bytes().to_vec();
@@ -243,7 +253,7 @@ fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str, room: &Room<'_>) -
         }
         return Ok(Cow::Owned(out));
     }
-    // As most tokens are: to look for a text has to be set up, which takes longer than all else.
+    // Returns early for most tokens, because setting up the search takes longer than the rest.
     if token.len() < sought.len() {
         return Ok(token);
     }
@@ -286,7 +296,7 @@ fn replace_pattern<'a>(
     Ok(Cow::Owned(out.into_bytes()))
 }
 
-/// What [`clean`] puts in the place of what, in this order. All of it begins with a space.
+/// The replacements of [`clean`], in order. All patterns start with a space.
 const CLEANED: [(&str, &str); 11] = [
     (" .", "."),
     (" ?", "?"),
@@ -301,9 +311,9 @@ const CLEANED: [(&str, &str); 11] = [
     (" 're", "'re"),
 ];
 
-/// Takes back spaces that a tokenizer of words put before punctuation and English contractions.
+/// Removes the spaces that a word tokenizer inserted before punctuation and English contractions.
 fn clean<'a>(mut token: Cow<'a, [u8]>, room: &Room<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
-    // Hardly any token has one of them, and then there is nothing to do.
+    // Few tokens contain one of the patterns.
     let begins = |at: usize| CLEANED.iter().any(|(sought, _)| token[at..].starts_with(sought.as_bytes()));
     if !memchr_iter(b' ', &token).any(begins) {
         return Ok(token);
@@ -319,7 +329,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Every text in the place of every other, one after the other.
+    /// Applies each replacement to the whole text, one after the other.
     fn cleaned(text: &str) -> String {
         CLEANED.iter().fold(text.to_owned(), |text, (sought, put)| text.replace(sought, put))
     }

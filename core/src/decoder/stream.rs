@@ -1,9 +1,11 @@
-//! Text of ids that come one after the other: as soon as it is certain, and never half a character.
+//! Decodes ids that arrive one after the other. Yields text as soon as it is certain, and only
+//! whole characters.
 //!
-//! The tokens go through the steps of the decoder in parts: a part of a token, the end of a token, the end of all. Each
-//! step keeps what it cannot decide upon yet. For byte-level tokens that is an unfinished character; for byte fallback
-//! the run of byte tokens, since a later byte may spoil all of it; a step that follows a step which joins all tokens and
-//! looks at whole tokens has to wait for the end.
+//! Tokens pass through the decoder's steps in events: a part of a token, the end of a token, the
+//! end of all tokens. Each step keeps the text that it cannot decide yet. Byte-level steps keep an
+//! unfinished character. Byte fallback keeps the current run of byte tokens, because a later byte
+//! may make the whole run invalid. A step that needs whole tokens and follows a step that joins all
+//! tokens must wait for the end.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -15,8 +17,8 @@ use crate::error::DecodeError;
 use crate::memory::fallible::{append, catch, check, push};
 use crate::tokenizer::{DecodeOptions, Tokenizer};
 
-/// Decodes ids as they come. The pieces of text that [`push`](Self::push) and [`end`](Self::end) give are, joined, what
-/// [`Tokenizer::decode`] makes of all ids.
+/// Decodes ids as they arrive. The pieces of text that [`push`](Self::push) and [`end`](Self::end)
+/// return, concatenated, are the result of [`Tokenizer::decode`] for all ids.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,23 +39,24 @@ pub struct DecodeStream<T> {
     tokenizer: T,
     options: DecodeOptions,
     states: Vec<State>,
-    /// How many ids came.
+    /// The number of ids received.
     count: usize,
-    /// What all ids that came may cost.
+    /// The budget of all ids received.
     budget: Budget,
-    /// Bytes of all tokens that came.
+    /// The size of all tokens received, in bytes.
     taken: usize,
 }
 
 impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
-    /// A stream over a tokenizer, which may be borrowed or shared.
+    /// A stream for a tokenizer, which may be borrowed or shared.
     pub fn new(tokenizer: T, options: DecodeOptions) -> Self {
         let states = tokenizer.decoder.states();
         Self { tokenizer, options, states, count: 0, budget: Budget::of_ids(0), taken: 0 }
     }
 
-    /// The text that has become certain with these ids. With an id that no token has, where that is an error (see
-    /// [`Tokenizer::decode`]), none of the ids are taken. Without memory for the text the stream is as new afterwards.
+    /// Returns the text that became certain with these ids. If an unknown id is an error (see
+    /// [`Tokenizer::decode`]), none of the ids are consumed. If memory is short, the stream is
+    /// reset.
     pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
         let mut text = Vec::new();
         let tokenizer = &*self.tokenizer;
@@ -81,7 +84,7 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
         text
     }
 
-    /// The rest of the text. The stream is as new afterwards.
+    /// Returns the rest of the text and resets the stream.
     pub fn end(&mut self) -> Result<String, DecodeError> {
         let mut text = Vec::new();
         let result = catch(|| self.tokenizer.decoder.flow(&mut self.states, &mut self.budget, &mut text).end(0));
@@ -96,30 +99,32 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
 }
 
 fn certain(text: Vec<u8>) -> String {
-    // Every step hands on whole characters.
+    // Every step passes on whole characters.
     super::from_utf8_lossy(text)
 }
 
-/// What one step keeps.
+/// The state of a step.
 #[derive(Debug, Default)]
 struct State {
-    /// The token whose end has not come yet.
+    /// The current token, whose end has not arrived yet.
     token: Vec<u8>,
-    /// How many tokens came before it.
+    /// The number of tokens before it.
     place: usize,
-    /// The token before, where a step has to know it.
+    /// The previous token, for steps that need it.
     previous: Option<Vec<u8>>,
     /// Bytes that are not certain yet.
     bytes: Vec<u8>,
-    /// How many of the bytes of a run are known to be whole characters.
+    /// The number of bytes of a run that are known to be whole characters.
     whole: usize,
-    /// Bytes of all tokens that the step made.
+    /// The size in bytes of all tokens that the step has produced.
     made: usize,
-    /// The run of byte tokens is known to be no UTF-8.
+    /// Whether the run of byte tokens is known to be invalid UTF-8.
     broken: bool,
-    /// How many characters were stripped from the start of the token, unless something else came already.
+    /// The number of characters stripped from the start of the token; `None` after another
+    /// character.
     stripped: Option<usize>,
-    /// How many characters at the end of what came of the token may yet be stripped.
+    /// The number of characters at the end of the received part of the token that may still be
+    /// stripped.
     held: usize,
 }
 
@@ -133,7 +138,8 @@ impl Decoder {
     }
 }
 
-/// The steps with their states. What step `at` hands on goes to step `at + 1`, and behind the last one to `out`.
+/// The steps with their states. The output of step `at` goes to step `at + 1`, and that of the last
+/// step to `out`.
 struct Flow<'a> {
     steps: &'a [Step],
     states: &'a mut [State],
@@ -195,7 +201,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// No token comes any more.
+    /// Handles the end of all tokens.
     fn end(&mut self, at: usize) -> Result<(), DecodeError> {
         match self.steps.get(at) {
             None => return Ok(()),
@@ -215,7 +221,7 @@ impl<'a> Flow<'a> {
         self.end(at + 1)
     }
 
-    /// What step `at` makes of a whole token, to the next step.
+    /// Maps a whole token with step `at` and passes the result to the next step.
     fn hand_on(&mut self, at: usize, token: Vec<u8>, is_last: bool) -> Result<(), DecodeError> {
         let steps: &'a [Step] = self.steps;
         let mut room = Room::new(self.budget, self.states[at].made);
@@ -233,7 +239,7 @@ impl<'a> Flow<'a> {
         self.end_of_token(at)
     }
 
-    /// Hands on the bytes of step `at`, but for a last character that may still be finished.
+    /// Passes on the bytes of step `at`, except for a last character that may still be completed.
     fn whole_characters(&mut self, at: usize, is_end: bool) -> Result<(), DecodeError> {
         let mut bytes = std::mem::take(&mut self.states[at].bytes);
         let kept = if is_end { 0 } else { unfinished(&bytes) };
@@ -252,7 +258,7 @@ impl<'a> Flow<'a> {
             return self.whole_token(at + 1, &token);
         };
         push(&mut state.bytes, byte);
-        // Only the last character can still be unfinished, so that a long run is not read again for each byte.
+        // Only the last character can be unfinished, so a long run is not read again for each byte.
         match std::str::from_utf8(&state.bytes[state.whole..]) {
             Ok(_) => state.whole = state.bytes.len(),
             Err(error) => {
@@ -276,7 +282,7 @@ impl<'a> Flow<'a> {
         self.whole_token(at + 1, &run)
     }
 
-    /// Every byte of the run is a token of its own, U+FFFD.
+    /// Passes on each byte of the run as a token U+FFFD.
     fn spoilt_run(&mut self, at: usize) -> Result<(), DecodeError> {
         self.states[at].whole = 0;
         let count = std::mem::take(&mut self.states[at].bytes).len();
@@ -299,7 +305,8 @@ impl<'a> Flow<'a> {
             return Ok(());
         }
         state.stripped = None;
-        // The characters at the end wait, as many as may go; those that waited go on where something follows them.
+        // Characters at the end are held back, as many as may be stripped. Those held back are
+        // passed on if other text follows.
         let mut held = 0;
         while let Some(shorter) = rest.strip_suffix(mark.as_bytes()) {
             held += 1;
@@ -321,7 +328,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// How many bytes at the end are the start of a character that is not there as a whole.
+/// The number of bytes at the end that are the start of an incomplete character.
 fn unfinished(bytes: &[u8]) -> usize {
     let tail = bytes.len().saturating_sub(4);
     let Some(start) = bytes[tail..].iter().rposition(|&byte| byte & 0xC0 != 0x80) else { return 0 };

@@ -1,49 +1,51 @@
-//! How much one text may cost, relative to its length.
+//! Limits the cost of one text relative to its length.
 //!
-//! A file decides how much text its components make and how hard its patterns search. A [`Budget`] bounds both for one input
-//! as a whole, whatever the number of components, segments and words: the output is a multiple of the input, and so is
-//! the number of steps that patterns take. Output is charged before it is made.
+//! A file determines how much text its components produce and how long its patterns search. A
+//! [`Budget`] limits both for one input as a whole, whatever the number of components, segments and
+//! words: the output is at most a multiple of the input, and so is the number of steps that
+//! patterns take. Output is charged before it is allocated.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{DecodeError, EncodeError, LoadError};
 use crate::pattern::PatternError;
 
-/// Default of [`max_expansion`]. The largest that real files need is 26: NFKC makes 33 bytes of the three of U+FDFA, a
-/// mark of three bytes replaces each of its spaces, and ByteLevel writes two bytes for each of these.
+/// Default of [`max_expansion`]. The largest factor that real files need is 26: NFKC turns the
+/// three bytes of U+FDFA into 33, a mark of three bytes replaces each space in it, and ByteLevel
+/// writes two bytes for each byte of the mark.
 pub const DEFAULT_MAX_EXPANSION: usize = 32;
 
-/// Output that any input may make, in bytes of text. A short text may become this long whatever the factor is.
+/// Output that every input may produce, in bytes, whatever its length and the factor: 64 KiB.
 pub(crate) const LEAST_OUTPUT: usize = 64 << 10;
 
-/// Bytes of input that one id counts as when ids are decoded: with the default factor, 2048 bytes of text for each id.
-/// The longest tokens of real vocabularies have a few hundred.
+/// Bytes of input that one id counts as when ids are decoded. With the default factor, this permits
+/// 2048 bytes of text for each id. The longest tokens of real vocabularies have a few hundred.
 pub(crate) const BYTES_PER_ID: usize = 64;
 
-/// Output that any list of ids may make when it is decoded.
+/// Output that every list of ids may produce when it is decoded, in bytes: 1 MiB.
 const LEAST_DECODED: usize = 1 << 20;
 
-/// Steps of patterns that any input may take, and those that each byte of it adds. The patterns of real files take less than
-/// 40 for a byte.
+/// Pattern steps that every input may take, and those that each byte of it adds. The patterns of
+/// real files take less than 40 per byte.
 pub(crate) const LEAST_STEPS: u64 = 1 << 20;
 pub(crate) const STEPS_PER_BYTE: u64 = 256;
 
-/// Steps of patterns that each id adds when ids are decoded.
+/// Pattern steps that each id adds when ids are decoded.
 const STEPS_PER_ID: u64 = 1024;
 
 static MAX_EXPANSION: AtomicUsize = AtomicUsize::new(DEFAULT_MAX_EXPANSION);
 
-/// How many times longer than its input a text may become, for all tokenizers of the process.
+/// The maximum ratio of the size of a text to that of its input, for all tokenizers of the process.
 pub fn max_expansion() -> usize {
     MAX_EXPANSION.load(Ordering::Relaxed)
 }
 
-/// Sets [`max_expansion`], from the next text on. `usize::MAX` takes the limit away.
+/// Sets [`max_expansion`], from the next text on. `usize::MAX` removes the limit.
 pub fn set_max_expansion(factor: usize) {
     MAX_EXPANSION.store(factor, Ordering::Relaxed);
 }
 
-/// More output than the budget has.
+/// The error of output that exceeds the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputLimit {
     pub(crate) component: &'static str,
@@ -51,7 +53,7 @@ pub(crate) struct OutputLimit {
     pub(crate) limit: usize,
 }
 
-/// Why a component gave up on a text.
+/// The reason why a component stopped processing a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Stop {
     Pattern(PatternError),
@@ -59,7 +61,7 @@ pub(crate) enum Stop {
 }
 
 impl Stop {
-    /// As the error of loading what is at `path`, which does this to `text`.
+    /// Converts to the error of loading the component at `path`, which stopped at `text`.
     pub(crate) fn while_loading(self, path: &str, text: &str) -> LoadError {
         match self {
             Self::Pattern(PatternError { pattern, message, .. }) => {
@@ -119,15 +121,15 @@ impl From<Stop> for DecodeError {
     }
 }
 
-/// What is left for one input. It grows with the input as that comes in.
+/// The remaining budget of one input. It grows as more of the input arrives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
-    /// Steps that patterns may still take.
+    /// The number of steps that patterns may still take.
     pub(crate) steps: u64,
     least: usize,
     factor: usize,
     input: usize,
-    /// Bytes of output that are charged for good.
+    /// Bytes of output that were charged.
     used: usize,
 }
 
@@ -138,14 +140,14 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// For a text of so many bytes.
+    /// The budget of a text.
     pub(crate) fn of_text(bytes: usize) -> Self {
         let mut made = Self::default();
         made.add_input(bytes);
         made
     }
 
-    /// For so many ids that are decoded.
+    /// The budget of ids that are decoded.
     pub(crate) fn of_ids(ids: usize) -> Self {
         let mut made = Self { least: LEAST_DECODED, ..Self::default() };
         made.add_ids(ids);
@@ -166,12 +168,13 @@ impl Budget {
         self.input.saturating_mul(self.factor).max(self.least)
     }
 
-    /// Bytes of output that may still be made.
+    /// Bytes of output that may still be produced.
     pub(crate) fn room(&self) -> usize {
         self.limit().saturating_sub(self.used)
     }
 
-    /// Fails if a component is about to make `bytes` of output, all it has made for this part of the input included.
+    /// Fails if a component is about to produce `bytes` of output, including its previous output
+    /// for this part of the input.
     pub(crate) fn check(&self, bytes: usize, component: &'static str) -> Result<(), OutputLimit> {
         if bytes <= self.room() {
             return Ok(());
@@ -179,7 +182,7 @@ impl Budget {
         Err(OutputLimit { component, reached: self.used.saturating_add(bytes), limit: self.limit() })
     }
 
-    /// Takes `bytes` of output off the budget for good.
+    /// Charges `bytes` of output.
     pub(crate) fn charge(&mut self, bytes: usize, component: &'static str) -> Result<(), OutputLimit> {
         self.check(bytes, component)?;
         self.used += bytes;

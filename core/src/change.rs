@@ -1,5 +1,6 @@
-//! A tokenizer made from another one by changing some of it. The vocabulary and the merges are shared with it, and so is the
-//! whole model where the change leaves it alone; patterns and the search for added tokens are made anew.
+//! Builds a tokenizer from another one by changing parts of it. Both share the vocabulary and the
+//! merges, and the whole model if it does not change. Patterns and the search for added tokens are
+//! built again.
 
 use std::sync::Arc;
 
@@ -16,12 +17,13 @@ use crate::padding::Padding;
 use crate::tokenizer::{Setting, Tokenizer};
 use crate::truncation::Truncation;
 
-/// What is to be different. Components are the JSON that a tokenizer.json has for them, `null` for none; by default
-/// everything stays as it is.
+/// The changes. Components are JSON as in a tokenizer.json; `null` removes a component. By default,
+/// nothing changes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Changes {
-    /// Tokens in addition to those that are there. One that is there already is defined anew. If it was special, calls
-    /// still treat it as special, while a file says what was said last, as in Hugging Face's library.
+    /// Tokens to add. A token that exists already is defined again. If it was special, calls still
+    /// treat it as special, but a saved file has the last definition, as in Hugging Face
+    /// tokenizers.
     pub added_tokens: Vec<NewToken>,
     /// The normalizer.
     pub normalizer: Option<String>,
@@ -31,37 +33,39 @@ pub struct Changes {
     pub post_processor: Option<String>,
     /// The decoder.
     pub decoder: Option<String>,
-    /// An object with the settings of the model that change. BPE: `dropout`, `unk_token`,
+    /// A JSON object with the settings of the model to change. BPE: `dropout`, `unk_token`,
     /// `fuse_unk`, `byte_fallback`, `ignore_merges`. WordPiece: `unk_token`,
     /// `continuing_subword_prefix`, `max_input_chars_per_word`. Unigram: `unk_id`, `byte_fallback`.
     /// WordLevel: `unk_token`.
     pub model: Option<String>,
-    /// What calls truncate to that do not say otherwise; [`Setting::FileDefault`] leaves it as it is.
+    /// The default truncation of calls. [`Setting::FileDefault`] does not change it.
     pub truncation: Setting<Truncation>,
-    /// What calls pad to that do not say otherwise; [`Setting::FileDefault`] leaves it as it is.
+    /// The default padding of calls. [`Setting::FileDefault`] does not change it.
     pub padding: Setting<Padding>,
 }
 
 /// A token to add.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewToken {
-    /// The token. Its `id` does not count. Without content it is left out, as in Hugging Face tokenizers.
+    /// The token. Its `id` is ignored. A token without content is skipped, as in Hugging Face
+    /// tokenizers.
     pub token: AddedToken,
-    /// The id that it has to get. In a tokenizer of ranks it gets it; elsewhere the rule below decides, and another id is an
-    /// error.
+    /// The required id. A tokenizer of ranks assigns it; for others the rule below applies, and any
+    /// other id is an error.
     ///
-    /// By default: the vocabulary's id, if the vocabulary has the token. The others count on from one more than the largest
-    /// id of the tokens that were added before, or from the number of tokens in the vocabulary if that is larger, as in
-    /// Hugging Face's library. (For ranks, from one more than any id.)
+    /// By default: the id in the vocabulary, if the vocabulary has the token. Other tokens get
+    /// consecutive ids, from the number of tokens in the vocabulary or from one more than the
+    /// largest id of the added tokens, whichever is larger, as in Hugging Face tokenizers. (For
+    /// ranks: from one more than the largest id.)
     pub id: Option<u32>,
 }
 
 impl Tokenizer {
-    /// A tokenizer like this one, with changes; this one stays as it is. Fails as loading does, with paths as in a
-    /// tokenizer.json.
+    /// Returns a tokenizer like this one, with changes; this one is unchanged. Fails like loading,
+    /// with paths as in a tokenizer.json.
     ///
-    /// Of a tokenizer of ranks the normalizer, the pre-tokenizer, the decoder and the model cannot be changed: load what
-    /// [`Self::to_json`] writes, and change that.
+    /// The normalizer, pre-tokenizer, decoder and model of a tokenizer of ranks cannot be changed:
+    /// load the result of [`Self::to_json`] and change that.
     pub fn with(&self, changes: &Changes) -> Result<Self, LoadError> {
         let post_processor = changed(&self.definition.post_processor, &changes.post_processor, "post_processor")?;
         let truncation = changes.truncation.or_file(self.truncation());
@@ -102,8 +106,8 @@ impl Tokenizer {
         Ok(made)
     }
 
-    /// The added tokens with new ones, which get the id asked for, that of the token of the same bytes, or one more than
-    /// any token has.
+    /// The added tokens together with new ones. A new token gets the id of the token with the same
+    /// bytes, or the requested id, or one more than the largest id.
     fn with_tokens_beside_ranks(&self, new: &[NewToken]) -> Result<Vec<AddedToken>, LoadError> {
         let mut tokens: Vec<AddedToken> = self.added_tokens.definitions().collect();
         let largest = self.vocab.max_id().into_iter().chain(tokens.iter().map(|token| token.id)).max();

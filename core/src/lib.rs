@@ -1,30 +1,36 @@
-//! The core of tokenlane: text to token ids and back, exactly as the reference libraries do it.
+//! The core of tokenlane: text to token ids and back, exactly like the reference libraries (Hugging
+//! Face tokenizers and tiktoken).
 //!
-//! # The way of a text
+//! # The stages of a text
 //!
-//! In this order, and in the room of the same name:
+//! In this order, each in the module of the same name:
 //!
-//! 1. [`text`]: UTF-16 or bytes become UTF-8.
-//! 2. `added_tokens`: special and added tokens are cut out; what lies between them goes on.
-//! 3. `normalizer`: Unicode forms and replacements; every byte still knows where it came from (`aligned`).
-//! 4. `pretokenizer`: the text is cut into words. For some combinations `segmenter` does 3 and 4 in
-//!    one pass.
+//! 1. [`text`]: UTF-16 or bytes are converted to UTF-8.
+//! 2. `added_tokens`: special and added tokens are found; the text between them passes on.
+//! 3. `normalizer`: Unicode forms and replacements; `aligned` records where each byte comes from.
+//! 4. `pretokenizer`: the text is split into words. For some combinations, `segmenter` does stages
+//!    3 and 4 in one pass.
 //! 5. `model`: a word becomes token ids, from the word cache or by the model, such as [`bpe`].
-//! 6. `truncation`: what is longer than a model takes is cut into windows.
-//! 7. `post_processor`: the special tokens that a model wants around the text, or around two of them.
-//! 8. `padding`: what is shorter than its neighbours is filled up.
+//! 6. `truncation`: an encoding that is longer than the limit is cut into windows.
+//! 7. `post_processor`: special tokens are added around a text or a pair of texts.
+//! 8. `padding`: shorter encodings are extended to a common length.
 //!
-//! [`Tokenizer`] has these stages in order and is immutable; an `Encoder` is one worker's mutable state. [`batch`] hands
-//! many texts to several workers. `decoder` goes the other way, and [`load`](Tokenizer::from_bytes) makes a tokenizer of
-//! a file.
+//! [`Tokenizer`] contains these stages and is immutable; an `Encoder` is the mutable state of one
+//! worker. [`batch`] distributes many texts to several workers. `decoder` converts ids to text, and
+//! [`load`](Tokenizer::from_bytes) builds a tokenizer from a file.
 //!
 //! # Terms
 //!
-//! *Token*: an entry of the vocabulary; *id*: its number. *Word*: a piece of text that the pre-tokenizer cut, merged on its
-//! own. *Merge*: two adjacent tokens that become one; *rank*: how early. *Added token*: one found in the text before the
-//! model sees it; *special*: an added token that stands for something other than its text. *Pair*: two texts that are encoded
-//! together. *Overflow*: what truncation cut off. *Row*: one encoding of a batch, of a text or of a part of it.
-//! *Offsets*: where a token stands in the original text.
+//! - *Token*: an entry of the vocabulary. *Id*: its number.
+//! - *Word*: a piece of text from the pre-tokenizer, encoded by the model on its own (a pre-token).
+//! - *Merge*: two adjacent tokens that become one. *Rank*: the position of a merge; the lowest is
+//!   merged first.
+//! - *Added token*: a token that is found in the text before the model. *Special token*: an added
+//!   token that has a meaning other than its text.
+//! - *Pair*: two texts that are encoded together.
+//! - *Overflow*: the windows that truncation cuts off.
+//! - *Row*: one encoding of a batch, of a text or of a window of it.
+//! - *Offsets*: the start and end of a token in the original text.
 #![deny(unsafe_code)]
 
 mod added_tokens;

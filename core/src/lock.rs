@@ -1,9 +1,9 @@
-//! A lock as a trait, so that a model checker can put its own in: what is shared by threads is written once, and tests
-//! try every interleaving of it.
+//! Locks as a trait, so that a model checker can use its own: shared state is written once, and
+//! tests try every interleaving of it.
 
 use std::sync::{Mutex, PoisonError};
 
-/// A value that one thread at a time works on.
+/// A value that one thread at a time can access.
 pub(crate) trait Lock<T>: Send + Sync {
     fn new(value: T) -> Self;
     fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R;
@@ -15,17 +15,17 @@ impl<T: Send> Lock<T> for Mutex<T> {
     }
 
     fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        // A panic under a lock is a defect of what is locked; what it left is still the best there is.
+        // A panic under a lock is a bug, but the value it left is the best one available.
         work(&mut self.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Which locks.
+/// A family of locks.
 pub(crate) trait Locks {
     type Of<T: Send>: Lock<T>;
 }
 
-/// Those of the standard library.
+/// The locks of the standard library.
 #[derive(Debug)]
 pub(crate) struct Std;
 
@@ -33,7 +33,7 @@ impl Locks for Std {
     type Of<T: Send> = Mutex<T>;
 }
 
-/// Those whose every interleaving is tried.
+/// The locks of loom, which tries every interleaving.
 #[cfg(test)]
 pub(crate) struct Loom;
 

@@ -1,11 +1,12 @@
-//! What is lent to one thread at a time, and kept while nobody has it. The lock is held to take or put one, never while one
-//! works or is made; it also orders what the last borrower wrote before what the next one reads.
+//! A pool of objects, each used by one thread at a time and kept while idle. The lock is held only
+//! to take or put an object, not while one is in use or created. It also orders the writes of the
+//! previous user before the reads of the next.
 
 use std::fmt;
 
 use crate::lock::{Lock, Locks, Std};
 
-/// See the module.
+/// The pool. See the module documentation.
 pub(crate) struct ObjectPool<T: Send, L: Locks = Std> {
     state: L::Of<Idle<T>>,
     max_idle: usize,
@@ -14,17 +15,18 @@ pub(crate) struct ObjectPool<T: Send, L: Locks = Std> {
 #[derive(Debug)]
 struct Idle<T> {
     idle: Vec<T>,
-    /// How many were ever made.
+    /// The number of objects created so far.
     created: u64,
 }
 
 impl<T: Send, L: Locks> ObjectPool<T, L> {
-    /// Keeps so many at most.
+    /// Keeps at most `max_idle` idle objects.
     pub(crate) fn new(max_idle: usize) -> Self {
         Self { state: L::Of::new(Idle { idle: vec![], created: 0 }), max_idle }
     }
 
-    /// One of those that are idle, the last one given back; a new one where there is none, which is told its number.
+    /// Takes the idle object that was put last. If there is none, `make` creates one; it receives
+    /// the number of objects created before.
     pub(crate) fn take(&self, make: impl FnOnce(u64) -> T) -> T {
         let idle = self.state.with(|Idle { idle, created }| {
             idle.pop().ok_or_else(|| {
@@ -35,7 +37,7 @@ impl<T: Send, L: Locks> ObjectPool<T, L> {
         idle.unwrap_or_else(make)
     }
 
-    /// Keeps it for the next, or drops it, not under the lock, where enough are idle.
+    /// Keeps an object for the next user. If enough are idle, drops it without holding the lock.
     pub(crate) fn put(&self, thing: T) {
         let _surplus = self.state.with(|Idle { idle, .. }| match idle.len() < self.max_idle {
             true => {
@@ -46,7 +48,7 @@ impl<T: Send, L: Locks> ObjectPool<T, L> {
         });
     }
 
-    /// Looks at those that are idle.
+    /// Calls `look` with the idle objects.
     pub(crate) fn with_idle<R>(&self, look: impl FnOnce(&[T]) -> R) -> R {
         self.state.with(|waiting| look(&waiting.idle))
     }
@@ -65,8 +67,9 @@ mod tests {
     use loom::cell::Cell;
     use loom::sync::Arc;
 
-    /// Three threads borrow, one of them twice, while one is kept at most. Each adds one to what it has: the cell would tell of two that have
-    /// it at the same time, or of one that does not see what the last one wrote.
+    /// Three threads take objects, one of them twice, and at most one object is kept. Each
+    /// increments its object. The cell detects two users at the same time, and a user that does not
+    /// see the previous write.
     #[test]
     fn nothing_is_lent_twice_in_any_interleaving() {
         loom::model(|| {
@@ -84,7 +87,7 @@ mod tests {
             });
             let mut told = vec![borrow(&pool), borrow(&pool)];
             told.extend(helpers.into_iter().flat_map(|helper| helper.join().expect("no panic")));
-            // Of each thing the times that it was lent are counted without a gap.
+            // For each object, the increments are counted without a gap.
             told.sort_unstable();
             let expected = told.iter().enumerate().map(|(at, &(number, _))| {
                 (number, told[..=at].iter().filter(|(other, _)| *other == number).count() as u32)

@@ -1,31 +1,31 @@
-//! Tokens that fill encodings up to a common length.
+//! Padding: tokens that extend encodings to a common length.
 
 use crate::truncation::Direction;
 
-/// What encodings are filled up to.
+/// The length to pad to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PadTo {
-    /// The longest row of the batch; parts that truncation cut off do not count. One text alone is its own batch.
+    /// The longest row of the batch, without overflow. A single text is its own batch. The default.
     #[default]
     Longest,
-    /// So many tokens. What is longer stays as it is.
+    /// This number of tokens. Longer encodings are unchanged.
     Length(usize),
 }
 
-/// How encodings are filled up. The defaults are those of Hugging Face tokenizers.
+/// The options of padding. The defaults are those of Hugging Face tokenizers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Padding {
-    /// Up to what.
+    /// The length to pad to. Default [`PadTo::Longest`].
     pub to: PadTo,
     /// The length is rounded up to a multiple of this; 0 and 1 change nothing. Default 0.
     pub multiple_of: usize,
-    /// Where the padding stands. Default [`Direction::Right`], after the text.
+    /// The side of the padding. Default [`Direction::Right`], behind the text.
     pub direction: Direction,
-    /// The padding's id. Default 0.
+    /// The id of padding tokens. Default 0.
     pub id: u32,
-    /// Its type id. Default 0.
+    /// The type id of padding tokens. Default 0.
     pub type_id: u32,
-    /// Its token. Default `[PAD]`.
+    /// The string of padding tokens. Default `[PAD]`.
     pub token: String,
 }
 
@@ -43,13 +43,14 @@ impl Default for Padding {
 }
 
 impl Padding {
-    /// The length that rows are filled up to when the longest has `longest` tokens.
+    /// The length to pad to if the longest row has `longest` tokens.
     pub(crate) fn target(&self, longest: usize) -> usize {
         let length = match self.to {
             PadTo::Longest => longest,
             PadTo::Length(length) => length,
         };
-        // A length that cannot be rounded up within a machine word cannot be padded to either; see the caller.
+        // `usize::MAX` if the length cannot be rounded up; no encoding can be padded to that, so
+        // the caller fails.
         length.checked_next_multiple_of(self.multiple_of.max(1)).unwrap_or(usize::MAX)
     }
 }

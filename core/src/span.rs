@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// Bytes `start..end` of a text, in 32 bits each: no text is longer (see [`crate::text::MAX_TEXT_BYTES`]).
+/// Bytes `start..end` of a text, with 32 bits each: no text is longer (see
+/// [`crate::text::MAX_TEXT_BYTES`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
     /// The first byte.

@@ -1,19 +1,19 @@
-//! What a caller hands over as text, and its way to UTF-8.
+//! The forms of input text, and their conversion to UTF-8.
 
 use crate::error::EncodeError;
 use crate::memory::{Grow, OutOfMemory};
 
-/// The longest text that is encoded at once, in bytes of UTF-8: spans are 32-bit.
+/// Maximum length of a text, in bytes of UTF-8, because spans have 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 64;
 
-/// One text, in the form the caller has it. Making it costs nothing; the work is done where it is encoded.
+/// A text in the form that the caller has. Creating it is free; it is converted when it is encoded.
 #[derive(Debug, Clone, Copy)]
 pub enum Text<'a> {
     /// Valid UTF-8.
     Utf8(&'a str),
-    /// Bytes that ought to be UTF-8; checked on use.
+    /// Bytes that should be UTF-8; validated on use.
     Bytes(&'a [u8]),
-    /// UTF-16 code units. A surrogate without its partner becomes U+FFFD.
+    /// UTF-16 code units. An unpaired surrogate becomes U+FFFD.
     Utf16(&'a [u16]),
 }
 
@@ -29,21 +29,22 @@ impl<'a> From<&'a String> for Text<'a> {
     }
 }
 
-/// A text, whole or cut into words by the caller.
+/// A text, whole or split into words by the caller.
 #[derive(Debug, Clone, Copy)]
 pub enum Sequence<'a> {
     /// One text.
     Text(Text<'a>),
-    /// Words: each is encoded by itself, its offsets are its own, and its number is the word id of all its tokens.
+    /// Words. Each is encoded separately, its offsets are relative to the word, and its index is
+    /// the word id of all its tokens.
     Words(&'a [Text<'a>]),
 }
 
-/// What is encoded together: one text, or a pair.
+/// An input of one encoding: a text or a pair.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// The text, or the first of the pair.
+    /// The text, or the first text of the pair.
     pub first: Sequence<'a>,
-    /// The second of a pair.
+    /// The second text of a pair.
     pub second: Option<Sequence<'a>>,
 }
 
@@ -87,7 +88,7 @@ impl Sequence<'_> {
 }
 
 impl<'a> Input<'a> {
-    /// The work that it stands for, as [`Text::weight`].
+    /// The size of the input, as [`Text::weight`].
     pub(crate) fn weight(&self) -> usize {
         self.sequences().map(|sequence| sequence.weight()).sum()
     }
@@ -96,14 +97,14 @@ impl<'a> Input<'a> {
         [Some(self.first), self.second].into_iter().flatten()
     }
 
-    /// The first text, or the second where there is one.
+    /// The first text for 0; otherwise the second, if there is one.
     pub(crate) fn get(&self, sequence: usize) -> Sequence<'a> {
         if sequence == 0 { self.first } else { self.second.unwrap_or(self.first) }
     }
 }
 
 impl<'a> Text<'a> {
-    /// The work this text stands for, in bytes or units: what windows are measured by.
+    /// The size of the text, in bytes or UTF-16 units. The scheduler of batches divides work by it.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Utf8(text) => text.len(),
@@ -112,7 +113,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The last place up to `place` that is not within a character; places count as [`Self::weight`] does.
+    /// The last character boundary at or before `place`, in the unit of [`Self::weight`].
     pub(crate) fn floor(&self, place: usize) -> usize {
         let place = place.min(self.weight());
         match self {
@@ -129,7 +130,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text from one place to another, each of which is moved out of the character that it is in.
+    /// The text between two positions, each rounded down to a character boundary.
     pub(crate) fn slice(&self, start: usize, end: usize) -> Text<'a> {
         let (start, end) = (self.floor(start), self.floor(end));
         match *self {
@@ -139,7 +140,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text as UTF-8: borrowed where it is that already, else written to `buffer`, whose old content goes.
+    /// Converts the text to UTF-8. UTF-8 is borrowed; other text is written to `buffer`, whose
+    /// content is replaced.
     pub(crate) fn to_utf8<'b>(self, buffer: &'b mut String) -> Result<&'b str, EncodeError>
     where
         Self: 'b,
@@ -147,7 +149,7 @@ impl<'a> Text<'a> {
         let text: &str = match self {
             Self::Utf8(text) => text,
             Self::Bytes(bytes) => simdutf8::basic::from_utf8(bytes).or_else(|_| {
-                // The quick check does not say where; the slow one does.
+                // The fast check does not return the position; the slow one does.
                 std::str::from_utf8(bytes).map_err(|e| EncodeError::InvalidUtf8 { byte: e.valid_up_to() })
             })?,
             Self::Utf16(units) => {
@@ -162,10 +164,11 @@ impl<'a> Text<'a> {
     }
 }
 
-/// A unit becomes at most so many bytes of UTF-8; two units that are one character become four.
+/// Maximum number of UTF-8 bytes per UTF-16 unit. Two units that form one character become four
+/// bytes.
 const BYTES_PER_UNIT: usize = 3;
 
-/// UTF-16 to UTF-8, runs of ASCII a block at a time.
+/// Converts UTF-16 to UTF-8. Converts runs of ASCII block by block.
 fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
     const BLOCK: usize = 32;
     out.clear();
@@ -173,7 +176,8 @@ fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
     let mut rest = units;
     loop {
         while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
-            // One or over the block tells whether all of it is ASCII; this vectorises where a loop with an exit would not.
+            // Combining the block with OR shows whether all of it is ASCII. This vectorizes; a loop
+            // with an early exit would not.
             if block.iter().fold(0, |all, unit| all | unit) >= 0x80 {
                 break;
             }
@@ -182,7 +186,8 @@ fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
             out.push_str(std::str::from_utf8(&bytes).expect("every unit is below 0x80"));
             rest = tail;
         }
-        // A stretch that is not all ASCII, character by character, but no longer than a few blocks: then look again.
+        // Converts a stretch with other characters one by one, but at most two blocks; then tries
+        // blocks again.
         let mut stretch = stretch_end(rest);
         if stretch == 0 {
             return Ok(());

@@ -1,24 +1,24 @@
-//! How long tokens are, in bytes of what the model sees: what offsets are made of.
+//! The lengths of tokens in bytes of the text that the model reads. Offsets are computed from them.
 
 use crate::bpe::{Alphabet, Spaces};
 use crate::memory::fallible::append_copies;
 use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
 
-/// The length of every token, as far as nothing about the word makes it vary.
+/// The length of every token, unless the word makes it vary.
 #[derive(Debug)]
 pub(crate) struct TokenLens {
     form: TokenForm,
-    /// Set when a token's marks are spaces in the text.
+    /// Set if marks in tokens are spaces in the text.
     spaces: Option<Spaces>,
     /// The prefix of tokens that continue a word, which the text does not contain.
     prefix: Box<[u8]>,
-    /// By id, zero in gaps; a byte each, so that those of common tokens stay in the nearest cache. Empty where ids lie far
-    /// apart.
+    /// Lengths by id, 0 for ids without a token. One byte each, so that those of common tokens stay
+    /// in the L1 cache. Empty if ids are sparse.
     lens: Vec<u8>,
 }
 
-/// A token of so many bytes or more: the vocabulary is asked.
+/// Marks tokens of at least this many bytes, whose length is computed from the vocabulary.
 const LONG: u8 = u8::MAX;
 
 impl TokenLens {
@@ -38,7 +38,7 @@ impl TokenLens {
                 *place = len;
             }
         }
-        // A token of byte fallback mostly stands for its byte, and hardly ever for its spelling.
+        // A token of byte fallback usually covers its byte, and rarely its spelling.
         if let Some(Alphabet::Characters(characters)) = alphabet
             && let Some(bytes) = &characters.byte_fallback
         {
@@ -49,7 +49,7 @@ impl TokenLens {
         all
     }
 
-    /// The length of a token of `vocab`; zero where there is none with that id.
+    /// The length of a token of `vocab`; 0 if no token has this id.
     #[inline]
     pub(crate) fn get(&self, vocab: &Vocab, id: u32) -> u32 {
         match self.lens.get(id as usize) {

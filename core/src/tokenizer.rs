@@ -1,4 +1,4 @@
-//! A tokenizer: the stages in order, immutable and shared, and the encoders that it lends to workers.
+//! A tokenizer: the stages in order, immutable and shared, and a pool of encoders for workers.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -30,7 +30,8 @@ use crate::token_lens::TokenLens;
 use crate::truncation::Truncation;
 use crate::vocab::Vocab;
 
-/// Turns text into token ids and back. Immutable; any number of threads may use one at the same time.
+/// Converts text to token ids and back. Immutable; any number of threads may use it at the same
+/// time.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -56,21 +57,24 @@ pub struct Tokenizer {
     pub(crate) pretokenizer: PreTokenizer,
     /// Replaces normalizer and pre-tokenizer for most texts, if the combination has a segmenter.
     pub(crate) segmenter: Option<Segmenter>,
-    /// What cuts into words after the pre-tokenizer's stages, which then do not cut, where there is a scanner for it.
+    /// Replaces the last stages of the pre-tokenizer, which split text into words, if there is a
+    /// scanner for them. The remaining stages then do not split.
     pub(crate) scanner: Option<Scanner>,
-    /// Whether stages ask where in the original a text stands, even when no offsets are wanted.
+    /// Whether a stage needs the position of its text in the original, even if offsets are not
+    /// requested.
     pub(crate) needs_origins: bool,
-    /// Set when the model can read a text as it stands, all but the first of its pieces.
+    /// Set if the model can read a text without replacing its spaces first, except for its first
+    /// piece.
     pub(crate) spaces: Option<Spaces>,
     pub(crate) model: Arc<Model>,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
-    /// What the file says of truncation and padding.
+    /// The file's truncation and padding.
     truncation: Option<Truncation>,
     padding: Option<Padding>,
-    /// What [`SpecialTokens::FileDefault`] means here.
+    /// The meaning of [`SpecialTokens::FileDefault`] for this tokenizer.
     pub(crate) default_policy: Policy,
-    /// What it was made from.
+    /// The definition from which it was built.
     pub(crate) definition: Definition,
     encoders: Encoders,
     /// See [`Self::most_bytes_per_token`].
@@ -79,45 +83,48 @@ pub struct Tokenizer {
     pub(crate) reach: OnceLock<Option<Box<Reach>>>,
 }
 
-/// What the vocabulary's bytes are.
+/// The form of the tokens in the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenForm {
-    /// The text that the model sees.
+    /// The text that the model reads.
     Text,
-    /// The printable form of the bytes that the model sees.
+    /// The printable form of the bytes that the model reads.
     Printable,
-    /// The bytes that the model sees; ids outside the vocabulary are an error. Rank files.
+    /// The bytes that the model reads, from a rank file. Decoding an id outside the vocabulary is
+    /// an error.
     Ranks,
 }
 
-/// How a text is to be encoded.
+/// The options of encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodeOptions {
-    /// Whether the post-processor adds its special tokens. Default true. (A rank file has no post-processor.)
+    /// Whether the post-processor adds its special tokens. Default true. (A rank file has no
+    /// post-processor.)
     pub add_special_tokens: bool,
-    /// What becomes of special tokens that the text itself spells out. Default [`SpecialTokens::FileDefault`].
+    /// The treatment of special tokens that are spelled out in the text. Default
+    /// [`SpecialTokens::FileDefault`].
     pub special_tokens: SpecialTokens,
-    /// What is wanted beside the ids. Default nothing.
+    /// The columns to compute in addition to the ids. Default none.
     pub columns: Columns,
-    /// What offsets count. Default bytes.
+    /// The unit of offsets. Default bytes.
     pub offset_unit: OffsetUnit,
-    /// How long an encoding may be. Default as the file says, which is mostly nothing.
+    /// The maximum length of an encoding. Default that of the file; most files have none.
     pub truncation: Setting<Truncation>,
-    /// What encodings are filled up to. Default as the file says, which is mostly nothing.
+    /// The padding of encodings. Default that of the file; most files have none.
     pub padding: Setting<Padding>,
-    /// Whether what truncation cuts off is wanted too. Default false.
+    /// Whether to return the overflow of truncation. Default false.
     pub overflow: bool,
 }
 
-/// Something that a file may say and a call may say otherwise.
+/// A setting of the file that a call can override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Setting<T> {
-    /// As the file says.
+    /// The setting of the file. The default.
     #[default]
     FileDefault,
-    /// Not at all.
+    /// Disabled.
     Off,
-    /// So.
+    /// Enabled, with this value.
     On(T),
 }
 
@@ -145,24 +152,24 @@ impl Default for EncodeOptions {
     }
 }
 
-/// How ids are to be decoded.
+/// The options of decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DecodeOptions {
     /// Whether special tokens are left out. Default false.
     pub skip_special_tokens: bool,
 }
 
-/// What a rank file does not say itself.
+/// The parts of a tokenizer that a rank file does not contain.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RankDefinition {
-    /// The regular expression whose matches are the words, in the dialect of the fancy-regex crate, as tiktoken's are.
-    /// Text that it does not match is dropped.
+    /// The regular expression whose matches are the words, in the dialect of the fancy-regex crate,
+    /// which tiktoken uses. Text that it does not match is dropped.
     pub pattern: String,
-    /// Special tokens with their ids. Two may share an id; the first is what it decodes to.
+    /// Special tokens with their ids. If two share an id, it decodes to the first.
     pub special_tokens: Vec<(String, u32)>,
 }
 
-/// The parts of a tokenizer, as the loaders make them.
+/// The parts of a tokenizer, as the loaders build them.
 pub(crate) struct Parts {
     pub(crate) vocab: Arc<Vocab>,
     pub(crate) token_form: TokenForm,
@@ -215,31 +222,34 @@ impl Tokenizer {
         }
     }
 
-    /// A tokenizer from the bytes of a file, whose format is told by its content.
+    /// Loads a tokenizer from the bytes of a file. The format is recognized by its content.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
         catch(|| load::from_bytes(bytes).map(Self::ready))
     }
 
-    /// A tokenizer from the bytes of a tokenizer.json (Hugging Face).
+    /// Loads a tokenizer from the bytes of a tokenizer.json (Hugging Face).
     pub fn from_tokenizer_json(bytes: &[u8]) -> Result<Self, LoadError> {
         catch(|| load::tokenizer_json::load(bytes).map(Self::ready))
     }
 
-    /// A bundled encoding by name; `ranks` are the bytes of the file that [`crate::encoding_file`] names.
+    /// Loads a bundled encoding by name. `ranks` are the bytes of the file that
+    /// [`crate::encoding_file`] names.
     pub fn from_encoding(name: &str, ranks: &[u8]) -> Result<Self, LoadError> {
         catch(|| load::ranks::load(ranks, &load::encodings::definition(name)?).map(Self::ready))
     }
 
-    /// A tokenizer from the bytes of a rank file (tiktoken): lines of base64 and rank.
+    /// Loads a tokenizer from the bytes of a rank file (tiktoken): lines of base64 and rank.
     pub fn from_ranks(ranks: &[u8], definition: &RankDefinition) -> Result<Self, LoadError> {
         catch(|| load::ranks::load(ranks, definition).map(Self::ready))
     }
 
-    /// The bytes of a tokenizer.json that loads again to the same behaviour. The same tokenizer gives the same bytes.
+    /// Returns the bytes of a tokenizer.json that loads to a tokenizer with the same behaviour.
+    /// Equal tokenizers yield equal bytes.
     ///
-    /// What was made from a tokenizer.json can always be written. What was made from ranks is written if it can be, and is
-    /// an error otherwise; the format itself decides that special tokens are parsed unless the caller says otherwise, that
-    /// decoding leaves out ids that no token has, and that tokens are written in the printable characters of ByteLevel.
+    /// A tokenizer from a tokenizer.json can always be saved. For a tokenizer from ranks, this is
+    /// an error if the format cannot express it. The saved tokenizer has three differences that the
+    /// format implies: special tokens are parsed unless the caller's options differ, decoding skips
+    /// unknown ids, and tokens are written with the printable characters of ByteLevel.
     pub fn to_json(&self) -> Result<Vec<u8>, SaveError> {
         catch(|| save::tokenizer_json(self))
     }
@@ -259,7 +269,7 @@ impl Tokenizer {
         self.encode_input(&(text, pair).into(), options)
     }
 
-    /// Encodes a text or a pair, each whole or cut into words.
+    /// Encodes a text or a pair, each whole or split into words.
     pub fn encode_input(&self, input: &Input<'_>, options: &EncodeOptions) -> Result<Encoding, EncodeError> {
         let plan = Plan { ranges: options.columns != Columns::NONE, ..self.plan(options)? };
         self.with_encoder(|encoder| {
@@ -283,8 +293,8 @@ impl Tokenizer {
         })
     }
 
-    /// Appends the ids of one text to `ids`; whatever columns the options name are not made. After an error `ids` is as
-    /// it was.
+    /// Appends the ids of one text to `ids`. Ignores the columns of the options. After an error,
+    /// `ids` is unchanged.
     pub fn encode_ids(&self, text: Text<'_>, options: &EncodeOptions, ids: &mut Vec<u32>) -> Result<(), EncodeError> {
         let plan = Plan { columns: Columns::NONE, overflow: false, ..self.plan(options)? };
         if plan.padding.is_some() {
@@ -302,28 +312,30 @@ impl Tokenizer {
         result.map(|_| ())
     }
 
-    /// How many tokens a text has, whatever the options or the file say of truncation and padding.
+    /// Counts the tokens of a text. Ignores truncation and padding, in the options and in the file.
     pub fn count(&self, text: Text<'_>, options: &EncodeOptions) -> Result<usize, EncodeError> {
         let plan = self.count_plan(options)?;
         self.with_encoder(|encoder| encoder.count(self, &text.into(), &plan, usize::MAX))
     }
 
-    /// The text that ids stand for. Bytes that are no UTF-8 become U+FFFD: one for each maximal part of a broken
-    /// character, or, where bytes are tokens of their own (byte fallback), one for each byte of a broken run. Ids outside the vocabulary are left out for a tokenizer.json (as Hugging Face does), and an error for
-    /// ranks (as in tiktoken).
+    /// Decodes ids to text. Invalid UTF-8 becomes U+FFFD: one for each maximal part of an invalid
+    /// character; or one for each byte of an invalid run, if bytes are tokens of their own (byte
+    /// fallback). Ids outside the vocabulary are skipped for a tokenizer.json, as in Hugging Face
+    /// tokenizers, and an error for ranks, as in tiktoken.
     pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
         self.check_ids(ids, 0)?;
         catch(|| self.decoder.text(self.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
     }
 
-    /// The bytes that ids stand for, as [`Self::decode`] before broken characters are replaced. (A decoder that replaces
-    /// by a regular expression needs text: what is broken then is replaced here too.)
+    /// Decodes ids to bytes: like [`Self::decode`], without replacing invalid UTF-8. (A decoder
+    /// that replaces by a regular expression needs text, so it replaces invalid UTF-8 here too.)
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
         self.check_ids(ids, 0)?;
         catch(|| self.decoder.bytes(self.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
     }
 
-    /// Fails at an id that no token has, where that is an error. `before` ids were checked already.
+    /// Fails at the first unknown id, if that is an error. `before` is the number of ids that were
+    /// checked before.
     pub(crate) fn check_ids(&self, ids: &[u32], before: usize) -> Result<(), DecodeError> {
         match self.token_form {
             TokenForm::Ranks => match ids.iter().position(|&id| self.token_bytes(id).is_none()) {
@@ -334,7 +346,7 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of ids, as the decoder takes them.
+    /// The tokens of ids, as input of the decoder.
     pub(crate) fn decoded_tokens<'a>(
         &'a self,
         ids: &'a [u32],
@@ -346,7 +358,7 @@ impl Tokenizer {
         })
     }
 
-    /// The id of a token, as the vocabulary writes it.
+    /// The id of a token, spelled as in the vocabulary.
     pub fn token_to_id(&self, token: &str) -> Option<u32> {
         self.added_tokens.by_content(token).map(|added| added.id).or_else(|| self.vocab.id(token.as_bytes()))
     }
@@ -357,20 +369,20 @@ impl Tokenizer {
         added.fold(self.vocab.text_bytes(), usize::max)
     }
 
-    /// The token with an id, as the vocabulary writes it; of a rank file's token, which may be part of a character, with
-    /// U+FFFD for what is no text.
+    /// The token with an id, spelled as in the vocabulary. Tokens of a rank file may be parts of
+    /// characters; invalid UTF-8 is replaced by U+FFFD.
     pub fn id_to_token(&self, id: u32) -> Option<String> {
         self.token_bytes(id).map(|token| String::from_utf8_lossy(token).into_owned())
     }
 
-    /// How many tokens there are, in the model's vocabulary or together with the added ones.
+    /// The number of tokens in the model's vocabulary, with or without the added tokens.
     pub fn vocab_size(&self, with_added_tokens: bool) -> usize {
         let added = self.added_tokens.tokens().iter().filter(|token| self.vocab.id(token.content.as_bytes()).is_none());
         self.vocab.len() + if with_added_tokens { added.count() } else { 0 }
     }
 
-    /// Heap memory of the tables and of the encoders that wait for work, in bytes, about. Tables that another tokenizer
-    /// shares (see [`Self::with`]) do not count.
+    /// Approximate heap memory of the tables and of the idle encoders, in bytes. Tables that
+    /// another tokenizer shares (see [`Self::with`]) do not count.
     pub fn memory_bytes(&self) -> usize {
         let vocab = if Arc::strong_count(&self.vocab) == 1 { self.vocab.memory_bytes() } else { 0 };
         let model = if Arc::strong_count(&self.model) == 1 { self.model.memory_bytes() } else { 0 };
@@ -378,17 +390,18 @@ impl Tokenizer {
         vocab + model + self.token_lens.memory_bytes() + reach + self.encoders.memory_bytes()
     }
 
-    /// Heap memory of the word caches of the encoders that wait for work, in bytes.
+    /// Heap memory of the word caches of the idle encoders, in bytes.
     pub fn cache_bytes(&self) -> usize {
         self.encoders.memory_bytes()
     }
 
-    /// Words found and not found in the caches of the encoders that wait for work.
+    /// The hits and misses of the word caches of the idle encoders.
     pub fn cache_counts(&self) -> (u64, u64) {
         self.encoders.cache_counts()
     }
 
-    /// How many bytes of text the encoders that wait for work were given in all their calls: what tests count work by.
+    /// The number of text bytes that the idle encoders have encoded in all calls. Tests measure
+    /// work with it.
     pub fn encoded_bytes(&self) -> u64 {
         self.encoders.encoded_bytes()
     }
@@ -397,12 +410,12 @@ impl Tokenizer {
         self.added_tokens.decoded_form(id).map(str::as_bytes).or_else(|| self.vocab.token(id))
     }
 
-    /// A token of the model, as the vocabulary writes it.
+    /// A token of the model, spelled as in the vocabulary.
     pub(crate) fn model_token(&self, id: u32) -> Option<Cow<'_, str>> {
         self.vocab.token(id).map(String::from_utf8_lossy)
     }
 
-    /// How many bytes of what the model sees a token covers, if nothing about the word makes it vary.
+    /// The number of bytes of the model's text that a token covers, unless the word makes it vary.
     #[inline]
     pub(crate) fn token_len(&self, id: u32) -> u32 {
         self.token_lens.get(&self.vocab, id)
@@ -421,20 +434,20 @@ impl Tokenizer {
         })
     }
 
-    /// A plan for nothing but the number of tokens.
+    /// A plan that only yields the number of tokens.
     pub(crate) fn count_plan(&self, options: &EncodeOptions) -> Result<Plan, EncodeError> {
         let plan = self.plan(options)?;
         Ok(Plan { columns: Columns::NONE, truncation: None, padding: None, overflow: false, ..plan })
     }
 
-    /// The truncation of a call. What the caller asks for is refused at once when one text could never be cut that way;
-    /// what the file says is only refused when it comes to that.
+    /// The truncation of a call. Fails at once if the caller's truncation can never apply to a
+    /// single text. The file's truncation fails only when it applies.
     fn truncation_of(&self, options: &EncodeOptions) -> Result<Option<Truncation>, EncodeError> {
         if let Setting::On(truncation) = options.truncation {
             let added = self.post_processor.added_tokens(false);
             let max_length = truncation.max_length.saturating_sub(if options.add_special_tokens { added } else { 0 });
-            // Where the special tokens alone are more than `max_length` the reference never refuses, whether they are added
-            // or not.
+            // If the special tokens alone exceed `max_length`, Hugging Face tokenizers never fails,
+            // whether they are added or not.
             if truncation.max_length >= added && max_length < truncation.stride {
                 return Err(EncodeError::TruncationStride { stride: truncation.stride, max_length });
             }
@@ -442,22 +455,23 @@ impl Tokenizer {
         Ok(options.truncation.or_file(self.truncation.as_ref()))
     }
 
-    /// What the file says of truncation.
+    /// The truncation of the file.
     pub fn truncation(&self) -> Option<&Truncation> {
         self.truncation.as_ref()
     }
 
-    /// What the file says of padding.
+    /// The padding of the file.
     pub fn padding(&self) -> Option<&Padding> {
         self.padding.as_ref()
     }
 
-    /// What word caches know from the start.
+    /// The words that word caches contain from the start.
     pub(crate) fn seeds(&self) -> Seeds<'_> {
         Seeds::new(&self.vocab, self.token_form, &self.model)
     }
 
-    /// Makes an encoder that knows words, so that the first text need not wait for it. Without memory for that it waits.
+    /// Creates an encoder with seed words, so that the first text need not wait for it. If memory
+    /// is short, the first text creates it.
     fn ready(self) -> Self {
         let seed = |encoder: &mut Encoder| {
             encoder.seed(&self.seeds());
@@ -467,7 +481,7 @@ impl Tokenizer {
         self
     }
 
-    /// As [`Self::lend_encoder`]; without enough memory that is an error.
+    /// Like [`Self::lend_encoder`], but a shortage of memory is an error.
     pub(crate) fn with_encoder<T, E: From<OutOfMemory>>(
         &self,
         work: impl FnOnce(&mut Encoder) -> Result<T, E>,
@@ -478,7 +492,8 @@ impl Tokenizer {
         })
     }
 
-    /// Lends an encoder for as long as `work` takes. When `work` unwinds the encoder is dropped with whatever state it is in.
+    /// Runs `work` with an encoder of the pool. If `work` unwinds, the encoder is dropped, because
+    /// its state may be inconsistent.
     pub(crate) fn lend_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
         let mut encoder = self.encoders.lend();
         let result = work(&mut encoder);
@@ -486,8 +501,9 @@ impl Tokenizer {
         result
     }
 
-    /// The same for a batch of so many bytes. Where it is large the encoder knows words from the start, which takes it some
-    /// milliseconds if it does not know them yet. A single text never waits for that.
+    /// Like [`Self::with_encoder`], for a batch of `bytes`. For a large batch, inserts the seed
+    /// words if the encoder does not have them yet, which takes some milliseconds. A single text
+    /// never waits for that.
     pub(crate) fn with_encoder_for<T, E: From<OutOfMemory>>(
         &self,
         bytes: usize,
@@ -503,12 +519,12 @@ impl Tokenizer {
     }
 }
 
-/// Encoders that nobody uses at the moment.
+/// The encoders that are not in use.
 #[derive(Debug)]
 struct Encoders {
-    /// In boxes, because they are lent for every text and larger than most.
+    /// Boxed, because encoders are large and are moved for every text.
     idle: ObjectPool<Box<Encoder>>,
-    /// What their word caches tell each other.
+    /// Short words that their caches share.
     shared: Arc<SharedWords>,
 }
 
@@ -519,15 +535,18 @@ impl Default for Encoders {
 }
 
 impl Encoders {
-    /// Bytes of all idle encoders' word caches together, about, however many processors there are.
+    /// Approximate maximum size of all idle encoders' word caches, in bytes, whatever the number of
+    /// processors: 72 MiB.
     const ALL_CACHE_BYTES: usize = 72 << 20;
-    /// Bytes of one encoder's word cache, at most: 524,288 short words and 6 MiB for the others. It grows to that with the words it meets.
+    /// Maximum size of one encoder's word cache, in bytes: 524,288 short words and 6 MiB for
+    /// others. The cache grows to that size as needed.
     const MOST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::LEAST_CACHE_BYTES } else { 24 << 20 };
-    /// And at least: less forgets words before they come again. (That is what fuzz targets want, and small ones are quick to make.)
+    /// Minimum size of one encoder's word cache, in bytes. A smaller cache evicts words before they
+    /// occur again. (Fuzz targets need evictions, and caches that are created quickly.)
     const LEAST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 1 << 14 } else { 1 << 20 };
 
-    /// As many encoders as work at the same time are kept when idle, those of one worker for each processor and that of
-    /// the thread that calls; the caches share what there is for all.
+    /// The maximum number of idle encoders: one for each worker on a processor, and one for the
+    /// calling thread.
     fn most_idle() -> usize {
         static PROCESSORS: LazyLock<usize> =
             LazyLock::new(|| std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get));

@@ -1,13 +1,14 @@
-//! How long a text may be in tokens, and what is cut off when it is longer.
+//! Truncation: the maximum length of an encoding in tokens, and its overflow.
 //!
-//! Lengths are those of Hugging Face tokenizers 0.23.3: a text is tokenized as a whole, then cut into windows of
-//! `max_length` tokens, less the special tokens that the post-processor adds. The first window is the encoding, the
-//! others are its overflow; neighbours share `stride` tokens.
+//! The lengths are those of Hugging Face tokenizers 0.23.3: a text is encoded as a whole, then cut
+//! into windows of `max_length` tokens, minus the special tokens that the post-processor adds. The
+//! first window is the encoding, the others are its overflow. Adjacent windows share `stride`
+//! tokens.
 
 use crate::error::EncodeError;
 use crate::memory::fallible;
 
-/// From which end something is done.
+/// A side of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
     /// Truncation keeps the end of the text; padding comes before it.
@@ -17,10 +18,10 @@ pub enum Direction {
     Right,
 }
 
-/// Which text of a pair gets shorter.
+/// The text of a pair that is truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TruncationStrategy {
-    /// The longer one first, then both alike.
+    /// The longer one first, then both equally. The default.
     #[default]
     LongestFirst,
     /// The first.
@@ -29,17 +30,17 @@ pub enum TruncationStrategy {
     OnlySecond,
 }
 
-/// What a text is cut to.
+/// The options of truncation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truncation {
-    /// How many tokens an encoding has at most, special tokens included. When the special tokens alone are more than
-    /// that, nothing is cut, as in the reference.
+    /// Maximum number of tokens of an encoding, special tokens included. If the special tokens
+    /// alone exceed it, nothing is truncated, as in Hugging Face tokenizers.
     pub max_length: usize,
-    /// How many tokens two neighbouring windows share.
+    /// The number of tokens that adjacent windows share. Default 0.
     pub stride: usize,
-    /// Which text of a pair gets shorter.
+    /// The text of a pair that is truncated. Default [`TruncationStrategy::LongestFirst`].
     pub strategy: TruncationStrategy,
-    /// Which end is kept.
+    /// Which end of the text is kept. Default [`Direction::Right`], which keeps the start.
     pub direction: Direction,
 }
 
@@ -49,12 +50,12 @@ impl Truncation {
         Self { max_length, stride: 0, strategy: TruncationStrategy::default(), direction: Direction::default() }
     }
 
-    /// The same with `added` tokens less; nothing where that is below zero.
+    /// The same with a `max_length` reduced by `added`; `None` if that is below zero.
     pub(crate) fn less(self, added: usize) -> Option<Self> {
         Some(Self { max_length: self.max_length.checked_sub(added)?, ..self })
     }
 
-    /// What the two lengths become.
+    /// The lengths of the texts after truncation.
     pub(crate) fn lengths(&self, first: usize, second: Option<usize>) -> Result<(usize, Option<usize>), EncodeError> {
         let total = first + second.unwrap_or(0);
         let Some(excess) = total.checked_sub(self.max_length).filter(|&excess| excess > 0) else {
@@ -79,7 +80,7 @@ impl Truncation {
         }
     }
 
-    /// What the shorter and the longer text of a pair may have when both together have too much.
+    /// The lengths of the shorter and the longer text of a pair that is too long.
     fn share(&self, shorter: usize) -> (usize, usize) {
         match self.max_length.checked_sub(shorter) {
             Some(rest) if rest >= shorter => (shorter, rest),
@@ -87,7 +88,8 @@ impl Truncation {
         }
     }
 
-    /// Start and end of the windows of at most `max` tokens of a text that has `length` tokens, the one to keep first.
+    /// The start and end of each window of at most `max` tokens in a text of `length` tokens; the
+    /// window to keep is first.
     pub(crate) fn windows(&self, length: usize, max: usize) -> Result<Vec<[usize; 2]>, EncodeError> {
         if max >= length {
             return Ok(vec![[0, length]]);
@@ -99,7 +101,7 @@ impl Truncation {
             return Err(EncodeError::TruncationStride { stride: self.stride, max_length: max });
         }
         let step = max - self.stride;
-        // So many steps until a window reaches the other end.
+        // The number of steps until a window reaches the other end.
         let steps = (length - max).div_ceil(step);
         let window = |step_number: usize| {
             let skipped = step_number * step;
@@ -123,7 +125,7 @@ mod tests {
         Truncation { max_length, stride, strategy, direction }
     }
 
-    /// Windows by walking: from one end, a step at a time, until the other end is in.
+    /// The windows by walking: step by step from one end, until the other end is included.
     fn walked(tokens: &[usize], max: usize, stride: usize, direction: Direction) -> Vec<Vec<usize>> {
         let mut line = tokens.to_vec();
         if direction == Direction::Left {
@@ -144,14 +146,15 @@ mod tests {
         }
     }
 
-    /// The lengths of a pair by taking one token at a time from the longer text, the second where both are alike.
+    /// The lengths of a pair by removing one token at a time from the longer text, or from the
+    /// second if both are equal.
     fn taken_away(mut first: usize, mut second: usize, max: usize) -> (usize, usize) {
         let first_is_longer = first > second;
         while first + second > max {
             match first.cmp(&second) {
                 std::cmp::Ordering::Greater => first -= 1,
                 std::cmp::Ordering::Less => second -= 1,
-                // The odd token stays with the text that was the longer one.
+                // The odd token stays with the text that was longer.
                 std::cmp::Ordering::Equal if first_is_longer => second -= 1,
                 std::cmp::Ordering::Equal => first -= 1,
             }

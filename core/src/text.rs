@@ -186,8 +186,8 @@ fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
             out.push_str(std::str::from_utf8(&bytes).expect("every unit is below 0x80"));
             rest = tail;
         }
-        // Converts a stretch with other characters one by one, but at most two blocks; then tries
-        // blocks again.
+        // Converts text with other characters one by one, at most two blocks; then tries blocks
+        // again.
         let mut stretch = stretch_end(rest);
         if stretch == 0 {
             return Ok(());

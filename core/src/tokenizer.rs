@@ -243,8 +243,8 @@ impl Tokenizer {
         catch(|| load::ranks::load(ranks, definition).map(Self::ready))
     }
 
-    /// Returns the bytes of a tokenizer.json that loads to a tokenizer with the same behaviour.
-    /// Equal tokenizers yield equal bytes.
+    /// Returns the bytes of a tokenizer.json that loads to a tokenizer with the same behaviour. The
+    /// result is deterministic.
     ///
     /// A tokenizer from a tokenizer.json can always be saved. For a tokenizer from ranks, this is
     /// an error if the format cannot express it. The saved tokenizer has three differences that the
@@ -440,8 +440,9 @@ impl Tokenizer {
         Ok(Plan { columns: Columns::NONE, truncation: None, padding: None, overflow: false, ..plan })
     }
 
-    /// The truncation of a call. Fails at once if the caller's truncation can never apply to a
-    /// single text. The file's truncation fails only when it applies.
+    /// The truncation of a call. Fails at once if the stride of the caller's truncation exceeds the
+    /// length that special tokens leave for a single text. The file's truncation fails only when it
+    /// applies.
     fn truncation_of(&self, options: &EncodeOptions) -> Result<Option<Truncation>, EncodeError> {
         if let Setting::On(truncation) = options.truncation {
             let added = self.post_processor.added_tokens(false);

@@ -78,7 +78,7 @@ impl Tokenizer {
 
     /// Replaces `ids` by the first ids of a text, at most `room`, that cover whole characters only.
     /// `read` is the length of the text if and only if all ids fit, including special tokens behind
-    /// the text. Computes ids beyond `room` only as needed. Ignores truncation and padding.
+    /// the text; then no offsets are computed. Ignores truncation and padding.
     pub fn encode_first(
         &self,
         text: Text<'_>,

@@ -235,8 +235,8 @@ impl Reach {
 }
 
 impl Tokenizer {
-    /// The lengths of its tokens, computed on first use. `None` if they are not bounded by the
-    /// text.
+    /// The bounds of its tokens' lengths, computed on first use. `None` if tokens do not spell the
+    /// text that they cover.
     pub(crate) fn reach(&self) -> Option<&Reach> {
         self.reach.get_or_init(|| Reach::new(self).map(Box::new)).as_deref()
     }

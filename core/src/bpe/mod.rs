@@ -1,17 +1,17 @@
-//! The BPE model: a word, as the pre-tokenizer cut it, becomes token ids.
+//! The BPE model: converts a word of the pre-tokenizer to token ids.
 //!
 //! A word starts as a list of *symbols*: one per byte in byte-level models, one per character in
 //! all others. Then pairs of adjacent symbols are merged: always the pair with the lowest rank, the
-//! leftmost of equal ones, until no pair has a merge. What is left are the word's tokens.
+//! leftmost of equal ones, until no pair has a merge. The remaining symbols are the word's tokens.
 //!
 //! The steps for a word, in order:
 //!
-//! 1. [`word_cache`]: a word that was encoded before has its ids there.
+//! 1. [`word_cache`]: returns the ids of a word that was encoded before.
 //! 2. [`token_table`]: with `ignore_merges`, a word that is a token is not merged.
-//! 3. [`alphabet`]: the word's symbols.
-//! 4. [`merges`]: what each pair of symbols merges to, and with which rank.
-//! 5. One of the merge loops, which all give the same result: [`short_word`] for words of up to 62
-//!    symbols, [`crate::simd::lane_merger`] for sixteen words at once, [`long`] for anything else.
+//! 3. [`alphabet`]: converts the word to symbols.
+//! 4. [`merges`]: the result and the rank of merging a pair of symbols.
+//! 5. One of the merge loops, which all yield the same result: [`short_word`] for words of up to 62
+//!    symbols, [`crate::simd::lane_merger`] for sixteen words at once, [`long`] for all others.
 //!    [`incremental`] merges very long words block by block.
 //!
 //! Two modules analyze the vocabulary when it is loaded. [`self_tokens`] finds the tokens that
@@ -121,8 +121,8 @@ impl Bpe {
     }
 
     /// Determines for which of `tokens` [`Self::is_self_token`] holds. Their ids are below `ids`,
-    /// and all have the length of a short word. Not needed where words that are tokens are not
-    /// merged, and not possible where symbols are characters.
+    /// and all have the length of a short word. Does nothing with `ignore_merges`, which makes
+    /// every token a self token, or if symbols are characters.
     pub(crate) fn find_self_tokens(&mut self, tokens: impl Iterator<Item = u32>, ids: usize) {
         if self.byte_pairs.is_some() && self.tokens.is_none() && self.dropout.is_none() {
             self.self_tokens = SelfTokens::among(&self.merges, &self.alphabet, tokens, ids);
@@ -196,8 +196,8 @@ impl Bpe {
     }
 
     /// Merges words of up to [`lane_merger::MAX_LEN`] bytes, sixteen at a time, and calls `each`
-    /// with every word and its tokens. Words that are too few for that at the end are left out, and
-    /// all words are unless [`Self::merges_in_lanes`].
+    /// with every merged word and its tokens. Skips the last words if they are too few for a group,
+    /// and all words unless [`Self::merges_in_lanes`].
     pub(crate) fn tokenize_in_lanes<W: AsRef<[u8]>>(
         &self,
         words: impl Iterator<Item = W>,

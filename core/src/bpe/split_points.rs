@@ -21,8 +21,8 @@ pub(crate) struct SplitPoints {
     ascii: Box<[u128; 128]>,
     /// All other pairs, by [`hash`].
     others: KeyFilter,
-    /// For pairs of classes of ASCII characters, whether any pair is joinable; by the class of the
-    /// left character.
+    /// Summaries of the joinable pairs of two character classes, by the class of the left
+    /// character.
     classes: [ClassRule; CLASSES],
     /// A character that starts a piece wherever it occurs; if it is set, spaces also do.
     piece_start: Option<char>,

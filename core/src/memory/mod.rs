@@ -5,15 +5,15 @@
 //! - [`pool`]: three kinds of pool, which keep released blocks for later allocations.
 //! - `shared`: a pool that threads share, and the steps of an allocation.
 //! - [`pages`]: pages from the kernel.
-//! - [`fallible`]: allocations that may fail, and what becomes of it.
+//! - [`fallible`]: allocations that may fail, and the handling of failures.
 //!
 //! A *block* is *allocated* from the pool and later *released*. A released block waits in a list
 //! until an allocation *drains* it into the pool, where it is *cached*. Cached memory is *warm*
 //! while it keeps its pages; *decommitting* gives the pages back to the kernel and keeps the
 //! addresses. At any time `free + outstanding + cached == mapped`, see [`Stats`].
 //!
-//! The process has one pool, which is created by its first use. [`configure`] can replace it.
-//! Blocks of the former pool return to it, and it lives until the last has.
+//! The process has one pool, which is created on first use. [`configure`] can replace it. Blocks of
+//! the former pool return to it, and it is dropped after its last block has returned.
 #![allow(unsafe_code)]
 
 pub(crate) mod fallible;
@@ -62,11 +62,11 @@ impl Default for Settings {
     }
 }
 
-/// The error for a name of no kind of pool, or of no advice.
+/// The error for an unknown name of a pool kind or of an advice.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{what} must be {expected}, but it is {name:?}")]
 pub struct UnknownName {
-    /// What the name was given for, as in the message.
+    /// The setting that the name was given for: the subject of the message.
     pub what: String,
     /// The valid names.
     pub expected: &'static str,

@@ -170,8 +170,9 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: `system::map` or `system::reserve` returned these pages, and every block in them
-        // was released before the mapping is dropped.
+        // SAFETY: these pages came from the functions of `system`, and nobody uses them any more:
+        // pools only drop mappings without outstanding blocks, blocks keep their pool alive, and a
+        // table owns its mapping.
         unsafe { system::unmap(self.start, self.reserved) };
     }
 }

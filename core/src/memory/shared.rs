@@ -30,7 +30,7 @@ use super::pool::{Block, Pool, PoolUsage};
 use super::steps::{AllocStep, AllocSteps, StepCost};
 use crate::lock::{Lock, Locks, Std};
 
-/// Something that holds blocks and can be asked to release those that are garbage.
+/// An owner of blocks that can release unreachable ones on request, such as a garbage collector.
 pub trait Collector: Send + Sync {
     /// Requests a collection. Returns whether it may have released blocks already. Must neither
     /// wait for another thread nor allocate from the pool.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// A step of an allocation. The steps are tried in this order.
+/// A step of an allocation. The module `shared` documents the order of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AllocStep {
     /// Looking for a cached block.
@@ -11,7 +11,7 @@ pub enum AllocStep {
     Merge,
     /// Mapping new memory.
     Map,
-    /// Unmapping cached memory, to stay below the cap.
+    /// Unmapping cached memory, to stay below the bound.
     Reclaim,
     /// Requesting a quick collection.
     QuickCollection,

@@ -62,7 +62,7 @@ pub struct Piece {
 pub struct Progress {
     /// The start of the next piece.
     pub start: usize,
-    /// The end of the last piece. It equals `start` unless pieces overlap.
+    /// The end of the last piece. It is equal to `start`, or behind it if pieces overlap.
     pub covered: usize,
 }
 

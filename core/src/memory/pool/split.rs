@@ -160,8 +160,9 @@ impl<P: Pages> Split<P> {
         block
     }
 
-    /// The mapping that can grow by the fewest bytes to end with a free block of `bytes` bytes, and
-    /// that number. A huge mapping qualifies only if it is one free block and can move.
+    /// Returns the mapping that needs the fewest new bytes to end with a free block of `bytes`
+    /// bytes, and the number of new bytes. A huge mapping qualifies only if it is one free block
+    /// and can move.
     fn growable(&self, class: SizeClass, bytes: usize) -> Option<(u32, usize)> {
         let lacking = |mapping: u32| {
             let (whole, pages) = (&self.mapping_infos[mapping as usize], self.mappings.get(mapping));

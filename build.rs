@@ -1,5 +1,5 @@
-//! What the linker has to know to make a Node addon, and the cfg `mimalloc`: set where the feature is on and the target
-//! is one of those it was tested on.
+//! Passes the linker arguments of a Node addon, and sets the cfg `mimalloc` if the feature is
+//! enabled and the target is one on which mimalloc was tested.
 
 use std::env;
 
@@ -12,7 +12,7 @@ fn main() {
     }
 }
 
-/// The same targets as those Cargo.toml has the dependency for, which cannot be named in one place for both.
+/// The targets for which Cargo.toml has the dependency. They cannot be named in one place for both.
 fn is_tested_with_mimalloc() -> bool {
     let target = |part: &str| env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default();
     matches!(

@@ -1,9 +1,14 @@
-//! The allocator of this addon, and the only calls into it beside allocating.
+//! The global allocator of the addon, and the few other calls into it.
 //!
-//! Registered here and never in the core: whoever uses the core as a library keeps their own. Only the targets where it
-//! was tested get it: those that build.rs sets the cfg `mimalloc` for. Feature `v2` because the default, v3, crashes when the addon is only
-//! ever loaded in worker threads (`__test__/07-workers.test.mjs` holds that); `local_dynamic_tls` because static TLS runs out in crowded
-//! processes; `no_thp` because its first huge pages, 2 to 4 MiB, were mostly empty: tables ask for their own.
+//! It is registered in the addon and not in the core, so that users of the core as a library keep
+//! their own allocator. It is enabled only on the targets on which it was tested: build.rs sets the
+//! cfg `mimalloc` there. Features of the crate `mimalloc`:
+//!
+//! - `v2`: version 3, the default, crashes if the addon is only loaded in worker threads (tested by
+//!   `__test__/07-workers.test.mjs`).
+//! - `local_dynamic_tls`: static TLS runs out in processes with many shared libraries.
+//! - `no_thp`: the first huge pages of mimalloc, 2 to 4 MiB, were mostly empty. The tables of the
+//!   core request huge pages themselves.
 #![allow(unsafe_code)]
 
 #[cfg(mimalloc)]
@@ -13,7 +18,7 @@ mod reserve;
 #[global_allocator]
 static ALLOCATOR: WithReserve = WithReserve;
 
-/// mimalloc, and behind it a [`reserve`] for allocations that fail and cannot report it.
+/// mimalloc, with a [`reserve`] for allocations that fail in code that cannot report the failure.
 #[cfg(mimalloc)]
 struct WithReserve;
 
@@ -27,8 +32,9 @@ mod with_reserve {
 
     use super::reserve::{RESERVE, Reserve};
 
-    /// What becomes of an allocation that mimalloc refused: it is tried again once mimalloc has given back what it keeps;
-    /// then the reserve serves it, unless the caller can report the failure.
+    /// Handles an allocation that mimalloc could not serve. It makes mimalloc return its free
+    /// memory to the system and tries again. If that fails too, the reserve serves the allocation,
+    /// unless the caller can report the failure; then the result is null.
     #[cold]
     fn retry(layout: Layout, allocate: impl Fn() -> *mut u8) -> *mut u8 {
         super::release_free_memory();
@@ -40,12 +46,13 @@ mod with_reserve {
         RESERVE.allocate(layout)
     }
 
-    // SAFETY: memory of mimalloc goes back to mimalloc, memory of the reserve to the reserve: `Reserve::owns` tells them
-    // apart by address, and the reserve is a static that mimalloc cannot hand out. Neither unwinds.
+    // SAFETY: memory is released to the allocator that it came from. `Reserve::owns` decides by
+    // address: the reserve is a static, so mimalloc never returns memory inside it. No method
+    // unwinds.
     unsafe impl GlobalAlloc for super::WithReserve {
         #[inline]
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            // SAFETY: the caller's layout.
+            // SAFETY: the caller of `alloc` guarantees a layout of nonzero size.
             let allocate = || unsafe { MiMalloc.alloc(layout) };
             let memory = allocate();
             if memory.is_null() { retry(layout, allocate) } else { memory }
@@ -53,7 +60,7 @@ mod with_reserve {
 
         #[inline]
         unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-            // SAFETY: the caller's layout.
+            // SAFETY: the caller of `alloc_zeroed` guarantees a layout of nonzero size.
             let allocate = || unsafe { MiMalloc.alloc_zeroed(layout) };
             let memory = allocate();
             if !memory.is_null() {
@@ -61,7 +68,8 @@ mod with_reserve {
             }
             let memory = retry(layout, allocate);
             if !memory.is_null() {
-                // SAFETY: `retry` gave so many bytes; those of the reserve may have been in use before.
+                // SAFETY: `retry` returned at least `layout.size()` bytes. Bytes of the reserve may
+                // have been in use before, so they are cleared here.
                 unsafe { ptr::write_bytes(memory, 0, layout.size()) };
             }
             memory
@@ -72,24 +80,26 @@ mod with_reserve {
             if Reserve::owns(memory) {
                 return RESERVE.release();
             }
-            // SAFETY: it is not the reserve's, so it came from mimalloc, with this layout.
+            // SAFETY: the memory is not in the reserve, so mimalloc allocated it, with this layout.
             unsafe { MiMalloc.dealloc(memory, layout) }
         }
 
         #[inline]
         unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
             if !Reserve::owns(memory) {
-                // SAFETY: it is not the reserve's, so it came from mimalloc, with this layout. After a failure it is as it
-                // was.
+                // SAFETY: the memory is not in the reserve, so mimalloc allocated it, with this
+                // layout. If `realloc` fails, the old allocation is unchanged.
                 let moved = unsafe { MiMalloc.realloc(memory, layout, bytes) };
                 if !moved.is_null() {
                     return moved;
                 }
             }
-            // SAFETY: the caller vouches for the size, and the alignment is that of a layout.
+            // SAFETY: the caller of `realloc` guarantees that `bytes` is nonzero and does not
+            // overflow when rounded up to the alignment, which is the one of a valid layout.
             let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(bytes, layout.align())) };
             if !moved.is_null() {
-                // SAFETY: both are that long, and the new one is another allocation; the old one is not used any more.
+                // SAFETY: both allocations have at least `min(layout.size(), bytes)` bytes and do
+                // not overlap. The old one is released and not used again.
                 unsafe {
                     ptr::copy_nonoverlapping(memory, moved, layout.size().min(bytes));
                     self.dealloc(memory, layout);
@@ -100,26 +110,28 @@ mod with_reserve {
     }
 }
 
-/// Gives back to the system what this allocator keeps of memory that this thread freed, and of that of threads that are
-/// gone.
+/// Returns to the system the free memory that mimalloc keeps for this thread and for threads that
+/// have ended.
 pub fn release_free_memory() {
     #[cfg(mimalloc)]
-    // SAFETY: any thread may call it at any time.
+    // SAFETY: `mi_collect` may be called by any thread at any time.
     unsafe {
         libmimalloc_sys::mi_collect(true);
     }
 }
 
-/// Has this allocator keep for a second what was freed, where the environment (`MIMALLOC_PURGE_DELAY`) does not say how
-/// long. Its own ten milliseconds are less than a large text takes: the columns of each text were written to pages that the system had to clear
-/// again, and a text of twice the length took up to 2.8 times as long.
+/// Makes mimalloc keep freed memory for one second, unless the environment (`MIMALLOC_PURGE_DELAY`)
+/// sets another delay. The default of 10 ms is shorter than the time that a large text takes: the
+/// columns of each text were written to pages that the system had to clear again, and a text of
+/// twice the length took up to 2.8 times as long.
 pub fn keep_freed_memory() {
     #[cfg(mimalloc)]
     {
         use libmimalloc_sys::{mi_option_eager_commit_delay, mi_option_set_default};
-        // As mimalloc.h of version 2 counts them; the crate has no name for it.
+        // The number of the option in mimalloc.h of version 2. The crate does not export a name for
+        // it.
         const PURGE_DELAY: i32 = mi_option_eager_commit_delay + 1;
-        // SAFETY: writes one number of mimalloc's, which other threads at most read.
+        // SAFETY: the call stores one integer option of mimalloc, which other threads only read.
         unsafe { mi_option_set_default(PURGE_DELAY, 1000) };
     }
 }

@@ -1,4 +1,5 @@
-//! Batches: on the threadpool, or on the JS thread for whoever can wait. Both share one function per operation.
+//! The batch calls, asynchronous on the threadpool or synchronous on the JS thread. Both use the
+//! same function for each operation.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::options::{self, COLUMNS, Extra};
 use crate::task::{Job, Work};
 use crate::text::{self, Arena, Inputs};
 
-/// Encodes texts.
+/// The work of encoding a batch.
 pub struct EncodeWork {
     tokenizer: Arc<Tokenizer>,
     inputs: Inputs,
@@ -39,7 +40,7 @@ impl Work for EncodeWork {
             |texts| batch::encode_texts_deferred(tokenizer, texts, options, &run),
             |inputs| batch::encode_inputs_deferred(tokenizer, inputs, options, &run),
         )??;
-        // The memory of the texts serves for the result.
+        // Releases the memory of the texts first, so that the pool can reuse it for the result.
         self.inputs = Inputs::default();
         let encoded = encoded.gather()?;
         let rows = encoded.len() as u32;
@@ -56,7 +57,7 @@ impl Work for EncodeWork {
     }
 }
 
-/// A column taken out of a batch: numbers are lent to JS, as the ids are.
+/// Takes a column out of a batch. Numeric columns are passed to JS without a copy, like the ids.
 fn taken(columns: &mut BatchColumns, column: Columns) -> Result<Column, OutOfMemory> {
     Ok(match column {
         Columns::TOKENS => Either3::C(columns.take_tokens().try_into()?),
@@ -65,7 +66,7 @@ fn taken(columns: &mut BatchColumns, column: Columns) -> Result<Column, OutOfMem
     })
 }
 
-/// Counts the ids of texts.
+/// The work of counting the ids of texts.
 pub struct CountWork(EncodeWork);
 
 impl Work for CountWork {
@@ -84,7 +85,7 @@ impl Work for CountWork {
     }
 }
 
-/// Decodes rows of ids: row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
+/// The work of decoding rows of ids: row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
 pub struct DecodeWork {
     tokenizer: Arc<Tokenizer>,
     ids: Vec<u32>,
@@ -117,13 +118,13 @@ impl Work for DecodeWork {
     }
 }
 
-/// Says how many processors batches may use: in WebAssembly only JS knows.
+/// Sets the number of processors that batches may use. In WebAssembly only JS knows it.
 #[napi]
 pub fn set_processors(processors: u32) {
     batch::set_processors(processors as usize);
 }
 
-/// Copies the texts and packs the work.
+/// Creates the work of encoding the copied texts.
 fn encode_work(
     turn: Option<&Turn>,
     handle: &Handle,
@@ -141,8 +142,9 @@ fn encode_work(
     }
 }
 
-/// Encodes an array of texts on the threadpool; each with the one at its place in `pairs`, if that is an array.
-// JS gives them one by one because that is cheapest.
+/// Encodes an array of texts on the threadpool. If `pairs` is an array, text `i` is encoded
+/// together with `pairs[i]`.
+// Separate arguments are the cheapest to pass from JS.
 #[allow(clippy::too_many_arguments)]
 #[napi]
 pub fn encode_batch(
@@ -160,7 +162,7 @@ pub fn encode_batch(
     Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
 }
 
-/// Encodes as [`encode_batch`], now, on this thread and the core's own.
+/// Like [`encode_batch`], but synchronous, on this thread and the threads of the core.
 #[napi]
 pub fn encode_batch_sync(
     env: Env,
@@ -176,7 +178,7 @@ pub fn encode_batch_sync(
     caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// Packs the counting of an array of texts.
+/// Copies an array of texts and creates the work of counting their ids.
 fn count_work(
     env: Env,
     turn: Option<&Turn>,
@@ -190,7 +192,7 @@ fn count_work(
     Ok(CountWork(encode_work(turn, handle, Inputs::Texts(texts), flags, extra, threads)))
 }
 
-/// Counts the ids of an array of texts on the threadpool.
+/// Counts the ids of each text of an array, on the threadpool.
 #[napi]
 pub fn count_batch(
     env: Env,
@@ -205,7 +207,7 @@ pub fn count_batch(
     Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
 }
 
-/// Counts as [`count_batch`], now. For threads that may not wait for others.
+/// Like [`count_batch`], but synchronous.
 #[napi]
 pub fn count_batch_sync(
     env: Env,
@@ -219,7 +221,7 @@ pub fn count_batch_sync(
     caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// Copies both Uint32Arrays and packs the work.
+/// Copies both Uint32Arrays and creates the work.
 fn decode_work(
     env: Env,
     turn: Option<&Turn>,
@@ -241,7 +243,8 @@ fn decode_work(
     })
 }
 
-/// Decodes rows of ids on the threadpool.
+/// Decodes rows of ids on the threadpool. Errors: row offsets that do not rise from 0 to the number
+/// of ids.
 #[napi]
 pub fn decode_batch(
     env: Env,
@@ -256,7 +259,7 @@ pub fn decode_batch(
     Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
 }
 
-/// Decodes as [`decode_batch`], now. For threads that may not wait for others.
+/// Like [`decode_batch`], but synchronous.
 #[napi]
 pub fn decode_batch_sync(
     env: Env,

@@ -1,5 +1,6 @@
-//! The synchronous calls that need only so many tokens of a text. Two numbers are given back by writing them to `result`, a
-//! Uint32Array of two that `lib/` keeps, so that a call leaves nothing to collect.
+//! Synchronous calls that need only a bounded number of tokens of a text. A call returns two
+//! numbers by writing them to `result`, a Uint32Array of length two that `lib/` reuses, so that a
+//! call creates no garbage.
 
 use napi::Env;
 use napi::bindgen_prelude::{External, Unknown};
@@ -13,7 +14,8 @@ use crate::options::{self, Extra};
 use crate::text;
 use crate::tokenizer::{IDS, MOST_KEPT};
 
-/// Whether a text has at most `limit` ids. One that is too long for that is not even copied.
+/// Whether a text has at most `limit` ids. A text whose length alone shows that it has more is not
+/// copied.
 #[napi]
 pub fn is_within(
     env: Env,
@@ -45,7 +47,8 @@ fn is_surely_beyond(
     }
 }
 
-/// Writes the ids of a text to `target`, as many as fit; `result` gets how much of the text they are, and their number.
+/// Writes as many ids of a text to `target` as fit. `result` gets the length of the text that these
+/// ids cover, in UTF-16 units (in bytes if the text is a Uint8Array), and the number of ids.
 #[napi]
 pub fn encode_into(
     env: Env,
@@ -74,8 +77,8 @@ pub fn encode_into(
     made.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// The longest prefix of a text that has at most `limit` ids: `result` gets its length and the number of its ids. False if
-/// special tokens alone are more.
+/// Finds the longest prefix of a text that has at most `limit` ids. `result` gets its length and
+/// its number of ids. Returns false if the special tokens alone exceed the limit.
 #[napi]
 pub fn longest_prefix(
     env: Env,
@@ -97,7 +100,8 @@ pub fn longest_prefix(
     made.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// The most UTF-16 units or bytes of text that so many ids can stand for; null where there is no bound.
+/// Maximum number of UTF-16 units or bytes of text that `ids` ids can stand for; null if there is
+/// no bound.
 #[napi]
 pub fn most_units(env: Env, handle: &External<Handle>, ids: u32) -> napi::Result<Option<f64>> {
     caught(|| Ok(handle.tokenizer.most_bytes(ids as usize).map(|bytes| bytes as f64)))

@@ -1,4 +1,4 @@
-//! Tokenizers made from others, and tokenizers as files.
+//! Tokenizers derived from others, and tokenizers saved as tokenizer.json.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::memory::Bytes;
 use crate::node_api;
 use crate::options::{ExtraPadding, ExtraTruncation, setting};
 
-/// A token to add; `lib/changes.js` has checked it and filled in what was left out.
+/// A token to add. `lib/changes.js` has validated it and filled in the defaults.
 #[napi(object)]
 pub struct ChangedToken {
-    /// Its text.
+    /// The text of the token.
     pub content: String,
-    /// The id that it has to get.
+    /// The required id; by default the next free one.
     pub id: Option<u32>,
-    /// See [`AddedToken`], as are the others.
+    /// These flags are those of [`AddedToken`].
     pub special: bool,
     pub single_word: bool,
     pub lstrip: bool,
@@ -35,7 +35,7 @@ impl From<ChangedToken> for NewToken {
     }
 }
 
-/// What is to be different; components as JSON.
+/// The requested changes. Components are given as JSON.
 #[napi(object)]
 pub struct ChangeOptions {
     pub added_tokens: Vec<ChangedToken>,
@@ -45,10 +45,10 @@ pub struct ChangeOptions {
     pub decoder: Option<String>,
     pub model: Option<String>,
     pub truncation: Option<ExtraTruncation>,
-    /// No truncation any more.
+    /// Whether to remove the truncation.
     pub no_truncation: bool,
     pub padding: Option<ExtraPadding>,
-    /// No padding any more.
+    /// Whether to remove the padding.
     pub no_padding: bool,
 }
 
@@ -67,7 +67,8 @@ impl From<ChangeOptions> for Changes {
     }
 }
 
-/// A tokenizer like this one, with changes. No other load is given it: it was not made from the bytes of a file.
+/// Returns a copy of a tokenizer with changes. It is not shared with later loads, because it was
+/// not built from the bytes of a file.
 #[napi]
 pub fn change(env: Env, handle: &External<Handle>, changes: ChangeOptions) -> napi::Result<External<Handle>> {
     caught(|| Ok(Arc::new(handle.tokenizer.with(&changes.into())?)))
@@ -75,7 +76,7 @@ pub fn change(env: Env, handle: &External<Handle>, changes: ChangeOptions) -> na
         .map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// The bytes of a tokenizer.json.
+/// Returns the bytes of a tokenizer.json.
 #[napi]
 pub fn to_buffer(env: Env, handle: &External<Handle>) -> napi::Result<Bytes> {
     caught(|| Ok(Bytes::Plain(handle.tokenizer.to_json()?))).map_err(|failure| node_api::js_error(env, &failure))

@@ -1,4 +1,5 @@
-//! What one input yields beside its ids, and only when it is asked for.
+//! The columns of a single input's encoding besides the ids. They are computed only when they are
+//! requested.
 
 use napi::Env;
 use napi::bindgen_prelude::{Either3, External, Unknown};
@@ -13,20 +14,21 @@ use crate::node_api::{self, JsTexts};
 use crate::options::{self, COLUMNS, Extra};
 use crate::text;
 
-/// A column on its way to JS.
+/// A column to be passed to JS.
 pub type Column = Either3<Words, Bytes, JsTexts>;
 
-/// Two numbers behind the last column are no columns: all rows,
+/// Pseudo-columns: the number behind the last column stands for the ids of all rows,
 const ROWS: usize = COLUMNS.len();
-/// and the sequence ranges.
+/// and the next one for the sequence ranges.
 const RANGES: usize = COLUMNS.len() + 1;
 
-/// One column of an input's encoding: words or bytes to be viewed as the column's type, or strings. With the flag for
-/// overflow it goes on with that of each part.
+/// Returns one column of an input's encoding: 32-bit words or bytes, which JS views as the type of
+/// the column, or strings. With the overflow flag, the column of each overflowing part follows.
 ///
-/// Two numbers behind the last column are no columns: the first gives the number of rows, where each ends, for each the
-/// number and the places of the parts that are its own overflow, and all ids; the second gives for each row the number of
-/// its sequence ranges, and of each range the sequence, start and end.
+/// `which` is the number of a column, or one of two pseudo-columns behind the last one. The first
+/// returns the number of rows, the end of each row, for each row the number and the indices of its
+/// own overflowing parts, and then the ids of all rows. The second returns for each row the number
+/// of its sequence ranges, and for each range its sequence, start and end.
 #[napi]
 pub fn column(
     env: Env,
@@ -58,12 +60,14 @@ pub fn column(
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// All numbers of an input's encoding in one block, for whoever asks for more than one column: encoding costs more than they
-/// do, and so do blocks of memory of a short text.
+/// Returns all numeric columns of an input's encoding in one block. Used when more than one column
+/// is requested, because encoding again for each column, or allocating a block for each, costs more
+/// than the unused columns.
 ///
-/// First the number of tokens, of all rows as in [`column`]; then of each the offsets, if the flags ask for them, the type
-/// ids, the word ids and the sequence ids; then the masks of special tokens and of attention, a byte a token, filled up to
-/// whole words; at last the sequence ranges.
+/// Layout: the number of tokens of all rows together (rows as in [`column`]); then for each token
+/// the offsets if the flags request them, the type ids, the word ids and the sequence ids; then the
+/// special tokens mask and the attention mask, one byte per token, padded to whole words; then the
+/// sequence ranges as in [`column`].
 #[napi]
 pub fn numbers(
     env: Env,
@@ -96,7 +100,8 @@ pub fn numbers(
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// An input's encoding with these columns, then the parts that truncation cut off.
+/// Encodes an input with these columns. The first row is the encoding itself, the others are the
+/// parts that truncation cut off.
 fn rows(
     handle: &Handle,
     value: &Unknown<'_>,
@@ -117,7 +122,7 @@ fn rows(
     })
 }
 
-/// A column taken out of all rows.
+/// Takes a column out of all rows.
 fn taken(rows: &mut [Encoding], column: Columns) -> Result<Column, OutOfMemory> {
     Ok(match column {
         Columns::TOKENS => Either3::C(end_to_end(rows, Encoding::take_tokens)?.try_into()?),
@@ -128,7 +133,7 @@ fn taken(rows: &mut [Encoding], column: Columns) -> Result<Column, OutOfMemory> 
     })
 }
 
-/// What all rows have; that of the first is not copied.
+/// Concatenates the values of all rows. Those of the first row are not copied.
 fn end_to_end<T>(rows: &mut [Encoding], take: impl Fn(&mut Encoding) -> Vec<T>) -> Result<Vec<T>, OutOfMemory> {
     let mut rows = rows.iter_mut();
     let mut all = rows.next().map(&take).unwrap_or_default();
@@ -158,7 +163,8 @@ fn all_rows(rows: &[Encoding]) -> Result<Vec<u32>, OutOfMemory> {
     Ok(words)
 }
 
-/// The sequence ranges of all rows: of each how many there are, then sequence, start and end of each range.
+/// The sequence ranges of all rows: for each row their number, then sequence, start and end of each
+/// range.
 fn ranges(rows: &[Encoding]) -> Result<Vec<u32>, OutOfMemory> {
     let mut words = vec![];
     for ranges in rows.iter().map(Encoding::sequence_ranges) {

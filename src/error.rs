@@ -1,4 +1,4 @@
-//! The one place where an error becomes a JS error: a class, a stable `code`, a message for people.
+//! Converts every error to a JS error with a class, a stable `code` and a message for people.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,55 +7,56 @@ use tokenlane_core::batch::BatchError;
 use tokenlane_core::memory::OutOfMemory;
 use tokenlane_core::{DecodeError, EncodeError, LoadError, SaveError};
 
-/// Which class of JS error a failure becomes.
+/// The class of the JS error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// `Error`: the world or the data was not as it should be.
+    /// `Error`: a problem with the environment or with the data.
     Error,
-    /// `TypeError`: an argument is of the wrong kind.
+    /// `TypeError`: an argument has the wrong type.
     Type,
-    /// `RangeError`: an argument is of the right kind, but outside what is allowed.
+    /// `RangeError`: an argument has the right type, but a value that is not allowed.
     Range,
 }
 
-/// A failure on its way to JS. It can be made on any thread; [`crate::node_api::js_error`] turns it into an error there.
+/// A failure to be reported to JS. It can be created on any thread; [`crate::node_api::js_error`]
+/// converts it on the JS thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The class of the JS error.
     pub class: Class,
-    /// `error.code`, `ERR_TOKENLANE_…`.
+    /// `error.code`, which starts with `ERR_TOKENLANE_`.
     pub code: &'static str,
     /// `error.message`.
     pub message: String,
-    /// `error.row`: the row of a batch that failed, from 0.
+    /// `error.row`: the index of the batch row that failed, from 0.
     pub row: Option<usize>,
-    /// `error.component`, `error.reached` and `error.limit`: what exceeds the output limit.
+    /// `error.component`, `error.reached` and `error.limit`: details of an exceeded output limit.
     pub exceeded: Option<Exceeded>,
 }
 
-/// What made more output than a file may.
+/// Details of an exceeded output limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exceeded {
-    /// In words.
+    /// The component, as it appears in a message.
     pub component: &'static str,
-    /// What it would have come to.
+    /// The size in bytes that the output would have reached.
     pub reached: usize,
-    /// What is allowed.
+    /// The limit in bytes.
     pub limit: usize,
 }
 
 impl Failure {
-    /// A failure of no row in particular.
+    /// Creates a failure that does not belong to a row.
     pub fn new(class: Class, code: &'static str, message: impl Into<String>) -> Self {
         Self { class, code, message: message.into(), row: None, exceeded: None }
     }
 
-    /// An argument of the wrong kind.
+    /// An argument has the wrong type.
     pub fn wrong_type(message: impl Into<String>) -> Self {
         Self::new(Class::Type, "ERR_TOKENLANE_ARGUMENT_TYPE", message)
     }
 
-    /// The core panicked: a bug in tokenlane, and no reason for the process to end.
+    /// The core panicked. This is a bug in tokenlane, but the process continues.
     pub fn panicked(message: &str) -> Self {
         Self::new(
             Class::Error,
@@ -64,8 +65,9 @@ impl Failure {
         )
     }
 
-    /// The message as it is told: of one that names something very long only both ends. A string of JavaScript has a most length, and
-    /// an error that cannot be made has no code.
+    /// The message for JS. Of a message above 16 KiB only the first and last KiB are kept: JS
+    /// strings have a maximum length, and an error whose message cannot be created would lose its
+    /// code.
     pub fn told(&self) -> Cow<'_, str> {
         const LONG: usize = 16 << 10;
         const ENDS: usize = 1 << 10;
@@ -77,7 +79,7 @@ impl Failure {
         Cow::Owned(format!("{} … {}", &self.message[..start], &self.message[end..]))
     }
 
-    /// Puts where it happened in front of the message.
+    /// Prepends the place of the failure to the message.
     pub fn within(mut self, place: &str) -> Self {
         self.message = format!("{place}: {}", self.message);
         self
@@ -152,10 +154,12 @@ impl From<BatchError> for Failure {
     }
 }
 
-/// Runs `work`; a panic inside becomes a failure, and so does an allocation that failed and unwound.
+/// Runs `work`. A panic becomes a failure, and so does a failed allocation that unwinds with
+/// [`OutOfMemory`].
 ///
-/// Nothing that `work` touches is looked at again after a panic except tokenizers, which are immutable apart from caches
-/// that the core keeps consistent, and scratch that is cleared before each use.
+/// Unwind safety: after a panic, nothing that `work` uses is read again except tokenizers, which
+/// are immutable apart from caches that the core keeps consistent, and scratch buffers that are
+/// cleared before each use.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         if let Some(&error) = payload.downcast_ref::<OutOfMemory>() {

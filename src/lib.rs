@@ -1,20 +1,27 @@
-//! The Node side of tokenlane: all of napi, and nothing else. Each function here converts, calls the core, converts.
+//! The Node addon of tokenlane. All uses of napi are in this crate. Each exported function converts
+//! its arguments, calls the core and converts the result.
 //!
-//! The way of a call, in the order of the modules:
+//! The modules in the order in which a call passes through them:
 //!
-//! 1. [`options`]: one integer of flags becomes the core's options. `lib/` has checked what the user wrote.
-//! 2. [`text`]: strings are copied once, as UTF-16, on the JS thread, into an arena that any worker may read.
-//! 3. [`line`]: at most two batches run in the process at a time; the others stand in line, first come, first served.
-//! 4. [`task`]: what runs on the libuv threadpool: a panic becomes an error, the place in the line is given back.
-//! 5. [`tokenizer`], [`bounded`], [`split`], [`batch`], [`change`]: the calls themselves: one text, many, a tokenizer as a whole.
-//! 6. [`memory`]: ids go to JS as one ArrayBuffer over the core's own memory, without a copy.
-//! 7. [`error`]: the one place where an error of any kind becomes a JS error with a stable code.
+//! 1. [`options`]: an integer of flag bits becomes the options of the core. `lib/` has validated
+//!    the user's values.
+//! 2. [`text`]: strings are copied once, as UTF-16, on the JS thread, into an arena that any worker
+//!    thread may read.
+//! 3. [`line`]: the queue of the process. At most two batches run at a time; the others wait in the
+//!    order of their arrival.
+//! 4. [`task`]: runs work on the libuv threadpool, turns a panic into an error and releases the
+//!    permit.
+//! 5. [`tokenizer`], [`bounded`], [`split`], [`batch`], [`change`]: the calls for one text, for
+//!    bounded results, for splitting, for batches, and for derived tokenizers.
+//! 6. [`memory`]: ids go to JS without a copy, as one ArrayBuffer over memory of the core's pool.
+//! 7. [`error`]: turns every error into a JS error with a stable code.
 //!
-//! [`limits`] are those that the core has for all threads. [`registry`] lets every thread that loads the same bytes share one tokenizer. [`node_api`] holds every raw call into
-//! Node, [`allocator`] those into mimalloc, and nothing else of this crate is unsafe.
+//! [`limits`] has the limits that the core applies to all threads. [`registry`] shares one
+//! tokenizer among all threads that load the same bytes. Unsafe code is only in [`node_api`], which
+//! has all raw Node-API calls, and in [`allocator`], which has the calls into mimalloc.
 
 #![deny(unsafe_code)]
-// In a test build napi's macros register nothing, so nobody calls what they export.
+// In a test build the macros of napi do not register the exported functions, so these look unused.
 #![cfg_attr(test, allow(dead_code))]
 
 mod allocator;

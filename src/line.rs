@@ -1,14 +1,16 @@
-//! The line that batches stand in.
+//! The queue of batches and loads.
 //!
-//! libuv has four threads, and fs, dns and crypto live on them too. A batch works on its libuv thread and on the core's
-//! own, so more than two at a time would gain nothing and could hold up every file that the process reads. Therefore at
-//! most [`limit`] run at a time in the whole process, whatever JS thread they come from, and the others wait in the order
-//! in which they came.
+//! libuv has four threads by default, and fs, dns and crypto use them too. A batch uses its libuv
+//! thread and the core's own threads, so running more than two batches at a time gains nothing and
+//! could delay all file reads of the process. Therefore at most [`limit`] batches run at a time in
+//! the whole process, on behalf of all JS threads. The others wait in the order of their arrival.
 //!
-//! A waiting batch holds no thread: it is a ticket here and a promise in JS. `lib/line.js` asks again whenever a batch of
-//! its own thread ends, and on a timer while other threads hold the places. A [`Turn`] leaves the line when it is dropped,
-//! so a worker that is terminated takes its tickets with it: Node finalizes its objects. Other runtimes do not, so a ticket
-//! that nobody has asked for in a while keeps its place but holds up nobody.
+//! A waiting batch does not occupy a thread: it is a ticket here and a promise in JS.
+//! `lib/queue.js` calls [`may_start`] again when a batch of its own JS thread ends, and on a timer
+//! while other JS threads hold the permits. A [`Turn`], the queue entry, leaves the queue when it
+//! is dropped. When a worker is terminated, Node finalizes its objects and thereby removes its
+//! entries. Other runtimes do not, so a ticket that was not polled for [`PATIENCE`] keeps its place
+//! in the queue but no longer delays the tickets behind it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -19,10 +21,11 @@ use napi::bindgen_prelude::External;
 use napi_derive::napi;
 use tokenlane_core::batch::Cancel;
 
-/// The most batches that run at a time.
+/// Maximum number of batches that run at a time.
 const MOST: usize = 2;
 
-/// How many may run: [`MOST`], but always one less than libuv's threads where a process asked for so few.
+/// The number of permits: [`MOST`], or one less than `UV_THREADPOOL_SIZE` if that is smaller, but
+/// at least one.
 fn limit() -> usize {
     static LIMIT: LazyLock<usize> = LazyLock::new(|| {
         let threads = std::env::var("UV_THREADPOOL_SIZE").ok().and_then(|size| size.trim().parse::<usize>().ok());
@@ -31,10 +34,12 @@ fn limit() -> usize {
     *LIMIT
 }
 
-/// Tickets that were not asked for in so long do not count: their thread is busy with batches of its own, or gone.
+/// A ticket that was not polled for this long is skipped: its thread is busy with its own batches,
+/// or has ended.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The state of a line. `running` counts the permits there are; `waiting` holds the tickets in the order they came.
+/// The state of the queue. `running` is the number of permits in use; `waiting` has the tickets in
+/// the order of their arrival.
 #[derive(Default)]
 struct Line {
     running: usize,
@@ -44,14 +49,14 @@ struct Line {
 
 struct Ticket {
     number: u64,
-    /// When its thread last asked, or when it came.
+    /// When its thread polled last, or when the ticket was created.
     asked: Instant,
 }
 
 static LINE: Mutex<Line> = Mutex::new(Line { running: 0, waiting: VecDeque::new(), next_ticket: 0 });
 
 fn line() -> MutexGuard<'static, Line> {
-    // Nothing panics while the lock is held, and the state is whole between any two statements.
+    // No code panics while it holds the lock, and the state is consistent after each statement.
     LINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -63,7 +68,8 @@ impl Line {
         number
     }
 
-    /// Whether `ticket` may start; if so it has left the line and counts as running.
+    /// Polls: returns whether `ticket` may start. If so, the ticket is removed from the queue and
+    /// counts as running.
     fn start(&mut self, ticket: u64, limit: usize, now: Instant) -> bool {
         let Some(place) = self.waiting.iter().position(|waiting| waiting.number == ticket) else { return false };
         self.waiting[place].asked = now;
@@ -81,7 +87,8 @@ impl Line {
     }
 }
 
-/// The right to run. Dropped on whatever thread the work ends, and even when the work panics.
+/// The permit to run a batch. It may be dropped on any thread, and is dropped even if the batch
+/// panics.
 pub struct Permit(());
 
 impl Drop for Permit {
@@ -90,7 +97,7 @@ impl Drop for Permit {
     }
 }
 
-/// One batch's place in the line, and the flag that stops it.
+/// The queue entry of one batch, and the flag that cancels the batch.
 pub struct Turn {
     ticket: u64,
     waiting: Cell<bool>,
@@ -99,12 +106,12 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The permit, if this turn has come and it was not taken before.
+    /// The permit, if this entry has one. Later calls return `None`.
     pub fn take_permit(&self) -> Option<Permit> {
         self.permit.borrow_mut().take()
     }
 
-    /// The flag that the batch looks at while it runs.
+    /// The flag that the batch checks while it runs.
     pub fn cancel(&self) -> Arc<Cancel> {
         Arc::clone(&self.cancel)
     }
@@ -123,7 +130,7 @@ impl Drop for Turn {
     }
 }
 
-/// Takes a place at the end of the line.
+/// Appends an entry to the queue.
 #[napi]
 pub fn join_line() -> External<Turn> {
     let ticket = line().join(Instant::now());
@@ -135,7 +142,8 @@ pub fn join_line() -> External<Turn> {
     })
 }
 
-/// Whether the batch may start now. Once true, the place counts as taken until the batch ends or `leave_line`.
+/// Whether the batch may start now. From then on the entry holds a permit, until the batch ends or
+/// `leave_line` is called.
 #[napi]
 pub fn may_start(turn: &External<Turn>) -> bool {
     if turn.waiting.get() && line().start(turn.ticket, limit(), Instant::now()) {
@@ -146,7 +154,7 @@ pub fn may_start(turn: &External<Turn>) -> bool {
     false
 }
 
-/// Stops the batch if it runs and gives its place up if it waits.
+/// Cancels the batch if it runs, and removes its entry from the queue if it waits.
 #[napi]
 pub fn leave_line(turn: &External<Turn>) {
     turn.cancel.cancel();

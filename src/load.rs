@@ -1,4 +1,4 @@
-//! Making tokenizers: from a file, from bytes, on the JS thread or the threadpool.
+//! Loading tokenizers from a file or from bytes, on the JS thread or on the threadpool.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,39 +20,40 @@ use crate::registry;
 use crate::task::{Job, Work};
 use crate::text;
 
-/// What JS holds: a share of a tokenizer.
+/// What JS holds: a reference to a tokenizer.
 pub struct Handle {
-    /// The tokenizer, which other handles in other threads may share.
+    /// The tokenizer. Handles in this and in other threads may share it.
     pub tokenizer: Arc<Tokenizer>,
 }
 
 impl Handle {
-    /// The handle as JS gets it. Only the first share tells V8 of the memory: the others add none.
+    /// Converts the tokenizer to an External for JS. Only the first handle of a tokenizer reports
+    /// its memory to V8, because the others add none.
     pub fn into_external(tokenizer: Arc<Tokenizer>) -> External<Self> {
         let bytes = if Arc::strong_count(&tokenizer) == 1 { tokenizer.memory_bytes() } else { 0 };
         External::new_with_size_hint(Self { tokenizer }, bytes)
     }
 }
 
-/// What `lib/tokenizer.js` says of the bytes beside the bytes.
+/// The options of a load, as `lib/tokenizer.js` passes them.
 #[napi(object)]
 pub struct LoadOptions {
-    /// The bundled encoding that a rank file is to be read as.
+    /// The name of the bundled encoding whose rank file the bytes are.
     pub encoding: Option<String>,
-    /// The pattern that a rank file's text is split by.
+    /// The pattern that splits text into words, for a rank file.
     pub pattern: Option<String>,
-    /// The special tokens of a rank file.
+    /// The special tokens of a rank file, with their ids.
     pub special_tokens: Option<HashMap<String, u32>>,
 }
 
-/// How the bytes of a file become a tokenizer.
+/// How bytes are converted to a tokenizer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Definition {
-    /// The bytes say it themselves.
+    /// The format is detected from the bytes.
     Content,
-    /// As the encoding of that name.
+    /// A rank file of the bundled encoding with this name.
     Encoding(String),
-    /// Ranks, with a pattern and special tokens in the order of their ids.
+    /// A rank file with this pattern and these special tokens, sorted by their ids.
     Ranks { pattern: String, special_tokens: Vec<(String, u32)> },
 }
 
@@ -71,7 +72,7 @@ impl From<LoadOptions> for Definition {
 }
 
 impl Definition {
-    /// Makes the tokenizer.
+    /// Builds the tokenizer.
     pub fn build(&self, bytes: &[u8]) -> Result<Tokenizer, Failure> {
         Ok(match self {
             Self::Content => Tokenizer::from_bytes(bytes),
@@ -84,7 +85,7 @@ impl Definition {
     }
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 pub enum Source {
     File(PathBuf),
     Bytes(Vec<u8>),
@@ -97,22 +98,25 @@ fn load(source: &Source, definition: &Definition) -> Result<Arc<Tokenizer>, Fail
             registry::shared(&bytes, definition).map_err(|failure| failure.within(&path.display().to_string()))
         }),
     };
-    // Taking a file apart needs several times what the tokenizer keeps, and this thread may not allocate again soon.
+    // Parsing a file needs several times the memory of the tokenizer, and this thread may not
+    // allocate again soon.
     allocator::release_free_memory();
     loaded
 }
 
-/// Reads a regular file. Anything else is refused before a read could wait for it, as for a FIFO that nobody writes to.
+/// Reads a regular file. Anything else is an error before the first read, because reading a FIFO
+/// without a writer would block.
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    // Checked before the file is opened, because opening a device can change its state, and again afterwards, because the
-    // file can have been replaced in between.
+    // The type is checked before opening, because opening a device can change its state, and again
+    // afterwards, because the file may have been replaced in the meantime.
     check_regular(path, &fs::metadata(path).map_err(|error| cannot_read(path, &error))?)?;
     let mut file = open_nonblocking(path).map_err(|error| cannot_read(path, &error))?;
     let metadata = file.metadata().map_err(|error| cannot_read(path, &error))?;
     check_regular(path, &metadata)?;
     let mut bytes = Vec::new();
     let no_memory = |error| Failure::from(error).within(&format!("cannot read {}", path.display()));
-    // One byte more, so that the end is found without growing.
+    // One byte more than the size, so that the read that finds the end of the file does not grow
+    // the buffer.
     let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX).saturating_add(1);
     bytes.try_grow(size).map_err(no_memory)?;
     file.read_to_end(&mut bytes).map_err(|error| cannot_read(path, &error))?;
@@ -127,14 +131,14 @@ fn check_regular(path: &Path, metadata: &fs::Metadata) -> Result<(), Failure> {
     Err(Failure::new(Class::Error, "ERR_TOKENLANE_NOT_A_FILE", format!("cannot read {}: {kind}", path.display())))
 }
 
-/// Opens a file without waiting for the other end of a FIFO.
+/// Opens a file without blocking on the other end of a FIFO.
 fn open_nonblocking(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.read(true);
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // O_NONBLOCK of the platforms that have an addon.
+        // The value of O_NONBLOCK on the platforms that have an addon.
         options.custom_flags(if cfg!(target_os = "linux") { 0o4000 } else { 0x4 });
     }
     options.open(path)
@@ -148,7 +152,7 @@ fn cannot_read(path: &Path, error: &io::Error) -> Failure {
     Failure::new(Class::Error, "ERR_TOKENLANE_FILE", format!("cannot read {}: {error}", path.display()))
 }
 
-/// A load on the threadpool.
+/// The work of a load on the threadpool.
 pub struct LoadWork {
     source: Source,
     definition: Definition,
@@ -184,7 +188,7 @@ pub fn load_file(turn: &External<Turn>, path: String, options: LoadOptions) -> A
     AsyncTask::new(Job::new(work, turn.take_permit()))
 }
 
-/// Loads bytes on the threadpool. They are copied first.
+/// Loads bytes on the threadpool. The bytes are copied first.
 #[napi]
 pub fn load_bytes(
     env: Env,
@@ -209,13 +213,13 @@ pub fn load_bytes_sync(env: Env, bytes: Unknown<'_>, options: LoadOptions) -> na
     load_now(env, source, options)
 }
 
-/// The names of the bundled encodings.
+/// Returns the names of the bundled encodings.
 #[napi]
 pub fn encoding_names() -> Vec<&'static str> {
     tokenlane_core::encoding_names().collect()
 }
 
-/// The name of the rank file that a bundled encoding is made from.
+/// Returns the name of the rank file of a bundled encoding. Error: an unknown name.
 #[napi]
 pub fn encoding_file(env: Env, name: String) -> napi::Result<&'static str> {
     if let Some(file) = tokenlane_core::encoding_file(&name) {
@@ -226,18 +230,19 @@ pub fn encoding_file(env: Env, name: String) -> napi::Result<&'static str> {
     Err(node_api::js_error(env, &failure))
 }
 
-/// What a bundled encoding's rank file does not say itself, and the name of that file.
+/// The definition of a bundled encoding: what its rank file does not contain, and the name of that
+/// file.
 #[napi(object)]
 pub struct EncodingDefinition {
-    /// The rank file.
+    /// The name of the rank file.
     pub file: String,
     /// The regular expression whose matches are the words.
     pub pattern: String,
-    /// Special tokens and their ids.
+    /// The special tokens and their ids.
     pub special_tokens: HashMap<String, u32>,
 }
 
-/// The definition of a bundled encoding, for those who add to it.
+/// Returns the definition of a bundled encoding, for users who extend it.
 #[napi]
 pub fn encoding_definition(env: Env, name: String) -> napi::Result<EncodingDefinition> {
     let file = encoding_file(env, name.clone())?.to_owned();

@@ -1,12 +1,15 @@
-//! Whose memory results lie in.
+//! The memory of results in JS.
 //!
-//! The core gathers a batch into slabs of its pool, one of ids and one a column. JS gets a slab itself, as the memory of an ArrayBuffer, and Node
-//! calls a finalizer between turns of the event loop once V8 has let go of it; only then it goes back to the pool. A loop
-//! that never yields would let slabs pile up. Therefore what is outstanding is counted, and past half of the pool's cap, or
-//! where a runtime allows no external memory (Electron), the values are copied into memory that V8 itself collects.
+//! The core collects the result of a batch in slabs of its pool: one for the ids and one for each
+//! column. JS gets the slab itself, as the memory of an ArrayBuffer. Node runs the finalizer of the
+//! buffer between turns of the event loop, after V8 has collected it, and only then is the slab
+//! released to the pool. A loop that never yields would therefore accumulate slabs. To prevent
+//! this, the bytes held by V8 are counted. If they exceed half of the pool's cap, or if the runtime
+//! does not allow external memory (Electron), the values are copied into memory that V8 itself
+//! manages.
 //!
-//! V8 counts such memory, but sees no reason to collect before there is a lot of it. So the JS thread asks for a collection
-//! itself now and then; [`Pressure`] says when.
+//! V8 counts external memory, but it does not collect before there is a lot of it. Therefore the JS
+//! thread starts garbage collections itself from time to time; [`Pressure`] decides when.
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -23,37 +26,38 @@ use crate::allocator;
 use crate::error::{Class, Failure};
 use crate::node_api;
 
-/// Up to this many bytes a copy costs less than a finalizer: 16 KiB.
+/// Copying at most this many bytes costs less than a finalizer: 16 KiB.
 const SMALL: usize = 16 << 10;
 
-/// Bytes lent to V8 and not yet given back: `lent == sum of the bytes of all live loans`.
+/// Bytes held by V8: `LENT == sum of the bytes of all live loans`.
 static LENT: AtomicUsize = AtomicUsize::new(0);
 
-/// The most bytes that may wait for a finalizer, in the whole process: half of the pool's cap. The other half is for
-/// texts and ids on their way.
+/// Maximum number of bytes that V8 may hold in the whole process: half of the pool's cap. The other
+/// half is for texts and for results of running batches.
 fn most_lent() -> usize {
     memory::settings().cap / 2
 }
 
-/// Numbers on their way to JS, in this machine's byte order.
+/// Numbers to be passed to JS, in the byte order of the machine.
 #[derive(Debug)]
 pub enum Values<T: Plain> {
-    /// They are lent to V8, if that can be.
+    /// Values in the pool. JS gets this memory without a copy if possible.
     Pooled(Slab<T>),
-    /// They are copied.
+    /// Values that are copied.
     Plain(Vec<T>),
 }
 
-/// They become an ArrayBuffer of 32-bit words.
+/// Values that become an ArrayBuffer of 32-bit words.
 pub type Words = Values<u32>;
 
-/// They become a Uint8Array.
+/// Values that become a Uint8Array.
 pub type Bytes = Values<u8>;
 
 impl<T: Plain> TryFrom<&[T]> for Values<T> {
     type Error = OutOfMemory;
 
-    /// Done by the thread that made them: many values move into the pool, so that JS gets them without another copy.
+    /// Runs on the thread that computed the values: more than [`SMALL`] bytes move into the pool,
+    /// so that the JS thread need not copy them.
     fn try_from(values: &[T]) -> Result<Self, OutOfMemory> {
         if size_of_val(values) <= SMALL {
             return Ok(Self::Plain(values.to_vec()));
@@ -81,7 +85,7 @@ impl<T: Plain> AsRef<[T]> for Values<T> {
     }
 }
 
-/// A slab that V8 looks at. Dropping it gives it back to the pool.
+/// A slab that V8 holds as external memory. Dropping the loan releases the slab to the pool.
 #[derive(Debug)]
 pub struct Loan<T: Plain> {
     slab: Slab<T>,
@@ -89,7 +93,8 @@ pub struct Loan<T: Plain> {
 }
 
 impl<T: Plain> Loan<T> {
-    /// Registers the values as lent, or gives them back where they had better be copied. On the JS thread.
+    /// Counts the values as held by V8. Returns them as the error if they must be copied instead:
+    /// if they are small, not in the pool, or above [`most_lent`]. Called on the JS thread.
     pub fn take(values: Values<T>) -> Result<Self, Values<T>> {
         let bytes = size_of_val(values.as_ref());
         if bytes <= SMALL {
@@ -97,22 +102,22 @@ impl<T: Plain> Loan<T> {
         }
         PRESSURE.with_borrow_mut(|pressure| pressure.hand(bytes));
         let slab = match values {
-            // In WebAssembly JS sees no memory of ours but copies.
+            // In WebAssembly, JS can only get copies of memory of the addon.
             Values::Pooled(slab) if slab.is_pooled() && !cfg!(target_family = "wasm") => slab,
             other => return Err(other),
         };
-        // Relaxed: the count guards no memory, it only has to add up.
+        // Relaxed: the counter does not guard any memory.
         let before = LENT.fetch_add(bytes, Ordering::Relaxed);
         let loan = Self { slab, bytes };
         if before + bytes > most_lent() { Err(loan.into_values()) } else { Ok(loan) }
     }
 
-    /// The values, for V8 to look at. They stay where they are until the loan is dropped.
+    /// The values, to be passed to V8. Their address does not change until the loan is dropped.
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.slab
     }
 
-    /// Takes the values back.
+    /// Ends the loan and returns the values.
     pub fn into_values(mut self) -> Values<T> {
         Values::Pooled(std::mem::take(&mut self.slab))
     }
@@ -124,69 +129,77 @@ impl<T: Plain> Drop for Loan<T> {
     }
 }
 
-/// A JS thread asks for a collection when it was handed so many bytes since the last one: 12 MiB. So much is garbage
-/// between two collections; half of it where collections are quick.
+/// A JS thread starts a collection when it has received this many bytes since the last one: 12 MiB.
+/// This is the amount of garbage between two collections. Half of it suffices if collections are
+/// short.
 const LEAST_HANDED: usize = 12 << 20;
-/// When the pool is at its cap: 3 MiB.
+/// The same threshold if the pool has reached its cap: 3 MiB.
 const LEAST_ASKED: usize = 3 << 20;
-/// And where collections are of no use, because the results are kept, it waits for more and more, up to 512 MiB.
+/// The threshold doubles, up to 512 MiB, while collections free nothing because the results are in
+/// use.
 const MOST_HANDED: usize = 512 << 20;
-/// Between two collections of a kind this many times what the last one of it took goes by, at least.
+/// The minimum interval between two collections of one kind, as a multiple of the duration of the
+/// last one.
 const REST: u32 = 10;
-/// And this many times, where only half as much was handed out.
+/// The same multiple if only half of the threshold was received.
 const LONG_REST: u32 = 20;
-/// When so many quick ones in a row did not help, the next is a full one. One alone may have met a result that V8, in a full collection
-/// of its own, made old; each full one makes the results old that are in use.
+/// Number of consecutive quick collections without success after which the next one is a full one.
+/// A single failure may be caused by a result that a full collection of V8 promoted to the old
+/// generation; every full collection promotes the results that are in use.
 const IN_VAIN: u32 = 2;
 
-/// When one JS thread should collect.
+/// Decides when a JS thread starts a garbage collection.
 ///
-/// A quick collection frees what is young: most results. When two did not free half of what they could have, the next
-/// is a full one; when that did not either, the results are still in use, and twice as many are handed out before the
-/// next try. The latest result is taken to be in use.
+/// A quick collection frees young objects, which most results are. If [`IN_VAIN`] quick collections
+/// did not free half of what they could have freed, the next collection is a full one. If that did
+/// not either, the results are still in use, and the threshold doubles. The latest result is
+/// assumed to be in use.
 #[derive(Debug)]
 pub struct Pressure {
-    /// Bytes handed to this thread since the last collection.
+    /// Bytes that this thread received since the last collection.
     handed: usize,
-    /// Of these, those of results before the latest.
+    /// The part of `handed` that was received before the latest result.
     delivered: usize,
-    /// Bytes of the latest result at the last collection, if that was a quick one: a full one makes it old, and quick ones leave it
-    /// alone from then on.
+    /// Bytes of the latest result at the last collection if that was a quick one, otherwise 0: a
+    /// full collection promotes the result to the old generation, and quick collections cannot free
+    /// it afterwards.
     newest: usize,
-    /// Bytes outside of V8's heap that are not of results: the least that were ever seen.
+    /// Bytes of external memory that does not belong to results: the minimum of all estimates so
+    /// far.
     others: i64,
-    /// Bytes handed that make it worth to collect.
+    /// The threshold: received bytes that justify a collection.
     enough: usize,
     last: Option<Last>,
-    /// How many quick ones in a row did not help.
+    /// Number of consecutive quick collections without success.
     in_vain: u32,
-    /// Of each kind.
+    /// The last collection of each kind.
     ended: [Option<Ended>; 2],
 }
 
-/// The last collection of a kind.
+/// The end of the last collection of one kind.
 #[derive(Debug, Clone, Copy)]
 struct Ended {
     at: Instant,
-    /// How long it and the one before it took.
+    /// The durations of the collection before it and of itself.
     took: [Duration; 2],
 }
 
 impl Ended {
-    /// Whether so many times goes by that a collection takes. The shorter of two counts: one alone may have been interrupted.
+    /// Whether `times` times the duration of a collection has passed since the end. The shorter of
+    /// the two durations counts, because a single one may have been interrupted by the scheduler.
     fn has_rested(&self, times: u32, now: Instant) -> bool {
         now >= self.at + self.took[0].min(self.took[1]) * times
     }
 }
 
-/// A collection, and how things were just before it.
+/// A collection, and the state immediately before it.
 #[derive(Debug, Clone, Copy)]
 struct Last {
     how: Collection,
-    /// Bytes outside of V8's heap that V8 knew of.
+    /// Bytes of external memory that V8 knew of.
     external: i64,
-    /// What it could free: bytes handed since the collection before, but for those of the latest result, as far as V8 had not
-    /// freed them itself.
+    /// Bytes that the collection could free: those received since the previous collection, without
+    /// the latest result, and without those that V8 had already freed by itself.
     could_free: i64,
 }
 
@@ -210,13 +223,14 @@ thread_local! {
 }
 
 impl Pressure {
-    /// Notes bytes that are handed to JS.
+    /// Records bytes that are passed to JS.
     fn hand(&mut self, bytes: usize) {
         self.handed = self.handed.saturating_add(bytes);
     }
 
-    /// The collection to do now, if any. `external` are the bytes outside of V8's heap that V8 knows of; `asked` is whether
-    /// the pool asked for one at its cap: then less is enough.
+    /// Returns the collection to start now, if any. `external` is the number of bytes of external
+    /// memory that V8 knows of. `asked` says that the pool has reached its cap, which lowers the
+    /// threshold.
     fn next(&mut self, asked: bool, now: Instant, external: impl FnOnce() -> i64) -> Option<Collection> {
         let newest = self.handed - std::mem::replace(&mut self.delivered, self.handed);
         let ended = self.ended;
@@ -238,7 +252,7 @@ impl Pressure {
                     self.enough = LEAST_HANDED.max(self.enough / 2);
                     memory::record_collection(how, StepCost { helped: 1, ..StepCost::default() });
                 }
-                // Where little could be freed, it says nothing that little was.
+                // If little could be freed, freeing little is no failure.
                 (Collection::Quick, false) if last.could_free < LEAST_ASKED as i64 => {}
                 (Collection::Quick, false) => {
                     self.in_vain += 1;
@@ -259,21 +273,22 @@ impl Pressure {
         Some(how)
     }
 
-    /// Notes how long that collection took.
+    /// Records the end and the duration of a collection.
     fn took(&mut self, how: Collection, took: Duration, now: Instant) {
         let before = self.ended[how as usize].map_or(took, |ended| ended.took[1]);
         self.ended[how as usize] = Some(Ended { at: now, took: [before, took] });
     }
 }
 
-/// Whether collections are asked for at all.
+/// Whether the addon starts collections at all.
 static COLLECTS: AtomicBool = AtomicBool::new(true);
 
-/// Whether the pool asked for a collection at its cap.
+/// Whether the pool has requested a collection because it reached its cap.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Allocations run on workers, collections on JS threads: the wish is noted for the next result that is delivered, and
-/// nobody waits, for a JS thread may be waiting for the very batch that wants memory.
+/// Allocations run on worker threads, but collections run on JS threads. The request is therefore
+/// stored until the next result is delivered. The worker does not wait, because the JS thread may
+/// be waiting for the very batch that needs the memory.
 struct LaterOnTheJsThread;
 
 impl Collector for LaterOnTheJsThread {
@@ -283,7 +298,7 @@ impl Collector for LaterOnTheJsThread {
     }
 }
 
-/// Which collection the JS thread should do now: 0 none, 1 a quick one, 2 a full one.
+/// Which collection the JS thread should start now: 0 none, 1 a quick one, 2 a full one.
 #[napi]
 pub fn next_collection(env: Env) -> u8 {
     if !COLLECTS.load(Ordering::Relaxed) {
@@ -297,30 +312,31 @@ pub fn next_collection(env: Env) -> u8 {
     })
 }
 
-/// Notes that the collection that [`next_collection`] named is done, and how many milliseconds it took.
+/// Records that the collection requested by [`next_collection`] is done, and its duration in
+/// milliseconds.
 #[napi]
 pub fn collected(full: bool, milliseconds: f64) {
     let time = Duration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default();
     let how = if full { Collection::Full } else { Collection::Quick };
     PRESSURE.with_borrow_mut(|pressure| pressure.took(how, time, Instant::now()));
-    // Whether it helped is seen when the next one is due.
+    // Whether it helped is known when the next one is due.
     memory::record_collection(how, StepCost { count: 1, helped: 0, time });
 }
 
-/// What `memory.configure` was told; what is missing stays as it is.
+/// The arguments of `memory.configure`. Missing ones leave the setting unchanged.
 #[napi(object)]
 pub struct MemoryOptions {
-    /// The pool's name.
+    /// The name of the pool.
     pub pool: Option<String>,
-    /// Its cap in bytes. JS has checked that it is a whole number of some size.
+    /// The cap of the pool in bytes. JS has checked that it is an integer in the allowed range.
     pub cap: Option<f64>,
-    /// The advice's name.
+    /// The name of the advice, see [`Advice`].
     pub madvise: Option<String>,
-    /// Whether to collect.
+    /// Whether to start collections.
     pub collect: Option<bool>,
 }
 
-/// Sets the pool, and whether collections are asked for.
+/// Configures the pool, and whether the addon starts collections.
 #[napi]
 pub fn configure_memory(env: Env, options: MemoryOptions) -> napi::Result<()> {
     let configured = (|| {
@@ -347,7 +363,8 @@ fn unknown(error: memory::UnknownName) -> Failure {
     Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", error.to_string())
 }
 
-/// Sets the pool and the allocator as the environment says, once in a process, and makes the pool ask for collections.
+/// Configures the pool and the allocator from environment variables, once per process, and connects
+/// the pool to the garbage collector.
 #[napi]
 pub fn prepare_memory(env: Env) -> napi::Result<()> {
     static PREPARED: OnceLock<Result<(), Failure>> = OnceLock::new();
@@ -362,32 +379,33 @@ pub fn prepare_memory(env: Env) -> napi::Result<()> {
     env.add_env_cleanup_hook((), |()| trim_memory()).map(|_| ())
 }
 
-/// Gives back to the system whatever of the pool is not lent, and what the allocator keeps of what was freed.
+/// Returns to the system all cached memory of the pool and all free memory of the allocator.
 ///
-/// Also done when a JS thread ends: what it needed nobody may need again. Node runs hooks in the reverse order of their
-/// making, so this one, made when the addon is loaded, comes after the finalizers of the thread's results.
+/// It also runs when a JS thread ends, because the memory may not be needed again. Node runs
+/// cleanup hooks in the reverse order of their registration. This hook is registered when the addon
+/// is loaded, so it runs after the finalizers of the thread's results.
 #[napi]
 pub fn trim_memory() {
     memory::trim();
     allocator::release_free_memory();
 }
 
-/// What the pool is, has and did.
+/// The settings and statistics of the pool.
 #[napi(object)]
 pub struct MemoryStats {
-    /// The pool's name.
+    /// The name of the pool.
     pub pool: String,
-    /// The advice's name.
+    /// The name of the advice.
     pub madvise: String,
-    /// Whether collections are asked for.
+    /// Whether the addon starts collections.
     pub collect: bool,
-    /// Bytes in the order of [`memory::Stats`], and what is lent to V8.
+    /// Bytes, in the order of [`memory::Stats`], then the bytes held by V8.
     pub bytes: Vec<f64>,
-    /// Count, helped and milliseconds of each step.
+    /// For each step: its count, how often it helped, and its total time in milliseconds.
     pub steps: Vec<f64>,
 }
 
-/// What the pool is, has and did.
+/// Returns the settings and statistics of the pool.
 #[napi]
 pub fn memory_stats() -> MemoryStats {
     let (settings, stats, steps) = (memory::settings(), memory::stats(), memory::steps());
@@ -419,7 +437,7 @@ pub fn memory_stats() -> MemoryStats {
 mod tests {
     use super::*;
 
-    /// One test, because all of it is about one count.
+    /// A single test, because all assertions concern one process-wide counter.
     #[test]
     fn loans_add_up_and_are_capped() {
         let pooled = |words: usize| {
@@ -458,7 +476,7 @@ mod tests {
         assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Full), "two did not help");
         assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick));
         assert_eq!(pressure.enough, 2 * LEAST_HANDED, "the results are kept");
-        // No collection has taken any time yet, so half of what is enough is worth one.
+        // No collection has taken any time yet, so half of the threshold is sufficient.
         assert_eq!(hand(&mut pressure, LEAST_HANDED / 2, true), None);
         assert_eq!(
             hand(&mut pressure, LEAST_HANDED / 2, true),
@@ -467,7 +485,7 @@ mod tests {
         );
     }
 
-    /// How collections go while one result after the other is dropped when the next one has come.
+    /// Simulates results that are each dropped after the next one arrived.
     fn of_dropped_results(pressure: &mut Pressure, others: i64, now: Instant) {
         let result = LEAST_HANDED as i64;
         for round in 0..20 {
@@ -482,7 +500,8 @@ mod tests {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
         let (result, others) = (LEAST_HANDED as i64, 5 << 20);
         of_dropped_results(&mut pressure, others, now);
-        // V8 collects: only the result that is delivered then is left, and a collection finds nothing.
+        // V8 collects by itself: only the result that is delivered at that moment remains, and the
+        // collection finds nothing to free.
         for results in [1, 2, 2, 1, 2, 1, 2, 2] {
             pressure.hand(LEAST_HANDED);
             let how = pressure.next(false, now, || others + results * result);
@@ -501,7 +520,8 @@ mod tests {
         };
         assert_eq!([1, 2, 3].map(&mut next).map(|(_, in_vain)| in_vain), [0, 0, 1]);
         assert_eq!(next(4), (Some(Collection::Full), 0), "two freed nothing");
-        // That frees all but the latest, which is old from then on: it stays, and is held against nobody.
+        // The full collection frees all results but the latest and promotes that one. It then
+        // stays, and this does not count as a failure of quick collections.
         assert_eq!([2, 3, 3, 3].map(next), [(Some(Collection::Quick), 0); 4]);
         assert_eq!(pressure.enough, LEAST_HANDED);
     }
@@ -517,7 +537,7 @@ mod tests {
         pressure.hand(MOST_HANDED);
         assert_eq!(pressure.next(true, now + Duration::from_millis(29), || 0), None);
         assert!(pressure.next(false, now + Duration::from_millis(30), || 0).is_some());
-        // The shorter of the last two counts.
+        // The shorter of the last two durations counts.
         pressure.took(Collection::Quick, Duration::from_millis(300), now);
         pressure.hand(pressure.enough / 2);
         assert_eq!(pressure.next(false, now + Duration::from_millis(59), || 0), None);

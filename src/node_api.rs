@@ -1,10 +1,13 @@
-//! Every raw call into Node, each behind a safe door. This file, those under node_api/ and the allocator's are the only
-//! ones of this crate with unsafe code.
+//! All raw Node-API calls, behind safe functions. Unsafe code of this crate is only here, in the
+//! files under node_api/, and in the allocator.
 //!
-//! Two facts carry all of it. First, an [`Unknown`] is only ever made by Node-API or napi for the call that is running,
-//! on the thread that owns its `env`, and its lifetime ends with that call: so its two pointers are valid wherever one can
-//! be named. Second, no slice of JS memory leaves a function here: bytes are copied before anything else can run, so JS
-//! has no moment in which to detach, shrink or write them.
+//! Two invariants justify all of it:
+//!
+//! 1. An [`Unknown`] is only created by Node-API or by napi, for the running call, on the thread
+//!    that owns its `env`, and its lifetime ends with that call. Therefore both of its pointers are
+//!    valid wherever an `Unknown` exists.
+//! 2. No function here returns a slice of JS memory. Bytes are copied before any other code can
+//!    run, so JS cannot detach, shrink or write them in the meantime.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -26,10 +29,11 @@ pub use strings::{
 
 mod strings;
 
-/// How many elements of an array share one handle scope.
+/// Number of array elements that share one handle scope.
 const ELEMENTS_PER_SCOPE: u32 = 1024;
 
-/// Node-API's own answer as an error. It is only ever seen when the environment is being torn down or memory ran out.
+/// Converts a Node-API status to an error. Failures only occur while the environment is torn down
+/// or when memory is exhausted.
 fn check(status: sys::napi_status, what: &str) -> napi::Result<()> {
     match status {
         sys::Status::napi_ok => Ok(()),
@@ -42,7 +46,7 @@ fn parts(value: &Unknown<'_>) -> (sys::napi_env, sys::napi_value) {
     (value.env, value.value)
 }
 
-/// What a value is, in the words of an error message.
+/// The type of a value, worded for an error message.
 pub fn describe(value: &Unknown<'_>) -> &'static str {
     match value.get_type() {
         Ok(ValueType::Undefined) => "undefined",
@@ -62,15 +66,15 @@ pub fn is_undefined(value: &Unknown<'_>) -> bool {
     matches!(value.get_type(), Ok(ValueType::Undefined))
 }
 
-/// A list that has room behind its last value.
+/// A list with uninitialized room behind its last value.
 pub trait Room<T> {
-    /// The room.
+    /// The uninitialized room.
     fn room(&mut self) -> &mut [MaybeUninit<T>];
 
-    /// Says that so many values more have been written.
+    /// Increases the length by `count`.
     ///
     /// # Safety
-    /// They were, at the start of the room.
+    /// The first `count` values of the room have been initialized.
     unsafe fn added(&mut self, count: usize);
 }
 
@@ -80,7 +84,8 @@ impl<T> Room<T> for Vec<T> {
     }
 
     unsafe fn added(&mut self, count: usize) {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees that `count` values behind the last one are initialized;
+        // they lie in the spare capacity.
         unsafe { self.set_len(self.len() + count) };
     }
 }
@@ -91,23 +96,24 @@ impl<T: Plain> Room<T> for Slab<T> {
     }
 
     unsafe fn added(&mut self, count: usize) {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees that `count` values behind the last one are initialized;
+        // they lie in the spare capacity.
         unsafe { self.set_len(self.len() + count) };
     }
 }
 
-/// Why a typed array's memory is not read.
+/// The reason why the memory of a typed array is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// It is no typed array of the kind asked for.
+    /// The value is not a typed array of the requested kind.
     NotThatKind,
-    /// Its buffer was transferred away.
+    /// Its buffer was detached.
     Detached,
-    /// Its buffer may change its size.
+    /// Its buffer is resizable.
     Resizable,
     /// Its buffer is a SharedArrayBuffer, which other threads may write.
     Shared,
-    /// There is no memory for a copy.
+    /// There is not enough memory for a copy.
     NoMemory(OutOfMemory),
 }
 
@@ -117,18 +123,20 @@ impl From<OutOfMemory> for Refused {
     }
 }
 
-/// The memory of a typed array, just now.
+/// The memory of a typed array at this moment.
 struct View {
     data: *mut c_void,
     bytes: usize,
 }
 
 impl View {
-    /// Looks at a typed array of the given kind, and at its buffer.
+    /// Reads the place and size of a typed array of the given kind, whose elements have `width`
+    /// bytes, and checks its buffer.
     fn of(value: &Unknown<'_>, kind: sys::napi_typedarray_type, width: usize) -> Result<Self, Refused> {
         let (env, raw) = parts(value);
         let (mut actual, mut length, mut data, mut buffer) = (-1, 0, ptr::null_mut(), ptr::null_mut());
-        // SAFETY: all results are valid places; a value that is no typed array is answered with a status.
+        // SAFETY: all result pointers are valid. For a value that is not a typed array, the call
+        // only returns an error status.
         let status = unsafe {
             sys::napi_get_typedarray_info(env, raw, &mut actual, &mut length, &mut data, &mut buffer, ptr::null_mut())
         };
@@ -136,19 +144,19 @@ impl View {
             return Err(Refused::NotThatKind);
         }
         let mut yes = false;
-        // SAFETY: `buffer` is the value Node just gave.
+        // SAFETY: `buffer` is the value that Node just returned.
         unsafe { sys::napi_is_arraybuffer(env, buffer, &mut yes) };
         if !yes {
             return Err(Refused::Shared);
         }
-        // SAFETY: as above; it is an ArrayBuffer.
+        // SAFETY: `buffer` is the value that Node returned, and it is an ArrayBuffer.
         unsafe { sys::napi_is_detached_arraybuffer(env, buffer, &mut yes) };
         if yes {
             return Err(Refused::Detached);
         }
         let mut resizable = ptr::null_mut();
         yes = false;
-        // SAFETY: as above; the property is read from a live object, and a missing one reads as undefined.
+        // SAFETY: `buffer` is a live object; a missing property reads as undefined.
         unsafe {
             if sys::napi_get_named_property(env, buffer, c"resizable".as_ptr(), &mut resizable) == sys::Status::napi_ok
             {
@@ -158,9 +166,9 @@ impl View {
         if yes {
             return Err(Refused::Resizable);
         }
-        // Reading the property could have run JS; what counts is the memory as it is now.
+        // Reading the property may have run JS, so the memory is read again.
         let (no_buffer, no_offset) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: as the first call.
+        // SAFETY: as for the first call: valid result pointers or null, and any value is allowed.
         let status = unsafe {
             sys::napi_get_typedarray_info(env, raw, &mut actual, &mut length, &mut data, no_buffer, no_offset)
         };
@@ -172,15 +180,16 @@ impl View {
 
     fn bytes(&self) -> &[u8] {
         match NonNull::new(self.data.cast::<u8>()) {
-            // SAFETY: V8 owns `bytes` bytes at `data`. Views live only inside functions of this file that copy and
-            // return, so neither JS nor the collector runs, and nothing else writes there, while the slice lives.
+            // SAFETY: V8 owns `bytes` bytes at `data`. Views exist only inside functions of this
+            // file that copy and return, so neither JS nor the garbage collector runs, and nothing
+            // else writes there, while the slice exists.
             Some(data) if self.bytes > 0 => unsafe { slice::from_raw_parts(data.as_ptr(), self.bytes) },
             _ => &[],
         }
     }
 }
 
-/// Appends the bytes of a Uint8Array to `bytes` and returns how many they are.
+/// Appends the bytes of a Uint8Array to `bytes` and returns their number.
 pub fn append_bytes(value: &Unknown<'_>, bytes: &mut Vec<u8>) -> Result<usize, Refused> {
     let view = View::of(value, sys::TypedarrayType::uint8_array, 1)?;
     bytes.try_grow(view.bytes)?;
@@ -191,7 +200,8 @@ pub fn append_bytes(value: &Unknown<'_>, bytes: &mut Vec<u8>) -> Result<usize, R
 /// Copies a Uint32Array.
 pub fn copy_words(value: &Unknown<'_>) -> Result<Vec<u32>, Refused> {
     let view = View::of(value, sys::TypedarrayType::uint32_array, 4)?;
-    // A Uint32Array is aligned by the language; four bytes at a time need not rely on it, and compile to one copy.
+    // The language guarantees the alignment of a Uint32Array. Reading four bytes at a time does not
+    // rely on it, and still compiles to a single copy.
     let (words, _) = view.bytes().as_chunks::<4>();
     let mut copy = Vec::new();
     copy.try_grow(words.len())?;
@@ -199,24 +209,27 @@ pub fn copy_words(value: &Unknown<'_>) -> Result<Vec<u32>, Refused> {
     Ok(copy)
 }
 
-/// How many bytes a Uint8Array has.
+/// The length of a Uint8Array in bytes; `None` if the value is not one, or if its buffer cannot be
+/// read.
 pub fn byte_length(value: &Unknown<'_>) -> Option<usize> {
     View::of(value, sys::TypedarrayType::uint8_array, 1).ok().map(|view| view.bytes)
 }
 
-/// How many words fit into a Uint32Array that the caller owns.
+/// The number of words that fit into a Uint32Array of the user.
 pub fn word_room(value: &Unknown<'_>) -> Result<usize, Refused> {
     Ok(View::of(value, sys::TypedarrayType::uint32_array, 4)?.bytes / 4)
 }
 
-/// Writes `words` to the start of a Uint32Array; false, and nothing written, if they do not fit.
+/// Writes `words` to the start of a Uint32Array. Returns false, and writes nothing, if they do not
+/// fit.
 ///
-/// For the scratch arrays of `lib/tokenizer.js`, which nobody else can reach, and for arrays that [`word_room`] took: the
-/// buffer itself is looked at less closely.
+/// Only for the scratch arrays of `lib/tokenizer.js`, which nothing else can reach, and for arrays
+/// that [`word_room`] accepted: this function does not check the buffer.
 pub fn fill_words(value: &Unknown<'_>, words: &[u32]) -> bool {
     let (env, raw) = parts(value);
     let (mut kind, mut length, mut data) = (-1, 0, ptr::null_mut());
-    // SAFETY: all results are valid places or null; a value that is no typed array is answered with a status.
+    // SAFETY: all result pointers are valid or null. For a value that is not a typed array, the
+    // call only returns an error status.
     let status = unsafe {
         sys::napi_get_typedarray_info(env, raw, &mut kind, &mut length, &mut data, ptr::null_mut(), ptr::null_mut())
     };
@@ -227,8 +240,9 @@ pub fn fill_words(value: &Unknown<'_>, words: &[u32]) -> bool {
     {
         return false;
     }
-    // SAFETY: Node just said that `length >= words.len()` words of 32 bits are writable at `data`, JS cannot run before
-    // this function returns, and Rust's memory does not overlap V8's.
+    // SAFETY: Node just returned that `length >= words.len()` words of 32 bits are writable at
+    // `data`. JS cannot run before this function returns, and memory of Rust does not overlap that
+    // of V8.
     unsafe { ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), data.cast::<u8>(), size_of_val(words)) };
     words.is_empty() || written(env, raw, size_of_val(words)) == sys::Status::napi_ok
 }
@@ -238,11 +252,12 @@ unsafe extern "C" {
     fn emnapi_sync_memory(env: sys::napi_env, to_wasm: bool, of: *mut sys::napi_value, at: usize, len: usize) -> i32;
 }
 
-/// To be called when so many bytes, more than none, were written at the start of an ArrayBuffer or a view of one. In
-/// WebAssembly they were written to a copy, and JS gets them now.
+/// Must be called after `bytes` bytes, at least one, were written at the start of an ArrayBuffer or
+/// of a view. In WebAssembly they were written to a copy, which this call copies to JS.
 fn written(env: sys::napi_env, mut buffer: sys::napi_value, bytes: usize) -> sys::napi_status {
     #[cfg(target_family = "wasm")]
-    // SAFETY: the buffer is a value of the call that is running; one without a copy is answered with a status.
+    // SAFETY: `buffer` is a value of the running call. For a buffer without a copy, the call only
+    // returns an error status.
     return unsafe { emnapi_sync_memory(env, false, &mut buffer, 0, bytes) };
     #[cfg(not(target_family = "wasm"))]
     {
@@ -251,17 +266,19 @@ fn written(env: sys::napi_env, mut buffer: sys::napi_value, bytes: usize) -> sys
     }
 }
 
-/// The length of an array; `None` if the value is none.
+/// The length of an array; `None` if the value is not an array.
 pub fn array_length(value: &Unknown<'_>) -> Option<u32> {
     let (env, raw) = parts(value);
     let mut length = 0;
-    // SAFETY: the result is a valid place; a value that is no array is answered with a status.
+    // SAFETY: the result pointer is valid. For a value that is not an array, the call only returns
+    // an error status.
     let status = unsafe { sys::napi_get_array_length(env, raw, &mut length) };
     (status == sys::Status::napi_ok).then_some(length)
 }
 
-/// Calls `visit` with each of an array's first `length` elements. Handles are given back every so often: a million
-/// elements do not keep a million handles.
+/// Calls `visit` with each of the first `length` elements of an array. A handle scope is closed
+/// after every [`ELEMENTS_PER_SCOPE`] elements, so that a long array does not keep a handle for
+/// each element.
 pub fn each_element(
     array: &Unknown<'_>,
     length: u32,
@@ -271,23 +288,25 @@ pub fn each_element(
     for start in (0..length).step_by(ELEMENTS_PER_SCOPE as usize) {
         let end = length.min(start.saturating_add(ELEMENTS_PER_SCOPE));
         let mut scope = ptr::null_mut();
-        // SAFETY: `env` is the running call's; the scope is closed below on every path.
+        // SAFETY: `env` belongs to the running call. The scope is closed below on every path.
         check(unsafe { sys::napi_open_handle_scope(env, &mut scope) }, "open a handle scope")?;
         let visited = (start..end).try_for_each(|index| {
             let mut element = ptr::null_mut();
-            // SAFETY: `array` is a live array; an index past its end reads as undefined.
+            // SAFETY: `array` is a live array; an index behind its end reads as undefined.
             check(unsafe { sys::napi_get_element(env, raw, index, &mut element) }, "read an element of the array")?;
-            // SAFETY: Node just made `element` for this `env`, and its scope is open until the visit is over.
+            // SAFETY: Node just created `element` for this `env`, and its scope stays open until
+            // the visit is over.
             visit(index, &unsafe { Unknown::from_raw_unchecked(env, element) })
         });
-        // SAFETY: opened above, and nothing opened inside it is still open.
+        // SAFETY: the scope was opened above, and no scope that was opened inside it is still open.
         check(unsafe { sys::napi_close_handle_scope(env, scope) }, "close a handle scope")?;
         visited?;
     }
     Ok(())
 }
 
-/// A failure as the JS error it stands for: `throw`n by napi from a call, or what a promise is rejected with.
+/// Converts a failure to a JS error. napi throws it if a call returns it, or rejects the promise of
+/// a task with it.
 pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
     let env = env.raw();
     let make = match failure.class {
@@ -298,15 +317,15 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
     let built = (|| {
         let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &failure.told())?);
         let mut error = ptr::null_mut();
-        // SAFETY: `code` and `message` are strings that Node just made for this `env`.
+        // SAFETY: `code` and `message` are strings that Node just created for this `env`.
         check(unsafe { make(env, code, message, &mut error) }, "make an error")?;
         let set = |name: &std::ffi::CStr, value: sys::napi_value| {
-            // SAFETY: the error and the value are values of this `env`, the name ends with a zero.
+            // SAFETY: the error and the value belong to this `env`; the name is zero-terminated.
             check(unsafe { sys::napi_set_named_property(env, error, name.as_ptr(), value) }, "set a property")
         };
         let set_number = |name: &std::ffi::CStr, value: usize| {
             let mut number = ptr::null_mut();
-            // SAFETY: `number` is a valid place for the result.
+            // SAFETY: `number` is a valid result pointer.
             check(unsafe { sys::napi_create_double(env, value as f64, &mut number) }, "make a number")?;
             set(name, number)
         };
@@ -318,21 +337,24 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
             set_number(c"reached", exceeded.reached)?;
             set_number(c"limit", exceeded.limit)?;
         }
-        // SAFETY: Node just made `error` for this `env`. In WebAssembly only this conversion keeps the error itself.
+        // SAFETY: Node just created `error` for this `env`. In WebAssembly only this conversion
+        // keeps the error object itself.
         Ok(napi::Error::from_unknown_without_coercion(unsafe { Unknown::from_raw_unchecked(env, error) }))
     })();
     built.unwrap_or_else(|error: napi::Error| error)
 }
 
-/// Memory of V8's own with a copy of `bytes`.
+/// Creates an ArrayBuffer in V8's own memory with a copy of `bytes`.
 fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_value> {
-    // V8 ends the process where it cannot allocate a buffer, so the system is asked before.
+    // V8 ends the process if it cannot allocate a buffer, so the availability of memory is checked
+    // first.
     memory::require_large(bytes.len()).map_err(|error| js_error(Env::from_raw(env), &error.into()))?;
     let (mut data, mut buffer) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: both results are valid places.
+    // SAFETY: both result pointers are valid.
     check(unsafe { sys::napi_create_arraybuffer(env, bytes.len(), &mut data, &mut buffer) }, "make an ArrayBuffer")?;
     if !bytes.is_empty() {
-        // SAFETY: Node just made `bytes.len()` writable bytes at `data`, which nothing else knows of yet.
+        // SAFETY: Node just allocated `bytes.len()` writable bytes at `data`, to which no other
+        // reference exists yet.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast::<u8>(), bytes.len()) };
         check(written(env, buffer, bytes.len()), "fill an ArrayBuffer")?;
     }
@@ -340,22 +362,24 @@ fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_val
 }
 
 fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: plain values are initialised bytes, and bytes need no alignment.
+    // SAFETY: values of a `Plain` type are initialized bytes without padding, and bytes need no
+    // alignment.
     unsafe { slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// Called by Node on the JS thread once V8 has let go of a loan's memory.
+/// The finalizer: Node calls it on the JS thread after V8 has collected the ArrayBuffer of a loan.
 unsafe extern "C" fn end_loan<T: Plain>(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
-    // SAFETY: `hint` is the box of a loan of `T` that `buffer_of` leaked; Node calls a finalizer once.
+    // SAFETY: `hint` is the box of a loan of `T` that `buffer_of` leaked. Node calls a finalizer
+    // once.
     drop(unsafe { Box::from_raw(hint.cast::<Loan<T>>()) });
 }
 
-/// Values as the memory of an ArrayBuffer.
+/// Converts values to an ArrayBuffer, without a copy if possible.
 ///
 /// # Safety
-/// `env` is that of the call that is running.
+/// `env` belongs to the running call.
 unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Result<sys::napi_value> {
-    // More than an ArrayBuffer holds: Node would end the call with an exception of its own.
+    // An ArrayBuffer cannot hold more: Node would end the call with an exception of its own.
     if size_of_val(values.as_ref()) > u32::MAX as usize {
         let message = format!("{} ids are more than one ArrayBuffer holds; use smaller batches", values.as_ref().len());
         let failure = Failure::new(Class::Range, "ERR_TOKENLANE_BATCH_TOO_LARGE", message);
@@ -368,24 +392,25 @@ unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Re
     let (data, bytes) = (loan.values_mut().as_mut_ptr().cast::<c_void>(), size_of_val(loan.values_mut()));
     let hint = Box::into_raw(loan);
     let mut buffer = ptr::null_mut();
-    // SAFETY: `data` is valid for `bytes` bytes until the box behind `hint` is dropped, which only `end_loan` does, for
-    // loans of the same type; from here on Rust does not touch the values, so JS may write them.
+    // SAFETY: `data` is valid for `bytes` bytes until the box behind `hint` is dropped, which only
+    // `end_loan` does, for loans of the same type. Rust does not access the values from here on, so
+    // JS may write them.
     let status = unsafe {
         sys::napi_create_external_arraybuffer(env, data, bytes, Some(end_loan::<T>), hint.cast(), &mut buffer)
     };
     if status == sys::Status::napi_no_external_buffers_allowed {
-        // SAFETY: Node refused before it took anything, so the box is still this function's alone.
+        // SAFETY: Node refused before it took ownership, so this function still owns the box.
         let values = unsafe { Box::from_raw(hint) }.into_values();
         return copied_buffer(env, as_bytes(values.as_ref()));
     }
-    // On any other failure Node has called the finalizer already, or will.
+    // In case of any other failure Node has already called the finalizer, or will call it.
     check(status, "make an ArrayBuffer")?;
     Ok(buffer)
 }
 
 impl ToNapiValue for Words {
     unsafe fn to_napi_value(env: sys::napi_env, words: Self) -> napi::Result<sys::napi_value> {
-        // SAFETY: the caller gives the running call's `env`.
+        // SAFETY: the caller guarantees that `env` belongs to the running call.
         unsafe { buffer_of(env, words) }
     }
 }
@@ -393,10 +418,10 @@ impl ToNapiValue for Words {
 impl ToNapiValue for Bytes {
     unsafe fn to_napi_value(env: sys::napi_env, bytes: Self) -> napi::Result<sys::napi_value> {
         let length = bytes.as_ref().len();
-        // SAFETY: the caller gives the running call's `env`.
+        // SAFETY: the caller guarantees that `env` belongs to the running call.
         let buffer = unsafe { buffer_of(env, bytes) }?;
         let mut view = ptr::null_mut();
-        // SAFETY: Node just made `buffer` with that many bytes.
+        // SAFETY: Node just created `buffer` with this number of bytes.
         let status =
             unsafe { sys::napi_create_typedarray(env, sys::TypedarrayType::uint8_array, length, buffer, 0, &mut view) };
         check(status, "make a Uint8Array")?;
@@ -404,38 +429,41 @@ impl ToNapiValue for Bytes {
     }
 }
 
-/// Lets go of an ArrayBuffer's memory at once: every view of it becomes empty. What is no buffer, or is one no longer, is
-/// left alone.
+/// Detaches an ArrayBuffer: its memory is released and every view of it becomes empty. Other
+/// values, and buffers that are already detached, are ignored.
 pub fn detach(buffer: &Unknown<'_>) {
     let (env, raw) = parts(buffer);
-    // SAFETY: a value that cannot be detached is answered with a status.
+    // SAFETY: for a value that cannot be detached, the call only returns an error status.
     unsafe { sys::napi_detach_arraybuffer(env, raw) };
 }
 
-/// The bytes outside of V8's heap that V8 knows of and counts when it decides to collect.
+/// Bytes of external memory, that is outside of V8's heap, that V8 knows of and considers when it
+/// schedules collections.
 pub fn external_memory(env: Env) -> i64 {
     let mut bytes = 0;
-    // SAFETY: `env` is the running call's, and the result is a valid place. Nothing is added, so the sum stays what it is.
+    // SAFETY: `env` belongs to the running call, and the result pointer is valid. The change is 0
+    // bytes, so the sum stays the same.
     unsafe { sys::napi_adjust_external_memory(env.raw(), 0, &mut bytes) };
     bytes
 }
 
-/// What comes out of a batch. In JS: an array of the block of ids, the number of rows, the block of the rows' texts, and the
-/// columns; what was not asked for is null.
+/// The result of a batch. In JS it is an array: the block of ids, the number of rows, the block of
+/// the rows' texts, and the columns. Columns that were not requested are null.
 pub struct Blocks {
-    /// Row offsets, then the ids of all rows.
+    /// The row offsets, then the ids of all rows.
     pub ids: Words,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u32,
-    /// The text of each row.
+    /// For each row, the index of its text.
     pub row_texts: Option<Words>,
-    /// In the order of [`crate::options::COLUMNS`].
+    /// The columns, in the order of [`crate::options::COLUMNS`].
     pub columns: Vec<Option<Column>>,
 }
 
 impl ToNapiValue for Blocks {
     unsafe fn to_napi_value(env: sys::napi_env, blocks: Self) -> napi::Result<sys::napi_value> {
-        // SAFETY: the caller gives the running call's `env`, and the elements are made for it.
+        // SAFETY: the caller guarantees that `env` belongs to the running call, and the elements
+        // are created for it.
         unsafe {
             let mut elements = vec![
                 Words::to_napi_value(env, blocks.ids)?,
@@ -455,12 +483,13 @@ impl ToNapiValue for Blocks {
     }
 }
 
-/// An External as the result of a task: napi names it only where a call returns it directly.
+/// An External as the result of a task: napi provides a type name for it only if a call returns it
+/// directly.
 pub struct Owned<T: 'static>(pub External<T>);
 
 impl<T: 'static> ToNapiValue for Owned<T> {
     unsafe fn to_napi_value(env: sys::napi_env, owned: Self) -> napi::Result<sys::napi_value> {
-        // SAFETY: the caller gives the running call's `env`.
+        // SAFETY: the caller guarantees that `env` belongs to the running call.
         unsafe { External::to_napi_value(env, owned.0) }
     }
 }

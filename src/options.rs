@@ -1,14 +1,15 @@
-//! Options as they come from `lib/options.js`: checked there, and packed into one integer so that a call costs no
-//! look-ups of properties. Both sides hold the same layout. What is no flag, and rarely given, comes as an [`Extra`].
+//! Options as `lib/options.js` passes them: validated there, and packed into one integer so that a
+//! call needs no property lookups. Both sides use the layout below. Options that are not flags, and
+//! are rarely given, come as an [`Extra`].
 //!
 //! | bits | meaning |
 //! |---|---|
 //! | 0 | add special tokens |
-//! | 1–3 | special tokens in the text: 0 as the file's origin does, 1 parse, 2 text, 3 throw, 4 only those listed |
+//! | 1–3 | special tokens: 0 file default, 1 parse, 2 as text, 3 throw, 4 only listed ones |
 //! | 4–5 | offsets: 0 none, 1 bytes, 2 code points, 3 UTF-16 units |
-//! | 6 | no truncation, whatever the file says |
-//! | 7 | no padding, whatever the file says |
-//! | 8 | what truncation cuts off is wanted too |
+//! | 6 | no truncation, regardless of the file |
+//! | 7 | no padding, regardless of the file |
+//! | 8 | also return what truncation cuts off |
 //! | 9 | texts are arrays of words |
 //! | 10–15 | columns of a batch, in the order of [`COLUMNS`] without the offsets |
 
@@ -18,7 +19,7 @@ use tokenlane_core::{
     Truncation, TruncationStrategy,
 };
 
-/// The columns by the numbers that `lib/encoding.js` gives them.
+/// The columns, in the order of their numbers in `lib/encoding.js`.
 pub const COLUMNS: [Columns; 7] = [
     Columns::OFFSETS,
     Columns::TOKENS,
@@ -29,47 +30,47 @@ pub const COLUMNS: [Columns; 7] = [
     Columns::SEQUENCE_IDS,
 ];
 
-/// What flags cannot say.
+/// Options that the flags cannot express.
 #[napi(object)]
 #[derive(Debug, Clone, Default)]
 pub struct Extra {
-    /// Special tokens that the text may spell out.
+    /// The special tokens that are recognized in the text.
     pub listed: Option<Vec<String>>,
-    /// The truncation of the call.
+    /// The truncation of this call.
     pub truncation: Option<ExtraTruncation>,
-    /// The padding of the call.
+    /// The padding of this call.
     pub padding: Option<ExtraPadding>,
 }
 
-/// A truncation; `lib/options.js` has checked the numbers.
+/// A truncation. `lib/options.js` has validated the numbers.
 #[napi(object)]
 #[derive(Debug, Clone)]
 pub struct ExtraTruncation {
-    /// At most so many tokens.
+    /// Maximum number of tokens of a row.
     pub max_length: u32,
-    /// So many tokens in common.
+    /// Number of tokens that two consecutive rows share.
     pub stride: u32,
-    /// 0 the longest text first, 1 only the first, 2 only the second.
+    /// 0: longest text first, 1: only the first text, 2: only the second.
     pub strategy: u32,
-    /// Whether the end is kept, and not the start.
+    /// Whether the start of the text is cut off instead of the end.
     pub left: bool,
 }
 
-/// A padding; `lib/options.js` has checked the numbers.
+/// A padding. `lib/options.js` has validated the numbers.
 #[napi(object)]
 #[derive(Debug, Clone)]
 pub struct ExtraPadding {
-    /// The length, or nothing for the longest row.
+    /// The length in tokens; by default that of the longest row.
     pub length: Option<u32>,
-    /// What lengths are rounded up to a multiple of.
+    /// Lengths are rounded up to a multiple of this number.
     pub multiple_of: u32,
-    /// Whether it comes before the text.
+    /// Whether the padding comes before the text.
     pub left: bool,
-    /// The padding's id.
+    /// The id of the padding token.
     pub pad_id: u32,
-    /// Its type id.
+    /// The type id of the padding token.
     pub pad_type_id: u32,
-    /// Its token.
+    /// The text of the padding token.
     pub pad_token: String,
 }
 
@@ -105,7 +106,7 @@ fn direction(left: bool) -> Direction {
     if left { Direction::Left } else { Direction::Right }
 }
 
-/// The unit offsets are counted in, or `None` where none are asked for.
+/// The unit of the offsets, or `None` if no offsets are requested.
 fn offset_unit(flags: u32) -> Option<OffsetUnit> {
     match (flags >> 4) & 3 {
         1 => Some(OffsetUnit::Byte),
@@ -115,12 +116,13 @@ fn offset_unit(flags: u32) -> Option<OffsetUnit> {
     }
 }
 
-/// Whether offsets are asked for.
+/// Whether offsets are requested.
 pub fn has_offsets(flags: u32) -> bool {
     offset_unit(flags).is_some()
 }
 
-/// What a call says of truncation or padding.
+/// Combines the options of a call for truncation or padding: `off` wins over `value`; without both,
+/// the setting of the file applies.
 pub fn setting<T>(off: bool, value: Option<T>) -> Setting<T> {
     match value {
         _ if off => Setting::Off,
@@ -134,7 +136,8 @@ pub fn has_words(flags: u32) -> bool {
     flags >> 9 & 1 == 1
 }
 
-/// The options of a batch. What is padded has an attention mask: without one nobody could tell the padding.
+/// The options of a batch. If rows are padded, the attention mask is always included, because
+/// without it padding cannot be told from text.
 pub fn batch_options(flags: u32, extra: Option<Extra>, tokenizer: &Tokenizer) -> EncodeOptions {
     let wanted = COLUMNS[1..].iter().enumerate().filter(|(bit, _)| flags >> (10 + bit) & 1 == 1);
     let offsets = offset_unit(flags).map_or(Columns::NONE, |_| Columns::OFFSETS);
@@ -148,7 +151,7 @@ pub fn batch_options(flags: u32, extra: Option<Extra>, tokenizer: &Tokenizer) ->
     EncodeOptions { columns: if pads { columns | Columns::ATTENTION_MASK } else { columns }, ..options }
 }
 
-/// The core's options; `columns` is what is wanted beside the ids.
+/// The options of the core. `columns` are the columns to compute in addition to the ids.
 pub fn encode_options(flags: u32, extra: Option<Extra>, columns: Columns) -> EncodeOptions {
     let Extra { listed, truncation, padding } = extra.unwrap_or_default();
     EncodeOptions {
@@ -168,12 +171,12 @@ pub fn encode_options(flags: u32, extra: Option<Extra>, columns: Columns) -> Enc
     }
 }
 
-/// The core's options for the way back.
+/// The options of the core for decoding.
 pub fn decode_options(skip_special_tokens: bool) -> DecodeOptions {
     DecodeOptions { skip_special_tokens }
 }
 
-/// A thread count as JS gives it: 0 means the default.
+/// The thread count of a call; 0 means the default.
 pub fn threads(count: u32) -> Option<usize> {
     (count > 0).then_some(count as usize)
 }

@@ -1,9 +1,10 @@
-//! One tokenizer in memory for the same bytes, whatever thread loads them and however often.
+//! Shares one tokenizer among all loads of the same bytes, in all threads of the process.
 //!
-//! A tokenizer is known by the length and a 128-bit keyed hash of the bytes it was made from, and by what was said beside
-//! them (the name of an encoding, a pattern). The key of the hash is random in every process, so nobody can prepare two
-//! files that meet. Each entry has a lock of its own, held while its tokenizer is made: two threads that load the same
-//! bytes at the same time make one, and loads of different bytes do not wait for each other.
+//! The key is the length of the bytes, a 128-bit keyed hash of them, and the other arguments of the
+//! load (the name of an encoding, or a pattern with special tokens). The hash key is random in each
+//! process, so that nobody can prepare two files with the same hash. Each entry has its own lock,
+//! which is held while the tokenizer is built: two threads that load the same bytes at the same
+//! time build it once, and loads of different bytes do not wait for each other.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -25,10 +26,11 @@ type Entry = Arc<Mutex<Weak<Tokenizer>>>;
 
 static ENTRIES: LazyLock<Mutex<HashMap<Key, Entry>>> = LazyLock::new(Mutex::default);
 
-/// Two hashers with different random keys.
+/// Two hashers with different random keys, 64 bits each.
 static HASHERS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
 
-/// The tokenizer made from `bytes` as `definition` says: one that is alive already, or a new one.
+/// Returns the tokenizer for `bytes` and `definition`: the existing one if it is still in use,
+/// otherwise a new one.
 pub fn shared(bytes: &[u8], definition: &Definition) -> Result<Arc<Tokenizer>, Failure> {
     let hash = [&HASHERS[0], &HASHERS[1]].map(|hasher| hasher.hash_one(bytes));
     let entry = entry_of(Key { bytes: bytes.len(), hash, definition: definition.clone() });
@@ -43,7 +45,7 @@ pub fn shared(bytes: &[u8], definition: &Definition) -> Result<Arc<Tokenizer>, F
 
 fn entry_of(key: Key) -> Entry {
     let mut entries = ENTRIES.lock().unwrap_or_else(PoisonError::into_inner);
-    // Entries of tokenizers that are gone, and that nobody is making just now, go too.
+    // Removes the entries whose tokenizer was dropped, unless another thread is building it now.
     entries.retain(|_, entry| {
         Arc::strong_count(entry) > 1 || entry.try_lock().is_ok_and(|tokenizer| tokenizer.strong_count() > 0)
     });

@@ -1,4 +1,4 @@
-//! Splitting a text into pieces: on the threadpool, or on the JS thread. Both share one function.
+//! Splitting a text into pieces, on the threadpool or on the JS thread. Both use the same function.
 
 use std::sync::Arc;
 
@@ -19,26 +19,27 @@ use crate::options::{self, Extra};
 use crate::task::{Job, Work};
 use crate::text::{self, Arena};
 
-/// What pieces are wanted, and of which part of a text. `lib/options.js` has checked the numbers.
+/// The requested pieces. `lib/options.js` has validated the numbers.
 #[napi(object)]
 #[derive(Debug, Clone, Copy)]
 pub struct SplitRequest {
-    /// The most ids of a piece.
+    /// Maximum number of ids of a piece.
     pub max_tokens: u32,
-    /// How many ids two pieces share at most.
+    /// Maximum number of ids that two consecutive pieces share.
     pub overlap: u32,
-    /// 0 between any two characters, 1 behind sentences, 2 behind lines.
+    /// Where pieces may end: 0 between any two characters, 1 after sentences, 2 after lines.
     pub boundary: u32,
-    /// Where the next piece starts, in UTF-16 units.
+    /// Start of the next piece, in UTF-16 units.
     pub start: u32,
-    /// Where the last piece ended.
+    /// End of the last piece, in UTF-16 units.
     pub covered: u32,
-    /// Whether no more of the text comes.
+    /// Whether the text is complete, so that no more text follows.
     pub is_end: bool,
 }
 
-/// The pieces of a text: start, end and number of ids of each; then where to go on, what is covered, and why there are no
-/// more: 0 at the end, 1 the special tokens are too many, 2 the next character's ids are.
+/// Splits a text. The result has start, end and number of ids of each piece; then the start of the
+/// next piece, the end of the last one, and the reason why there are no more pieces: 0 the end of
+/// the text, 1 the special tokens alone exceed the limit, 2 the ids of the next character do.
 fn pieces(
     tokenizer: &Tokenizer,
     text: Text<'_>,
@@ -64,14 +65,14 @@ fn pieces(
     };
     let numbers = made.pieces.iter().flat_map(|piece| [piece.start, piece.end, piece.tokens]);
     let rest = [made.progress.start, made.progress.covered, stopped];
-    // A string has less than 2^30 units.
+    // Every number fits into 32 bits, because a string has fewer than 2^30 UTF-16 units.
     let mut words: Vec<u32> = vec![];
     words.try_grow(3 * made.pieces.len() + 3)?;
     words.extend(numbers.chain(rest).map(|number| number as u32));
     Ok(Words::try_from(words)?)
 }
 
-/// Splits a text, on this thread.
+/// Splits a text on this thread.
 #[napi]
 pub fn split(
     env: Env,
@@ -87,7 +88,7 @@ pub fn split(
     made.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// Splits a text.
+/// The work of splitting a text.
 pub struct SplitWork {
     tokenizer: Arc<Tokenizer>,
     text: Arena,
@@ -110,7 +111,7 @@ impl Work for SplitWork {
     }
 }
 
-/// Splits as [`split`], on the threadpool.
+/// Like [`split`], but on the threadpool.
 #[napi]
 pub fn split_async(
     env: Env,

@@ -1,4 +1,4 @@
-//! Decoding as ids come.
+//! Streaming decoding.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use crate::node_api::{self, JsText};
 use crate::options;
 use crate::text;
 
-/// What JS holds of a stream. It belongs to one JS thread, and no call on it calls back into JS, so it is never borrowed
-/// twice.
+/// The stream that JS holds. It belongs to one JS thread, and no call on it calls back into JS, so
+/// the `RefCell` is never borrowed twice.
 pub struct Stream(RefCell<DecodeStream<Arc<Tokenizer>>>);
 
-/// A stream that has seen no ids.
+/// Creates a stream that has received no ids yet.
 #[napi]
 pub fn decode_stream(handle: &External<Handle>, skip_special_tokens: bool) -> External<Stream> {
     let options = options::decode_options(skip_special_tokens);
     External::new(Stream(RefCell::new(DecodeStream::new(Arc::clone(&handle.tokenizer), options))))
 }
 
-/// The text that becomes certain with some more ids.
+/// Adds ids and returns the text that later ids can no longer change.
 #[napi]
 pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> napi::Result<JsText> {
     let result = caught(|| {
@@ -35,7 +35,7 @@ pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> nap
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// The rest of the text; the stream is as new afterwards.
+/// Returns the rest of the text and resets the stream.
 #[napi]
 pub fn stream_end(env: Env, stream: &External<Stream>) -> napi::Result<JsText> {
     let result = caught(|| Ok(JsText::try_from(stream.0.borrow_mut().end()?)?));

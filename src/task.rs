@@ -1,4 +1,4 @@
-//! Work on the libuv threadpool.
+//! Runs work on the libuv threadpool.
 
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, Task};
@@ -7,40 +7,41 @@ use crate::error::{Failure, caught};
 use crate::line::Permit;
 use crate::node_api;
 
-/// What a call does on the threadpool, and what becomes of it in JS.
+/// Work for the threadpool, and the conversion of its result to JS.
 pub trait Work: Send {
-    /// What the work yields, on its thread.
+    /// The result on the worker thread.
     type Output: Send + 'static;
-    /// What JS gets.
+    /// The result in JS.
     type Js: ToNapiValue + TypeName;
 
-    /// The work itself, on a thread of the pool.
+    /// Does the work, on a thread of the threadpool.
     fn run(&mut self) -> Result<Self::Output, Failure>;
 
-    /// The result's way to JS, on the JS thread.
+    /// Converts the result, on the JS thread.
     fn deliver(&mut self, env: Env, output: Self::Output) -> napi::Result<Self::Js>;
 }
 
-/// Work with its permit to run.
+/// Work together with its permit to run.
 pub struct Job<W> {
     work: W,
     permit: Option<Permit>,
 }
 
 impl<W: Work> Job<W> {
-    /// Work that holds its place in the line until it is done.
+    /// Creates a job that holds the permit until the work is done.
     pub fn new(work: W, permit: Option<Permit>) -> Self {
         Self { work, permit }
     }
 }
 
 impl<W: Work> Task for Job<W> {
-    // A failure travels as a value: napi's own errors carry no code of ours.
+    // A failure is passed as a value, because errors of napi cannot carry an error code of
+    // tokenlane.
     type Output = Result<W::Output, Failure>;
     type JsValue = W::Js;
 
     fn compute(&mut self) -> napi::Result<Self::Output> {
-        // Given back here rather than on the JS thread: that may be busy, or gone.
+        // Released here and not on the JS thread, which may be busy or may have ended.
         let _permit = self.permit.take();
         Ok(caught(|| self.work.run()))
     }

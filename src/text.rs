@@ -1,8 +1,8 @@
-//! Text coming in: copied once, on the JS thread, in the form in which V8 hands it out fastest.
+//! Copies texts from JS, once, on the JS thread, in the form that V8 provides fastest.
 //!
-//! A string is copied as UTF-16; whoever encodes it, on whatever thread, transcodes it there. A long string of a batch that
-//! is ASCII is copied as such. Bytes are copied too: JS could write to them, transfer them or shrink them while a worker
-//! reads.
+//! A string is copied as UTF-16; the worker that encodes it converts it to UTF-8. A long ASCII
+//! string of a batch is copied as ASCII. Bytes are copied as well, because JS could write, transfer
+//! or shrink them while a worker reads them.
 
 use std::cell::RefCell;
 
@@ -14,24 +14,27 @@ use tokenlane_core::{Input, Sequence, Text};
 use crate::error::{Class, Failure, caught};
 use crate::node_api::{self, Fit, Refused};
 
-/// The first chunk of an arena has this size in bytes, each further one is as large as all before it together, up to
-/// the largest; a longer text gets one of its own.
+/// Size in bytes of the first chunk of an arena. Each further chunk is as large as all chunks
+/// before it together, up to `LARGEST_CHUNK`. A longer text gets a chunk of its own.
 const CHUNK: usize = 1 << 20;
 const LARGEST_CHUNK: usize = 16 << 20;
 
-/// Strings of this many units and more are looked at twice: as ASCII they take half of the room and of the work.
+/// Strings of at least this many UTF-16 units are checked for ASCII first: as ASCII they take half
+/// of the memory and of the work.
 const LONG: usize = 512;
 
-/// So many units may be measured in vain, in a batch, before no more strings are: text that is not ASCII is slow to measure.
+/// Number of UTF-16 units of a batch that may turn out not to be ASCII before the check stops: it
+/// is slow for text that is not ASCII.
 const VAIN: usize = 64 << 10;
 
-/// The least room there is in the scratch of one thread, in UTF-16 units: most single texts are shorter.
+/// Minimum capacity of a thread's scratch buffer, in UTF-16 units. Most single texts are shorter.
 const SCRATCH: usize = 8 << 10;
 
-/// Scratch that grew past this many units or bytes is freed after use.
+/// A scratch buffer is freed after use if its capacity exceeds this number of units or bytes.
 const MOST_KEPT: usize = 1 << 20;
 
-/// Where a row lies: from `start` to `end` in a chunk of units, or in the bytes.
+/// The place of a row: `start..end` in a chunk of UTF-16 units or ASCII bytes, or in the bytes of
+/// the arena.
 #[derive(Debug, Clone, Copy)]
 enum Row {
     Utf16 { chunk: usize, start: usize, end: usize },
@@ -39,8 +42,8 @@ enum Row {
     Bytes { start: usize, end: usize },
 }
 
-/// Lists of one batch that are filled one after the other. None grows past the room it was made with, so nothing is
-/// copied twice.
+/// The chunks of one batch, which are filled one after the other. No chunk grows beyond its initial
+/// capacity, so values are never moved.
 #[derive(Debug)]
 struct Chunks<T: Plain> {
     all: Vec<Slab<T>>,
@@ -54,7 +57,7 @@ impl<T: Plain> Default for Chunks<T> {
 }
 
 impl<T: Plain> Chunks<T> {
-    /// The last chunk, or a new one, with room for so many more.
+    /// Returns the last chunk, or a new one, with room for `count` more values.
     fn with_room(&mut self, count: usize) -> Result<&mut Slab<T>, OutOfMemory> {
         if self.all.last().is_none_or(|last| last.capacity() - last.len() < count) {
             let bytes = (count * size_of::<T>()).max(self.bytes.clamp(CHUNK, LARGEST_CHUNK));
@@ -64,7 +67,7 @@ impl<T: Plain> Chunks<T> {
         Ok(self.all.last_mut().expect("there is one now"))
     }
 
-    /// Where the last `length` values lie: the chunk, and from where to where.
+    /// The place of the last `length` values: index of the chunk, start and end.
     fn latest(&self, length: usize) -> (usize, usize, usize) {
         let chunk = self.all.len() - 1;
         (chunk, self.all[chunk].len() - length, self.all[chunk].len())
@@ -76,14 +79,15 @@ impl<T: Plain> Chunks<T> {
 pub struct Arena {
     units: Chunks<u16>,
     ascii: Chunks<u8>,
-    /// Units of strings that were measured and are no ASCII.
+    /// UTF-16 units of the strings that were checked and are not ASCII.
     vain: usize,
     bytes: Vec<u8>,
     rows: Vec<Row>,
 }
 
 impl Arena {
-    /// Copies every text of an array of strings and Uint8Arrays. `name` is the argument's, for the message.
+    /// Copies all texts of an array of strings and Uint8Arrays. `name` is the name of the argument,
+    /// for error messages.
     pub fn copy(name: &str, texts: &Unknown<'_>) -> Result<Self, Failure> {
         node_api::look_at_limits();
         let mut arena = Self::default();
@@ -91,7 +95,8 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Copies every text of an array of such arrays; where the words of each end is kept too.
+    /// Copies all texts of an array of arrays of words. Also returns the end of each array, as an
+    /// index of the copied texts.
     fn copy_words(name: &str, lists: &Unknown<'_>) -> Result<(Self, Vec<usize>), Failure> {
         let mut arena = Self::default();
         let mut ends = vec![];
@@ -106,7 +111,7 @@ impl Arena {
         Ok((arena, ends))
     }
 
-    /// Copies one text; `name` is the argument's, for the message.
+    /// Copies one text. `name` is the name of the argument, for error messages.
     pub fn of_one(name: &str, value: &Unknown<'_>) -> Result<Self, Failure> {
         let mut arena = Self::default();
         arena.push(value).map_err(|refused| refusal(name, value, refused))?;
@@ -143,7 +148,7 @@ impl Arena {
     fn push_long(&mut self, value: &Unknown<'_>, starts_as_ascii: bool) -> Result<(), Refused> {
         let length = node_api::utf16_length(value).ok_or(Refused::NotThatKind)?;
         if starts_as_ascii && self.vain < VAIN {
-            // Node writes a final zero, which needs room too.
+            // Node writes a terminating zero, which needs room too.
             if node_api::is_ascii(value, length) && node_api::append_ascii(value, self.ascii.with_room(length + 1)?) {
                 let (chunk, start, end) = self.ascii.latest(length);
                 self.rows.push(Row::Ascii { chunk, start, end });
@@ -159,7 +164,7 @@ impl Arena {
         Ok(())
     }
 
-    /// How many texts there are.
+    /// The number of texts.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -174,7 +179,7 @@ impl Arena {
     }
 }
 
-/// The values of an iterator that knows how many they are.
+/// Collects an iterator of known length without panicking on a failed allocation.
 fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
     let mut list = Vec::new();
     list.try_grow(values.len())?;
@@ -182,7 +187,8 @@ fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfM
     Ok(list)
 }
 
-/// Calls `visit` with each element of an array; its failure ends the call.
+/// Calls `visit` with each element of an array. Its first failure ends the iteration and is
+/// returned.
 fn each(
     name: &str,
     array: &Unknown<'_>,
@@ -207,16 +213,16 @@ fn each(
     }
 }
 
-/// What a batch is made of: texts, or words, with or without a second text for each.
+/// The inputs of a batch: texts or arrays of words, each with or without a second text.
 #[derive(Debug)]
 pub enum Inputs {
-    /// Texts alone.
+    /// Texts without a second text.
     Texts(Arena),
-    /// Anything else.
+    /// Arrays of words, or inputs with a second text.
     Any { first: Texts, second: Option<Texts> },
 }
 
-/// Texts that may be cut into words: then `ends` says where each one's end.
+/// Texts that may be split into words. In that case `ends` has the end of each text's words.
 #[derive(Debug)]
 pub struct Texts {
     arena: Arena,
@@ -250,7 +256,8 @@ impl Default for Inputs {
 }
 
 impl Inputs {
-    /// Copies the texts of a batch, and those that are paired with them unless `pairs` is undefined.
+    /// Copies the texts of a batch and, unless `pairs` is undefined, the second texts. It is an
+    /// error if their numbers differ.
     pub fn copy(env: Env, texts: &Unknown<'_>, pairs: &Unknown<'_>, words: bool) -> napi::Result<Self> {
         let copied = caught(|| {
             if !words && node_api::is_undefined(pairs) {
@@ -274,7 +281,7 @@ impl Inputs {
         copied.map_err(|failure| node_api::js_error(env, &failure))
     }
 
-    /// Calls `texts` with plain texts, or `inputs` with all else.
+    /// Calls `texts` for a batch of texts alone, otherwise `inputs`.
     pub fn with<T>(
         &self,
         texts: impl FnOnce(&[Text<'_>]) -> T,
@@ -294,8 +301,8 @@ impl Inputs {
     }
 }
 
-/// Copies one input and calls `work` with it, on this thread: a text, or with `words` an array of words; the same for the
-/// pair unless it is undefined.
+/// Copies one input and calls `work` with it, on this thread. The input is a text or, if `words` is
+/// set, an array of words, and the same for its pair unless that is undefined.
 pub fn with_input<T>(
     value: &Unknown<'_>,
     pair: &Unknown<'_>,
@@ -323,7 +330,7 @@ pub fn with_input<T>(
     work(&Input { first: sequence(&first_texts), second: second_texts.as_deref().map(sequence) })
 }
 
-/// What one thread keeps between calls for one text at a time.
+/// The scratch buffers that a thread reuses for single texts.
 #[derive(Default)]
 struct Scratch {
     units: Vec<u16>,
@@ -334,7 +341,8 @@ thread_local! {
     static SCRATCH_OF_THREAD: RefCell<Scratch> = RefCell::default();
 }
 
-/// Copies one text and calls `work` with it, on this thread. `name` is the argument's, for the message.
+/// Copies one text and calls `work` with it, on this thread. `name` is the name of the argument,
+/// for error messages.
 pub fn with_text<T>(
     name: &str,
     value: &Unknown<'_>,
@@ -367,7 +375,7 @@ pub fn with_text<T>(
     })
 }
 
-/// The words of ids in a Uint32Array, copied.
+/// Copies the ids of a Uint32Array.
 pub fn copy_ids(name: &str, value: &Unknown<'_>) -> Result<Vec<u32>, Failure> {
     node_api::copy_words(value).map_err(|refused| words_refused(name, value, refused))
 }
@@ -382,7 +390,7 @@ fn words_refused(name: &str, value: &Unknown<'_>, refused: Refused) -> Failure {
     }
 }
 
-/// How many ids a Uint32Array has room for.
+/// The number of ids that fit into a Uint32Array.
 pub fn room(name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
     node_api::word_room(value).map_err(|refused| words_refused(name, value, refused))
 }
@@ -407,7 +415,7 @@ fn buffer_refused(name: &str, refused: Refused) -> Failure {
     Failure::new(Class::Type, "ERR_TOKENLANE_BUFFER", format!("the buffer of {name} {why}"))
 }
 
-/// The bytes of a Uint8Array, copied.
+/// Copies the bytes of a Uint8Array.
 pub fn copy_bytes(name: &str, value: &Unknown<'_>) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     match node_api::append_bytes(value, &mut bytes) {

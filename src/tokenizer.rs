@@ -1,4 +1,4 @@
-//! The synchronous calls: one text, one list of ids, one token.
+//! The synchronous calls for one text, one list of ids or one token.
 
 use std::cell::RefCell;
 
@@ -14,16 +14,17 @@ use crate::node_api::{self, JsText};
 use crate::options::{self, Extra};
 use crate::text;
 
-/// Ids that grew past this many are freed after use.
+/// The id buffer is freed after use if its capacity exceeds this number of ids.
 pub(crate) const MOST_KEPT: usize = 1 << 20;
 
 thread_local! {
-    /// The ids of the text at hand; kept, so that a short text allocates nothing.
+    /// Id buffer that is reused between calls, so that encoding a short text does not allocate.
     pub(crate) static IDS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Encodes one text or, where `pair` is not undefined, a pair. Ids that fit into `scratch`, a Uint32Array, are written there and their number is returned; else
-/// they come as an ArrayBuffer of their own.
+/// Encodes a text, or a pair of texts if `pair` is not undefined. If the ids fit into the
+/// Uint32Array `scratch`, they are written there and their number is returned. Otherwise a new
+/// ArrayBuffer with the ids is returned.
 #[napi]
 pub fn encode(
     env: Env,
@@ -60,7 +61,7 @@ pub fn encode(
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// How many ids a text has.
+/// Returns the number of ids of a text.
 #[napi]
 pub fn count(
     env: Env,
@@ -74,7 +75,7 @@ pub fn count(
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// The text of some ids; what is no UTF-8 becomes U+FFFD.
+/// Decodes ids to text. Invalid UTF-8 becomes U+FFFD.
 #[napi]
 pub fn decode(
     env: Env,
@@ -90,7 +91,7 @@ pub fn decode(
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// The bytes of some ids, as they are.
+/// Decodes ids to bytes, which need not be valid UTF-8.
 #[napi]
 pub fn decode_bytes(
     env: Env,
@@ -106,10 +107,11 @@ pub fn decode_bytes(
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// The id of a token.
+/// Returns the id of a token, or null if there is no such token.
 #[napi]
 pub fn token_to_id(env: Env, handle: &External<Handle>, token: JsString<'_>) -> napi::Result<Option<u32>> {
-    // A character has at least as many bytes as UTF-16 units. A longer string is not copied.
+    // A character has at least as many UTF-8 bytes as UTF-16 units, so a string with more units
+    // than the longest token has bytes is not a token. It is not copied.
     if token.utf16_len()? > handle.tokenizer.max_token_bytes() {
         return Ok(None);
     }
@@ -118,22 +120,22 @@ pub fn token_to_id(env: Env, handle: &External<Handle>, token: JsString<'_>) -> 
     caught(|| Ok(handle.tokenizer.token_to_id(token))).map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// The token of an id.
+/// Returns the token of an id, or null if there is no such id.
 #[napi]
 pub fn id_to_token(env: Env, handle: &External<Handle>, id: u32) -> napi::Result<Option<JsText>> {
     caught(|| Ok(handle.tokenizer.id_to_token(id).map(JsText::try_from).transpose()?))
         .map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// How many tokens there are.
+/// Returns the number of tokens.
 #[napi]
 pub fn vocab_size(env: Env, handle: &External<Handle>, with_added_tokens: bool) -> napi::Result<f64> {
     caught(|| Ok(handle.tokenizer.vocab_size(with_added_tokens) as f64))
         .map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// Bytes of the tables and of the word caches; words found and not found in the latter; bytes of text encoded, which tests
-/// count work by.
+/// Returns the bytes of the tables and of the word caches, the hits and misses of the word caches,
+/// and the number of encoded bytes of text, by which tests measure work.
 #[napi]
 pub fn stats(env: Env, handle: &External<Handle>) -> napi::Result<Vec<f64>> {
     let stats = || {
@@ -146,7 +148,7 @@ pub fn stats(env: Env, handle: &External<Handle>) -> napi::Result<Vec<f64>> {
     caught(stats).map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// Lets go of a batch's memory: every view of it becomes empty.
+/// Detaches the memory of a batch: all views of it become empty.
 #[napi]
 pub fn detach(buffer: Unknown<'_>) {
     node_api::detach(&buffer);

@@ -1,32 +1,38 @@
-//! Memory for allocations that fail and cannot report it: a static, of which the system gives no page before it is used.
+//! Memory for allocations that fail in code that cannot report the failure. It is a static array,
+//! and the system provides no page of it before its first use.
 //!
-//! It is a stack that is only ever cleared: allocations are cut from it one behind the other, and when the last of them is
-//! released it is empty again. That is enough for what it is there for. An allocation from it is noted, the core sees that
-//! between two words, rows or tokens, stops with an error, and releases what it had ([`tokenlane_core::memory`]).
+//! It is a bump allocator that is only reset as a whole: allocations lie one behind the other, and
+//! when the last one is released the reserve is empty again. This is sufficient for its purpose. An
+//! allocation from it is recorded (`memory::note_shortage`); the core checks the record between two
+//! words, rows or tokens, stops with an error, and releases its memory
+//! ([`tokenlane_core::memory`]).
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes. Allocations that can be larger than a small part of this report failures instead.
+/// Size in bytes. Allocations that can be larger than a small part of this report their failure
+/// instead.
 const BYTES: usize = 32 << 20;
 
-/// Nothing needs more; an allocation that does is not served.
+/// Largest supported alignment. Allocations with a larger one are not served; none of this crate
+/// needs more.
 const ALIGN: usize = 4096;
 
 #[repr(align(4096))]
 struct Bytes(UnsafeCell<[u8; BYTES]>);
 
-// SAFETY: this module never reads or writes the bytes. It hands out ranges that do not overlap.
+// SAFETY: this module never reads or writes the bytes. It only hands out ranges that do not
+// overlap.
 unsafe impl Sync for Bytes {}
 
 static MEMORY: Bytes = Bytes(UnsafeCell::new([0; BYTES]));
 
-/// The books of the static above.
+/// The allocation state of the static above.
 ///
-/// Invariant: the upper half of the number counts the allocations that are in use, the lower half is where the next one
-/// starts, and both are zero together. Bytes from there on belong to nobody.
+/// Invariant: the upper 32 bits count the live allocations, and the lower 32 bits are the offset of
+/// the first free byte. They are zero together. Bytes at and behind the offset are not in use.
 pub(super) struct Reserve(AtomicU64);
 
 pub(super) static RESERVE: Reserve = Reserve(AtomicU64::new(0));
@@ -34,22 +40,23 @@ pub(super) static RESERVE: Reserve = Reserve(AtomicU64::new(0));
 const ONE: u64 = 1 << 32;
 
 impl Reserve {
-    /// Whether memory is of the reserve.
+    /// Whether `memory` lies in the reserve.
     #[inline]
     pub(super) fn owns(memory: *mut u8) -> bool {
         (memory as usize).wrapping_sub(MEMORY.0.get() as usize) < BYTES
     }
 
-    /// Memory for `layout`, or null if there is not so much left.
+    /// Memory for `layout`, or null if the reserve has too little left.
     pub(super) fn allocate(&self, layout: Layout) -> *mut u8 {
         let range = |books: u64| {
             let start = (books as u32 as usize).next_multiple_of(layout.align());
-            // An allocation of no bytes gets a place of its own, so that the books count it.
+            // An allocation of zero bytes takes one byte, so that it is counted.
             let end = start.checked_add(layout.size().max(1))?;
             (layout.align() <= ALIGN && end <= BYTES).then_some((start, end))
         };
         let cut = |books: u64| range(books).map(|(_, end)| (books >> 32) * ONE + ONE + end as u64);
-        // Acquire: who gets bytes that another thread has released comes after that thread's last use of them.
+        // Acquire: pairs with the Release in `release`, so that a thread that reuses bytes sees
+        // them after the last use by the thread that released them.
         match self.0.fetch_update(Ordering::Acquire, Ordering::Acquire, cut) {
             Ok(books) => {
                 range(books).map_or(ptr::null_mut(), |(start, _)| MEMORY.0.get().cast::<u8>().wrapping_add(start))
@@ -58,10 +65,11 @@ impl Reserve {
         }
     }
 
-    /// Takes back one allocation.
+    /// Releases one allocation.
     pub(super) fn release(&self) {
         let less = |books: u64| Some(if books >> 32 == 1 { 0 } else { books - ONE });
-        // Release: see `allocate`. The change is never refused.
+        // Release: pairs with the Acquire in `allocate`. `less` never returns `None`, so the update
+        // cannot fail.
         let _ = self.0.fetch_update(Ordering::Release, Ordering::Relaxed, less);
     }
 }
@@ -114,7 +122,7 @@ mod tests {
                         let bytes = 1 + round % 300;
                         let memory = reserve.allocate(layout(bytes, 8));
                         assert!(!memory.is_null());
-                        // SAFETY: so many bytes are this thread's until it releases them.
+                        // SAFETY: these `bytes` bytes belong to this thread until it releases them.
                         unsafe {
                             memory.write_bytes(mark, bytes);
                             assert!(std::slice::from_raw_parts(memory, bytes).iter().all(|&byte| byte == mark));

@@ -1,8 +1,9 @@
-//! Strings of JS: read into memory of Rust, and made of it.
+//! Reads JS strings into memory of Rust, and creates JS strings.
 //!
-//! In WebAssembly Node-API is emnapi's, which is written in JS and differs from Node's: with bytes that are Latin-1 a string
-//! ends at its first zero, and one that is read fills all the room there is; a byte order mark at the start of what is
-//! longer than a few characters is lost. What is done about it is done here.
+//! In WebAssembly, Node-API is implemented by emnapi, in JS, and differs from Node's: a Latin-1
+//! string ends at its first zero; reading one reports that all of the room was written; and a byte
+//! order mark at the start of a string of more than a few characters is lost. The workarounds are
+//! in this file.
 
 use std::ptr;
 use std::slice;
@@ -14,35 +15,36 @@ use tokenlane_core::memory::{self, Grow, OutOfMemory};
 
 use super::{Room, check, js_error, parts};
 
-/// Whether Node-API is emnapi's.
+/// Whether Node-API is implemented by emnapi.
 const IS_WASM: bool = cfg!(target_family = "wasm");
 
 const BYTE_ORDER_MARK: u16 = 0xfeff;
 
-/// What came of copying a string into the room there was.
+/// The result of copying a string into the available room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
-    /// It fitted; this many units were appended.
+    /// The string fitted; this many units were appended.
     Appended(usize),
-    /// It is longer than the room, or just as long.
+    /// The string is longer than the room, or exactly fills it.
     TooLong {
-        /// Whether what would have fitted is ASCII.
+        /// Whether the part that fits is ASCII.
         starts_as_ascii: bool,
     },
-    /// The value is no string.
+    /// The value is not a string.
     NoString,
 }
 
-/// Whether the process has a limit of addresses, as it was when somebody looked last.
+/// Whether the address space of the process is limited, at the time of the last check.
 static IS_LIMITED: AtomicBool = AtomicBool::new(false);
 
-/// Looks again whether the process has a limit of addresses.
+/// Checks again whether the address space of the process is limited.
 pub fn look_at_limits() {
     IS_LIMITED.store(memory::is_limited(), Ordering::Relaxed);
 }
 
-/// Fails if V8 may lack the memory to make a long string one piece, which it does before the string is read: it would end
-/// the process. Asked only where the process has a limit of addresses, since the length is one call more for each string.
+/// Fails if V8 may lack the memory to flatten a long string, which it does before a string is read:
+/// V8 would end the process. Only checked if the address space of the process is limited, because
+/// reading the length costs an additional call for each string.
 pub fn require_flat(value: &Unknown<'_>) -> Result<(), OutOfMemory> {
     if !IS_LIMITED.load(Ordering::Relaxed) {
         return Ok(());
@@ -50,8 +52,8 @@ pub fn require_flat(value: &Unknown<'_>) -> Result<(), OutOfMemory> {
     memory::require_large(utf16_length(value).unwrap_or(0).saturating_mul(size_of::<u16>()))
 }
 
-/// Appends a string's UTF-16 units to `units` if they fit into its spare capacity, of which `most` units are looked at,
-/// with one unit to spare.
+/// Appends the UTF-16 units of a string to `units` if they fit, with one unit to spare, into the
+/// first `most` units of its spare capacity.
 pub fn append_utf16(value: &Unknown<'_>, units: &mut impl Room<u16>, most: usize) -> Fit {
     let (env, raw) = parts(value);
     let room = units.room();
@@ -61,24 +63,26 @@ pub fn append_utf16(value: &Unknown<'_>, units: &mut impl Room<u16>, most: usize
         return if utf16_length(value).is_some() { Fit::TooLong { starts_as_ascii: false } } else { Fit::NoString };
     }
     let mut written = 0;
-    // SAFETY: `room` is writable for `room.len()` units, and Node writes no more than that, a final zero included.
+    // SAFETY: `room` is writable for `room.len()` units, and Node writes at most that many,
+    // including a terminating zero.
     let status =
         unsafe { sys::napi_get_value_string_utf16(env, raw, room.as_mut_ptr().cast(), room.len(), &mut written) };
     if status != sys::Status::napi_ok {
         return Fit::NoString;
     }
-    // A string that fills all the room up to the final zero may have been cut.
+    // A string that fills the room up to the terminating zero may have been cut off.
     if written + 1 >= room.len() {
-        // SAFETY: Node wrote that many units at the start of the room.
+        // SAFETY: Node wrote `written` units at the start of the room.
         let start = unsafe { slice::from_raw_parts(room.as_ptr().cast::<u16>(), written) };
         return Fit::TooLong { starts_as_ascii: start.iter().fold(0, |all, unit| all | unit) < 0x80 };
     }
-    // SAFETY: Node wrote that many units at the start of the room.
+    // SAFETY: Node wrote `written` units at the start of the room.
     unsafe { units.added(written) };
     Fit::Appended(written)
 }
 
-/// Whether a string of so many UTF-16 units is ASCII: then, and only then, it has as many bytes as UTF-8.
+/// Whether a string of `length` UTF-16 units is ASCII: then, and only then, its UTF-8 form has as
+/// many bytes.
 pub fn is_ascii(value: &Unknown<'_>, length: usize) -> bool {
     let (env, raw) = parts(value);
     let mut bytes = 0;
@@ -87,25 +91,27 @@ pub fn is_ascii(value: &Unknown<'_>, length: usize) -> bool {
     status == sys::Status::napi_ok && bytes == length
 }
 
-/// Appends a string that [is ASCII](is_ascii) to `bytes`; false if it does not fit into its spare capacity with one byte to
-/// spare.
+/// Appends a string that [is ASCII](is_ascii) to `bytes`. Returns false if it does not fit into the
+/// spare capacity with one byte to spare.
 pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Room<u8>) -> bool {
     let (env, raw) = parts(value);
     let room = bytes.room();
     let mut written = 0;
-    // Both give ASCII as it is. The first is quicker in Node, and in WebAssembly says that all of the room was written.
+    // Both functions copy ASCII unchanged. Latin-1 is faster in Node, but in WebAssembly it reports
+    // that all of the room was written.
     let copy = if IS_WASM { sys::napi_get_value_string_utf8 } else { sys::napi_get_value_string_latin1 };
-    // SAFETY: `room` is writable for `room.len()` bytes, and Node writes no more than that, a final zero included.
+    // SAFETY: `room` is writable for `room.len()` bytes, and Node writes at most that many,
+    // including a terminating zero.
     let status = unsafe { copy(env, raw, room.as_mut_ptr().cast(), room.len(), &mut written) };
     if status != sys::Status::napi_ok || written + 1 > room.len() {
         return false;
     }
-    // SAFETY: Node wrote that many bytes at the start of the room.
+    // SAFETY: Node wrote `written` bytes at the start of the room.
     unsafe { bytes.added(written) };
     true
 }
 
-/// The length of a string in UTF-16 units; `None` if the value is no string.
+/// The length of a string in UTF-16 units; `None` if the value is not a string.
 pub fn utf16_length(value: &Unknown<'_>) -> Option<usize> {
     let (env, raw) = parts(value);
     let mut length = 0;
@@ -114,7 +120,7 @@ pub fn utf16_length(value: &Unknown<'_>) -> Option<usize> {
     (status == sys::Status::napi_ok).then_some(length)
 }
 
-/// A string of JS.
+/// Creates a JS string.
 pub(super) fn new_utf8(env: sys::napi_env, text: &str) -> napi::Result<sys::napi_value> {
     let mut value = ptr::null_mut();
     // SAFETY: `text` is readable for its length.
@@ -123,17 +129,18 @@ pub(super) fn new_utf8(env: sys::napi_env, text: &str) -> napi::Result<sys::napi
     Ok(value)
 }
 
-/// Fails if V8 could not allocate so many bytes for strings: it would end the process.
+/// Fails if V8 could not allocate this many bytes for strings: V8 would end the process.
 fn require(env: sys::napi_env, bytes: usize) -> napi::Result<()> {
     memory::require_large(bytes).map_err(|error| js_error(Env::from_raw(env), &error.into()))
 }
 
-/// Text on its way to JS, in a form that V8 takes with little more than a copy; the work is done on a worker.
+/// Text to be passed to JS, in a form from which V8 creates a string with little more than a copy.
+/// A worker prepares it.
 #[derive(Debug)]
 pub enum JsText {
-    /// ASCII, one byte a character.
+    /// ASCII text, one byte per character.
     Ascii(String),
-    /// Anything else.
+    /// Any other text.
     Utf16(Vec<u16>),
 }
 
@@ -141,12 +148,13 @@ impl TryFrom<String> for JsText {
     type Error = OutOfMemory;
 
     fn try_from(text: String) -> Result<Self, OutOfMemory> {
-        // In WebAssembly a string of bytes would end at its first zero.
+        // In WebAssembly a Latin-1 string would end at its first zero.
         if text.is_ascii() && !IS_WASM {
             return Ok(Self::Ascii(text));
         }
         let mut units = Vec::new();
-        // Counted for long texts only: there is a unit for one to three bytes.
+        // The exact length is counted only for long texts: a UTF-16 unit takes one to three bytes
+        // of UTF-8.
         const LONG: usize = 1 << 16;
         units.try_grow(if text.len() < LONG { text.len() } else { text.chars().map(char::len_utf16).sum() })?;
         units.extend(text.encode_utf16());
@@ -154,7 +162,7 @@ impl TryFrom<String> for JsText {
     }
 }
 
-/// An array of texts on its way to JS.
+/// An array of texts to be passed to JS.
 #[derive(Debug)]
 pub struct JsTexts(Vec<JsText>);
 
@@ -173,14 +181,15 @@ impl TryFrom<Vec<String>> for JsTexts {
 
 impl ToNapiValue for JsTexts {
     unsafe fn to_napi_value(env: sys::napi_env, Self(texts): Self) -> napi::Result<sys::napi_value> {
-        /// V8's bytes for a string, beside its characters: its header, a place in the array and a handle.
+        /// Bytes that V8 needs for a string besides its characters: the header, the array element
+        /// and the handle.
         const EACH: usize = 48;
         let bytes = texts.iter().map(|text| match text {
             JsText::Ascii(text) => EACH + text.len(),
             JsText::Utf16(units) => EACH + size_of_val(&units[..]),
         });
         require(env, bytes.sum())?;
-        // SAFETY: the caller gives the running call's `env`.
+        // SAFETY: the caller guarantees that `env` belongs to the running call.
         unsafe { Vec::to_napi_value(env, texts) }
     }
 }
@@ -191,7 +200,8 @@ impl ToNapiValue for JsText {
             Self::Ascii(text) => {
                 require(env, text.len())?;
                 let mut value = ptr::null_mut();
-                // SAFETY: the caller gives the running call's `env`; the text is readable for its length.
+                // SAFETY: the caller guarantees that `env` belongs to the running call; the text is
+                // readable for its length.
                 let status = unsafe {
                     sys::napi_create_string_latin1(env, text.as_ptr().cast(), text.len() as isize, &mut value)
                 };
@@ -199,7 +209,7 @@ impl ToNapiValue for JsText {
             }
             Self::Utf16(mut units) => {
                 let value = new_utf16(env, &units)?;
-                // SAFETY: Node just made the value for this `env`.
+                // SAFETY: Node just created the value for this `env`.
                 let is_whole =
                     || utf16_length(&unsafe { Unknown::from_raw_unchecked(env, value) }) == Some(units.len());
                 if !IS_WASM || units.first() != Some(&BYTE_ORDER_MARK) || is_whole() {

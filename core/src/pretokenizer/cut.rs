@@ -1,4 +1,5 @@
-//! Stages that cut: something that finds matches, and what becomes of the matches and of what lies between them.
+//! Stages that split: a matcher, and a behavior that says what becomes of the matches and of the
+//! text between them.
 
 use super::letters::{self, Letter};
 use super::scanner::Scanner;
@@ -11,12 +12,12 @@ use crate::memory::fallible::push;
 use crate::pattern::{Dialect, Pattern, PatternError};
 use crate::span::Span;
 
-/// A pattern, and what becomes of its matches and of what lies between them.
+/// A matcher, and what becomes of its matches and of the text between them.
 #[derive(Debug)]
 pub(crate) struct Cut {
     matcher: Matcher,
     behavior: Behavior,
-    /// Exchanges matches with what lies between them.
+    /// Whether matches and the text between them are swapped.
     invert: bool,
 }
 
@@ -24,17 +25,17 @@ pub(crate) struct Cut {
 enum Matcher {
     Scanner(Scanner),
     Pattern(Pattern),
-    /// Every single character of a class.
+    /// Each single character of a class.
     Letter(Letter),
-    /// Runs of word characters and runs of what is neither that nor white space.
+    /// Runs of word characters, and runs of other characters that are not white space.
     Words,
     /// Runs of one script.
     Scripts,
-    /// So many characters at a time, never 0.
+    /// Pieces of this many characters, never 0.
     Length(usize),
 }
 
-/// As `SplitDelimiterBehavior` in Hugging Face tokenizers.
+/// `SplitDelimiterBehavior` of Hugging Face tokenizers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behavior {
     Removed,
@@ -67,45 +68,46 @@ impl Cut {
         Self { matcher: Matcher::Letter(letter), behavior, invert: false }
     }
 
-    /// Whitespace: `\w+|[^\w\s]+` as the regex crate reads it; these are the words.
+    /// Whitespace: the words are the matches of `\w+|[^\w\s]+`, as the regex crate defines them.
     pub(crate) fn words() -> Self {
         Self { matcher: Matcher::Words, behavior: Behavior::Removed, invert: true }
     }
 
-    /// UnicodeScripts. What comes before the first character that has a script goes, for so it does in the reference.
+    /// UnicodeScripts. As in the reference, the text before the first character with a script is
+    /// dropped.
     pub(crate) fn scripts() -> Self {
         Self { matcher: Matcher::Scripts, behavior: Behavior::Removed, invert: true }
     }
 
-    /// FixedLength: words of so many characters, the last one may have fewer.
+    /// FixedLength: words of `characters` characters; the last one may be shorter.
     pub(crate) fn length(characters: usize) -> Self {
         Self { matcher: Matcher::Length(characters.max(1)), behavior: Behavior::Isolated, invert: false }
     }
 
-    /// The words of ByteLevel's own expression.
+    /// Splits by the regular expression of ByteLevel.
     pub(crate) fn byte_level() -> Self {
         Self { matcher: Matcher::Scanner(Scanner::GPT2), behavior: Behavior::Isolated, invert: false }
     }
 
-    /// Whether a text without `character` stays in one piece.
+    /// Whether a text without `character` is certainly not split.
     pub(crate) fn is_idle_without(&self, character: char) -> bool {
         let Matcher::Pattern(pattern) = &self.matcher else { return false };
         !self.invert && pattern.as_string().is_some_and(|sought| sought.contains(character))
     }
 
-    /// Whether a word starts at each `character` and nowhere else.
+    /// Whether words start exactly at each `character` (and at the start of the text).
     pub(crate) fn starts_words_at(&self, character: char) -> bool {
         matches!(self.matcher, Matcher::Letter(Letter::Is(sought)) if sought == character)
             && self.behavior == Behavior::MergedWithNext
             && !self.invert
     }
 
-    /// Whether this splits at white space and drops it.
+    /// Whether this stage splits at white space and drops it.
     pub(crate) fn removes_white_space(&self) -> bool {
         matches!(self.matcher, Matcher::Letter(Letter::Space)) && self.behavior == Behavior::Removed && !self.invert
     }
 
-    /// Whether two consecutive cuts are those of BertPreTokenizer.
+    /// Whether two consecutive stages are those of BertPreTokenizer.
     pub(crate) fn are_bert(first: &Self, second: &Self) -> bool {
         let is = |cut: &Self, letter: Letter, behavior: Behavior| {
             matches!(cut.matcher, Matcher::Letter(found) if found == letter) && cut.behavior == behavior && !cut.invert
@@ -113,7 +115,7 @@ impl Cut {
         is(first, Letter::Space, Behavior::Removed) && is(second, Letter::Punctuation, Behavior::Isolated)
     }
 
-    /// The scanner whose words are exactly what this cut yields.
+    /// The scanner whose words are exactly those of this stage, if there is one.
     pub(super) fn as_scanner(&self) -> Option<Scanner> {
         let matches_stay = match self.behavior {
             Behavior::Isolated => true,
@@ -126,17 +128,17 @@ impl Cut {
         }
     }
 
-    /// Whether text can get lost.
+    /// Whether a part of the text may be dropped.
     pub(super) fn drops(&self) -> bool {
         self.behavior == Behavior::Removed && self.as_scanner().is_none()
     }
 
-    /// Whether this cuts every digit out as a word of its own, and leaves the rest.
+    /// Whether this stage makes each digit a word of its own and keeps the rest.
     pub(super) fn is_every_digit(&self) -> bool {
         matches!(self.matcher, Matcher::Letter(Letter::Number)) && self.behavior == Behavior::Isolated && !self.invert
     }
 
-    /// The regular expression whose matches this cuts out as words of their own, leaving the rest.
+    /// The regular expression of this stage, if its matches become words and the rest is kept.
     pub(super) fn as_isolated_pattern(&self) -> Option<&str> {
         match &self.matcher {
             Matcher::Pattern(pattern) if self.behavior == Behavior::Isolated && !self.invert => pattern.as_regex(),
@@ -144,13 +146,14 @@ impl Cut {
         }
     }
 
-    /// Cuts at the matches of a regular expression by the general path, whether there is a scanner for it or not.
+    /// Splits at the matches of a regular expression by the general engine, even if there is a
+    /// scanner for it.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn by_regex(source: &str, dialect: Dialect, behavior: Behavior) -> Self {
         Self::pattern(Pattern::new(source, dialect, "test").expect("the pattern compiles"), behavior, false)
     }
 
-    /// The same cut as a file would load it, with a scanner where there is one.
+    /// The same stage as loaded from a file, which uses a scanner if there is one.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn as_loaded(&self) -> Self {
         match &self.matcher {
@@ -184,7 +187,8 @@ impl Cut {
 }
 
 impl Matcher {
-    /// Matches and what lies between them, in order, with whether it is a match.
+    /// Appends the matches and the text between them, in order; the flag says whether a piece is a
+    /// match.
     fn pieces(&self, text: &str, budget: &mut Budget, pieces: &mut Vec<(Span, bool)>) -> Result<(), PatternError> {
         let mut covered = 0;
         let mut add = |span: Span| {
@@ -232,7 +236,7 @@ impl Matcher {
 }
 
 impl Behavior {
-    /// Drops and joins pieces so that what is left are the splits.
+    /// Drops and merges pieces according to the behavior. The remaining pieces are the splits.
     fn join(self, pieces: &mut Vec<(Span, bool)>) {
         match self {
             Self::Isolated => {}
@@ -254,7 +258,8 @@ impl Behavior {
     }
 }
 
-/// Every match joins the piece before it, unless that is a match itself; `join` makes one span of the two.
+/// Merges each match into the piece before it, unless that piece is a match itself. `join` extends
+/// the first span by the second.
 fn join_matches(pieces: &mut Vec<(Span, bool)>, join: impl Fn(&mut Span, Span)) {
     let mut before_is_match = pieces.first().is_some_and(|piece| piece.1);
     pieces.dedup_by(|next, kept| {
@@ -279,7 +284,7 @@ mod tests {
 
     #[test]
     fn behaviors_join_as_the_reference_does() {
-        // "the-final--countdown", cut at "-": the reference's own example
+        // The example of the reference: "the-final--countdown" split at "-".
         let pieces = [(0, 3, false), (3, 4, true), (4, 9, false), (9, 10, true), (10, 11, true), (11, 20, false)];
         let cases: [(Behavior, &[(u32, u32)]); 5] = [
             (Behavior::Removed, &[(0, 3), (4, 9), (11, 20)]),
@@ -291,7 +296,7 @@ mod tests {
         for (behavior, expected) in cases {
             assert_eq!(joined(behavior, &pieces), expected, "{behavior:?}");
         }
-        // A match at the edge has nothing to join.
+        // A match at the start or end has no piece to be merged into.
         assert_eq!(
             joined(Behavior::MergedWithPrevious, &[(0, 1, true), (1, 2, true), (2, 3, false)]),
             [(0, 1), (1, 2), (2, 3)]
@@ -319,7 +324,8 @@ mod tests {
             (Cut::letter(Letter::Is('▁'), MergedWithNext), "a▁▁b", &["a", "▁", "▁b"]),
             (Cut::words(), "don't  é½", &["don", "'", "t", "é", "½"]),
             (Cut::length(2), "aébcd", &["aé", "bc", "d"]),
-            // The space before the first word goes, the others stay with what they follow.
+            // The space before the first word is dropped; the other spaces belong to the run before
+            // them.
             (Cut::scripts(), " ab カな漢ー г", &["ab ", "カな漢ー ", "г"]),
         ];
         for (cut, text, expected) in cases {

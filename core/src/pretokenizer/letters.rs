@@ -1,4 +1,4 @@
-//! Classes of characters that pre-tokenizers cut at, and the words of the pre-tokenizer Whitespace.
+//! Character classes at which pre-tokenizers split, and the words of the pre-tokenizer Whitespace.
 
 use unicode_categories::UnicodeCategories;
 
@@ -7,14 +7,15 @@ use crate::span::Span;
 /// A class of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Letter {
-    /// This one.
+    /// This character.
     Is(char),
-    /// White_Space.
+    /// The property White_Space.
     Space,
-    /// The general category N, by the Unicode version of Rust's standard library, as in the reference.
+    /// The general category N in the Unicode version of Rust's standard library, as in the
+    /// reference.
     Number,
-    /// ASCII punctuation, symbols among it, and the general category P by the tables of an old Unicode that the
-    /// reference uses.
+    /// ASCII punctuation and symbols, and outside of ASCII the general category P in the old
+    /// Unicode version of the crate `unicode_categories`, as in the reference.
     Punctuation,
 }
 
@@ -31,7 +32,7 @@ impl Letter {
     }
 }
 
-/// `\w+|[^\w\s]+`
+/// Calls `found` with each match of `\w+|[^\w\s]+`.
 pub(super) fn for_each_word(text: &str, mut found: impl FnMut(Span)) {
     let mut start = 0;
     while let Some(first) = text[start..].chars().next() {
@@ -64,7 +65,7 @@ impl Kind {
     }
 }
 
-/// `\w` of the regex crate.
+/// The class `\w` of the regex crate.
 fn is_word(character: char) -> bool {
     if character.is_ascii() {
         character.is_ascii_alphanumeric() || character == '_'
@@ -86,7 +87,7 @@ mod tests {
         for (letter, name) in [(Letter::Space, "char::is_whitespace"), (Letter::Punctuation, "Punctuation")] {
             assert_eq!(ranges(|c| letter.contains(c)), reference[name], "{name}");
         }
-        // Recorded from the reference: how many characters Digits cuts at.
+        // Recorded from the reference: the number of characters at which Digits splits.
         assert_eq!(('\0'..=char::MAX).filter(|&c| Letter::Number.contains(c)).count(), 1924);
     }
 

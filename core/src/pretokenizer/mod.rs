@@ -1,9 +1,12 @@
-//! Text becomes words: stages that cut splits further or rewrite their text, one after the other.
+//! Pre-tokenization: stages that split a text into words. Each stage splits the result of the
+//! previous one further, or rewrites its text.
 //!
-//! - [`splits`]: a text and the spans it is cut into.
-//! - [`cut`]: stages that cut, by what finds the places: [`pattern`](crate::pattern) for any regular expression,
-//!   [`letters`] for single characters and [`scripts`] for runs of one script.
-//! - [`scanner`]: the widespread expressions by hand, and [`unicode`], the character classes they ask for.
+//! - [`splits`]: a text and the spans that it is split into.
+//! - [`cut`]: stages that split at matches. Matches are found by [`pattern`](crate::pattern) (any
+//!   regular expression), by [`letters`] (single characters) or by [`scripts`] (runs of one
+//!   script).
+//! - [`scanner`]: hand-written matchers of the most common expressions, and [`unicode`], the
+//!   character classes that they use.
 //!
 //! Behaviour follows Hugging Face tokenizers 0.23.
 
@@ -22,42 +25,44 @@ pub(crate) use letters::Letter;
 use scanner::Scanner;
 use splits::Splits;
 
-/// What a tokenizer does to a text before the model sees it.
+/// The stages between normalizer and model.
 #[derive(Debug, Default)]
 pub(crate) struct PreTokenizer {
     pub(crate) stages: Vec<Stage>,
 }
 
-/// One step.
+/// One stage.
 #[derive(Debug)]
 pub(crate) enum Stage {
-    /// Cuts at the matches of something.
+    /// Splits at matches.
     Cut(Cut),
-    /// Puts a space before a split that does not start with one (ByteLevel's `add_prefix_space`).
+    /// Prepends a space to each split that does not start with one (`add_prefix_space` of
+    /// ByteLevel).
     PrefixSpace,
-    /// Writes every byte as its printable character (the last act of ByteLevel).
+    /// Replaces each byte by its printable character (the last step of ByteLevel).
     Bytes,
-    /// Writes another character for every space, and puts one before a split that does not start with it (Metaspace).
+    /// Replaces each space by another character, and prepends that character to splits that do not
+    /// start with it (Metaspace).
     Spaces {
-        /// What is written for a space.
+        /// The character that replaces a space.
         replacement: char,
-        /// Which splits get one more.
+        /// The splits to which the character is prepended.
         prepend: Prepend,
     },
 }
 
-/// Which splits Metaspace puts its character before.
+/// The splits to which Metaspace prepends its character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prepend {
-    /// The one at the very start of the original text.
+    /// Only the split at the very start of the original text.
     First,
     Always,
     Never,
 }
 
 impl PreTokenizer {
-    /// Takes away the stages at the end that a scanner does the work of, if what is left rewrites and does not cut: the
-    /// scanner then sees the text as a whole.
+    /// Removes the last stages and returns a scanner that does their work, if there is one and if
+    /// no remaining stage splits the text, so that the scanner sees the text as a whole.
     pub(crate) fn take_scanner(&mut self) -> Option<Scanner> {
         let cuts = self.stages.iter().position(|stage| matches!(stage, Stage::Cut(_)))?;
         let scanner = match &self.stages[cuts..] {
@@ -77,13 +82,13 @@ impl PreTokenizer {
         Some(scanner)
     }
 
-    /// Whether all of a text is in its words.
+    /// Whether the words together contain all of the text.
     pub(crate) fn drops_nothing(&self) -> bool {
         self.stages.iter().all(|stage| !matches!(stage, Stage::Cut(cut) if cut.drops()))
     }
 
-    /// Whether a stage asks where in the original a split stands, and cannot tell by the split's own place, since the
-    /// text may have been rewritten before.
+    /// Whether a stage needs the position of a split in the original text and cannot take the
+    /// position of the split itself, because the text may have been rewritten before.
     pub(crate) fn needs_origins(&self, is_normalized: bool) -> bool {
         let rewrites = |stage: &Stage| !matches!(stage, Stage::Cut(_));
         let asks = |stage: &Stage| matches!(stage, Stage::Spaces { prepend: Prepend::First, .. });
@@ -91,9 +96,10 @@ impl PreTokenizer {
         place.is_some_and(|place| is_normalized || self.stages[..place].iter().any(rewrites))
     }
 
-    /// Cuts and rewrites what `splits` holds of `text`.
+    /// Applies all stages to the splits of `text`.
     ///
-    /// Fails if a pattern gives up, or if a stage makes more text than the budget has.
+    /// Errors: a pattern that exceeds its step limit, or a stage that makes more text than the
+    /// budget allows.
     pub(crate) fn apply(&self, text: &mut AlignedText, splits: &mut Splits, budget: &mut Budget) -> Result<(), Stop> {
         for stage in &self.stages {
             match stage {
@@ -129,7 +135,7 @@ fn replace_spaces(rewriter: &mut Rewriter<'_>, replacement: char, scheme: Prepen
         Prepend::First => rewriter.origin() == 0,
         Prepend::Never => false,
     };
-    // A space at the start becomes the replacement, so that none is put before it.
+    // A space at the start is replaced below, so nothing is prepended to it.
     if asked && !rewriter.rest().starts_with([' ', replacement]) {
         prepend(rewriter, replacement);
     }
@@ -140,7 +146,7 @@ fn replace_spaces(rewriter: &mut Rewriter<'_>, replacement: char, scheme: Prepen
     rewriter.keep_bytes(rewriter.rest().len());
 }
 
-/// Writes a character before what is read next, and what is read next; both have the span of the latter.
+/// Inserts a character before the next one. Both get the origin of the latter.
 fn prepend(rewriter: &mut Rewriter<'_>, character: char) {
     let Some(first) = rewriter.rest().chars().next() else { return };
     rewriter.replace(character);

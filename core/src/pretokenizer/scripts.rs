@@ -1,14 +1,15 @@
-//! UnicodeScripts: a new word begins where the script changes.
+//! UnicodeScripts: a new word starts where the script changes.
 //!
-//! The reference has its scripts from SentencePiece: those of Unicode 9, with four characters assigned otherwise and the
-//! scripts of Japanese taken together. They are made here from newer tables, which say since when a character is there.
+//! The reference took its scripts from SentencePiece: those of Unicode 9, with a few characters
+//! assigned differently and the Japanese scripts merged. They are derived here from newer tables,
+//! which include the version in which a character was added (the property Age).
 
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 use std::sync::LazyLock;
 
 use crate::span::Span;
 
-/// The scripts of Unicode 9. The place in the list is a script's number below.
+/// The scripts of Unicode 9. The index in this list is the number of a script below.
 const NAMES: &str = "Common Inherited Han Hiragana Katakana Devanagari \
     Adlam Ahom AnatolianHieroglyphs Arabic Armenian Avestan Balinese Bamum BassaVah Batak Bengali Bhaiksuki Bopomofo \
     Brahmi Braille Buginese Buhid CanadianAboriginal Carian CaucasianAlbanian Chakma Cham Cherokee Coptic Cuneiform \
@@ -28,7 +29,8 @@ const HIRAGANA: u8 = 3;
 const KATAKANA: u8 = 4;
 const DEVANAGARI: u8 = 5;
 
-/// First and last character, and the script, in order. Built when the first tokenizer that asks for it cuts a text.
+/// First character, last character and script of each range, in ascending order. Built when a text
+/// is split by scripts for the first time.
 static RANGES: LazyLock<Vec<(char, char, u8)>> = LazyLock::new(|| {
     let then_assigned = class(r"\p{Age=9.0}");
     let mut ranges = vec![];
@@ -49,7 +51,7 @@ fn class(pattern: &str) -> ClassUnicode {
     }
 }
 
-/// The script of a character; none where it goes with whatever stands around it.
+/// The script of a character; `None` if the character belongs to the run that surrounds it.
 fn script(character: char) -> Option<u8> {
     let script = match character {
         ' ' => return None,
@@ -68,7 +70,8 @@ fn script(character: char) -> Option<u8> {
     Some(if matches!(script, HIRAGANA | KATAKANA) { HAN } else { script })
 }
 
-/// Runs of one script. Characters of none go with what they follow; those before the first run are in none.
+/// Calls `found` with each run of one script. Characters without a script belong to the run before
+/// them; those before the first run belong to no run.
 pub(super) fn for_each_run(text: &str, mut found: impl FnMut(Span)) {
     let mut run: Option<(usize, u8)> = None;
     for (at, character) in text.char_indices() {
@@ -100,10 +103,11 @@ mod tests {
         same('1', '.');
         same('\u{953}', 'क');
         same('\u{589}', ',');
-        // There since Unicode 10 and 13: no script then.
+        // Added in Unicode 10 and 13: these had no script in Unicode 9.
         assert_eq!(script('\u{2bb0}').and(script('\u{9ff0}')), None);
         assert_eq!(script('\u{e000}'), None);
-        // Counted over the reference's own table, without the space that it leaves out later.
+        // Counted in the table of the reference, without the space, which the reference excludes
+        // later.
         let count = ('\0'..=char::MAX).filter(|&c| script(c).is_some()).count();
         assert_eq!(count, 128_237 - 1);
     }

@@ -1,11 +1,11 @@
-//! A text cut into splits: what pre-tokenizers work on, one after the other.
+//! A text with the splits that pre-tokenizers work on.
 
 use crate::aligned::{AlignedText, Rewriter};
 use crate::memory::fallible::push;
 use crate::span::Span;
 
-/// Spans of an [`AlignedText`] in order, none empty, none overlapping. Each pre-tokenizer cuts them further or rewrites
-/// their text.
+/// Spans of an [`AlignedText`], in ascending order, not empty and not overlapping. Each
+/// pre-tokenizer divides them further or rewrites their text.
 #[derive(Debug, Default)]
 pub(crate) struct Splits {
     spans: Vec<Span>,
@@ -13,7 +13,7 @@ pub(crate) struct Splits {
 }
 
 impl Splits {
-    /// Starts over with one split, unless that is empty.
+    /// Resets to a single split, or to none if `span` is empty.
     pub(crate) fn start(&mut self, span: Span) {
         self.spans.clear();
         self.spans.extend((!span.is_empty()).then_some(span));
@@ -23,7 +23,8 @@ impl Splits {
         &self.spans
     }
 
-    /// Cuts every split: `cut` gets the split's text and pushes, relative to it and in order, the spans that stay.
+    /// Divides every split. `cut` gets the text of a split and passes the spans to keep to its
+    /// second argument, in order and relative to the split.
     pub(crate) fn cut<E>(
         &mut self,
         text: &AlignedText,
@@ -42,7 +43,7 @@ impl Splits {
         Ok(())
     }
 
-    /// Rewrites the text of every split; text outside of splits goes.
+    /// Rewrites the text of every split. Text outside of the splits is dropped.
     pub(crate) fn rewrite(&mut self, text: &mut AlignedText, mut write: impl FnMut(&mut Rewriter<'_>)) {
         text.begin_rewrite();
         for span in &mut self.spans {
@@ -51,7 +52,7 @@ impl Splits {
         self.spans.retain(|span| !span.is_empty());
     }
 
-    /// Rewrites the text of every split by a rule of the kind of [`AlignedText::transform_part`].
+    /// Like [`rewrite`](Self::rewrite), by a rule that [`AlignedText::transform_part`] accepts.
     pub(crate) fn transform(&mut self, text: &mut AlignedText, mut write: impl FnMut(&mut Rewriter<'_>)) {
         text.begin_rewrite();
         for span in &mut self.spans {

@@ -1,7 +1,7 @@
-//! Which of the classes that the patterns speak of a character belongs to.
+//! The character classes that the patterns use.
 //!
-//! The classes are those of `regex-syntax`, which the general path uses too, so that both always mean the same Unicode
-//! version (16, as the reference tokenizers do).
+//! They are those of `regex-syntax`, which the general engine uses too, so that both have the same
+//! Unicode version (16, as the reference tokenizers).
 
 use regex_syntax::hir::{Class, HirKind};
 use std::collections::HashMap;
@@ -11,20 +11,21 @@ use std::sync::LazyLock;
 pub(crate) const LETTER: u8 = 1 << 0;
 /// `\p{N}`
 pub(crate) const NUMBER: u8 = 1 << 1;
-/// `\s`, that is White_Space
+/// `\s`, the property White_Space
 pub(crate) const SPACE: u8 = 1 << 2;
-/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`, what may begin a word in o200k's pattern
+/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`, the first part of a word in the pattern of o200k
 pub(crate) const UPPER: u8 = 1 << 3;
-/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`, what may follow there
+/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`, the second part of a word there
 pub(crate) const LOWER: u8 = 1 << 4;
 /// `[\p{P}\p{S}]`
 pub(crate) const SIGN: u8 = 1 << 5;
-/// `[一-龥぀-ゟ゠-ヿ]`, what DeepSeek's tokenizers set apart
+/// `[一-龥぀-ゟ゠-ヿ]`, which the tokenizers of DeepSeek split off
 pub(crate) const HAN_KANA: u8 = 1 << 6;
-/// The general category N by the Unicode version of Rust's standard library, which the pre-tokenizer Digits asks
+/// The general category N in the Unicode version of Rust's standard library, used by the
+/// pre-tokenizer Digits
 pub(crate) const NUMERIC: u8 = 1 << 7;
 
-/// The class bits that stand for a pattern.
+/// The pattern of each class bit.
 const PATTERNS: [(&str, u8); 7] = [
     (r"\p{L}", LETTER),
     (r"\p{N}", NUMBER),
@@ -35,20 +36,21 @@ const PATTERNS: [(&str, u8); 7] = [
     (r"[一-龥\u{3040}-ゟ゠-ヿ]", HAN_KANA),
 ];
 
-/// Class bits of every code point in two levels: pages of 256, equal pages stored once.
+/// The class bits of every code point, in a table of two levels: pages of 256 code points, where
+/// equal pages are stored once.
 ///
-/// There are fewer than 256 different pages, and both levels have room for any index that comes up, so that nothing is
-/// checked when they are read.
+/// There are fewer than 256 different pages, so a page number fits into a byte. Both levels have an
+/// entry for any index that can occur, so that lookups need no bounds check.
 pub(crate) struct Classes {
     pages: Box<[u8; PAGES]>,
     bits: Box<[[u8; PAGE]; 256]>,
 }
 
 const PAGE: usize = 256;
-/// More than there are: a power of two.
+/// Number of entries of the first level: the next power of two above the number of pages.
 const PAGES: usize = 0x2000;
 
-/// Built on the first load of a tokenizer, about a millisecond.
+/// Built when the first tokenizer is loaded, which takes about a millisecond.
 pub(crate) static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::new);
 
 impl Classes {
@@ -63,10 +65,11 @@ impl Classes {
                 all[range.start() as usize..=range.end() as usize].iter_mut().for_each(|bits| *bits |= bit);
             }
         }
-        // Behind this place there are none, as the test of all characters knows: asking each would take ten milliseconds.
+        // There are no such characters above this range; a test verifies it. Checking all
+        // characters here would take ten milliseconds.
         ('\0'..='\u{1FFFF}').filter(|c| c.is_numeric()).for_each(|c| all[c as usize] |= NUMERIC);
         let mut made = Self { pages: Box::new([0; PAGES]), bits: Box::new([[0; PAGE]; 256]) };
-        // The first page is that of code points which no character has.
+        // The first page is that of unassigned code points.
         let mut seen = HashMap::from([([0; PAGE].as_slice(), 0)]);
         for (page, place) in all.chunks_exact(PAGE).zip(made.pages.iter_mut()) {
             let next = seen.len();
@@ -84,7 +87,7 @@ impl Classes {
         self.of_code(character as u32)
     }
 
-    /// The class bits of a code point; none for what is no character.
+    /// The class bits of a code point; zero if it is not a character.
     #[inline(always)]
     pub(crate) fn of_code(&self, code: u32) -> u8 {
         let code = code as usize;
@@ -92,12 +95,13 @@ impl Classes {
     }
 }
 
-/// The code point that `bytes` begin with, and how many of them it takes. They are UTF-8, and the first is not ASCII; what
-/// lies behind the character does not matter.
+/// Decodes the first character of `bytes`: returns its code point and its length in bytes. The
+/// bytes must be UTF-8 that does not start with an ASCII character. The bytes behind the character
+/// are ignored.
 #[inline(always)]
 pub(crate) fn decode(bytes: [u8; 4]) -> (u32, usize) {
-    // Without a branch on the length, which in many scripts cannot be foreseen: six bits of each byte are put together as if
-    // there were four of them, and those that are too many go.
+    // There is no branch on the length, which is hard to predict in many scripts. Six bits of each
+    // byte are combined as if the character had four bytes, and the surplus bits are shifted out.
     let word = u32::from_be_bytes(bytes);
     let len = word.leading_ones();
     let word = word << len >> len;

@@ -1,5 +1,9 @@
-//! cl100k's pattern and its relatives:
-//! `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+//! The pattern of cl100k and its variants, here on two lines:
+//!
+//! ```text
+//! (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}
+//! | ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+//! ```
 
 use super::window::{Family, Window, run_rests, run_starts, with_contractions};
 use super::word::{Scan, contraction};
@@ -8,11 +12,12 @@ use crate::pretokenizer::unicode::{LETTER, LOWER, NUMBER, UPPER};
 /// cl100k, llama3, qwen2, qwen3.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cl100k {
-    /// How many digits make a word, at most: 1 or 3.
+    /// Maximum number of digits of a word: 1 or 3.
     pub(super) digits: usize,
-    /// Whether white space at the very end of the text is one word even where it holds line breaks.
+    /// Whether white space at the end of the text is one word even if it contains line breaks.
     pub(super) end_first: bool,
-    /// Whether marks are letters. (One before a letter run then leads it or begins it: the word is the same.)
+    /// Whether marks count as letters. (A mark before letters is then the first character of the
+    /// word, either as a letter or as the optional leading character; the word is the same.)
     pub(super) marks: bool,
 }
 
@@ -26,10 +31,10 @@ impl Family for Cl100k {
     fn starts(self, window: &Window<'_>) -> u64 {
         let Window { letters, spaces, others, blanks, line_breaks, apostrophes, .. } = *window;
         let other_starts = run_starts(others) & !(blanks << 1);
-        // Line breaks right behind a run of others belong to it.
+        // Line breaks directly after a run of others belong to that run.
         let taken = run_rests(line_breaks, line_breaks & others << 1);
-        // A letter run takes the one character before it: white space that breaks no line, or a single other that nothing
-        // else has taken.
+        // A run of letters includes one leading character: white space that is not a line break, or
+        // a single other character that belongs to no other word.
         let leads = spaces & !line_breaks | other_starts;
         let letter_starts = run_starts(letters) & !(leads << 1);
         let starts = letter_starts | window.digit_starts(self.digits) | other_starts | window.space_starts(taken, 0);

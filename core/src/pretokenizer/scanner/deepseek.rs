@@ -1,10 +1,16 @@
-//! DeepSeek V3's pre-tokenizer: three patterns, each of which cuts what the ones before left over or matched.
+//! The pre-tokenizer of DeepSeek V3: three patterns, each of which splits the matches and the
+//! remaining text of the previous ones.
 //!
-//! `\p{N}{1,3}`, then `[一-龥぀-ゟ゠-ヿ]+`, then with `P` for ASCII punctuation
-//! `P[A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+//! The patterns are `\p{N}{1,3}`, then `[一-龥぀-ゟ゠-ヿ]+`, then, with `P` for ASCII punctuation,
 //!
-//! So numbers and runs of Han and kana are the ends of texts for the third, which leaves other characters (controls, and
-//! what Unicode has not assigned) unmatched: a run of them is a word, but the last one leads letters that follow.
+//! ```text
+//! P[A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
+//! | ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+//! ```
+//!
+//! For the third pattern, numbers and runs of Han and kana are therefore boundaries of the text. It
+//! does not match other characters (controls and unassigned code points): a run of them is a word,
+//! but the last one of a run leads the letters that follow.
 
 use super::window::{Family, Window, behind_runs, run_rests};
 use super::word::Scan;
@@ -33,7 +39,7 @@ impl Family for DeepSeek {
     fn starts(self, window: &Window<'_>) -> u64 {
         let Window { letters, digits, spaces, others, blanks, line_breaks, signs, han_kana, .. } = *window;
         let unmatched = others & !signs;
-        // Characters that stand right behind one of their own kind of text.
+        // Characters whose predecessor belongs to the same text, as the third pattern sees it.
         let inside = !(han_kana ^ han_kana << 1);
         let behind = |class: u64| class << 1 & inside;
         let run_starts = |class: u64| class & !behind(class);
@@ -45,7 +51,7 @@ impl Family for DeepSeek {
         let ascii_led = behind(sign_starts & window.ascii_signs) & window.ascii_letters;
         let leads = spaces & !line_breaks | unmatched;
         let letter_starts = run_starts(letters) & !behind(leads) & !ascii_led;
-        // Of these words only ASCII letters are part: others begin the next one.
+        // Such a word contains only ASCII letters; other letters start the next word.
         let behind_ascii = letters & behind_runs(window.ascii_letters, ascii_led);
 
         let spaces = window.space_starts(taken, digits | han_kana);
@@ -59,7 +65,8 @@ impl Family for DeepSeek {
             return scan.digits(at, 3);
         }
         let kind = bits & HAN_KANA;
-        // The class bits of a character, as long as it is of this text.
+        // The class bits of a character, or zero if it does not belong to the same text, as the
+        // third pattern sees it.
         let seen = |at| {
             let (bits, len) = scan.see(at);
             if bits & NUMBER == 0 && bits & HAN_KANA == kind { (bits, len) } else { (0, 0) }

@@ -1,13 +1,15 @@
-//! gpt2's pattern: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+//! The pattern of gpt2: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+|
+//! ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
 use super::window::{Family, Window, run_starts, with_contractions};
 use super::word::Scan;
 use crate::pretokenizer::unicode::{LETTER, NUMBER, NUMERIC, SPACE};
 
-/// gpt2, r50k, p50k, and ByteLevel's own expression.
+/// gpt2, r50k, p50k, and the expression of ByteLevel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gpt2 {
-    /// Whether Digits has set every digit apart before: the pattern then sees what lies between them.
+    /// Whether the stage Digits precedes: each digit is a word, and the pattern is applied to the
+    /// text between digits.
     pub(super) digits_apart: bool,
 }
 
@@ -24,7 +26,8 @@ impl Family for Gpt2 {
         let others = others & !apart;
         let after_blank = blanks << 1;
         let words = (run_starts(letters) | run_starts(digits) | run_starts(others)) & !after_blank | apart;
-        // The last white space before anything else is a word of its own, or the first character of the next one.
+        // The last white space before another character is a word of its own, or the first
+        // character of the next word.
         let last_spaces = window.spaces & !(window.spaces | apart) >> 1;
         let starts = words | run_starts(window.spaces) | last_spaces;
         let sure = window.sure() & window.sure_of_contractions();
@@ -59,7 +62,8 @@ impl Family for Gpt2 {
     }
 }
 
-/// How long a contraction with these bytes behind its apostrophe is, zero for none.
+/// The length in bytes of a contraction with these bytes after its apostrophe; zero if there is
+/// none.
 #[inline(always)]
 fn len(behind: (u8, u8)) -> usize {
     match behind {

@@ -1,12 +1,14 @@
-//! The patterns of widespread tokenizers, matched by hand: the same spans as the regular expression gives, faster.
+//! Hand-written matchers of common patterns: the same words as those of the regular expression, but
+//! faster.
 //!
-//! A scanner is chosen at load, when a pattern is letter by letter one that is known here (see [`Scanner::of`]).
-//! Each of them covers every text without gaps, so a match is told by its end alone. The regular expression remains as
-//! the slow twin: tests hold every scanner against it.
+//! A scanner is chosen at load time, if a pattern is literally equal to a known one (see
+//! [`Scanner::of`]). Each of these patterns covers every text without gaps, so the end of a word
+//! determines it. The regular expression remains as the oracle: tests compare every scanner with
+//! it.
 //!
-//! - [`window`]: 64 bytes at a time, by masks.
-//! - [`word`]: a word at a time, character by character.
-//! - [`gpt2`], [`cl100k`], [`o200k`], [`deepseek`]: a pattern family each, in both ways.
+//! - [`window`]: matches 64 bytes at a time with bit masks.
+//! - [`word`]: matches one word at a time, character by character.
+//! - [`gpt2`], [`cl100k`], [`o200k`], [`deepseek`]: one pattern family each, for both methods.
 
 mod cl100k;
 mod deepseek;
@@ -39,21 +41,22 @@ pub(crate) enum Scanner {
     DeepSeek(DeepSeek),
 }
 
-/// Room for the ends that a scanner hands over at a time: few enough that what is asked of memory for them is still near when it is
-/// read, so many that the unknown ones among them can be merged many at a time.
+/// Capacity of the list of word ends that a scanner fills at a time. It is small enough that
+/// prefetched memory is still cached when it is used, and large enough that many cache misses can
+/// be merged together.
 pub(crate) const WORDS_AT_A_TIME: usize = 32 * BLOCK;
 
-/// ByteLevel's own expression in Hugging Face tokenizers.
+/// The expression of ByteLevel in Hugging Face tokenizers.
 pub(crate) const BYTE_LEVEL: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
-/// Words of letters and marks with three digits at most, as o200k has them; gpt-oss and llama4 use it too.
+/// o200k, gpt-oss, llama4: words of letters and marks, numbers of at most three digits.
 const O200K: Scanner = Scanner::O200k(O200k { digits: 3, contractions: true });
 
 const fn cl100k(digits: usize) -> Cl100k {
     Cl100k { digits, end_first: false, marks: false }
 }
 
-/// The known spellings and what they mean in either dialect.
+/// The known spellings that mean the same in both dialects.
 const COMMON: [(&str, Scanner); 8] = [
     (BYTE_LEVEL, Scanner::GPT2),
     // llama3 and many others
@@ -92,7 +95,8 @@ const COMMON: [(&str, Scanner); 8] = [
     ),
 ];
 
-/// Spellings of tiktoken, with possessive repeats and an end of text that Oniguruma reads otherwise.
+/// Spellings of tiktoken, with possessive quantifiers and an end of text (`$`) that Oniguruma
+/// interprets differently.
 const FANCY_REGEX: [(&str, Scanner); 2] = [
     (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s", Scanner::GPT2),
     (
@@ -101,16 +105,16 @@ const FANCY_REGEX: [(&str, Scanner); 2] = [
     ),
 ];
 
-/// The second of [`FANCY_REGEX`] as a tokenizer.json has to write it.
+/// The second of [`FANCY_REGEX`] in the spelling that a tokenizer.json needs.
 const ONIGURUMA: [(&str, Scanner); 1] = [(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++\z|\s*[\r\n]|\s+(?!\S)|\s",
     Scanner::Cl100k(Cl100k { end_first: true, ..cl100k(3) }),
 )];
 
-/// The pattern with line breaks and tabs written as escapes, as the known spellings have them. Files
-/// differ: in DeepSeek V3's own the line breaks of `[^\r\n…]` are characters, not escapes. Both mean
-/// the same in both dialects. A backslash before such a character would become another escape, but no
-/// known spelling contains that.
+/// Writes line breaks and tabs in a pattern as escapes, as the known spellings have them. Files
+/// differ: that of DeepSeek V3 has the line breaks of `[^\r\n…]` as characters. Both forms mean the
+/// same in both dialects. A backslash before such a character would become a different escape, but
+/// no known spelling contains that.
 fn with_escapes(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains(['\r', '\n', '\t']) {
         return Cow::Borrowed(pattern);
@@ -119,10 +123,10 @@ fn with_escapes(pattern: &str) -> Cow<'_, str> {
 }
 
 impl Scanner {
-    /// gpt2, r50k, p50k, and ByteLevel's own expression.
+    /// gpt2, r50k, p50k, and the expression of ByteLevel.
     pub(crate) const GPT2: Self = Self::Gpt2(Gpt2 { digits_apart: false });
 
-    /// The scanner that gives the same spans as `pattern`, if there is one.
+    /// The scanner with the same words as `pattern`, if there is one.
     pub(crate) fn of(pattern: &str, dialect: Dialect) -> Option<Self> {
         let own: &[(&str, Self)] = match dialect {
             Dialect::FancyRegex => &FANCY_REGEX,
@@ -132,28 +136,31 @@ impl Scanner {
         COMMON.iter().chain(own).find(|(known, _)| *known == pattern).map(|&(_, scanner)| scanner)
     }
 
-    /// The pattern that means the same in a tokenizer.json, of a scanner that one pattern stands for.
+    /// The equivalent pattern for a tokenizer.json. Panics for scanners of several patterns.
     pub(crate) fn in_oniguruma(self) -> &'static str {
         let known = COMMON.iter().chain(&ONIGURUMA).find(|(_, scanner)| *scanner == self);
         known.expect("every scanner of one pattern has a spelling in either dialect").0
     }
 
-    /// The scanner that gives the same words as patterns one after the other, each of which cuts what the one before made of
-    /// the text, and keeps all of it.
+    /// The scanner with the same words as a sequence of patterns, each of which splits the result
+    /// of the previous one and keeps all text.
     pub(crate) fn of_sequence(patterns: &[&str]) -> Option<Self> {
         let is_same = patterns.iter().map(|pattern| with_escapes(pattern)).eq(DeepSeek::PATTERNS);
         is_same.then_some(Self::DeepSeek(DeepSeek))
     }
 
-    /// The scanner for what this one does to the parts of a text between digits, each of which is a word of its own.
+    /// The scanner that makes each digit a word and applies this one to the text between digits, if
+    /// there is one.
     pub(crate) fn with_digits_apart(self) -> Option<Self> {
         (self == Self::GPT2).then_some(Self::Gpt2(Gpt2 { digits_apart: true }))
     }
 
-    /// Appends to `ends` where the words of `text` end that start at `at`, until `ends` is full or the text is over.
-    /// Returns where the next word starts. `text` is the whole of what the pattern would be given.
+    /// Appends to `ends` the ends, in bytes, of the words of `text` from `at` on, until `ends` is
+    /// full or the text ends. Returns the start of the next word. `at` must be the start of a word,
+    /// and `text` all of the text that the pattern would be applied to.
     ///
-    /// `ends` is full when less than [`BLOCK`] more would fit; its capacity is twice that at least.
+    /// `ends` is full if it has room for fewer than [`BLOCK`] further ends. Its capacity must be at
+    /// least twice that.
     #[inline(always)]
     pub(crate) fn scan(self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         debug_assert!(ends.capacity() >= 2 * BLOCK);

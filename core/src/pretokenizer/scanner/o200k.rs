@@ -1,9 +1,14 @@
-//! o200k's pattern and tekken's, with `U` for `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`, `l` for `[\p{Ll}\p{Lm}\p{Lo}\p{M}]` and `c` for
-//! `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`:
-//! `[^\r\n\p{L}\p{N}]?U*l+c|[^\r\n\p{L}\p{N}]?U+l*c|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+//! The patterns of o200k and tekken, with `U` for `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`, `l` for
+//! `[\p{Ll}\p{Lm}\p{Lo}\p{M}]` and `c` for `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`:
 //!
-//! A word is capitals, then small letters; what has no case is both, and so are marks. Where capitals follow it and no
-//! small letter follows them (`漢字ABC`), the capitals are the next word.
+//! ```text
+//! [^\r\n\p{L}\p{N}]?U*l+c|[^\r\n\p{L}\p{N}]?U+l*c|\p{N}{1,3}
+//! | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
+//! ```
+//!
+//! A word consists of capitals followed by small letters. Caseless letters and marks count as both.
+//! If a caseless run is followed by capitals that no small letter follows (`漢字ABC`), the capitals
+//! are a word of their own.
 
 use super::window::{Family, Window, behind_runs, below, run_rests, run_starts};
 use super::word::{Scan, contraction};
@@ -12,9 +17,9 @@ use crate::pretokenizer::unicode::{LETTER, LOWER, NUMBER, UPPER};
 /// o200k, gpt-oss, llama4; tekken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct O200k {
-    /// How many digits make a word, at most: 1 or 3.
+    /// Maximum number of digits of a word: 1 or 3.
     pub(super) digits: usize,
-    /// Whether a word takes the contraction behind it.
+    /// Whether a contraction belongs to the word before it.
     pub(super) contractions: bool,
 }
 
@@ -28,12 +33,14 @@ impl Family for O200k {
     fn starts(self, window: &Window<'_>) -> u64 {
         let Window { mut uppers, mut lowers, mut others, spaces, blanks, line_breaks, slashes, .. } = *window;
         let mut sure = window.sure();
-        // A mark right behind an other belongs to its run of others, or to the word that the other leads; which one, the
-        // start of the run decides. Emoji have such marks; the window ends before the first.
+        // A mark directly after an other character belongs to the run of others, or to the word
+        // that the other character leads. Which one depends on the start of the run. Emoji have
+        // such marks. The window ends before the first such mark.
         let unclear = window.marks & others << 1;
         sure &= below(unclear);
 
-        // Contractions belong to the word before, and what follows them starts anew: they are no letters any more.
+        // A contraction belongs to the word before it, and a new word starts behind it, so its
+        // characters do not count as letters.
         if self.contractions {
             sure &= window.sure_of_contractions();
             let mut words = uppers | lowers;
@@ -52,14 +59,16 @@ impl Family for O200k {
             others &= !within;
         }
 
-        // Line breaks and slashes behind a run of others belong to it, from the first line break on.
+        // Line breaks and slashes after a run of others belong to that run, from the first line
+        // break on.
         let tails = line_breaks | slashes;
         let mut first_breaks = line_breaks & others << 1;
         let mut taken = 0;
         if slashes & line_breaks << 1 == 0 {
             taken = run_rests(tails, first_breaks);
         } else {
-            // A slash that is taken begins no run of others that could take more.
+            // A slash that belongs to a run cannot start another run of others with line breaks of
+            // its own.
             while first_breaks != 0 {
                 taken |= run_rests(tails, first_breaks & first_breaks.wrapping_neg());
                 others &= !taken;
@@ -73,7 +82,7 @@ impl Family for O200k {
         let other_starts = run_starts(others) & !(blanks << 1);
         let leads = spaces & !line_breaks | other_starts;
         let mut starts = run_starts(words) & !(leads << 1);
-        // A capital starts a word behind a small letter, also if there is caseless between them.
+        // A capital after a small letter starts a word, even with caseless letters between them.
         let behind_small = only_lower << 1 | behind_runs(both, run_starts(both) & only_lower << 1);
         starts |= only_upper & behind_small;
         let mut behind_caseless = run_starts(only_upper) & both << 1 & !starts;
@@ -123,8 +132,8 @@ fn capitals_then_smalls(scan: &Scan<'_>, at: usize) -> Option<usize> {
         let (bits, len) = scan.see(end);
         if bits & UPPER == 0 {
             let smalls = scan.run(end, LOWER);
-            // Where no small letter follows, the greedy first part gives back as far as it has to: one character that the
-            // second part takes too, the last such.
+            // No small letter follows, so the greedy first part backtracks to the last character
+            // that the second part matches too.
             return if smalls > end { Some(smalls) } else { last_small };
         }
         end += len;

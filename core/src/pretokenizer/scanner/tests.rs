@@ -1,16 +1,17 @@
-//! Every scanner against its twin, on texts of many kinds.
+//! Compares every scanner with the regular expression that it replaces, on many kinds of text.
 
 use super::twins::{TELLING, TWINS, ends_by_scanner};
 use super::*;
 use crate::pretokenizer::{Behavior, Cut, Letter, PreTokenizer, Stage};
 use proptest::prelude::*;
 
-/// Characters that the patterns treat in different ways.
+/// Characters that the patterns treat differently.
 fn characters() -> impl Strategy<Value = char> {
     prop_oneof![8 => prop::sample::select(TELLING.chars().collect::<Vec<_>>()), 1 => any::<char>()]
 }
 
-/// Single characters, and runs as text has them, so that windows see whole words and their edges.
+/// Single characters, and runs as they occur in text, so that windows contain whole words and their
+/// boundaries.
 fn piece() -> impl Strategy<Value = String> {
     let runs = "[a-z]{1,12}|[A-Z][a-z]{0,9}|[A-Z]{1,5}|[A-Za-z]{1,9}| [a-z]{1,7}| {1,9}|\\n {0,9}|[0-9]{1,8}|'(s|t|re|ve|m|ll|d|S|LL|x)|[!-/]{1,5}(\r?\n)*/{0,3}|[а-яА-Я]{1,8}|[あ-ん一-十]{1,9}|[ก-๎]{1,9}|[é-ü]{1,3}[a-z]{1,3}|[٠-٩]{1,5}|—|\u{3000}|▁[a-z]{0,4}|(❤|😀)\u{fe0f}?(\u{200d}👩)?";
     prop_oneof![1 => characters().prop_map(String::from), 2 => runs.prop_map(String::from)]
@@ -29,7 +30,7 @@ proptest! {
 }
 
 proptest! {
-    /// What long texts are cut by (`batch::parts`).
+    /// Long texts are cut at such spaces (`batch::parts`).
     #[test]
     fn every_scanner_starts_a_word_at_a_space_between_letters(
         before in prop::collection::vec(piece(), 0..6),
@@ -43,7 +44,7 @@ proptest! {
             let ends_of = |text: &str| ends_by_scanner(twin.scanner, Simd::best(), text, 128);
             let ends = ends_of(&text);
             prop_assert!(ends.contains(&(first.len() as u32)), "{}: {:?} in {:?}", twin.name, ends, text);
-            // And each part has the words that it has in the whole.
+            // Each part has the same words as in the whole text.
             let mut parts = ends_of(&first);
             parts.extend(ends_of(&text[first.len()..]).into_iter().map(|end| end + first.len() as u32));
             prop_assert_eq!(parts, ends, "{}", twin.name);
@@ -51,19 +52,20 @@ proptest! {
     }
 }
 
-/// One character for each way in which some pattern treats it, so that all short texts of them can be tried.
+/// One character for each way in which a pattern treats characters, so that all short texts of them
+/// can be tested.
 const KINDS: [&str; 3] = [
-    // Contractions, capitals, small letters, both, signs, line breaks.
+    // Contractions, capitals, small letters, caseless letters, signs, line breaks.
     "'slA中\u{301}! \n/",
-    // Numbers, kinds of white space, what is unmatched in one pattern, Han and kana.
+    // Numbers, kinds of white space, characters that one pattern does not match, Han and kana.
     "a1٣ \n\u{3000}!\u{200d}中・",
-    // Capitals and what has no case.
+    // Capitals and caseless letters.
     "aA中\u{301}!'s ",
 ];
 
 #[test]
 fn every_short_text_of_telling_characters() {
-    // In the middle of other words, so that windows judge it, and far enough from their edges.
+    // The text lies between other words, so that windows handle it, and far from their boundaries.
     for kinds in KINDS {
         let kinds: Vec<char> = kinds.chars().collect();
         let length = 4;
@@ -91,7 +93,7 @@ fn every_short_text_by_itself() {
     }
 }
 
-/// Every code point that Unicode has given to a character, and one in a hundred of the others.
+/// All code points in the assigned planes, and about one in a hundred of the others.
 fn code_points() -> impl Iterator<Item = char> {
     let assigned = |code| matches!(code, ..0x3_4000 | 0xE_0000..0xE_1000);
     ('\0'..=char::MAX).filter(move |&character| assigned(character as u32) || (character as u32).is_multiple_of(97))
@@ -99,7 +101,8 @@ fn code_points() -> impl Iterator<Item = char> {
 
 #[test]
 fn every_character_in_telling_neighbourhoods() {
-    // Grouped into texts of many characters, so that the general path is not started a million times.
+    // Many characters are combined into one text, so that the general engine is not started a
+    // million times.
     let neighbourhoods =
         [("a", "b"), (" ", "A"), ("'", "s"), ("1", "2"), ("\n", " "), ("!", "/\n"), ("中", "B"), ("é ", " ")];
     for (before, after) in neighbourhoods {
@@ -129,13 +132,14 @@ fn every_character_in_telling_neighbourhoods() {
 
 #[test]
 fn every_place_in_a_window_for_every_kind_of_character() {
-    // A word before it moves the pair through the window and over its end.
+    // The filler characters before the pair move it through the window and across its end.
     let kinds: Vec<char> = TELLING.chars().collect();
     for &filler in &['x', 'é', '中'] {
         for at in (0..70).filter(|at| at * filler.len_utf8() < 72) {
             let mut text = String::new();
             for (one, &first) in kinds.iter().enumerate() {
-                // A pair a text would be many texts; every kind meets every other one at some place.
+                // A text for each pair would be too many. Each kind meets every other kind at some
+                // position.
                 let second = kinds[(one + at) % kinds.len()];
                 text.clear();
                 text.extend(std::iter::repeat_n(filler, at));
@@ -171,7 +175,7 @@ fn only_what_is_exactly_known_is_recognized() {
         vec![gpt2(), digits(Behavior::Isolated)],
         vec![split(BYTE_LEVEL, Behavior::Removed, false)],
         vec![Stage::Cut(Cut::letter(Letter::Is('▁'), Behavior::MergedWithNext))],
-        // A cut, a rewriting and a cut: the second sees parts of the text.
+        // A split, a rewrite and a split: the second split sees only parts of the text.
         vec![digits(Behavior::Isolated), Stage::PrefixSpace, gpt2()],
     ];
     for stages in unknown {
@@ -180,7 +184,7 @@ fn only_what_is_exactly_known_is_recognized() {
         assert_eq!(pretokenizer.take_scanner(), None, "{pretokenizer:?}");
         assert_eq!(pretokenizer.stages.len(), count);
     }
-    // What rewrites the text before it is cut stays.
+    // A stage that rewrites the text before the split is kept.
     let mut prefixed = PreTokenizer { stages: vec![Stage::PrefixSpace, llama3()] };
     assert_eq!(prefixed.take_scanner(), Some(COMMON[1].1));
     assert!(matches!(prefixed.stages[..], [Stage::PrefixSpace]));
@@ -188,7 +192,7 @@ fn only_what_is_exactly_known_is_recognized() {
     assert_eq!(inverted.take_scanner(), Some(Scanner::GPT2));
 }
 
-/// DeepSeek V3's file has line breaks in its pattern where others write escapes.
+/// The file of DeepSeek V3 has line breaks in its pattern instead of escapes.
 #[test]
 fn a_pattern_with_line_breaks_as_characters_has_the_scanner_of_its_escaped_spelling() {
     let raw = |pattern: &str| pattern.replace(r"\r", "\r").replace(r"\n", "\n");

@@ -1,4 +1,5 @@
-//! Every scanner beside what it stands for: regular expressions, one or several after the other, and stages.
+//! Every scanner with the stages that it replaces, as the oracle of tests: one or more regular
+//! expressions, or other stages.
 
 use std::sync::LazyLock;
 
@@ -8,17 +9,17 @@ use crate::pretokenizer::splits::Splits;
 use crate::pretokenizer::{Behavior, Cut, Letter, PreTokenizer, Stage};
 use crate::span::Span;
 
-/// A scanner, and the stages it replaces as the general path has them.
+/// A scanner, and the stages that it replaces, run by the general engine.
 pub(crate) struct Twin {
     pub(crate) name: &'static str,
-    /// Of the pattern whose name it is; nothing for several stages.
+    /// The dialect of the pattern that is the name; `None` for several stages.
     pub(crate) dialect: Option<Dialect>,
     pub(crate) scanner: Scanner,
     stages: PreTokenizer,
 }
 
 impl Twin {
-    /// Where its words end, by the slow way.
+    /// The ends of the words by the general engine.
     pub(crate) fn ends(&self, text: &str) -> Vec<u32> {
         let (mut aligned, mut splits) = (AlignedText::default(), Splits::default());
         aligned.start(text, 0, false);
@@ -35,7 +36,8 @@ impl Twin {
         splits.spans().iter().map(|span| span.end).collect()
     }
 
-    /// The scanner's words are those of the slow way, with any instructions that this processor has.
+    /// Checks that the words of the scanner are those of the general engine, for every SIMD level
+    /// that this CPU supports.
     pub(crate) fn check(&self, text: &str, capacity: usize) {
         let expected = self.ends(text);
         for simd in Simd::all() {
@@ -58,7 +60,7 @@ pub(super) fn ends_by_scanner(scanner: Scanner, simd: Simd, text: &str, capacity
 }
 
 fn slow(source: &str, dialect: Dialect) -> Stage {
-    // Whatever is matched or not stays, so that a gap would be seen as a word too many.
+    // Text between matches is kept, so that a gap would show up as an additional word.
     Stage::Cut(Cut::by_regex(source, dialect, Behavior::Isolated))
 }
 
@@ -91,5 +93,5 @@ pub(crate) static TWINS: LazyLock<Vec<Twin>> = LazyLock::new(|| {
     twins
 });
 
-/// A few characters of every kind that some pattern treats in a way of its own, in every length of UTF-8.
+/// Characters of each kind that a pattern treats differently, with every length in UTF-8.
 pub(crate) const TELLING: &str = " \u{a0}\t\n\r\u{85}\u{2028}\u{3000}'’sStTrReEvVmMlLdDſKaZ\u{1c5}ʰªあー・゛\u{3040}\u{3099}中é0٣Ⅷ²_-/.,!#$😀\u{301}\u{fe0f}\u{200d}\u{e0100}\0▁";

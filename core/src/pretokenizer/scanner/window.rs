@@ -1,35 +1,39 @@
-//! 64 bytes at a time: every character's class as a bit, so that a pattern is shifts and boolean algebra on masks.
+//! Matching 64 bytes at a time: the class of each character is a bit of a mask, so that a pattern
+//! becomes shifts and boolean operations on masks.
 //!
-//! A window starts where a word starts and is judged without regard to what stands before it: a regular expression that
-//! goes on behind its last match does the same. What depends on characters behind the window is not judged: white space
-//! that reaches its end, and what an apostrophe near the end may begin (see [`Window::sure`]). The next window starts at
-//! the last word start that was found, so nothing is carried over from one to the next. Where a window shows no word
-//! start at all, as in a long word, the caller takes one word character by character.
+//! A window starts at the start of a word, and the text before it is ignored: a regular expression
+//! that continues after its last match does the same. Word starts that depend on text behind the
+//! window are not reported: in white space that reaches the end of the window, and after an
+//! apostrophe close to the end (see [`Window::sure`]). The next window starts at the last reported
+//! word start, so no state is carried over between windows. If a window contains no word start, for
+//! example in a long word, the caller matches one word character by character.
 //!
-//! Bit `i` of a mask speaks of character `i` of the window. Where all are ASCII that is byte `i`; else the masks of bytes
-//! are squeezed to one bit a character, and the word starts are stretched again. So a family's algebra never sees that
-//! characters have different lengths.
+//! Bit `i` of a mask belongs to character `i` of the window. If all characters are ASCII, that is
+//! byte `i`. Otherwise the byte masks are compressed (pext) to one bit per character, and the
+//! resulting word starts are expanded again (pdep). Therefore the operations of a family do not
+//! depend on the lengths of characters.
 
 use super::word::Scan;
 use crate::pretokenizer::unicode::{Classes, HAN_KANA, LETTER, LOWER, NUMBER, NUMERIC, SIGN, SPACE, UPPER, decode};
 use crate::simd::{BLOCK, Simd};
 
-/// Four bytes can be read at every place of a block.
+/// A block with three more bytes, so that four bytes can be read at every position of the block.
 type Padded = [u8; BLOCK + 3];
 
-/// A pattern, as masks and character by character.
+/// A pattern family, matched by masks and character by character.
 pub(super) trait Family: Copy {
-    /// The class bits of what counts as a letter.
+    /// The class bits of the characters that count as letters.
     fn letters(self) -> u8;
 
-    /// The characters of a window at which words start, as far as that is certain. Bit 0 does not matter.
+    /// The characters of a window at which words certainly start. Bit 0 is ignored.
     fn starts(self, window: &Window<'_>) -> u64;
 
-    /// Where the word that starts at a byte ends.
+    /// The end of the word that starts at byte `at`.
     fn word(self, scan: &Scan<'_>, at: usize) -> usize;
 }
 
-/// The classes of the characters of a window. `letters`, `digits`, `spaces` and `others` are a partition of them.
+/// The classes of the characters of a window. `letters`, `digits`, `spaces` and `others` are a
+/// partition of the characters.
 #[derive(Debug)]
 pub(super) struct Window<'a> {
     pub(super) letters: u64,
@@ -48,16 +52,17 @@ pub(super) struct Window<'a> {
     pub(super) signs: u64,
     pub(super) han_kana: u64,
     pub(super) numerics: u64,
-    /// How many characters there are.
+    /// The number of characters.
     pub(super) len: u32,
-    /// The bytes at which characters start, where that is not every byte.
+    /// The bytes at which characters start; `None` if all are ASCII.
     starts: Option<u64>,
     block: &'a Padded,
     simd: Simd,
 }
 
 impl<'a> Window<'a> {
-    /// A window of the bytes of `block` that `valid` names: all, or so many from the first on.
+    /// Creates a window of the bytes of `block` in the mask `valid`, which are the first ones or
+    /// all.
     #[inline(always)]
     fn new(simd: Simd, classes: &Classes, block: &'a Padded, valid: u64, letters: u8) -> Self {
         let bytes: &[u8; BLOCK] = block.first_chunk().expect("a block and more");
@@ -99,7 +104,7 @@ impl<'a> Window<'a> {
         window
     }
 
-    /// Puts in the characters of more than a byte, which start at `leads`.
+    /// Adds the classes of the non-ASCII characters, which start at `leads`.
     #[inline(always)]
     fn add_wide(&mut self, classes: &Classes, leads: u64, letters: u8) {
         let mut found = [0; BLOCK];
@@ -122,13 +127,13 @@ impl<'a> Window<'a> {
         self.numerics |= any(NUMERIC);
     }
 
-    /// The character of more than a byte that `bytes` begin with.
+    /// The code point of the non-ASCII character at the start of `bytes`.
     #[inline(always)]
     fn code_point(&self, bytes: [u8; 4]) -> u32 {
         if !self.simd.has_fast_pext() {
             return decode(bytes).0;
         }
-        /// The bits that count, by the length of the character.
+        /// The payload bits of a character, by its number of leading ones.
         const BITS: [u64; 8] = [0, 0, 0x1F3F_0000, 0x0F3F_3F00, 0x073F_3F3F, 0, 0, 0];
         let word = u32::from_be_bytes(bytes);
         self.simd.pext(u64::from(word), BITS[word.leading_ones() as usize % 8]) as u32
@@ -153,23 +158,25 @@ impl<'a> Window<'a> {
         self.numerics = change(self.numerics);
     }
 
-    /// The characters whose word starts are certain: those that nothing behind the window can change.
+    /// The characters whose word starts are certain, because no text behind the window can change
+    /// them.
     #[inline(always)]
     pub(super) fn sure(&self) -> u64 {
-        // White space at the end may go on; of it only where it starts is known.
+        // White space at the end may continue behind the window, so only its start is certain.
         let trailing = (self.spaces << (BLOCK as u32 - self.len)).leading_ones();
         let limit = if trailing > 0 { self.len.saturating_sub(trailing) + 1 } else { self.len };
         up_to(limit)
     }
 
-    /// The characters before the first apostrophe that is too near the end to tell whether a contraction begins there, which
-    /// is three long. No apostrophe among them is.
+    /// The characters before the first apostrophe that is too close to the end of the window to
+    /// decide whether a contraction, of up to three characters, starts there. Later characters are
+    /// excluded.
     #[inline(always)]
     pub(super) fn sure_of_contractions(&self) -> u64 {
         below(self.apostrophes & u64::MAX << self.len.saturating_sub(3))
     }
 
-    /// Where digits start a word when `most` make one.
+    /// The digits that start a word if words have at most `most` digits.
     #[inline(always)]
     pub(super) fn digit_starts(&self, most: usize) -> u64 {
         let digits = self.digits;
@@ -186,9 +193,10 @@ impl<'a> Window<'a> {
         starts
     }
 
-    /// Where white space starts a word by `\s*[\r\n]+|\s+(?!\S)|\s+`, once the line breaks in `taken` belong to what stands
-    /// before them and what is in `ends` counts as the end of the text. Up to the last line break is one word, then all but
-    /// the last character, then that one.
+    /// The white space at which words start by `\s*[\r\n]+|\s+(?!\S)|\s+`. Line breaks in `taken`
+    /// belong to the word before them, and characters in `ends` count as the end of the text. The
+    /// words are: everything up to the last line break, then all but the last character, then the
+    /// last character.
     #[inline(always)]
     pub(super) fn space_starts(&self, taken: u64, ends: u64) -> u64 {
         let spaces = self.spaces & !taken;
@@ -208,7 +216,7 @@ impl<'a> Window<'a> {
         starts
     }
 
-    /// The two bytes behind character `at`, which is ASCII; zero at the end of the text.
+    /// The two bytes after character `at`, which must be ASCII; zero behind the end of the text.
     #[inline(always)]
     pub(super) fn behind(&self, at: u32) -> (u8, u8) {
         let byte = match self.starts {
@@ -220,38 +228,38 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Bits below `limit`, which is at least one.
+/// The mask of the `limit` lowest bits; `limit` is at least one.
 #[inline(always)]
 pub(super) fn up_to(limit: u32) -> u64 {
     u64::MAX >> (BLOCK as u32 - limit)
 }
 
-/// The bits below the lowest bit of a mask; all when that has none.
+/// The mask of the bits below the lowest bit of `mask`; all bits if that is zero.
 #[inline(always)]
 pub(super) fn below(mask: u64) -> u64 {
     mask.wrapping_sub(1) & !mask
 }
 
-/// Where a run of one class starts: at bit 0, and wherever the class is not that of the character before.
+/// The starts of runs of `class`: the characters in the class whose predecessor is not.
 #[inline(always)]
 pub(super) fn run_starts(class: u64) -> u64 {
     class & !(class << 1)
 }
 
-/// The rests of runs of `class` from the places in `from` on, of which a run has at most one.
+/// The parts of runs of `class` from the bits in `from` on. A run has at most one such bit.
 #[inline(always)]
 pub(super) fn run_rests(class: u64, from: u64) -> u64 {
     (class ^ class.wrapping_add(from)) & class
 }
 
-/// What comes behind those runs of `class` that start at `from`.
+/// The bits directly behind those runs of `class` that start at `from`.
 #[inline(always)]
 pub(super) fn behind_runs(class: u64, from: u64) -> u64 {
     class.wrapping_add(from) & !class
 }
 
-/// Takes the inner characters of contractions out of the word starts, and puts in what follows them. `len` tells how many
-/// characters the one at an apostrophe has, zero for none.
+/// Removes the word starts inside contractions and adds those behind them. `len` returns the number
+/// of characters of the contraction at an apostrophe, zero for none.
 #[inline(always)]
 pub(super) fn with_contractions(mut starts: u64, mut apostrophes: u64, len: impl Fn(u32) -> u32) -> u64 {
     while apostrophes != 0 {
@@ -266,7 +274,8 @@ pub(super) fn with_contractions(mut starts: u64, mut apostrophes: u64, len: impl
     starts
 }
 
-/// Appends the ends of words from `at` on until the text is over or `ends` could not take another window's.
+/// Appends the ends of words from `at` on, until the text ends or `ends` has no room for those of
+/// another window.
 #[inline(always)]
 pub(super) fn fill(family: impl Family, scan: &Scan<'_>, simd: Simd, mut at: usize, ends: &mut Vec<u32>) -> usize {
     let bytes = scan.bytes();
@@ -288,7 +297,8 @@ pub(super) fn fill(family: impl Family, scan: &Scan<'_>, simd: Simd, mut at: usi
             }
             simd.push_positions(found, at as u32, ends);
             at += 63 - found.leading_zeros() as usize;
-            // Behind the last start of the last window there is mostly one word, so no other window is asked.
+            // After the last word start of the last window there is usually one word, so it is
+            // matched character by character instead of by another window.
             if rest.len() > BLOCK {
                 continue;
             }

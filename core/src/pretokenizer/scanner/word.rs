@@ -1,11 +1,11 @@
-//! Text character by character: what a [`Family`](super::window::Family) takes one word with where windows do not help, and
-//! what the windows are held against.
+//! Matching character by character. A [`Family`](super::window::Family) uses it for words for which
+//! windows do not help, and tests compare the windows with it.
 
 use std::sync::LazyLock;
 
 use crate::pretokenizer::unicode::{CLASSES, Classes, NUMBER, SPACE, decode};
 
-/// Class bits of the ASCII characters.
+/// The class bits of the ASCII characters.
 static ASCII: LazyLock<[u8; 128]> = LazyLock::new(|| std::array::from_fn(|code| CLASSES.of(code as u8 as char)));
 
 pub(super) struct Scan<'a> {
@@ -14,7 +14,7 @@ pub(super) struct Scan<'a> {
     ascii: &'static [u8; 128],
 }
 
-/// A character's class bits and its length in bytes. Past the end of the text both are zero.
+/// The class bits of a character and its length in bytes. Both are zero behind the end of the text.
 type Seen = (u8, usize);
 
 impl<'a> Scan<'a> {
@@ -55,19 +55,19 @@ impl<'a> Scan<'a> {
         self.bytes.get(at).copied().unwrap_or(0)
     }
 
-    /// Where the run of characters from `at` on ends that have one of the class bits.
+    /// The end of the run of characters from `at` on that have at least one of these class bits.
     #[inline]
     pub(super) fn run(&self, at: usize, class: u8) -> usize {
         self.run_of(at, |bits| bits & class != 0)
     }
 
-    /// Where the run of characters ends that have none of the class bits.
+    /// The end of the run of characters from `at` on that have none of these class bits.
     #[inline]
     pub(super) fn run_without(&self, at: usize, class: u8) -> usize {
         self.run_of(at, |bits| bits & class == 0)
     }
 
-    /// Where the run of characters ends whose class bits are as wanted.
+    /// The end of the run of characters from `at` on whose class bits fulfil `wanted`.
     #[inline]
     pub(super) fn run_of(&self, mut at: usize, wanted: impl Fn(u8) -> bool) -> usize {
         loop {
@@ -79,20 +79,21 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The first byte from `at` on that is not one of `bytes`.
+    /// The end of the run of the given bytes from `at` on.
     #[inline]
     pub(super) fn run_of_bytes(&self, at: usize, bytes: &[u8]) -> usize {
         at + self.bytes[at..].iter().take_while(|byte| bytes.contains(byte)).count()
     }
 
-    /// `\s+(?!\S)|\s+` on white space that goes from `at` to `end`, its last character from `last` on: all of it at the
-    /// end of the text, else all but the last character, which the next word may take.
+    /// `\s+(?!\S)|\s+` for white space in `at..end` whose last character starts at `last`: the
+    /// match is all of it at the end of the text, otherwise all but the last character, which may
+    /// belong to the next word.
     #[inline]
     pub(super) fn spaces(&self, at: usize, last: usize, end: usize) -> usize {
         if end == self.bytes.len() || last == at { end } else { last }
     }
 
-    /// White space from `at` on: where its last character starts and where it ends.
+    /// White space from `at` on: the start of its last character, and its end.
     #[inline]
     pub(super) fn run_of_spaces(&self, at: usize) -> (usize, usize) {
         let (mut last, mut end) = (at, at);
@@ -106,7 +107,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `\p{N}{1,n}`, the first of which is at `at`.
+    /// The end of `\p{N}{1,most}` from `at` on.
     pub(super) fn digits(&self, mut at: usize, most: usize) -> usize {
         for _ in 0..most {
             let (bits, len) = self.see(at);
@@ -118,7 +119,8 @@ impl<'a> Scan<'a> {
         at
     }
 
-    /// ` ?` and a run of what is neither number nor space and has none of the class bits of letters.
+    /// The end of ` ?` and a run of characters that are neither white space nor numbers nor have
+    /// one of the class bits `letters`.
     #[inline]
     pub(super) fn others_after_space(&self, at: usize, letters: u8) -> Option<usize> {
         let start = at + usize::from(self.byte(at) == b' ');
@@ -126,15 +128,15 @@ impl<'a> Scan<'a> {
         (end > start).then_some(end)
     }
 
-    /// `\s*[\r\n]+` on white space from `at` to `end`: up to its last line break.
+    /// `\s*[\r\n]+` for white space in `at..end`: the end of its last line break.
     #[inline]
     pub(super) fn line_break(&self, at: usize, end: usize) -> Option<usize> {
         self.bytes[at..end].iter().rposition(|&byte| byte == b'\r' || byte == b'\n').map(|last| at + last + 1)
     }
 }
 
-/// How many characters and bytes `(?i:'s|'t|'re|'ve|'m|'ll|'d)` has with these bytes behind its apostrophe, zero where it
-/// does not match. Case folding makes U+017F, the long s, an s.
+/// The number of characters and bytes of `(?i:'s|'t|'re|'ve|'m|'ll|'d)` if these bytes follow the
+/// apostrophe; zero if it does not match. Case folding equates U+017F, the long s, with s.
 #[inline(always)]
 pub(super) fn contraction(behind: (u8, u8)) -> (u32, usize) {
     match (behind.0.to_ascii_lowercase(), behind.1.to_ascii_lowercase()) {

@@ -1,8 +1,8 @@
-//! Normalizers that work at the two ends of a text.
+//! Normalizers that work at the ends of a text.
 
 use crate::aligned::{AlignedText, Rewriter};
 
-/// White space at the ends goes.
+/// Removes white space at the ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Strip {
     pub(crate) left: bool,
@@ -33,8 +33,8 @@ impl Strip {
     }
 }
 
-/// Writes `text` before what is read next, unless nothing is left to read. All of it, and the character it stands before,
-/// has that character's span.
+/// Inserts `text` before the next character, unless there is none. The inserted text and that
+/// character both have the origin of the character.
 pub(crate) fn prepend(rewriter: &mut Rewriter<'_>, text: &str) {
     let Some(first) = rewriter.rest().chars().next() else { return };
     let mut characters = text.chars();
@@ -44,8 +44,8 @@ pub(crate) fn prepend(rewriter: &mut Rewriter<'_>, text: &str) {
             characters.for_each(|character| rewriter.insert(character));
             rewriter.insert(first);
         }
-        // With nothing to put there the reference still takes the character out and puts it in again, and what is put
-        // in at the very start has no span.
+        // If the text to insert is empty, the reference still removes the character and inserts it
+        // again, and a character inserted at the very start has an empty origin.
         None => {
             rewriter.insert(first);
             rewriter.skip();
@@ -62,7 +62,7 @@ mod tests {
         text.as_str().char_indices().map(at).collect()
     }
 
-    /// A character, and where it came from.
+    /// A character, and the start and end of its origin in bytes.
     type Traced = (char, u32, u32);
 
     #[test]

@@ -1,5 +1,5 @@
-//! NFC, NFD, NFKC and NFKD, from the tables that Hugging Face tokenizers use: they are older than the Unicode of the
-//! patterns, so another crate would give other ids.
+//! NFC, NFD, NFKC and NFKD. The tables are those that Hugging Face tokenizers uses. Their Unicode
+//! version is older than that of the patterns, so another crate would give different ids.
 
 use std::sync::LazyLock;
 
@@ -12,9 +12,10 @@ use crate::aligned::{AlignedText, Rewriter};
 
 /// A Unicode normalization form.
 ///
-/// A character is a boundary if it stays as it is and has nothing to do with what stands before it: its combining class
-/// is zero, and the form's quick check says yes. Between two boundaries that follow each other nothing changes. So only a
-/// boundary together with what follows it up to the next one is looked at more closely, and only that is normalized.
+/// A character is a boundary if it stays unchanged regardless of the text before it: its combining
+/// class is zero, and the quick check of the form answers yes. If two boundaries are adjacent,
+/// nothing changes between them. Therefore only a boundary and the other characters up to the next
+/// boundary are checked more closely, and only such a part is normalized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Nfc,
@@ -23,10 +24,10 @@ pub(crate) enum Form {
     Nfkd,
 }
 
-/// From this character on all are boundaries, in every form.
+/// This character and all later ones are boundaries, in every form.
 const ALL_BOUNDARIES: u32 = 0x3_0000;
 
-/// A bit for each character up to there, by form.
+/// One bit for each character below `ALL_BOUNDARIES`, by form.
 static BOUNDARIES: [LazyLock<Box<[u64]>>; 4] = [
     LazyLock::new(|| Form::Nfc.find_boundaries()),
     LazyLock::new(|| Form::Nfd.find_boundaries()),
@@ -35,7 +36,7 @@ static BOUNDARIES: [LazyLock<Box<[u64]>>; 4] = [
 ];
 
 impl Form {
-    /// Makes the table of the form, if it is not there yet, so that no text waits for it.
+    /// Builds the table of this form if necessary, so that no text has to wait for it.
     pub(crate) fn prepared(self) -> Self {
         self.boundaries();
         self
@@ -51,7 +52,7 @@ impl Form {
     }
 
     fn finds_boundary(self, character: u32) -> bool {
-        // There is no text with half of a surrogate pair.
+        // Surrogates do not occur in text.
         char::from_u32(character).is_none_or(|character| {
             canonical_combining_class(character) == 0 && self.quick_check(std::iter::once(character))
         })
@@ -71,7 +72,8 @@ impl Form {
         self.next_change(text).is_none()
     }
 
-    /// Where a text is first not known to stay: from a boundary, or the start, to the next one, or the end.
+    /// The first part of a text that may change: from a boundary, or the start, to the next
+    /// boundary, or the end.
     fn next_change(self, text: &str) -> Option<std::ops::Range<usize>> {
         let boundaries = self.boundaries();
         let is_boundary = |character: char| {
@@ -97,7 +99,8 @@ impl Form {
         None
     }
 
-    /// How many bytes of a text can become one byte at most: four, as when a bold mathematical letter becomes a plain one.
+    /// Maximum number of bytes of a text that may become one byte. It is four: a bold mathematical
+    /// letter becomes a plain one.
     pub(crate) fn most_bytes_per_byte(self) -> Option<usize> {
         Some(4)
     }
@@ -128,7 +131,7 @@ impl Form {
     }
 }
 
-/// How many bytes at the start are ASCII.
+/// The number of ASCII bytes at the start.
 fn ascii_len(bytes: &[u8]) -> usize {
     const TOGETHER: usize = 32;
     let together = bytes.chunks_exact(TOGETHER).take_while(|chunk| chunk.is_ascii()).count() * TOGETHER;
@@ -151,12 +154,12 @@ mod tests {
 
     const FORMS: [Form; 4] = [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd];
 
-    /// The slow twin: all of the text goes through the library.
+    /// The oracle: the library normalizes the whole text.
     fn normalize_whole(form: Form, text: &mut AlignedText) {
         text.transform(|rewriter| form.rewrite(rewriter, rewriter.rest().len()));
     }
 
-    /// Part by part and as a whole a text becomes the same, with the same origins.
+    /// Checks that normalizing by parts and as a whole give the same text with the same origins.
     fn assert_parts_make_the_whole(form: Form, text: &str) {
         let [mut parts, mut whole] = [(), ()].map(|()| {
             let mut aligned = AlignedText::default();
@@ -209,7 +212,7 @@ mod tests {
         Form::Nfc.normalize(&mut text);
         assert_eq!(text.as_str(), "éa");
         let spans: Vec<_> = text.origins().iter().map(|span| (span.start, span.end)).collect();
-        // The composed character has the span of its first part alone.
+        // The composed character has the origin of its first part only.
         assert_eq!(spans, [(0, 1), (0, 1), (3, 4)]);
     }
 
@@ -234,8 +237,8 @@ mod tests {
     #[test]
     fn no_form_makes_less_than_a_quarter_of_a_text() {
         let bytes = |text: &str| text.len() as f64;
-        // The most bytes of a text that a decomposed character can come from. Where one character becomes several,
-        // each of them has its share.
+        // For each character of a decomposition, the maximum number of bytes of text that it can
+        // come from. If one character becomes several, its bytes are divided among them.
         let mut sources: std::collections::HashMap<char, f64> = std::collections::HashMap::new();
         for c in '\0'..=char::MAX {
             let parts = plain(Form::Nfkd, &c.to_string());

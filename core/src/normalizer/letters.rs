@@ -1,4 +1,4 @@
-//! Normalizers that look at one character at a time: each says what it makes of a character, and the text is walked once.
+//! Normalizers with a rule for single characters, applied in one pass over the text.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::char::is_combining_mark;
@@ -9,18 +9,19 @@ use crate::byte_level;
 /// A rule for single characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Letters {
-    /// `clean_text` of BertNormalizer: control characters go, white space becomes a space.
+    /// `clean_text` of BertNormalizer: removes control characters and replaces white space by
+    /// spaces.
     Clean,
-    /// `handle_chinese_chars` of BertNormalizer: a space on either side of an ideograph.
+    /// `handle_chinese_chars` of BertNormalizer: adds a space before and after each ideograph.
     SpacesAroundIdeographs,
-    /// `strip_accents` of BertNormalizer, after NFD: nonspacing marks go.
+    /// `strip_accents` of BertNormalizer, applied after NFD: removes nonspacing marks.
     NoNonspacingMarks,
-    /// StripAccents: combining marks go.
+    /// StripAccents: removes combining marks.
     NoCombiningMarks,
     Lowercase,
-    /// Nmt: some control characters go, some others become a space.
+    /// Nmt: removes some control characters and replaces others by spaces.
     Nmt,
-    /// ByteLevel: every byte is written as its printable character.
+    /// ByteLevel: replaces each byte by its printable character.
     ByteLevel,
 }
 
@@ -40,7 +41,7 @@ impl Letters {
         });
     }
 
-    /// Applies the rule to a text without tracking offsets.
+    /// Applies the rule to a text, without offsets.
     pub(crate) fn written(self, text: &str) -> String {
         let mut aligned = AlignedText::default();
         aligned.start(text, 0, false);
@@ -61,7 +62,7 @@ impl Letters {
         }
     }
 
-    /// Reads the next character, which is `c`, and writes what becomes of it.
+    /// Reads the next character, which must be `c`, and writes its replacement.
     fn write(self, c: char, rewriter: &mut Rewriter<'_>) {
         if self.leaves_character(c) {
             return rewriter.keep_bytes(c.len_utf8());
@@ -86,7 +87,8 @@ impl Letters {
     }
 }
 
-/// Reads the next character, which is `c`, and writes each of its bytes as a printable character.
+/// Reads the next character, which must be `c`, and writes the printable character of each of its
+/// bytes.
 fn write_bytes(c: char, rewriter: &mut Rewriter<'_>) {
     let mut buffer = [0; 4];
     let mut bytes = c.encode_utf8(&mut buffer).bytes();
@@ -95,8 +97,9 @@ fn write_bytes(c: char, rewriter: &mut Rewriter<'_>) {
     bytes.for_each(|byte| rewriter.insert(byte_level::CHARACTERS[usize::from(byte)]));
 }
 
-/// What BertNormalizer takes for rubbish: NUL, U+FFFD and control, format and private use characters, by the tables of an
-/// old Unicode that the reference uses, but for tab and line breaks.
+/// The characters that BertNormalizer removes: NUL, U+FFFD, and the general category C (control,
+/// format, private use) in the old Unicode version of the crate `unicode_categories`, as in the
+/// reference, except tab and line breaks.
 fn is_dirt(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
@@ -105,7 +108,8 @@ fn is_dirt(c: char) -> bool {
     }
 }
 
-/// The blocks that BertNormalizer takes for Chinese, which are the reference's choice and no Unicode property.
+/// The blocks that BertNormalizer treats as Chinese. They are a choice of the reference, not a
+/// Unicode property.
 fn is_ideograph(c: char) -> bool {
     matches!(
         c,
@@ -140,7 +144,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A character, and where it came from.
+    /// A character, and the start and end of its origin in bytes.
     type Traced = (char, u32, u32);
 
     const ALL: [Letters; 7] = [
@@ -186,7 +190,7 @@ mod tests {
         fn the_quick_look_is_never_wrong(text in "[a-zA-Z \t\0\u{1}é中\u{300}-\u{310}İ\\PC]{0,12}") {
             for letters in ALL {
                 if letters.leaves(&text) {
-                    // The long way, character by character.
+                    // The slow path, character by character.
                     let mut aligned = AlignedText::default();
                     aligned.start(&text, 0, false);
                     aligned.rewrite(|rewriter| {

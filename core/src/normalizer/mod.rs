@@ -1,10 +1,10 @@
-//! Text before anything is cut, with every byte still knowing where it came from.
+//! Normalization: rewrites the text before it is split, and keeps the origin of every byte.
 //!
 //! - [`form`]: Unicode normalization forms.
 //! - [`letters`]: rules for single characters.
-//! - [`edges`]: what is taken from the ends of a text or put there.
-//! - [`replace`]: matches of a pattern.
-//! - [`precompiled`]: the rules that a SentencePiece model carries.
+//! - [`edges`]: text that is removed from the ends, or prepended.
+//! - [`replace`]: replacing the matches of a pattern.
+//! - [`precompiled`]: the rules in the file of a SentencePiece model.
 //!
 //! Behaviour follows Hugging Face tokenizers 0.23.
 
@@ -24,31 +24,32 @@ pub(crate) use letters::Letters;
 pub(crate) use precompiled::Precompiled;
 pub(crate) use replace::Replace;
 
-/// What an error about the output calls this.
+/// The name of this component in errors about the size of its output.
 const COMPONENT: &str = "the normalizer";
 
-/// What a tokenizer does to a text first.
+/// The first stage of a tokenizer.
 #[derive(Debug)]
 pub(crate) enum Normalizer {
     /// A Unicode normalization form.
     Form(Form),
     /// A rule for single characters.
     Letters(Letters),
-    /// White space at the ends goes.
+    /// Removes white space at the ends.
     Strip(Strip),
-    /// Text put before a text that is not empty.
+    /// Prepends a text to each text that is not empty.
     Prepend(String),
-    /// Matches of a pattern become another text.
+    /// Replaces the matches of a pattern by a text.
     Replace(Replace),
     /// The rules of a SentencePiece model.
     Precompiled(Arc<Precompiled>),
-    /// One after the other.
+    /// Several normalizers, one after the other.
     Sequence(Vec<Normalizer>),
 }
 
 impl Normalizer {
-    /// Whether `text` is certain to come out as it went in. A quick check, so that most texts need no more. Steps of
-    /// patterns come off the budget.
+    /// Whether `text` certainly stays unchanged. This quick check suffices for most texts. It may
+    /// return false for a text that stays unchanged. The steps of patterns are charged to the
+    /// budget.
     pub(crate) fn leaves(&self, text: &str, budget: &mut Budget) -> bool {
         match self {
             Self::Form(form) => form.leaves(text),
@@ -61,7 +62,8 @@ impl Normalizer {
         }
     }
 
-    /// Fails if a pattern gives up, or if a component makes more text than the budget has.
+    /// Normalizes `text`. Errors: a pattern that exceeds its step limit, or a component that makes
+    /// more text than the budget allows.
     pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), Stop> {
         match self {
             Self::Form(form) => form.normalize(text),
@@ -81,8 +83,9 @@ impl Normalizer {
         Ok(text.check(budget, COMPONENT)?)
     }
 
-    /// Whether this can put something before a text that stands for nothing of it. Texts then have to be tracked even where
-    /// nobody asks for offsets, since what follows depends on it: see [`AlignedText::transform`].
+    /// Whether this may insert text at the start whose origin is empty. Texts must then be tracked
+    /// even if no offsets are requested, because later steps depend on the origins: see
+    /// [`AlignedText::transform`].
     pub(crate) fn puts_before(&self) -> bool {
         match self {
             Self::Prepend(put) => put.is_empty(),
@@ -92,11 +95,12 @@ impl Normalizer {
         }
     }
 
-    /// How many bytes of a text can become one byte at most; nothing where there is no such bound.
+    /// Maximum number of bytes of a text that may become one byte; `None` if there is no such
+    /// bound.
     pub(crate) fn most_bytes_per_byte(&self) -> Option<usize> {
         match self {
             Self::Form(form) => form.most_bytes_per_byte(),
-            Self::Letters(Letters::Lowercase) => Some(3), // U+212A, the sign of Kelvin, and k
+            Self::Letters(Letters::Lowercase) => Some(3), // U+212A KELVIN SIGN becomes k
             Self::Prepend(_) | Self::Letters(Letters::ByteLevel) => Some(1),
             Self::Replace(replace) => replace.grows().then_some(1),
             Self::Sequence(all) => {
@@ -106,7 +110,7 @@ impl Normalizer {
         }
     }
 
-    /// The normalized form of a text that needs no offsets. It is charged to the budget.
+    /// The normalized form of a text, without offsets. Its length is charged to the budget.
     pub(crate) fn normalized(&self, text: &str, budget: &mut Budget) -> Result<String, Stop> {
         let mut aligned = AlignedText::default();
         aligned.start(text, 0, self.puts_before());

@@ -1,9 +1,10 @@
-//! Precompiled: the normalization rules of a SentencePiece model, as its file carries them.
+//! Precompiled: the normalization rules in the file of a SentencePiece model.
 //!
-//! A charsmap is the length of a trie in bytes, the trie (32-bit little-endian words, a double array as the Darts library
-//! lays it out) and a text in which the replacements stand one after the other, each ended by a NUL. The trie maps the
-//! UTF-8 of what is replaced to the place of its replacement in that text. Hugging Face tokenizers does not look for the
-//! longest key, as SentencePiece itself does, but goes by grapheme clusters; this does as they do.
+//! A charsmap consists of the length of a trie in bytes, the trie (32-bit little-endian words, a
+//! double array in the layout of the Darts library), and a text with all replacements, each
+//! terminated by NUL. The trie maps the UTF-8 of a key to the offset of its replacement in that
+//! text. SentencePiece itself searches for the longest key at each position. Hugging Face
+//! tokenizers looks up grapheme clusters instead, and so does this module.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -12,20 +13,20 @@ use crate::budget::{Budget, OutputLimit};
 use crate::memory::Grow;
 use crate::memory::fallible::push;
 
-/// A charsmap, read and checked.
+/// A parsed and validated charsmap.
 #[derive(Debug)]
 pub(crate) struct Precompiled {
     trie: Vec<u32>,
     replacements: String,
-    /// The ASCII characters that nothing happens to, so long as they stand among ASCII.
+    /// The ASCII characters that stay unchanged in a text of ASCII characters.
     left_alone: [bool; 128],
 }
 
-/// Grapheme clusters from this length in bytes on are not looked up as a whole.
+/// Grapheme clusters of at least this length in bytes are not looked up as a whole.
 const LONG_CLUSTER: usize = 6;
 
 impl Precompiled {
-    /// Says in words what is wrong with the charsmap, if something is.
+    /// Parses a charsmap. The error is a description of the problem.
     pub(crate) fn new(charsmap: &[u8]) -> Result<Self, String> {
         let (size, rest) = charsmap.split_first_chunk::<4>().ok_or("it ends within its first four bytes")?;
         let size = u32::from_le_bytes(*size) as usize;
@@ -49,7 +50,7 @@ impl Precompiled {
         };
         made.left_alone = std::array::from_fn(|code| {
             let character = [code as u8];
-            // A carriage return may be one cluster with the line feed behind it.
+            // A carriage return and a following line feed are one cluster.
             code != 0x0D && made.replacement_at(&character).is_none()
         });
         Ok(made)
@@ -63,7 +64,7 @@ impl Precompiled {
         if self.leaves(text.as_str()) {
             return Ok(());
         }
-        // A step writes at least one byte.
+        // Each step writes at least one byte.
         let check = |steps: usize, more: &str| budget.check(steps.saturating_add(more.len() / 4), super::COMPONENT);
         let mut steps: Vec<(char, isize)> = Vec::new();
         let mut changed = false;
@@ -95,7 +96,7 @@ impl Precompiled {
         Ok(())
     }
 
-    /// What takes the place of `part`: the replacement of the shortest key that it starts with.
+    /// The replacement of `part`: that of the shortest key that is a prefix of `part`.
     pub(crate) fn replacement(&self, part: &str) -> Option<&str> {
         let text = self.replacements.get(self.replacement_at(part.as_bytes())?..)?;
         Some(text.split('\0').next().unwrap_or(text))
@@ -106,7 +107,8 @@ impl Precompiled {
         for &byte in key.iter().take_while(|&&byte| byte != 0) {
             place ^= usize::from(byte);
             let unit = *self.trie.get(place)?;
-            // The label is kept with the bit that tells values from nodes, so that a value is never taken for a node.
+            // The comparison includes the highest bit, which marks values, so that a value is never
+            // mistaken for a node.
             if unit & 0x8000_00FF != u32::from(byte) {
                 return None;
             }
@@ -119,14 +121,15 @@ impl Precompiled {
     }
 }
 
-/// How far, by exclusive or, a node's children are from it.
+/// The XOR distance between a node and its children.
 fn offset(unit: u32) -> usize {
     ((unit >> 10) as usize) << ((unit & 1 << 9) >> 6)
 }
 
-/// The steps of a replacement. Where it is longer than what it replaces, the last characters are new ones; where it is
-/// shorter, its last character also takes away the rest. An empty one loads that upon the step before it, whichever that
-/// is, and is forgotten where there is none: spans then shift, as in the reference.
+/// Appends the steps of a replacement. If it is longer than the old text, its last characters are
+/// insertions; if it is shorter, its last character also removes the rest of the old text. An empty
+/// replacement adds this removal to the previous step, even one of other text, and is ignored if
+/// there is none: then later origins are shifted, as in the reference.
 fn push_steps(steps: &mut Vec<(char, isize)>, old: &str, replacement: &str) {
     let (before, after) = (old.chars().count(), replacement.chars().count());
     steps.grow(after);
@@ -142,7 +145,7 @@ fn push_steps(steps: &mut Vec<(char, isize)>, old: &str, replacement: &str) {
 pub(crate) mod tests {
     use super::*;
 
-    /// A double array by first fit, for tests: sorted keys and their values.
+    /// Builds a charsmap for tests: a double array by first fit, from keys and their replacements.
     pub(crate) fn charsmap(rules: &[(&str, &str)]) -> Vec<u8> {
         let mut text = String::new();
         let mut keys: Vec<(Vec<u8>, u32)> = vec![];
@@ -164,7 +167,7 @@ pub(crate) mod tests {
     fn place(keys: &[(Vec<u8>, u32)], depth: usize, node: usize, units: &mut [u32], taken: &mut [bool]) {
         let mut labels: Vec<u8> = keys.iter().map(|(key, _)| key.get(depth).copied().unwrap_or(0)).collect();
         labels.dedup();
-        // Offsets are stored in 21 bits, so children are sought among those not too far away.
+        // Offsets have 21 bits, so free places are searched from the start of the array.
         let base = (1..units.len() - 256)
             .find(|&base| labels.iter().all(|&label| !taken[base ^ usize::from(label)]) && !taken[base])
             .expect("the array is large enough");
@@ -199,9 +202,10 @@ pub(crate) mod tests {
         assert_eq!(normalized(&rules, "aﬁ"), [('a', 0, 1), ('f', 1, 4), ('i', 1, 4)]);
         assert_eq!(normalized(&rules, "e\u{301}b"), [('é', 0, 1), ('b', 3, 4)]);
         assert_eq!(normalized(&rules, "a\u{200b}b\r\n"), [('a', 0, 1), ('b', 4, 5), (' ', 5, 6)]);
-        // A cluster that only starts with a key is replaced whole.
+        // A cluster is replaced as a whole if a key is a prefix of it.
         assert_eq!(normalized(&[("e", "x")], "e\u{302}b"), [('x', 0, 1), ('b', 3, 4)]);
-        // Nothing takes in the first character, so that the others have the spans before their own.
+        // The empty replacement at the start is ignored, so the other characters have the origins
+        // of their predecessors.
         assert_eq!(normalized(&rules, "\u{200b}ab"), [('a', 0, 3), ('b', 3, 4)]);
     }
 
@@ -218,7 +222,7 @@ pub(crate) mod tests {
             assert_eq!(result.is_err(), is_too_long, "{source}");
             assert_eq!(text.as_str().len(), if is_too_long { source.len() } else { 3000 });
         }
-        // Many that are short by themselves.
+        // Several replacements that only together exceed the budget.
         budget.charge(budget.room() - 2500, "test").expect("there is room");
         let mut text = AlignedText::default();
         text.start("bbb", 0, true);
@@ -248,7 +252,8 @@ pub(crate) mod tests {
         for end in (0..whole.len()).filter(|end| end % 509 == 0 || *end < 8 || whole.len() - end < 12) {
             match Precompiled::new(&whole[..end]) {
                 Err(words) => assert!(!words.is_empty()),
-                // Cut right between two replacements nothing tells that there was one more.
+                // A charsmap that is cut off exactly between two replacements cannot be recognized
+                // as truncated.
                 Ok(cut) => {
                     let mut text = AlignedText::default();
                     text.start("ﬁx", 0, true);
@@ -257,7 +262,8 @@ pub(crate) mod tests {
                 }
             }
         }
-        // Words of any value lead nowhere or out of the array, and that is no replacement.
+        // With arbitrary words the search ends in no node or outside of the array, which means that
+        // there is no replacement.
         let mut wild = 64u32.to_le_bytes().to_vec();
         (0..16u32).for_each(|word| wild.extend(word.wrapping_mul(0x9E37_79B9).to_le_bytes()));
         wild.extend(b"ab\0");

@@ -1,4 +1,4 @@
-//! Replace: every match of a pattern becomes one and the same text.
+//! Replace: replaces every match of a pattern by a fixed text.
 
 use crate::aligned::AlignedText;
 use crate::budget::{Budget, Stop};
@@ -6,7 +6,7 @@ use crate::memory::fallible::push;
 use crate::pattern::Pattern;
 use crate::span::Span;
 
-/// A pattern and what takes the place of its matches.
+/// A pattern, and the replacement of its matches.
 #[derive(Debug)]
 pub(crate) struct Replace {
     pub(crate) pattern: Pattern,
@@ -15,16 +15,17 @@ pub(crate) struct Replace {
 
 impl Replace {
     pub(crate) fn leaves(&self, text: &str, budget: &mut Budget) -> bool {
-        // A search that gives up here gives up again later, where the error can be told.
+        // If the search exceeds its step limit here, it does so again in `normalize`, which can
+        // report it.
         text.is_empty() || self.pattern.is_match(text, budget).is_ok_and(|found| !found)
     }
 
-    /// Whether this only replaces consecutive spaces by one.
+    /// Whether this only replaces several consecutive spaces by one.
     pub(crate) fn joins_spaces(&self) -> bool {
         self.pattern.as_regex().is_some_and(|regex| matches!(regex, " {2,}" | " +" | "[ ]{2,}")) && self.content == " "
     }
 
-    /// Whether no match becomes shorter.
+    /// Whether no match is replaced by a shorter text.
     pub(crate) fn grows(&self) -> bool {
         self.pattern.as_string().is_some_and(|sought| sought.len() <= self.content.len())
     }
@@ -46,7 +47,8 @@ impl Replace {
                 rewriter.keep_bytes(found.start as usize - at);
                 at = found.end as usize;
                 rewriter.skip_bytes(found.range().len());
-                // What is put in has the span of the last byte taken out; at the very start it has none.
+                // The replacement has the origin of the last removed byte; at the very start its
+                // origin is empty.
                 self.content.chars().for_each(|character| rewriter.insert(character));
             }
             rewriter.keep_bytes(rewriter.rest().len());
@@ -77,7 +79,7 @@ mod tests {
         };
         assert_eq!(replaced(&regex("é+", "xy"), "aééb"), [('a', 0, 1), ('x', 3, 5), ('y', 3, 5), ('b', 5, 6)]);
         assert_eq!(replaced(&regex("b", ""), "abc"), [('a', 0, 1), ('c', 2, 3)]);
-        // Empty matches: before the first character there is nothing whose span could be had.
+        // Empty matches: before the first character there is no byte whose origin could be used.
         assert_eq!(
             replaced(&regex("x*", "-"), "ab"),
             [('-', 0, 0), ('a', 0, 1), ('-', 0, 1), ('b', 1, 2), ('-', 1, 2)]

@@ -1,4 +1,5 @@
-//! Work as tests count it, beside the budget: what an engine does must be charged, and tests hold one against the other.
+//! Counts the work of the engines in tests: all work must be charged to the budget, and tests
+//! compare the two.
 
 #[cfg(any(test, feature = "fuzzing"))]
 mod counted {
@@ -8,12 +9,12 @@ mod counted {
         static WORK: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// Notes work that was done.
+    /// Counts work.
     pub(crate) fn count(work: usize) {
         WORK.set(WORK.get() + work as u64);
     }
 
-    /// The work of this thread since it was asked last.
+    /// Returns the work of this thread since the last call.
     pub(crate) fn taken() -> u64 {
         WORK.replace(0)
     }
@@ -22,7 +23,7 @@ mod counted {
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use counted::{count, taken};
 
-/// Notes nothing.
+/// Does nothing outside of tests.
 #[cfg(not(any(test, feature = "fuzzing")))]
 #[inline(always)]
 pub(crate) fn count(_work: usize) {}

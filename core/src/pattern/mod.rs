@@ -1,12 +1,13 @@
-//! Regular expressions and plain strings as patterns: the general path of cutting and replacing, and the twin that the
-//! scanners are held against.
+//! Regular expressions and plain strings as patterns. This is the general engine for splitting and
+//! replacing, and the oracle of the scanners.
 //!
-//! - [`oniguruma`]: what a pattern of a tokenizer.json means, in terms of the fancy-regex crate, which parses all patterns.
-//! - [`regular`]: patterns that a finite automaton decides.
-//! - [`backtrack`]: all others.
+//! - [`oniguruma`]: translates the patterns of a tokenizer.json to the syntax of the crate
+//!   fancy-regex, which parses all patterns.
+//! - [`regular`]: matches patterns with a finite automaton.
+//! - [`backtrack`]: matches all other patterns.
 //!
-//! Both count their steps. The steps of all searches of a text come off one budget, so that no pattern takes more than
-//! linear time, whatever it looks for in each place.
+//! Both engines count their steps. All searches in a text share one step budget, so that no pattern
+//! takes more than linear time.
 
 mod backtrack;
 pub(crate) mod meter;
@@ -23,22 +24,23 @@ use crate::span::Span;
 use backtrack::Program;
 use regular::Regular;
 
-/// Whose regular expressions a pattern is written for.
+/// The regular expression syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// A tokenizer.json: Oniguruma, with its default syntax.
+    /// Oniguruma with its default syntax, for a tokenizer.json.
     Oniguruma,
-    /// A rank file's pattern: the fancy-regex crate, as tiktoken uses it.
+    /// The crate fancy-regex, as tiktoken uses it, for the pattern of a rank file.
     FancyRegex,
 }
 
-/// Bytes of a pattern as the file has it. Real files have a few thousand; those that [`Tokenizer::to_json`] writes have up to
-/// 13,000 for each class, with all of its ranges.
+/// Maximum length in bytes of a pattern in a file. Real files have a few thousand bytes. Patterns
+/// written by [`Tokenizer::to_json`] list all ranges of a class, which takes up to 13,000 bytes per
+/// class.
 ///
 /// [`Tokenizer::to_json`]: crate::Tokenizer::to_json
 const MOST_SOURCE_BYTES: usize = 256 << 10;
 
-/// A compiled pattern. Matching takes its state from a pool.
+/// A compiled pattern. The mutable state of a search comes from a pool.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     source: String,
@@ -48,14 +50,14 @@ pub(crate) struct Pattern {
 #[derive(Debug)]
 enum Matcher {
     Regex(Box<Regex>),
-    /// A plain string, not empty.
+    /// A plain string, which is not empty.
     String(Box<Finder<'static>>),
 }
 
 #[derive(Debug)]
 struct Regex {
     engine: Engine,
-    /// The fewest characters that a match has, as far as that is known.
+    /// Whether a match may be empty; true if that is not known.
     can_be_empty: bool,
     states: Pool<State, Box<dyn Fn() -> State + Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>>,
 }
@@ -66,8 +68,8 @@ enum Engine {
     Backtrack(Program),
 }
 
-/// What one search after the other uses.
-// A pattern has one kind of state, so the size of the smaller variant does not matter.
+/// The mutable state that searches reuse.
+// All states of a pattern are of the same variant, so the size of the smaller one is irrelevant.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 enum State {
@@ -75,16 +77,16 @@ enum State {
     Backtrack(backtrack::Scratch),
 }
 
-/// Why a search ended without an answer.
+/// Why a search ended without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GaveUp {
-    /// The budget of steps is spent.
+    /// The step budget is exhausted.
     Steps,
-    /// The automaton cannot read this text; no pattern is known that does this.
+    /// The automaton failed on this text. No pattern is known for which this happens.
     Automaton,
 }
 
-/// A search that was given up.
+/// A search that ended without a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PatternError {
     pub(crate) pattern: String,
@@ -139,7 +141,7 @@ impl Regex {
 }
 
 impl Pattern {
-    /// `path` says in an error where the pattern came from.
+    /// Compiles a regular expression. `path` is the place of the pattern in its file, for errors.
     pub(crate) fn new(source: &str, dialect: Dialect, path: &str) -> Result<Self, LoadError> {
         if source.len() > MOST_SOURCE_BYTES {
             let (size, limit) = (source.len() as u64, MOST_SOURCE_BYTES as u64);
@@ -154,12 +156,13 @@ impl Pattern {
         Ok(Self { source: source.into(), matcher: Matcher::Regex(Box::new(regex)) })
     }
 
-    /// A pattern for fancy-regex, spelt so that Oniguruma finds the same, or what of it cannot be.
+    /// Rewrites a fancy-regex pattern so that Oniguruma finds the same matches. The error names the
+    /// part for which this is impossible.
     pub(crate) fn in_oniguruma(source: &str) -> Result<String, String> {
         oniguruma::respell(source).map_err(|problem| problem.to_string())
     }
 
-    /// A pattern that matches `text` and nothing else.
+    /// Compiles a pattern that matches `text` literally.
     pub(crate) fn literal(text: &str, path: &str) -> Result<Self, LoadError> {
         if text.is_empty() {
             return Self::new(text, Dialect::FancyRegex, path);
@@ -167,17 +170,17 @@ impl Pattern {
         Ok(Self { source: text.into(), matcher: Matcher::String(Box::new(Finder::new(text).into_owned())) })
     }
 
-    /// The string that this matches, where it is a plain one.
+    /// The string to match, if the pattern is a plain string.
     pub(crate) fn as_string(&self) -> Option<&str> {
         matches!(self.matcher, Matcher::String(_)).then_some(&self.source)
     }
 
-    /// The regular expression as it was given.
+    /// The source of the regular expression, if the pattern is one.
     pub(crate) fn as_regex(&self) -> Option<&str> {
         matches!(self.matcher, Matcher::Regex(_)).then_some(&self.source)
     }
 
-    /// Whether a match can be empty. Said of some patterns too of which it is not so.
+    /// Whether a match may be empty. This may be true for a pattern that has no empty matches.
     pub(crate) fn can_be_empty(&self) -> bool {
         match &self.matcher {
             Matcher::String(_) => false,
@@ -185,7 +188,7 @@ impl Pattern {
         }
     }
 
-    /// Whether there is a match. Steps come off the budget.
+    /// Whether there is a match. Steps are charged to the budget.
     pub(crate) fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, PatternError> {
         match &self.matcher {
             Matcher::Regex(regex) => {
@@ -196,8 +199,8 @@ impl Pattern {
         }
     }
 
-    /// Calls `found` with every match, from front to back. An empty match right behind another match does not count. Steps
-    /// come off the budget.
+    /// Calls `found` with every match, from left to right. An empty match directly after another
+    /// match is ignored. Steps are charged to the budget.
     pub(crate) fn for_each_match(
         &self,
         text: &str,
@@ -212,11 +215,13 @@ impl Pattern {
                 return Ok(());
             }
         };
-        // As the reference steps through a text, which \G in a pattern can tell: behind an empty match that does not
-        // count the search starts anew, one character on. In an empty text nothing is found.
+        // Searches advance as in the reference, which is visible to patterns with `\G`: after an
+        // ignored empty match, the next search starts one character later. An empty text has no
+        // matches.
         let (mut at, mut last_end) = (0, None);
-        // Patterns that cut into words mostly match where the last match ended. There it is cheaper to ask for that alone, as
-        // where a match starts need not be found out. No other match comes before one that starts here.
+        // Patterns that split into words usually match directly after the previous match. An
+        // anchored search there is cheaper, because it need not find the start of the match. Its
+        // result is always the leftmost match.
         let mut was_here = false;
         let mut state = regex.states.get();
         while at <= text.len() && !text.is_empty() {
@@ -255,7 +260,7 @@ mod tests {
     use fancy_regex::Regex;
     use proptest::prelude::*;
 
-    /// The matches by searches alone.
+    /// The matches of the reference, by unanchored searches only.
     fn by_searches(pattern: &str, text: &str) -> Vec<Span> {
         let regex = Regex::new(pattern).expect("it compiles");
         let (mut at, mut last_end, mut found) = (0, None, vec![]);

@@ -1,8 +1,10 @@
-//! Patterns that a finite automaton decides: no look-around, no reference, no atomic group.
+//! Patterns that a finite automaton can match: without look-around, backreferences and atomic
+//! groups.
 //!
-//! A lazy DFA reads the text byte by byte, so that each byte that it looks at is one step of the budget. A search from one
-//! place is linear in what it looks at; all searches of a text are not, since each may look to its end. States that the DFA
-//! has to make are charged by the memory that they take.
+//! A lazy DFA reads the text byte by byte. Each byte that it reads is one step of the budget. A
+//! single search is linear in the length of the text that it reads, but all searches in a text
+//! together are not, since each may read up to its end. New states of the DFA are charged according
+//! to their memory.
 
 use fancy_regex::{Assertion, Expr};
 use regex_automata::hybrid::LazyStateID;
@@ -14,8 +16,8 @@ use regex_syntax::hir::{Dot, Hir, Look, Repetition};
 use super::{GaveUp, meter};
 use crate::span::Span;
 
-/// The pattern as the regex crate has it; none if no finite automaton decides it, or a word boundary is in it, for which a lazy
-/// DFA would need text of ASCII alone.
+/// The pattern as the HIR of the regex crate. `None` if no finite automaton can match it, or if it
+/// contains a word boundary, which a lazy DFA only supports in ASCII text.
 pub(super) fn as_hir(expr: &Expr) -> Option<Hir> {
     let all = |parts: &[Expr]| parts.iter().map(as_hir).collect::<Option<Vec<_>>>();
     Some(match expr {
@@ -54,31 +56,32 @@ pub(super) fn as_hir(expr: &Expr) -> Option<Hir> {
     })
 }
 
-/// Two lazy DFAs: one finds where a match ends, the other where it starts.
+/// Two lazy DFAs: the first one finds the end of a match, the second one its start.
 #[derive(Debug)]
 pub(super) struct Regular {
     forward: DFA,
     reverse: DFA,
 }
 
-/// The states that were made so far, for one search at a time.
+/// The states that were built so far. A cache is used by one search at a time.
 #[derive(Debug)]
 pub(super) struct Cache {
     forward: dfa::Cache,
     reverse: dfa::Cache,
 }
 
-/// Bytes of an automaton; a larger one is matched by backtracking.
+/// Maximum size of an NFA in bytes. A pattern with a larger one is matched by backtracking.
 const MOST_NFA_BYTES: usize = 8 << 20;
-/// Bytes of the states that a lazy DFA keeps. When they are full it starts over.
+/// Maximum size in bytes of the states that a lazy DFA keeps. When it is reached, the DFA discards
+/// all states.
 const CACHE_BYTES: usize = 2 << 20;
-/// Bytes of states that cost as much to make as one step.
+/// Building this many bytes of states costs one step.
 const BYTES_PER_STEP: usize = 4;
-/// Steps after which new states are charged.
+/// Number of bytes after which steps and new states are charged.
 const CHARGED_AT_ONCE: usize = 256;
 
 impl Regular {
-    /// None if the automaton is too large.
+    /// Returns `None` if the automaton is too large.
     pub(super) fn new(hir: &Hir) -> Option<Self> {
         let nfa = |reverse| {
             let config = thompson::Config::new()
@@ -98,7 +101,7 @@ impl Regular {
         Cache { forward: self.forward.create_cache(), reverse: self.reverse.create_cache() }
     }
 
-    /// The leftmost match from byte `at` on, or the one that starts there.
+    /// The leftmost match from byte `at` on or, if `anchored`, the match that starts at `at`.
     pub(super) fn find(
         &self,
         cache: &mut Cache,
@@ -132,7 +135,7 @@ impl Regular {
             let chunk = &text[place..text.len().min(place + CHARGED_AT_ONCE)];
             for (offset, &byte) in chunk.iter().enumerate() {
                 state = next(dfa, cache, state, byte)?;
-                // Matches and the dead state are tagged. A match is known one byte late.
+                // Match states and the dead state are tagged. A match is reported one byte late.
                 if state.is_tagged() {
                     if state.is_match() {
                         found = Some(place + offset);
@@ -153,7 +156,7 @@ impl Regular {
         Ok(if state.is_match() { Some(text.len()) } else { found })
     }
 
-    /// Where the leftmost match starts that ends at `end`, not before `at`.
+    /// The start of the leftmost match that ends at `end` and does not start before `at`.
     fn start(
         &self,
         cache: &mut dfa::Cache,
@@ -201,7 +204,7 @@ pub(super) fn take(steps: &mut u64, count: usize) -> Result<(), GaveUp> {
     Ok(())
 }
 
-/// What a cache has made up to a moment.
+/// The state of a cache at some moment, from which its growth is computed.
 struct Made {
     clears: usize,
     bytes: usize,
@@ -212,7 +215,7 @@ impl Made {
         Self { clears: cache.clear_count(), bytes: cache.memory_usage() }
     }
 
-    /// Charges the states that were made since the last call.
+    /// Charges the states that were built since the last call.
     fn charge(&mut self, cache: &dfa::Cache, steps: &mut u64) -> Result<(), GaveUp> {
         let (clears, bytes) = (cache.clear_count(), cache.memory_usage());
         if (clears, bytes) == (self.clears, self.bytes) {

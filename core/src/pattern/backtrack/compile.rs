@@ -1,4 +1,4 @@
-//! A syntax tree, as the fancy-regex crate parses it, becomes a program.
+//! Compiles a syntax tree of the crate fancy-regex to a program.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,19 @@ use regex_syntax::hir::{Class as HirClass, ClassUnicode, ClassUnicodeRange, Hir,
 use super::program::{ByteSet, Class, Inst, Mode, NO_MAX, Pc, Program, Slot};
 use crate::pattern::Dialect;
 
-/// What of a pattern is not done, or is too large.
+/// A part of the pattern that is not supported or too large. The text completes an error message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::pattern) struct Refused(pub(in crate::pattern) String);
 
 type Result<T> = std::result::Result<T, Refused>;
 
-/// Instructions of a program.
+/// Maximum number of instructions of a program.
 const MOST_CODE: usize = 1 << 16;
-/// Groups within one another; the parser has a lower limit.
+/// Maximum nesting depth of groups. The parser has a lower limit.
 const MOST_DEPTH: usize = 1000;
 
-/// What a piece of the pattern matches: how many characters, and which bytes a match that is not empty starts with.
+/// The range of the length of a sub-expression's matches, in characters, and the bytes with which a
+/// match that is not empty can start.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     min: u32,
@@ -39,14 +40,14 @@ impl Shape {
         Self { min: self.min.min(other.min), max: self.max.max(other.max), first: self.first.union(other.first) }
     }
 
-    /// Of a repetition.
+    /// The shape of a repetition.
     fn times(self, low: u32, high: u32) -> Self {
         let max = if high == NO_MAX && self.max > 0 { NO_MAX } else { self.max.saturating_mul(high) };
         Self { min: self.min.saturating_mul(low), max, first: self.first }
     }
 }
 
-/// The program of a tree. `references` are the groups that something refers to.
+/// Compiles a syntax tree. `references` says whether a group is referred to.
 pub(in crate::pattern) fn compile(
     tree: &Expr,
     references: impl Fn(usize) -> bool,
@@ -69,10 +70,11 @@ pub(in crate::pattern) fn compile(
 
 struct Compiler<'a> {
     program: Program,
-    /// Classes by how they are written: a pattern often repeats them.
+    /// Class numbers by their source text, because patterns often repeat a class.
     by_source: HashMap<String, u32>,
     references: &'a dyn Fn(usize) -> bool,
-    /// Registers and shape of each group so far, from 1 on; no registers where nothing refers to it.
+    /// The registers and the shape of each group so far, beginning with group 1. Groups that are
+    /// not referred to have no registers.
     groups: Vec<(Option<Slot>, Shape)>,
     depth: usize,
     dialect: Dialect,
@@ -82,7 +84,7 @@ fn unsupported<T>(what: &str) -> Result<T> {
     Err(Refused(format!("{what} is not supported")))
 }
 
-/// A number of repetitions.
+/// A number of repetitions, clamped to [`NO_MAX`].
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(NO_MAX)
 }
@@ -100,7 +102,7 @@ impl Compiler<'_> {
         Ok(self.pc() - 1)
     }
 
-    /// Writes over an instruction whose targets were not known before.
+    /// Replaces an instruction whose jump targets were not known before.
     fn patch(&mut self, at: Pc, inst: Inst) {
         self.program.code[at as usize] = inst;
     }
@@ -119,7 +121,7 @@ impl Compiler<'_> {
         self.program.classes[class as usize].first_bytes()
     }
 
-    /// The class of a piece that is exactly one character.
+    /// The class of a sub-expression that always matches exactly one character.
     fn single(&mut self, expr: &Expr) -> Result<Option<u32>> {
         let source = match expr {
             Expr::Any { newline: true, .. } => "(?s:.)".to_owned(),
@@ -229,7 +231,7 @@ impl Compiler<'_> {
         Ok(Shape { min: characters, max: characters, first: set })
     }
 
-    /// The first of so many branches that matches; the others are tried in their order.
+    /// Emits alternatives, which are tried in order.
     fn alternatives(
         &mut self,
         branches: usize,
@@ -258,7 +260,7 @@ impl Compiler<'_> {
     fn group(&mut self, body: &Expr) -> Result<Shape> {
         let number = self.groups.len() + 1;
         let slot = (self.references)(number).then(|| self.slots(2));
-        // Within itself a group may be of any length.
+        // A reference to the group from inside itself may have any length.
         self.groups.push((slot, Shape { min: 0, max: NO_MAX, first: ByteSet::ALL }));
         if let Some(slot) = slot {
             self.push(Inst::Save { slot })?;
@@ -287,7 +289,7 @@ impl Compiler<'_> {
         };
         match (min, max) {
             (_, 0) => {
-                // Its groups count, and nothing of it runs.
+                // The body emits no code, but its groups are counted.
                 self.emit(child)?;
                 self.program.code.truncate(start as usize);
                 return Ok(Shape::EMPTY);
@@ -300,7 +302,7 @@ impl Compiler<'_> {
             }
             _ => {}
         }
-        // Two instructions are kept for what the child's shape decides upon.
+        // Two instructions are reserved; what they are depends on the shape of the body.
         self.push(Inst::Fail)?;
         self.push(Inst::Fail)?;
         let shape = self.emit(child)?;
@@ -311,7 +313,7 @@ impl Compiler<'_> {
             self.patch(start, Inst::Zero { slot: count });
             Inst::RepeatEmpty { min, greedy, count, check: count + 1, next }
         } else if max == NO_MAX && min <= 1 {
-            // The first turn of `+` is not optional.
+            // The first iteration of `+` is not optional.
             self.patch(start, Inst::Jump { to: start + 1 + min });
             match greedy {
                 true => Inst::Split { first: start + 2, second: next, set: None },
@@ -329,7 +331,8 @@ impl Compiler<'_> {
     fn look_around(&mut self, body: &Expr, kind: LookAround) -> Result<Shape> {
         let negative = matches!(kind, LookAround::LookAheadNeg | LookAround::LookBehindNeg);
         if matches!(kind, LookAround::LookAhead | LookAround::LookAheadNeg) {
-            // The fancy-regex crate goes back into what a look-ahead matched, which only shows in its groups.
+            // The crate fancy-regex backtracks into a look-ahead, which is only visible in its
+            // groups.
             if !negative && self.dialect == Dialect::FancyRegex && self.refers_into(body) {
                 let slot = self.slots(1);
                 self.push(Inst::Save { slot })?;
@@ -347,7 +350,8 @@ impl Compiler<'_> {
             Expr::Alt(branches) => branches.as_slice(),
             one => std::slice::from_ref(one),
         };
-        // Each branch by itself: those of one length need no search for their start.
+        // Each branch is compiled separately, because branches of fixed length need no search for
+        // their start.
         let start = self.push(Inst::Fail)?;
         self.alternatives(branches.len(), |compiler, at| compiler.behind(&branches[at]))?;
         self.push(Inst::Done)?;
@@ -355,7 +359,7 @@ impl Compiler<'_> {
         Ok(Shape::EMPTY)
     }
 
-    /// A branch of a look-behind, which ends where it begins.
+    /// Emits a branch of a look-behind, which ends at the position where the look-behind starts.
     fn behind(&mut self, body: &Expr) -> Result<Shape> {
         let start = self.push(Inst::Fail)?;
         let Shape { min, max, .. } = self.emit(body)?;
@@ -370,7 +374,7 @@ impl Compiler<'_> {
         Ok(Shape::EMPTY)
     }
 
-    /// Whether something refers to a group within a piece that comes next.
+    /// Whether a group inside `body`, which has not been emitted yet, is referred to.
     fn refers_into(&self, body: &Expr) -> bool {
         let before = self.groups.len();
         (before + 1..=before + groups_in(body)).any(|group| (self.references)(group))
@@ -408,12 +412,12 @@ impl Compiler<'_> {
     }
 }
 
-/// How many groups a piece has.
+/// The number of groups in a sub-expression.
 fn groups_in(expr: &Expr) -> usize {
     usize::from(matches!(expr, Expr::Group(_))) + expr.children_iter().map(groups_in).sum::<usize>()
 }
 
-/// A set of characters, where that is all that a piece is.
+/// The character class of an expression, if it is nothing else.
 pub(in crate::pattern) fn as_class(hir: &Hir) -> Option<ClassUnicode> {
     match hir.kind() {
         HirKind::Class(HirClass::Unicode(set)) => Some(set.clone()),

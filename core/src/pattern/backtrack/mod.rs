@@ -1,12 +1,13 @@
-//! Patterns that no finite automaton decides, matched by backtracking: look-around, references, atomic groups, `\G`, `\K`.
+//! Matching by backtracking, for patterns that no finite automaton can match: with look-around,
+//! backreferences, atomic groups, `\G` or `\K`.
 //!
-//! Each instruction and each character that it reads is one step of the budget, at whatever place the search starts, so
-//! that the budget bounds all searches of a text together. Matches are those of the fancy-regex crate; a property test
-//! holds the two against each other.
+//! Each instruction and each character that it reads is one step of the budget, so that the budget
+//! limits all searches in a text together. The matches are those of the crate fancy-regex; a
+//! property test compares the two.
 //!
-//! - [`program`]: instructions, classes of characters.
-//! - [`compile`]: a syntax tree becomes a program.
-//! - [`run`]: the program runs.
+//! - [`program`]: instructions and character classes.
+//! - [`compile`]: compiles a syntax tree to a program.
+//! - [`run`]: runs a program.
 
 mod compile;
 mod program;

@@ -1,12 +1,12 @@
-//! Instructions, and the classes of characters that they ask for.
+//! Instructions, and the character classes that they refer to.
 
 use crate::pattern::meter;
 use fancy_regex::Assertion;
 use regex_syntax::hir::ClassUnicode;
 
-/// A place in [`Program::code`].
+/// An index of [`Program::code`].
 pub(super) type Pc = u32;
-/// A place in the registers: start or end of a group, a counter, a saved place.
+/// An index of the registers: the start or end of a group, a counter, or a saved position.
 pub(super) type Slot = u32;
 
 /// A compiled pattern.
@@ -14,36 +14,37 @@ pub(super) type Slot = u32;
 pub(in crate::pattern) struct Program {
     pub(super) code: Vec<Inst>,
     pub(super) classes: Vec<Class>,
-    /// Literals, one after the other.
+    /// All literals, concatenated.
     pub(super) bytes: Vec<u8>,
     pub(super) sets: Vec<ByteSet>,
     pub(super) slots: usize,
-    /// The bytes that a match can start with; none if it can be empty.
+    /// The bytes with which a match can start; `None` if a match can be empty.
     pub(super) first: Option<ByteSet>,
 }
 
-/// One instruction. Unless it says otherwise the next one follows.
+/// An instruction. Unless stated otherwise, execution continues with the next one.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Inst {
-    /// The pattern, or the body of an [`Inst::Around`], [`Inst::Behind`] or [`Inst::Atomic`], matches.
+    /// Ends the pattern, or the body of an [`Inst::Around`], [`Inst::Behind`] or [`Inst::Atomic`],
+    /// with a match.
     Done,
-    /// These bytes of [`Program::bytes`].
+    /// Matches these bytes of [`Program::bytes`].
     Literal {
         start: u32,
         end: u32,
     },
-    /// One character of a class.
+    /// Matches one character of a class.
     One {
         class: u32,
     },
-    /// From `min` to `max` characters of a class.
+    /// Matches `min` to `max` characters of a class.
     Run {
         class: u32,
         min: u32,
         max: u32,
         mode: Mode,
     },
-    /// `first`, then `second`. `first` is left out where the next byte is not in `set`.
+    /// Tries `first`, then `second`. `first` is skipped if the next byte is not in `set`.
     Split {
         first: Pc,
         second: Pc,
@@ -52,19 +53,20 @@ pub(super) enum Inst {
     Jump {
         to: Pc,
     },
-    /// The place goes into a register.
+    /// Stores the position in a register.
     Save {
         slot: Slot,
     },
-    /// The place comes from a register.
+    /// Loads the position from a register.
     Restore {
         slot: Slot,
     },
-    /// The register becomes zero.
+    /// Sets a register to zero.
     Zero {
         slot: Slot,
     },
-    /// The body follows and jumps back here. `count` is the number of turns so far.
+    /// A repetition: the body follows and jumps back here. `count` is the register with the number
+    /// of iterations so far.
     Repeat {
         min: u32,
         max: u32,
@@ -72,8 +74,8 @@ pub(super) enum Inst {
         count: Slot,
         next: Pc,
     },
-    /// The same without a maximum, for a body that may be empty: an empty turn ends the repetition. `check` is where the
-    /// last turn began.
+    /// A repetition without a maximum, whose body may match the empty string: an empty iteration
+    /// ends the repetition. `check` is the register with the start of the last iteration.
     RepeatEmpty {
         min: u32,
         greedy: bool,
@@ -82,16 +84,18 @@ pub(super) enum Inst {
         next: Pc,
     },
     Assert(Assertion),
-    /// The body follows and has to match here, or must not; then it goes on at `next`, at the same place.
+    /// A look-around: the body follows and must match here, or must not if `negative`. Execution
+    /// then continues at `next`, at the same position.
     Around {
         negative: bool,
         next: Pc,
     },
-    /// Goes back so many characters.
+    /// Moves the position back by this number of characters.
     Back {
         characters: u32,
     },
-    /// The body follows and has to match, or must not, from `min` to `max` characters before this place, which goes into
+    /// A look-behind: the body follows and must match, or must not if `negative`, from a position
+    /// `min` to `max` characters before the current one up to the current one, which is stored in
     /// `slot`.
     Behind {
         negative: bool,
@@ -100,19 +104,20 @@ pub(super) enum Inst {
         slot: Slot,
         next: Pc,
     },
-    /// The place is that of a register.
+    /// Matches if the position equals that in a register.
     EndsAt {
         slot: Slot,
     },
-    /// The body follows; its first match is the only one.
+    /// An atomic group: the body follows, and only its first match counts.
     Atomic {
         next: Pc,
     },
-    /// What the group of these two registers matched.
+    /// A backreference: matches the text of the group whose start and end are in the registers
+    /// `start` and `start + 1`.
     Reference {
         start: Slot,
     },
-    /// Jumps if the group of these two registers did not match.
+    /// Jumps if the group whose start is in the register `start` has not matched.
     UnlessGroup {
         start: Slot,
         to: Pc,
@@ -158,11 +163,11 @@ impl ByteSet {
     }
 }
 
-/// A class of characters.
+/// A character class.
 #[derive(Debug)]
 pub(super) struct Class {
     ascii: u128,
-    /// All of them, in order.
+    /// All characters of the class, as sorted ranges.
     ranges: Box<[(char, char)]>,
 }
 
@@ -173,7 +178,7 @@ impl Class {
         Self { ascii: (0..128u8).filter(holds).fold(0, |bits, code| bits | 1 << code), ranges }
     }
 
-    /// The end of the character of this class that starts at a place.
+    /// The end of the character at `at`, if it belongs to this class.
     #[inline(always)]
     pub(super) fn match_at(&self, text: &str, at: usize) -> Option<usize> {
         meter::count(1);
@@ -190,12 +195,12 @@ impl Class {
         self.ranges.get(place).is_some_and(|&(start, _)| start <= character)
     }
 
-    /// The bytes that its characters start with.
+    /// The bytes with which the UTF-8 of its characters can start.
     pub(super) fn first_bytes(&self) -> ByteSet {
         let first = |character: char| character.encode_utf8(&mut [0; 4]).as_bytes()[0];
         let mut set = ByteSet::default();
         for &(start, end) in &self.ranges {
-            // Bytes that go on with a character start none.
+            // Continuation bytes and the invalid bytes C0 and C1 never start a character.
             let bytes = (first(start)..=first(end)).filter(|byte| !(0x80..0xC2).contains(byte));
             bytes.for_each(|byte| set.insert(byte));
         }

@@ -1,4 +1,4 @@
-//! Running a program: the first way to match in the order of preference, with every step counted.
+//! Runs a program: finds the first match in the order of preference, and counts every step.
 
 use fancy_regex::Assertion;
 
@@ -7,34 +7,34 @@ use crate::pattern::regular::take;
 use crate::pattern::{GaveUp, meter};
 use crate::span::Span;
 
-/// Buffers that go from search to search.
+/// Buffers that searches reuse.
 #[derive(Debug, Default)]
 pub(in crate::pattern) struct Scratch {
     stack: Vec<Entry>,
     registers: Vec<u32>,
 }
 
-/// What is undone or tried when the way taken fails, the latest first.
+/// Entries of the backtracking stack, which are popped when the current alternative fails.
 #[derive(Debug, Clone, Copy)]
 enum Entry {
-    /// Goes on elsewhere.
+    /// Continues with another alternative.
     Branch { pc: Pc, at: u32 },
-    /// A register as it was.
+    /// Restores the former value of a register.
     Undo { slot: Slot, value: u32 },
-    /// A greedy run gives back its last character, down to `least`; then it goes on at `pc`.
+    /// A greedy run gives back its last character, but not below `least`, and continues at `pc`.
     Shrink { pc: Pc, least: u32, at: u32 },
-    /// A lazy run at `pc` takes one more character.
+    /// The lazy run at `pc` takes one more character.
     Grow { pc: Pc, at: u32, count: u32 },
 }
 
-/// What registers hold where no place is.
+/// Value of a register without a position.
 const NOWHERE: u32 = u32::MAX;
 
-/// Entries that wait at most, and those that each byte of the text adds.
+/// Maximum number of stack entries, and the number that each byte of the text adds to it.
 const MOST_WAITING: usize = 1 << 20;
 const MOST_WAITING_PER_BYTE: usize = 8;
 
-/// One search.
+/// The state of one search.
 struct Search<'a> {
     program: &'a Program,
     text: &'a str,
@@ -42,12 +42,12 @@ struct Search<'a> {
     registers: &'a mut [u32],
     steps: u64,
     most_waiting: usize,
-    /// Where the search began, for `\G`.
+    /// The start of the search, for `\G`.
     begin: usize,
 }
 
 impl Program {
-    /// The leftmost match from byte `at` on, or the one that starts there.
+    /// The leftmost match from byte `at` on or, if `anchored`, the match that starts at `at`.
     pub(in crate::pattern) fn find(
         &self,
         scratch: &mut Scratch,
@@ -58,7 +58,7 @@ impl Program {
     ) -> Result<Option<Span>, GaveUp> {
         scratch.stack.clear();
         scratch.registers.clear();
-        // The last register is where the match starts.
+        // The last register has the start of the match.
         scratch.registers.resize(self.slots + 1, NOWHERE);
         let mut search = Search {
             program: self,
@@ -124,8 +124,9 @@ impl Search<'_> {
         self.stack.push(Entry::Undo { slot, value: old });
     }
 
-    /// Where the program from `pc` on ends if it matches at `at`. Then what it leaves on the stack is a way back; else the
-    /// stack is as before.
+    /// Runs the program from `pc` on and returns the end of its match at `at`, if any. After a
+    /// match, the entries that it left on the stack allow backtracking into it. Otherwise the stack
+    /// is as before.
     fn run(&mut self, mut pc: Pc, mut at: usize) -> Result<Option<usize>, GaveUp> {
         let base = self.stack.len();
         loop {
@@ -260,7 +261,7 @@ impl Search<'_> {
         })
     }
 
-    /// One more turn of a repetition, or none.
+    /// Starts another iteration of a repetition, or ends it.
     fn turn(&mut self, pc: Pc, at: usize, [turns, min]: [u32; 2], greedy: bool, count: Slot, end: Pc) -> Step {
         self.set(count, turns + 1);
         if turns < min {
@@ -271,7 +272,7 @@ impl Search<'_> {
         Step::Go(first, at)
     }
 
-    /// A run of characters of a class.
+    /// Matches a run of characters of a class.
     fn characters(
         &mut self,
         class: &Class,
@@ -308,7 +309,8 @@ impl Search<'_> {
         Ok(Step::Go(pc + 1, end))
     }
 
-    /// The latest other way there is.
+    /// Pops stack entries down to the latest alternative, and returns where it continues. Returns
+    /// `None` when the stack has only `base` entries left.
     #[inline(always)]
     fn back(&mut self, base: usize) -> Result<Option<(Pc, usize)>, GaveUp> {
         while self.stack.len() > base {
@@ -344,7 +346,9 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Takes the ways back out that lie above `base`. With `keep` the registers stay as they are and can be undone later.
+    /// Removes the alternatives above `base`. If `keep` is set, the registers keep their values,
+    /// and the entries to restore them later stay on the stack; otherwise the registers are
+    /// restored.
     fn leave(&mut self, base: usize, keep: bool) -> Result<(), GaveUp> {
         take(&mut self.steps, (self.stack.len() - base) / 8)?;
         if keep {
@@ -366,7 +370,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether the body at `pc` matches from somewhere before `at` up to it.
+    /// Whether the body at `pc` matches from a position before `at` up to `at`.
     fn behind(&mut self, pc: Pc, at: usize, [min, max]: [u32; 2], slot: Slot) -> Result<bool, GaveUp> {
         let base = self.stack.len();
         self.set(slot, at as u32);
@@ -421,13 +425,13 @@ impl Search<'_> {
             Assertion::RightWordHalfBoundary => !after(),
             Assertion::WordBoundary => before() != after(),
             Assertion::NotWordBoundary => before() == after(),
-            // The compiler refuses it.
+            // The compiler rejects this assertion.
             Assertion::StartLineOniguruma { .. } => false,
         })
     }
 }
 
-/// What becomes of an instruction.
+/// The outcome of an instruction.
 enum Step {
     Go(Pc, usize),
     Done,

@@ -6,7 +6,7 @@ use crate::budget::Budget;
 use crate::pattern::regular::{Regular, as_hir};
 use crate::pattern::{Dialect, GaveUp, Pattern};
 
-/// All matches of a program, by searches from the end of one to the next.
+/// All matches of a program. Each search starts at the end of the previous match.
 fn matches(program: &Program, text: &str, steps: &mut u64) -> Result<Vec<(usize, usize)>, GaveUp> {
     let (mut at, mut found, mut scratch) = (0, vec![], Scratch::default());
     while at <= text.len()
@@ -21,7 +21,7 @@ fn matches(program: &Program, text: &str, steps: &mut u64) -> Result<Vec<(usize,
     Ok(found)
 }
 
-/// The same by the fancy-regex crate; none where it gives up.
+/// The same matches found by the crate fancy-regex; `None` if it reports an error.
 fn reference(regex: &fancy_regex::Regex, text: &str) -> Option<Vec<(usize, usize)>> {
     let (mut at, mut found) = (0, vec![]);
     while at <= text.len()
@@ -41,7 +41,7 @@ fn compiled(source: &str, dialect: Dialect) -> Option<Program> {
     compile(&tree.expr, |group| tree.backrefs.contains(group), dialect).ok()
 }
 
-/// Patterns of everything that is supported, look-arounds and references among it.
+/// Patterns with all supported constructs, including look-around and backreferences.
 fn pattern() -> impl Strategy<Value = String> {
     let atoms = [
         "a",
@@ -97,7 +97,7 @@ fn pattern() -> impl Strategy<Value = String> {
     })
 }
 
-/// The fewest bytes that an expression matches, or 0 if that is not obvious.
+/// Minimum number of bytes that an expression matches, or 0 if that is not obvious.
 fn min_bytes(expr: &Expr) -> usize {
     match expr {
         Expr::Any { .. } | Expr::Delegate { .. } => 1,
@@ -111,9 +111,9 @@ fn min_bytes(expr: &Expr) -> usize {
     }
 }
 
-/// Whether an expression repeats something that can be empty. fancy-regex leaves some of these loops
-/// to the regex crate, which then tries alternatives after an empty one, and runs others itself,
-/// where an empty round ends the loop.
+/// Whether an expression repeats a sub-expression that can be empty. fancy-regex passes some of
+/// these loops to the regex crate, which tries further alternatives after an empty iteration, and
+/// runs others itself, where an empty iteration ends the loop.
 fn repeats_emptiness(expr: &Expr) -> bool {
     let is_loop = |child, hi| hi > 1 && min_bytes(child) == 0;
     match expr {
@@ -164,8 +164,8 @@ proptest! {
         }
     }
 
-    /// Whatever a pattern does on repetitive text, its work is a multiple of the text's length: all work is charged, and the
-    /// budget is never exceeded.
+    /// Whatever a pattern does on repetitive text, its work is linear in the length of the text:
+    /// all work is charged, and the budget is never exceeded.
     #[test]
     fn all_work_is_charged(source in pattern(), unit in "[ab1 é\n]{1,3}", end in "[ab]{0,2}", times in 1usize..3000) {
         let text = unit.repeat(times) + &end;
@@ -195,7 +195,7 @@ fn searches_that_are_quadratic_in_the_reference_give_up() {
         let result = pattern.for_each_match(&text, &mut Budget::of_text(text.len()), |_| found += 1);
         let error = result.expect_err(source);
         assert!(error.message.contains("more steps"), "{error:?}");
-        // On a short text there is an answer.
+        // On a short text the search succeeds.
         pattern.for_each_match(&text[..50], &mut Budget::of_text(50), |_| ()).expect(source);
     }
     // The reference takes exponential time for these.
@@ -205,7 +205,7 @@ fn searches_that_are_quadratic_in_the_reference_give_up() {
     }
 }
 
-/// The reference looks for the start of such a look-behind in its own way and misses some.
+/// The reference searches for the start of such a look-behind differently and misses some matches.
 #[test]
 fn look_behinds_of_any_length_match_by_their_definition() {
     type Case<'a> = (&'a str, &'a str, &'a [(usize, usize)]);

@@ -1,28 +1,28 @@
-//! `[…]`: the set of characters it stands for.
+//! Parses bracketed classes, `[…]`.
 
 use regex_syntax::hir::ClassUnicodeRange;
 
 use super::classes::{self, Set};
 use super::{CLASS, Flags, Item, MOST_DEPTH, Parser, Problem, Result, fold};
 
-/// Behind an opening bracket.
+/// Parses a class after its opening bracket.
 pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
     let is_negative = parser.take("^");
     let set = set(parser)?;
     let mut text = String::new();
-    // To find what ignoring case adds takes longer than the class itself.
+    // Computing the case folding takes longer than the class itself.
     parser.charge(set.ranges().len() * if flags.ignore_case { 16 } else { 1 })?;
     match (flags.ignore_case, is_negative) {
         (false, false) => classes::write(&set, &mut text),
         (true, false) => fold::write_class(&set, &mut text),
-        // Case is looked at before the negation.
+        // Case folding is applied before the negation.
         (true, true) => classes::write(&classes::negated(fold::closed(set)), &mut text),
         (false, true) => classes::write(&classes::negated(set), &mut text),
     }
     Ok(super::group(&text))
 }
 
-/// Up to and with the closing bracket.
+/// Parses a set of characters up to and including the closing bracket.
 fn set(parser: &mut Parser<'_>) -> Result<Set> {
     parser.depth += 1;
     if parser.depth > MOST_DEPTH {
@@ -30,10 +30,10 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
     }
     let opened = parser.at;
     let unfinished = || Problem { what: "a class without an end".into(), at: opened };
-    // Joined at the end: each union of two sets takes as long as both are.
+    // The ranges are joined at the end, because each union takes time proportional to both sets.
     let mut ranges: Vec<ClassUnicodeRange> = vec![];
     let mut both: Option<Set> = None;
-    // A closing bracket that comes first is a character, if another one follows.
+    // A closing bracket in the first position is a character if another one follows.
     let mut is_first = parser.rest().starts_with(']');
     if is_first && !parser.rest()[1..].contains(']') {
         return Err(parser.problem("an empty class"));
@@ -54,7 +54,7 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
             Part::Set(more) => {
                 parser.charge(more.ranges().len())?;
                 ranges.extend(more.ranges());
-                // A hyphen behind a class begins no range.
+                // A hyphen after a class does not start a range.
                 if parser.rest().starts_with('-') && !ends_range(parser) {
                     return Err(parser.problem("a range that begins with a class"));
                 }
@@ -73,7 +73,7 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
                         return Err(Problem { what: "a range that ends with a class".into(), at: hyphen });
                     }
                 }
-                // Behind a range a hyphen is one.
+                // A hyphen after a range is a character.
                 if parser.take("-") {
                     ranges.push(ClassUnicodeRange::new('-', '-'));
                 }
@@ -82,7 +82,7 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
     }
 }
 
-/// The ranges as a set, without what the other set lacks.
+/// Converts the ranges to a set and intersects it with the other set, if any.
 fn intersection(parser: &mut Parser<'_>, ranges: Vec<ClassUnicodeRange>, both: Option<Set>) -> Result<Set> {
     parser.charge(ranges.len() + both.as_ref().map_or(0, |both| both.ranges().len()))?;
     let mut set = Set::new(ranges);
@@ -92,7 +92,7 @@ fn intersection(parser: &mut Parser<'_>, ranges: Vec<ClassUnicodeRange>, both: O
     Ok(set)
 }
 
-/// Whether the hyphen that comes next is a character: nothing that could end a range follows it.
+/// Whether the next hyphen is a character, because what follows cannot end a range.
 fn ends_range(parser: &Parser<'_>) -> bool {
     let rest = &parser.rest()[1..];
     rest.starts_with(']') || rest.starts_with("&&") || rest.starts_with('[')
@@ -103,7 +103,7 @@ enum Part {
     Set(Set),
 }
 
-/// None at the end of the pattern.
+/// Parses a character or a nested set. Returns `None` at the end of the pattern.
 fn part(parser: &mut Parser<'_>) -> Result<Option<Part>> {
     let start = parser.at;
     if parser.take("[:") {

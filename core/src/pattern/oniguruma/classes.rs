@@ -1,4 +1,5 @@
-//! Sets of characters: properties, POSIX brackets and the short classes, as Oniguruma has them for UTF-8.
+//! Sets of characters: properties, POSIX brackets and the short classes, as Oniguruma defines them
+//! for UTF-8.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
@@ -14,7 +15,7 @@ pub(super) fn negated(mut set: Set) -> Set {
     set
 }
 
-/// What the regex crate makes of a class; none where it does not know it.
+/// Parses a class with the regex crate; `None` if it does not know the class.
 pub(super) fn regex(class: &str) -> Option<Set> {
     let hir = regex_syntax::parse(class).ok()?;
     match hir.kind() {
@@ -32,13 +33,13 @@ fn known(class: &str) -> Set {
     regex(class).expect("the classes of this file are known")
 }
 
-/// `\w`. Within brackets it lacks the superscripts and fractions of Latin-1, which the library's tables for single
-/// characters have.
+/// `\w`. In brackets it does not contain the superscripts and fractions of Latin-1, which
+/// Oniguruma's tables for single characters contain.
 pub(super) fn word(in_brackets: bool) -> Set {
     known(if in_brackets { r"[\w--\x{200C}\x{200D}]" } else { r"[\w\xB2\xB3\xB9\xBC-\xBE--\x{200C}\x{200D}]" })
 }
 
-/// `\d \s \h` and their opposites, by letter.
+/// `\w`, `\d`, `\s`, `\h` and their complements, by letter.
 pub(super) fn short(letter: char, in_brackets: bool) -> Option<Set> {
     let set = match letter.to_ascii_lowercase() {
         'w' => word(in_brackets),
@@ -71,7 +72,7 @@ pub(super) fn posix(name: &str) -> Option<Set> {
     })
 }
 
-/// `\p{name}`; spaces, hyphens, underscores and case in the name do not matter.
+/// `\p{name}`; spaces, hyphens, underscores and case of the name are ignored.
 pub(super) fn property(name: &str, in_brackets: bool) -> Option<Set> {
     let plain: String = name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).collect::<String>().to_lowercase();
     match &plain[..] {
@@ -85,7 +86,7 @@ pub(super) fn property(name: &str, in_brackets: bool) -> Option<Set> {
     }
 }
 
-/// The class as fancy-regex reads it.
+/// Writes a class in the syntax of fancy-regex.
 pub(super) fn write(set: &Set, out: &mut String) {
     use std::fmt::Write;
     if let [one] = set.ranges()

@@ -1,10 +1,10 @@
-//! What a backslash begins: characters by their number, classes, assertions, references.
+//! Escape sequences: characters by number, classes, assertions, references.
 
 use super::classes::{self, Set};
 use super::{CLASS, Flags, Item, Parser, Problem, Result, Shape, any, group, literal, not_line_feed, written};
 
 impl<'a> Parser<'a> {
-    /// Behind a backslash, outside of brackets.
+    /// Parses an escape sequence after the backslash, outside of brackets.
     pub(super) fn escape(&mut self, flags: Flags, items: &mut Vec<Item>) -> Result<Item> {
         let start = self.at - 1;
         let anchor = |text: &str| Ok(Item::Anchor(text.into()));
@@ -61,7 +61,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `\1`, unless that many groups are not there and it may be an octal number.
+    /// Parses `\1`. Returns `None` if there are fewer groups and the digits may be an octal number.
     fn back_reference(&mut self, start: usize, flags: Flags) -> Result<Option<Item>> {
         let digits = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest().len());
         let number: usize = self.rest()[..digits].parse().unwrap_or(usize::MAX);
@@ -81,7 +81,7 @@ impl<'a> Parser<'a> {
         if flags.ignore_case {
             return Err(self.not_supported(start, "a reference that ignores case"));
         }
-        // What the group took may be nothing.
+        // The text of the group may be empty.
         Ok(Some(Item::Written { text: format!(r"(?:\{number})"), is_one: true, shape: Shape::EMPTY }))
     }
 
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         Ok(Item::Written { text: format!(r"(?:\k<{name}>)"), is_one: true, shape: Shape::EMPTY })
     }
 
-    /// `p{…}` or `P{…}`; without braces it is a letter.
+    /// Parses `p{…}` or `P{…}`. Returns `None` without braces: then it is the letter itself.
     pub(super) fn property(&mut self, in_brackets: bool) -> Result<Option<Set>> {
         let start = self.at - 1;
         let is_negative = self.rest().starts_with('P');
@@ -110,8 +110,8 @@ impl<'a> Parser<'a> {
         Ok(Some(if is_negative != is_negated { classes::negated(set) } else { set }))
     }
 
-    /// A character by its number or its own letter: `\n`, `\x41`, `\x{41 42}`, `\u0041`, `\101`, `\cA`. Bytes in a row that
-    /// are UTF-8 are their character.
+    /// Parses a character that is given by its number or by a letter: `\n`, `\x41`, `\x{41 42}`,
+    /// `\u0041`, `\101`, `\cA`. Consecutive bytes that are UTF-8 together form a character.
     pub(super) fn coded(&mut self, in_brackets: bool) -> Result<Option<Vec<char>>> {
         let start = self.at - 1;
         let simple = match self.peek() {
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
         characters.filter(|all| !all.is_empty()).ok_or_else(|| wrong("a code point that is no character"))
     }
 
-    /// `\xHH` and `\nnn` are bytes.
+    /// Parses `\xHH` and `\nnn`, which stand for bytes.
     fn bytes(&mut self, start: usize) -> Result<Vec<char>> {
         let mut bytes = vec![];
         loop {

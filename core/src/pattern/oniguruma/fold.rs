@@ -1,14 +1,15 @@
-//! `(?i)`: which characters count as equal, and which as equal to two or three others, as ß to ss.
+//! Case folding for `(?i)`: which characters are equal, and which are equal to two or three
+//! characters, for example ß to ss.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::classes::{self, Set};
 
-/// The last character that folds to more than one.
+/// The last character whose folding has more than one character.
 const LAST: char = '\u{FB17}';
 
-/// The characters that fold to more than one, by what they fold to.
+/// The characters whose folding has more than one character, by that folding.
 static FOLDS: LazyLock<HashMap<Vec<char>, Vec<char>>> = LazyLock::new(|| {
     let mut folds: HashMap<Vec<char>, Vec<char>> = HashMap::new();
     for character in '\u{80}'..=LAST {
@@ -19,7 +20,8 @@ static FOLDS: LazyLock<HashMap<Vec<char>, Vec<char>>> = LazyLock::new(|| {
     folds
 });
 
-/// The two or three characters that one folds to, if it does: the lower case of its full upper case.
+/// The folding of a character if it has two or three characters: the lower case of its full upper
+/// case.
 fn fold(character: char) -> Option<Vec<char>> {
     if character.is_ascii() {
         return None;
@@ -32,7 +34,7 @@ fn fold(character: char) -> Option<Vec<char>> {
     (folded.len() > 1).then_some(folded)
 }
 
-/// The characters that equal one of the set.
+/// Adds the characters that are equal to one of the set.
 pub(super) fn closed(mut set: Set) -> Set {
     set.try_case_fold_simple().expect("the tables of regex-syntax are there");
     set
@@ -46,8 +48,8 @@ fn write_all(characters: &[char], out: &mut String) {
     characters.iter().for_each(|&character| classes::write(&one(character), out));
 }
 
-/// Characters in a row. Where two or three of them are what one character folds to, that one will do as well; the longest
-/// such stretch counts, and none that overlaps it.
+/// Writes adjacent characters. If two or three of them are the folding of one character, that
+/// character is an alternative; the longest such sequence is used, and sequences do not overlap.
 pub(super) fn write_run(characters: &[char], out: &mut String) {
     let mut rest = characters;
     while let Some(&first) = rest.first() {
@@ -74,7 +76,7 @@ pub(super) fn write_run(characters: &[char], out: &mut String) {
     }
 }
 
-/// The simple folding of a character: what the tables of [`FOLDS`] are written in.
+/// The simple folding of a character, which the keys of [`FOLDS`] consist of.
 fn lower(character: char) -> char {
     match character {
         'ſ' => 's',
@@ -88,7 +90,7 @@ fn lower(character: char) -> char {
     }
 }
 
-/// A class in brackets, which takes what its characters fold to as well.
+/// Writes a bracketed class, which also matches the multi-character foldings of its characters.
 pub(super) fn write_class(set: &Set, out: &mut String) {
     let mut strings: Vec<&Vec<char>> =
         FOLDS.iter().filter(|(_, same)| same.iter().any(|&c| contains(set, c))).map(|(folded, _)| folded).collect();

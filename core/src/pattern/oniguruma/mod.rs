@@ -1,16 +1,18 @@
-//! Patterns of a tokenizer.json, in terms of the fancy-regex crate.
+//! Translates the patterns of a tokenizer.json to the syntax of the crate fancy-regex.
 //!
-//! Hugging Face tokenizers compiles them with Oniguruma in its own syntax, which writes like other libraries' and means
-//! other things by it: `^` and `$` are always the ends of a line, `(?m)` is what others write `(?s)`, `\w` has its own
-//! characters, `{1,3}+` repeats a repetition. So a pattern is parsed here as Oniguruma parses it, and written anew with
-//! nothing in it that could be read in two ways: characters, explicit ranges, groups and simple repetitions. Flags are
-//! gone, classes are worked out. What cannot be said in fancy-regex is refused by name and place.
+//! Hugging Face tokenizers compiles these patterns with Oniguruma, whose syntax resembles that of
+//! other libraries but has other meanings: `^` and `$` always match at the ends of a line, `(?m)`
+//! is the `(?s)` of other libraries, `\w` has a different set of characters, and `{1,3}+` repeats a
+//! repetition. Therefore this module parses a pattern as Oniguruma does, and writes it anew without
+//! ambiguous syntax: only characters, explicit ranges, groups and simple repetitions. Flags are
+//! resolved, and classes are expanded. A construct that fancy-regex cannot express is an error,
+//! which names it and its place.
 //!
 //! - [`classes`]: sets of characters.
-//! - [`escapes`]: what a backslash begins.
-//! - [`brackets`]: what `[…]` stands for.
-//! - [`fold`]: what `(?i)` makes equal.
-//! - [`respell`]: the way back, for patterns that are written into a tokenizer.json.
+//! - [`escapes`]: escape sequences.
+//! - [`brackets`]: bracketed classes, `[…]`.
+//! - [`fold`]: case folding for `(?i)`.
+//! - [`respell`]: the opposite direction, for patterns that are written to a tokenizer.json.
 
 mod brackets;
 mod classes;
@@ -25,7 +27,7 @@ use std::fmt;
 use classes::Set;
 pub(super) use respell::respell;
 
-/// What about a pattern is wrong or cannot be done, and at which byte of it.
+/// A syntax error or an unsupported construct, and its byte position in the pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
     what: String,
@@ -40,7 +42,7 @@ impl fmt::Display for Problem {
 
 type Result<T> = std::result::Result<T, Problem>;
 
-/// The pattern as fancy-regex reads it.
+/// Translates a pattern to the syntax of fancy-regex.
 pub(super) fn translate(source: &str) -> Result<String> {
     let mut parser = Parser { source, at: 0, depth: 0, groups: 0, has_names: has_names(source), ranges: 0 };
     let (translated, _) = parser.alternatives(Flags::default())?;
@@ -50,7 +52,7 @@ pub(super) fn translate(source: &str) -> Result<String> {
     Ok(translated)
 }
 
-/// Whether there is a named group: then groups without a name do not capture.
+/// Whether there is a named group. If so, groups without a name do not capture.
 fn has_names(source: &str) -> bool {
     let mut rest = source;
     while let Some(start) = rest.find("(?") {
@@ -65,7 +67,7 @@ fn has_names(source: &str) -> bool {
     false
 }
 
-/// What `(?imx)` turned on.
+/// The flags that `(?imx)` has enabled.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flags {
     ignore_case: bool,
@@ -73,37 +75,39 @@ struct Flags {
     extended: bool,
 }
 
-/// A piece of the pattern that a quantifier would repeat as a whole.
+/// A part of the pattern that a quantifier repeats as a whole.
 #[derive(Debug)]
 enum Item {
-    /// A character that counts in either case; those in a row are written together.
+    /// A character that matches in either case. Adjacent ones are written together.
     Folded(char),
-    /// Written already. `is_one`: it can be followed by a quantifier as it is.
+    /// An item that is already translated. `is_one` means that a quantifier can be appended to it
+    /// directly.
     Written { text: String, is_one: bool, shape: Shape },
     /// An assertion, which cannot be repeated.
     Anchor(String),
 }
 
-/// How a piece of the pattern may match nothing. A repetition ends with a turn that matched nothing in Oniguruma, while
-/// fancy-regex looks for another way to go on: that shows where nothing is tried before something.
+/// How a part of the pattern may match the empty string. In Oniguruma an empty iteration ends a
+/// repetition, while fancy-regex tries other alternatives. The difference is visible if an empty
+/// match is tried before a match that is not empty.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shape {
-    /// It may match nothing.
+    /// Whether it may match the empty string.
     may_be_empty: bool,
-    /// And that may be tried before something else is.
+    /// Whether an empty match may be tried before one that is not empty.
     empty_comes_first: bool,
 }
 
 impl Shape {
     const EMPTY: Self = Self { may_be_empty: true, empty_comes_first: false };
 
-    /// This, then the other.
+    /// The shape of a concatenation.
     fn then(self, next: Self) -> Self {
         let may_be_empty = self.may_be_empty && next.may_be_empty;
         Self { may_be_empty, empty_comes_first: may_be_empty && (self.empty_comes_first || next.empty_comes_first) }
     }
 
-    /// This, or else the other.
+    /// The shape of an alternation.
     fn or(self, other: Self) -> Self {
         Self {
             may_be_empty: self.may_be_empty || other.may_be_empty,
@@ -118,21 +122,22 @@ struct Parser<'a> {
     depth: usize,
     groups: usize,
     has_names: bool,
-    /// Ranges of characters that classes were made of so far.
+    /// The number of character ranges of all classes so far.
     ranges: usize,
 }
 
-/// Ranges of all classes of a pattern together, each counted as often as it is looked at: `\p{L}` has some seven hundred, and
-/// the patterns of real files come to ten thousand.
+/// Maximum number of character ranges of all classes of a pattern together; a range counts each
+/// time that it is processed. `\p{L}` has about 700, and the patterns of real files need up to
+/// 10,000.
 const MOST_RANGES: usize = 1 << 17;
 
-/// What it costs to look a class up, in ranges.
+/// The cost of looking up a class, in ranges.
 const CLASS: usize = 64;
 
-/// Groups and brackets within one another.
+/// Maximum nesting depth of groups and brackets.
 const MOST_DEPTH: usize = 200;
 const MOST_REPEATS: usize = 100_000;
-/// What fancy-regex does not repeat.
+/// Groups that fancy-regex does not repeat.
 const EMPTY_GROUPS: [&str; 3] = ["(?:)", "(?:(?:))", "(?>)"];
 
 impl<'a> Parser<'a> {
@@ -160,7 +165,7 @@ impl<'a> Parser<'a> {
         Problem { what: what.into(), at: self.at }
     }
 
-    /// Charges so many ranges of a class, before or after they are made.
+    /// Charges this number of ranges, before or after they are computed.
     fn charge(&mut self, ranges: usize) -> Result<()> {
         self.ranges += ranges;
         if self.ranges > MOST_RANGES {
@@ -173,7 +178,7 @@ impl<'a> Parser<'a> {
         Problem { what: format!("{what} is not supported, which stands"), at }
     }
 
-    /// Up to a closing parenthesis or the end.
+    /// Parses alternatives up to a closing parenthesis or the end.
     fn alternatives(&mut self, flags: Flags) -> Result<(String, Shape)> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
@@ -235,7 +240,8 @@ impl<'a> Parser<'a> {
         Ok(items.iter().map(shape).fold(Shape::EMPTY, Shape::then))
     }
 
-    /// Repetitions of the item parsed last, each of which may be repeated again.
+    /// Parses the quantifiers of the last item. Each of them repeats the result of the previous
+    /// one.
     fn quantifiers(&mut self, flags: Flags, items: &mut Vec<Item>) -> Result<()> {
         loop {
             self.skip_unseen(flags);
@@ -243,7 +249,7 @@ impl<'a> Parser<'a> {
             let repeat = match self.peek() {
                 Some(sign @ ('*' | '+' | '?')) => {
                     self.next();
-                    // A question mark makes it lazy, a plus possessive.
+                    // A question mark makes the quantifier lazy, a plus makes it possessive.
                     let mode = ["?", "+"].into_iter().find(|mode| self.take(mode)).unwrap_or("");
                     Repeat { count: sign.to_string(), mode }
                 }
@@ -287,7 +293,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Comments, and white space where that is nothing, between an item and its quantifier.
+    /// Skips comments, and in extended mode white space, between an item and its quantifier.
     fn skip_unseen(&mut self, flags: Flags) {
         loop {
             let rest = self.rest();
@@ -304,7 +310,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `{n}`, `{n,}`, `{,n}` and `{n,m}`; anything else in braces is text. With the larger number first it is possessive.
+    /// Parses `{n}`, `{n,}`, `{,n}` or `{n,m}`; other text in braces is literal. If the first
+    /// number is the larger one, the quantifier is possessive.
     fn interval(&mut self) -> Result<Option<Repeat>> {
         let start = self.at;
         let Some((inner, _)) = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}')) else {
@@ -337,7 +344,7 @@ impl<'a> Parser<'a> {
         }))
     }
 
-    /// Behind an opening parenthesis. None where it is nothing but a comment.
+    /// Parses a group after its opening parenthesis. Returns `None` for a comment.
     fn group(&mut self, flags: Flags) -> Result<Option<Item>> {
         let start = self.at - 1;
         let opened = if self.take("?#") {
@@ -384,7 +391,8 @@ impl<'a> Parser<'a> {
         Ok(self.capture(format!("(?<{name}>")))
     }
 
-    /// `(?i-m)`, which holds up to the end of the group around it, alternatives and all, and `(?i-m:…)`.
+    /// Parses `(?i-m)`, which is in effect up to the end of the enclosing group, including further
+    /// alternatives, or `(?i-m:…)`.
     fn options(&mut self, start: usize, mut flags: Flags) -> Result<Item> {
         let mut on = true;
         loop {

@@ -1,11 +1,13 @@
-//! The way back: a pattern for fancy-regex, written so that Oniguruma reads the same in it. What both read alike stays as
-//! it is; ends of the text, possessive counts, and classes and cases that the two see differently are written out.
+//! Rewrites a fancy-regex pattern so that Oniguruma finds the same matches. Syntax with the same
+//! meaning in both is kept. Text boundaries, possessive intervals, and classes and case-insensitive
+//! parts with different meanings are written out.
 
 use super::classes::{self, Set};
 use super::fold;
 use super::{Problem, Result, translate};
 
-/// The pattern as Oniguruma reads it. Only what is known to be the same is taken; the rest is refused with its place.
+/// Rewrites a pattern for Oniguruma. Only constructs whose equivalence is known are accepted; any
+/// other one is an error with its place.
 pub(crate) fn respell(source: &str) -> Result<String> {
     let mut speller =
         Speller { source, at: 0, out: String::new(), last: None, open: vec![], ignore_case: false, behind: false };
@@ -15,7 +17,8 @@ pub(crate) fn respell(source: &str) -> Result<String> {
     if !speller.open.is_empty() {
         return Err(speller.problem("a group without an end"));
     }
-    // What Oniguruma cannot do with it, such as repeating what may be empty, is found by reading it again.
+    // Parsing the result finds constructs that do not work in Oniguruma, such as repeating an
+    // expression that may be empty.
     translate(&speller.out)?;
     Ok(speller.out)
 }
@@ -24,16 +27,18 @@ struct Speller<'a> {
     source: &'a str,
     at: usize,
     out: String,
-    /// Where in `out` the piece starts that a quantifier would repeat.
+    /// The start, in `out`, of the part that a quantifier would repeat.
     last: Option<usize>,
-    /// For each open group where it starts in `out`, whether it may be repeated, and whether case counted before it.
+    /// For each open group: its start in `out`, whether it may be repeated, and whether case was
+    /// ignored before it.
     open: Vec<(usize, bool, bool)>,
     ignore_case: bool,
-    /// Within a look behind, where libraries differ in what they take: only characters, classes and alternatives are.
+    /// Whether this is inside of a look-behind. The libraries support different constructs there,
+    /// so only characters, classes and alternatives are accepted.
     behind: bool,
 }
 
-/// Characters that are themselves behind a backslash, for both.
+/// Characters whose escaped form is the character itself in both libraries.
 const ESCAPED: &str = r".+*?()|[]{}^$#&-~/\";
 
 impl<'a> Speller<'a> {
@@ -137,7 +142,8 @@ impl<'a> Speller<'a> {
         }
         let start = self.last.take().ok_or_else(|| self.unknown("a quantifier without one thing to repeat"))?;
         if !self.rest().starts_with('{') {
-            // A question mark makes it lazy, a plus possessive, for both.
+            // A question mark makes the quantifier lazy and a plus makes it possessive, in both
+            // libraries.
             let len = 1 + usize::from(self.rest()[1..].starts_with(['?', '+']));
             return self.copy(&self.rest()[..len]);
         }
@@ -149,7 +155,7 @@ impl<'a> Speller<'a> {
         }
         self.copy(&self.rest()[..count.len() + 2])?;
         if self.take("+") {
-            // Oniguruma would repeat the repetition.
+            // Oniguruma would interpret the plus as a second repetition.
             self.out.insert_str(start, "(?>");
             self.out.push(')');
         } else if self.take("?") && low != high {
@@ -181,7 +187,8 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// A class of so many bytes: as it is if Oniguruma sees the same characters in it, else written out.
+    /// Writes the class in the next `len` bytes: unchanged if it has the same characters in
+    /// Oniguruma, otherwise as ranges.
     fn class(&mut self, len: usize) -> Result<()> {
         let source = &self.rest()[..len];
         let prefix = if self.ignore_case { "(?i)" } else { "" };
@@ -195,8 +202,8 @@ impl<'a> Speller<'a> {
         Ok(())
     }
 
-    /// The length of the class that starts here, brackets within it included. Escapes that the libraries on the way may
-    /// not read alike are refused.
+    /// The length in bytes of the class that starts here, including nested brackets. Escapes whose
+    /// meaning may differ between the libraries are errors.
     fn class_len(&self) -> Result<usize> {
         let rest = self.rest();
         let (mut depth, mut at) = (0, 0);
@@ -206,7 +213,7 @@ impl<'a> Speller<'a> {
                     depth += 1;
                     at += 1;
                     at += usize::from(rest[at..].starts_with('^'));
-                    // Here it is a character.
+                    // In this position it is a character.
                     at += usize::from(rest[at..].starts_with(']'));
                     continue;
                 }
@@ -232,7 +239,7 @@ impl<'a> Speller<'a> {
     }
 }
 
-/// The length of `\p{…}`, `\pL`, `\x{…}` or `\xHH`.
+/// The length in bytes of `\p{…}`, `\pL`, `\x{…}` or `\xHH`.
 fn escape_len(rest: &str) -> Option<usize> {
     let body = rest.get(2..)?;
     match rest.as_bytes()[1] {
@@ -249,7 +256,7 @@ mod tests {
     use crate::pattern::{Dialect, Pattern};
     use proptest::prelude::*;
 
-    /// None where the search gives up.
+    /// Returns `None` if the search exceeds its step limit.
     fn matches(source: &str, dialect: Dialect, text: &str) -> Option<Vec<(u32, u32)>> {
         let pattern = Pattern::new(source, dialect, "test").unwrap_or_else(|error| panic!("{error}"));
         let mut found = vec![];
@@ -303,7 +310,7 @@ mod tests {
         }
     }
 
-    /// Patterns put together of pieces in which dialects differ.
+    /// Patterns composed of constructs in which the dialects differ.
     fn pattern() -> impl Strategy<Value = String> {
         let atoms = [
             "a",
@@ -356,7 +363,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(400))]
         #[test]
         fn what_is_carried_over_matches_the_same(source in pattern(), text in "([abkKsSſßé½ '.\\-}\u{212a}0A]|\n){0,12}") {
-            // What fancy-regex does not compile is no rank file's pattern.
+            // A pattern that fancy-regex does not compile cannot be in a rank file.
             if Pattern::new(&source, Dialect::FancyRegex, "test").is_ok()
                 && let Ok(spelt) = respell(&source)
             {

@@ -13,7 +13,8 @@ fn matches(source: &str, text: &str) -> Vec<(u32, u32)> {
     found
 }
 
-/// The code points that a pattern for one character matches: the translation is a class, read by the regex crate.
+/// The code points that a pattern for a single character matches. Its translation is a class, which
+/// the regex crate parses.
 fn characters(source: &str) -> serde_json::Value {
     let translated = translate(source).unwrap_or_else(|problem| panic!("{problem}"));
     let set = classes::regex(&translated).expect("the translation is a class");
@@ -48,7 +49,7 @@ fn word_characters_in_brackets_lack_superscripts_and_fractions() {
     assert_eq!(matches(r"\w+|\W", "一\u{200d}"), [(0, 3), (3, 6)]);
 }
 
-/// What Oniguruma 6.9.10 found, through the crate onig 6.5.
+/// Recorded from Oniguruma 6.9.10, through the crate onig 6.5.
 #[test]
 fn what_dialects_read_differently() {
     type Case = (&'static str, &'static str, &'static [(u32, u32)]);

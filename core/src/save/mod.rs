@@ -1,8 +1,9 @@
-//! Tokenizers become files: the way back from [`crate::load`]. A tokenizer.json is written as Hugging Face's library writes
-//! it, in one pass: the small components as they were read, the vocabulary by id and the merges by rank from the tables.
+//! Writes tokenizers as files, the opposite of [`crate::load`]. A tokenizer.json is written in one
+//! pass in the format of Hugging Face tokenizers: the small components as they were in the file,
+//! the vocabulary sorted by id, and the merges sorted by rank.
 //!
-//! - [`ranks`]: what a tokenizer of ranks is as a tokenizer.json.
-//! - [`scores`]: numbers that are read again as they were.
+//! - [`ranks`]: writes the tokenizer of a rank file as a tokenizer.json.
+//! - [`scores`]: writes numbers so that they are parsed to the same value.
 
 mod ranks;
 mod scores;
@@ -21,7 +22,7 @@ use crate::padding::{PadTo, Padding};
 use crate::tokenizer::Tokenizer;
 use crate::truncation::{Direction, Truncation, TruncationStrategy};
 
-/// The bytes of a tokenizer.json.
+/// Writes a tokenizer as the bytes of a tokenizer.json.
 pub(crate) fn tokenizer_json(tokenizer: &Tokenizer) -> Result<Vec<u8>, SaveError> {
     match &tokenizer.definition.source {
         Source::Ranks { pattern } => ranks::tokenizer_json(tokenizer, pattern),
@@ -39,7 +40,7 @@ pub(crate) fn tokenizer_json(tokenizer: &Tokenizer) -> Result<Vec<u8>, SaveError
     }
 }
 
-/// The pairs of the table, the earliest first. Without memory for them, this unwinds.
+/// The pairs of the merges, lowest rank first. Unwinds if there is not enough memory.
 fn by_rank(merges: &Merges) -> Vec<(u32, u32)> {
     let mut all: Vec<(u32, (u32, u32))> = vec![];
     merges.iter().for_each(|(left, right, merge)| push(&mut all, (merge.rank, (left, right))));
@@ -50,7 +51,8 @@ fn by_rank(merges: &Merges) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Writes the file. `vocab` is in the order of the ids, and `spell` gives a token as the vocabulary writes it.
+/// Writes the file. `vocab` is sorted by id, and `spell` returns a token in the spelling of the
+/// vocabulary.
 fn write<'t>(
     tokenizer: &Tokenizer,
     components: &Components,
@@ -122,7 +124,7 @@ fn write<'t>(
     out.bytes
 }
 
-/// The bytes of the file so far. Without memory for more of them, it unwinds.
+/// The bytes of the file so far. Writing unwinds if there is not enough memory.
 struct Writer {
     bytes: Vec<u8>,
 }
@@ -147,7 +149,7 @@ impl Writer {
         serde_json::to_writer(self, value).expect("plain values can always be written to memory");
     }
 
-    /// A field behind others.
+    /// Writes a field that is not the first one of its object.
     fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         self.text(",");
         self.value(name);
@@ -165,7 +167,7 @@ impl Writer {
         }
     }
 
-    /// The vocabulary, behind other fields.
+    /// Writes the vocabulary as a field that is not the first one.
     fn vocab(&mut self, vocab: &[(u32, Cow<'_, str>)]) {
         self.text(",\"vocab\":{");
         self.list(vocab, |out, (id, token)| {
@@ -176,7 +178,7 @@ impl Writer {
         self.text("}");
     }
 
-    /// BPE as far as its vocabulary.
+    /// Writes the fields of BPE before the vocabulary.
     fn bpe_settings(&mut self, model: &BpeSettings) {
         let or_null = |text: &String| if text.is_empty() { None } else { Some(text.clone()) };
         self.text("{\"type\":\"BPE\"");

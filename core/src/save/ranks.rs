@@ -1,15 +1,18 @@
-//! A tokenizer of ranks as a tokenizer.json.
+//! Writes the tokenizer of a rank file as a tokenizer.json.
 //!
-//! **Merges.** Ranks join whatever neighbours make a token, the lowest rank first and of equal ones the leftmost. A
-//! tokenizer.json lists pairs, each with a rank of its own. Of all the ways to make a token of two others only one ever
-//! happens: between the bounds of what becomes the token nothing outside has a say, so its bytes go the way that they go
-//! alone, and alone they come down to one certain pair. That pair is the token's merge, its rank the token's place among
-//! the ranks, and the outcome is the same for every text. A token whose bytes alone do not come down to a pair is never
-//! made by merging, only found whole: then the file says `ignore_merges`.
+//! **Merges.** With ranks, any two adjacent tokens whose concatenation is a token are merged,
+//! lowest rank first, and leftmost among equal ranks. A tokenizer.json lists pairs instead, each
+//! with its own rank. Among all pairs that concatenate to a token, only one ever occurs: merges
+//! inside of the bytes that become the token do not depend on the text around them, so these bytes
+//! are merged as if they were alone, and alone they end in one particular pair. That pair is the
+//! merge of the token, its rank is the position of the token among the ranks, and the ids are the
+//! same for every text. A token whose bytes, merged alone, do not end in a pair is never created by
+//! merging, but only found as a whole word. In this case the file sets `ignore_merges`.
 //!
-//! **Bytes** are written as printable characters, by ByteLevel behind the split by the pattern; text that the pattern does
-//! not match is removed. **Added tokens** get their ids from the vocabulary where counting on from its end would give
-//! others. What would come out otherwise is a [`SaveError`].
+//! **Bytes** are written as printable characters, by ByteLevel after the split by the pattern. Text
+//! that the pattern does not match is removed. **Added tokens** are included in the vocabulary if
+//! counting from its end would give them other ids. If the file could give other ids or other text,
+//! the result is a [`SaveError`].
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -38,7 +41,7 @@ pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec
     if let Some(byte) = bytes_of_text().find(|&byte| ranks.id(&[byte]).is_none()) {
         return Err(SaveError::ByteMissing { byte });
     }
-    // Each list below has an entry for each token or each merge, some of them with a string.
+    // Each list below has one entry per token or merge, and some entries have a string.
     require_large(ranks.len().saturating_mul(160))?;
     let mut by_rank: Vec<(u32, &[u8])> = ranks.iter().map(|(token, id)| (id, token)).collect();
     by_rank.sort_unstable_by_key(|&(id, _)| id);
@@ -62,12 +65,12 @@ pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec
     Ok(super::write(tokenizer, &components, &vocab, &merges, spell))
 }
 
-/// The bytes that UTF-8 may consist of.
+/// The bytes that may occur in UTF-8.
 fn bytes_of_text() -> impl Iterator<Item = u8> {
     (0..=0xF4).filter(|byte| !matches!(byte, 0xC0 | 0xC1))
 }
 
-/// The merges of a tokenizer of ranks.
+/// The merges of the tokenizer of a rank file.
 fn merges_of(tokenizer: &Tokenizer) -> &Merges {
     &tokenizer.model.bpe().expect("ranks are read as BPE").merges
 }
@@ -95,8 +98,8 @@ fn components(pattern: &str) -> Result<Components, SaveError> {
     })
 }
 
-/// For each token that merging makes the pair that it is made of, in the order of the ranks, and whether there are tokens
-/// that merging does not make.
+/// For each token that merging creates, the pair that it is created from, in the order of the
+/// ranks. The flag says whether there are tokens that merging does not create.
 fn merges(by_rank: &[(u32, &[u8])], ranks: &Vocab, table: &Merges) -> (Vec<(u32, u32)>, bool) {
     let (mut pairs, mut unmade) = (vec![], false);
     pairs.grow(by_rank.len());
@@ -105,7 +108,7 @@ fn merges(by_rank: &[(u32, &[u8])], ranks: &Vocab, table: &Merges) -> (Vec<(u32,
         ids.clear();
         ids.extend(token.iter().filter_map(|byte| ranks.id(&[*byte])));
         if ids.len() < token.len() {
-            // A byte without a token is no part of a text, and so is this token.
+            // A byte without a token never occurs in text, and so this token does not occur either.
             continue;
         }
         match last_pair(&mut ids, &mut found, table) {
@@ -116,13 +119,14 @@ fn merges(by_rank: &[(u32, &[u8])], ranks: &Vocab, table: &Merges) -> (Vec<(u32,
     (pairs, unmade)
 }
 
-/// Joins the tokens `ids` of a whole token's bytes until two are left; none if they do not come so far. `found` is room
-/// for what each id becomes with its neighbour. Quadratic in the token's length, as loading it was.
+/// Merges `ids`, the tokens of the single bytes of a token, until two are left; returns `None` if
+/// no merge applies before that. `found` is a scratch buffer for the merge of each id with its
+/// right neighbour. Quadratic in the length of the token, as loading it was.
 fn last_pair(ids: &mut Vec<u32>, found: &mut Vec<Merge>, table: &Merges) -> Option<(u32, u32)> {
     found.clear();
     found.extend(ids.windows(2).map(|pair| table.get(pair[0], pair[1])));
     while ids.len() > 2 {
-        // The first of the lowest.
+        // The leftmost among those of the lowest rank.
         let (at, merge) = found.iter().copied().enumerate().min_by_key(|(_, merge)| merge.rank)?;
         if merge.rank == Merges::NO_RANK {
             return None;
@@ -140,8 +144,8 @@ fn last_pair(ids: &mut Vec<u32>, found: &mut Vec<Merge>, table: &Merges) -> Opti
     Some((ids[0], ids[1]))
 }
 
-/// The added tokens that have to stand in the vocabulary so that they get their ids. Fails at one that would get another id,
-/// or another text when decoded.
+/// The added tokens that must be included in the vocabulary to get their ids. Errors: a token that
+/// would get another id, or decode to another text.
 fn tokens_within<'t>(
     tokenizer: &'t Tokenizer,
     vocab: &[(u32, Cow<'_, str>)],
@@ -173,8 +177,9 @@ fn tokens_within<'t>(
     Ok(if counted_on { vec![] } else { beside })
 }
 
-/// Whether the pattern cuts this text out as one word, by itself or beside something else, in characters that bytes are
-/// written with.
+/// Whether the pattern may split off this text as a single word, alone or next to other text, and
+/// all of its characters are printable forms of bytes. The latter is necessary for the word to be
+/// in the vocabulary.
 fn may_be_a_word(tokenizer: &Tokenizer, content: &str) -> bool {
     const BESIDE: [&str; 7] = ["", " ", "\n", "a", "A", "0", "."];
     let is_word = |before: &str, after: &str| {

@@ -1,16 +1,17 @@
-//! Scores as decimal text that the JSON reader turns back into the same number.
+//! Writes scores as decimal numbers that the JSON parser converts back to the same value.
 //!
-//! The reader (serde_json, as in the reference) rounds twice, so the shortest decimal form of a
-//! number may be read as its neighbour. The last bit of a score can decide a tie, so this searches
-//! for digits that are read exactly.
+//! The parser (serde_json, as in the reference) rounds twice, so the shortest decimal form of a
+//! number may be parsed as its neighbour. The last bit of a score can decide a tie, so this module
+//! searches for digits that are parsed exactly.
 
-/// Decimal text that is read as this finite number.
+/// A decimal number that is parsed as this finite value.
 pub(super) fn spelled(score: f64) -> String {
     let shortest = serde_json::to_string(&score).expect("a finite number");
     if is_read_as(&shortest, score) {
         return shortest;
     }
-    // Digits of a nearby number may be read as this one, if the rounding errors cancel.
+    // The digits of a nearby number may be parsed as this value, if the rounding errors cancel each
+    // other.
     let near = |places: usize, distance: i128| {
         let digits = format!("{score:.places$e}");
         let (digits, exponent) = digits.split_once('e')?;
@@ -19,7 +20,7 @@ pub(super) fn spelled(score: f64) -> String {
         is_read_as(&spelled, score).then_some(spelled)
     };
     let spelled = (14..=18).find_map(|places| {
-        // About a tenth of the distance to the next number.
+        // About a tenth of the distance to the next floating-point number.
         let step = 10i128.pow((places as u32).saturating_sub(16));
         (0..300).flat_map(|steps| [steps * step, -steps * step]).find_map(|distance| near(places, distance))
     });
@@ -40,7 +41,7 @@ mod tests {
         #[test]
         fn every_score_is_read_as_it_was(score in prop_oneof![8 => -25.0..5.0, 1 => -1e6..1e6, 1 => -1e60..1e60]) {
             let score: f64 = score;
-            // Only numbers that the reader can produce occur.
+            // Only numbers that the parser can return occur.
             let read: f64 = serde_json::from_str(&score.to_string()).expect("a number");
             prop_assert!(is_read_as(&spelled(read), read), "{:e} {}", read, spelled(read));
         }

@@ -1,7 +1,7 @@
-//! An encoding before its columns are written: runs of tokens that come from one place.
+//! An encoding before its columns are written: runs of tokens of the same origin.
 //!
-//! What post-processors say of tokens is the same for all tokens of a run, so nothing is copied until the last of them is
-//! through.
+//! Post-processors treat all tokens of a run alike, so no token is copied before the last
+//! post-processor is done.
 
 use std::ops::Range;
 
@@ -9,51 +9,52 @@ use crate::encoding::{NO_ID, Ranges};
 use crate::error::EncodeError;
 use crate::memory::fallible::{append_copies, checkpoint, gather, with_room};
 
-/// The most parts that truncation may cut one text or pair into.
+/// Maximum number of parts into which truncation may split a text or pair.
 const MOST_PARTS: usize = 1 << 22;
 
-/// How many places the parts may name as their own overflow, all together.
+/// Maximum number of indices in the `own_overflow` lists of all parts together.
 const MOST_NAMED: usize = 1 << 24;
 
-/// Runs in their order, which of the tokens are of which text, and what truncation cut off, each part a draft itself.
+/// Runs in order, the token ranges of the texts, and the parts that truncation cut off, which are
+/// drafts themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Draft {
     pub(crate) runs: Vec<Run>,
     pub(crate) ranges: Ranges,
     pub(crate) overflowing: Vec<Draft>,
-    /// Of a part of an overflow: its own overflow, as places in the list that it stands in.
+    /// Of an overflowing part: its own overflow, as indices of the list that contains the part.
     pub(crate) own_overflow: Vec<u32>,
 }
 
-/// Tokens that stand side by side, and what is known of all of them.
+/// Adjacent tokens with common properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) tokens: RunTokens,
     pub(crate) type_id: u32,
-    /// Whether a post-processor added them.
+    /// Whether a post-processor added the tokens.
     pub(crate) special: bool,
-    /// What is to be done to their offsets, one after the other.
+    /// Trims to be applied to their offsets, in order.
     pub(crate) trims: Vec<Trim>,
 }
 
-/// Where the tokens of a run come from.
+/// The origin of the tokens of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunTokens {
-    /// Tokens `start..end` of a text.
+    /// The tokens `start..end` of a text.
     Text { sequence: usize, start: usize, end: usize },
     /// The `count` ids of a special token.
     Special { token: usize, count: usize },
 }
 
-/// Takes white space at the edges of tokens out of their offsets.
+/// Removes white space at the edges of tokens from their offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Trim {
     pub(crate) add_prefix_space: bool,
-    /// Whether the run's first token was the first of all when it was trimmed.
+    /// Whether the first token of the run was the first of the draft when the trim was added.
     pub(crate) at_start: bool,
 }
 
-/// How many characters of white space a token starts and ends with.
+/// The number of white-space characters at the start and at the end of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Margins {
     pub(crate) leading: u32,
@@ -61,14 +62,16 @@ pub(crate) struct Margins {
 }
 
 impl Margins {
-    /// Of a token as the vocabulary writes it. `Ġ` is the space of byte-level tokens.
+    /// The margins of a token in the spelling of the vocabulary. `Ġ` is the space of byte-level
+    /// tokens.
     pub(crate) fn of(token: &str) -> Self {
         let is_space = |c: &char| *c == 'Ġ' || c.is_whitespace();
         let leading = token.chars().take_while(is_space).count() as u32;
         Self { leading, trailing: token.chars().rev().take_while(is_space).count() as u32 }
     }
 
-    /// Of a byte-level token that stands for `bytes`: of all that bytes are written as, only `Ġ` counts as white space.
+    /// The margins of a byte-level token that stands for `bytes`. Of the printable forms of bytes,
+    /// only `Ġ` counts as white space.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         let is_space = |byte: &&u8| **byte == b' ';
         let leading = bytes.iter().take_while(is_space).count() as u32;
@@ -77,7 +80,7 @@ impl Margins {
 }
 
 impl Trim {
-    /// `offsets` and `margins` are those of one run.
+    /// Adjusts the offsets of one run. `margins` are those of its tokens.
     pub(crate) fn apply(self, offsets: &mut [[u32; 2]], margins: &[Margins]) {
         for (place, ([start, end], &Margins { leading, trailing })) in offsets.iter_mut().zip(margins).enumerate() {
             let is_first = (place == 0 && self.at_start) || *start == 0;
@@ -106,7 +109,7 @@ impl Draft {
         Self { runs: vec![run], ..Self::default() }
     }
 
-    /// The windows of a text, the first of them with the others as its overflow.
+    /// A draft of the first window of a text, with the other windows as its overflow.
     pub(crate) fn of_windows(sequence: usize, windows: &[[usize; 2]]) -> Result<Self, EncodeError> {
         if windows.len() > MOST_PARTS {
             return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
@@ -127,7 +130,7 @@ impl Draft {
         self.runs.iter().map(Run::len).sum()
     }
 
-    /// Says that all tokens, as they are now, are of a text.
+    /// Records that all current tokens belong to a text.
     pub(crate) fn set_sequence(&mut self, sequence: u32) {
         let range = 0..self.len();
         match self.ranges.iter_mut().find(|(known, _)| *known == sequence) {
@@ -140,7 +143,7 @@ impl Draft {
         self.runs.iter_mut().for_each(|run| run.type_id = type_id);
     }
 
-    /// Does something to the draft and to each part of its overflow.
+    /// Applies `change` to the draft and to each part of its overflow.
     pub(crate) fn and_parts(&mut self, mut change: impl FnMut(&mut Self)) {
         change(self);
         self.overflowing.iter_mut().for_each(|part| {
@@ -149,9 +152,9 @@ impl Draft {
         });
     }
 
-    /// One draft of several, end to end. The overflow is every combination of a part with the other drafts and their
-    /// parts, in the reference's order. There a part overflows too, when it is the first of its text; all of that stands in
-    /// the list as well.
+    /// Concatenates drafts. The overflow consists of all combinations of a part with the other
+    /// drafts and their parts, in the order of the reference. In the reference, parts have overflow
+    /// of their own if they are the first of their text; those parts are in the list too.
     pub(crate) fn merge(drafts: Vec<Self>) -> Result<Self, EncodeError> {
         let mut drafts = drafts.into_iter();
         let mut merged = drafts.next().unwrap_or_default();
@@ -161,7 +164,8 @@ impl Draft {
                 return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
             }
             let mut overflowing = with_room(own * (other + 1) + other)?;
-            // Where part `place` of this list, joined with `next` (0) or with a part of its overflow (from 1 on), will stand.
+            // The index, in the new list, of part `place` of the current list joined with `next`
+            // (`with` is 0) or with part `with - 1` of its overflow.
             let joined_at = |place: usize, with: usize| (place * (other + 1) + with) as u32;
             let mut named = 0;
             for (place, part) in std::mem::take(&mut merged.overflowing).into_iter().enumerate() {
@@ -195,7 +199,7 @@ impl Draft {
         Ok(merged)
     }
 
-    /// A part of an overflow: this draft and `next` behind it.
+    /// A part of an overflow: this draft followed by `next`.
     fn joined(&self, next: &Self, own_overflow: Vec<u32>) -> Self {
         checkpoint();
         let mut joined =
@@ -217,12 +221,12 @@ impl Draft {
     }
 }
 
-/// The range of a text's tokens. A text that the ranges do not name has all tokens, as in the reference.
+/// The token range of a text. A text without a range has all tokens, as in the reference.
 pub(crate) fn range_of(ranges: &Ranges, sequence: u32, length: usize) -> Range<usize> {
     ranges.iter().find(|(known, _)| *known == sequence).map_or(0..length, |(_, range)| range.clone())
 }
 
-/// Appends the sequence id of each of `length` tokens.
+/// Appends the sequence ids of `length` tokens.
 pub(crate) fn push_sequence_ids(ranges: &Ranges, length: usize, out: &mut Vec<u32>) {
     let first = out.len();
     append_copies(out, NO_ID, length);

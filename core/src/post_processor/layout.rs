@@ -1,19 +1,20 @@
-//! What post-processing makes of whole texts, worked out once: the way that most texts take.
+//! The result of post-processing for complete texts, computed once. Most texts use it.
 
 use super::PostProcessor;
 use super::draft::{Draft, Run, RunTokens, push_sequence_ids};
 use crate::encoding::Ranges;
 use crate::error::EncodeError;
 
-/// The pieces of an encoding in their order.
+/// The pieces of an encoding, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Layout {
     pub(crate) pieces: Vec<PlacedRun>,
-    /// Which pieces are of which text.
+    /// The range of pieces of each text.
     pub(crate) ranges: Ranges,
 }
 
-/// A run and the text that its tokens are of. Of a text's run `start` and `end` mean nothing: it is the whole text.
+/// A run and the sequence id of its tokens. For the run of a text, `start` and `end` have no
+/// meaning: the run is the whole text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlacedRun {
     pub(crate) run: Run,
@@ -21,7 +22,8 @@ pub(crate) struct PlacedRun {
 }
 
 impl Layout {
-    /// For so many texts. Texts of one token each are processed; longer or empty ones come out alike.
+    /// Computes the layout for `texts` texts by processing texts of one token each. The result is
+    /// the same for texts of any length.
     pub(super) fn new(
         post_processor: &PostProcessor,
         texts: usize,
@@ -46,7 +48,7 @@ impl Layout {
         Ok(Self { pieces, ranges })
     }
 
-    /// Whether any offsets are trimmed.
+    /// Whether offsets of text are trimmed.
     pub(crate) fn trims(&self) -> bool {
         let is_text = |run: &Run| matches!(run.tokens, RunTokens::Text { .. });
         self.pieces.iter().any(|piece| is_text(&piece.run) && !piece.run.trims.is_empty())

@@ -1,11 +1,12 @@
-//! What stands around the tokens of one text or two: the special tokens that a model wants to see, type ids, and offsets
-//! without the white space at a token's edges.
+//! Post-processing: adds the special tokens of a model around the tokens of one or two texts, sets
+//! type ids, and trims white space at the edges of tokens from their offsets.
 //!
-//! - [`draft`]: what post-processors work on.
-//! - [`layout`]: the outcome for whole texts, worked out once when the tokenizer is made.
+//! - [`draft`]: the data that post-processors work on.
+//! - [`layout`]: the result for complete texts, computed once when the tokenizer is built.
 //!
-//! Every component and every sequence of them does what it does in Hugging Face tokenizers, also where that is odd: a
-//! template behind another one gets its pieces as if they were texts.
+//! Every component, and every sequence of components, behaves as in Hugging Face tokenizers, even
+//! where that is surprising: a template after another one treats the pieces of the first one as
+//! texts.
 
 pub(crate) mod draft;
 pub(crate) mod layout;
@@ -14,46 +15,49 @@ use crate::error::EncodeError;
 use draft::{Draft, Run, RunTokens, Trim};
 use layout::Layout;
 
-/// The post-processors of a file in their order, and the special tokens that they know.
+/// The post-processors of a file, in order, and the special tokens that they refer to.
 #[derive(Debug)]
 pub(crate) struct PostProcessor {
-    /// Nothing when the file has none, which is not the same as an empty sequence of them: see [`Self::process`].
+    /// `None` if the file has no post-processor. An empty sequence behaves differently: see
+    /// [`Self::process`].
     steps: Option<Vec<Step>>,
     specials: Vec<SpecialToken>,
-    /// For one text and for two, without and with special tokens.
+    /// The layouts for one text and for two, each without and with special tokens.
     layouts: [[Result<Layout, EncodeError>; 2]; 2],
 }
 
-/// One post-processor. Numbers of special tokens are places in [`PostProcessor::specials`].
+/// A post-processor. Special tokens are given as indices of [`PostProcessor::specials`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Trims offsets.
     ByteLevel { trim: Option<TrimOffsets> },
-    /// `cls A sep`, and for a pair `B sep`.
+    /// `cls A sep`, followed by `B sep` for a pair.
     Bert { cls: usize, sep: usize },
-    /// `cls A sep`, and for a pair `sep B sep`; no type ids; may trim offsets.
+    /// `cls A sep`, followed by `sep B sep` for a pair. All type ids are 0. Trims offsets if `trim`
+    /// is set.
     Roberta { cls: usize, sep: usize, trim: Option<TrimOffsets> },
-    /// Whatever the file says, for one text and for two.
+    /// The templates of the file, for one text and for two.
     Template { single: Vec<Piece>, pair: Vec<Piece> },
 }
 
-/// How white space at the edges of a token is taken out of its offsets.
+/// How white space at the edges of a token is removed from its offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TrimOffsets {
-    /// A single space at the very start was put there and is not trimmed.
+    /// Whether a single leading space at the start of the text was added by the pre-tokenizer and
+    /// is not trimmed.
     pub(crate) add_prefix_space: bool,
 }
 
 /// An entry of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// A text's tokens.
+    /// The tokens of a text.
     Sequence { sequence: usize, type_id: u32 },
     /// A special token.
     Special { token: usize, type_id: u32 },
 }
 
-/// A special token as the file has it; several ids where the file says so.
+/// A special token as in the file, which may give it several ids.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct SpecialToken {
     pub(crate) ids: Vec<u32>,
@@ -80,12 +84,12 @@ impl PostProcessor {
         &self.specials[token]
     }
 
-    /// What comes out for whole texts.
+    /// The result for complete texts.
     pub(crate) fn layout(&self, is_pair: bool, add_special_tokens: bool) -> Result<&Layout, EncodeError> {
         self.layouts[usize::from(is_pair)][usize::from(add_special_tokens)].as_ref().map_err(Clone::clone)
     }
 
-    /// How many tokens it adds.
+    /// The number of special tokens that are added.
     pub(crate) fn added_tokens(&self, is_pair: bool) -> usize {
         let count = |step: &Step| match step {
             Step::ByteLevel { .. } => 0,
@@ -102,7 +106,7 @@ impl PostProcessor {
         self.steps.iter().flatten().map(count).sum()
     }
 
-    /// One draft of the drafts of the texts.
+    /// Combines the drafts of the texts to a single draft.
     pub(crate) fn process(&self, mut drafts: Vec<Draft>, add_special_tokens: bool) -> Result<Draft, EncodeError> {
         let Some(steps) = &self.steps else {
             if drafts.len() > 1 {
@@ -197,11 +201,11 @@ impl PostProcessor {
         Run { tokens, type_id, special: true, trims: vec![] }
     }
 
-    /// Puts a special token before a text, where there is one, and one after it.
+    /// Adds a special token before a text, if `before` is given, and one after it.
     fn wrap(&self, draft: &mut Draft, sequence: usize, before: Option<usize>, after: usize, after_type: u32) {
         draft.runs.iter_mut().for_each(|run| run.special = false);
         let start = usize::from(before.is_some());
-        // The reference counts only whether a text is the first.
+        // The reference only distinguishes the first text from later ones.
         draft.ranges = vec![(usize::from(sequence > 0) as u32, start..start + draft.len())];
         draft.runs.splice(0..0, before.map(|token| self.special_run(token, 0)));
         draft.runs.push(self.special_run(after, after_type));

@@ -1,4 +1,5 @@
-//! What a text yields: its token ids and, on request, what is known of each token.
+//! The result of encoding a text: its token ids and, on request, further columns with one entry per
+//! token.
 
 use std::iter::repeat_n;
 use std::ops::{BitOr, Range};
@@ -9,53 +10,53 @@ use crate::padding::Padding;
 use crate::post_processor::draft::{push_sequence_ids, range_of};
 use crate::truncation::Direction;
 
-/// What an [`Encoding`] holds beside its ids.
+/// The columns that an [`Encoding`] has in addition to its ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Columns(u32);
 
 impl Columns {
     /// Ids only.
     pub const NONE: Self = Self(0);
-    /// Where each token stands in the original text.
+    /// The start and end of each token in the original text.
     pub const OFFSETS: Self = Self(1);
     /// Each token as a string.
     pub const TOKENS: Self = Self(1 << 1);
-    /// 1 for a token that the post-processor or padding added.
+    /// 1 for tokens that the post-processor or padding added, 0 for others.
     pub const SPECIAL_TOKENS_MASK: Self = Self(1 << 2);
-    /// Which part of the input a token is of, as the model is told.
+    /// The type id of each token: the part of the input, as the model receives it.
     pub const TYPE_IDS: Self = Self(1 << 3);
-    /// 0 for padding, 1 for all else.
+    /// 0 for padding, 1 for other tokens.
     pub const ATTENTION_MASK: Self = Self(1 << 4);
-    /// Which word of the text a token is of.
+    /// The index of the word of each token.
     pub const WORD_IDS: Self = Self(1 << 5);
-    /// Which text of a pair a token is of.
+    /// The index of the text of each token: 0, or 1 for the second text of a pair.
     pub const SEQUENCE_IDS: Self = Self(1 << 6);
-    /// All of them.
+    /// All columns.
     pub const ALL: Self = Self((1 << 7) - 1);
 
-    /// Whether every column of `other` is among these.
+    /// Whether these columns include all columns of `other`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The columns as bits, in the order above.
+    /// The columns as bits; bit 0 is the first column above.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// The columns that `bits` names; other bits are ignored.
+    /// The columns given by `bits`. Unknown bits are ignored.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits & Self::ALL.0)
     }
 }
 
 impl Columns {
-    /// Those of these that are also in `other`.
+    /// The columns that are also in `other`.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Those that are not the same for all tokens of a piece.
+    /// The columns whose values may differ among the tokens of a piece.
     pub(crate) const PER_TOKEN: Self = Self(Self::OFFSETS.0 | Self::TOKENS.0 | Self::WORD_IDS.0);
 }
 
@@ -67,33 +68,33 @@ impl BitOr for Columns {
     }
 }
 
-/// What offsets count.
+/// The unit of offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OffsetUnit {
-    /// Bytes of UTF-8.
+    /// Bytes of the UTF-8 form.
     #[default]
     Byte,
     /// Unicode code points.
     CodePoint,
-    /// UTF-16 code units, what JavaScript strings count.
+    /// UTF-16 code units, as in JavaScript strings.
     Utf16,
 }
 
-/// In word and sequence ids: this token is of none.
+/// In word and sequence ids: the token belongs to no word or text.
 pub const NO_ID: u32 = u32::MAX;
 
-/// The most bytes that the padding of one encoding takes, all columns together.
+/// Maximum number of bytes of the padding of one encoding, in all columns together.
 const MOST_PADDING_BYTES: usize = 256 << 20;
 
-/// How many tokens may be padded to, so that padding takes no more memory than that.
+/// Maximum number of tokens to pad to, so that padding takes at most `MOST_PADDING_BYTES`.
 pub(crate) fn most_padded(padding: &Padding, columns: Columns) -> usize {
     MOST_PADDING_BYTES / padded_token_bytes(padding, columns)
 }
 
-/// Bytes of one token of padding.
+/// The number of bytes of one token of padding.
 fn padded_token_bytes(padding: &Padding, columns: Columns) -> usize {
     let of = |column, bytes| if columns.contains(column) { bytes } else { 0 };
-    // A string has a place of its own beside its text.
+    // A string consists of its header and of an allocation for its text.
     let token = (size_of::<String>() + 16).saturating_add(padding.token.len());
     let words = [Columns::TYPE_IDS, Columns::WORD_IDS, Columns::SEQUENCE_IDS].map(|column| of(column, 4));
     let masks = [Columns::SPECIAL_TOKENS_MASK, Columns::ATTENTION_MASK].map(|column| of(column, 1));
@@ -101,11 +102,11 @@ fn padded_token_bytes(padding: &Padding, columns: Columns) -> usize {
     of(Columns::TOKENS, token).saturating_add(numbers)
 }
 
-/// Which tokens are of which text. A text may be missing; see [`range_of`].
+/// The token range of each text. A text may be missing; see [`range_of`].
 pub(crate) type Ranges = Vec<(u32, Range<usize>)>;
 
-/// The tokens of one text, or of the rows of a batch end to end. A column that was not asked for is empty, the others
-/// have one entry per token.
+/// The tokens of one text, or of all rows of a batch, concatenated. Columns that were not requested
+/// are empty; the others have one entry per token.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Encoding {
     pub(crate) ids: Vec<u32>,
@@ -116,47 +117,49 @@ pub struct Encoding {
     pub(crate) attention_mask: Vec<u8>,
     pub(crate) word_ids: Vec<u32>,
     pub(crate) sequence_ids: Vec<u32>,
-    /// Of one text or pair only; empty for the rows of a batch.
+    /// Empty for the rows of a batch.
     pub(crate) ranges: Ranges,
     pub(crate) overflowing: Vec<Encoding>,
     pub(crate) own_overflow: Vec<u32>,
 }
 
-/// The questions about single tokens, words and places answer as Hugging Face's `Encoding` does. They need the columns
-/// that they are about, [`Columns::OFFSETS`] or [`Columns::WORD_IDS`]; without these the answer is always `None`.
+/// Queries about single tokens, words and positions, with the results of Hugging Face's `Encoding`.
+/// They need the column [`Columns::OFFSETS`] or [`Columns::WORD_IDS`]. Without it, they return
+/// `None`.
 impl Encoding {
     /// The token ids.
     pub fn ids(&self) -> &[u32] {
         &self.ids
     }
 
-    /// The token ids, without the rest.
+    /// The token ids; the other columns are dropped.
     pub fn into_ids(self) -> Vec<u32> {
         self.ids
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// Start and end of each token in the original text, in the unit asked for. A character that is split over several
-    /// tokens is in the span of each; a token that the post-processor added has `[0, 0]`.
+    /// The start and end of each token in the original text, in the requested unit. A character
+    /// that is split into several tokens is in the span of each of them. Tokens that the
+    /// post-processor added have `[0, 0]`.
     pub fn offsets(&self) -> &[[u32; 2]] {
         &self.offsets
     }
 
-    /// Each token as the vocabulary writes it; of an added token what the text had in its place.
+    /// Each token in the spelling of the vocabulary; for an added token, the matched text.
     pub fn tokens(&self) -> &[String] {
         &self.tokens
     }
 
-    /// 1 for each token that the post-processor or padding added, 0 for the others.
+    /// 1 for each token that the post-processor or padding added, 0 for others.
     pub fn special_tokens_mask(&self) -> &[u8] {
         &self.special_tokens_mask
     }
@@ -171,18 +174,18 @@ impl Encoding {
         &self.attention_mask
     }
 
-    /// The number of the word that each token is of, [`NO_ID`] for tokens of none.
+    /// The index of the word of each token; [`NO_ID`] for tokens without a word.
     pub fn word_ids(&self) -> &[u32] {
         &self.word_ids
     }
 
-    /// 0 for the tokens of the first text, 1 for those of the second, [`NO_ID`] for tokens of neither.
+    /// 0 for tokens of the first text, 1 for those of the second, [`NO_ID`] for others.
     pub fn sequence_ids(&self) -> &[u32] {
         &self.sequence_ids
     }
 
-    /// Takes a column of numbers out: [`Columns::OFFSETS`] as start and end in turn, type, word or sequence ids. Of any
-    /// other column nothing.
+    /// Takes a numeric column: type, word or sequence ids, or [`Columns::OFFSETS`] as alternating
+    /// starts and ends. For any other column the result is empty.
     pub fn take_u32(&mut self, column: Columns) -> Vec<u32> {
         match column {
             Columns::OFFSETS => std::mem::take(&mut self.offsets).into_flattened(),
@@ -193,7 +196,8 @@ impl Encoding {
         }
     }
 
-    /// Takes a mask out, that of special tokens or of attention. Of any other column nothing.
+    /// Takes a mask, [`Columns::SPECIAL_TOKENS_MASK`] or [`Columns::ATTENTION_MASK`]. For any other
+    /// column the result is empty.
     pub fn take_u8(&mut self, column: Columns) -> Vec<u8> {
         match column {
             Columns::SPECIAL_TOKENS_MASK => std::mem::take(&mut self.special_tokens_mask),
@@ -202,63 +206,67 @@ impl Encoding {
         }
     }
 
-    /// Takes the tokens out.
+    /// Takes the tokens.
     pub fn take_tokens(&mut self) -> Vec<String> {
         std::mem::take(&mut self.tokens)
     }
 
-    /// What truncation cut off, in parts that are encodings themselves; empty unless it was asked for.
+    /// The parts that truncation cut off, which are encodings themselves. Empty unless they were
+    /// requested.
     pub fn overflowing(&self) -> &[Encoding] {
         &self.overflowing
     }
 
-    /// Of a part that truncation cut off a pair: which parts of the whole encoding's [`Self::overflowing`] are the overflow
-    /// of this part, as in Hugging Face tokenizers.
+    /// For a part that truncation cut off a pair: its own overflow, as indices of
+    /// [`Self::overflowing`] of the whole encoding, as in Hugging Face tokenizers.
     pub fn own_overflow(&self) -> &[u32] {
         &self.own_overflow
     }
 
-    /// Takes the parts of [`Self::overflowing`] out.
+    /// Takes the parts of [`Self::overflowing`].
     pub fn take_overflowing(&mut self) -> Vec<Encoding> {
         std::mem::take(&mut self.overflowing)
     }
 
-    /// How many texts the tokens are of.
+    /// The number of texts that the tokens belong to.
     pub fn sequence_count(&self) -> usize {
         self.ranges.len().max(1)
     }
 
-    /// Which tokens are of which text, by the text's number: `(0, 1..5)`. Where nothing was noted all tokens are of the
-    /// first text. Padding and special tokens lie outside, or inside where the post-processor says so.
+    /// The token range of each text, for example `(0, 1..5)`. If empty, all tokens belong to the
+    /// first text. Padding and special tokens are usually outside of the ranges, but the
+    /// post-processor may include them.
     pub fn sequence_ranges(&self) -> &[(u32, Range<usize>)] {
         &self.ranges
     }
 
-    /// The text that a token is of.
+    /// The index of the text of a token.
     pub fn token_to_sequence(&self, token: usize) -> Option<u32> {
         if self.ranges.is_empty() {
             return (token <= self.len()).then_some(0);
         }
-        // Of two that claim a token the reference takes any; this takes the one that the sequence ids name.
+        // If several ranges contain the token, the reference returns any of them. This returns the
+        // one that agrees with the sequence ids.
         self.ranges.iter().filter(|(_, range)| range.contains(&token)).map(|(sequence, _)| *sequence).max()
     }
 
-    /// The text that a token is of, and where it stands there, in the unit of the offsets.
+    /// The index of the text of a token, and the span of the token there, in the unit of the
+    /// offsets.
     pub fn token_to_chars(&self, token: usize) -> Option<(u32, [u32; 2])> {
         Some((self.token_to_sequence(token)?, *self.offsets.get(token)?))
     }
 
-    /// The text that a token is of, and the number of its word there.
+    /// The index of the text of a token, and the index of its word there.
     pub fn token_to_word(&self, token: usize) -> Option<(u32, u32)> {
         let sequence = self.token_to_sequence(token)?;
         self.word_ids.get(token).filter(|&&word| word != NO_ID).map(|&word| (sequence, word))
     }
 
-    /// The tokens of a word.
+    /// The token range of a word.
     pub fn word_to_tokens(&self, word: u32, sequence: u32) -> Option<Range<usize>> {
         let range = self.range_of(sequence);
         let words = self.word_ids.get(range.clone())?;
-        // No word counts as less than any; the search ends behind the word.
+        // Tokens without a word do not end the search; a later word does.
         let known = words.iter().take_while(|&&id| id == NO_ID || id <= word);
         let mut places = known.enumerate().filter(|&(_, &id)| id == word).map(|(place, _)| place);
         let first = places.next()?;
@@ -266,26 +274,26 @@ impl Encoding {
         Some(range.start + first..range.start + last + 1)
     }
 
-    /// Where a word stands in its text, in the unit of the offsets.
+    /// The span of a word in its text, in the unit of the offsets.
     pub fn word_to_chars(&self, word: u32, sequence: u32) -> Option<[u32; 2]> {
         let tokens = self.word_to_tokens(word, sequence)?;
         Some([self.offsets.get(tokens.start)?[0], self.offsets.get(tokens.end - 1)?[1]])
     }
 
-    /// The first token that covers a place of a text, in the unit of the offsets.
+    /// The first token whose span contains a position of a text, in the unit of the offsets.
     pub fn char_to_token(&self, place: u32, sequence: u32) -> Option<usize> {
         let range = self.range_of(sequence);
         let covers = |&[start, end]: &[u32; 2]| start <= place && place < end;
         Some(range.start + self.offsets.get(range.clone())?.iter().position(covers)?)
     }
 
-    /// The number of the word at a place of a text, in the unit of the offsets.
+    /// The index of the word at a position of a text, in the unit of the offsets.
     pub fn char_to_word(&self, place: u32, sequence: u32) -> Option<u32> {
         let token = self.char_to_token(place, sequence)?;
         self.token_to_word(token).map(|(_, word)| word)
     }
 
-    /// Fills every column up to `target` tokens.
+    /// Pads every requested column up to `target` tokens. Errors: more padding than allowed.
     pub(crate) fn pad(&mut self, target: usize, padding: &Padding, columns: Columns) -> Result<(), EncodeError> {
         let Some(count) = target.checked_sub(self.len()).filter(|&count| count > 0) else { return Ok(()) };
         let limit = most_padded(padding, columns);
@@ -322,7 +330,7 @@ impl Encoding {
         range_of(&self.ranges, sequence, self.len())
     }
 
-    /// Makes room for so many tokens in the columns that are wanted. A failure unwinds.
+    /// Reserves room for `tokens` further tokens in the requested columns. Unwinds on failure.
     pub(crate) fn grow_columns(&mut self, tokens: usize, columns: Columns) {
         let wanted = |column| if columns.contains(column) { tokens } else { 0 };
         self.offsets.grow(wanted(Columns::OFFSETS));
@@ -334,7 +342,7 @@ impl Encoding {
         self.sequence_ids.grow(wanted(Columns::SEQUENCE_IDS));
     }
 
-    /// A column of numbers as [`Self::take_words`] has it.
+    /// A numeric column in the form of [`Self::take_u32`].
     pub(crate) fn u32_column(&self, column: Columns) -> &[u32] {
         match column {
             Columns::OFFSETS => self.offsets.as_flattened(),
@@ -345,7 +353,7 @@ impl Encoding {
         }
     }
 
-    /// A mask as [`Self::take_mask`] has it.
+    /// A mask in the form of [`Self::take_u8`].
     pub(crate) fn u8_column(&self, column: Columns) -> &[u8] {
         match column {
             Columns::SPECIAL_TOKENS_MASK => &self.special_tokens_mask,
@@ -354,7 +362,7 @@ impl Encoding {
         }
     }
 
-    /// Clears the ids and the columns of numbers.
+    /// Clears the ids and the numeric columns.
     pub(crate) fn clear_numbers(&mut self) {
         self.ids.clear();
         self.offsets.clear();

@@ -1,148 +1,149 @@
-//! One error type per operation. Each carries its data, has a stable [`code`](LoadError::code) for programs and a
-//! sentence for people.
+//! One error type per operation. Each error has its data, a stable [`code`](LoadError::code) for
+//! programs, and a message for people.
 
 use thiserror::Error;
 
 use crate::memory::OutOfMemory;
 
-/// The code of every [`OutOfMemory`], whatever the operation.
+/// The code of [`OutOfMemory`], for every operation.
 pub(crate) const OUT_OF_MEMORY: &str = "ERR_TOKENLANE_OUT_OF_MEMORY";
 
-/// Why a tokenizer could not be made from what was given.
+/// Why a tokenizer could not be loaded.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// There was nothing to read.
+    /// The input is empty.
     #[error("the file is empty")]
     Empty,
     /// The bytes are not JSON.
     #[error("the JSON does not parse: {message} at line {line}, column {column}")]
     Json {
-        /// The line the parser stopped in, from 1.
+        /// The line at which the parser stopped, from 1.
         line: usize,
         /// The byte within that line, from 1.
         column: usize,
         /// What the parser expected.
         message: String,
     },
-    /// The JSON parses but a part of it is not what a tokenizer file holds there.
+    /// The JSON parses, but a part of it does not have the structure of a tokenizer file.
     #[error("{path}: {message}")]
     Shape {
-        /// Where in the file, as `model.merges[3]`.
+        /// The place in the file, such as `model.merges[3]`.
         path: String,
-        /// What was wrong.
+        /// The problem.
         message: String,
     },
-    /// The file asks for something that tokenlane does not do; nothing is approximated.
+    /// The file needs a component or option that tokenlane does not support. It is never
+    /// approximated.
     #[error("{path}: {component} is not supported")]
     Unsupported {
-        /// Where in the file, as `pre_tokenizer.pretokenizers[0]`.
+        /// The place in the file, such as `pre_tokenizer.pretokenizers[0]`.
         path: String,
-        /// The component or option, as the file names it.
+        /// The component or option, as it is named in the file.
         component: String,
     },
-    /// A template of the post-processor names a token that its `special_tokens` does not list.
+    /// A template of the post-processor contains a token that is not in its `special_tokens`.
     #[error("{path}: the template names the token {token:?}, which special_tokens does not list")]
     UnknownTemplateToken {
-        /// Where in the file.
+        /// The place in the file.
         path: String,
         /// The token.
         token: String,
     },
-    /// A merge joins or makes a token that the vocabulary does not have.
+    /// A merge refers to a token that is not in the vocabulary.
     #[error("merge {index} ({left:?} with {right:?}) needs the token {missing:?}, which is not in the vocabulary")]
     MergeOutOfVocabulary {
-        /// The merge's place in the list, from 0: its rank.
+        /// The index of the merge, from 0, which is its rank.
         index: usize,
         /// The left part.
         left: String,
         /// The right part.
         right: String,
-        /// The token that is missing.
+        /// The missing token.
         missing: String,
     },
-    /// A merge in the string form does not hold exactly two parts.
+    /// A merge in the string form does not consist of exactly two parts.
     #[error("merge {index} ({text:?}) is not two parts with one space between them")]
     MergeMalformed {
-        /// The merge's place in the list, from 0.
+        /// The index of the merge, from 0.
         index: usize,
-        /// The merge as the file has it.
+        /// The merge, as in the file.
         text: String,
     },
-    /// Two tokens claim one id.
+    /// Two tokens have the same id.
     #[error("the tokens {first:?} and {second:?} both have the id {id}")]
     DuplicateId {
         /// The id.
         id: u32,
-        /// The token that had it first.
+        /// The first token with this id.
         first: String,
-        /// The token that came later.
+        /// The second token with this id.
         second: String,
     },
-    /// A line of a rank file is not `<base64> <rank>`.
+    /// A line of a rank file does not have the form `<base64> <rank>`.
     #[error("line {line} of the rank file: {message}")]
     RankLine {
         /// The line, from 1.
         line: usize,
-        /// What was wrong.
+        /// The problem.
         message: String,
     },
-    /// A rank file says nothing of how text is split; the caller has to.
+    /// A rank file does not define how text is split, so the caller must.
     #[error(
         "this is a rank file, which does not say how text is split: name its encoding, or give its pattern and special tokens"
     )]
     RanksWithoutPattern,
-    /// The bytes are none of the formats that can be told apart.
+    /// The bytes have no known format.
     #[error("this is no tokenizer.json, tekken.json or rank file: {hint}")]
     UnknownFormat {
         /// What the bytes look like instead.
         hint: String,
     },
-    /// No bundled encoding has that name.
+    /// There is no bundled encoding with this name.
     #[error("there is no encoding {name:?}; the bundled ones are {known}")]
     UnknownEncoding {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are, with commas.
+        /// The known names, separated by commas.
         known: String,
     },
     /// A regular expression does not compile.
     #[error("{path}: the pattern {pattern:?} does not compile: {message}")]
     Pattern {
-        /// Where it came from.
+        /// The place of the pattern.
         path: String,
         /// The pattern.
         pattern: String,
-        /// The regex library's words, with the position.
+        /// The message of the regex library, with the position.
         message: String,
     },
-    /// An added token cannot have the id that was asked for.
+    /// An added token cannot get the requested id.
     #[error("the added token {token:?} gets the id {id} in this tokenizer, not {wanted}")]
     AddedTokenId {
         /// The token.
         token: String,
-        /// The id that it gets.
+        /// The id that it would get.
         id: u32,
-        /// The id asked for.
+        /// The requested id.
         wanted: u32,
     },
-    /// The vocabulary is larger than ids, tables or memory allow.
+    /// A part of the file exceeds the limits for ids, tables or memory.
     #[error("{what} is too large: {size}, at most {limit}")]
     TooLarge {
-        /// What is too large.
+        /// The part that is too large.
         what: &'static str,
-        /// How large it is.
+        /// Its size.
         size: u64,
-        /// How large it may be.
+        /// The maximum size.
         limit: u64,
     },
-    /// The system did not give the memory that reading the file takes.
+    /// There is not enough memory to load the file.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
 
 impl LoadError {
-    /// A stable name for programs; messages may change, this does not.
+    /// A stable name for programs. Unlike the message, it does not change.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Empty => "ERR_TOKENLANE_EMPTY_FILE",
@@ -172,43 +173,46 @@ impl LoadError {
     }
 }
 
-/// Why a tokenizer made from a rank file cannot be written as a tokenizer.json. One made from a tokenizer.json always can.
+/// Why a tokenizer that was loaded from a rank file cannot be written as a tokenizer.json. A
+/// tokenizer that was loaded from a tokenizer.json always can.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// The pattern uses something that Oniguruma, which reads those of a tokenizer.json, does not have or reads otherwise.
+    /// The pattern uses a construct that Oniguruma, which compiles the patterns of a
+    /// tokenizer.json, does not support or interprets differently.
     #[error("a tokenizer.json cannot have the pattern {pattern:?}: {message}")]
     Pattern {
         /// The pattern.
         pattern: String,
-        /// What cannot be said, and where.
+        /// The construct and its position.
         message: String,
     },
-    /// Two tokens share an id, which a tokenizer.json does not allow.
+    /// Two tokens have the same id, which a tokenizer.json does not allow.
     #[error("a tokenizer.json cannot give the id {id} to both {first:?} and {second:?}")]
     SharedId {
         /// The id.
         id: u32,
-        /// One token.
+        /// The first token.
         first: String,
-        /// The other.
+        /// The second token.
         second: String,
     },
-    /// A token beside the ranks would be taken for another one, as a tokenizer.json writes tokens.
+    /// An added token would be mistaken for another token in the spelling of a tokenizer.json.
     #[error("a tokenizer.json cannot have the added token {token:?}: {reason}")]
     AddedToken {
         /// The token.
         token: String,
-        /// What would become of it.
+        /// What would happen to it.
         reason: &'static str,
     },
-    /// The ranks lack a byte of which text may consist: an error for ranks, and left out silently by a tokenizer.json.
+    /// The ranks lack a byte that may occur in text. With ranks such a byte is an error, but with a
+    /// tokenizer.json it is dropped silently.
     #[error("a tokenizer.json would drop the byte 0x{byte:02X}, which the ranks have no token for")]
     ByteMissing {
         /// The byte.
         byte: u8,
     },
-    /// The system did not give the memory that the file takes.
+    /// There is not enough memory for the file.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
@@ -224,66 +228,67 @@ impl SaveError {
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// Bytes that were given as UTF-8 are not.
+    /// The given bytes are not valid UTF-8.
     #[error("the bytes are not valid UTF-8: byte {byte} starts no character")]
     InvalidUtf8 {
-        /// The first byte that is not part of a character, from 0.
+        /// The index of the first invalid byte.
         byte: usize,
     },
     /// The text is too long for 32-bit offsets.
     #[error("the text has {bytes} bytes; at most {limit} can be encoded at once")]
     TextTooLong {
-        /// Its length in bytes of UTF-8.
+        /// The length in bytes of UTF-8.
         bytes: usize,
-        /// The most that is taken.
+        /// The maximum length.
         limit: usize,
     },
-    /// The text holds a special token and the caller asked for that to be refused.
+    /// The text contains a special token, and the caller does not allow that.
     #[error(
         "the text holds the special token {token:?} at byte {byte}: say specialTokens 'text' to encode it as text or 'parse' to take it as the token"
     )]
     SpecialToken {
-        /// The token found first.
+        /// The first special token in the text.
         token: String,
-        /// Where it starts, in bytes of UTF-8.
+        /// Its start, in bytes of UTF-8.
         byte: usize,
     },
-    /// A token named by the caller is no special token of this tokenizer.
+    /// The caller named a token that is not a special token of this tokenizer.
     #[error("{token:?} is no special token of this tokenizer")]
     NoSuchSpecialToken {
-        /// The name given.
+        /// The given name.
         token: String,
     },
-    /// A pattern gave up on this text.
+    /// The search for a pattern exceeded its step limit.
     #[error("the pattern {pattern:?} gave up at byte {byte}: {message}")]
     Pattern {
         /// The pattern.
         pattern: String,
-        /// Where the search stood, in bytes of the piece it was given.
+        /// The start of the search, in bytes of the searched part of the text.
         byte: usize,
-        /// The regex library's words.
+        /// The reason.
         message: String,
     },
-    /// A component makes more text of this input than a file may.
+    /// A component makes more text from the input than the output limit allows.
     #[error(
         "{component} makes {reached} {} of this text, and {limit} are allowed: raise limits.maxExpansion if that is meant",
         if *component == "truncation" { "tokens" } else { "bytes" }
     )]
     OutputLimit {
-        /// What made it, in words.
+        /// The name of the component.
         component: &'static str,
-        /// What it would have come to, in bytes, in tokens for truncation; the component stopped there.
+        /// The size that the output would have reached, in bytes (for truncation in tokens). The
+        /// component stopped there.
         reached: usize,
-        /// What is allowed: see [`crate::max_expansion`].
+        /// The limit: see [`crate::max_expansion`].
         limit: usize,
     },
-    /// The model has to write an unknown token that its vocabulary does not have.
+    /// The text needs the unknown token, which is not in the vocabulary.
     #[error("the unknown token {token:?} is not in the vocabulary")]
     UnknownTokenMissing {
-        /// The token as the file names it.
+        /// The token, as it is named in the file.
         token: String,
     },
-    /// The model has to write an unknown token, and its file names none.
+    /// The text needs an unknown token, but the file does not define one.
     #[error(
         "the text has a character that no token of the vocabulary has, and the file names no unknown token (unk_id)"
     )]
@@ -293,63 +298,64 @@ pub enum EncodeError {
     NoTokenForByte {
         /// The byte.
         byte: u8,
-        /// Its place within the word, from 0.
+        /// Its index within the word, from 0.
         at: usize,
     },
-    /// Windows of the text would never get ahead: neighbours share as many tokens as they have.
+    /// Truncation windows would not advance, because neighbours share as many tokens as they have.
     #[error(
         "truncation cannot go on: the stride {stride} must be less than the {max_length} tokens that are left of max_length for a text"
     )]
     TruncationStride {
-        /// The stride asked for.
+        /// The requested stride.
         stride: usize,
-        /// What is left of `max_length` without special tokens and the other text.
+        /// The rest of `max_length` without special tokens and the other text.
         max_length: usize,
     },
-    /// The text that is to get shorter has too few tokens for that.
+    /// The text to be truncated has too few tokens.
     #[error("truncation cannot take {excess} tokens from a text that has {tokens}, one must stay")]
     TruncationTooShort {
-        /// How many tokens the text has.
+        /// The number of tokens of the text.
         tokens: usize,
-        /// How many would have to go.
+        /// The number of tokens to be removed.
         excess: usize,
     },
-    /// The second text is to get shorter, and there is none.
+    /// The second text is to be truncated, but there is none.
     #[error("truncation is to shorten the second text only, and there is no second text")]
     TruncationNoSecondText,
-    /// Truncation cuts a pair into more parts than memory should hold.
+    /// Truncation would split a pair into too many parts.
     #[error("truncation cuts this input into more than {limit} parts; take a longer max_length or a smaller stride")]
     OverflowTooLarge {
-        /// The most that are made.
+        /// The maximum number of parts.
         limit: usize,
     },
-    /// An encoding is to be padded to more tokens than there can be.
+    /// An encoding would be padded to too many tokens.
     #[error("{length} tokens are too many to pad to; at most {limit} are possible")]
     PaddingTooLong {
-        /// The length asked for, rounded up.
+        /// The requested length, after rounding up.
         length: usize,
-        /// The most that are possible.
+        /// The maximum length.
         limit: usize,
     },
-    /// The file's template does not fit what it is to be filled with.
+    /// The template of the file does not fit the number of texts.
     #[error("the post-processor cannot be used here: {message}")]
     Template {
-        /// What does not fit.
+        /// The problem.
         message: String,
     },
-    /// The ids of the whole batch are more than 32-bit row offsets can count.
+    /// The batch has more ids than 32-bit row offsets can count.
     #[error("the batch has more than {limit} token ids; encode it in smaller batches")]
     BatchTooLarge {
-        /// The most that fit.
+        /// The maximum number of ids.
         limit: usize,
     },
-    /// The system did not give the memory that the text, its ids or their columns take.
+    /// There is not enough memory for the text, its ids or their columns.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
 
 impl EncodeError {
-    /// The error of a slice of a text that starts at byte `start`, as one of the text.
+    /// Converts the error of a slice of a text that starts at byte `start` to an error of the whole
+    /// text.
     pub(crate) fn moved_by(self, start: usize) -> Self {
         match self {
             Self::SpecialToken { token, byte } => Self::SpecialToken { token, byte: byte + start },
@@ -384,33 +390,34 @@ impl EncodeError {
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// A rank file's tokenizer has no token with that id. (A tokenizer.json's skips such ids, as its reference does.)
+    /// There is no token with this id. Only for tokenizers of rank files: that of a tokenizer.json
+    /// skips such ids, as its reference does.
     #[error("there is no token with the id {id} (place {index} of the ids)")]
     UnknownId {
         /// The id.
         id: u32,
-        /// Its place in the list, from 0.
+        /// Its index in the list, from 0.
         index: usize,
     },
-    /// The decoder makes more text of these ids than a file may.
+    /// The decoder makes more text from the ids than the output limit allows.
     #[error(
         "the decoder makes {reached} bytes of these ids, and {limit} are allowed: raise limits.maxExpansion if that is meant"
     )]
     OutputLimit {
-        /// What it would have come to, in bytes; the decoder stopped there.
+        /// The size in bytes that the output would have reached. The decoder stopped there.
         reached: usize,
-        /// What is allowed, in bytes: see [`crate::max_expansion`].
+        /// The limit in bytes: see [`crate::max_expansion`].
         limit: usize,
     },
-    /// A decoder's pattern gave up on this text.
+    /// The search for a pattern of the decoder exceeded its step limit.
     #[error("the decoder's pattern {pattern:?} gave up: {message}")]
     Pattern {
         /// The pattern.
         pattern: String,
-        /// The regex library's words.
+        /// The reason.
         message: String,
     },
-    /// The system did not give the memory that the text takes.
+    /// There is not enough memory for the text.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }

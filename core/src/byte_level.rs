@@ -1,11 +1,12 @@
-//! The printable form of bytes that byte-level vocabularies are written in, as GPT-2 introduced it: each of the 256
-//! bytes is one character, those that print well are themselves, the others are moved behind U+0100.
+//! The printable form of bytes in byte-level vocabularies, as introduced by GPT-2: each of the 256
+//! bytes is represented by one character. Printable bytes represent themselves; the others are
+//! mapped to characters from U+0100 on.
 
 const fn stays(byte: u8) -> bool {
     matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
 }
 
-/// Byte to character.
+/// The character of each byte.
 pub(crate) const CHARACTERS: [char; 256] = {
     let mut table = ['\0'; 256];
     let (mut byte, mut moved) = (0, 0x100);
@@ -25,7 +26,7 @@ pub(crate) const CHARACTERS: [char; 256] = {
     table
 };
 
-/// One past the largest code point in [`CHARACTERS`].
+/// One more than the largest code point in [`CHARACTERS`].
 const LIMIT: usize = 0x100 + 68;
 
 const BYTES: [Option<u8>; LIMIT] = {
@@ -38,12 +39,13 @@ const BYTES: [Option<u8>; LIMIT] = {
     table
 };
 
-/// The byte that a character stands for, if it is one of the 256.
+/// The byte that a character represents, if it is one of the 256 characters.
 pub(crate) fn byte_of(character: char) -> Option<u8> {
     *BYTES.get(character as usize)?
 }
 
-/// The bytes that a token's printable form stands for, in UTF-8; nothing in place of a character that is none of the 256.
+/// The bytes that the characters of a token, given as UTF-8, represent; `None` for each character
+/// that is not one of the 256.
 pub(crate) fn bytes(token: &[u8]) -> impl Iterator<Item = Option<u8>> {
     let mut rest = token.iter();
     std::iter::from_fn(move || {
@@ -51,14 +53,15 @@ pub(crate) fn bytes(token: &[u8]) -> impl Iterator<Item = Option<u8>> {
         if first.is_ascii() {
             return Some(BYTES[usize::from(first)]);
         }
-        // The characters beyond ASCII have two bytes each; others are not read on behind their first byte.
+        // The non-ASCII characters among the 256 have two bytes each. Of longer characters, only
+        // the first two bytes are skipped.
         let is_pair = first & 0xE0 == 0xC0;
         let code = usize::from(first & 0x1F) << 6 | usize::from(rest.next()? & 0x3F);
         Some(if is_pair { BYTES.get(code).copied().flatten() } else { None })
     })
 }
 
-/// The same, of all of a token.
+/// The bytes that a token represents; `None` if a character is not one of the 256.
 pub(crate) fn bytes_of(token: &str) -> Option<Vec<u8>> {
     bytes(token.as_bytes()).collect()
 }

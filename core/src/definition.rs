@@ -1,9 +1,11 @@
-//! What a tokenizer was made from, apart from its tables: the components of the file as JSON, a few kilobytes. Enough to
-//! write the file again ([`crate::save`]), and to make another tokenizer with some of it changed ([`crate::change`]).
+//! What a tokenizer was built from, apart from its tables: the components of the file as JSON, a
+//! few kilobytes. This is sufficient to write the file again ([`crate::save`]) and to derive
+//! another tokenizer with changes ([`crate::change`]).
 
 use serde_json::Value;
 
-/// A component of a tokenizer.json as the file has it, without the white space around its parts; `null` for none.
+/// A component of a tokenizer.json as in the file, without insignificant white space; `null` if
+/// there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Json(Box<str>);
 
@@ -14,7 +16,7 @@ impl Default for Json {
 }
 
 impl Json {
-    /// `text` is kept as it is written, so that every field stays, in its order.
+    /// Validates `text` and removes insignificant white space. All fields are kept in their order.
     pub(crate) fn new(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str::<Value>(text)?;
         let (mut compact, mut in_string, mut escaped) = (String::with_capacity(text.len()), false, false);
@@ -41,7 +43,7 @@ impl Json {
     }
 }
 
-/// The settings in the `model` of a tokenizer.json: everything but vocabulary, merges and scores.
+/// The settings in the `model` of a tokenizer.json: all fields but vocabulary, merges and scores.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ModelSettings {
     Bpe(BpeSettings),
@@ -90,14 +92,15 @@ pub(crate) struct WordLevelSettings {
     pub(crate) unk_token: String,
 }
 
-/// See above. Added tokens, truncation and padding are read from the tokenizer itself.
+/// The definition of a tokenizer. Added tokens, truncation and padding are not included, because
+/// the tokenizer itself has them.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
     pub(crate) post_processor: Json,
     pub(crate) source: Source,
 }
 
-/// Which kind of file it was.
+/// The kind of the file.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     TokenizerJson(Components),
@@ -108,8 +111,8 @@ pub(crate) enum Source {
 }
 
 impl Definition {
-    /// The prefix of tokens that continue a word, which the text does not contain, for WordPiece.
-    /// (BPE with a prefix records the length of every token.)
+    /// For WordPiece, the prefix of tokens that continue a word. The prefix is not part of the
+    /// text. (For BPE with a prefix, the length of every token is recorded instead.)
     pub(crate) fn continuing_prefix(&self) -> &str {
         match &self.source {
             Source::TokenizerJson(Components { model: ModelSettings::WordPiece(settings), .. }) => {

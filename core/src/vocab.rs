@@ -1,8 +1,8 @@
-//! The vocabulary: token bytes to id and id to token bytes.
+//! The vocabulary: maps the bytes of a token to its id, and an id to the bytes of its token.
 //!
-//! All tokens stand end to end in one allocation; two small tables point into it. A token's bytes are what the file
-//! holds: the UTF-8 of its string in a tokenizer.json (byte-level tokens in their printable form), the raw bytes in a
-//! rank file.
+//! The bytes of all tokens are concatenated in one allocation, and two small tables refer to it.
+//! The bytes are those of the file: in a tokenizer.json the UTF-8 of the token's string (byte-level
+//! tokens in their printable form), in a rank file the raw bytes.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -14,11 +14,11 @@ use crate::error::LoadError;
 use crate::memory::fallible::{collect, table_with_room, with_room};
 use crate::memory::{Grow, require_large};
 
-/// Immutable once built. Ids may have gaps and need not follow the order of the file.
+/// A vocabulary, immutable once built. Ids may have gaps and need not be in the order of the file.
 #[derive(Debug, Default)]
 pub struct Vocab {
     bytes: Vec<u8>,
-    /// One past the last byte of each token, in the order they came.
+    /// The end of each token in `bytes`, in the order of the file.
     ends: Vec<u32>,
     ids: Vec<u32>,
     by_id: ById,
@@ -26,12 +26,13 @@ pub struct Vocab {
     hasher: RandomState,
 }
 
-/// From an id to the place of its token.
+/// Maps an id to the position of its token in the order of the file.
 #[derive(Debug)]
 enum ById {
-    /// `places[id]`, [`NONE`] in gaps.
+    /// `places[id]`, or [`NONE`] in gaps.
     Dense(Vec<u32>),
-    /// For files whose ids lie far apart: a claim of four billion must not cost sixteen gigabytes.
+    /// For files with widely separated ids: a single id of four billion must not cost sixteen
+    /// gigabytes.
     Sparse(HashTable<(u32, u32)>),
 }
 
@@ -44,7 +45,8 @@ impl Default for ById {
 }
 
 impl Vocab {
-    /// With room for so many tokens of so many bytes together. Without memory for them it unwinds.
+    /// Creates a builder with room for this number of tokens, and of bytes of all tokens together.
+    /// Unwinds if there is not enough memory.
     pub(crate) fn builder(tokens: usize, bytes: usize) -> VocabBuilder {
         let mut vocab = Self::default();
         vocab.bytes.grow(bytes);
@@ -53,32 +55,32 @@ impl Vocab {
         VocabBuilder { vocab }
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub(crate) fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// The id of a token, given whole.
+    /// The id of the token with exactly these bytes.
     pub fn id(&self, token: &[u8]) -> Option<u32> {
         self.place(token).map(|place| self.id_at(place))
     }
 
-    /// The place of a token in the order of the file.
+    /// The position of a token in the order of the file.
     pub(crate) fn place(&self, token: &[u8]) -> Option<usize> {
         self.by_bytes.find(hash(&self.hasher, token), |&place| self.at(place) == token).map(|&place| place as usize)
     }
 
-    /// The id of the token at a place.
+    /// The id of the token at a position.
     pub(crate) fn id_at(&self, place: usize) -> u32 {
         self.ids[place]
     }
 
-    /// The bytes of the token at a place.
+    /// The bytes of the token at a position.
     pub(crate) fn token_at(&self, place: usize) -> Option<&[u8]> {
         (place < self.len()).then(|| self.at(place as u32))
     }
 
-    /// The bytes of a token.
+    /// The bytes of the token with this id.
     pub fn token(&self, id: u32) -> Option<&[u8]> {
         let place = match &self.by_id {
             ById::Dense(places) => *places.get(id as usize)?,
@@ -92,12 +94,12 @@ impl Vocab {
         self.ids.iter().enumerate().map(|(place, &id)| (self.at(place as u32), id))
     }
 
-    /// The largest id.
+    /// The largest id; `None` if there are no tokens.
     pub fn max_id(&self) -> Option<u32> {
         self.ids.iter().copied().max()
     }
 
-    /// One more than the largest id, where ids are dense enough for a table; else zero.
+    /// One more than the largest id if the ids are dense enough for a table, otherwise zero.
     pub(crate) fn dense_ids(&self) -> usize {
         match &self.by_id {
             ById::Dense(places) => places.len(),
@@ -110,7 +112,7 @@ impl Vocab {
         self.bytes.len()
     }
 
-    /// Heap memory held, in bytes.
+    /// The allocated heap memory in bytes.
     pub fn memory_bytes(&self) -> usize {
         let by_id = match &self.by_id {
             ById::Dense(places) => places.capacity() * 4,
@@ -127,34 +129,36 @@ impl Vocab {
     }
 }
 
-/// At most so many bytes are in a hash table with room for so many entries.
+/// An upper bound of the size in bytes of a hash table with room for `entries` entries.
 fn table_bytes<T>(entries: usize) -> usize {
-    // A table has up to twice as many slots as seven eighths need, each with a byte of control.
+    // The number of slots is at most twice 8/7 of the number of entries, and each slot has a
+    // control byte.
     entries.saturating_mul(3).saturating_mul(size_of::<T>() + 1)
 }
 
-/// Where the token of a place stands.
+/// The range of the bytes of the token at a position.
 fn span(ends: &[u32], place: u32) -> Range<usize> {
     let place = place as usize;
     let start = if place == 0 { 0 } else { ends[place - 1] };
     start as usize..ends[place] as usize
 }
 
-/// Of a token alone: its length is part of what is made of the bytes.
+/// The hash of a token. It consists of the bytes only: the hasher includes their number.
 fn hash(hasher: &RandomState, token: &[u8]) -> u64 {
     let mut hasher = hasher.build_hasher();
     hasher.write(token);
     hasher.finish()
 }
 
-/// Takes the tokens one by one, then checks that no two share an id.
+/// Collects the tokens one by one, then checks that no two share an id.
 #[derive(Debug)]
 pub(crate) struct VocabBuilder {
     vocab: Vocab,
 }
 
 impl VocabBuilder {
-    /// Adds a token. One that is there already takes the new id, as a repeated key of a JSON object does.
+    /// Adds a token. If a token is added again, it gets the later id, like a repeated key of a JSON
+    /// object. Errors: more than 4 GiB of token bytes, or not enough memory.
     pub(crate) fn push(&mut self, token: &[u8], id: u32) -> Result<(), LoadError> {
         let vocab = &mut self.vocab;
         let end = vocab.bytes.len() + token.len();
@@ -177,8 +181,8 @@ impl VocabBuilder {
         Ok(())
     }
 
-    /// For tokens added in the order of their ids, from 0 on. A repeated token keeps all its ids;
-    /// the last one is found by its text.
+    /// Finishes a vocabulary whose tokens were added in the order of their ids, from 0 on. A
+    /// repeated token keeps all its ids; a lookup of its bytes returns the last one.
     pub(crate) fn finish_list(mut self) -> Result<Vocab, LoadError> {
         let Vocab { bytes, ends, ids, by_bytes, hasher, by_id } = &mut self.vocab;
         debug_assert!(ids.iter().zip(0..).all(|(&id, place)| id == place));
@@ -225,8 +229,8 @@ impl VocabBuilder {
         Ok(self.vocab)
     }
 
-    /// Makes the table by bytes, now that it is known how large it has to be. Of a repeated token the first place and the
-    /// last id stay.
+    /// Builds the table by bytes, now that its size is known. A repeated token keeps its first
+    /// position and its last id.
     fn index(&mut self) -> Result<(), LoadError> {
         let Vocab { bytes, ends, ids, by_bytes, hasher, .. } = &mut self.vocab;
         let text = |place: u32| &bytes[span(ends, place)];

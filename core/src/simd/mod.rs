@@ -18,8 +18,9 @@
 //!
 //! Terms: a *level* is an instruction set; a *lane* is one element of a vector register.
 //!
-//! Every kernel exists at [`Level::Scalar`] or has a scalar twin that its caller falls back to.
-//! Tests run each kernel at all levels of the CPU and compare the results with that twin.
+//! Every kernel has a scalar implementation, either at [`Level::Scalar`] or in the code that its
+//! caller uses instead. Tests run each kernel at all levels of the CPU and compare the results with
+//! those of the scalar implementation.
 
 #![allow(unsafe_code)]
 
@@ -173,7 +174,8 @@ impl Simd {
         }
     }
 
-    /// A bit for each number that equals `wanted` after a right shift by `shift`, which is below 64.
+    /// Returns a bit for each number that equals `wanted` after a right shift by `shift`, which
+    /// must be below 64.
     #[inline(always)]
     pub(crate) fn match_high_bits(self, numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
         match self.0 {

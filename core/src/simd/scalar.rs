@@ -1,5 +1,5 @@
-//! The kernels of [`super::Simd`] byte by byte: used by CPUs without a faster level, and the twin
-//! that tests compare the other levels with.
+//! The kernels of [`super::Simd`] byte by byte. They run on CPUs without a faster level, and tests
+//! compare the other levels with them.
 
 use std::mem::MaybeUninit;
 

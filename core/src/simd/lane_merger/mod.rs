@@ -5,8 +5,8 @@
 //! A lane never waits for the merge table's cache lines of another lane either: a round prefetches
 //! all of them before it reads the first.
 //!
-//! Only CPUs with AVX-512 can do this; [`LaneMerger::new`] asks. Elsewhere words are merged one by
-//! one by [`crate::bpe::short_word`], which is also the twin that tests compare with.
+//! This requires AVX-512, for which [`LaneMerger::new`] checks. Other CPUs merge words one by one
+//! with [`crate::bpe::short_word`]. Tests compare the two.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;

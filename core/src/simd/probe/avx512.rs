@@ -1,5 +1,5 @@
-//! The kernels of [`super`] with AVX-512: the keys of eight words at once, and both slots of a bucket
-//! compared at once. The scalar code in [`super`] is the twin that tests compare with.
+//! The kernels of [`super`] with AVX-512: they compute the keys of eight words at once, and compare
+//! both slots of a bucket at once. Tests compare them with the scalar code in [`super`].
 
 use std::arch::x86_64::*;
 use std::mem::{MaybeUninit, offset_of};
@@ -173,8 +173,8 @@ fn write_hits<'t>(
         if packed.count() > PackedIds::CAPACITY {
             let Some(ids) = spilled(packed).filter(|ids| ids.len() <= MAX_SHORT_LEN) else { break };
             let lanes = (1 << ids.len()) - 1;
-            // SAFETY: the masked load reads the ids only. The store writes sixteen numbers, which is
-            // MAX_SHORT_LEN + 1, within `to` by the invariant above.
+            // SAFETY: the masked load reads only the ids. The store writes sixteen numbers, which
+            // are MAX_SHORT_LEN + 1, within `to` by the invariant above.
             unsafe {
                 let numbers = _mm512_maskz_loadu_epi32(lanes, ids.as_ptr().cast());
                 _mm512_storeu_si512(to.as_mut_ptr().add(written).cast(), numbers);

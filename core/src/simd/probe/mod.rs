@@ -21,7 +21,8 @@ use crate::word_key::{self, Key, MAX_SHORT_LEN, NOT_SHORT, fold};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C, align(32))]
 pub(crate) struct Slot {
-    /// Zero marks an empty slot.
+    /// The ids. A count above [`PackedIds::CAPACITY`] means that they are stored outside of the
+    /// slot.
     pub(crate) key: Key,
     /// The ids. A count above [`PackedIds::CAPACITY`] says that they are kept elsewhere.
     pub(crate) ids: PackedIds,
@@ -126,9 +127,9 @@ impl Simd {
         (done, not_short)
     }
 
-    /// Appends the ids of words, up to the first word that is not in its primary bucket or whose ids
-    /// are gone. `spilled` returns the ids that are kept outside of a slot, [`MAX_SHORT_LEN`] at
-    /// most, or `None` if they are gone.
+    /// Appends the ids of words, up to the first word that is not in its primary bucket or whose
+    /// ids were overwritten. `spilled` returns the ids that are stored outside of a slot,
+    /// [`MAX_SHORT_LEN`] at most, or `None` if they were overwritten.
     ///
     /// # Panics
     /// If the spare capacity of `ids` is smaller than [`MAX_SHORT_LEN`] for each word.
@@ -178,7 +179,7 @@ use avx512::{append_hits as append_hits_avx512, keys as keys_avx512, primary_mis
 #[cfg(not(target_arch = "x86_64"))]
 use no_avx512::{append_hits as append_hits_avx512, keys as keys_avx512, primary_misses as primary_misses_avx512};
 
-/// What takes the place of `avx512` on other architectures, where no [`super::cpu::Avx512`] exists.
+/// Stubs of `avx512` for other architectures, where no [`super::cpu::Avx512`] exists.
 #[cfg(not(target_arch = "x86_64"))]
 mod no_avx512 {
     use super::super::cpu::Avx512;

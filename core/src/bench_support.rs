@@ -1,7 +1,9 @@
-//! Single stages, for the benches: no part of the interface, and nothing else may build on it.
+//! Access to single stages for the benchmarks. It is not part of the public interface, and nothing
+//! else may use it.
 //!
-//! Splitting, the word cache and the model are not public, and from outside none of them can be timed without the others.
-//! This door is always compiled, not behind a feature: so it is linted and cannot fall behind.
+//! Splitting, the word cache and the model are not public, so other crates could not measure them
+//! separately. The module is always compiled, not only with a feature, so that it is linted and
+//! cannot become outdated.
 
 use crate::aligned::AlignedText;
 use crate::budget::Budget;
@@ -15,7 +17,7 @@ use crate::span::Span;
 use crate::text::Text;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// The instructions that scanners use on this processor.
+/// The name of the SIMD level in use.
 pub fn instruction_set() -> String {
     Simd::best().name().to_owned()
 }
@@ -30,13 +32,13 @@ pub struct Splitter<'a> {
 }
 
 impl<'a> Splitter<'a> {
-    /// Of `tokenizer`; its normalizer is left out.
+    /// Creates a splitter. It ignores the normalizer of the tokenizer.
     pub fn new(tokenizer: &'a Tokenizer) -> Self {
         let ends = Vec::with_capacity(WORDS_AT_A_TIME);
         Self { tokenizer, ends, text: AlignedText::default(), splits: Splits::default() }
     }
 
-    /// How many words there are in a text.
+    /// The number of words of a text.
     pub fn words(&mut self, text: &str) -> Result<usize, EncodeError> {
         let Self { tokenizer, ends, .. } = self;
         if let Some(scanner) = tokenizer.scanner {
@@ -61,7 +63,7 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// One encoder with a word cache of its own, which no call but its own has filled.
+/// An encoder with a word cache of its own, which only its own calls fill.
 #[derive(Debug)]
 pub struct Worker<'a> {
     tokenizer: &'a Tokenizer,
@@ -71,7 +73,8 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// With a word cache of at most so many bytes, which knows what a tokenizer's does from the start. With none every word is merged anew.
+    /// Creates an encoder whose word cache has at most `cache_bytes` bytes and is seeded like that
+    /// of a tokenizer. With 0 bytes every word is merged again.
     pub fn new(tokenizer: &'a Tokenizer, options: &EncodeOptions, cache_bytes: usize) -> Result<Self, EncodeError> {
         let plan = tokenizer.plan(options)?;
         let mut encoder = Encoder::new(cache_bytes, 0);
@@ -79,7 +82,8 @@ impl<'a> Worker<'a> {
         Ok(Self { tokenizer, plan, encoder, out: Encoding::default() })
     }
 
-    /// How many tokens a text has; they are made, with the columns that the options name, and forgotten.
+    /// Encodes a text with the columns of the options and returns its number of tokens. The result
+    /// is discarded.
     pub fn encode(&mut self, text: &str) -> Result<usize, EncodeError> {
         self.out.clear();
         self.encoder.encode(self.tokenizer, &Text::Utf8(text).into(), &self.plan, &mut self.out)?;

@@ -1,4 +1,4 @@
-//! What tests of several rooms read from `testdata/`.
+//! Files of `testdata/` that several tests use.
 
 use std::io::Read;
 use std::sync::LazyLock;
@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
-/// Which characters belong to which class, and what normalizers make of each, as recorded from the references.
+/// Recorded from the reference implementations: the characters of each class, and the results of
+/// normalizers for each character.
 pub(crate) static CHARACTER_CLASSES: LazyLock<Value> = LazyLock::new(|| {
     let mut text = String::new();
     let packed = include_bytes!("../testdata/charclass.json.gz");
@@ -14,7 +15,7 @@ pub(crate) static CHARACTER_CLASSES: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(&text).expect("it is JSON")
 });
 
-/// The code points that are in a class, as inclusive ranges.
+/// The code points of a class, as inclusive ranges.
 pub(crate) fn ranges(contains: impl Fn(char) -> bool) -> Value {
     let mut ranges: Vec<[u32; 2]> = vec![];
     for code in ('\0'..=char::MAX).filter(|&c| contains(c)).map(u32::from) {

@@ -1,4 +1,4 @@
-//! Any ids, as a whole and as a stream.
+//! Arbitrary ids, decoded as a whole and as a stream.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use super::draw::Draw;
 use crate::load::encodings;
 use crate::{DecodeError, DecodeOptions, DecodeStream, Tokenizer};
 
-/// A tokenizer whose tokens are everything that decoders treat in a way of its own.
+/// A tokenizer whose tokens include all kinds that decoders treat differently.
 pub(crate) fn tokenizer(decoder: &serde_json::Value) -> Tokenizer {
     let tokens = [
         "a", " ", "  ", "▁", "▁▁a", "é", "中", "Ã", "©", "Ġ", "Ġâ", "Ĥ", "¬", "##", "##b", "</w>", "b</w>", "_", "|",
@@ -23,7 +23,7 @@ pub(crate) fn tokenizer(decoder: &serde_json::Value) -> Tokenizer {
     Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file loads")
 }
 
-/// Decoders of every kind, some of which cannot tell a text before its end.
+/// Decoders of every kind. Some of them can only return text at the end of the input.
 pub(crate) fn components() -> Vec<Value> {
     vec![
         json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true}),
@@ -44,7 +44,8 @@ pub(crate) fn components() -> Vec<Value> {
     ]
 }
 
-/// The pieces of a stream that gets so many ids at a time, then the rest, are the text of them all; and again after its end.
+/// Checks that a stream that gets the ids in chunks of these lengths, and then the rest, returns
+/// the same text as decoding all ids at once; and again after its end.
 pub(crate) fn check(components: &[Value], ids: &[u32], lengths: &[usize]) {
     let decoder = match components {
         [] => Value::Null,
@@ -69,7 +70,7 @@ fn check_stream(tokenizer: &Tokenizer, options: DecodeOptions, ids: &[u32], leng
     }
 }
 
-/// Of ranks: a broken character for each byte that is none, and tokens of several.
+/// A tokenizer of ranks, with tokens of a single byte or of several that are not valid UTF-8.
 static RANKS: LazyLock<Tokenizer> = LazyLock::new(|| {
     let bytes = (0..=255u8).map(|byte| vec![byte]);
     let more = [&b"\xE4\xB8"[..], b"\xB8\xAD", b" a", b"\xF0\x9F\x98", b"\x80\xC3", b"\n\n"].map(<[u8]>::to_vec);
@@ -81,7 +82,7 @@ static RANKS: LazyLock<Tokenizer> = LazyLock::new(|| {
     Tokenizer::from_ranks(lines.collect::<String>().as_bytes(), &definition).expect("the ranks are sound")
 });
 
-/// Bytes as decoders, ids, and how many of them come at a time.
+/// Interprets bytes as decoders, ids, and the lengths of the chunks of ids.
 pub(super) fn decode(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let lengths = draw.list(24, |draw| draw.below(5));
@@ -96,7 +97,7 @@ pub(super) fn decode(bytes: &[u8]) {
     check(&components, &ids, &lengths);
 }
 
-/// The bytes of all tokens end to end, or the first id that is none.
+/// Checks the concatenated bytes of all tokens, or the error for the first unknown id.
 fn ranks(ids: &[u32], options: DecodeOptions, lengths: &[usize]) {
     let mut bytes = vec![];
     for (index, &id) in ids.iter().enumerate() {

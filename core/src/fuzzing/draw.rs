@@ -1,6 +1,6 @@
-//! A case out of bytes: whatever they are there is one, and what is missing reads as zeros.
+//! Interprets bytes as a case. Any bytes are valid, and missing bytes are read as zeros.
 
-/// Reads a case, front to back.
+/// Reads a case from the start of the bytes.
 pub(crate) struct Draw<'a>(&'a [u8]);
 
 impl<'a> Draw<'a> {
@@ -22,7 +22,7 @@ impl<'a> Draw<'a> {
         self.byte() & 1 == 1
     }
 
-    /// A number below `end`, which is at least one: of one byte where that is enough.
+    /// A number below `end`, which must be at least one; read from a single byte if possible.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         if end <= 256 { usize::from(self.byte()) % end } else { self.word() as usize % end }
     }
@@ -39,8 +39,9 @@ impl<'a> Draw<'a> {
         self.0.is_empty()
     }
 
-    /// All that is left: as UTF-8, with U+FFFD for what is none, or as numbers of pieces. The highest numbers repeat the
-    /// piece before them, so that a few bytes make a word of hundreds. It ends when it has `most` bytes or more.
+    /// Interprets all remaining bytes as text: either as UTF-8, with U+FFFD for invalid bytes, or
+    /// as indices of `pieces`. The highest byte values repeat the previous piece, so that a few
+    /// bytes give a word of hundreds of bytes. The text ends when it has at least `most` bytes.
     pub(crate) fn text(&mut self, pieces: &[&str], most: usize) -> String {
         const REPEATS: u8 = 240;
         let as_utf8 = self.byte() % 4 == 3;

@@ -1,4 +1,4 @@
-//! Merges and ranks drawn at random, against merging by definition.
+//! Random merges and ranks, compared with merging by definition.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,21 +15,24 @@ use crate::pretokenizer::scanner::twins::{TWINS, Twin};
 use crate::text::Text;
 use crate::tokenizer::{DecodeOptions, EncodeOptions, RankDefinition, Tokenizer};
 
-/// What tokens and texts are made of; parts of characters among them.
+/// Building blocks of tokens and texts, including parts of characters.
 const LETTERS: [&[u8]; 12] = [b"a", b"b", b"s", b" ", b"'", b"1", b"\n", b"\xC3", b"\xA9", b"\xE4", b"\xB8", b"\xAD"];
 const PIECES: [&str; 14] = ["a", "b", "s", " ", "'", "1", "\n", "é", "中", "q", "ab", "  ", "'s", "aaaaaaaa"];
 const LONGEST_TOKEN: usize = 300;
 
-/// A vocabulary by its definition.
+/// A vocabulary, encoded by definition.
 enum Model {
-    /// All tokens by their ranks: the two neighbours are joined that make the token of the lowest rank.
+    /// All tokens by their ranks. The two neighbours that form the token of the lowest rank are
+    /// merged.
     Ranks(Vec<Vec<u8>>),
-    /// The tokens by their ids, and the pairs that join; whether a word that is a token is left whole.
+    /// The tokens by their ids, the pairs that merge, and whether a word that is a token stays
+    /// whole.
     Merges(Vec<Vec<u8>>, Vec<(u32, u32, Merge)>, bool),
 }
 
 impl Model {
-    /// Tokens made of two others, beside the 256 bytes.
+    /// Draws a vocabulary of the 256 bytes and of tokens that are each the concatenation of two
+    /// others.
     fn draw(draw: &mut Draw<'_>) -> Self {
         let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).collect();
         let mut known: Vec<Vec<u8>> = LETTERS.iter().map(|letter| letter.to_vec()).collect();
@@ -55,7 +58,7 @@ impl Model {
             }
         }
         if by_ranks {
-            // A token may come before those that it is made of.
+            // A token may have a lower rank than its parts.
             let turn = draw.below(tokens.len() - 255);
             tokens[256..].rotate_left(turn);
             return Self::Ranks(tokens);
@@ -92,7 +95,7 @@ impl Model {
         }
     }
 
-    /// The ids of one word, by definition.
+    /// The ids of a word, by definition.
     fn ids(&self, word: &[u8]) -> Vec<u32> {
         let whole = |tokens: &[Vec<u8>]| tokens.iter().position(|token| token == word).map(|id| vec![id as u32]);
         match self {
@@ -105,7 +108,8 @@ impl Model {
     }
 }
 
-/// Joins the leftmost two neighbours whose bytes together have the lowest rank, as long as there are such.
+/// Merges the leftmost two neighbours whose concatenation has the lowest rank, until there are
+/// none.
 fn by_ranks(tokens: &[Vec<u8>], word: &[u8]) -> Vec<u32> {
     let rank = |bytes: &[u8]| tokens.iter().position(|token| token == bytes);
     let mut starts: Vec<usize> = (0..=word.len()).collect();
@@ -118,7 +122,7 @@ fn by_ranks(tokens: &[Vec<u8>], word: &[u8]) -> Vec<u32> {
     starts.windows(2).map(|ends| rank(&word[ends[0]..ends[1]]).expect("it was joined") as u32).collect()
 }
 
-/// Bytes as a vocabulary, a pattern and a text.
+/// Interprets bytes as a vocabulary, a pattern and a text.
 pub(super) fn encode(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let model = Model::draw(&mut draw);
@@ -127,7 +131,7 @@ pub(super) fn encode(bytes: &[u8]) {
     let twin = draw.one_of(&twins);
     let tokenizer = model.load(twin);
     let limit = draw.below(40);
-    // By definition it takes the square of a word, or the cube.
+    // Merging by definition is quadratic or cubic in the length of a word.
     let text = draw.text(&PIECES, 300);
     let mut expected = vec![];
     let mut start = 0;
@@ -149,7 +153,8 @@ pub(super) fn encode(bytes: &[u8]) {
     assert_one_by_one(&tokenizer, &text, &columns);
 }
 
-/// Words from the cache, many together, are words one by one from the model, in every column.
+/// Checks that words merged together and with the cache give the same result, in every column, as
+/// words merged one by one.
 fn assert_one_by_one(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
     let plan = tokenizer.plan(options).expect("the options are sound");
     let [together, one_by_one] = [1 << 14, 0].map(|cache_bytes| {

@@ -1,4 +1,5 @@
-//! Truncation and padding, against walking over the tokens of the whole text.
+//! Truncation and padding, compared with an implementation that works token by token on the whole
+//! text.
 
 use std::sync::LazyLock;
 
@@ -8,7 +9,8 @@ use super::draw::Draw;
 use crate::truncation::{Direction, Truncation, TruncationStrategy};
 use crate::{Columns, EncodeOptions, Encoding, PadTo, Padding, Setting, Tokenizer};
 
-/// A token a letter, and special tokens: one before and one behind a text, and three around a pair.
+/// A tokenizer with one token per letter, and with special tokens: one before and one after a
+/// single text, three around a pair.
 static LETTERS: LazyLock<Tokenizer> = LazyLock::new(|| {
     let vocab: Map<String, Value> =
         "abcdefgh[]".chars().zip(0..).map(|(letter, id)| (letter.to_string(), Value::from(id))).collect();
@@ -30,7 +32,8 @@ static LETTERS: LazyLock<Tokenizer> = LazyLock::new(|| {
 const OPEN: u32 = 8;
 const CLOSE: u32 = 9;
 
-/// The tokens of the parts that walking over a text makes, the one that is kept first; nothing where it never ends.
+/// The tokens of the windows of a text, beginning with the one that is kept. `None` if the windows
+/// would not advance.
 fn walk(tokens: &[u32], max: usize, truncation: &Truncation) -> Option<Vec<Vec<u32>>> {
     if max >= tokens.len() {
         return Some(vec![tokens.to_vec()]);
@@ -55,7 +58,8 @@ fn walk(tokens: &[u32], max: usize, truncation: &Truncation) -> Option<Vec<Vec<u
     }
 }
 
-/// The lengths that two texts are cut to, a token at a time; nothing where the strategy does not allow it.
+/// The lengths to which two texts are truncated, by removing one token at a time. `None` if the
+/// strategy does not allow it.
 fn shares(lengths: [usize; 2], max: usize, strategy: TruncationStrategy) -> Option<[usize; 2]> {
     let [mut first, mut second] = lengths;
     let first_was_longer = first > second;
@@ -93,7 +97,7 @@ fn target(padding: &Padding, longest: usize) -> usize {
     target
 }
 
-/// Bytes as two texts, options, and lengths.
+/// Interprets bytes as two texts, options, and lengths.
 pub(super) fn lengths(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let direction = |draw: &mut Draw<'_>| if draw.flag() { Direction::Left } else { Direction::Right };
@@ -126,7 +130,7 @@ pub(super) fn lengths(bytes: &[u8]) {
     let [first, second] = [ids(&mut draw), ids(&mut draw)];
     let text = |ids: &[u32]| ids.iter().map(|&id| char::from(b'a' + id as u8)).collect::<String>();
     let [first_text, second_text] = [text(&first), text(&second)];
-    // What no single text could be cut to is refused for pairs as well.
+    // A stride that no single text allows is an error for pairs as well.
     let added = |pair: bool| if pair { 3 } else { 2 };
     let left = |pair: bool| {
         truncation
@@ -156,7 +160,7 @@ pub(super) fn lengths(bytes: &[u8]) {
     }
 }
 
-/// The parts of one text, special tokens included.
+/// The windows of one text, including special tokens.
 fn single(tokens: &[u32], truncation: &Truncation, options: &EncodeOptions) -> Option<Vec<Vec<u32>>> {
     let around = |part: Vec<u32>| match options.add_special_tokens {
         true => [&[OPEN], &part[..], &[CLOSE]].concat(),
@@ -166,7 +170,8 @@ fn single(tokens: &[u32], truncation: &Truncation, options: &EncodeOptions) -> O
         None => vec![tokens.to_vec()],
         Some(max) if tokens.len() <= max => vec![tokens.to_vec()],
         Some(max) => {
-            // One text pays alone, whatever the strategy; but it is not the second, and must not become empty.
+            // A single text is truncated by every strategy except OnlySecond, unless nothing of it
+            // may remain.
             match truncation.strategy {
                 TruncationStrategy::OnlySecond if max > 0 => return None,
                 _ => walk(tokens, max, truncation)?,
@@ -176,7 +181,7 @@ fn single(tokens: &[u32], truncation: &Truncation, options: &EncodeOptions) -> O
     Some(parts.into_iter().map(around).collect())
 }
 
-/// What is kept of two texts, special tokens included.
+/// The kept tokens of two texts, including special tokens.
 fn pair(first: &[u32], second: &[u32], truncation: &Truncation, options: &EncodeOptions) -> Option<Vec<u32>> {
     let kept = match room(truncation, options, 3) {
         None => [first.to_vec(), second.to_vec()],
@@ -192,12 +197,13 @@ fn pair(first: &[u32], second: &[u32], truncation: &Truncation, options: &Encode
     })
 }
 
-/// How many tokens of texts there may be; nothing where the special tokens alone are too many, and nothing is cut.
+/// The number of tokens of texts that fit into the maximum length. `None` if the special tokens
+/// alone exceed it; nothing is truncated then.
 fn room(truncation: &Truncation, options: &EncodeOptions, added: usize) -> Option<usize> {
     truncation.max_length.checked_sub(if options.add_special_tokens { added } else { 0 })
 }
 
-/// Columns are as long as the ids, and masks say what is padding.
+/// Checks that columns have the length of the ids, and that masks distinguish padding from tokens.
 fn check_columns(encoding: &Encoding, padding: &Padding) {
     for part in std::iter::once(encoding).chain(&encoding.overflowing) {
         let length = part.len();

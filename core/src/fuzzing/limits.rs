@@ -1,4 +1,5 @@
-//! Chains of any components on short and repetitive texts: what they make is bounded by the input, and so is what is made of it.
+//! Sequences of arbitrary components on short and repetitive texts: their output, and all results
+//! that are computed from it, are limited by the input.
 
 use serde_json::{Value, json};
 
@@ -7,15 +8,15 @@ use crate::budget::{BYTES_PER_ID, DEFAULT_MAX_EXPANSION, LEAST_OUTPUT};
 use crate::text::Text;
 use crate::{Columns, DecodeError, DecodeOptions, DecodeStream, EncodeError, EncodeOptions, SpecialTokens, Tokenizer};
 
-/// Texts that components look for, put, or take away.
+/// Texts that components search for, insert, or remove.
 const STRINGS: [&str; 10] = ["", "a", "aa", " ", "▁", "é", "b", "ab", "</w>", "\u{fdfa}"];
 const PATTERNS: [&str; 8] = ["a", "", "a*", "(?=a*b)a", r"\s+(?!\S)|\s", "(?:a|ab)+?", "(?<!b)a", "."];
-/// The longest text that a component may have.
+/// Maximum length in bytes of a text of a component.
 const LONG: usize = 70_000;
 
 fn string(draw: &mut Draw<'_>) -> String {
     let text = draw.one_of(&STRINGS);
-    // Now and then one that is as long as all output may be.
+    // Sometimes a text that is as long as the output may be.
     if draw.below(16) == 0 { text.repeat(LONG / text.len().max(1)) } else { text.into() }
 }
 
@@ -68,7 +69,8 @@ fn decoder(draw: &mut Draw<'_>) -> Value {
     }
 }
 
-/// A component, or several of them: one that doubles what it reads is most telling many times in a row.
+/// Draws a component, or a sequence of several. A component that doubles its input is most
+/// effective if it is repeated many times.
 fn chain(draw: &mut Draw<'_>, list: &str, component: fn(&mut Draw<'_>) -> Value) -> Value {
     let mut parts = draw.list(4, component);
     if let Some(last) = parts.last().filter(|_| draw.below(3) == 0).cloned() {
@@ -104,7 +106,7 @@ fn file(draw: &mut Draw<'_>) -> Value {
     })
 }
 
-/// Bytes as a file and a text.
+/// Interprets bytes as a file and a text.
 pub(super) fn limits(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let file = file(&mut draw);
@@ -116,7 +118,8 @@ pub(super) fn limits(bytes: &[u8]) {
     let limit = LEAST_OUTPUT.max(DEFAULT_MAX_EXPANSION * text.len());
     let ids = match tokenizer.encode(Text::Utf8(&text), &options) {
         Ok(made) => {
-            // A byte of what the model sees is at most one token, and overlapping added tokens are one for each byte.
+            // A byte of the model's input becomes at most one token. Overlapping added tokens give
+            // at most one further token for each byte.
             assert!(made.len() <= limit + text.len(), "{} tokens of {} bytes", made.len(), text.len());
             let bytes: usize = made.tokens().iter().map(String::len).sum();
             assert!(bytes <= limit, "{bytes} bytes of tokens of {} bytes", text.len());
@@ -134,7 +137,7 @@ pub(super) fn limits(bytes: &[u8]) {
     let limit = (1 << 20).max(DEFAULT_MAX_EXPANSION * BYTES_PER_ID * ids.len());
     let whole = tokenizer.decode(ids, &DecodeOptions::default());
     match &whole {
-        // What is no UTF-8 becomes U+FFFD, which has three bytes.
+        // Invalid UTF-8 becomes U+FFFD, which has three bytes.
         Ok(text) => assert!(text.len() <= 3 * limit, "{} bytes of {} ids", text.len(), ids.len()),
         Err(DecodeError::OutputLimit { reached, limit: told }) => assert!(*told == limit && *reached > limit),
         Err(error) => assert!(matches!(error, DecodeError::Pattern { .. }), "{error}"),

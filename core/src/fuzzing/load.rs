@@ -5,7 +5,7 @@ use crate::text::Text;
 use crate::tokenizer::{DecodeOptions, EncodeOptions, RankDefinition, Tokenizer};
 use crate::{Columns, LoadError, Padding, Setting};
 
-/// Texts that most components do something to.
+/// Texts that most components change.
 const TEXTS: [&str; 6] = [
     "",
     "Hello, wörld! 123  中文\n",
@@ -15,8 +15,8 @@ const TEXTS: [&str; 6] = [
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 ];
 
-/// Bytes as a tokenizer.json, a tekken.json and a rank file. What loads encodes and decodes without a panic, and what is saved
-/// loads again and gives the same ids.
+/// Interprets bytes as a tokenizer.json, a tekken.json and a rank file. If one loads, encoding and
+/// decoding must not panic, and after saving and loading it must give the same ids.
 pub(super) fn load(bytes: &[u8]) {
     let own = RankDefinition { pattern: r"\w+|\s+|[^\w\s]+".into(), special_tokens: vec![("<s>".into(), 5)] };
     let bundled = encodings::definition("cl100k_base").expect("it is bundled");
@@ -35,7 +35,7 @@ fn works(loaded: Result<Tokenizer, LoadError>) {
     };
     let saved = tokenizer.to_json().ok();
     let again = saved.map(|file| Tokenizer::from_bytes(&file).expect("what was saved loads"));
-    // The file may ask for more padding than a test should wait for, and dropout is not the same twice.
+    // The file may request more padding than a test should wait for, and dropout is random.
     let options = EncodeOptions {
         columns: Columns::ALL,
         padding: Setting::On(Padding::default()),

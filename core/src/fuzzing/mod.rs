@@ -1,21 +1,26 @@
-//! The checks that fuzz targets run, one function a target: any bytes are a case, and a panic is a finding.
+//! The checks of the fuzz targets, one function per target. Any bytes are a valid case, and a panic
+//! is a finding.
 //!
-//! `fuzz/` has the targets, and `npm run fuzz` runs them. What they find is kept under a name of its own in
-//! `testdata/fuzz/TARGET/`, and every `cargo test` runs all that lies there, beside bytes that are drawn at random.
-//! The module is there for tests and with the feature `fuzzing`.
+//! The targets are in `fuzz/`, and `npm run fuzz` runs them. Findings are stored as named files in
+//! `testdata/fuzz/TARGET/`; every `cargo test` runs all of these files, and additionally random
+//! bytes. The module is compiled for tests and with the feature `fuzzing`.
 //!
-//! - [`encode`]: random merges and random ranks, against words by regular expression and merging by definition.
-//! - [`scanner`]: every scanner against its regular expressions.
-//! - [`split_points`]: long words cut where no merge joins, against the same in one piece.
-//! - [`models`]: WordPiece, Unigram and WordLevel, with and without segmenter, and by definition.
-//! - [`load`]: bytes as files. What loads has to work, and to load again after it was saved.
-//! - [`decode`]: any ids, as a whole and as a stream.
-//! - [`lengths`]: truncation and padding against walking over the tokens.
-//! - [`rows`]: batches on several threads against one row at a time.
-//! - [`parts`]: long texts that a batch cuts, against the same in one piece.
-//! - [`limits`]: chains of any components, whose output is bounded by the input.
-//! - [`patterns`]: any regular expressions, whose work is bounded by the text.
-//! - [`pool`]: each pool, alone and shared by threads, against a naive model.
+//! - [`encode`]: random merges and ranks, compared with splitting by regular expression and merging
+//!   by definition.
+//! - [`scanner`]: every scanner, compared with its regular expressions.
+//! - [`split_points`]: long words that are split where no merge is possible, compared with the
+//!   unsplit words.
+//! - [`models`]: WordPiece, Unigram and WordLevel, with and without segmenter, and compared with
+//!   the naive models.
+//! - [`load`]: bytes as files. Files that load must work, and must load again after saving.
+//! - [`decode`]: arbitrary ids, decoded as a whole and as a stream.
+//! - [`lengths`]: truncation and padding, compared with an implementation that works token by
+//!   token.
+//! - [`rows`]: batches on several threads, compared with single rows.
+//! - [`parts`]: long texts that a batch splits, compared with the unsplit texts.
+//! - [`limits`]: sequences of arbitrary components, whose output is limited by the input.
+//! - [`patterns`]: arbitrary regular expressions, whose work is limited by the text.
+//! - [`pool`]: each kind of pool, alone and shared by threads, compared with a naive model.
 
 pub(crate) mod decode;
 mod draw;
@@ -33,7 +38,7 @@ pub(crate) mod split_points;
 #[cfg(test)]
 mod tests;
 
-/// A target: its name, and what it does with bytes.
+/// A target: its name and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
@@ -52,10 +57,10 @@ pub const TARGETS: [Target; 12] = [
     ("pool", pool::pool),
 ];
 
-/// Does what the target of this name does with bytes.
+/// Runs the target of this name.
 ///
 /// # Panics
-/// When the check fails, or there is no such target.
+/// If the check fails, or if there is no such target.
 pub fn run(name: &str, bytes: &[u8]) {
     let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target");
     target(bytes);

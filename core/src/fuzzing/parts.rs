@@ -1,4 +1,4 @@
-//! Long texts that a batch cuts into parts, against the same in one piece.
+//! Long texts that a batch splits into parts, compared with the unsplit texts.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,8 @@ use super::draw::Draw;
 use crate::batch::{self, BatchError, RunOptions};
 use crate::{EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer};
 
-/// A byte-level tokenizer with NFC, two tokens before a text and one behind it, and these added tokens.
+/// A byte-level tokenizer with NFC, these added tokens, and special tokens: two before a text and
+/// one after it.
 pub(crate) fn byte_level(added_tokens: Value) -> Tokenizer {
     let vocab: serde_json::Map<_, _> =
         crate::byte_level::CHARACTERS.iter().enumerate().map(|(byte, c)| (c.to_string(), byte.into())).collect();
@@ -29,7 +30,7 @@ pub(crate) fn byte_level(added_tokens: Value) -> Tokenizer {
     Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
 }
 
-/// An added token of a file. It takes the white space before it.
+/// An added token of a file, with `lstrip`.
 pub(crate) fn added(id: u32, content: &str, rstrip: bool, single_word: bool, normalized: bool) -> Value {
     json!({"id": id, "content": content, "lstrip": true, "rstrip": rstrip, "single_word": single_word, "normalized": normalized, "special": true})
 }
@@ -58,8 +59,8 @@ fn of_characters(normalizer: &Value, pre_tokenizer: &Value, is_unigram: bool) ->
     Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
 }
 
-/// With added tokens that take what stands beside them as far as texts can still be cut; two rank files; and two with
-/// segmenters.
+/// Tokenizers: one with added tokens that include adjacent text, as far as texts can still be
+/// split; two of rank files; and two with segmenters.
 pub(crate) static TOKENIZERS: LazyLock<[Tokenizer; 5]> = LazyLock::new(|| {
     let ranks = |name: &str| {
         let path = format!("{}/../encodings/{name}.tiktoken", env!("CARGO_MANIFEST_DIR"));
@@ -108,7 +109,7 @@ pub(crate) const PIECES: [&str; 24] = [
     "_",
 ];
 
-/// Bytes as a tokenizer, options, the size of parts, and a text, sound or not.
+/// Interprets bytes as a tokenizer, options, the size of parts, and a text that may be invalid.
 pub(super) fn parts(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let tokenizer = &TOKENIZERS[draw.below(TOKENIZERS.len())];

@@ -1,4 +1,5 @@
-//! Any regular expressions on repetitive texts: all work that they do is charged, so that the budget bounds it.
+//! Arbitrary regular expressions on repetitive texts: all of their work is charged, so that the
+//! budget limits it.
 
 use super::draw::Draw;
 use crate::budget::{Budget, LEAST_STEPS, STEPS_PER_BYTE};
@@ -12,7 +13,7 @@ const QUANTIFIERS: [&str; 16] =
     ["", "", "", "*", "+", "?", "*?", "+?", "??", "*+", "++", "{2}", "{1,2}", "{0,40}", "{2,}", "{3,9}?"];
 const GROUPS: [&str; 9] = ["(?:", "(", "(?>", "(?=", "(?!", "(?<=", "(?<!", "(?:", "(?i:"];
 
-/// A pattern of groups within groups.
+/// Draws a pattern with nested groups.
 fn pattern(draw: &mut Draw<'_>, depth: usize, out: &mut String) {
     for branch in 0..=draw.below(3) {
         if branch > 0 {
@@ -31,7 +32,7 @@ fn pattern(draw: &mut Draw<'_>, depth: usize, out: &mut String) {
     }
 }
 
-/// Bytes as a pattern and a text.
+/// Interprets bytes as a pattern and a text.
 pub(super) fn patterns(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let dialect = if draw.flag() { Dialect::FancyRegex } else { Dialect::Oniguruma };
@@ -42,7 +43,7 @@ pub(super) fn patterns(bytes: &[u8]) {
     check(&source, dialect, &text);
 }
 
-/// What a pattern does on a text is charged, and no more than the budget is.
+/// Checks that the work of a pattern on a text is charged, and that the budget is not exceeded.
 pub(crate) fn check(source: &str, dialect: Dialect, text: &str) {
     let Ok(pattern) = Pattern::new(source, dialect, "test") else { return };
     let mut budget = Budget::of_text(text.len());
@@ -51,7 +52,8 @@ pub(crate) fn check(source: &str, dialect: Dialect, text: &str) {
     meter::taken();
     let result = pattern.for_each_match(text, &mut budget, |_| ());
     let (work, charged) = (meter::taken(), before - budget.steps);
-    // What runs when the budget ends is not charged any more: a run of characters, or a chunk of bytes.
+    // When the budget ends, work in progress is no longer charged: a run of characters, or a chunk
+    // of bytes.
     let slack = if result.is_err() { 3 * text.len() as u64 + 10_000 } else { 16 };
     assert!(work <= 3 * charged + slack, "{source} on {} bytes: {work} done, {charged} charged", text.len());
 }

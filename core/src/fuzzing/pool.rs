@@ -1,13 +1,13 @@
-//! Pools against a naive model: traces of what is lent and comes back.
+//! Pools, compared with a naive model on traces of allocations and releases.
 
 use super::draw::Draw;
 use crate::memory::pool::model::{CheckedPool, FakePages, PoolOp, drive, drive_shared};
 use crate::memory::pool::{Binned, Off, Split};
 
-/// The longest trace.
+/// Maximum length of a trace.
 const MOST: usize = 400;
 
-/// Bytes as a pool, its cap, and what is done to it.
+/// Interprets bytes as a pool, its cap, and operations on it.
 pub(super) fn pool(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let (which, shares) = (draw.below(3), draw.flag());
@@ -27,7 +27,7 @@ fn beside_model(pool: impl CheckedPool + 'static, shares: bool, acts: &[PoolOp],
     if shares { drive_shared(pool, acts, cap) } else { drive(pool, acts, cap) }
 }
 
-/// Two or three bytes each: as often as it asks for memory it gives some back.
+/// Draws an operation, from two or three bytes. Releases are about as frequent as allocations.
 fn act(draw: &mut Draw<'_>) -> PoolOp {
     match draw.below(24) {
         0..10 => PoolOp::Allocate(size(draw)),
@@ -39,7 +39,7 @@ fn act(draw: &mut Draw<'_>) -> PoolOp {
     }
 }
 
-/// Of 64 bytes to 128 MiB, or at an edge of classes and of rounding.
+/// Draws a size: from 64 bytes to 128 MiB, or one at a boundary of size classes or of rounding.
 fn size(draw: &mut Draw<'_>) -> usize {
     const EDGES: [usize; 8] = [1, 511, 512, 513, 1 << 20, (1 << 20) + 1, 32 << 20, (32 << 20) + 1];
     match draw.below(29) {

@@ -1,4 +1,4 @@
-//! Batches on several threads, against one row at a time.
+//! Batches on several threads, compared with single rows.
 
 use std::sync::LazyLock;
 
@@ -32,7 +32,7 @@ static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| {
 
 const PIECES: [&str; 9] = ["a", "b", "é", "中", " ", "ab", "q", "1", "ab ab "];
 
-/// Bytes as rows, options, and a number of threads.
+/// Interprets bytes as rows, options, and a number of threads.
 pub(super) fn rows(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let run = RunOptions { threads: Some(1 + draw.below(4)), cancel: None };
@@ -47,10 +47,10 @@ pub(super) fn rows(bytes: &[u8]) {
         offset_unit: draw.one_of(&[OffsetUnit::Byte, OffsetUnit::CodePoint, OffsetUnit::Utf16]),
         ..EncodeOptions::default()
     };
-    // Long and short rows, and many of them, so that there are windows to hand out.
+    // Many rows, long and short ones, so that there are several windows for the threads.
     let broken = draw.below(64);
     let (mut texts, mut bytes): (Vec<Vec<u8>>, usize) = (vec![], 0);
-    // A text that is cut short has a part for every few tokens, each with columns of its own.
+    // A truncated text has a part for every few tokens, each with its own columns.
     let most = if options.overflow { truncation.max_length << 11 } else { 256 << 10 };
     while !draw.is_over() && texts.len() < 40 && bytes < most {
         let times = 1 + usize::from(draw.byte()) * 40;

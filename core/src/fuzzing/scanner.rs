@@ -1,9 +1,9 @@
-//! Scanners against their twins.
+//! Scanners, compared with their regular expressions.
 
 use super::draw::Draw;
 use crate::pretokenizer::scanner::twins::{TELLING, TWINS};
 
-/// Bytes as a text, which every scanner cuts.
+/// Interprets bytes as a text, which every scanner splits.
 pub(super) fn scanner(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let capacity = 128 + draw.below(72);

@@ -1,4 +1,5 @@
-//! Long words cut where no merge joins, and texts read as they stand, against the whole way in one piece.
+//! Long words that are split where no merge is possible, and texts that are not rewritten, compared
+//! with the slow path that handles each text as a whole.
 
 use serde_json::{Value, json};
 
@@ -6,10 +7,10 @@ use super::draw::Draw;
 use crate::encoding::{Columns, OffsetUnit};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// Letters of one to four bytes, the mark, and what makes classes change.
+/// Characters of one to four bytes, the mark `▁`, and characters at which classes change.
 pub(crate) const CHARACTERS: [char; 14] = ['a', 'b', 'q', '1', '2', '.', '\'', '\n', '\t', 'é', '中', '國', '😀', '▁'];
 
-/// How a file has its spaces written.
+/// How a file represents spaces.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Form {
     Nothing,
@@ -61,13 +62,14 @@ impl Form {
     }
 }
 
-/// A tokenizer.json in characters, of what decides whether a text is read as it stands and where it is cut.
+/// A tokenizer.json, described by the properties that decide whether a text is used without
+/// rewriting and where it is split.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
     pub(crate) form: Form,
-    /// Of [`CHARACTERS`], those that are no tokens.
+    /// The indices of [`CHARACTERS`] that are not tokens.
     pub(crate) unknown: Vec<usize>,
-    /// Pairs of tokens by number; what comes first is merged first.
+    /// Pairs of tokens, by index. Earlier pairs merge first.
     pub(crate) merges: Vec<(usize, usize)>,
     pub(crate) byte_fallback: Option<u8>,
     pub(crate) unk_token: bool,
@@ -76,7 +78,7 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// The file.
+    /// The contents of the file.
     pub(crate) fn json(&self) -> Value {
         let known = CHARACTERS.iter().enumerate().filter(|(at, _)| !self.unknown.contains(at));
         let mut tokens: Vec<String> = known.map(|(_, c)| c.to_string()).chain(["<unk>".into()]).collect();
@@ -116,7 +118,8 @@ impl File {
     }
 }
 
-/// Texts read as they stand and cut into pieces give what they give in one piece, in every column.
+/// Checks that texts that are not rewritten and are split give the same result, in every column, as
+/// on the slow path.
 pub(crate) fn check(file: &File, texts: &[String]) {
     let bytes = file.json().to_string();
     let load = || Tokenizer::from_tokenizer_json(bytes.as_bytes()).expect("it loads");
@@ -128,7 +131,7 @@ pub(crate) fn check(file: &File, texts: &[String]) {
     bpe.split_points = None;
     let every = EncodeOptions { columns: Columns::ALL, offset_unit: OffsetUnit::CodePoint, ..EncodeOptions::default() };
     for text in texts {
-        // Twice: the second time from the cache, and each time the ids alone as well.
+        // The second round uses the cache. Each round also encodes without columns.
         for _ in 0..2 {
             let [mut ids, mut expected] = [vec![], vec![]];
             assert_eq!(
@@ -141,7 +144,7 @@ pub(crate) fn check(file: &File, texts: &[String]) {
     }
 }
 
-/// Bytes as a file and a few texts.
+/// Interprets bytes as a file and a text.
 pub(super) fn split_points(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let file = File {

@@ -1,4 +1,4 @@
-//! All that fuzzing found, seeds, and bytes drawn at random: the short form of `npm run fuzz`.
+//! The findings of fuzzing, the seeds, and random bytes: a short version of `npm run fuzz`.
 
 use proptest::prelude::*;
 

@@ -1,10 +1,12 @@
-//! Work of fixed size, for an instruction count: `scripts/check-instructions.mjs` runs it under valgrind's callgrind and
-//! reads what lies between two calls of [`mark`]. The system's allocator is used, so that counts are those of this crate.
+//! Work of fixed size, for counting instructions. `scripts/check-instructions.mjs` runs it under
+//! callgrind (valgrind) and reads the counts between two calls of [`mark`]. It uses the system's
+//! allocator, so that the counts contain only instructions of this crate.
 //!
-//! usage: instructions ENCODING     prints the instruction set that scanners use
+//! Usage: `instructions ENCODING`. Prints the SIMD level that scanners use.
 //!
-//! In this order: `load`; `cold`, when no word is known but those that came before in the same texts; `warm`, when all are;
-//! `offsets`, the same with offsets in UTF-16 units; `decode`.
+//! The measured parts, in order: `load`; `cold`, encoding with a cache that contains only earlier
+//! words of the same texts; `warm`, encoding with all words in the cache; `offsets`, like `warm`
+//! with offsets in UTF-16 units; `decode`.
 
 mod common;
 
@@ -18,13 +20,13 @@ use common::{Outcome, encoding, options, texts};
 /// The word cache of each worker, in bytes.
 const CACHE: usize = 8 << 20;
 
-/// Where callgrind starts to count anew.
+/// The function at whose calls callgrind resets its counts.
 #[inline(never)]
 fn mark() {
     black_box(());
 }
 
-/// What stands between two marks.
+/// Runs `work` between two marks.
 fn between_marks<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     mark();
     let result = black_box(work()?);

@@ -1,10 +1,11 @@
-//! Three ways to share the rows of a batch among threads, in one run, on small, equal and very unequal rows.
+//! Three methods to distribute the rows of a batch among threads, compared on small, equal and very
+//! unequal rows.
 //!
-//! usage: scheduler [REPETITIONS]
+//! Usage: `scheduler [REPETITIONS]`
 //!
-//! Prints a line of JSON for each kind of rows: milliseconds of the clock of each repetition, by way. All three use the same
-//! encoders, warm: the first gives every row to rayon as a task of its own, the second sets `with_min_len`, the third is
-//! the crate's own batch.
+//! Prints a line of JSON for each kind of rows: the wall time of each repetition in milliseconds,
+//! by method. All methods use the same warm encoders. The first makes each row a rayon task, the
+//! second sets `with_min_len`, the third is the batch function of this crate.
 
 mod common;
 
@@ -24,10 +25,10 @@ use common::{Outcome, encoding, options, texts};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Bytes of all rows of a kind together.
+/// The number of bytes of all rows of one kind together.
 const TOTAL: usize = 6 << 20;
 
-/// From rows to the number of their tokens.
+/// A method: encodes rows and returns the number of their tokens.
 type Way<'a> = &'a dyn Fn(&[&str]) -> Outcome<usize>;
 
 fn main() -> Outcome<()> {
@@ -73,7 +74,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// A rayon task for so many rows at least.
+/// Encodes rows with rayon, at least `least` rows per task.
 fn each(tokenizer: &Tokenizer, rows: &[&str], least: usize) -> Result<usize, EncodeError> {
     let one = |row: &&str| {
         let mut ids = vec![];
@@ -83,7 +84,7 @@ fn each(tokenizer: &Tokenizer, rows: &[&str], least: usize) -> Result<usize, Enc
     Ok(all.iter().map(Vec::len).sum())
 }
 
-/// Rows of about so many bytes, by their number, until there are enough of them.
+/// Rows of about `bytes(i)` bytes for row `i`, until they have `TOTAL` bytes together.
 fn rows(text: &str, bytes: impl Fn(usize) -> usize) -> Vec<&str> {
     let (mut rows, mut total, mut at) = (vec![], 0, 0);
     while total < TOTAL {
@@ -95,7 +96,8 @@ fn rows(text: &str, bytes: impl Fn(usize) -> usize) -> Vec<&str> {
     rows
 }
 
-/// Mostly short rows, and in between some that weigh as much as thousands of them; the heaviest come late.
+/// Mostly short rows, and some that have as many bytes as hundreds or thousands of them. The
+/// longest rows come late.
 fn unequal(row: usize) -> usize {
     match row {
         _ if row % 4999 == 4998 => 1_500_000,

@@ -1,10 +1,12 @@
-//! Throughput of single stages: `cargo bench -p tokenlane-core --bench stages`, or `-- split` for one of them.
-//! Prints MiB of text per second: the median, minimum and maximum of the repetitions.
+//! Throughput of single stages: `cargo bench -p tokenlane-core --bench stages`, or `-- split` for
+//! one of them. Prints MiB of text per second: the median, minimum and maximum of the repetitions.
 //!
-//! - `split`: the pre-tokenizer alone, by each family of scanners and by a regular expression without a scanner.
+//! - `split`: only the pre-tokenizer, for each family of scanners and for a regular expression
+//!   without a scanner.
 //! - `cache`: splitting, and words that are all cache hits.
 //! - `merge`: splitting, and words that are all merged, because there is no cache.
-//! - `whole`: calls of the API, warm: ids, ids with offsets in each unit, the count, and decoding.
+//! - `whole`: calls of the API with a warm cache: ids, ids with offsets in each unit, counting, and
+//!   decoding.
 
 mod common;
 
@@ -30,7 +32,8 @@ const CACHE: usize = 8 << 20;
 const ENCODINGS: [&str; 3] = ["r50k_base", "cl100k_base", "o200k_base"];
 
 const REPETITIONS: usize = 15;
-/// Texts are encoded repeatedly until a repetition takes at least this long, so that the clock's resolution does not matter.
+/// A text is encoded repeatedly until a repetition takes at least this long, so that the resolution
+/// of the clock does not matter.
 const MIN_REPETITION: Duration = Duration::from_millis(20);
 
 /// Which stages run: those whose name contains the filter of the command line.

@@ -1,5 +1,6 @@
-//! Nothing is allocated per row, word or token: a second batch of the same shape allocates a few times, however many rows
-//! it has. One test, because the count is of the whole process.
+//! No memory is allocated per row, word or token: a second batch of the same shape makes a small
+//! number of allocations, however many rows it has. There is only one test, because the counter
+//! counts the whole process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,25 +10,28 @@ use tokenlane_core::{Columns, EncodeOptions, OffsetUnit, SpecialTokens, Text, To
 
 struct Counting;
 
-/// Blocks allocated or moved so far.
+/// Number of allocations and reallocations so far.
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: everything is left to the system's allocator, which keeps the contract; counting allocates nothing.
+// SAFETY: all calls are forwarded to the system's allocator, which fulfils the contract; counting
+// does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        // SAFETY: the caller fulfils the contract of `alloc`, which is the same for `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: as above; what this allocator handed out came from the system's.
+        // SAFETY: the caller fulfils the contract of `dealloc`, and all memory of this allocator is
+        // from `System`.
         unsafe { System.dealloc(place, layout) }
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as above.
+        // SAFETY: the caller fulfils the contract of `realloc`, and all memory of this allocator is
+        // from `System`.
         unsafe { System.realloc(place, layout, size) }
     }
 }
@@ -35,7 +39,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Rows of about 1.2 KB with words of many lengths, Latin and not; another `seed` makes other words of the same lengths.
+/// Rows of about 1.2 KB with words of many lengths, in several scripts. Another `seed` gives other
+/// words of the same lengths.
 fn rows(count: usize, seed: u64) -> Vec<String> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut random = move || {
@@ -88,7 +93,8 @@ fn a_second_batch_allocates_no_more_for_more_rows() {
             let run = RunOptions { threads: Some(threads), cancel: None };
             for (form, second) in &seconds {
                 for (options, limit) in &options {
-                    // The pool keeps books of its blocks. Each window has a few lists of its own, and there are a few windows more for each thread.
+                    // The pool allocates some of its bookkeeping. Each window has a few lists of
+                    // its own, and each further thread adds a few windows.
                     let limit = if threads == 1 { *limit } else { 12 * limit };
                     let encode = |rows: &[Text<'_>]| encode_batch_columns(&tokenizer, rows, options, &run);
                     drop(encode(&first).expect("the rows are sound"));

@@ -1,4 +1,5 @@
-//! The three entry points of a batch against one text at a time, and a batch in a forked child.
+//! The three entry points for batches, compared with single texts, and a batch in a forked child
+//! process.
 
 use tokenlane_core::batch::{
     Batch, BatchError, RunOptions, count_batch, decode_batch, encode_batch, encode_batch_char_offsets,
@@ -12,7 +13,7 @@ fn tokenizer() -> Tokenizer {
     Tokenizer::from_encoding("r50k_base", &ranks).expect("the bundled file loads")
 }
 
-/// Rows of very unequal length, with some that are empty and some that are not ASCII.
+/// Rows of very unequal length, some empty and some not ASCII.
 fn rows() -> Vec<String> {
     (0..700).map(|at| format!("row {at}: ").repeat(at * at % 211) + ["", "é中😀", " <|endoftext|>"][at % 3]).collect()
 }
@@ -29,7 +30,7 @@ fn run(threads: usize) -> RunOptions<'static> {
     RunOptions { threads: Some(threads), cancel: None }
 }
 
-/// Every row of `batch` is what the row alone gives.
+/// Checks that every row of `batch` equals the encoding of the single row.
 fn assert_rows(tokenizer: &Tokenizer, rows: &[String], batch: &Batch, offsets: Option<OffsetUnit>) {
     assert_eq!(batch.len(), rows.len());
     assert_eq!(*batch.row_offsets().last().expect("there is always one") as usize, batch.ids().len());
@@ -96,26 +97,28 @@ fn a_child_forked_after_parallel_use_encodes_without_hanging() {
     let options = options(Columns::NONE);
     let here = encode_batch_fast(&tokenizer, &texts(&rows), &options, &run(4)).expect("the rows are fine");
     assert!(tokenlane_core::batch::parallelism_was_used());
-    // SAFETY: the child does nothing but encode and end by _exit, so nothing of this test harness runs twice. It takes
-    // memory, which after a fork in a process of several threads is only sure to work with an allocator that is ready
-    // for it; glibc's is.
+    // SAFETY: the child only encodes and ends with _exit, so that no code of this test harness runs
+    // twice. It allocates memory, which after a fork of a process with several threads is only safe
+    // with an allocator that handles forks; that of glibc does.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork failed");
     if child == 0 {
         let there = encode_batch_fast(&tokenizer, &texts(&rows), &options, &run(4));
-        // SAFETY: ends the child at once; takes nothing but a number.
+        // SAFETY: `_exit` takes a number only, and ends the child at once.
         unsafe { libc::_exit(if there == Ok(here) { 0 } else { 1 }) };
     }
     for _ in 0..600 {
         let mut status = 0;
-        // SAFETY: `child` is our child and is waited for once; `status` is a valid place for the answer.
+        // SAFETY: `child` is a child of this process that has not been waited for yet; `status` is
+        // a valid pointer for the result.
         if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
             assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "the child ended with status {status}");
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    // SAFETY: as above; a child that hangs must not outlive the test.
+    // SAFETY: `child` is a child of this process that has not been waited for. A child that hangs
+    // must not outlive the test.
     unsafe { libc::kill(child, libc::SIGKILL) };
     panic!("the forked child hangs");
 }

@@ -1,6 +1,7 @@
-//! Every call survives a system without memory: from the n-th large allocation on all fail, for n = 1, 2, … until the call
-//! succeeds. Each time the call has to return its error, leak nothing, and leave the tokenizer as it was. An allocation that
-//! cannot report its failure ends the process, and with it this test. One test, because the allocator is of the process.
+//! Every call handles exhausted memory: from the n-th large allocation on all fail, for n = 1, 2, …
+//! until the call succeeds. Each time the call must return its error, leak nothing, and leave the
+//! tokenizer unchanged. An allocation that cannot report its failure would end the process and
+//! thereby the test. There is only one test, because the allocator is global.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,15 +14,16 @@ use tokenlane_core::{
     RankDefinition, Setting, SpecialTokens, Text, Tokenizer, Truncation, TruncationStrategy,
 };
 
-/// Allocations from this size on can fail, in bytes. The addon's allocator has a reserve for smaller ones.
+/// Size in bytes from which allocations can fail. For smaller ones the allocator of the addon has a
+/// reserve.
 const LARGE: usize = 64 << 10;
 
 struct Failing;
 
-/// How many large allocations succeed from now on.
+/// The number of large allocations that will still succeed.
 static SUCCEED: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Bytes of large allocations in use.
+/// Number of bytes of large allocations in use.
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 fn fails(bytes: usize) -> bool {
@@ -34,20 +36,22 @@ fn note(before: usize, after: usize) {
     IN_USE.fetch_sub(if before >= LARGE { before } else { 0 }, Ordering::Relaxed);
 }
 
-// SAFETY: what does not fail is left to the system's allocator, which keeps the contract; counting allocates nothing.
+// SAFETY: allocations that do not fail are forwarded to the system's allocator, which fulfils the
+// contract; counting does not allocate.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if fails(layout.size()) {
             return std::ptr::null_mut();
         }
         note(0, layout.size());
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        // SAFETY: the caller fulfils the contract of `alloc`, which is the same for `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         note(layout.size(), 0);
-        // SAFETY: as above; what this allocator handed out came from the system's.
+        // SAFETY: the caller fulfils the contract of `dealloc`, and all memory of this allocator is
+        // from `System`.
         unsafe { System.dealloc(place, layout) }
     }
 
@@ -56,7 +60,8 @@ unsafe impl GlobalAlloc for Failing {
             return std::ptr::null_mut();
         }
         note(layout.size(), bytes);
-        // SAFETY: as above.
+        // SAFETY: the caller fulfils the contract of `realloc`, and all memory of this allocator is
+        // from `System`.
         unsafe { System.realloc(place, layout, bytes) }
     }
 }
@@ -64,10 +69,11 @@ unsafe impl GlobalAlloc for Failing {
 #[global_allocator]
 static ALLOCATOR: Failing = Failing;
 
-/// Runs `call` without memory from the n-th large allocation on, for each n until it succeeds, and returns how many failed.
+/// Runs `call` with memory for `n` large allocations only, for increasing `n` until it succeeds.
+/// Returns the number of failures.
 fn walk<T: PartialEq>(name: &str, call: impl Fn() -> Result<T, &'static str>, check: impl Fn()) -> usize {
     let expected = call().unwrap_or_else(|code| panic!("{name} fails with memory: {code}"));
-    // One by one at first, then in steps that grow.
+    // `n` first increases by one, later in growing steps.
     let (mut succeed, mut failed) = (0, 0);
     loop {
         SUCCEED.store(succeed, Ordering::Relaxed);
@@ -86,7 +92,7 @@ fn walk<T: PartialEq>(name: &str, call: impl Fn() -> Result<T, &'static str>, ch
     }
 }
 
-/// The printable characters of all bytes, in the order of GPT-2.
+/// The printable characters of all bytes, as in GPT-2.
 fn byte_characters() -> Vec<char> {
     let printable = |byte: &u32| matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
     let mut others = 0x100..;
@@ -163,7 +169,7 @@ fn ranks() -> Tokenizer {
     Tokenizer::from_ranks(file.as_bytes(), &definition).expect("the ranks load")
 }
 
-/// Words, one very long word, other scripts, digits and what normalization changes.
+/// Words, a very long word, other scripts, digits, and characters that normalization changes.
 fn text() -> String {
     let parts = ["the words of the world, ", "e\u{301}\u{1100}\u{1161} ", "中文 ", "1234567 ", "😀 <s> "];
     let many: String = parts.iter().map(|part| part.repeat(1_500)).collect();
@@ -179,7 +185,8 @@ fn options(columns: Columns) -> EncodeOptions {
     }
 }
 
-/// Does every call on one tokenizer, with failures or once without; returns how many failed.
+/// Makes every call with a tokenizer, either with failures or once without. Returns the number of
+/// failures.
 fn calls(name: &str, tokenizer: &Tokenizer, with_failures: bool) -> usize {
     let text = text();
     let units: Vec<u16> = text.encode_utf16().collect();
@@ -190,7 +197,7 @@ fn calls(name: &str, tokenizer: &Tokenizer, with_failures: bool) -> usize {
         true => walk(&format!("{name}: {call}"), work, check),
         false => work().map(|_| 0).expect("there is memory"),
     };
-    // Results are compared by a hash that needs no memory.
+    // Results are compared by a hash, which needs little memory.
     let digest = |bytes: &[u8]| {
         bytes.iter().fold(7u64, |hash, &byte| hash.wrapping_mul(31).wrapping_add(byte.into())).to_le_bytes().to_vec()
     };
@@ -283,7 +290,7 @@ fn calls(name: &str, tokenizer: &Tokenizer, with_failures: bool) -> usize {
     failed
 }
 
-/// A file with many tokens and merges, and large values where others have none.
+/// A file with many tokens and merges, so that loading it makes large allocations.
 fn large_file() -> Vec<u8> {
     let letters: Vec<String> = byte_characters().into_iter().map(String::from).collect();
     let pairs: Vec<(&String, &String)> = letters.iter().flat_map(|a| letters.iter().map(move |b| (a, b))).collect();
@@ -296,7 +303,7 @@ fn large_file() -> Vec<u8> {
 
 #[test]
 fn every_call_survives_a_system_without_memory() {
-    // Slabs come from the allocator too.
+    // Makes slabs come from the allocator too.
     memory::configure(Settings { cap: 0, ..Settings::default() });
     let load = |bytes: &[u8]| Tokenizer::from_bytes(bytes).expect("the file loads");
     let makers: [(&str, &dyn Fn() -> Tokenizer); 4] = [
@@ -306,7 +313,7 @@ fn every_call_survives_a_system_without_memory() {
         ("ranks", &ranks),
     ];
     for (name, make) in makers {
-        // Once without failures, for what is made on first use and stays.
+        // One round without failures, for memory that is allocated on first use and kept.
         calls(name, &make(), false);
         let before = IN_USE.load(Ordering::Relaxed);
         let failed = calls(name, &make(), true);

@@ -1,23 +1,24 @@
-//! What all benches share: their allocator, which is the addon's, their texts and their tokenizers.
+//! Shared parts of the benchmarks: texts, tokenizers and options.
 
 use std::error::Error;
 use std::path::Path;
 
 use tokenlane_core::{EncodeOptions, SpecialTokens, Tokenizer};
 
-/// Whatever can go wrong ends a bench.
+/// The result of a benchmark. Any error ends it.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// A bundled encoding and the bytes of its file.
+/// Loads a bundled encoding. Also returns the bytes of its file.
 pub fn encoding(name: &str) -> Outcome<(Tokenizer, Vec<u8>)> {
     let ranks = std::fs::read(format!("{ROOT}/encodings/{name}.tiktoken"))?;
     Ok((Tokenizer::from_encoding(name, &ranks)?, ranks))
 }
 
-/// The declaration of human rights in English; the same in seventeen languages; and code, a copy of some of this project's
-/// as it once was, so that figures of one day can be held against those of another.
+/// The texts: the Universal Declaration of Human Rights in English, the same in seventeen
+/// languages, and source code. The code is a fixed copy of an old state of this project, so that
+/// results from different dates are comparable.
 pub fn texts() -> Outcome<[(&'static str, String); 3]> {
     let samples = Path::new(ROOT).join("scripts/sample");
     let mut files: Vec<_> = std::fs::read_dir(&samples)?.map(|entry| Ok(entry?.path())).collect::<Outcome<_>>()?;
@@ -28,7 +29,7 @@ pub fn texts() -> Outcome<[(&'static str, String); 3]> {
     Ok([("english", english), ("code", include_str!("../code.txt").into()), ("multilingual", all)])
 }
 
-/// Options that add nothing to a text and take it as it is.
+/// Options that add nothing to a text and treat special tokens as text.
 pub fn options() -> EncodeOptions {
     EncodeOptions { add_special_tokens: false, special_tokens: SpecialTokens::Text, ..EncodeOptions::default() }
 }

@@ -1,4 +1,5 @@
-//! What needs only so many tokens: limits, the ids there is room for, and prefixes, each against counting the whole.
+//! Calls that need only a bounded number of tokens: limits, ids for a buffer of limited size, and
+//! prefixes. Each is compared with counting the whole text.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ fn byte_level(post_processor: Value, normalizer: Value) -> Tokenizer {
     Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file")
 }
 
-/// As GPT-2 writes bytes.
+/// The printable character of a byte, as in GPT-2.
 fn byte_level_char(byte: u8) -> char {
     let printable = |byte: u8| matches!(byte, 33..=126 | 161..=172 | 174..=255);
     if printable(byte) {
@@ -55,7 +56,7 @@ fn around() -> Value {
     })
 }
 
-/// No pre-tokenizer, a prefix, byte fallback: the shape of Llama 2.
+/// No pre-tokenizer, a prefix, byte fallback: like Llama 2.
 fn sentence_piece() -> Tokenizer {
     let mut vocab = serde_json::Map::new();
     let bytes = (0..=255).map(|byte| format!("<0x{byte:02X}>"));
@@ -106,7 +107,7 @@ fn options() -> EncodeOptions {
     EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
 }
 
-/// All that is promised of one text and one limit.
+/// Checks all guarantees for one text and one limit.
 fn check(name: &str, tokenizer: &Tokenizer, text: &str, limit: usize) {
     let options = options();
     let units: Vec<u16> = text.encode_utf16().collect();
@@ -137,7 +138,7 @@ fn check(name: &str, tokenizer: &Tokenizer, text: &str, limit: usize) {
             Some(*end)
         }));
         assert!(lengths.clone().any(|end| end == made.read), "{context}: {made:?} is within a character");
-        // The longest prefix by trying them all.
+        // Finds the longest prefix by trying all prefixes.
         let prefix = |end: usize| if wide { Text::Utf16(&units[..end]) } else { Text::Utf8(&text[..end]) };
         let fits = lengths.filter(|&end| tokenizer.count(prefix(end), &options).expect("a text") <= limit);
         let found = tokenizer.longest_prefix(form, limit, &options).expect("a text");

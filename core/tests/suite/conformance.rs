@@ -1,7 +1,9 @@
-//! The core answers what `tokenizers` 0.23.3 and `tiktoken` 0.14.0 answered: the golden data of `testdata/conformance`.
+//! Compares the core with `tokenizers` 0.23.3 and `tiktoken` 0.14.0, whose results are the golden
+//! data of `testdata/conformance`.
 //!
-//! The bundled encodings are always judged, the small tokenizers as soon as they load, the real vocabularies where they are
-//! present: in `.cache/vocabularies` or in the folder that TOKENLANE_VOCABULARIES names. `npm test` fetches and judges all.
+//! The bundled encodings are always compared, and the small tokenizers if all of their components
+//! are supported. Real vocabularies are compared if they are present: in `.cache/vocabularies` or
+//! in the folder given by TOKENLANE_VOCABULARIES. `npm test` downloads and compares all of them.
 
 mod outputs;
 
@@ -67,7 +69,7 @@ fn bert_base_uncased() {
     judge_vocabulary("bert_base_uncased");
 }
 
-/// The small tokenizers, as far as their components are built; the Node spec has the list of those that are not.
+/// The small tokenizers whose components are all supported. The Node spec lists the others.
 #[test]
 fn small_tokenizers() {
     for entry in fs::read_dir(testdata("conformance/tokenizers")).expect("the folder is committed") {
@@ -84,7 +86,7 @@ fn small_tokenizers() {
     }
 }
 
-/// What comes back of a tokenizer that is written as a tokenizer.json.
+/// Writes a tokenizer as a tokenizer.json and loads it again.
 fn written_and_read(tokenizer: &Tokenizer) -> Tokenizer {
     let json = tokenizer.to_json().expect("it can be written");
     let again = Tokenizer::from_tokenizer_json(&json).expect("what was written loads");
@@ -96,7 +98,8 @@ fn judge_encoding(name: &str) {
     let file = encoding_file(name).expect("a bundled encoding");
     let ranks = read(&project("encodings").join(file));
     let tokenizer = Tokenizer::from_encoding(name, &ranks).expect("the encoding loads");
-    // What the golden data calls adding special tokens is tiktoken's allowed_special="all", else encode_ordinary.
+    // Adding special tokens, in the golden data, means allowed_special="all" of tiktoken; otherwise
+    // it is encode_ordinary.
     judge(name, &tokenizer, |added| EncodeOptions {
         special_tokens: if added { SpecialTokens::Parse } else { SpecialTokens::Text },
         ..EncodeOptions::default()
@@ -122,14 +125,14 @@ fn judge_tokenizer_json(name: &str, tokenizer: &Tokenizer) {
     });
 }
 
-/// Judges all records of a golden file whose kinds the core has.
+/// Compares all records of a golden file whose kinds the core supports.
 fn judge(name: &str, tokenizer: &Tokenizer, options: impl Fn(bool) -> EncodeOptions) {
     let cases: Vec<(String, String)> = json_lines("conformance/cases.jsonl.gz")
         .map(|case| (string(&case["id"]).to_owned(), string(&case["text"]).to_owned()))
         .collect();
     let texts: HashMap<String, String> = cases.iter().cloned().collect();
     let mut judged = 0;
-    let mut last = Value::Null; // the encoding with special tokens that `same` and `d` records lean on
+    let mut last = Value::Null; // the last encoding with special tokens, which `same` and `d` records refer to
     let mut batches = [Wanted::default(), Wanted::default()]; // without and with special tokens
     for record in json_lines(&format!("conformance/golden/{name}.jsonl.gz")) {
         match string(&record["k"]) {
@@ -174,7 +177,7 @@ fn judge(name: &str, tokenizer: &Tokenizer, options: impl Fn(bool) -> EncodeOpti
                 outputs::judge_refusal(tokenizer, &texts, &options(record["a"] != 0), &record);
             }
             "v" => judge_vocabulary_of(tokenizer, &record),
-            _ => continue, // the first line
+            _ => continue, // the header record
         }
         judged += 1;
     }
@@ -184,7 +187,7 @@ fn judge(name: &str, tokenizer: &Tokenizer, options: impl Fn(bool) -> EncodeOpti
     }
 }
 
-/// One text in the three forms a text comes in: equal ids, and the count of them.
+/// Compares a text in all three text forms: the ids and their count.
 fn judge_encode(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions, want: &Value) {
     let want_ids = ids(&want["ids"]);
     let utf16: Vec<u16> = text.encode_utf16().collect();
@@ -194,7 +197,7 @@ fn judge_encode(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions, want
         assert_eq!(tokenizer.count(form, options).expect("a valid text"), want_ids.len(), "count of {text:?}");
     }
     if want["o"].is_null() {
-        return; // the encodings have no offsets
+        return; // encodings have no offsets
     }
     for unit in [OffsetUnit::CodePoint, OffsetUnit::Byte, OffsetUnit::Utf16] {
         let columns = Columns::OFFSETS | Columns::TOKENS | Columns::SPECIAL_TOKENS_MASK;
@@ -216,7 +219,7 @@ fn judge_decode(tokenizer: &Tokenizer, ids: &[u32], record: &Value, text: &str) 
     for (field, skip_special_tokens) in [("s1", true), ("s0", false)] {
         let want = match &record[field] {
             Value::Null => continue,
-            Value::Number(_) => text, // 0: the text itself
+            Value::Number(_) => text, // 0 means the text itself
             other => string(other),
         };
         let got = tokenizer.decode(ids, &DecodeOptions { skip_special_tokens }).expect("ids decode");
@@ -242,12 +245,12 @@ fn judge_vocabulary_of(tokenizer: &Tokenizer, record: &Value) {
     }
 }
 
-/// What a batch of texts must give.
+/// The expected result of a batch.
 #[derive(Default)]
 struct Wanted {
     texts: Vec<String>,
     ids: Vec<Vec<u32>>,
-    /// In code points, of all rows one after the other; empty for the encodings, which have none.
+    /// In code points, for all rows; empty for the encodings, which have no offsets.
     offsets: Vec<u32>,
 }
 
@@ -259,7 +262,7 @@ impl Wanted {
     }
 }
 
-/// All texts in one batch, through the three entry points.
+/// Compares all texts in one batch, through the three entry points.
 fn judge_batches(tokenizer: &Tokenizer, options: &EncodeOptions, want: &Wanted) {
     let rows: Vec<Text<'_>> = want.texts.iter().map(|text| Text::Utf8(text)).collect();
     let run = RunOptions::default();
@@ -279,7 +282,7 @@ fn judge_batches(tokenizer: &Tokenizer, options: &EncodeOptions, want: &Wanted) 
     assert!(counts.iter().zip(&want.ids).all(|(&count, ids)| count as usize == ids.len()), "counts of a batch");
 }
 
-/// From an offset of `unit`s into `text` to code points, for the places where a character starts or the text ends.
+/// Maps the offsets of character boundaries in `text`, in `unit`s, to code points.
 fn boundaries(text: &str, unit: OffsetUnit) -> HashMap<u32, u32> {
     let mut at = 0;
     let starts = text.chars().chain(['\0']).enumerate().map(|(index, character)| {

@@ -1,4 +1,5 @@
-//! Truncation and padding: what the file says and what the call says, errors, and batches against one text at a time.
+//! Truncation and padding: settings of the file and of the call, errors, and batches compared with
+//! single texts.
 
 use serde_json::{Value, json};
 use tokenlane_core::batch::{self, Batch, BatchError, RunOptions};
@@ -105,7 +106,7 @@ fn what_would_not_fit_into_memory_is_refused() {
     );
 }
 
-/// The rows of a batch as encodings of their own.
+/// The rows of a batch as separate slices.
 fn row_ids(batch: &Batch) -> Vec<&[u32]> {
     (0..batch.len()).map(|row| batch.row(row)).collect()
 }

@@ -1,4 +1,5 @@
-//! Tests of the public API of the core, one module per topic, in one binary so that they link once.
+//! Tests of the public API of the core. There is one module per topic, in a single binary that is
+//! linked once.
 
 mod bounded;
 mod conformance;

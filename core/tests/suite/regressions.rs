@@ -1,12 +1,12 @@
-//! Named cases that were wrong once, with the answer of the reference (PyPI tokenizers 0.23.3).
+//! Cases that were wrong in the past, with the results of the reference (PyPI tokenizers 0.23.3).
 
 use serde_json::{Value, json};
 use tokenlane_core::{
     Columns, DecodeOptions, EncodeOptions, Encoding, OffsetUnit, Setting, SpecialTokens, Tokenizer, Truncation,
 };
 
-/// Byte fallback with a prefix and a suffix: both are written as byte tokens, so that a character has more tokens than
-/// bytes, and their offsets go on behind the text.
+/// Byte fallback with a prefix and a suffix: both are written as byte tokens, so that a character
+/// has more tokens than bytes, and their offsets continue behind the end of the text.
 fn byte_fallback_with_suffix() -> Tokenizer {
     let mut vocab: serde_json::Map<String, Value> =
         (0..256).map(|byte| (format!("<0x{byte:02X}>"), Value::from(byte))).collect();
@@ -41,7 +41,8 @@ fn a_short_word_can_have_more_tokens_than_bytes() {
 fn places_behind_the_text_are_rounded_down_to_characters() {
     let encoding = encode("\u{fb01}'sz", OffsetUnit::CodePoint);
     let offsets = encoding.offsets();
-    // The word z begins anew at place 0, in bytes; the reference reads those places as if they were in the whole text.
+    // The offsets of the word z restart at 0, in bytes; the reference interprets them as offsets in
+    // the whole text.
     assert_eq!(offsets[offsets.len() - 5..], [[3, 4], [0, 0], [0, 1], [1, 2], [2, 3]]);
 }
 
@@ -51,7 +52,7 @@ fn a_span_that_leaves_the_text_ends_two_characters_behind_its_start() {
     assert_eq!(offsets, [[0, 1], [1, 2], [2, 3], [2, 3], [3, 5], [6, 7]]);
 }
 
-/// Letters, and a post-processor that puts `[` before a text.
+/// A tokenizer of letters, with a post-processor that adds `[` before a text.
 fn letters() -> Tokenizer {
     let vocab: serde_json::Map<String, Value> =
         "abcdef[".chars().zip(0..).map(|(letter, id)| (letter.to_string(), Value::from(id))).collect();
@@ -83,7 +84,8 @@ fn a_stride_is_not_refused_where_the_special_tokens_alone_are_too_many() {
     assert!(encode(1, true).is_err() && encode(3, true).is_err());
 }
 
-/// The letters with an added token that the file has twice, under different flags, and a normalizer that changes it.
+/// The tokenizer of letters, with an added token that is twice in the file with different flags,
+/// and a normalizer that changes it.
 fn twice(first: &Value, second: &Value) -> Tokenizer {
     let flags = json!({"single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": false});
     let token = |changes: &Value| {
@@ -117,7 +119,7 @@ fn of_an_added_token_that_is_there_twice_the_later_one_counts() {
     assert_eq!(decode(&special), "a");
     let normalized = twice(&json!({"normalized": true, "special": true}), &json!({}));
     assert_eq!(ids(&normalized, SpecialTokens::Text), [0, 2, 4, 1]);
-    // What is decoded is the normalized form, which is no special token.
+    // Decoding gives the normalized form, which is not a special token.
     assert_eq!(decode(&normalized), "a x");
 }
 
@@ -142,19 +144,20 @@ fn added_tokens_get_their_ids_as_if_the_vocabulary_had_no_gaps() {
     };
     assert_eq!(ids(&load(&["x", "a", "y"]), &["x", "a", "y"]), [Some(3), Some(1), Some(4)]);
     assert_eq!(ids(&load(&["x", "c", "y"]), &["x", "c", "y"]), [Some(3), Some(7), Some(4)]);
-    // An id that the vocabulary has too is that of the token added last.
+    // If an id is already used by the vocabulary, it belongs to the token that was added last.
     for contents in [["q", "r", "s", "t", "c", "u"], ["c", "q", "r", "s", "t", "u"]] {
         let taken = load(&contents);
         assert_eq!((ids(&taken, &["q", "c", "u"]), taken.vocab_size(true)), (vec![Some(3), Some(7), Some(7)], 8));
         assert_eq!(taken.id_to_token(7).as_deref(), Some("u"));
     }
-    // A token that has lost its id is no longer looked for: this c is the model's, in one word with the a.
+    // A token that has lost its id is no longer matched: this c is from the model, in one word with
+    // the a.
     let options = EncodeOptions { columns: Columns::WORD_IDS, ..EncodeOptions::default() };
     let encoding = load(&["c", "q", "r", "s", "t", "u"]).encode("ca".into(), &options).expect("the text is sound");
     assert_eq!((encoding.ids(), encoding.word_ids()), (&[7, 1][..], &[0, 0][..]));
 }
 
-/// Its search automaton was made in the square of its length: minutes.
+/// Building its search automaton was quadratic in its length and took minutes.
 #[test]
 fn an_added_token_of_many_equal_letters_is_found() {
     let long = "x".repeat(100_000);
@@ -174,7 +177,7 @@ fn an_added_token_of_many_equal_letters_is_found() {
     assert_eq!(ids(&long[1..]), vec![1; long.len() - 1]);
 }
 
-/// Tokens and offsets, in code points, of a tokenizer that knows single characters.
+/// The concatenated tokens, and the offsets in code points, of a tokenizer of single characters.
 fn tokens_of_characters(normalizer: &Value, pre_tokenizer: &Value, text: &str) -> (String, Vec<[u32; 2]>) {
     let known = (' '..='~').chain('¡'..='Ń').chain("中\u{301}".chars());
     let vocab: serde_json::Map<String, Value> =
@@ -257,12 +260,13 @@ fn a_beginning_that_stands_for_nothing_stays_in_front_of_the_whole_text_made_ane
             "{text:?}"
         );
     }
-    // Where the reference runs out of characters it fails; here the text is what the rules say.
+    // The reference fails here, because it runs out of characters. This implementation follows the
+    // rules.
     let lower = json!({"type": "Sequence", "normalizers": [replace("^", "x"), rule("Lowercase")]});
     assert_eq!(tokens_of_characters(&lower, &Value::Null, "A").0, "xa");
 }
 
-/// A token that starts with WordPiece's prefix is shorter within a word than as a word of its own.
+/// A token that starts with the prefix of WordPiece is shorter inside of a word than at its start.
 #[test]
 fn a_word_that_is_spelled_like_a_token_within_a_word_is_covered_by_it() {
     let file = json!({
@@ -281,7 +285,8 @@ fn a_word_that_is_spelled_like_a_token_within_a_word_is_covered_by_it() {
     }
 }
 
-/// A charsmap that replaces one character of three bytes: a double array with one path, and the replacement.
+/// A charsmap that replaces one character of three bytes: a double array with a single path, and
+/// the replacement.
 fn charsmap(character: char, replacement: &str) -> String {
     use base64::Engine;
     const CHILDREN: u32 = 256;
@@ -300,7 +305,7 @@ fn charsmap(character: char, replacement: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
-/// A character of three bytes that is written as three characters of one byte.
+/// One character of three bytes that is replaced by three characters of one byte.
 #[test]
 fn each_part_of_a_ligature_covers_all_of_it() {
     let file = json!({

@@ -1,4 +1,4 @@
-//! Tokenizers written as a tokenizer.json, and tokenizers made from others.
+//! Tokenizers written as a tokenizer.json, and tokenizers derived from others.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ fn ids(tokenizer: &Tokenizer, text: &str) -> Vec<u32> {
     tokenizer.encode(text.into(), &options).expect("a text").into_ids()
 }
 
-/// A rank file of all bytes that text consists of, and of `tokens`, in the order that `ranks` gives to both together.
+/// A rank file of all bytes that occur in text, and of `tokens`. `ranks` maps the index in this
+/// order to the rank.
 fn rank_file(tokens: &[Vec<u8>], ranks: impl Fn(usize) -> usize) -> String {
     let bytes = (0..=0xF4u8).filter(|byte| !matches!(byte, 0xC0 | 0xC1)).map(|byte| vec![byte]);
     let all = bytes.chain(tokens.iter().cloned()).enumerate();
@@ -38,12 +39,13 @@ fn json_of(tokenizer: &Tokenizer) -> Value {
     serde_json::from_slice(&tokenizer.to_json().expect("it can be written")).expect("it is JSON")
 }
 
-/// The first rank behind the bytes of [`rank_file`].
+/// The first rank after the bytes of [`rank_file`].
 const FIRST: u32 = 243;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
-    /// Tokens that overlap themselves, that nothing makes, and whose ranks come before those of their parts.
+    /// Includes tokens that overlap themselves, tokens that merging does not create, and ranks
+    /// lower than those of the token's parts.
     #[test]
     fn ranks_give_the_same_ids_as_merges(
         tokens in prop::collection::btree_set("[ab]{2,7}|[abc]{2,4}|é[ab]?", 0..40),
@@ -53,7 +55,7 @@ proptest! {
         let mut tokens: Vec<Vec<u8>> = tokens.into_iter().map(String::into_bytes).collect();
         tokens.sort_by_key(|token| token.iter().fold(order, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)));
         let count = FIRST as usize + tokens.len();
-        // Half of the time the ranks of tokens come before those of bytes.
+        // In half of the cases, the ranks of tokens are lower than those of bytes.
         let shift = if order % 2 == 0 { 0 } else { tokens.len() };
         let file = rank_file(&tokens, |place| (place + shift) % count);
         let definition = RankDefinition { pattern: r"\S+|\s".into(), special_tokens: vec![] };
@@ -69,7 +71,8 @@ proptest! {
 fn each_token_of_ranks_has_the_one_merge_that_makes_it() {
     let tokenizer = ranks(&["ab", "aba", "bab", "abab", "xyz"], r"\S+|\s", &[]);
     let json = json_of(&tokenizer);
-    // "bab" comes down to b and ab; nothing makes "xyz", so words have to be looked up.
+    // "bab" is merged from b and ab. Merging does not create "xyz", so whole words must be looked
+    // up.
     assert_eq!(json["model"]["merges"], json!([["a", "b"], ["ab", "a"], ["b", "ab"], ["ab", "ab"]]));
     assert_eq!(json["model"]["ignore_merges"], true);
     assert_eq!(json_of(&ranks(&["ab"], ".", &[]))["model"]["ignore_merges"], false);
@@ -112,7 +115,7 @@ fn ranks_that_a_tokenizer_json_cannot_say_are_refused_by_name() {
     for (tokens, pattern, special) in [
         (&["ab", "xyz"][..], r"\w+|<.>|\W", "<s>"), // a word that is looked up
         (&[], ".", "é"),                            // printable form of a byte
-        (&["ab"], ".", "ab"),                       // another token's spelling
+        (&["ab"], ".", "ab"),                       // the spelling of another token
     ] {
         let tokenizer = ranks(tokens, pattern, &[(special, 400)]);
         assert!(matches!(error(&tokenizer), SaveError::AddedToken { token, .. } if token == special));

@@ -1,4 +1,4 @@
-//! Post-processors of every kind with truncation and padding, as `testdata/outputs.jsonl.gz` has them.
+//! All kinds of post-processors with truncation and padding, from `testdata/outputs.jsonl.gz`.
 
 use serde_json::{Value, json};
 use tokenlane_core::{Columns, EncodeOptions, Encoding, Input, NO_ID, OffsetUnit, PadTo, Sequence, Text, Tokenizer};
@@ -48,7 +48,7 @@ fn judge(tokenizer: &Tokenizer, record: &Value, name: &str) {
     };
     let result = tokenizer.encode_input(&input, &options);
     if let Some(reason) = record["err"].as_str() {
-        // The reference counts special tokens for this even where none are added.
+        // For this error, the reference counts special tokens even if none are added.
         if added || !reason.starts_with("tokenizer stride") {
             let code = result.expect_err(name).code();
             assert!(code.starts_with("ERR_TOKENLANE_T"), "{code} for {name}");
@@ -70,7 +70,8 @@ fn judge(tokenizer: &Tokenizer, record: &Value, name: &str) {
     }
 }
 
-/// A part's own overflow is told by places in the list of all parts; the reference repeats the parts.
+/// The own overflow of a part is given as indices of the list of all parts; the reference repeats
+/// the parts.
 fn judge_own_overflow(one: &Encoding, wanted: &Value, all: &[Encoding], name: &str) {
     let own: Vec<&Encoding> = one.own_overflow().iter().map(|&place| &all[place as usize]).collect();
     let wanted: Vec<Value> = wanted["ov"].as_array().cloned().unwrap_or_default();

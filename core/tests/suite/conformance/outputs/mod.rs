@@ -1,4 +1,4 @@
-//! The records about more than one plain text: pairs, words, truncation and padded batches.
+//! Records with more than one plain text: pairs, words, truncation and padded batches.
 
 mod cases;
 
@@ -15,20 +15,20 @@ use super::{array, boundaries, ids, number, numbers, string};
 
 const UNITS: [OffsetUnit; 3] = [OffsetUnit::CodePoint, OffsetUnit::Byte, OffsetUnit::Utf16];
 
-/// The texts of a record: those that `c` names.
+/// The texts of a record, which its field `c` names.
 pub fn texts_of<'a>(record: &Value, texts: &'a HashMap<String, String>) -> Vec<&'a str> {
     let names: Vec<&Value> = record["c"].as_array().map_or_else(|| vec![&record["c"]], |list| list.iter().collect());
     names.into_iter().map(|name| texts[string(name)].as_str()).collect()
 }
 
-/// A pair, or one text, perhaps truncated.
+/// Compares a pair or a single text, possibly truncated.
 pub fn judge_texts(tokenizer: &Tokenizer, texts: &[&str], options: &EncodeOptions, record: &Value) {
     let second = texts.get(1).map(|&text| Sequence::from(text));
     let input = Input { first: texts[0].into(), second };
     let options = EncodeOptions { truncation: truncation(&record["tr"]), overflow: true, ..options.clone() };
     let context = format!("{texts:?} {}", record["tr"]);
-    // Without a post-processor the reference does not record which text of a pair the tokens of
-    // overflowing parts are from.
+    // Without a post-processor, the reference does not record which text of a pair the tokens of
+    // overflowing parts belong to.
     let is_unrecorded = |want: &Value| !std::ptr::eq(want, record) && !string(&want["sq"]).contains('1');
     let text_of = |want: &Value, token: usize| match sequence_of(want, token) {
         _ if is_unrecorded(want) => texts.to_vec(),
@@ -38,7 +38,7 @@ pub fn judge_texts(tokenizer: &Tokenizer, texts: &[&str], options: &EncodeOption
     judge_input(tokenizer, &input, &options, record, &context, text_of);
 }
 
-/// A truncation that the reference refuses.
+/// Compares a truncation that is an error in the reference.
 pub fn judge_refusal(tokenizer: &Tokenizer, texts: &[&str], options: &EncodeOptions, record: &Value) {
     let second = texts.get(1).map(|&text| Sequence::from(text));
     let input = Input { first: texts[0].into(), second };
@@ -47,7 +47,7 @@ pub fn judge_refusal(tokenizer: &Tokenizer, texts: &[&str], options: &EncodeOpti
     assert!(error.code().starts_with("ERR_TOKENLANE_TRUNCATION"), "{error}");
 }
 
-/// Words that were cut before.
+/// Compares a text that is given as words.
 pub fn judge_words(tokenizer: &Tokenizer, options: &EncodeOptions, record: &Value) {
     let words: Vec<&str> = array(&record["words"]).iter().map(string).collect();
     let texts: Vec<Text<'_>> = words.iter().map(|&word| Text::Utf8(word)).collect();
@@ -86,7 +86,8 @@ fn judge_input<'a>(
     }
 }
 
-/// A batch has the overflow as rows of their own, equal to the parts of the encoding.
+/// Compares a batch, in which overflowing parts are rows of their own, with the parts of the
+/// encoding.
 fn judge_as_batch(tokenizer: &Tokenizer, input: &Input<'_>, options: &EncodeOptions, encoding: &Encoding) {
     let inputs = [*input, *input];
     let batch = batch::encode_batch_inputs(tokenizer, &inputs, options, &RunOptions::default()).expect("valid texts");
@@ -99,7 +100,7 @@ fn judge_as_batch(tokenizer: &Tokenizer, input: &Input<'_>, options: &EncodeOpti
     }
 }
 
-/// A padded batch.
+/// Compares a padded batch.
 pub fn judge_padded(tokenizer: &Tokenizer, texts: &[&str], options: &EncodeOptions, record: &Value) {
     let rows: Vec<Text<'_>> = texts.iter().map(|&text| Text::Utf8(text)).collect();
     for unit in UNITS {
@@ -124,7 +125,7 @@ pub fn judge_padded(tokenizer: &Tokenizer, texts: &[&str], options: &EncodeOptio
     }
 }
 
-/// A row of any origin, to be compared.
+/// A row of a batch or of an encoding, for comparison.
 #[derive(Debug, Clone, PartialEq)]
 struct Row<'a> {
     ids: &'a [u32],
@@ -137,7 +138,7 @@ struct Row<'a> {
     sequence_ids: &'a [u32],
 }
 
-/// The columns of an encoding and of a batch have the same names.
+/// A macro, because an encoding and the columns of a batch have methods of the same names.
 macro_rules! cut_row {
     ($ids:expr, $columns:expr, $range:expr) => {{
         let (columns, range) = ($columns, $range);

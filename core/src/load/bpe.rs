@@ -13,7 +13,8 @@ use crate::memory::fallible::require_for_tables;
 use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
 
-/// The most bytes of `continuing_subword_prefix` and `end_of_word_suffix`; `</w>` has four.
+/// Maximum number of bytes of `continuing_subword_prefix` and of `end_of_word_suffix`; `</w>` has
+/// four.
 const MAX_AFFIX_BYTES: usize = 64;
 
 impl BpeSettings {
@@ -23,7 +24,8 @@ impl BpeSettings {
             ("model.continuing_subword_prefix", &self.continuing_subword_prefix),
             ("model.end_of_word_suffix", &self.end_of_word_suffix),
         ] {
-            // With byte fallback each unknown character is written with the whole affix.
+            // With byte fallback, each unknown character is written with the whole prefix and
+            // suffix.
             if affix.len() > MAX_AFFIX_BYTES {
                 return Err(LoadError::TooLarge { what, size: affix.len() as u64, limit: MAX_AFFIX_BYTES as u64 });
             }
@@ -39,7 +41,7 @@ impl BpeSettings {
     /// Builds the model. It splits words where that is exact, and reads spaces as they are in the
     /// text if possible.
     pub(crate) fn bpe(&self, vocab: &Vocab, merges: Arc<Merges>, form: TokenForm, spaces: Option<&Spaces>) -> Bpe {
-        /// Bytes that a token and an id take at most in the tables made here.
+        /// Upper bound of the bytes per token and id in the tables that are built here.
         const MAX_BYTES: usize = 64;
         require_for_tables(vocab.len().max(vocab.dense_ids()).saturating_mul(MAX_BYTES));
         let alphabet = match form {
@@ -108,7 +110,7 @@ fn byte_alphabet(vocab: &Vocab) -> Alphabet {
     Alphabet::Bytes { ids: Box::new(std::array::from_fn(id)), missing_is_error: false }
 }
 
-/// The tokens as the model sees them.
+/// The tokens in the form that the model sees.
 fn whole_words(vocab: &Vocab, form: TokenForm) -> TokenTable {
     let TokenForm::Printable = form else { return TokenTable::new(vocab.iter()) };
     let (mut words, mut bytes) = (TokenTable::builder(vocab.len()), vec![]);

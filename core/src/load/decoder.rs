@@ -66,7 +66,8 @@ fn push(part: &Part<'_>, steps: &mut Vec<Step>) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// What a component of no known type is taken for: the first whose fields are all there, as in the reference.
+/// The kind of a component without a known type: the first one whose fields are all present, as in
+/// the reference.
 fn guess(part: &Part<'_>) -> Option<&'static str> {
     let fields: [(&[&str], &str); 5] = [
         (&["suffix"], "BPEDecoder"),

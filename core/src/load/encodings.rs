@@ -1,5 +1,5 @@
-//! The encodings that ship with tokenlane: names, patterns and special tokens as in tiktoken 0.14
-//! (`tiktoken_ext/openai_public.py`); the ranks are in `encodings/`.
+//! The encodings that are bundled with tokenlane: names, patterns and special tokens as in tiktoken
+//! 0.14 (`tiktoken_ext/openai_public.py`). The ranks are in `encodings/`.
 
 use crate::error::LoadError;
 use crate::tokenizer::RankDefinition;
@@ -82,7 +82,7 @@ const BUNDLED: [Bundled; 6] = [
     },
 ];
 
-/// o200k_harmony also reserves every id of this range under `<|reserved_ID|>`.
+/// o200k_harmony also reserves every id in this range, as `<|reserved_ID|>`.
 const HARMONY_RESERVED: std::ops::RangeInclusive<u32> = 200_013..=201_087;
 
 /// The names of the bundled encodings.
@@ -90,12 +90,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     BUNDLED.iter().map(|bundled| bundled.name)
 }
 
-/// The name of the rank file that an encoding is made of, within the folder `encodings`.
+/// The name of the rank file of an encoding, in the folder `encodings`; `None` for an unknown name.
 pub fn file(name: &str) -> Option<&'static str> {
     BUNDLED.iter().find(|bundled| bundled.name == name).map(|bundled| bundled.file)
 }
 
-/// What a bundled encoding's rank file does not say itself.
+/// The definition of a bundled encoding: its pattern and special tokens, which the rank file does
+/// not contain.
 pub fn definition(name: &str) -> Result<RankDefinition, LoadError> {
     let Some(bundled) = BUNDLED.iter().find(|bundled| bundled.name == name) else {
         let known = names().collect::<Vec<_>>().join(", ");

@@ -1,11 +1,11 @@
-//! Reading a component of a tokenizer.json, with errors that say where in the file they are.
+//! Access to the components of a tokenizer.json, with errors that give the place in the file.
 
 use serde_json::Value;
 
 use crate::error::LoadError;
 use crate::pattern::{Dialect, Pattern};
 
-/// A value of the file and its path, as `pre_tokenizer.pretokenizers[0]`.
+/// A value of the file and its path, such as `pre_tokenizer.pretokenizers[0]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Part<'a> {
     pub(crate) value: &'a Value,
@@ -14,11 +14,12 @@ pub(crate) struct Part<'a> {
 
 const NULL: Value = Value::Null;
 
-/// Components of a normalizer, a pre-tokenizer, a post-processor or a decoder. Each costs a pass over the text; real files
-/// have less than a hundred.
+/// Maximum number of components of a normalizer, a pre-tokenizer, a post-processor or a decoder.
+/// Each costs a pass over the text; real files have fewer than a hundred.
 const MOST_COMPONENTS: usize = 512;
 
-/// How many components a value is, sequences among them. JSON is not nested deep enough for this to go too deep.
+/// The number of components of a value, including those in sequences. The JSON parser limits the
+/// depth of nesting, and thereby the recursion.
 fn components(value: &Value, list: &str) -> usize {
     let parts = value.get(list).and_then(Value::as_array);
     1 + parts.map_or(0, |parts| parts.iter().map(|part| components(part, list)).sum())
@@ -29,12 +30,12 @@ impl<'a> Part<'a> {
         Self { value, path: path.into() }
     }
 
-    /// A field; null where there is none.
+    /// A field; null if it is missing.
     pub(crate) fn field(&self, name: &str) -> Part<'a> {
         Part { value: self.value.get(name).unwrap_or(&NULL), path: format!("{}.{name}", self.path) }
     }
 
-    /// A field that has to be there.
+    /// A field that must be present.
     pub(crate) fn required(&self, name: &str) -> Result<Part<'a>, LoadError> {
         match self.value.get(name) {
             Some(value) => Ok(Part { value, path: format!("{}.{name}", self.path) }),
@@ -46,7 +47,7 @@ impl<'a> Part<'a> {
         self.value.is_null()
     }
 
-    /// The component's `type`.
+    /// The `type` of the component, which must be present.
     pub(crate) fn kind(&self) -> Result<&'a str, LoadError> {
         if !self.value.is_object() {
             return Err(self.wrong("an object"));
@@ -54,7 +55,7 @@ impl<'a> Part<'a> {
         self.required("type")?.text()
     }
 
-    /// The component's `type`, where it has one that is a string.
+    /// The `type` of the component, if it is a string.
     pub(crate) fn kind_or_none(&self) -> Result<Option<&'a str>, LoadError> {
         if !self.value.is_object() {
             return Err(self.wrong("an object"));
@@ -62,7 +63,8 @@ impl<'a> Part<'a> {
         Ok(self.value.get("type").and_then(Value::as_str))
     }
 
-    /// A component that is neither of a known type nor has the fields of one. `stage` is what it should be.
+    /// The error for a component that neither has a known type nor the fields of one. `stage` is
+    /// the kind of component, for the message.
     pub(crate) fn unknown(&self, stage: &str, kind: Option<&str>) -> LoadError {
         match kind {
             Some(kind) => self.unsupported(format!("the {stage} {kind}")),
@@ -78,7 +80,7 @@ impl<'a> Part<'a> {
         self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
     }
 
-    /// A field that is a flag, with what it means when it is absent.
+    /// A Boolean field, or `default` if it is missing.
     pub(crate) fn flag_or(&self, name: &str, default: bool) -> Result<bool, LoadError> {
         match self.value.get(name) {
             None => Ok(default),
@@ -104,7 +106,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// A whole number that is no id.
+    /// A non-negative integer that is not an id.
     pub(crate) fn count(&self) -> Result<usize, LoadError> {
         let count = self.value.as_u64().and_then(|count| usize::try_from(count).ok());
         count.ok_or_else(|| self.wrong("a whole number"))
@@ -125,7 +127,8 @@ impl<'a> Part<'a> {
         Ok(items.iter().enumerate().map(|(at, value)| Part { value, path: format!("{}[{at}]", self.path) }).collect())
     }
 
-    /// Fails if a component has too many within it. `list` is the field that a sequence has them in.
+    /// Fails if a component contains too many others. `list` is the name of the field in which a
+    /// sequence has its components.
     pub(crate) fn check_components(&self, what: &'static str, list: &str) -> Result<(), LoadError> {
         let size = components(self.value, list);
         if size > MOST_COMPONENTS {
@@ -134,7 +137,7 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// A component of a type that is not known here.
+    /// The error for a component or option that is not supported.
     pub(crate) fn unsupported(&self, component: impl Into<String>) -> LoadError {
         LoadError::unsupported(&self.path, component)
     }

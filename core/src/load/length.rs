@@ -1,4 +1,4 @@
-//! `truncation` and `padding` of a tokenizer.json: what calls do that do not say otherwise.
+//! `truncation` and `padding` of a tokenizer.json, which are the defaults of calls.
 
 use super::json::Part;
 use crate::error::LoadError;
@@ -57,7 +57,8 @@ fn direction(part: &Part<'_>) -> Result<Direction, LoadError> {
     }
 }
 
-/// A number of tokens. The reference takes any whole number; what is larger than an id can never be reached.
+/// A number of tokens. The reference accepts any integer; a number above the range of ids is never
+/// reached.
 fn count(part: &Part<'_>) -> Result<usize, LoadError> {
     match part.value.as_u64() {
         Some(count) => Ok(usize::try_from(count).unwrap_or(usize::MAX)),

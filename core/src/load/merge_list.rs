@@ -1,4 +1,5 @@
-//! The merges of a tokenizer.json, which are texts there: read, and looked up in the vocabulary.
+//! The merges of a tokenizer.json, which refer to tokens by their text. This module parses them and
+//! looks the tokens up in the vocabulary.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::fmt;
@@ -12,21 +13,21 @@ use crate::memory::fallible::{push, push_str, with_room};
 use crate::vocab::Vocab;
 use crate::word_key::{self, Key, is_short};
 
-/// Takes merges one after the other, by their parts.
+/// Receives merges one by one, as the texts of their parts.
 pub(super) trait MergeSink {
-    /// The answer is whether it could be taken.
+    /// Adds a merge. Returns false if it could not be added.
     fn push(&mut self, left: &str, right: &str) -> bool;
 
-    /// How many there are.
+    /// The number of merges.
     fn len(&self) -> usize;
 }
 
-/// The two parts of each merge, end to end: for files that have their merges before what they are looked up in, and for those
-/// with an error.
+/// The concatenated parts of all merges. Used for files that have the merges before the vocabulary
+/// or prefix, and for files with an error.
 #[derive(Debug, Default)]
 pub(super) struct MergeTexts {
     text: String,
-    /// Where the left part ends and where the right one does.
+    /// The ends of the left and the right part of each merge.
     ends: Vec<(usize, usize)>,
 }
 
@@ -36,7 +37,7 @@ impl MergeTexts {
         starts.zip(&self.ends).map(|(start, &(middle, end))| (&self.text[start..middle], &self.text[middle..end]))
     }
 
-    /// The ids of each merge. `prefix` is the model's mark of parts that go on with a word.
+    /// The ids of each merge. `prefix` is the `continuing_subword_prefix` of the model.
     pub(super) fn pairs(&self, vocab: &Vocab, prefix: &str) -> Result<Vec<(u32, u32, Merge)>, LoadError> {
         let pair = |(index, (left, right)): (usize, (&str, &str))| {
             let missing = |missing: &str| LoadError::MergeOutOfVocabulary {
@@ -76,7 +77,8 @@ impl MergeSink for MergeTexts {
     }
 }
 
-/// A part that goes on with a word drops its mark when it is joined to what stands before it.
+/// Removes the prefix of a part that continues a word, because the merged token does not contain
+/// it.
 fn without<'t>(prefix: &str, right: &'t str) -> Option<&'t str> {
     right.get(prefix.len()..)
 }
@@ -85,20 +87,20 @@ fn rank(index: usize) -> Option<u32> {
     u32::try_from(index).ok().filter(|&rank| rank != Merges::NO_RANK)
 }
 
-/// As [`MergeTexts::pairs`], of merges that are looked up as they come.
+/// Like [`MergeTexts::pairs`], but looks up the merges while they are parsed.
 pub(super) struct MergeIds<'f> {
     vocab: &'f Vocab,
     prefix: &'f str,
-    /// The vocabulary's, for many look-ups.
+    /// The tokens of the vocabulary, for fast lookups.
     words: TokenTable,
     pairs: Vec<(u32, u32, Merge)>,
-    /// The parts of the last pairs, whose ids are not known yet.
+    /// The parts of the last pairs, whose ids have not been looked up yet.
     waiting: Vec<Key>,
-    /// The place of the token that the last merge makes.
+    /// The position, in the vocabulary, of the token that the last merge creates.
     last: usize,
 }
 
-/// So many parts are looked up together.
+/// Number of parts that are looked up together.
 const TOGETHER: usize = 32;
 
 impl<'f> MergeIds<'f> {
@@ -109,12 +111,12 @@ impl<'f> MergeIds<'f> {
         Self { vocab, prefix, words, pairs, waiting, last: 0 }
     }
 
-    /// All of them, if all could be taken.
+    /// All merges; `None` if a part was not found.
     pub(super) fn finish(mut self) -> Option<Vec<(u32, u32, Merge)>> {
         self.look_up().then_some(self.pairs)
     }
 
-    /// Takes a merge, unless it is of what is not in the vocabulary.
+    /// Adds a merge. Returns `None` if a token of it is not in the vocabulary.
     fn try_push(&mut self, left: &str, right: &str) -> Option<()> {
         let merge = Merge { rank: rank(self.pairs.len())?, id: self.joined(left, without(self.prefix, right)?)? };
         let keys = [left, right].map(|part| word_key::of_word(part.as_bytes()));
@@ -132,7 +134,8 @@ impl<'f> MergeIds<'f> {
         Some(())
     }
 
-    /// The id of a token in two parts. It mostly is the one behind that of the merge before, or the same.
+    /// The id of the concatenation of two parts. It usually is the token after that of the previous
+    /// merge, or the same.
     fn joined(&mut self, left: &str, right: &str) -> Option<u32> {
         let [left, right] = [left.as_bytes(), right.as_bytes()];
         let is_joined =
@@ -145,7 +148,7 @@ impl<'f> MergeIds<'f> {
         Some(self.vocab.id_at(self.last))
     }
 
-    /// Looks up all that wait. The answer is whether they are there.
+    /// Looks up all waiting parts. Returns whether all were found.
     fn look_up(&mut self) -> bool {
         let first = self.pairs.len() - self.waiting.len() / 2;
         let mut ids = self.words.ids(&self.waiting);
@@ -169,10 +172,10 @@ impl MergeSink for MergeIds<'_> {
     }
 }
 
-/// The list as a whole.
+/// Parses the list of merges.
 pub(super) struct MergesSeed<'f, S> {
     pub(super) sink: &'f mut S,
-    /// Errors that serde cannot carry are put aside here.
+    /// Receives errors that serde cannot carry.
     pub(super) error: &'f mut Option<LoadError>,
 }
 
@@ -197,7 +200,7 @@ impl<'de, S: MergeSink> Visitor<'de> for MergesSeed<'_, S> {
     }
 }
 
-/// One merge, in either form.
+/// Parses one merge, in either form.
 struct MergeSeed<'f, S> {
     sink: &'f mut S,
     error: &'f mut Option<LoadError>,
@@ -210,7 +213,7 @@ impl<S: MergeSink> MergeSeed<'_, S> {
     }
 }
 
-/// The legacy form: both parts in one string with a space between them.
+/// The parts of a merge in the legacy form: a string with a space between them.
 fn parts_of(line: &str) -> Option<(&str, &str)> {
     let space = |text: &str| text.bytes().position(|byte| byte == b' ');
     let (left, right) = space(line).map(|at| (&line[..at], &line[at + 1..]))?;

@@ -51,14 +51,14 @@ enum Body {
     WordLevel(WordLevelSettings),
 }
 
-/// The merges: as texts where they stand before what they are looked up in.
+/// The merges. They are kept as texts if the file has them before the vocabulary or the prefix.
 #[derive(Debug)]
 enum MergeList {
     Texts(MergeTexts),
     Pairs(Vec<(u32, u32, Merge)>),
 }
 
-/// A string, which is the file's own where it has no escapes.
+/// A string, borrowed from the file unless it has escapes.
 #[derive(Deserialize)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
@@ -67,8 +67,8 @@ pub(crate) enum ModelError {
     Load(LoadError),
 }
 
-/// For a file that is read in one pass, which nearly all can be. An error says only that [`parse`]
-/// has to tell.
+/// Reads a file in one pass, which is possible for nearly all files. An error only means that
+/// [`parse`] must report it.
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut found = Found { at_once: true, ..Found::default() };
@@ -88,7 +88,7 @@ fn kind_of(name: &Value) -> Option<Kind> {
     KINDS.iter().find(|(known, _)| name == known).map(|&(_, kind)| kind)
 }
 
-/// The model of a file, whatever the order of its parts.
+/// Parses the model of a file, whose fields may be in any order.
 pub(crate) fn parse(json: &str) -> Result<Model, ModelError> {
     #[derive(Deserialize)]
     struct Tag {
@@ -140,7 +140,7 @@ fn parse_as(kind: Kind, json: &str) -> Result<Model, ModelError> {
     found.finish(kind).map_err(ModelError::Load)
 }
 
-/// What was found so far. Errors that serde cannot carry are put aside in `error`.
+/// The fields found so far. Errors that serde cannot carry are stored in `error`.
 #[derive(Default)]
 struct Found {
     kind: Option<Value>,
@@ -368,7 +368,7 @@ mod tests {
     type Tokens = Vec<(Vec<u8>, u32)>;
     type Pairs = Vec<(u32, u32, Merge)>;
 
-    /// What a model is made of, if it is sound: tokens, merges in their order, settings.
+    /// The contents of a valid model: tokens, merges by rank, settings.
     fn tables(model: Option<Model>) -> Option<(Tokens, Pairs, ModelSettings)> {
         let (vocab, tables, settings) = model?.into_tables();
         let Tables::Merges(merges) = tables else { panic!("no BPE model") };

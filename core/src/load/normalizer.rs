@@ -8,9 +8,9 @@ use super::json::Part;
 use crate::error::LoadError;
 use crate::normalizer::{Form, Letters, Normalizer, Precompiled, Replace, Strip};
 
-/// The types that the reference knows by name. A component of any other type, or of none, it takes for the first one
-/// whose fields are all there: so files of before there were types load, and BertNormalizer too, which its list of
-/// names has as "Bert".
+/// The types that the reference knows by name. A component with another type, or without one, is
+/// taken for the first kind whose fields are all present. This way files from before types were
+/// introduced load, and so does BertNormalizer, which the list of names contains as "Bert".
 const NAMED: [&str; 14] = [
     "Bert",
     "Strip",
@@ -82,7 +82,7 @@ fn guess(part: &Part<'_>) -> Option<&'static str> {
     fields.into_iter().find(|(names, _)| names.iter().all(|name| has(name))).map(|(_, kind)| kind)
 }
 
-/// What BertNormalizer does is a sequence of simpler steps.
+/// BertNormalizer as a sequence of simpler steps.
 fn bert(part: &Part<'_>) -> Result<Normalizer, LoadError> {
     let clean = part.required("clean_text")?.flag()?;
     let ideographs = part.required("handle_chinese_chars")?.flag()?;

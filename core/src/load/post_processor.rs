@@ -1,7 +1,8 @@
 //! The `post_processor` of a tokenizer.json.
 //!
-//! The library tells `RobertaProcessing`, `BertProcessing` and `TemplateProcessing` by their fields and not by their `type`,
-//! which very old files do not have; so it is done here.
+//! Hugging Face tokenizers recognizes `RobertaProcessing`, `BertProcessing` and
+//! `TemplateProcessing` by their fields and not by their `type`, which is missing in very old
+//! files. This module does the same.
 
 use serde_json::Value;
 
@@ -61,7 +62,7 @@ fn trim_offsets(part: &Part<'_>) -> Result<Option<TrimOffsets>, LoadError> {
     Ok(part.flag_or("trim_offsets", true)?.then_some(TrimOffsets { add_prefix_space }))
 }
 
-/// `["</s>", 2]`.
+/// Parses `["</s>", 2]`.
 fn token_and_id(part: &Part<'_>) -> Result<SpecialToken, LoadError> {
     match &part.items()?[..] {
         [token, id] => Ok(SpecialToken { ids: vec![id.id()?], tokens: vec![token.text()?.to_owned()] }),
@@ -69,15 +70,16 @@ fn token_and_id(part: &Part<'_>) -> Result<SpecialToken, LoadError> {
     }
 }
 
-/// What a template may put around a text: entries, ids of its special tokens and bytes of these. The templates of real files
-/// have up to ten of each.
+/// Maximum numbers for a template: its entries, the ids of its special tokens, and the bytes of
+/// their texts. The templates of real files have up to ten of each.
 const MOST_PIECES: usize = 1 << 12;
 const MOST_SPECIAL_IDS: usize = 1 << 12;
 const MOST_SPECIAL_BYTES: usize = 1 << 20;
-/// Places for a text in one template. The text is encoded for each.
+/// Maximum number of entries for a text in one template. The text is encoded for each of them.
 const MOST_TEXTS: usize = 16;
 
-/// Fails if a template writes more than a few tokens around a text. Looks at the file alone: nothing is made before.
+/// Fails if a template adds too many tokens to a text. It only checks the file and allocates
+/// nothing.
 fn check_template(whole: &Part<'_>, name: &str) -> Result<(), LoadError> {
     let check = |what, size: usize, limit: usize| match size <= limit {
         true => Ok(()),

@@ -14,7 +14,8 @@ pub(crate) fn load(part: &Part<'_>) -> Result<PreTokenizer, LoadError> {
     Ok(PreTokenizer { stages })
 }
 
-/// Every pre-tokenizer has a type: none is told by its fields alone in the reference either.
+/// Adds the stages of a component. Pre-tokenizers must have a type: the reference does not
+/// recognize them by their fields either.
 fn push(part: &Part<'_>, stages: &mut Vec<Stage>) -> Result<(), LoadError> {
     let mut cut = |cut| stages.push(Stage::Cut(cut));
     match part.kind()? {
@@ -64,7 +65,7 @@ fn push(part: &Part<'_>, stages: &mut Vec<Stage>) -> Result<(), LoadError> {
         "FixedLength" => {
             let length = part.value.get("length").map_or(Ok(5), |_| part.field("length").count())?;
             if length == 0 {
-                // The reference loads this and panics at the first text.
+                // The reference loads this, and panics on the first text.
                 return Err(LoadError::shape(&part.field("length").path, "words of no characters cannot be cut"));
             }
             cut(Cut::length(length));
@@ -74,7 +75,7 @@ fn push(part: &Part<'_>, stages: &mut Vec<Stage>) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// What Metaspace says, as a pre-tokenizer and as a decoder.
+/// The fields of Metaspace, which is a pre-tokenizer and a decoder.
 pub(super) struct Metaspace {
     pub(super) replacement: char,
     pub(super) prepend: Prepend,
@@ -90,7 +91,8 @@ pub(super) fn metaspace(part: &Part<'_>) -> Result<Metaspace, LoadError> {
         Some("never") => Prepend::Never,
         Some(other) => return Err(scheme.unsupported(format!("the prepend scheme {other}"))),
     };
-    // From before there were schemes; `str_rep` of that time says nothing that `replacement` does not.
+    // Legacy fields from before prepend schemes were introduced. `str_rep` contains nothing that
+    // `replacement` does not.
     let legacy = part.field("add_prefix_space");
     if !legacy.is_null() && !legacy.flag()? {
         if prepend != Prepend::Never {

@@ -1,4 +1,4 @@
-//! Rank files, as tiktoken reads them: on each line a token in base64, a space, its rank.
+//! Rank files, as tiktoken reads them: each line has a token in base64, a space, and its rank.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -23,7 +23,7 @@ use crate::tokenizer::{Parts, RankDefinition, TokenForm, Tokenizer};
 use crate::truncation::Truncation;
 use crate::vocab::Vocab;
 
-/// Whether the first line is one of a rank file.
+/// Whether the first line is valid in a rank file.
 pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     parse_line(line, &mut vec![]).is_ok()
@@ -33,7 +33,7 @@ pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenize
     tokenizer(parse(bytes)?, Splits::of(bytes), definition)
 }
 
-/// The tokenizer of a vocabulary whose ids are ranks.
+/// Builds the tokenizer of a vocabulary whose ids are ranks.
 pub(super) fn tokenizer(vocab: Vocab, splits: Splits, definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
@@ -51,7 +51,8 @@ pub(super) fn tokenizer(vocab: Vocab, splits: Splits, definition: &RankDefinitio
     })
 }
 
-/// What a tokenizer of ranks is made of, whether files say so or a call that changes another tokenizer.
+/// The parts of a tokenizer of ranks, either from a file or from a call that changes another
+/// tokenizer.
 pub(crate) struct Blueprint {
     pub(crate) pattern: String,
     pub(crate) post_processor: Json,
@@ -64,7 +65,7 @@ pub(crate) struct Blueprint {
 
 pub(crate) fn assemble(blueprint: Blueprint) -> Result<Tokenizer, LoadError> {
     let Blueprint { pattern, post_processor, vocab, model, added_tokens, truncation, padding } = blueprint;
-    // What the expression does not match is dropped, as tiktoken drops it.
+    // Text that the expression does not match is dropped, as in tiktoken.
     let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
     Ok(Tokenizer::from_parts(Parts {
         added_tokens: AddedTokens::new(added_tokens, true, str::to_owned)?,
@@ -128,16 +129,17 @@ fn parse(bytes: &[u8]) -> Result<Vocab, LoadError> {
     Ok(vocab)
 }
 
-/// The rank; `token` is written over.
+/// Parses a line. Stores the token in `token` and returns its rank.
 fn parse_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
     parse_plain_line(line, token).map_or_else(|| parse_any_line(line, token), Ok)
 }
 
-/// As [`parse_any_line`], for lines as most are: a short token, one space, and a rank of digits alone.
+/// Like [`parse_any_line`], but only for typical lines: a short token, one space, and a rank of
+/// digits.
 fn parse_plain_line(line: &[u8], token: &mut Vec<u8>) -> Option<u32> {
     let space = memchr::memchr(b' ', line)?;
     let (base64, digits) = (&line[..space], &line[space + 1..]);
-    // Nine digits are no number that is too large.
+    // A number of at most nine digits is always a valid rank.
     if !(1..=9).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -164,8 +166,9 @@ fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
     Ok(rank)
 }
 
-/// The ways to make a token of two others. The format has no list of merges: two neighbours join when their bytes
-/// together are a token, its rank is how early. Pairs that never meet do no harm.
+/// The merges of ranks. The format has no list of merges: two neighbours merge if their
+/// concatenation is a token, whose rank is the priority. Pairs that never occur next to each other
+/// are harmless.
 fn merges(vocab: &Vocab, words: &TokenTable, splits: Splits) -> Vec<(u32, u32, Merge)> {
     let mut merges = vec![];
     merges.grow(vocab.len() * 2);
@@ -220,8 +223,8 @@ mod tests {
             }
         }
 
-        /// The definition of tiktoken's merge: of all neighbours whose bytes together are a token, join those of the
-        /// lowest rank.
+        /// The definition of merging in tiktoken: among all neighbours whose concatenation is a
+        /// token, merge those of the lowest rank.
         #[test]
         fn joins_whatever_neighbours_make_a_token(
             tokens in prop::collection::btree_set("[abc]{2,5}", 0..30),
@@ -252,7 +255,7 @@ mod tests {
             bpe.tokenize(word.as_bytes(), word_key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
             let ids: Vec<u32> = symbols.iter().map(|symbol| symbol.id).collect();
             prop_assert_eq!(ids, parts.iter().filter_map(|part| rank(part)).collect::<Vec<_>>());
-            // And the table agrees with the naive loop over it.
+            // The table agrees with the naive merge loop over its pairs.
             let letters: Vec<_> = word.bytes().map(|b| crate::bpe::Symbol { id: u32::from(b - b'a'), len: 1 }).collect();
             if rank(word.as_bytes()).is_none() {
                 prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, bpe.tokens.as_ref().expect("ranks are whole words"), Splits::UNKNOWN), &letters), symbols);

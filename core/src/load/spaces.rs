@@ -1,11 +1,12 @@
-//! Files in the manner of SentencePiece write another character for every space before the model sees the text. Where that
-//! is all that happens to a text behind its start, the model can read the spaces as they stand.
+//! Recognizes files in the style of SentencePiece, which replace each space by another character
+//! before the model. If the text after its start does not change otherwise, the model can use the
+//! text with its spaces directly.
 
 use crate::bpe::Spaces;
 use crate::normalizer::Normalizer;
 use crate::pretokenizer::{PreTokenizer, Stage};
 
-/// What the normalizer and the pre-tokenizer do with spaces, when they do nothing else.
+/// How the normalizer and the pre-tokenizer change spaces; `None` if they change anything else.
 pub(super) fn told(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Spaces> {
     match (normalizer, &pretokenizer.stages[..]) {
         (Some(normalizer), stages) => {
@@ -22,7 +23,8 @@ pub(super) fn told(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer)
     .filter(|spaces| spaces.mark != ' ')
 }
 
-/// The one character that takes the place of every space, where beside that only the start of a text changes.
+/// The character that replaces each space; `None` if anything but that and the start of the text
+/// changes.
 fn written_for_spaces(normalizer: &Normalizer) -> Option<char> {
     match normalizer {
         Normalizer::Replace(replace) if replace.pattern.as_string() == Some(" ") => {

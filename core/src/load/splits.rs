@@ -1,20 +1,23 @@
-//! By which two tokens each token of a bundled encoding is made.
+//! The two tokens from which each token of a bundled encoding is merged.
 //!
-//! A rank file does not say it, and to try all ways to cut each token was two fifths of loading. So it was found out when the encodings were
-//! fetched (`scripts/make-encodings.mjs`): each token's bytes were merged alone, until two tokens were left. Only those two ever become it: no
-//! merge goes over a token's bounds before it is made, so within them all goes as it goes alone.
+//! A rank file does not contain them, and trying all splits of each token took two fifths of the
+//! loading time. Therefore they are computed when the encodings are downloaded
+//! (`scripts/make-encodings.mjs`): the bytes of each token are merged alone until two tokens are
+//! left. Only these two ever become the token: no merge crosses the bounds of a token before it is
+//! complete, so inside of them the merges are those of the bytes alone.
 //!
-//! A file of splits begins with the [`checksum`] of the rank file that it is of. Then come four bits for each token in that file's order, the lower
-//! ones of a byte first: how many bytes the right one of the two has, or [`NONE`], or [`MANY`].
+//! A file of splits starts with the [`checksum`] of its rank file. Four bits for each token follow,
+//! in the order of the rank file, with the first token in the low bits of a byte: the number of
+//! bytes of the right part, or [`NONE`], or [`MANY`].
 
 use std::ops::Range;
 
-/// No merge makes the token.
+/// No merge creates the token.
 const NONE: u8 = 0;
-/// More bytes than four bits can say: every split has to be tried.
+/// The right part is too long for four bits: every split must be tried.
 const MANY: u8 = 15;
 
-/// Those of the bundled encodings. 200 kB in all.
+/// The files of the bundled encodings, 200 kB together.
 const BUNDLED: [&[u8]; 4] = [
     include_bytes!("../../encodings/r50k_base.splits"),
     include_bytes!("../../encodings/p50k_base.splits"),
@@ -22,34 +25,36 @@ const BUNDLED: [&[u8]; 4] = [
     include_bytes!("../../encodings/o200k_base.splits"),
 ];
 
-/// What is known of the tokens of a rank file; of one that is not bundled nothing.
+/// The splits of the tokens of a rank file; `None` if the file is not bundled.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Splits(Option<&'static [u8]>);
 
 impl Splits {
-    /// Those of no file.
+    /// Without known splits.
     pub(super) const UNKNOWN: Self = Self(None);
 
-    /// By the bytes of a rank file, whatever its name.
+    /// The splits for the bytes of a rank file, regardless of its name.
     pub(super) fn of(ranks: &[u8]) -> Self {
         let checksum = checksum(ranks).to_le_bytes();
         Self(BUNDLED.into_iter().find_map(|file| file.strip_prefix(&checksum)))
     }
 
-    /// Where the token at a place in the file, of `len` bytes, may have to be cut into those two.
+    /// The positions at which the token at index `place` of the file, which has `len` bytes, may
+    /// have to be split.
     pub(super) fn cuts(self, place: usize, len: usize) -> Range<usize> {
         let all = 1..len;
         let Some(byte) = self.0.and_then(|nibbles| nibbles.get(place / 2)) else { return all };
         match byte >> (place % 2 * 4) & 15 {
             NONE => 0..0,
             MANY => all,
-            // Neither part is empty, whatever a file has that only looks like the one that was told of.
+            // Neither part is empty, even if the file is a different one with the same checksum.
             right => len.checked_sub(usize::from(right)).filter(|&cut| cut > 0).map_or(0..0, |cut| cut..cut + 1),
         }
     }
 }
 
-/// Of all bytes, eight at a time, the last ones filled up with zeros: tells files apart that nobody made to be alike.
+/// A checksum of all bytes, eight at a time, with the last ones padded with zeros. It distinguishes
+/// files that were not crafted to have the same checksum.
 fn checksum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
@@ -77,8 +82,9 @@ mod tests {
         ranks::load(file, &encodings::definition(name).expect("it is bundled")).expect("it is sound")
     }
 
-    /// The two tokens that the bytes of one come to before they become it: of all neighbours that are a token together those of the lowest rank
-    /// are joined first, of equal ones the leftmost.
+    /// The last two tokens when the bytes of a token are merged: among all neighbours whose
+    /// concatenation is a token, those of the lowest rank are merged first, and the leftmost among
+    /// equals.
     fn last_two(token: &[u8], tokenizer: &Tokenizer) -> Option<(u32, u32)> {
         let vocab = &tokenizer.vocab;
         let mut ends: Vec<usize> = (0..=token.len()).collect();
@@ -121,7 +127,7 @@ mod tests {
         file[1000] ^= 1;
         file.push(b'\n');
         assert!(Splits::of(&file).0.is_none());
-        // Then there are more ways to make a token than tokens.
+        // Without known splits there are more merges than tokens.
         let [known, unknown] = [&file[..file.len() - 1], &file]
             .map(|file| load("r50k_base", file).model.bpe().expect("BPE").merges.iter().count());
         assert!(known < unknown, "{known} {unknown}");

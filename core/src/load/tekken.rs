@@ -1,5 +1,5 @@
-//! tekken.json, the format of Mistral's tokenizers, as mistral-common reads it: ranks like those of a rank file, moved up to
-//! make room for special tokens.
+//! tekken.json, the format of Mistral's tokenizers, as mistral-common reads it: ranks like those of
+//! a rank file, with ids shifted to make room for special tokens.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -20,7 +20,7 @@ struct File<'a> {
     config: Config<'a>,
     #[serde(borrow)]
     vocab: Vec<Entry<'a>>,
-    /// Absent in files of the first versions.
+    /// Missing in files of the first versions.
     #[serde(borrow, default)]
     special_tokens: Option<Vec<SpecialToken<'a>>>,
 }
@@ -47,7 +47,7 @@ struct SpecialToken<'a> {
     token_str: Cow<'a, str>,
 }
 
-/// The special tokens of files that do not name them, by id from 0 on.
+/// The special tokens of files that do not list them; the index is the id.
 const FIRST_SPECIAL_TOKENS: [&str; 20] = [
     "<unk>",
     "<s>",
@@ -71,7 +71,7 @@ const FIRST_SPECIAL_TOKENS: [&str; 20] = [
     "[TOOL_CONTENT]",
 ];
 
-/// Whether the top of a JSON file is that of a tekken.json.
+/// Whether the top-level fields of a JSON file are those of a tekken.json.
 pub(crate) fn is_tekken(bytes: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Top {
@@ -82,7 +82,8 @@ pub(crate) fn is_tekken(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
-    // The list of tokens is read as a whole; the shortest entry is 25 bytes of the file, and 32 of a list that doubles.
+    // The list of tokens is parsed as a whole. The shortest entry has 25 bytes in the file and
+    // takes 32 bytes in a list that doubles its capacity.
     require_large(bytes.len().saturating_mul(4))?;
     let file: File<'_> =
         serde_json::from_slice(bytes).map_err(|error| LoadError::shape("tekken.json", error.to_string()))?;
@@ -91,7 +92,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
         let message = format!("{specials} special tokens do not fit into a vocabulary of {size}");
         return Err(LoadError::shape("config", message));
     };
-    // The file may hold more ranks than the model has; those are left out.
+    // The file may contain more ranks than the vocabulary of the model. Those are ignored.
     let mut vocab = Vocab::builder(file.vocab.len(), file.vocab.len() * 8);
     for (at, entry) in file.vocab.iter().enumerate().filter(|(_, entry)| entry.rank < ranks_used) {
         let wrong = |message: String| LoadError::shape(format!("vocab[{at}].token_bytes"), message);
@@ -110,18 +111,18 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
         let message = format!("{token:?} has the rank {id}, at most {specials} are special");
         return Err(LoadError::shape("special_tokens", message));
     }
-    // Every id below the first rank is a special token, whether it has a use or not.
+    // Every id below that of the first rank is a special token, even if it is not used.
     let fillers =
         (0..specials.min(MOST_FILLERS)).filter(|id| !named.contains(id)).map(|id| (format!("<SPECIAL_{id}>"), id));
     let special_tokens = special_tokens.into_iter().chain(fillers).collect();
     let definition = RankDefinition { pattern: pattern.into_owned(), special_tokens };
     let mut tokenizer = ranks::tokenizer(vocab.finish()?, Splits::UNKNOWN, &definition)?;
-    // mistral-common never reads special tokens from text: whoever wants them puts in their ids.
+    // mistral-common never recognizes special tokens in text: callers insert their ids.
     tokenizer.default_policy = Policy::Text;
     Ok(tokenizer)
 }
 
-/// A file that claims more special tokens than this is not given names for all of them.
+/// If a file claims more special tokens than this, only this many get names.
 const MOST_FILLERS: u32 = 1 << 16;
 
 #[cfg(test)]
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
     use crate::{DecodeOptions, EncodeOptions, SpecialTokens};
 
-    /// Bytes a to d, then ab, cd, abcd and, beyond the vocabulary's size, abc.
+    /// The bytes a to d, then ab, cd, abcd and, beyond the size of the vocabulary, abc.
     fn file(special_tokens: &str) -> String {
         let tokens = ["a", "b", "c", "d", "ab", "cd", "abcd", "abc"];
         let entry =

@@ -1,5 +1,5 @@
-//! tokenizer.json, the format of Hugging Face tokenizers: the file as a whole. Its components are read in the modules
-//! beside this one.
+//! tokenizer.json, the format of Hugging Face tokenizers: this module loads the file as a whole,
+//! and the modules next to it load its components.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,8 +25,9 @@ use crate::tokenizer::{Parts, TokenForm, Tokenizer};
 use crate::truncation::Truncation;
 use crate::vocab::Vocab;
 
-/// The top of the file. Components are kept as text, to be written again; the model, nearly all of the file, is read
-/// without a tree of values: with the rest, or as text at first.
+/// The top-level fields of the file. Components are kept as text, so that they can be saved. The
+/// model, which is nearly all of the file, is parsed without a tree of values, either together with
+/// the file or from its text.
 #[derive(Deserialize)]
 struct File<'a, M> {
     #[serde(borrow)]
@@ -52,12 +53,13 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(LoadError::Empty);
     }
-    // One string of the file may be read to memory of its own, which doubles as it grows.
+    // A string of the file may be copied to a buffer that doubles its capacity as it grows.
     require_large(bytes.len().saturating_mul(4))?;
-    // Text that is known to be text is read faster; of other bytes the reader says where they are wrong.
+    // Text that is known to be UTF-8 is parsed faster. For other bytes the parser reports the
+    // position of the error.
     let text = simdutf8::basic::from_utf8(bytes);
-    // What is wrong with a file is said by the reading in two passes, one that knows the whole to be JSON and one over the
-    // model. That is also for files whose parts stand in another order.
+    // Errors are reported by parsing in two passes: first the whole file as JSON, then the model.
+    // This is also used for files with another order of fields.
     if let Some(file) = text.ok().and_then(|text| serde_json::from_str(text).ok()) {
         return tokenizer(bytes, file, Ok);
     }
@@ -120,25 +122,26 @@ fn tokenizer<M>(
     })
 }
 
-/// Fails if the system does not have the memory for a tree of the values in `json`.
+/// Fails if there is not enough memory for a tree of the values in `json`.
 fn require_for_value(json: &str) -> Result<(), OutOfMemory> {
-    // The shortest value in a list is two bytes of JSON, and 32 bytes of a list that doubles as it grows.
+    // The shortest value in a list has two bytes of JSON and takes 32 bytes in a list that doubles
+    // its capacity.
     require_large(json.len().saturating_mul(48))
 }
 
-/// What a tokenizer is made of, whether a file says so or a call that changes another tokenizer.
+/// The parts of a tokenizer, either from a file or from a call that changes another tokenizer.
 pub(crate) struct Blueprint<'a> {
     pub(crate) components: Components,
     pub(crate) post_processor: Json,
     pub(crate) vocab: Arc<Vocab>,
     pub(crate) tables: Tables,
-    /// Those that have their ids.
+    /// Added tokens that already have their ids.
     pub(crate) known_tokens: Vec<AddedToken>,
-    /// In the order in which they get ids; those that they have do not count.
+    /// Further added tokens, in the order in which they get ids. Their `id` is ignored.
     pub(crate) added_tokens: Vec<AddedToken>,
     pub(crate) truncation: Option<Truncation>,
     pub(crate) padding: Option<Padding>,
-    /// A tokenizer of the same tables. What of its model stays the same is shared with it.
+    /// A tokenizer with the same tables. The unchanged parts of its model are shared.
     pub(crate) origin: Option<&'a Tokenizer>,
 }
 
@@ -148,7 +151,8 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError>
     let normalizer = normalizer::load(&Part::new(&components.normalizer.value(), "normalizer"))?;
     let mut pretokenizer = pretokenizer::load(&Part::new(&components.pre_tokenizer.value(), "pre_tokenizer"))?;
     let puts_before = normalizer.as_ref().is_some_and(Normalizer::puts_before);
-    // Bytes that stand for nothing of the text are written twice, which the model does not know of.
+    // A normalizer that inserts text with an empty origin makes ByteLevel write bytes twice, which
+    // a model of bytes cannot reproduce.
     let token_form = match &components.model {
         ModelSettings::Bpe(settings) if !puts_before => take_byte_level(&mut pretokenizer, &vocab, settings),
         _ => TokenForm::Text,
@@ -205,8 +209,9 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError>
     }))
 }
 
-/// Where the pre-tokenizer ends by writing bytes as printable characters, and the model knows all of these, the model
-/// can as well work on the bytes themselves: the last stage goes, and tokens are read as bytes.
+/// If the last stage of the pre-tokenizer writes bytes as printable characters, and the vocabulary
+/// contains all of these, the model can process the bytes directly. In this case the stage is
+/// removed, and the tokens are interpreted as bytes.
 fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &BpeSettings) -> TokenForm {
     let only_at_the_end = pretokenizer.stages.iter().position(|stage| matches!(stage, Stage::Bytes))
         == pretokenizer.stages.len().checked_sub(1);
@@ -219,7 +224,7 @@ fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &Bp
     TokenForm::Printable
 }
 
-/// The added tokens of the file. Their `id` has to be one, and is not used, as in the reference.
+/// The added tokens of the file. Their `id` must be valid but is ignored, as in the reference.
 fn added_tokens(list: &Part<'_>) -> Result<Vec<AddedToken>, LoadError> {
     let token = |part: &Part<'_>| {
         let content = part.required("content")?.text()?.to_owned();
@@ -238,12 +243,13 @@ fn added_tokens(list: &Part<'_>) -> Result<Vec<AddedToken>, LoadError> {
     if list.is_null() { Ok(vec![]) } else { list.items()?.iter().map(token).collect() }
 }
 
-/// The tokens of a tokenizer, `known`, with new ones behind them, which get the ids that the reference gives them. Tokens
-/// without text are left out.
+/// Adds new tokens to the `known` tokens of a tokenizer and gives them the ids of the reference.
+/// Tokens with empty text are dropped.
 ///
-/// A token that is known, or that the vocabulary has, keeps its id. The others count on from one more than the largest id
-/// of the known tokens, or from the number of tokens in the vocabulary if that is larger. In a vocabulary with gaps such an
-/// id may be taken; the reference gives it all the same.
+/// A token that is known or in the vocabulary keeps its id. The others are numbered from one more
+/// than the largest id of the known tokens, or from the number of tokens of the vocabulary if that
+/// is larger. In a vocabulary with gaps such an id may already be in use; the reference uses it
+/// nevertheless.
 fn numbered(
     known: Vec<AddedToken>,
     mut new: Vec<AddedToken>,
@@ -272,7 +278,8 @@ fn numbered(
     }
     tokens.append(&mut new);
     let mut refused = None;
-    // One budget for all of them: what each of many tokens may cost alone is too much for a file.
+    // All tokens share one budget: with a separate budget for each, a file with many tokens could
+    // cost too much.
     let mut budget = Budget::of_text(tokens.iter().map(|token| token.content.len()).sum());
     let tokens = AddedTokens::new(tokens, false, |content| {
         let Some(normalizer) = normalizer.filter(|_| refused.is_none()) else { return content.to_owned() };
@@ -284,7 +291,8 @@ fn numbered(
     refused.map_or(Ok(tokens), Err)
 }
 
-/// `error` came from parsing `part`, which lies within `whole`: says where in `whole` that is.
+/// Converts an error of parsing `part`, which is a slice of `whole`, to one with the position in
+/// `whole`.
 fn json_error(error: &serde_json::Error, whole: &[u8], part: &[u8]) -> LoadError {
     let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len());
     let lines_before = whole[..before].iter().filter(|&&byte| byte == b'\n').count();
@@ -297,7 +305,7 @@ fn json_error(error: &serde_json::Error, whole: &[u8], part: &[u8]) -> LoadError
     let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
     let (line, column) = (error.line() + lines_before, error.column() + column_before);
     if error.is_data() {
-        // Sound JSON that holds something else than a tokenizer file does there.
+        // Valid JSON with an unexpected structure.
         let path = if part.len() < whole.len() { "model" } else { "the file" };
         return LoadError::shape(path, format!("{message} (line {line}, column {column})"));
     }

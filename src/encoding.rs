@@ -17,7 +17,7 @@ use crate::text;
 /// A column to be passed to JS.
 pub type Column = Either3<Words, Bytes, JsTexts>;
 
-/// Pseudo-columns: the number behind the last column stands for the ids of all rows,
+/// Pseudo-columns: the number after the last column stands for the ids of all rows,
 const ROWS: usize = COLUMNS.len();
 /// and the next one for the sequence ranges.
 const RANGES: usize = COLUMNS.len() + 1;
@@ -25,7 +25,7 @@ const RANGES: usize = COLUMNS.len() + 1;
 /// Returns one column of an input's encoding: 32-bit words or bytes, which JS views as the type of
 /// the column, or strings. With the overflow flag, the column of each overflowing part follows.
 ///
-/// `which` is the number of a column, or one of two pseudo-columns behind the last one. The first
+/// `which` is the number of a column, or one of two pseudo-columns after the last one. The first
 /// returns the number of rows, the end of each row, for each row the number and the indices of its
 /// own overflowing parts, and then the ids of all rows. The second returns for each row the number
 /// of its sequence ranges, and for each range its sequence, start and end.

@@ -39,9 +39,9 @@ pub struct Failure {
 pub struct Exceeded {
     /// The component, as it appears in a message.
     pub component: &'static str,
-    /// The size in bytes that the output would have reached.
+    /// The size that the output would have reached, in bytes (for truncation in tokens).
     pub reached: usize,
-    /// The limit in bytes.
+    /// The limit, in the same unit.
     pub limit: usize,
 }
 

@@ -21,7 +21,7 @@ use napi::bindgen_prelude::External;
 use napi_derive::napi;
 use tokenlane_core::batch::Cancel;
 
-/// Maximum number of batches that run at a time.
+/// Maximum number of batches and loads that run at a time.
 const MOST: usize = 2;
 
 /// The number of permits: [`MOST`], or one less than `UV_THREADPOOL_SIZE` if that is smaller, but

@@ -66,7 +66,7 @@ pub fn is_undefined(value: &Unknown<'_>) -> bool {
     matches!(value.get_type(), Ok(ValueType::Undefined))
 }
 
-/// A list with uninitialized room behind its last value.
+/// A list with uninitialized room after its last value.
 pub trait Room<T> {
     /// The uninitialized room.
     fn room(&mut self) -> &mut [MaybeUninit<T>];
@@ -84,7 +84,7 @@ impl<T> Room<T> for Vec<T> {
     }
 
     unsafe fn added(&mut self, count: usize) {
-        // SAFETY: the caller guarantees that `count` values behind the last one are initialized;
+        // SAFETY: the caller guarantees that `count` values after the last one are initialized;
         // they lie in the spare capacity.
         unsafe { self.set_len(self.len() + count) };
     }
@@ -96,7 +96,7 @@ impl<T: Plain> Room<T> for Slab<T> {
     }
 
     unsafe fn added(&mut self, count: usize) {
-        // SAFETY: the caller guarantees that `count` values behind the last one are initialized;
+        // SAFETY: the caller guarantees that `count` values after the last one are initialized;
         // they lie in the spare capacity.
         unsafe { self.set_len(self.len() + count) };
     }
@@ -292,7 +292,7 @@ pub fn each_element(
         check(unsafe { sys::napi_open_handle_scope(env, &mut scope) }, "open a handle scope")?;
         let visited = (start..end).try_for_each(|index| {
             let mut element = ptr::null_mut();
-            // SAFETY: `array` is a live array; an index behind its end reads as undefined.
+            // SAFETY: `array` is a live array; an index after its end reads as undefined.
             check(unsafe { sys::napi_get_element(env, raw, index, &mut element) }, "read an element of the array")?;
             // SAFETY: Node just created `element` for this `env`, and its scope stays open until
             // the visit is over.

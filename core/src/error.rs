@@ -279,7 +279,7 @@ pub enum EncodeError {
         /// The size that the output would have reached, in bytes (for truncation in tokens). The
         /// component stopped there.
         reached: usize,
-        /// The limit: see [`crate::max_expansion`].
+        /// The limit, in the same unit: see [`crate::max_expansion`].
         limit: usize,
     },
     /// The text needs the unknown token, which is not in the vocabulary.

@@ -1,11 +1,12 @@
 //! Keys of short words, and the hashing of keys.
 //!
-//! A word of up to [`MAX_SHORT_LEN`] bytes is its own key: its bytes, zeros behind them, and its
-//! length in the last of sixteen bytes. Two words are equal if their keys are, so that a table needs
-//! neither a stored hash nor a pointer to the word. All longer words have the key [`NOT_SHORT`].
+//! A word of up to [`MAX_SHORT_LEN`] bytes is its own key: its bytes, zeros after them, and its
+//! length in the last of sixteen bytes. Two words are equal if and only if their keys are, so that
+//! a table needs neither a stored hash nor a pointer to the word. All longer words have the key
+//! [`NOT_SHORT`].
 //!
-//! Tables hash a key by multiplying its two folded halves with an odd constant and use the high bits
-//! of the product.
+//! Tables hash a key by multiplying its two folded halves with an odd constant. They use the high
+//! bits of the product.
 
 /// The maximum length, in bytes, of a word that is its own key.
 pub(crate) const MAX_SHORT_LEN: usize = 15;
@@ -16,8 +17,9 @@ pub(crate) type Key = u128;
 /// The key of all words that are not short. No table contains it.
 pub(crate) const NOT_SHORT: Key = Key::MAX;
 
-/// Odd constants with well-mixed bits, for multiplicative hashing. Two tables that one key is looked
-/// up in use different constants, so that keys that collide in one do not collide in the other.
+/// Odd constants with well-mixed bits, for multiplicative hashing. Two tables in which the same key
+/// is looked up use different constants, so that keys that collide in one do not collide in the
+/// other.
 pub(crate) const MULTIPLIERS: [u64; 4] =
     [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0xD6E8_FEB8_6659_FD93, 0xA24B_AED4_963E_E407];
 
@@ -33,7 +35,7 @@ pub(crate) const LEN_MASKS: [Key; MAX_SHORT_LEN + 1] = {
 };
 
 /// The key of `text[start..end]`. Most keys are one load of sixteen bytes, which reads the text
-/// behind the word too.
+/// after the word too.
 #[inline(always)]
 pub(crate) fn of_range(text: &[u8], start: u32, end: u32) -> Key {
     let len = (end - start) as usize;
@@ -69,7 +71,7 @@ pub(crate) fn word(bytes: &[u8; 16]) -> &[u8] {
     &bytes[..usize::from(bytes[MAX_SHORT_LEN])]
 }
 
-/// The bytes of a short word with no text behind it. Two overlapping loads cover most lengths.
+/// The bytes of a short word with no text after it. Two overlapping loads cover most lengths.
 fn read_short(word: &[u8]) -> u128 {
     let ends = |first: u64, last: u64, len: usize| u128::from(first) | u128::from(last) << (8 * (word.len() - len));
     if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {

@@ -1,7 +1,7 @@
 //! Memory for allocations that fail in code that cannot report the failure. It is a static array,
 //! and the system provides no page of it before its first use.
 //!
-//! It is a bump allocator that is only reset as a whole: allocations lie one behind the other, and
+//! It is a bump allocator that is only reset as a whole: allocations lie one after the other, and
 //! when the last one is released the reserve is empty again. This is sufficient for its purpose. An
 //! allocation from it is recorded (`memory::note_shortage`); the core checks the record between two
 //! words, rows or tokens, stops with an error, and releases its memory
@@ -32,7 +32,7 @@ static MEMORY: Bytes = Bytes(UnsafeCell::new([0; BYTES]));
 /// The allocation state of the static above.
 ///
 /// Invariant: the upper 32 bits count the live allocations, and the lower 32 bits are the offset of
-/// the first free byte. They are zero together. Bytes at and behind the offset are not in use.
+/// the first free byte. They are zero together. Bytes at and after the offset are not in use.
 pub(super) struct Reserve(AtomicU64);
 
 pub(super) static RESERVE: Reserve = Reserve(AtomicU64::new(0));

@@ -96,7 +96,7 @@ impl Classes {
 }
 
 /// Decodes the first character of `bytes`: returns its code point and its length in bytes. The
-/// bytes must be UTF-8 that does not start with an ASCII character. The bytes behind the character
+/// bytes must be UTF-8 that does not start with an ASCII character. The bytes after the character
 /// are ignored.
 #[inline(always)]
 pub(crate) fn decode(bytes: [u8; 4]) -> (u32, usize) {

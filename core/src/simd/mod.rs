@@ -187,7 +187,7 @@ impl Simd {
         }
     }
 
-    /// Writes the packed ids to the start of `to`. The places behind them get unspecified values,
+    /// Writes the packed ids to the start of `to`. The places after them get unspecified values,
     /// or stay as they are.
     #[inline(always)]
     fn unpack(self, packed: &PackedIds, to: &mut [MaybeUninit<u32>; APPEND_WIDTH]) {

@@ -230,7 +230,7 @@ pub(super) fn any_bit_avx512(_: Avx512, block: &[u8; BLOCK], wanted: u8) -> u64 
 }
 
 /// Writes `base` plus the position of each bit of `mask` to the start of `to`, and unspecified
-/// values behind them.
+/// values after them.
 #[inline(always)]
 pub(super) fn write_positions(_: Avx512, mask: u64, base: u32, to: &mut [MaybeUninit<u32>; BLOCK]) {
     const ALL: [u8; BLOCK] = {

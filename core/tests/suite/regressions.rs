@@ -6,7 +6,7 @@ use tokenlane_core::{
 };
 
 /// Byte fallback with a prefix and a suffix: both are written as byte tokens, so that a character
-/// has more tokens than bytes, and their offsets continue behind the end of the text.
+/// has more tokens than bytes, and their offsets continue after the end of the text.
 fn byte_fallback_with_suffix() -> Tokenizer {
     let mut vocab: serde_json::Map<String, Value> =
         (0..256).map(|byte| (format!("<0x{byte:02X}>"), Value::from(byte))).collect();

@@ -39,7 +39,7 @@ impl Family for O200k {
         let unclear = window.marks & others << 1;
         sure &= below(unclear);
 
-        // A contraction belongs to the word before it, and a new word starts behind it, so its
+        // A contraction belongs to the word before it, and a new word starts after it, so its
         // characters do not count as letters.
         if self.contractions {
             sure &= window.sure_of_contractions();

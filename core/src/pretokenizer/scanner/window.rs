@@ -2,7 +2,7 @@
 //! becomes shifts and boolean operations on masks.
 //!
 //! A window starts at the start of a word, and the text before it is ignored: a regular expression
-//! that continues after its last match does the same. Word starts that depend on text behind the
+//! that continues after its last match does the same. Word starts that depend on text after the
 //! window are not reported: in white space that reaches the end of the window, and after an
 //! apostrophe close to the end (see [`Window::sure`]). The next window starts at the last reported
 //! word start, so no state is carried over between windows. If a window contains no word start, for
@@ -158,11 +158,11 @@ impl<'a> Window<'a> {
         self.numerics = change(self.numerics);
     }
 
-    /// The characters whose word starts are certain, because no text behind the window can change
+    /// The characters whose word starts are certain, because no text after the window can change
     /// them.
     #[inline(always)]
     pub(super) fn sure(&self) -> u64 {
-        // White space at the end may continue behind the window, so only its start is certain.
+        // White space at the end may continue after the window, so only its start is certain.
         let trailing = (self.spaces << (BLOCK as u32 - self.len)).leading_ones();
         let limit = if trailing > 0 { self.len.saturating_sub(trailing) + 1 } else { self.len };
         up_to(limit)
@@ -216,7 +216,7 @@ impl<'a> Window<'a> {
         starts
     }
 
-    /// The two bytes after character `at`, which must be ASCII; zero behind the end of the text.
+    /// The two bytes after character `at`, which must be ASCII; zero after the end of the text.
     #[inline(always)]
     pub(super) fn behind(&self, at: u32) -> (u8, u8) {
         let byte = match self.starts {
@@ -252,13 +252,13 @@ pub(super) fn run_rests(class: u64, from: u64) -> u64 {
     (class ^ class.wrapping_add(from)) & class
 }
 
-/// The bits directly behind those runs of `class` that start at `from`.
+/// The bits directly after those runs of `class` that start at `from`.
 #[inline(always)]
 pub(super) fn behind_runs(class: u64, from: u64) -> u64 {
     class.wrapping_add(from) & !class
 }
 
-/// Removes the word starts inside contractions and adds those behind them. `len` returns the number
+/// Removes the word starts inside contractions and adds those after them. `len` returns the number
 /// of characters of the contraction at an apostrophe, zero for none.
 #[inline(always)]
 pub(super) fn with_contractions(mut starts: u64, mut apostrophes: u64, len: impl Fn(u32) -> u32) -> u64 {

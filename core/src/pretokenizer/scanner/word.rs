@@ -14,7 +14,7 @@ pub(super) struct Scan<'a> {
     ascii: &'static [u8; 128],
 }
 
-/// The class bits of a character and its length in bytes. Both are zero behind the end of the text.
+/// The class bits of a character and its length in bytes. Both are zero after the end of the text.
 type Seen = (u8, usize);
 
 impl<'a> Scan<'a> {

@@ -21,7 +21,7 @@ use crate::word_key;
 pub(crate) const MIN_WORDS: usize = 7;
 
 /// The number of positions in a word, a power of two. Symbols start at position 1. Position 0 and
-/// the one behind the last symbol hold a symbol that merges with nothing, so that every symbol has
+/// the one after the last symbol hold a symbol that merges with nothing, so that every symbol has
 /// two neighbors.
 const POSITIONS: usize = 32;
 
@@ -160,7 +160,7 @@ impl LaneMerger {
         std::iter::from_fn(move || {
             let at = rest.trailing_zeros();
             rest &= rest.wrapping_sub(1);
-            // The last symbol is the one behind the word.
+            // The last symbol is the one after the word.
             (rest != 0).then(|| (self.ids.0[at as usize % POSITIONS][lane], rest.trailing_zeros() - at))
         })
     }

@@ -20,7 +20,7 @@ use common::{Outcome, encoding, options, texts};
 /// The word cache of each worker, in bytes.
 const CACHE: usize = 8 << 20;
 
-/// The function at whose calls callgrind resets its counts.
+/// Callgrind starts a new count at each call of this function.
 #[inline(never)]
 fn mark() {
     black_box(());

@@ -240,7 +240,8 @@ impl Encoding {
         &self.ranges
     }
 
-    /// The index of the text of a token.
+    /// The index of the text of a token. As in the reference, without recorded ranges the index
+    /// after the last token belongs to the first text too.
     pub fn token_to_sequence(&self, token: usize) -> Option<u32> {
         if self.ranges.is_empty() {
             return (token <= self.len()).then_some(0);

@@ -78,7 +78,7 @@ impl MergeSink for MergeTexts {
 }
 
 /// Removes the prefix of a part that continues a word, because the merged token does not contain
-/// it.
+/// it. As in the reference, the length of the prefix is removed without comparing the bytes.
 fn without<'t>(prefix: &str, right: &'t str) -> Option<&'t str> {
     right.get(prefix.len()..)
 }

@@ -132,7 +132,7 @@ fn judge(name: &str, tokenizer: &Tokenizer, options: impl Fn(bool) -> EncodeOpti
         .collect();
     let texts: HashMap<String, String> = cases.iter().cloned().collect();
     let mut judged = 0;
-    let mut last = Value::Null; // the last encoding with special tokens, which `same` and `d` records refer to
+    let mut last = Value::Null; // with special tokens, for `same` and `d` records
     let mut batches = [Wanted::default(), Wanted::default()]; // without and with special tokens
     for record in json_lines(&format!("conformance/golden/{name}.jsonl.gz")) {
         match string(&record["k"]) {

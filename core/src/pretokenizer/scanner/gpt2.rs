@@ -1,5 +1,8 @@
-//! The pattern of gpt2: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+|
-//! ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+//! The pattern of gpt2:
+//!
+//! ```text
+//! 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+//! ```
 
 use super::window::{Family, Window, run_starts, with_contractions};
 use super::word::Scan;

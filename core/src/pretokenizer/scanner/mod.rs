@@ -42,8 +42,8 @@ pub(crate) enum Scanner {
 }
 
 /// Capacity of the list of word ends that a scanner fills at a time. It is small enough that
-/// prefetched memory is still cached when it is used, and large enough that many cache misses can
-/// be merged together.
+/// prefetched memory is still in the CPU's cache when it is used, and large enough that many words
+/// that miss the word cache can be merged together.
 pub(crate) const WORDS_AT_A_TIME: usize = 32 * BLOCK;
 
 /// The expression of ByteLevel in Hugging Face tokenizers.

@@ -21,10 +21,10 @@ use crate::word_key::{self, Key, MAX_SHORT_LEN, NOT_SHORT, fold};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C, align(32))]
 pub(crate) struct Slot {
+    /// The key of the word; zero marks an empty slot.
+    pub(crate) key: Key,
     /// The ids. A count above [`PackedIds::CAPACITY`] means that they are stored outside of the
     /// slot.
-    pub(crate) key: Key,
-    /// The ids. A count above [`PackedIds::CAPACITY`] says that they are kept elsewhere.
     pub(crate) ids: PackedIds,
 }
 

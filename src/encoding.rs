@@ -17,9 +17,9 @@ use crate::text;
 /// A column to be passed to JS.
 pub type Column = Either3<Words, Bytes, JsTexts>;
 
-/// Pseudo-columns: the number after the last column stands for the ids of all rows,
+/// The number of the pseudo-column with the ids of all rows; see [`column`].
 const ROWS: usize = COLUMNS.len();
-/// and the next one for the sequence ranges.
+/// The number of the pseudo-column with the sequence ranges; see [`column`].
 const RANGES: usize = COLUMNS.len() + 1;
 
 /// Returns one column of an input's encoding: 32-bit words or bytes, which JS views as the type of

@@ -30,7 +30,7 @@ proptest! {
 }
 
 proptest! {
-    /// Long texts are cut at such spaces (`batch::parts`).
+    /// Long texts are cut at such spaces (`batch::row_chunks`).
     #[test]
     fn every_scanner_starts_a_word_at_a_space_between_letters(
         before in prop::collection::vec(piece(), 0..6),

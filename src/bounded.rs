@@ -12,7 +12,7 @@ use crate::load::Handle;
 use crate::node_api;
 use crate::options::{self, Extra};
 use crate::text;
-use crate::tokenizer::{IDS, MOST_KEPT};
+use crate::tokenizer::with_ids;
 
 /// Whether a text has at most `limit` ids. A text whose length alone shows that it has more is not
 /// copied.
@@ -62,15 +62,12 @@ pub fn encode_into(
     let options = options::encode_options(flags, extra, Columns::NONE);
     let made = caught(|| {
         let room = text::room("ids", &target)?;
-        IDS.with_borrow_mut(|ids| {
+        with_ids(|ids| {
             let made = text::with_text("text", &value, |text| {
                 Ok(handle.tokenizer.encode_first(text, room, &options, ids)?)
             })?;
             node_api::fill_words(&target, ids);
             node_api::fill_words(&result, &[made.read as u32, made.written as u32]);
-            if ids.capacity() > MOST_KEPT {
-                *ids = Vec::new();
-            }
             Ok(())
         })
     });

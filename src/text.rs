@@ -349,22 +349,8 @@ pub fn with_text<T>(
     work: impl FnOnce(Text<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     SCRATCH_OF_THREAD.with_borrow_mut(|scratch| {
+        let result = with_copy(name, value, scratch, work);
         let Scratch { units, bytes } = scratch;
-        units.clear();
-        units.try_grow(SCRATCH)?;
-        node_api::require_flat(value)?;
-        let mut fit = node_api::append_utf16(value, units, usize::MAX);
-        if let Fit::TooLong { .. } = fit {
-            units.try_grow(node_api::utf16_length(value).unwrap_or(0) + 2)?;
-            fit = node_api::append_utf16(value, units, usize::MAX);
-        }
-        let result = if let Fit::Appended(_) = fit {
-            work(Text::Utf16(units))
-        } else {
-            bytes.clear();
-            node_api::append_bytes(value, bytes).map_err(|refused| refusal(name, value, refused))?;
-            work(Text::Bytes(bytes))
-        };
         if units.capacity() > MOST_KEPT {
             *units = Vec::new();
         }
@@ -373,6 +359,29 @@ pub fn with_text<T>(
         }
         result
     })
+}
+
+/// Copies the text to `scratch` and runs `work` with it.
+fn with_copy<T>(
+    name: &str,
+    value: &Unknown<'_>,
+    Scratch { units, bytes }: &mut Scratch,
+    work: impl FnOnce(Text<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    units.clear();
+    units.try_grow(SCRATCH)?;
+    node_api::require_flat(value)?;
+    let mut fit = node_api::append_utf16(value, units, usize::MAX);
+    if let Fit::TooLong { .. } = fit {
+        units.try_grow(node_api::utf16_length(value).unwrap_or(0) + 2)?;
+        fit = node_api::append_utf16(value, units, usize::MAX);
+    }
+    if let Fit::Appended(_) = fit {
+        return work(Text::Utf16(units));
+    }
+    bytes.clear();
+    node_api::append_bytes(value, bytes).map_err(|refused| refusal(name, value, refused))?;
+    work(Text::Bytes(bytes))
 }
 
 /// Copies the ids of a Uint32Array.

@@ -15,11 +15,23 @@ use crate::options::{self, Extra};
 use crate::text;
 
 /// The id buffer is freed after use if its capacity exceeds this number of ids.
-pub(crate) const MOST_KEPT: usize = 1 << 20;
+const MAX_KEPT_IDS: usize = 1 << 20;
 
 thread_local! {
     /// Id buffer that is reused between calls, so that encoding a short text does not allocate.
-    pub(crate) static IDS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    static IDS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `work` with the empty id buffer of this thread.
+pub(crate) fn with_ids<T>(work: impl FnOnce(&mut Vec<u32>) -> T) -> T {
+    IDS.with_borrow_mut(|ids| {
+        ids.clear();
+        let result = work(ids);
+        if ids.capacity() > MAX_KEPT_IDS {
+            *ids = Vec::new();
+        }
+        result
+    })
 }
 
 /// Encodes a text, or a pair of texts if `pair` is not undefined. If the ids fit into the
@@ -37,8 +49,7 @@ pub fn encode(
 ) -> napi::Result<Either<u32, Words>> {
     let options = options::encode_options(flags, extra, Columns::NONE);
     let result = caught(|| {
-        IDS.with_borrow_mut(|ids| {
-            ids.clear();
+        with_ids(|ids| {
             text::with_input(&value, &pair, options::has_words(flags), |input| match input {
                 Input { first: Sequence::Text(text), second: None } => {
                     Ok(handle.tokenizer.encode_ids(*text, &options, ids)?)
@@ -51,11 +62,7 @@ pub fn encode(
             if node_api::fill_words(&scratch, ids) {
                 return Ok(Either::A(ids.len() as u32));
             }
-            let words = Words::try_from(&ids[..])?;
-            if ids.capacity() > MOST_KEPT {
-                *ids = Vec::new();
-            }
-            Ok(Either::B(words))
+            Ok(Either::B(Words::try_from(&ids[..])?))
         })
     });
     result.map_err(|failure| node_api::js_error(env, &failure))

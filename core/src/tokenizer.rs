@@ -14,8 +14,8 @@ use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
-use crate::memory::OutOfMemory;
 use crate::memory::fallible::{catch, check, collect, with_room};
+use crate::memory::{Grow, OutOfMemory};
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::object_pool::ObjectPool;
@@ -299,7 +299,9 @@ impl Tokenizer {
         let plan = Plan { columns: Columns::NONE, overflow: false, ..self.plan(options)? };
         if plan.padding.is_some() {
             let options = EncodeOptions { columns: Columns::NONE, overflow: false, ..options.clone() };
-            ids.extend(self.encode(text, &options)?.ids);
+            let encoding = self.encode(text, &options)?;
+            ids.try_grow(encoding.ids.len())?;
+            ids.extend_from_slice(&encoding.ids);
             return Ok(());
         }
         let before = ids.len();

@@ -55,7 +55,7 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     }
 
     /// Returns the text that became certain with these ids. If an unknown id is an error (see
-    /// [`Tokenizer::decode`]), none of the ids are consumed. If memory is short, the stream is
+    /// [`Tokenizer::decode`]), none of the ids are consumed. After any other error the stream is
     /// reset.
     pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
         let mut text = Vec::new();
@@ -75,11 +75,10 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
             Ok::<_, DecodeError>(())
         });
         let text = flowed.and_then(|()| catch(|| Ok(certain(text))));
-        if text.is_ok() {
-            self.count += ids.len();
-        }
-        if let Err(DecodeError::OutOfMemory(_)) = text {
-            self.start_over();
+        match text {
+            Ok(_) => self.count += ids.len(),
+            // Some of the ids are consumed, and their text is lost.
+            Err(_) => self.start_over(),
         }
         text
     }

@@ -205,8 +205,8 @@ impl<L: Locks> SharedPool<L> {
         let mut since = Instant::now();
         let PoolState { pool, bounds, steps, peak_out, .. } = state;
         let wanted = pool.needed(bytes).max(bytes).min(bounds.cap);
-        *peak_out = (*peak_out).max(pool.usage().outstanding.saturating_add(wanted));
-        let bound = bounds.cap.min(with_spare(*peak_out));
+        let peak_with_block = (*peak_out).max(pool.usage().outstanding.saturating_add(wanted));
+        let bound = bounds.cap.min(with_spare(peak_with_block));
         loop {
             let PoolUsage { mapped, cached, .. } = pool.usage();
             let excess = mapped.saturating_add(pool.needed(bytes)).saturating_sub(bound).min(cached);
@@ -217,6 +217,9 @@ impl<L: Locks> SharedPool<L> {
             }
         }
         let found = pool.map(bytes, bounds.cap.saturating_sub(pool.usage().mapped));
+        if found.is_some() {
+            *peak_out = peak_with_block;
+        }
         steps.record(AllocStep::Map, found.is_some(), &mut since);
         found
     }

@@ -7,8 +7,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::error::{DecodeError, EncodeError, LoadError};
-use crate::pattern::PatternError;
+use crate::error::{DecodeError, EncodeError, LoadError, PatternError};
 
 /// Default of [`max_expansion`]. The largest factor that real files need is 26: NFKC turns the
 /// three bytes of U+FDFA into 33, a mark of three bytes replaces each space in it, and ByteLevel

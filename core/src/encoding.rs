@@ -6,8 +6,8 @@ use std::ops::{BitOr, Range};
 
 use crate::error::EncodeError;
 use crate::memory::Grow;
+use crate::memory::fallible::append_copies;
 use crate::padding::Padding;
-use crate::post_processor::draft::{push_sequence_ids, range_of};
 use crate::truncation::Direction;
 
 /// The columns that an [`Encoding`] has in addition to its ids.
@@ -380,5 +380,19 @@ impl Encoding {
         self.ranges.clear();
         self.overflowing.clear();
         self.own_overflow.clear();
+    }
+}
+
+/// The token range of a text. A text without a range has all tokens, as in the reference.
+pub(crate) fn range_of(ranges: &Ranges, sequence: u32, length: usize) -> Range<usize> {
+    ranges.iter().find(|(known, _)| *known == sequence).map_or(0..length, |(_, range)| range.clone())
+}
+
+/// Appends the sequence ids of `length` tokens.
+pub(crate) fn push_sequence_ids(ranges: &Ranges, length: usize, out: &mut Vec<u32>) {
+    let first = out.len();
+    append_copies(out, NO_ID, length);
+    for sequence in 0..ranges.len().max(1) as u32 {
+        out[first..][range_of(ranges, sequence, length)].fill(sequence);
     }
 }

@@ -433,3 +433,25 @@ impl DecodeError {
         }
     }
 }
+
+/// A search that ended without a result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PatternError {
+    pub(crate) pattern: String,
+    pub(crate) byte: usize,
+    pub(crate) message: String,
+}
+
+impl From<PatternError> for EncodeError {
+    fn from(error: PatternError) -> Self {
+        let PatternError { pattern, byte, message } = error;
+        Self::Pattern { pattern, byte, message }
+    }
+}
+
+impl From<PatternError> for DecodeError {
+    fn from(error: PatternError) -> Self {
+        let PatternError { pattern, message, .. } = error;
+        Self::Pattern { pattern, message }
+    }
+}

@@ -1,5 +1,8 @@
 //! Access to the components of a tokenizer.json, with errors that give the place in the file.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::LoadError;
@@ -153,4 +156,14 @@ impl<'a> Part<'a> {
         };
         LoadError::shape(&self.path, format!("{wanted} is wanted here, not {found}"))
     }
+}
+
+/// A string, borrowed from the file unless it has escapes.
+#[derive(Deserialize)]
+pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
+pub(super) fn put_aside<E: serde::de::Error>(place: &mut Option<LoadError>, error: LoadError) -> E {
+    let carried = E::custom(&error);
+    *place = Some(error);
+    carried
 }

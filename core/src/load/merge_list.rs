@@ -4,7 +4,7 @@
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::fmt;
 
-use super::model::{Text, put_aside};
+use super::json::{Text, put_aside};
 use crate::bpe::TokenTable;
 use crate::bpe::merges::{Merge, Merges};
 use crate::error::LoadError;

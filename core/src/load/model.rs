@@ -9,11 +9,10 @@
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::json::Part;
+use super::json::{Part, Text};
 use super::merge_list::{MergeIds, MergeTexts, MergesSeed};
 use super::vocabulary::{Entries, VocabSeed};
 use crate::bpe::merges::{Merge, Merges};
@@ -57,10 +56,6 @@ enum MergeList {
     Texts(MergeTexts),
     Pairs(Vec<(u32, u32, Merge)>),
 }
-
-/// A string, borrowed from the file unless it has escapes.
-#[derive(Deserialize)]
-pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 pub(crate) enum ModelError {
     Json(serde_json::Error),
@@ -351,12 +346,6 @@ impl Found {
         let pairs = sink.finish().ok_or_else(|| A::Error::custom("a merge of what is not in the vocabulary"))?;
         Ok(MergeList::Pairs(pairs))
     }
-}
-
-pub(super) fn put_aside<E: serde::de::Error>(place: &mut Option<LoadError>, error: LoadError) -> E {
-    let told = E::custom(&error);
-    *place = Some(error);
-    told
 }
 
 #[cfg(test)]

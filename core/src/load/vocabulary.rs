@@ -3,7 +3,7 @@
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-use super::model::{Text, put_aside};
+use super::json::{Text, put_aside};
 use crate::error::LoadError;
 use crate::memory::Grow;
 use crate::vocab::Vocab;

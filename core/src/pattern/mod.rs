@@ -19,7 +19,7 @@ use memchr::memmem::Finder;
 use regex_automata::util::pool::Pool;
 
 use crate::budget::Budget;
-use crate::error::{DecodeError, EncodeError, LoadError};
+use crate::error::{LoadError, PatternError};
 use crate::span::Span;
 use backtrack::Program;
 use regular::Regular;
@@ -84,28 +84,6 @@ enum GaveUp {
     Steps,
     /// The automaton failed on this text. No pattern is known for which this happens.
     Automaton,
-}
-
-/// A search that ended without a result.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PatternError {
-    pub(crate) pattern: String,
-    pub(crate) byte: usize,
-    pub(crate) message: String,
-}
-
-impl From<PatternError> for EncodeError {
-    fn from(error: PatternError) -> Self {
-        let PatternError { pattern, byte, message } = error;
-        Self::Pattern { pattern, byte, message }
-    }
-}
-
-impl From<PatternError> for DecodeError {
-    fn from(error: PatternError) -> Self {
-        let PatternError { pattern, message, .. } = error;
-        Self::Pattern { pattern, message }
-    }
 }
 
 impl Regex {

@@ -3,11 +3,9 @@
 //! Post-processors treat all tokens of a run alike, so no token is copied before the last
 //! post-processor is done.
 
-use std::ops::Range;
-
-use crate::encoding::{NO_ID, Ranges};
+use crate::encoding::Ranges;
 use crate::error::EncodeError;
-use crate::memory::fallible::{append_copies, checkpoint, gather, with_room};
+use crate::memory::fallible::{checkpoint, gather, with_room};
 
 /// Maximum number of parts into which truncation may split a text or pair.
 const MOST_PARTS: usize = 1 << 22;
@@ -218,19 +216,5 @@ impl Draft {
             }
         }
         self.runs.extend_from_slice(&next.runs);
-    }
-}
-
-/// The token range of a text. A text without a range has all tokens, as in the reference.
-pub(crate) fn range_of(ranges: &Ranges, sequence: u32, length: usize) -> Range<usize> {
-    ranges.iter().find(|(known, _)| *known == sequence).map_or(0..length, |(_, range)| range.clone())
-}
-
-/// Appends the sequence ids of `length` tokens.
-pub(crate) fn push_sequence_ids(ranges: &Ranges, length: usize, out: &mut Vec<u32>) {
-    let first = out.len();
-    append_copies(out, NO_ID, length);
-    for sequence in 0..ranges.len().max(1) as u32 {
-        out[first..][range_of(ranges, sequence, length)].fill(sequence);
     }
 }

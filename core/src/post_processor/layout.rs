@@ -1,8 +1,9 @@
 //! The result of post-processing for complete texts, computed once. Most texts use it.
 
 use super::PostProcessor;
-use super::draft::{Draft, Run, RunTokens, push_sequence_ids};
+use super::draft::{Draft, Run, RunTokens};
 use crate::encoding::Ranges;
+use crate::encoding::push_sequence_ids;
 use crate::error::EncodeError;
 
 /// The pieces of an encoding, in order.

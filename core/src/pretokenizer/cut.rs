@@ -8,8 +8,9 @@ use super::splits::Splits;
 use crate::aligned::AlignedText;
 use crate::budget::Budget;
 use crate::error::LoadError;
+use crate::error::PatternError;
 use crate::memory::fallible::push;
-use crate::pattern::{Dialect, Pattern, PatternError};
+use crate::pattern::{Dialect, Pattern};
 use crate::span::Span;
 
 /// A matcher, and what becomes of its matches and of the text between them.

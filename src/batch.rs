@@ -15,8 +15,9 @@ use crate::error::{Class, Failure, caught};
 use crate::line::Turn;
 use crate::load::Handle;
 use crate::memory::{Bytes, Words};
-use crate::node_api::{self, Blocks, JsTexts};
+use crate::node_api::{self, JsTexts};
 use crate::options::{self, COLUMNS, Extra};
+use crate::results::Blocks;
 use crate::task::{Job, Work};
 use crate::text::{self, Arena, Inputs};
 

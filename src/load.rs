@@ -13,6 +13,7 @@ use tokenlane_core::memory::Grow;
 use tokenlane_core::{RankDefinition, Tokenizer};
 
 use crate::allocator;
+use crate::definition::Definition;
 use crate::error::{Class, Failure, caught};
 use crate::line::Turn;
 use crate::node_api::{self, Owned};
@@ -46,17 +47,6 @@ pub struct LoadOptions {
     pub special_tokens: Option<HashMap<String, u32>>,
 }
 
-/// How bytes are converted to a tokenizer.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Definition {
-    /// The format is detected from the bytes.
-    Content,
-    /// A rank file of the bundled encoding with this name.
-    Encoding(String),
-    /// A rank file with this pattern and these special tokens, sorted by their ids.
-    Ranks { pattern: String, special_tokens: Vec<(String, u32)> },
-}
-
 impl From<LoadOptions> for Definition {
     fn from(options: LoadOptions) -> Self {
         match options {
@@ -68,20 +58,6 @@ impl From<LoadOptions> for Definition {
             }
             _ => Self::Content,
         }
-    }
-}
-
-impl Definition {
-    /// Builds the tokenizer.
-    pub fn build(&self, bytes: &[u8]) -> Result<Tokenizer, Failure> {
-        Ok(match self {
-            Self::Content => Tokenizer::from_bytes(bytes),
-            Self::Encoding(name) => Tokenizer::from_encoding(name, bytes),
-            Self::Ranks { pattern, special_tokens } => {
-                let definition = RankDefinition { pattern: pattern.clone(), special_tokens: special_tokens.clone() };
-                Tokenizer::from_ranks(bytes, &definition)
-            }
-        }?)
     }
 }
 

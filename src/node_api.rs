@@ -1,5 +1,5 @@
-//! All raw Node-API calls, behind safe functions. Unsafe code of this crate is only here, in the
-//! files under node_api/, and in the allocator.
+//! Raw Node-API calls behind safe functions. Unsafe code of this crate is only here, in the files
+//! under node_api/, in results.rs and in the allocator.
 //!
 //! Two invariants justify all of it:
 //!
@@ -17,11 +17,9 @@ use std::slice;
 
 use napi::bindgen_prelude::{External, ToNapiValue, TypeName, Unknown};
 use napi::{Env, JsValue, Status, ValueType, sys};
-use tokenlane_core::memory::{self, Grow, OutOfMemory, Plain, Slab};
+use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab};
 
-use crate::encoding::Column;
 use crate::error::{Class, Failure};
-use crate::memory::{Bytes, Loan, Values, Words};
 use strings::new_utf8;
 pub use strings::{
     Fit, JsText, JsTexts, append_ascii, append_utf16, is_ascii, look_at_limits, require_flat, utf16_length,
@@ -34,7 +32,7 @@ const ELEMENTS_PER_SCOPE: u32 = 1024;
 
 /// Converts a Node-API status to an error. Failures only occur while the environment is torn down
 /// or when memory is exhausted.
-fn check(status: sys::napi_status, what: &str) -> napi::Result<()> {
+pub(crate) fn check(status: sys::napi_status, what: &str) -> napi::Result<()> {
     match status {
         sys::Status::napi_ok => Ok(()),
         other => Err(napi::Error::new(Status::from(other), format!("Node could not {what}"))),
@@ -254,7 +252,7 @@ unsafe extern "C" {
 
 /// Must be called after `bytes` bytes, at least one, were written at the start of an ArrayBuffer or
 /// of a view. In WebAssembly they were written to a copy, which this call copies to JS.
-fn written(env: sys::napi_env, mut buffer: sys::napi_value, bytes: usize) -> sys::napi_status {
+pub(crate) fn written(env: sys::napi_env, mut buffer: sys::napi_value, bytes: usize) -> sys::napi_status {
     #[cfg(target_family = "wasm")]
     // SAFETY: `buffer` is a value of the running call. For a buffer without a copy, the call only
     // returns an error status.
@@ -344,91 +342,6 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
     built.unwrap_or_else(|error: napi::Error| error)
 }
 
-/// Creates an ArrayBuffer in V8's own memory with a copy of `bytes`.
-fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_value> {
-    // V8 ends the process if it cannot allocate a buffer, so the availability of memory is checked
-    // first.
-    memory::require_large(bytes.len()).map_err(|error| js_error(Env::from_raw(env), &error.into()))?;
-    let (mut data, mut buffer) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: both result pointers are valid.
-    check(unsafe { sys::napi_create_arraybuffer(env, bytes.len(), &mut data, &mut buffer) }, "make an ArrayBuffer")?;
-    if !bytes.is_empty() {
-        // SAFETY: Node just allocated `bytes.len()` writable bytes at `data`, to which no other
-        // reference exists yet.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), data.cast::<u8>(), bytes.len()) };
-        check(written(env, buffer, bytes.len()), "fill an ArrayBuffer")?;
-    }
-    Ok(buffer)
-}
-
-fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: values of a `Plain` type are initialized bytes without padding, and bytes need no
-    // alignment.
-    unsafe { slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-}
-
-/// The finalizer: Node calls it on the JS thread after V8 has collected the ArrayBuffer of a loan.
-unsafe extern "C" fn end_loan<T: Plain>(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
-    // SAFETY: `hint` is the box of a loan of `T` that `buffer_of` leaked. Node calls a finalizer
-    // once.
-    drop(unsafe { Box::from_raw(hint.cast::<Loan<T>>()) });
-}
-
-/// Converts values to an ArrayBuffer, without a copy if possible.
-///
-/// # Safety
-/// `env` belongs to the running call.
-unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Result<sys::napi_value> {
-    // An ArrayBuffer cannot hold more: Node would end the call with an exception of its own.
-    if size_of_val(values.as_ref()) > u32::MAX as usize {
-        let message = format!("{} ids are more than one ArrayBuffer holds; use smaller batches", values.as_ref().len());
-        let failure = Failure::new(Class::Range, "ERR_TOKENLANE_BATCH_TOO_LARGE", message);
-        return Err(js_error(Env::from_raw(env), &failure));
-    }
-    let mut loan = match Loan::take(values) {
-        Ok(loan) => Box::new(loan),
-        Err(values) => return copied_buffer(env, as_bytes(values.as_ref())),
-    };
-    let (data, bytes) = (loan.values_mut().as_mut_ptr().cast::<c_void>(), size_of_val(loan.values_mut()));
-    let hint = Box::into_raw(loan);
-    let mut buffer = ptr::null_mut();
-    // SAFETY: `data` is valid for `bytes` bytes until the box behind `hint` is dropped, which only
-    // `end_loan` does, for loans of the same type. Rust does not access the values from here on, so
-    // JS may write them.
-    let status = unsafe {
-        sys::napi_create_external_arraybuffer(env, data, bytes, Some(end_loan::<T>), hint.cast(), &mut buffer)
-    };
-    if status == sys::Status::napi_no_external_buffers_allowed {
-        // SAFETY: Node refused before it took ownership, so this function still owns the box.
-        let values = unsafe { Box::from_raw(hint) }.into_values();
-        return copied_buffer(env, as_bytes(values.as_ref()));
-    }
-    // In case of any other failure Node has already called the finalizer, or will call it.
-    check(status, "make an ArrayBuffer")?;
-    Ok(buffer)
-}
-
-impl ToNapiValue for Words {
-    unsafe fn to_napi_value(env: sys::napi_env, words: Self) -> napi::Result<sys::napi_value> {
-        // SAFETY: the caller guarantees that `env` belongs to the running call.
-        unsafe { buffer_of(env, words) }
-    }
-}
-
-impl ToNapiValue for Bytes {
-    unsafe fn to_napi_value(env: sys::napi_env, bytes: Self) -> napi::Result<sys::napi_value> {
-        let length = bytes.as_ref().len();
-        // SAFETY: the caller guarantees that `env` belongs to the running call.
-        let buffer = unsafe { buffer_of(env, bytes) }?;
-        let mut view = ptr::null_mut();
-        // SAFETY: Node just created `buffer` with this number of bytes.
-        let status =
-            unsafe { sys::napi_create_typedarray(env, sys::TypedarrayType::uint8_array, length, buffer, 0, &mut view) };
-        check(status, "make a Uint8Array")?;
-        Ok(view)
-    }
-}
-
 /// Detaches an ArrayBuffer: its memory is released and every view of it becomes empty. Other
 /// values, and buffers that are already detached, are ignored.
 pub fn detach(buffer: &Unknown<'_>) {
@@ -445,42 +358,6 @@ pub fn external_memory(env: Env) -> i64 {
     // bytes, so the sum stays the same.
     unsafe { sys::napi_adjust_external_memory(env.raw(), 0, &mut bytes) };
     bytes
-}
-
-/// The result of a batch. In JS it is an array: the block of ids, the number of rows, the block of
-/// the rows' texts, and the columns. Columns that were not requested are null.
-pub struct Blocks {
-    /// The row offsets, then the ids of all rows.
-    pub ids: Words,
-    /// The number of rows.
-    pub rows: u32,
-    /// For each row, the index of its text.
-    pub row_texts: Option<Words>,
-    /// The columns, in the order of [`crate::options::COLUMNS`].
-    pub columns: Vec<Option<Column>>,
-}
-
-impl ToNapiValue for Blocks {
-    unsafe fn to_napi_value(env: sys::napi_env, blocks: Self) -> napi::Result<sys::napi_value> {
-        // SAFETY: the caller guarantees that `env` belongs to the running call, and the elements
-        // are created for it.
-        unsafe {
-            let mut elements = vec![
-                Words::to_napi_value(env, blocks.ids)?,
-                ToNapiValue::to_napi_value(env, blocks.rows)?,
-                ToNapiValue::to_napi_value(env, blocks.row_texts)?,
-            ];
-            for column in blocks.columns {
-                elements.push(ToNapiValue::to_napi_value(env, column)?);
-            }
-            let mut array = ptr::null_mut();
-            check(sys::napi_create_array_with_length(env, elements.len(), &mut array), "make an array")?;
-            for (index, element) in (0..).zip(elements) {
-                check(sys::napi_set_element(env, array, index, element), "set an element")?;
-            }
-            Ok(array)
-        }
-    }
 }
 
 /// An External as the result of a task: napi provides a type name for it only if a call returns it
@@ -504,6 +381,7 @@ impl<T: 'static> TypeName for Owned<T> {
     }
 }
 
+/// Gives types the names that napi reports.
 macro_rules! named {
     ($($type:ty => $name:literal),+) => {$(
         impl TypeName for $type {
@@ -518,4 +396,6 @@ macro_rules! named {
     )+};
 }
 
-named!(Words => "ArrayBuffer", Bytes => "Uint8Array", JsText => "string", JsTexts => "string[]", Blocks => "[ArrayBuffer, number, ...]");
+pub(crate) use named;
+
+named!(JsText => "string", JsTexts => "string[]");

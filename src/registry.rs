@@ -12,8 +12,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use tokenlane_core::Tokenizer;
 
+use crate::definition::Definition;
 use crate::error::Failure;
-use crate::load::Definition;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {

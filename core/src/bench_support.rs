@@ -10,12 +10,13 @@ use crate::budget::Budget;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::Encoding;
 use crate::error::EncodeError;
+use crate::options::EncodeOptions;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::pretokenizer::splits::Splits;
 use crate::simd::{self, Simd};
 use crate::span::Span;
 use crate::text::Text;
-use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::tokenizer::Tokenizer;
 
 /// The name of the SIMD level in use.
 pub fn instruction_set() -> String {
@@ -41,7 +42,7 @@ impl<'a> Splitter<'a> {
     /// The number of words of a text.
     pub fn words(&mut self, text: &str) -> Result<usize, EncodeError> {
         let Self { tokenizer, ends, .. } = self;
-        if let Some(scanner) = tokenizer.scanner {
+        if let Some(scanner) = tokenizer.pipeline.scanner {
             let all = |ends: &mut Vec<u32>| {
                 let (mut at, mut words) = (0, 0);
                 while at < text.len() {
@@ -58,7 +59,11 @@ impl<'a> Splitter<'a> {
         }
         self.text.start(text, 0, false);
         self.splits.start(Span::new(0, text.len()));
-        self.tokenizer.pretokenizer.apply(&mut self.text, &mut self.splits, &mut Budget::of_text(text.len()))?;
+        self.tokenizer.pipeline.pretokenizer.apply(
+            &mut self.text,
+            &mut self.splits,
+            &mut Budget::of_text(text.len()),
+        )?;
         Ok(self.splits.spans().len())
     }
 }
@@ -86,7 +91,7 @@ impl<'a> Worker<'a> {
     /// is discarded.
     pub fn encode(&mut self, text: &str) -> Result<usize, EncodeError> {
         self.out.clear();
-        self.encoder.encode(self.tokenizer, &Text::Utf8(text).into(), &self.plan, &mut self.out)?;
+        self.encoder.encode(&self.tokenizer.pipeline, &Text::Utf8(text).into(), &self.plan, &mut self.out)?;
         Ok(self.out.len())
     }
 }

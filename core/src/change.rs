@@ -13,8 +13,9 @@ use crate::definition::{
 use crate::error::LoadError;
 use crate::load::json::Part;
 use crate::load::{ranks, tokenizer_json};
+use crate::options::Setting;
 use crate::padding::Padding;
-use crate::tokenizer::{Setting, Tokenizer};
+use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
 
 /// The changes. Components are JSON as in a tokenizer.json; `null` removes a component. By default,
@@ -67,28 +68,29 @@ impl Tokenizer {
     /// The normalizer, pre-tokenizer, decoder and model of a tokenizer of ranks cannot be changed:
     /// load the result of [`Self::to_json`] and change that.
     pub fn with(&self, changes: &Changes) -> Result<Self, LoadError> {
-        let post_processor = changed(&self.definition.post_processor, &changes.post_processor, "post_processor")?;
+        let post_processor =
+            changed(&self.pipeline.definition.post_processor, &changes.post_processor, "post_processor")?;
         let truncation = changes.truncation.or_file(self.truncation());
         let padding = changes.padding.or_file(self.padding());
-        let mut made = match &self.definition.source {
+        let mut made = match &self.pipeline.definition.source {
             Source::TokenizerJson(components) => tokenizer_json::assemble(tokenizer_json::Blueprint {
-                components: components.with(changes, self.vocab.len())?,
+                components: components.with(changes, self.pipeline.vocab.len())?,
                 post_processor,
-                vocab: Arc::clone(&self.vocab),
-                tables: self.model.tables(),
-                known_tokens: self.added_tokens.definitions().collect(),
+                vocab: Arc::clone(&self.pipeline.vocab),
+                tables: self.pipeline.model.tables(),
+                known_tokens: self.pipeline.added_tokens.definitions().collect(),
                 added_tokens: changes.added_tokens.iter().map(|new| new.token.clone()).collect(),
                 truncation,
                 padding,
-                origin: Some(self),
+                origin: Some(&self.pipeline),
             })?,
             Source::Ranks { pattern } => {
                 refuse_for_ranks(changes)?;
                 ranks::assemble(ranks::Blueprint {
                     pattern: pattern.clone(),
                     post_processor,
-                    vocab: Arc::clone(&self.vocab),
-                    model: Arc::clone(&self.model),
+                    vocab: Arc::clone(&self.pipeline.vocab),
+                    model: Arc::clone(&self.pipeline.model),
                     added_tokens: self.with_tokens_beside_ranks(&changes.added_tokens)?,
                     truncation,
                     padding,
@@ -102,19 +104,19 @@ impl Tokenizer {
                 return Err(LoadError::AddedTokenId { token: token.content.clone(), id: got.id, wanted });
             }
         }
-        made.default_policy = self.default_policy.clone();
-        Ok(made)
+        made.default_policy = self.pipeline.default_policy.clone();
+        Ok(Self::new(made))
     }
 
     /// The added tokens together with new ones. A new token gets the id of the token with the same
     /// bytes, or the requested id, or one more than the largest id.
     fn with_tokens_beside_ranks(&self, new: &[NewToken]) -> Result<Vec<AddedToken>, LoadError> {
-        let mut tokens: Vec<AddedToken> = self.added_tokens.definitions().collect();
-        let largest = self.vocab.max_id().into_iter().chain(tokens.iter().map(|token| token.id)).max();
+        let mut tokens: Vec<AddedToken> = self.pipeline.added_tokens.definitions().collect();
+        let largest = self.pipeline.vocab.max_id().into_iter().chain(tokens.iter().map(|token| token.id)).max();
         let mut next_id = largest.map_or(0, |id| u64::from(id) + 1);
         for NewToken { token, id } in new.iter().filter(|new| !new.token.content.is_empty()) {
             let known = tokens.iter().find(|other| other.content == token.content).map(|other| other.id);
-            let id = match (known.or_else(|| self.vocab.id(token.content.as_bytes())), id) {
+            let id = match (known.or_else(|| self.pipeline.vocab.id(token.content.as_bytes())), id) {
                 (Some(known), _) => known,
                 (None, &Some(id)) => {
                     if let Some(first) = self.id_to_token(id) {

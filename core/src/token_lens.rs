@@ -2,7 +2,7 @@
 
 use crate::bpe::{Alphabet, Spaces};
 use crate::memory::fallible::append_copies;
-use crate::tokenizer::TokenForm;
+use crate::vocab::TokenForm;
 use crate::vocab::Vocab;
 
 /// The length of every token, unless the word makes it vary.

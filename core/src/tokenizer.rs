@@ -1,34 +1,23 @@
 //! A tokenizer: the stages in order, immutable and shared, and a pool of encoders for workers.
 
-use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
 use crate::bounded::reach::Reach;
-use crate::bpe::Spaces;
 use crate::bpe::word_cache::SharedWords;
 use crate::budget::Budget;
-use crate::decoder::Decoder;
-use crate::definition::Definition;
 use crate::encoder::{Encoder, Plan, Seeds};
-use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::encoding::{Columns, Encoding};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
 use crate::memory::fallible::{catch, check, collect, with_room};
 use crate::memory::{Grow, OutOfMemory};
-use crate::model::Model;
-use crate::normalizer::Normalizer;
 use crate::object_pool::ObjectPool;
+use crate::options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 use crate::padding::Padding;
-use crate::post_processor::PostProcessor;
-use crate::pretokenizer::PreTokenizer;
-use crate::pretokenizer::scanner::Scanner;
+use crate::pipeline::Pipeline;
 use crate::save;
-use crate::segmenter::Segmenter;
 use crate::text::{Input, Sequence, Text};
-use crate::token_lens::TokenLens;
 use crate::truncation::Truncation;
-use crate::vocab::Vocab;
 
 /// Converts text to token ids and back. Immutable; any number of threads may use it at the same
 /// time.
@@ -49,33 +38,7 @@ use crate::vocab::Vocab;
 /// ```
 #[derive(Debug)]
 pub struct Tokenizer {
-    pub(crate) vocab: Arc<Vocab>,
-    pub(crate) token_form: TokenForm,
-    token_lens: TokenLens,
-    pub(crate) added_tokens: AddedTokens,
-    pub(crate) normalizer: Option<Normalizer>,
-    pub(crate) pretokenizer: PreTokenizer,
-    /// Replaces normalizer and pre-tokenizer for most texts, if the combination has a segmenter.
-    pub(crate) segmenter: Option<Segmenter>,
-    /// Replaces the last stages of the pre-tokenizer, which split text into words, if there is a
-    /// scanner for them. The remaining stages then do not split.
-    pub(crate) scanner: Option<Scanner>,
-    /// Whether a stage needs the position of its text in the original, even if offsets are not
-    /// requested.
-    pub(crate) needs_origins: bool,
-    /// Set if the model can read a text without replacing its spaces first, except for its first
-    /// piece.
-    pub(crate) spaces: Option<Spaces>,
-    pub(crate) model: Arc<Model>,
-    pub(crate) post_processor: PostProcessor,
-    pub(crate) decoder: Decoder,
-    /// The file's truncation and padding.
-    truncation: Option<Truncation>,
-    padding: Option<Padding>,
-    /// The meaning of [`SpecialTokens::FileDefault`] for this tokenizer.
-    pub(crate) default_policy: Policy,
-    /// The definition from which it was built.
-    pub(crate) definition: Definition,
+    pub(crate) pipeline: Pipeline,
     encoders: Encoders,
     /// See [`Self::most_bytes_per_token`].
     pub(crate) token_reach: OnceLock<Option<usize>>,
@@ -83,143 +46,9 @@ pub struct Tokenizer {
     pub(crate) reach: OnceLock<Option<Box<Reach>>>,
 }
 
-/// The form of the tokens in the vocabulary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TokenForm {
-    /// The text that the model reads.
-    Text,
-    /// The printable form of the bytes that the model reads.
-    Printable,
-    /// The bytes that the model reads, from a rank file. Decoding an id outside the vocabulary is
-    /// an error.
-    Ranks,
-}
-
-/// The options of encoding.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EncodeOptions {
-    /// Whether the post-processor adds its special tokens. Default true. (A rank file has no
-    /// post-processor.)
-    pub add_special_tokens: bool,
-    /// The treatment of special tokens that are spelled out in the text. Default
-    /// [`SpecialTokens::FileDefault`].
-    pub special_tokens: SpecialTokens,
-    /// The columns to compute in addition to the ids. Default none.
-    pub columns: Columns,
-    /// The unit of offsets. Default bytes.
-    pub offset_unit: OffsetUnit,
-    /// The maximum length of an encoding. Default that of the file; most files have none.
-    pub truncation: Setting<Truncation>,
-    /// The padding of encodings. Default that of the file; most files have none.
-    pub padding: Setting<Padding>,
-    /// Whether to return the overflow of truncation. Default false.
-    pub overflow: bool,
-}
-
-/// A setting of the file that a call can override.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Setting<T> {
-    /// The setting of the file. The default.
-    #[default]
-    FileDefault,
-    /// Disabled.
-    Off,
-    /// Enabled, with this value.
-    On(T),
-}
-
-impl<T: Clone> Setting<T> {
-    pub(crate) fn or_file(&self, file: Option<&T>) -> Option<T> {
-        match self {
-            Self::FileDefault => file.cloned(),
-            Self::Off => None,
-            Self::On(value) => Some(value.clone()),
-        }
-    }
-}
-
-impl Default for EncodeOptions {
-    fn default() -> Self {
-        Self {
-            add_special_tokens: true,
-            special_tokens: SpecialTokens::FileDefault,
-            columns: Columns::NONE,
-            offset_unit: OffsetUnit::Byte,
-            truncation: Setting::FileDefault,
-            padding: Setting::FileDefault,
-            overflow: false,
-        }
-    }
-}
-
-/// The options of decoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DecodeOptions {
-    /// Whether special tokens are left out. Default false.
-    pub skip_special_tokens: bool,
-}
-
-/// The parts of a tokenizer that a rank file does not contain.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RankDefinition {
-    /// The regular expression whose matches are the words, in the dialect of the fancy-regex crate,
-    /// which tiktoken uses. Text that it does not match is dropped.
-    pub pattern: String,
-    /// Special tokens with their ids. If two share an id, it decodes to the first.
-    pub special_tokens: Vec<(String, u32)>,
-}
-
-/// The parts of a tokenizer, as the loaders build them.
-pub(crate) struct Parts {
-    pub(crate) vocab: Arc<Vocab>,
-    pub(crate) token_form: TokenForm,
-    pub(crate) added_tokens: AddedTokens,
-    pub(crate) normalizer: Option<Normalizer>,
-    pub(crate) pretokenizer: PreTokenizer,
-    pub(crate) spaces: Option<Spaces>,
-    pub(crate) segmenter: Option<Segmenter>,
-    pub(crate) model: Arc<Model>,
-    pub(crate) post_processor: PostProcessor,
-    pub(crate) decoder: Decoder,
-    pub(crate) truncation: Option<Truncation>,
-    pub(crate) padding: Option<Padding>,
-    pub(crate) definition: Definition,
-}
-
 impl Tokenizer {
-    pub(crate) fn from_parts(parts: Parts) -> Self {
-        let Parts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
-        let Parts { spaces, segmenter, model, post_processor, decoder, truncation, padding, .. } = parts;
-        let marks = segmenter.as_ref().and_then(Segmenter::mark).map(|mark| Spaces { mark, start_words: true });
-        Self {
-            segmenter,
-            scanner: pretokenizer.take_scanner(),
-            needs_origins: pretokenizer.needs_origins(normalizer.is_some())
-                || normalizer.as_ref().is_some_and(Normalizer::puts_before),
-            default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
-            encoders: Encoders::default(),
-            token_reach: OnceLock::new(),
-            reach: OnceLock::new(),
-            token_lens: TokenLens::new(
-                &vocab,
-                token_form,
-                spaces.or(marks),
-                parts.definition.continuing_prefix().as_bytes(),
-                model.bpe().map(|bpe| &bpe.alphabet),
-            ),
-            vocab,
-            token_form,
-            added_tokens,
-            normalizer,
-            pretokenizer,
-            spaces,
-            model,
-            post_processor,
-            decoder,
-            truncation,
-            padding,
-            definition: parts.definition,
-        }
+    pub(crate) fn new(pipeline: Pipeline) -> Self {
+        Self { pipeline, encoders: Encoders::default(), token_reach: OnceLock::new(), reach: OnceLock::new() }
     }
 
     /// Loads a tokenizer from the bytes of a file. The format is recognized by its content.
@@ -251,7 +80,7 @@ impl Tokenizer {
     /// format implies: special tokens are parsed unless the caller's options differ, decoding skips
     /// unknown ids, and tokens are written with the printable characters of ByteLevel.
     pub fn to_json(&self) -> Result<Vec<u8>, SaveError> {
-        catch(|| save::tokenizer_json(self))
+        catch(|| save::tokenizer_json(&self.pipeline))
     }
 
     /// Encodes one text.
@@ -274,7 +103,7 @@ impl Tokenizer {
         let plan = Plan { ranges: options.columns != Columns::NONE, ..self.plan(options)? };
         self.with_encoder(|encoder| {
             let mut made = Encoding::default();
-            let overflowing = encoder.encode(self, input, &plan, &mut made)?;
+            let overflowing = encoder.encode(&self.pipeline, input, &plan, &mut made)?;
             let padding = plan.padding.as_ref().map(|padding| (padding, padding.target(made.len())));
             let finish = |mut encoding: Encoding| {
                 if let Some((padding, target)) = padding {
@@ -286,7 +115,7 @@ impl Tokenizer {
             for draft in &overflowing {
                 let own_overflow = collect(draft.own_overflow.iter().copied())?;
                 let mut part = Encoding { own_overflow, ..Encoding::default() };
-                encoder.write(self, draft, &plan, &mut part);
+                encoder.write(&self.pipeline, draft, &plan, &mut part);
                 made.overflowing.push(finish(part)?);
             }
             finish(made)
@@ -306,7 +135,7 @@ impl Tokenizer {
         }
         let before = ids.len();
         let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
-        let result = self.with_encoder(|encoder| encoder.encode(self, &text.into(), &plan, &mut out));
+        let result = self.with_encoder(|encoder| encoder.encode(&self.pipeline, &text.into(), &plan, &mut out));
         *ids = out.ids;
         if result.is_err() {
             ids.truncate(before);
@@ -317,7 +146,7 @@ impl Tokenizer {
     /// Counts the tokens of a text. Ignores truncation and padding, in the options and in the file.
     pub fn count(&self, text: Text<'_>, options: &EncodeOptions) -> Result<usize, EncodeError> {
         let plan = self.count_plan(options)?;
-        self.with_encoder(|encoder| encoder.count(self, &text.into(), &plan, usize::MAX))
+        self.with_encoder(|encoder| encoder.count(&self.pipeline, &text.into(), &plan, usize::MAX))
     }
 
     /// Decodes ids to text. Invalid UTF-8 becomes U+FFFD: one for each maximal part of an invalid
@@ -325,71 +154,56 @@ impl Tokenizer {
     /// fallback). Ids outside the vocabulary are skipped for a tokenizer.json, as in Hugging Face
     /// tokenizers, and an error for ranks, as in tiktoken.
     pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
-        self.check_ids(ids, 0)?;
-        catch(|| self.decoder.text(self.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
+        self.pipeline.check_ids(ids, 0)?;
+        catch(|| self.pipeline.decoder.text(self.pipeline.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
     }
 
     /// Decodes ids to bytes: like [`Self::decode`], without replacing invalid UTF-8. (A decoder
     /// that replaces by a regular expression needs text, so it replaces invalid UTF-8 here too.)
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
-        self.check_ids(ids, 0)?;
-        catch(|| self.decoder.bytes(self.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
-    }
-
-    /// Fails at the first unknown id, if that is an error. `before` is the number of ids that were
-    /// checked before.
-    pub(crate) fn check_ids(&self, ids: &[u32], before: usize) -> Result<(), DecodeError> {
-        match self.token_form {
-            TokenForm::Ranks => match ids.iter().position(|&id| self.token_bytes(id).is_none()) {
-                Some(index) => Err(DecodeError::UnknownId { id: ids[index], index: before + index }),
-                None => Ok(()),
-            },
-            TokenForm::Text | TokenForm::Printable => Ok(()),
-        }
-    }
-
-    /// The tokens of ids, as input of the decoder.
-    pub(crate) fn decoded_tokens<'a>(
-        &'a self,
-        ids: &'a [u32],
-        options: &DecodeOptions,
-    ) -> impl Iterator<Item = &'a [u8]> {
-        let skip_special_tokens = options.skip_special_tokens;
-        ids.iter().filter_map(|&id| self.token_bytes(id)).filter(move |token| {
-            !skip_special_tokens || !std::str::from_utf8(token).is_ok_and(|token| self.added_tokens.is_special(token))
-        })
+        self.pipeline.check_ids(ids, 0)?;
+        catch(|| self.pipeline.decoder.bytes(self.pipeline.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
     }
 
     /// The id of a token, spelled as in the vocabulary.
     pub fn token_to_id(&self, token: &str) -> Option<u32> {
-        self.added_tokens.by_content(token).map(|added| added.id).or_else(|| self.vocab.id(token.as_bytes()))
+        self.pipeline
+            .added_tokens
+            .by_content(token)
+            .map(|added| added.id)
+            .or_else(|| self.pipeline.vocab.id(token.as_bytes()))
     }
 
     /// An upper bound of the length of a token in bytes.
     pub fn max_token_bytes(&self) -> usize {
-        let added = self.added_tokens.tokens().iter().map(|token| token.content.len());
-        added.fold(self.vocab.text_bytes(), usize::max)
+        let added = self.pipeline.added_tokens.tokens().iter().map(|token| token.content.len());
+        added.fold(self.pipeline.vocab.text_bytes(), usize::max)
     }
 
     /// The token with an id, spelled as in the vocabulary. Tokens of a rank file may be parts of
     /// characters; invalid UTF-8 is replaced by U+FFFD.
     pub fn id_to_token(&self, id: u32) -> Option<String> {
-        self.token_bytes(id).map(|token| String::from_utf8_lossy(token).into_owned())
+        self.pipeline.token_bytes(id).map(|token| String::from_utf8_lossy(token).into_owned())
     }
 
     /// The number of tokens in the model's vocabulary, with or without the added tokens.
     pub fn vocab_size(&self, with_added_tokens: bool) -> usize {
-        let added = self.added_tokens.tokens().iter().filter(|token| self.vocab.id(token.content.as_bytes()).is_none());
-        self.vocab.len() + if with_added_tokens { added.count() } else { 0 }
+        let added = self
+            .pipeline
+            .added_tokens
+            .tokens()
+            .iter()
+            .filter(|token| self.pipeline.vocab.id(token.content.as_bytes()).is_none());
+        self.pipeline.vocab.len() + if with_added_tokens { added.count() } else { 0 }
     }
 
     /// Approximate heap memory of the tables and of the idle encoders, in bytes. Tables that
     /// another tokenizer shares (see [`Self::with`]) do not count.
     pub fn memory_bytes(&self) -> usize {
-        let vocab = if Arc::strong_count(&self.vocab) == 1 { self.vocab.memory_bytes() } else { 0 };
-        let model = if Arc::strong_count(&self.model) == 1 { self.model.memory_bytes() } else { 0 };
+        let vocab = if Arc::strong_count(&self.pipeline.vocab) == 1 { self.pipeline.vocab.memory_bytes() } else { 0 };
+        let model = if Arc::strong_count(&self.pipeline.model) == 1 { self.pipeline.model.memory_bytes() } else { 0 };
         let reach = self.reach.get().and_then(Option::as_deref).map_or(0, Reach::memory_bytes);
-        vocab + model + self.token_lens.memory_bytes() + reach + self.encoders.memory_bytes()
+        vocab + model + self.pipeline.token_lens.memory_bytes() + reach + self.encoders.memory_bytes()
     }
 
     /// Heap memory of the word caches of the idle encoders, in bytes.
@@ -408,29 +222,14 @@ impl Tokenizer {
         self.encoders.encoded_bytes()
     }
 
-    fn token_bytes(&self, id: u32) -> Option<&[u8]> {
-        self.added_tokens.decoded_form(id).map(str::as_bytes).or_else(|| self.vocab.token(id))
-    }
-
-    /// A token of the model, spelled as in the vocabulary.
-    pub(crate) fn model_token(&self, id: u32) -> Option<Cow<'_, str>> {
-        self.vocab.token(id).map(String::from_utf8_lossy)
-    }
-
-    /// The number of bytes of the model's text that a token covers, unless the word makes it vary.
-    #[inline]
-    pub(crate) fn token_len(&self, id: u32) -> u32 {
-        self.token_lens.get(&self.vocab, id)
-    }
-
     pub(crate) fn plan(&self, options: &EncodeOptions) -> Result<Plan, EncodeError> {
         Ok(Plan {
             add_special_tokens: options.add_special_tokens,
-            policy: self.added_tokens.policy(&options.special_tokens, &self.default_policy)?,
+            policy: self.pipeline.added_tokens.policy(&options.special_tokens, &self.pipeline.default_policy)?,
             columns: options.columns,
             offset_unit: options.offset_unit,
             truncation: self.truncation_of(options)?,
-            padding: options.padding.or_file(self.padding.as_ref()),
+            padding: options.padding.or_file(self.pipeline.padding.as_ref()),
             overflow: options.overflow,
             ranges: false,
         })
@@ -447,7 +246,7 @@ impl Tokenizer {
     /// applies.
     fn truncation_of(&self, options: &EncodeOptions) -> Result<Option<Truncation>, EncodeError> {
         if let Setting::On(truncation) = options.truncation {
-            let added = self.post_processor.added_tokens(false);
+            let added = self.pipeline.post_processor.added_tokens(false);
             let max_length = truncation.max_length.saturating_sub(if options.add_special_tokens { added } else { 0 });
             // If the special tokens alone exceed `max_length`, Hugging Face tokenizers never fails,
             // whether they are added or not.
@@ -455,33 +254,40 @@ impl Tokenizer {
                 return Err(EncodeError::TruncationStride { stride: truncation.stride, max_length });
             }
         }
-        Ok(options.truncation.or_file(self.truncation.as_ref()))
+        Ok(options.truncation.or_file(self.pipeline.truncation.as_ref()))
     }
 
     /// The truncation of the file.
     pub fn truncation(&self) -> Option<&Truncation> {
-        self.truncation.as_ref()
+        self.pipeline.truncation.as_ref()
     }
 
     /// The padding of the file.
     pub fn padding(&self) -> Option<&Padding> {
-        self.padding.as_ref()
+        self.pipeline.padding.as_ref()
+    }
+
+    /// The bounds of its tokens' lengths, computed on first use. `None` if tokens do not spell the
+    /// text that they cover.
+    pub(crate) fn reach(&self) -> Option<&Reach> {
+        self.reach.get_or_init(|| Reach::new(&self.pipeline).map(Box::new)).as_deref()
     }
 
     /// The words that word caches contain from the start.
     pub(crate) fn seeds(&self) -> Seeds<'_> {
-        Seeds::new(&self.vocab, self.token_form, &self.model)
+        Seeds::new(&self.pipeline.vocab, self.pipeline.token_form, &self.pipeline.model)
     }
 
-    /// Creates an encoder with seed words, so that the first text need not wait for it. If memory
+    /// A tokenizer with one encoder that has seed words, so that the first text need not wait for it. If memory
     /// is short, the first text creates it.
-    fn ready(self) -> Self {
+    fn ready(pipeline: Pipeline) -> Self {
+        let made = Self::new(pipeline);
         let seed = |encoder: &mut Encoder| {
-            encoder.seed(&self.seeds());
+            encoder.seed(&made.seeds());
             Ok::<_, OutOfMemory>(())
         };
-        let _ = self.with_encoder(seed);
-        self
+        let _ = made.with_encoder(seed);
+        made
     }
 
     /// Like [`Self::lend_encoder`], but a shortage of memory is an error.

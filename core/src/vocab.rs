@@ -150,6 +150,18 @@ fn hash(hasher: &RandomState, token: &[u8]) -> u64 {
     hasher.finish()
 }
 
+/// The form of the tokens in the vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenForm {
+    /// The text that the model reads.
+    Text,
+    /// The printable form of the bytes that the model reads.
+    Printable,
+    /// The bytes that the model reads, from a rank file. Decoding an id outside the vocabulary is
+    /// an error.
+    Ranks,
+}
+
 /// Collects the tokens one by one, then checks that no two share an id.
 #[derive(Debug)]
 pub(crate) struct VocabBuilder {

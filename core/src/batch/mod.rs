@@ -22,8 +22,9 @@ use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, OUT_OF_MEMORY};
 use crate::memory::fallible::{catch, check, collect, with_room};
 use crate::memory::{self, OutOfMemory, Slab};
+use crate::options::{DecodeOptions, EncodeOptions};
 use crate::text::{Input, Text};
-use crate::tokenizer::{DecodeOptions, EncodeOptions, Tokenizer};
+use crate::tokenizer::Tokenizer;
 pub use cancel::Cancel;
 pub use columns::BatchColumns;
 use columns::bytes_per_token;
@@ -336,9 +337,9 @@ fn encode_chunks(
                 check()?;
                 let chunk = &chunks[at];
                 let overflowing = match chunk.text {
-                    None => encoder.encode(tokenizer, &chunk.input, &plan, &mut made.out),
+                    None => encoder.encode(&tokenizer.pipeline, &chunk.input, &plan, &mut made.out),
                     Some((text, ends)) => {
-                        encoder.encode_chunk(tokenizer, text, ends, &plan, &mut made.out).map(|()| vec![])
+                        encoder.encode_chunk(&tokenizer.pipeline, text, ends, &plan, &mut made.out).map(|()| vec![])
                     }
                 };
                 let overflowing = overflowing.map_err(|error| row_error(tokenizer, encoder, chunk, &plan, error))?;
@@ -347,7 +348,7 @@ fn encode_chunks(
                 }
                 made.flush_if_full();
                 for draft in overflowing {
-                    encoder.write(tokenizer, &draft, &plan, &mut made.out);
+                    encoder.write(&tokenizer.pipeline, &draft, &plan, &mut made.out);
                     made.end_row(chunk.row, &plan);
                     made.flush_if_full();
                 }
@@ -372,7 +373,9 @@ fn row_error(
     if let EncodeError::OutOfMemory(error) = error {
         return error.into();
     }
-    let whole = chunk.text.and_then(|_| encoder.encode(tokenizer, &chunk.input, plan, &mut Encoding::default()).err());
+    let whole = chunk
+        .text
+        .and_then(|_| encoder.encode(&tokenizer.pipeline, &chunk.input, plan, &mut Encoding::default()).err());
     BatchError::Row { row: chunk.row, source: whole.unwrap_or(error) }
 }
 
@@ -393,8 +396,8 @@ pub fn count_batch(
             while let Some(at) = window.next() {
                 let chunk = &chunks[at];
                 let count = match chunk.text {
-                    None => encoder.count(tokenizer, &chunk.input, &plan, usize::MAX),
-                    Some((text, ends)) => encoder.count_chunk(tokenizer, text, ends, &plan),
+                    None => encoder.count(&tokenizer.pipeline, &chunk.input, &plan, usize::MAX),
+                    Some((text, ends)) => encoder.count_chunk(&tokenizer.pipeline, text, ends, &plan),
                 };
                 counts.push((
                     chunk.row,

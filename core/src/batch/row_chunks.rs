@@ -86,17 +86,17 @@ fn can_split(tokenizer: &Tokenizer, plan: &Plan) -> bool {
     // Columns, truncation and padding depend on what precedes a chunk.
     let ids_only = plan.columns == Columns::NONE && plan.truncation.is_none() && plan.padding.is_none();
     let is_text = |run: &RunTokens| matches!(run, RunTokens::Text { .. });
-    let layout = tokenizer.post_processor.layout(false, plan.add_special_tokens);
+    let layout = tokenizer.pipeline.post_processor.layout(false, plan.add_special_tokens);
     let one_text =
         layout.is_ok_and(|layout| layout.pieces.iter().filter(|piece| is_text(&piece.run.tokens)).count() == 1);
-    let scans = tokenizer.scanner.is_some()
-        && tokenizer.pretokenizer.stages.is_empty()
-        && matches!(tokenizer.normalizer, None | Some(Normalizer::Form(Form::Nfc)));
-    let splits = scans || tokenizer.segmenter.is_some();
+    let scans = tokenizer.pipeline.scanner.is_some()
+        && tokenizer.pipeline.pretokenizer.stages.is_empty()
+        && matches!(tokenizer.pipeline.normalizer, None | Some(Normalizer::Form(Form::Nfc)));
+    let splits = scans || tokenizer.pipeline.segmenter.is_some();
     let straddles = |content: &str, takes_space: bool| {
         content.contains(' ') || takes_space && content.chars().next_back().is_some_and(is_letter)
     };
-    let tokens = tokenizer.added_tokens.tokens();
+    let tokens = tokenizer.pipeline.added_tokens.tokens();
     ids_only && one_text && splits && !tokens.iter().any(|token| straddles(&token.content, token.rstrip))
 }
 

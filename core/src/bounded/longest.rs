@@ -74,7 +74,7 @@ impl Prefixes<'_> {
 
     /// Like [`Self::longest`], but the caller must pass the result to [`Self::verify`].
     pub(crate) fn longest_unverified(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
-        let beyond = if self.tokenizer.model.matches_whole_words() { CHARACTERS_BACK } else { TOKENS_BEYOND };
+        let beyond = if self.tokenizer.pipeline.model.matches_whole_words() { CHARACTERS_BACK } else { TOKENS_BEYOND };
         self.grow(encoder, room.saturating_add(beyond + 1))?;
         let is_whole = self.covered == self.text.len();
         if is_whole && self.made.len() <= room {
@@ -133,11 +133,11 @@ impl Prefixes<'_> {
     /// Whether `room` tokens end at `edge` in every prefix of at least that length.
     fn is_settled(&self, edge: usize, room: usize) -> bool {
         let (offsets, words) = (&self.made.offsets, &self.made.word_ids);
-        let Some(bpe) = self.tokenizer.model.bpe() else { return false };
+        let Some(bpe) = self.tokenizer.pipeline.model.bpe() else { return false };
         if room == 0 || offsets[room][0] as usize != edge || !self.tokenizer.counts_ends_exactly() {
             return false;
         }
-        if self.tokenizer.spaces.is_some() {
+        if self.tokenizer.pipeline.spaces.is_some() {
             return bpe.split_points.as_ref().is_some_and(|points| points.splits_at(&bpe.alphabet, self.text, edge));
         }
         words[room] != words[room - 1]
@@ -147,8 +147,8 @@ impl Prefixes<'_> {
 
     /// Whether the model reads the text near a position unchanged.
     fn is_read_as_it_stands(&mut self, place: usize) -> bool {
-        let Some(normalizer) = &self.tokenizer.normalizer else { return true };
-        if self.tokenizer.spaces.is_some() {
+        let Some(normalizer) = &self.tokenizer.pipeline.normalizer else { return true };
+        if self.tokenizer.pipeline.spaces.is_some() {
             return true;
         }
         let start = self.text.floor_char_boundary(place.saturating_sub(NEAR));
@@ -164,7 +164,7 @@ impl Prefixes<'_> {
         let start_of = |token: usize| self.made.offsets.get(token).map_or(self.covered, |offset| offset[0] as usize);
         // The text between two tokens vanishes, or was composed with the first of them.
         let first = self.text.floor_char_boundary(edge.max(start_of(room)));
-        if self.tokenizer.model.matches_whole_words() {
+        if self.tokenizer.pipeline.model.matches_whole_words() {
             return self.text.ceil_char_boundary(first.max(self.end_of_word(room)));
         }
         let mut behind = self.text[first..].char_indices().skip(1).map(|(at, _)| first + at);
@@ -222,7 +222,7 @@ impl Prefixes<'_> {
         let mut ends = vec![];
         while found.length < self.text.len() && self.encoded < most {
             let last_start = self.last_start(reach, found, room);
-            let seen = reach.ends_behind(self.tokenizer, self.text, found.length, last_start, &mut ends);
+            let seen = reach.ends_behind(&self.tokenizer.pipeline, self.text, found.length, last_start, &mut ends);
             self.look(seen);
             let mut next = None;
             for &length in ends.iter().rev() {

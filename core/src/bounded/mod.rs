@@ -20,9 +20,11 @@ mod tests;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
+use crate::options::EncodeOptions;
 use crate::post_processor::draft::{Run, RunTokens};
 use crate::text::Text;
-use crate::tokenizer::{EncodeOptions, TokenForm, Tokenizer};
+use crate::tokenizer::Tokenizer;
+use crate::vocab::TokenForm;
 use prefixes::Prefixes;
 
 /// The result of [`Tokenizer::encode_first`].
@@ -60,7 +62,7 @@ impl Tokenizer {
             return Ok(false);
         }
         let plan = self.count_plan(options)?;
-        self.with_encoder(|encoder| Ok(encoder.count(self, &text.into(), &plan, limit)? <= limit))
+        self.with_encoder(|encoder| Ok(encoder.count(&self.pipeline, &text.into(), &plan, limit)? <= limit))
     }
 
     /// Whether every text of this many bytes has more than `limit` tokens. False if that depends on
@@ -90,7 +92,7 @@ impl Tokenizer {
         let mut out = Encoding { ids: std::mem::take(ids), ..Encoding::default() };
         out.ids.clear();
         let result = self.with_encoder(|encoder| {
-            encoder.encode_first(self, &text.into(), &plan, room, &mut out)?;
+            encoder.encode_first(&self.pipeline, &text.into(), &plan, room, &mut out)?;
             if out.ids.len() <= room {
                 return Ok(Written { read: text.weight(), written: out.ids.len() });
             }
@@ -110,7 +112,7 @@ impl Tokenizer {
         plan: &Plan,
         room: usize,
     ) -> Result<Written, EncodeError> {
-        let layout = self.post_processor.layout(false, plan.add_special_tokens)?;
+        let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
         let is_special = |token: &RunTokens| matches!(token, RunTokens::Special { .. });
         let before = layout.pieces.iter().map(|piece| &piece.run).take_while(|run| is_special(&run.tokens));
         let before = before.map(|run| run.len()).sum::<usize>();
@@ -138,7 +140,7 @@ impl Tokenizer {
         tokens: usize,
     ) -> Result<Encoding, EncodeError> {
         let mut out = Encoding::default();
-        encoder.encode_first_bare(self, text, &with_places(plan, text), tokens, &mut out)?;
+        encoder.encode_first_bare(&self.pipeline, text, &with_places(plan, text), tokens, &mut out)?;
         // Offsets beyond the text belong to a suffix that the model reads and the text does not
         // contain.
         let end = text.weight() as u32;
@@ -150,7 +152,7 @@ impl Tokenizer {
     /// at `next`. Offsets of characters that normalization composed include only the first of them;
     /// the others are covered as well.
     fn read_up_to(&self, text: Text<'_>, end: usize, next: usize) -> usize {
-        if self.normalizer.is_none() || next <= end {
+        if self.pipeline.normalizer.is_none() || next <= end {
             return end;
         }
         let mut buffer = String::new();
@@ -181,7 +183,7 @@ impl Tokenizer {
         self.with_encoder(|encoder| {
             // If the text is probably within the limit, the fastest way to know is to count it.
             if utf8.len() / LIKELY_BYTES_PER_TOKEN <= limit {
-                let tokens = encoder.count(self, &utf8.into(), &plan, limit)?;
+                let tokens = encoder.count(&self.pipeline, &utf8.into(), &plan, limit)?;
                 if tokens <= limit {
                     return Ok(Some(Prefix { length: text.weight(), tokens }));
                 }
@@ -198,7 +200,7 @@ impl Tokenizer {
     /// The number of tokens of a text alone that are within `limit`; `None` if the special tokens
     /// exceed it.
     pub(crate) fn room_for_text(&self, plan: &Plan, limit: usize) -> Result<Option<Room>, EncodeError> {
-        let layout = self.post_processor.layout(false, plan.add_special_tokens)?;
+        let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
         let runs = || layout.pieces.iter().map(|piece| &piece.run);
         let is_text = |run: &&Run| matches!(run.tokens, RunTokens::Text { .. });
         let copies = runs().filter(is_text).count();
@@ -217,19 +219,20 @@ impl Tokenizer {
     /// token.
     fn most_bytes_per_token(&self) -> Option<usize> {
         *self.token_reach.get_or_init(|| {
-            let normalized = self.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.most_bytes_per_byte())?;
-            let added = self.added_tokens.tokens();
+            let normalized =
+                self.pipeline.normalizer.as_ref().map_or(Some(1), |normalizer| normalizer.most_bytes_per_byte())?;
+            let added = self.pipeline.added_tokens.tokens();
             let takes_spaces = added.iter().any(|token| token.lstrip || token.rstrip);
-            if takes_spaces || !self.pretokenizer.drops_nothing() || !self.model.spells_words() {
+            if takes_spaces || !self.pipeline.pretokenizer.drops_nothing() || !self.pipeline.model.spells_words() {
                 return None;
             }
-            let forms = added.iter().filter_map(|token| self.added_tokens.decoded_form(token.id));
+            let forms = added.iter().filter_map(|token| self.pipeline.added_tokens.decoded_form(token.id));
             let longest_added = added.iter().map(|token| token.content.len()).chain(forms.map(str::len)).max();
-            let length = |(token, id): (&[u8], u32)| match self.token_form {
-                TokenForm::Printable => self.token_len(id) as usize,
+            let length = |(token, id): (&[u8], u32)| match self.pipeline.token_form {
+                TokenForm::Printable => self.pipeline.token_len(id) as usize,
                 TokenForm::Text | TokenForm::Ranks => token.len(),
             };
-            let longest = self.vocab.iter().map(length).max();
+            let longest = self.pipeline.vocab.iter().map(length).max();
             let one_unknown_character = 4;
             Some(longest.max(longest_added).unwrap_or(0).max(one_unknown_character) * normalized)
         })

@@ -58,7 +58,7 @@ pub(crate) struct Prefixes<'a> {
 
 impl<'a> Prefixes<'a> {
     pub(crate) fn new(tokenizer: &'a Tokenizer, plan: &Plan) -> Self {
-        let added = tokenizer.added_tokens.tokens().iter().map(|token| token.content.len() + 4).max();
+        let added = tokenizer.pipeline.added_tokens.tokens().iter().map(|token| token.content.len() + 4).max();
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),
@@ -151,7 +151,7 @@ impl<'a> Prefixes<'a> {
         limit: usize,
     ) -> Result<usize, EncodeError> {
         self.encoded += end;
-        encoder.count_bare(self.tokenizer, self.text[..end].into(), &self.plan, limit)
+        encoder.count_bare(&self.tokenizer.pipeline, self.text[..end].into(), &self.plan, limit)
     }
 
     /// Encodes `text[start..end]` separately, to `local`.
@@ -161,7 +161,7 @@ impl<'a> Prefixes<'a> {
         self.local.clear();
         let slice = &self.text[start..end];
         encoder
-            .encode_first_bare(self.tokenizer, slice.into(), &self.plan, usize::MAX, &mut self.local)
+            .encode_first_bare(&self.tokenizer.pipeline, slice.into(), &self.plan, usize::MAX, &mut self.local)
             .map_err(|error| error.moved_by(start))?;
         // Offsets beyond the text belong to a suffix that the model reads and the text does not
         // contain.
@@ -252,7 +252,7 @@ impl Tokenizer {
     /// offsets move, as in Hugging Face tokenizers; and an unknown token can come behind bytes that
     /// follow it in the text.
     pub(crate) fn places_are_known(&self) -> bool {
-        let Some(bpe) = self.model.bpe() else { return true };
+        let Some(bpe) = self.pipeline.model.bpe() else { return true };
         match &bpe.alphabet {
             Alphabet::Bytes { .. } => bpe.alphabet.drops_nothing(),
             Alphabet::Characters(characters) => {
@@ -271,13 +271,13 @@ impl Tokenizer {
                 _ => false,
             }
         }
-        let added = self.added_tokens.tokens();
+        let added = self.pipeline.added_tokens.tokens();
         let finds_added =
             added.iter().all(|token| !token.lstrip && !token.rstrip && token.content.len() < MOST_BACK - 4);
-        let words = self.scanner.is_some()
-            && self.pretokenizer.stages.is_empty()
-            && self.normalizer.as_ref().is_none_or(keeps_words);
-        let is_exact = self.model.bpe().is_some_and(|bpe| bpe.is_splittable && bpe.dropout.is_none());
-        finds_added && is_exact && (words || self.spaces.is_some())
+        let words = self.pipeline.scanner.is_some()
+            && self.pipeline.pretokenizer.stages.is_empty()
+            && self.pipeline.normalizer.as_ref().is_none_or(keeps_words);
+        let is_exact = self.pipeline.model.bpe().is_some_and(|bpe| bpe.is_splittable && bpe.dropout.is_none());
+        finds_added && is_exact && (words || self.pipeline.spaces.is_some())
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::bpe::Alphabet;
 use crate::byte_level;
+use crate::pipeline::Pipeline;
 use crate::pretokenizer::{Prepend, Stage};
-use crate::tokenizer::{TokenForm, Tokenizer};
+use crate::vocab::TokenForm;
 
 /// Bounds the length of tokens by their first bytes. The positions that it yields may include some
 /// at which no token ends, but they are never too few.
@@ -42,8 +43,8 @@ impl Reach {
     /// Returns `None` unless the model is BPE whose tokens spell the text that they cover. With a
     /// suffix, the end of a word has another token than the same text within a word; a fused
     /// unknown token covers any text.
-    fn new(tokenizer: &Tokenizer) -> Option<Self> {
-        let bpe = tokenizer.model.bpe()?;
+    pub(crate) fn new(pipeline: &Pipeline) -> Option<Self> {
+        let bpe = pipeline.model.bpe()?;
         if let Alphabet::Characters(characters) = &bpe.alphabet {
             let fuses_unknown = characters.unknown.as_ref().is_some_and(|unknown| unknown.fuse);
             if !characters.end_of_word_suffix.is_empty() || fuses_unknown && !characters.knows_all_bytes() {
@@ -54,14 +55,14 @@ impl Reach {
             Alphabet::Characters(characters) => characters.continuing_subword_prefix.clone(),
             Alphabet::Bytes { .. } => String::new(),
         };
-        let stages = &tokenizer.pretokenizer.stages;
+        let stages = &pipeline.pretokenizer.stages;
         let writes_bytes = stages.iter().any(|stage| matches!(stage, Stage::Bytes));
         let spaces = stages.iter().find_map(|stage| match stage {
             Stage::Spaces { replacement, prepend } => Some((*replacement, *prepend != Prepend::Never)),
             _ => None,
         });
         let puts_space = stages.iter().any(|stage| matches!(stage, Stage::PrefixSpace));
-        let (mark, prefix) = match (tokenizer.spaces, spaces) {
+        let (mark, prefix) = match (pipeline.spaces, spaces) {
             (Some(spaces), _) => (Some(spaces.mark), Some(spaces.mark)),
             (None, Some((mark, prepends))) => (Some(mark), prepends.then_some(mark)),
             (None, None) => (None, puts_space.then_some(' ')),
@@ -69,13 +70,13 @@ impl Reach {
         let mut made = Self {
             longest: vec![0; BUCKETS].into(),
             most: 0,
-            printable: writes_bytes || tokenizer.token_form == TokenForm::Printable,
+            printable: writes_bytes || pipeline.token_form == TokenForm::Printable,
             mark,
             prefix,
             continuing,
         };
         let mut text = vec![];
-        for (token, _) in tokenizer.vocab.iter() {
+        for (token, _) in pipeline.vocab.iter() {
             if !made.printable {
                 made.add(token);
                 if let Some(mark) = mark
@@ -91,7 +92,7 @@ impl Reach {
                 made.add(&text);
             }
         }
-        tokenizer.added_tokens.tokens().iter().for_each(|token| made.add(token.content.as_bytes()));
+        pipeline.added_tokens.tokens().iter().for_each(|token| made.add(token.content.as_bytes()));
         Some(made)
     }
 
@@ -156,7 +157,7 @@ impl Reach {
     /// on, in bytes.
     pub(super) fn ends_behind(
         &self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         text: &str,
         end: usize,
         last_start: usize,
@@ -183,7 +184,7 @@ impl Reach {
                 if looked_at > MOST_LOOKED_AT {
                     return;
                 }
-                if !self.is_token(tokenizer, &bytes[start..place], &mut spelled) {
+                if !self.is_token(pipeline, &bytes[start..place], &mut spelled) {
                     continue;
                 }
                 let places = if text.is_char_boundary(place) { &mut *ends } else { &mut *within };
@@ -205,8 +206,8 @@ impl Reach {
     }
 
     /// Whether bytes of a text can be a token. A single byte always can.
-    fn is_token(&self, tokenizer: &Tokenizer, bytes: &[u8], spelled: &mut String) -> bool {
-        if bytes.len() == 1 || tokenizer.vocab.id(bytes).is_some() {
+    fn is_token(&self, pipeline: &Pipeline, bytes: &[u8], spelled: &mut String) -> bool {
+        if bytes.len() == 1 || pipeline.vocab.id(bytes).is_some() {
             return true;
         }
         let mut is_spelled = |prefix: Option<char>, continuing: &str| {
@@ -221,23 +222,15 @@ impl Reach {
                 spelled.extend(prefix);
                 spelled.extend(text.chars().map(|c| if c == ' ' { self.mark.unwrap_or(c) } else { c }));
             }
-            tokenizer.vocab.id(spelled.as_bytes()).is_some()
+            pipeline.vocab.id(spelled.as_bytes()).is_some()
         };
         (self.printable || self.mark.is_some()) && is_spelled(None, "")
             || self.prefix.is_some() && is_spelled(self.prefix, "")
             || !self.continuing.is_empty() && is_spelled(None, &self.continuing)
-            || std::str::from_utf8(bytes).is_ok_and(|text| tokenizer.added_tokens.by_content(text).is_some())
+            || std::str::from_utf8(bytes).is_ok_and(|text| pipeline.added_tokens.by_content(text).is_some())
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of_val(&*self.longest)
-    }
-}
-
-impl Tokenizer {
-    /// The bounds of its tokens' lengths, computed on first use. `None` if tokens do not spell the
-    /// text that they cover.
-    pub(crate) fn reach(&self) -> Option<&Reach> {
-        self.reach.get_or_init(|| Reach::new(self).map(Box::new)).as_deref()
     }
 }

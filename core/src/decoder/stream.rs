@@ -15,7 +15,8 @@ use super::steps::{REPLACEMENT, Room, Step, Strip, fallback_byte, push_byte_leve
 use crate::budget::Budget;
 use crate::error::DecodeError;
 use crate::memory::fallible::{append, catch, check, push};
-use crate::tokenizer::{DecodeOptions, Tokenizer};
+use crate::options::DecodeOptions;
+use crate::tokenizer::Tokenizer;
 
 /// Decodes ids as they arrive. The pieces of text that [`push`](Self::push) and [`end`](Self::end)
 /// return, concatenated, are the result of [`Tokenizer::decode`] for all ids.
@@ -50,7 +51,7 @@ pub struct DecodeStream<T> {
 impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     /// A stream for a tokenizer, which may be borrowed or shared.
     pub fn new(tokenizer: T, options: DecodeOptions) -> Self {
-        let states = tokenizer.decoder.states();
+        let states = tokenizer.pipeline.decoder.states();
         Self { tokenizer, options, states, count: 0, budget: Budget::of_ids(0), taken: 0 }
     }
 
@@ -60,12 +61,12 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
         let mut text = Vec::new();
         let tokenizer = &*self.tokenizer;
-        tokenizer.check_ids(ids, self.count)?;
+        tokenizer.pipeline.check_ids(ids, self.count)?;
         self.budget.add_ids(ids.len());
-        let mut flow = tokenizer.decoder.flow(&mut self.states, &mut self.budget, &mut text);
+        let mut flow = tokenizer.pipeline.decoder.flow(&mut self.states, &mut self.budget, &mut text);
         let taken = &mut self.taken;
         let flowed = catch(|| {
-            for token in tokenizer.decoded_tokens(ids, &self.options) {
+            for token in tokenizer.pipeline.decoded_tokens(ids, &self.options) {
                 check()?;
                 flow.budget.check(taken.saturating_add(token.len()), "the decoder")?;
                 *taken += token.len();
@@ -86,13 +87,14 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     /// Returns the rest of the text and resets the stream.
     pub fn end(&mut self) -> Result<String, DecodeError> {
         let mut text = Vec::new();
-        let result = catch(|| self.tokenizer.decoder.flow(&mut self.states, &mut self.budget, &mut text).end(0));
+        let result =
+            catch(|| self.tokenizer.pipeline.decoder.flow(&mut self.states, &mut self.budget, &mut text).end(0));
         self.start_over();
         result.and_then(|()| catch(|| Ok(certain(text))))
     }
 
     fn start_over(&mut self) {
-        self.states = self.tokenizer.decoder.states();
+        self.states = self.tokenizer.pipeline.decoder.states();
         (self.count, self.budget, self.taken) = (0, Budget::of_ids(0), 0);
     }
 }

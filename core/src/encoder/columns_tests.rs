@@ -8,8 +8,9 @@ use std::sync::LazyLock;
 use super::Encoder;
 use crate::byte_level::CHARACTERS;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::options::EncodeOptions;
 use crate::text::Text;
-use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::tokenizer::Tokenizer;
 
 /// A byte-level tokenizer with tokens that are white space, that have white space at their start or
 /// end, and that end within a character.
@@ -69,7 +70,7 @@ static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| {
     let trims = json!({ "type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true });
     [byte_level(Value::Null), byte_level(trims), byte_fallback()].map(|file| {
         let tokenizer = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound");
-        assert!(tokenizer.scanner.is_some() || tokenizer.spaces.is_some());
+        assert!(tokenizer.pipeline.scanner.is_some() || tokenizer.pipeline.spaces.is_some());
         tokenizer
     })
 });
@@ -90,7 +91,7 @@ proptest! {
                 for text in texts.iter().chain(&texts) {
                     let made = [&mut together, &mut one_by_one].map(|encoder| {
                         let mut made = Encoding::default();
-                        encoder.encode(tokenizer, &Text::from(text).into(), &plan, &mut made).map(|_| made)
+                        encoder.encode(&tokenizer.pipeline, &Text::from(text).into(), &plan, &mut made).map(|_| made)
                     });
                     prop_assert_eq!(&made[0], &made[1], "{:?} {:?}", text, options);
                 }

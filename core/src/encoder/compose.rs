@@ -12,11 +12,11 @@ use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit, push_sequence_ids};
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::{append, append_copies, checkpoint};
+use crate::pipeline::Pipeline;
 use crate::post_processor::SpecialToken;
 use crate::post_processor::draft::{Draft, Margins, RunTokens, Trim};
 use crate::post_processor::layout::PlacedRun;
 use crate::text::{Input, Sequence, Text};
-use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
 
 /// The tokens of a text with their columns.
@@ -87,52 +87,52 @@ impl Encoder {
     /// The caller passes them to [`Self::write`] before it encodes the next input.
     pub(crate) fn encode(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         input: &Input<'_>,
         plan: &Plan,
         out: &mut Encoding,
     ) -> Result<Vec<Draft>, EncodeError> {
         if let Some(truncation) = plan.truncation {
-            let added = tokenizer.post_processor.added_tokens(input.second.is_some());
+            let added = pipeline.post_processor.added_tokens(input.second.is_some());
             if let Some(truncation) = truncation.less(if plan.add_special_tokens { added } else { 0 }) {
-                return self.encode_truncated(tokenizer, input, plan, truncation, out);
+                return self.encode_truncated(pipeline, input, plan, truncation, out);
             }
         }
-        self.encode_whole(tokenizer, input, plan, out).map(|()| vec![])
+        self.encode_whole(pipeline, input, plan, out).map(|()| vec![])
     }
 
     /// Counts the tokens of an input. Stops soon after the count exceeds `limit`.
     pub(crate) fn count(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         input: &Input<'_>,
         plan: &Plan,
         limit: usize,
     ) -> Result<usize, EncodeError> {
-        self.with_count_scratch(limit, |encoder, out| encoder.encode(tokenizer, input, plan, out).map(|_| ()))
+        self.with_count_scratch(limit, |encoder, out| encoder.encode(pipeline, input, plan, out).map(|_| ()))
     }
 
     /// Counts the tokens of a chunk of a text, as encoded by [`Self::encode_chunk`].
     pub(crate) fn count_chunk(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         text: Text<'_>,
         ends: [bool; 2],
         plan: &Plan,
     ) -> Result<usize, EncodeError> {
-        self.with_count_scratch(usize::MAX, |encoder, out| encoder.encode_chunk(tokenizer, text, ends, plan, out))
+        self.with_count_scratch(usize::MAX, |encoder, out| encoder.encode_chunk(pipeline, text, ends, plan, out))
     }
 
     /// Like [`Self::count`], without the tokens that the post-processor adds.
     pub(crate) fn count_bare(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         text: Text<'_>,
         plan: &Plan,
         limit: usize,
     ) -> Result<usize, EncodeError> {
         self.with_count_scratch(limit, |encoder, out| {
-            encoder.encode_text(tokenizer, text, WordNumbers::Next(0), plan, None, out)
+            encoder.encode_text(pipeline, text, WordNumbers::Next(0), plan, None, out)
         })
     }
 
@@ -155,14 +155,14 @@ impl Encoder {
     /// more.
     pub(crate) fn encode_first(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         input: &Input<'_>,
         plan: &Plan,
         limit: usize,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         self.quota = Quota { limit, ..Quota::default() };
-        let result = self.encode(tokenizer, input, plan, out).map(|_| ());
+        let result = self.encode(pipeline, input, plan, out).map(|_| ());
         self.quota = Quota::default();
         result
     }
@@ -171,39 +171,39 @@ impl Encoder {
     /// offsets.
     pub(crate) fn encode_first_bare(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         text: Text<'_>,
         plan: &Plan,
         limit: usize,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         self.quota = Quota { limit, ..Quota::default() };
-        let result = self.encode_text(tokenizer, text, WordNumbers::Next(0), plan, None, out);
+        let result = self.encode_text(pipeline, text, WordNumbers::Next(0), plan, None, out);
         self.quota = Quota::default();
         result
     }
 
     fn encode_whole(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         input: &Input<'_>,
         plan: &Plan,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
-        let layout = tokenizer.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
+        let layout = pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
         let mut ends = vec![];
         let start = out.ids.len();
         for PlacedRun { run, sequence_id } in &layout.pieces {
             let first = out.ids.len();
             match run.tokens {
                 RunTokens::Special { token, .. } => {
-                    push_special(tokenizer.post_processor.special(token), plan.columns, out);
+                    push_special(pipeline.post_processor.special(token), plan.columns, out);
                 }
                 RunTokens::Text { sequence, .. } => {
                     let first_offset = out.offsets.len();
                     let trims = plan.columns.contains(Columns::OFFSETS) && !run.trims.is_empty();
                     let mut trimming = trims.then(|| std::mem::take(&mut self.trimming));
-                    self.encode_sequence(tokenizer, input.get(sequence), plan, trimming.as_mut(), out)?;
+                    self.encode_sequence(pipeline, input.get(sequence), plan, trimming.as_mut(), out)?;
                     if let Some(mut trimming) = trimming {
                         trimming.trim_offsets(0, &run.trims, &mut out.offsets[first_offset..]);
                         trimming.clear();
@@ -235,22 +235,22 @@ impl Encoder {
     /// requested.
     pub(crate) fn encode_chunk(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         text: Text<'_>,
         [is_first, is_last]: [bool; 2],
         plan: &Plan,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
-        let layout = tokenizer.post_processor.layout(false, plan.add_special_tokens)?;
+        let layout = pipeline.post_processor.layout(false, plan.add_special_tokens)?;
         let mut is_wanted = is_first;
         for PlacedRun { run, .. } in &layout.pieces {
             match run.tokens {
                 RunTokens::Special { token, .. } if is_wanted => {
-                    push_special(tokenizer.post_processor.special(token), plan.columns, out);
+                    push_special(pipeline.post_processor.special(token), plan.columns, out);
                 }
                 RunTokens::Special { .. } => {}
                 RunTokens::Text { .. } => {
-                    self.encode_text(tokenizer, text, WordNumbers::Next(0), plan, None, out)?;
+                    self.encode_text(pipeline, text, WordNumbers::Next(0), plan, None, out)?;
                     is_wanted = is_last;
                 }
             }
@@ -260,19 +260,19 @@ impl Encoder {
 
     fn encode_truncated(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         input: &Input<'_>,
         plan: &Plan,
         truncation: Truncation,
         out: &mut Encoding,
     ) -> Result<Vec<Draft>, EncodeError> {
-        let layout = tokenizer.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
+        let layout = pipeline.post_processor.layout(input.second.is_some(), plan.add_special_tokens)?;
         let trims = plan.columns.contains(Columns::OFFSETS) && layout.trims();
         let mut texts = std::mem::take(&mut self.texts);
         for (sequence, text) in input.sequences().zip(&mut texts) {
             text.tokens.clear();
             text.trimming.clear();
-            self.encode_sequence(tokenizer, sequence, plan, trims.then_some(&mut text.trimming), &mut text.tokens)?;
+            self.encode_sequence(pipeline, sequence, plan, trims.then_some(&mut text.trimming), &mut text.tokens)?;
         }
         let [first, second] = [0, 1].map(|i| texts[i].tokens.len());
         self.texts = texts;
@@ -288,20 +288,20 @@ impl Encoder {
             drafts.push(draft(1, second, keep)?);
         }
         check_overflow(&drafts, first + second.unwrap_or(0), layout.pieces.len())?;
-        let mut draft = tokenizer.post_processor.process(drafts, plan.add_special_tokens)?;
+        let mut draft = pipeline.post_processor.process(drafts, plan.add_special_tokens)?;
         let overflowing = std::mem::take(&mut draft.overflowing);
-        self.write(tokenizer, &draft, plan, out);
+        self.write(pipeline, &draft, plan, out);
         Ok(overflowing)
     }
 
     /// Appends the tokens of a draft to `out`. The draft belongs to the input that was encoded
     /// last.
-    pub(crate) fn write(&self, tokenizer: &Tokenizer, draft: &Draft, plan: &Plan, out: &mut Encoding) {
+    pub(crate) fn write(&self, pipeline: &Pipeline, draft: &Draft, plan: &Plan, out: &mut Encoding) {
         let columns = plan.columns;
         checkpoint();
         for run in &draft.runs {
             match run.tokens {
-                RunTokens::Special { token, .. } => push_special(tokenizer.post_processor.special(token), columns, out),
+                RunTokens::Special { token, .. } => push_special(pipeline.post_processor.special(token), columns, out),
                 RunTokens::Text { sequence, start, end } => {
                     let TextTokens { tokens, trimming } = &self.texts[sequence];
                     append(&mut out.ids, &tokens.ids[start..end]);
@@ -334,31 +334,31 @@ impl Encoder {
     /// Appends the tokens of a sequence, with the columns that vary from token to token.
     fn encode_sequence(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         sequence: Sequence<'_>,
         plan: &Plan,
         mut trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
         match sequence {
-            Sequence::Text(text) => self.encode_text(tokenizer, text, WordNumbers::Next(0), plan, trimming, out),
+            Sequence::Text(text) => self.encode_text(pipeline, text, WordNumbers::Next(0), plan, trimming, out),
             Sequence::Words(words) => words.iter().enumerate().try_for_each(|(number, &word)| {
                 let number = WordNumbers::Given(number as u32);
-                self.encode_text(tokenizer, word, number, plan, trimming.as_deref_mut(), out)
+                self.encode_text(pipeline, word, number, plan, trimming.as_deref_mut(), out)
             }),
         }
     }
 
     fn encode_text(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         text: Text<'_>,
         words: WordNumbers,
         plan: &Plan,
         trimming: Option<&mut Trimming>,
         out: &mut Encoding,
     ) -> Result<(), EncodeError> {
-        let stages = |encoder: &mut Self, row: &mut Row<'_>| encoder.encode_segments(tokenizer, &plan.policy, row);
+        let stages = |encoder: &mut Self, row: &mut Row<'_>| encoder.encode_segments(pipeline, &plan.policy, row);
         self.with_row(text, words, plan, trimming, out, stages)
     }
 

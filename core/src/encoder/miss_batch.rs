@@ -100,7 +100,8 @@ impl MissBatcher {
 mod tests {
     use super::*;
     use crate::byte_level;
-    use crate::tokenizer::{EncodeOptions, Tokenizer};
+    use crate::options::EncodeOptions;
+    use crate::tokenizer::Tokenizer;
     use proptest::prelude::*;
     use serde_json::{Map, json};
 

@@ -2,7 +2,7 @@
 //! and buffers from text to text.
 //!
 //! - [`compose`]: the entry points; one or two texts, whole or truncated, with special tokens.
-//! - [`word_encoder`]: the model stage, words to ids.
+//! - [`word_encoder`]: the model stage, words to ids; [`splitter`]: where words end.
 //! - [`miss_batch`]: merges the words that miss the cache, many at once.
 //! - [`seeds`]: words that a cache contains from the start.
 //! - [`row`]: collects the tokens of a row with their columns.
@@ -15,6 +15,7 @@ mod miss_batch;
 mod offset_converter;
 mod row;
 mod seeds;
+mod splitter;
 #[cfg(test)]
 mod tests;
 mod word_encoder;
@@ -29,17 +30,18 @@ use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::memory::fallible::check;
 use crate::padding::Padding;
+use crate::pipeline::Pipeline;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::pretokenizer::splits::Splits;
 use crate::segmenter::{SegmentedWords, Segmenter, Stop};
 use crate::span::Span;
-use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
 use crate::word_key::MAX_SHORT_LEN;
 use compose::{TextTokens, Trimming};
 use row::{ModelInput, Origins, Quota, Row};
 pub(crate) use seeds::Seeds;
-use word_encoder::{Pieces, WordEncoder};
+use splitter::Pieces;
+use word_encoder::WordEncoder;
 
 /// The state of one worker that encodes with a [`Tokenizer`]. Includes its word cache.
 #[derive(Debug)]
@@ -142,25 +144,20 @@ impl Encoder {
     }
 
     /// Finds the added tokens of the original text and encodes the text between them.
-    fn encode_segments(
-        &mut self,
-        tokenizer: &Tokenizer,
-        policy: &Policy,
-        row: &mut Row<'_>,
-    ) -> Result<(), EncodeError> {
+    fn encode_segments(&mut self, pipeline: &Pipeline, policy: &Policy, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let original = row.original;
-        tokenizer.added_tokens.segments(Stage::Raw, original, policy, |segment| match segment {
+        pipeline.added_tokens.segments(Stage::Raw, original, policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &original[span.range()];
-                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, span)
+                row.push_added(pipeline.added_tokens.tokens()[token].id, content, span)
             }
-            Segment::Text(span) => self.encode_segment(tokenizer, policy, span, row),
+            Segment::Text(span) => self.encode_segment(pipeline, policy, span, row),
         })
     }
 
     fn encode_segment(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         policy: &Policy,
         span: Span,
         row: &mut Row<'_>,
@@ -170,35 +167,35 @@ impl Encoder {
         }
         let text = &row.original[span.range()];
         let base = span.start as usize;
-        if let (Some(spaces), Some(bpe)) = (tokenizer.spaces, tokenizer.model.bpe())
+        if let (Some(spaces), Some(bpe)) = (pipeline.spaces, pipeline.model.bpe())
             && let Some(split_points) = &bpe.split_points
         {
             let first = split_points.first_end(&bpe.alphabet, text);
-            self.run_pipeline(tokenizer, policy, &text[..first], base, row)?;
-            let input = ModelInput { tokenizer, text, origins: Origins::Unchanged(base) };
+            self.run_pipeline(pipeline, policy, &text[..first], base, row)?;
+            let input = ModelInput { pipeline, text, origins: Origins::Unchanged(base) };
             let pieces = Pieces { bpe, start: first, spaces: Some(spaces) };
             return self.word_encoder.encode(&input, first, &pieces, row);
         }
-        if let Some(segmenter) = &tokenizer.segmenter {
-            return self.segmented(tokenizer, segmenter, policy, span, row);
+        if let Some(segmenter) = &pipeline.segmenter {
+            return self.segmented(pipeline, segmenter, policy, span, row);
         }
-        let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
-        let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
+        let unchanged = pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
+        let no_more_tokens = pipeline.added_tokens.is_idle(Stage::Normalized);
         if unchanged
             && no_more_tokens
-            && tokenizer.pretokenizer.stages.is_empty()
-            && let Some(scanner) = tokenizer.scanner
+            && pipeline.pretokenizer.stages.is_empty()
+            && let Some(scanner) = pipeline.scanner
         {
-            let input = ModelInput { tokenizer, text, origins: Origins::Unchanged(base) };
+            let input = ModelInput { pipeline, text, origins: Origins::Unchanged(base) };
             return self.word_encoder.encode(&input, 0, &scanner, row);
         }
-        self.run_pipeline(tokenizer, policy, text, base, row)
+        self.run_pipeline(pipeline, policy, text, base, row)
     }
 
     /// Encodes a text with the segmenter. Parts that need the normalizer take the full pipeline.
     fn segmented(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         segmenter: &Segmenter,
         policy: &Policy,
         span: Span,
@@ -210,12 +207,12 @@ impl Encoder {
         let mut result = Ok(());
         while at < text.len() && result.is_ok() && row.wants_more() {
             let stop = segmenter.fill(text, base, at, row.needs_positions(), &mut words);
-            result = self.word_encoder.encode_segmented(tokenizer, &words, base, row);
+            result = self.word_encoder.encode_segmented(pipeline, &words, base, row);
             at = match stop {
                 Stop::At(next) => next,
                 Stop::General(part) => {
                     if result.is_ok() {
-                        result = self.run_pipeline(tokenizer, policy, &text[part.clone()], base + part.start, row);
+                        result = self.run_pipeline(pipeline, policy, &text[part.clone()], base + part.start, row);
                     }
                     part.end
                 }
@@ -229,23 +226,23 @@ impl Encoder {
     /// byte `base` of the original.
     fn run_pipeline(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         policy: &Policy,
         text: &str,
         base: usize,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        let tracked = row.needs_positions() || tokenizer.needs_origins;
+        let tracked = row.needs_positions() || pipeline.needs_origins;
         let mut normalized = std::mem::take(&mut self.text);
         normalized.start(text, base, tracked);
         normalized.set_room(row.budget.room());
-        if let Some(normalizer) = &tokenizer.normalizer {
+        if let Some(normalizer) = &pipeline.normalizer {
             normalizer.normalize(&mut normalized, &mut row.budget)?;
         }
-        let result = if tokenizer.added_tokens.is_idle(Stage::Normalized) {
-            self.encode_normalized(tokenizer, &mut normalized, row)
+        let result = if pipeline.added_tokens.is_idle(Stage::Normalized) {
+            self.encode_normalized(pipeline, &mut normalized, row)
         } else {
-            self.encode_normalized_segments(tokenizer, policy, &normalized, row)
+            self.encode_normalized_segments(pipeline, policy, &normalized, row)
         };
         self.text = normalized;
         result
@@ -254,22 +251,22 @@ impl Encoder {
     /// Finds the added tokens of the normalized text and encodes the text between them.
     fn encode_normalized_segments(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         policy: &Policy,
         normalized: &AlignedText,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let mut between = AlignedText::default();
-        tokenizer.added_tokens.segments(Stage::Normalized, normalized.as_str(), policy, |segment| match segment {
+        pipeline.added_tokens.segments(Stage::Normalized, normalized.as_str(), policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &normalized.as_str()[span.range()];
                 let origin = normalized.origin_of(span);
-                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, origin)
+                row.push_added(pipeline.added_tokens.tokens()[token].id, content, origin)
             }
             Segment::Text(span) => {
                 between.start_slice(normalized, span);
                 between.set_room(row.budget.room());
-                self.encode_normalized(tokenizer, &mut between, row)
+                self.encode_normalized(pipeline, &mut between, row)
             }
         })
     }
@@ -277,19 +274,19 @@ impl Encoder {
     /// Runs pre-tokenizer and model on a normalized text.
     fn encode_normalized(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         text: &mut AlignedText,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         self.splits.start(Span::new(0, text.as_str().len()));
-        tokenizer.pretokenizer.apply(text, &mut self.splits, &mut row.budget)?;
-        row.budget.charge(text.as_str().len(), "the pre-tokenizer")?;
+        pipeline.pretokenizer.apply(text, &mut self.splits, &mut row.budget)?;
+        row.budget.charge(text.as_str().len(), "the pre-pipeline")?;
         let origins = if text.is_tracked() { Origins::Spans(text.origins()) } else { Origins::Unchanged(text.base()) };
-        let input = ModelInput { tokenizer, text: text.as_str(), origins };
-        if let Some(scanner) = tokenizer.scanner {
+        let input = ModelInput { pipeline, text: text.as_str(), origins };
+        if let Some(scanner) = pipeline.scanner {
             return self.word_encoder.encode(&input, 0, &scanner, row);
         }
-        let bpe = tokenizer.model.bpe().filter(|bpe| bpe.split_points.is_some());
+        let bpe = pipeline.model.bpe().filter(|bpe| bpe.split_points.is_some());
         for (number, &span) in self.splits.spans().iter().enumerate() {
             if number % WORDS_AT_A_TIME == 0 {
                 check()?;

@@ -4,17 +4,18 @@ use std::borrow::Cow;
 use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
-use super::word_encoder::WordSplitter;
+use super::splitter::WordSplitter;
 use crate::bpe::Symbol;
 use crate::budget::{Budget, OutputLimit};
 use crate::encoding::{Columns, Encoding};
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::push;
+use crate::pipeline::Pipeline;
 use crate::post_processor::draft::Margins;
 use crate::segmenter::SegmentedWords;
 use crate::span::Span;
-use crate::tokenizer::{TokenForm, Tokenizer};
+use crate::vocab::TokenForm;
 
 /// The output of a row, and what is requested of its tokens.
 pub(super) struct Row<'a> {
@@ -95,7 +96,7 @@ impl WordNumbers {
 
 /// The text that the model reads, and its origin in the original text.
 pub(super) struct ModelInput<'a> {
-    pub(super) tokenizer: &'a Tokenizer,
+    pub(super) pipeline: &'a Pipeline,
     pub(super) text: &'a str,
     pub(super) origins: Origins<'a>,
 }
@@ -125,11 +126,11 @@ impl Row<'_> {
 
     /// Charges the budget for the tokens' strings before they are built, if a column or the
     /// trimming of offsets needs them.
-    fn charge_tokens(&mut self, ids: impl Iterator<Item = u32>, tokenizer: &Tokenizer) -> Result<(), OutputLimit> {
+    fn charge_tokens(&mut self, ids: impl Iterator<Item = u32>, pipeline: &Pipeline) -> Result<(), OutputLimit> {
         if !self.columns.contains(Columns::TOKENS) && self.margins.is_none() {
             return Ok(());
         }
-        let bytes = ids.map(|id| tokenizer.vocab.token(id).map_or(0, <[u8]>::len)).fold(0, usize::saturating_add);
+        let bytes = ids.map(|id| pipeline.vocab.token(id).map_or(0, <[u8]>::len)).fold(0, usize::saturating_add);
         self.budget.charge(bytes, "the column of tokens")
     }
 
@@ -161,8 +162,8 @@ impl Row<'_> {
         word: Span,
         symbols: &[Symbol],
     ) -> Result<(), EncodeError> {
-        let tokenizer = input.tokenizer;
-        self.charge_tokens(symbols.iter().map(|symbol| symbol.id), tokenizer)?;
+        let pipeline = input.pipeline;
+        self.charge_tokens(symbols.iter().map(|symbol| symbol.id), pipeline)?;
         self.make_room(symbols.len());
         let places = || {
             let mut place = (word.start as usize, word.start as usize);
@@ -175,8 +176,8 @@ impl Row<'_> {
         };
         let token = |(id, (start, end)): (u32, (usize, usize))| {
             let text = input.text.get(start..end);
-            let unknown = text.and_then(|text| tokenizer.model.unknown_text(id, text));
-            unknown.or_else(|| tokenizer.model_token(id)).unwrap_or_default()
+            let unknown = text.and_then(|text| pipeline.model.unknown_text(id, text));
+            unknown.or_else(|| pipeline.model_token(id)).unwrap_or_default()
         };
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.extend(places().map(token).map(Cow::into_owned));
@@ -207,16 +208,16 @@ impl Row<'_> {
         let Some(&end) = ends.last() else { return Ok(()) };
         if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
             let made = std::mem::take(&mut self.out.ids);
-            let charged = self.charge_tokens(made[first..].iter().copied(), input.tokenizer);
+            let charged = self.charge_tokens(made[first..].iter().copied(), input.pipeline);
             self.out.ids = made;
             charged?;
         }
         self.make_room(self.out.ids.len() - first);
         let Encoding { ids, offsets, tokens, word_ids, .. } = &mut *self.out;
         let ids = &ids[first..];
-        let token = |id: u32| input.tokenizer.model_token(id).unwrap_or_default();
+        let token = |id: u32| input.pipeline.model_token(id).unwrap_or_default();
         // These iterators know their length, so each list reserves its capacity once.
-        let lens = || ids.iter().map(|&id| input.tokenizer.token_len(id));
+        let lens = || ids.iter().map(|&id| input.pipeline.token_len(id));
         let ranges = || {
             let mut end = start as usize;
             lens().map(move |len| {
@@ -251,7 +252,7 @@ impl Row<'_> {
         }
         if let Some(margins) = &mut self.margins {
             let text = input.text.as_bytes();
-            match input.tokenizer.token_form {
+            match input.pipeline.token_form {
                 TokenForm::Printable => {
                     margins.extend(ranges().map(|(start, end)| Margins::of_bytes(&text[start..end])))
                 }

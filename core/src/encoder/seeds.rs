@@ -3,7 +3,7 @@
 
 use crate::byte_level;
 use crate::model::Model;
-use crate::tokenizer::TokenForm;
+use crate::vocab::TokenForm;
 use crate::vocab::Vocab;
 use crate::word_key::{self, Key, MAX_SHORT_LEN, is_short};
 
@@ -62,7 +62,8 @@ mod tests {
     use super::*;
     use crate::batch::{RunOptions, count_batch};
     use crate::model::ModelScratch;
-    use crate::tokenizer::{EncodeOptions, Tokenizer};
+    use crate::options::EncodeOptions;
+    use crate::tokenizer::Tokenizer;
     use serde_json::{Map, Value, json};
 
     /// A tokenizer of the letters a to e and their merges; "abc" is a token, but as a word it
@@ -81,12 +82,13 @@ mod tests {
     }
 
     fn words(tokenizer: &Tokenizer) -> Vec<(Key, u32)> {
-        let seeds = Seeds::new(&tokenizer.vocab, tokenizer.token_form, &tokenizer.model);
+        let seeds = Seeds::new(&tokenizer.pipeline.vocab, tokenizer.pipeline.token_form, &tokenizer.pipeline.model);
         let words: Vec<_> = seeds.words().collect();
         assert!(words.len() <= seeds.len());
         for &(key, id) in &words {
             let (bytes, mut symbols) = (key.to_le_bytes(), vec![]);
             tokenizer
+                .pipeline
                 .model
                 .tokenize(word_key::word(&bytes), key, &mut ModelScratch::default(), &mut symbols)
                 .expect("bytes are tokens");
@@ -98,7 +100,7 @@ mod tests {
     #[test]
     fn they_are_the_short_tokens_that_become_themselves() {
         let merged = file(&json!({}));
-        let of = |token: &[u8]| (word_key::of_word(token), merged.vocab.id(token).expect("a token"));
+        let of = |token: &[u8]| (word_key::of_word(token), merged.pipeline.vocab.id(token).expect("a token"));
         let known = words(&merged);
         assert_eq!(known.len(), 256 + 6, "neither the long one nor the one that falls apart");
         assert!(known.contains(&of(b"cde")) && !known.contains(&of(b"abc")));

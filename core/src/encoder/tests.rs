@@ -56,7 +56,7 @@ fn what_may_be_read_as_it_stands() {
         change(&mut json);
         Tokenizer::from_tokenizer_json(json.to_string().as_bytes()).expect("it loads")
     };
-    let reads = |form: Form| load(&File { form, ..whole.clone() }, &|_| ()).spaces.is_some();
+    let reads = |form: Form| load(&File { form, ..whole.clone() }, &|_| ()).pipeline.spaces.is_some();
     assert_eq!(FORMS.map(reads), [false, true, true, true, true, true, true, true, true, true, false]);
     let file = &whole;
     let refused: [&dyn Fn(&mut Value); 6] = [
@@ -68,13 +68,16 @@ fn what_may_be_read_as_it_stands() {
         &|json| json["pre_tokenizer"] = json!({"type": "Digits", "individual_digits": true}),
     ];
     for (at, change) in refused.into_iter().enumerate() {
-        assert!(load(file, change).spaces.is_none(), "{at}");
+        assert!(load(file, change).pipeline.spaces.is_none(), "{at}");
     }
-    assert!(load(&File { unknown: vec![13], merges: vec![], ..whole.clone() }, &|_| ()).spaces.is_none());
+    assert!(load(&File { unknown: vec![13], merges: vec![], ..whole.clone() }, &|_| ()).pipeline.spaces.is_none());
     // A token that stands for other text than its own takes part in a merge.
     let stand_in = load(file, &|json| {
         json["model"]["vocab"]["<unk>a"] = json!(1000);
         json["model"]["merges"].as_array_mut().expect("a list").push(json!(["<unk>", "a"]));
     });
-    assert!(stand_in.spaces.is_none() && stand_in.model.bpe().is_some_and(|bpe| bpe.split_points.is_none()));
+    assert!(
+        stand_in.pipeline.spaces.is_none()
+            && stand_in.pipeline.model.bpe().is_some_and(|bpe| bpe.split_points.is_none())
+    );
 }

@@ -3,18 +3,19 @@
 
 use super::miss_batch::MissBatcher;
 use super::row::{ModelInput, Origins, Row};
+use super::splitter::{WholeWords, WordSplitter};
 use crate::bpe::word_cache::{Hit, MergeWord, Probes, WordWindow};
-use crate::bpe::{Bpe, Spaces, Symbol, WordCache};
+use crate::bpe::{Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::checkpoint;
 use crate::model::ModelScratch;
-use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
+use crate::pipeline::Pipeline;
+use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::segmenter::SegmentedWords;
 use crate::simd::{self, Simd};
 use crate::span::Span;
-use crate::tokenizer::Tokenizer;
 use crate::word_key::{self, Key};
 
 /// The state of the model stage.
@@ -33,72 +34,9 @@ pub(super) struct WordEncoder {
 /// If columns are requested, they are written for this many words at once.
 const COLUMN_WORDS: usize = 32;
 
-/// Finds the words of a text, in order.
-pub(super) trait WordSplitter {
-    /// Appends to `ends` the ends of words; the first word starts at byte `at`. Returns the start
-    /// of the next word. Does not grow `ends` beyond its capacity.
-    fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize;
-
-    /// Whether a word starts at byte `at`; otherwise a further piece of a word starts there.
-    fn starts_word(&self, text: &str, at: usize) -> bool;
-}
-
-impl WordSplitter for Scanner {
-    #[inline(always)]
-    fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
-        self.scan(text, at, ends)
-    }
-
-    #[inline(always)]
-    fn starts_word(&self, _text: &str, _at: usize) -> bool {
-        true
-    }
-}
-
-/// Splits nothing: the words of the window are already known.
-struct WholeWords;
-
-impl WordSplitter for WholeWords {
-    fn next_words(&self, text: &str, _at: usize, _ends: &mut Vec<u32>) -> usize {
-        text.len()
-    }
-
-    #[inline(always)]
-    fn starts_word(&self, _text: &str, _at: usize) -> bool {
-        true
-    }
-}
-
-/// Splits words into the pieces that a model's split points allow to encode separately.
-pub(super) struct Pieces<'a> {
-    /// A model with split points.
-    pub(super) bpe: &'a Bpe,
-    /// The start of the first piece.
-    pub(super) start: usize,
-    /// If set, the pieces belong to several words, and the first piece continues a word. Otherwise
-    /// all pieces belong to one word, which starts at `start`.
-    pub(super) spaces: Option<Spaces>,
-}
-
-impl WordSplitter for Pieces<'_> {
-    #[inline(always)]
-    fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
-        let split_points = self.bpe.split_points.as_ref().expect("only words of a model with split points are cut");
-        split_points.split(&self.bpe.alphabet, text, at, ends)
-    }
-
-    #[inline(always)]
-    fn starts_word(&self, text: &str, at: usize) -> bool {
-        match self.spaces {
-            Some(Spaces { mark, start_words }) => start_words && text[at..].starts_with([' ', mark]),
-            None => at == self.start,
-        }
-    }
-}
-
 /// Merges the words that the cache misses.
 struct Merger<'a> {
-    tokenizer: &'a Tokenizer,
+    pipeline: &'a Pipeline,
     scratch: &'a mut ModelScratch,
     symbols: &'a mut Vec<Symbol>,
 }
@@ -107,20 +45,20 @@ impl MergeWord for Merger<'_> {
     type Error = EncodeError;
 
     fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], Hit), EncodeError> {
-        let Self { tokenizer, scratch, symbols } = self;
+        let Self { pipeline, scratch, symbols } = self;
         symbols.clear();
-        tokenizer.model.tokenize(word, key, scratch, symbols)?;
-        let lengths_vary = tokenizer.model.lengths_vary() && lengths_vary(tokenizer, word, symbols);
+        pipeline.model.tokenize(word, key, scratch, symbols)?;
+        let lengths_vary = pipeline.model.lengths_vary() && lengths_vary(pipeline, word, symbols);
         Ok((symbols, Hit { lengths_vary }))
     }
 }
 
 /// Whether a symbol has another length than its token, or a byte of the word is in no symbol.
-fn lengths_vary(tokenizer: &Tokenizer, word: &[u8], symbols: &[Symbol]) -> bool {
+fn lengths_vary(pipeline: &Pipeline, word: &[u8], symbols: &[Symbol]) -> bool {
     let mut covered = 0;
     let varies = symbols.iter().any(|symbol| {
         covered += symbol.len as usize;
-        tokenizer.token_len(symbol.id) != symbol.len || tokenizer.model.is_stand_in(symbol.id)
+        pipeline.token_len(symbol.id) != symbol.len || pipeline.model.is_stand_in(symbol.id)
     });
     varies || covered != word.len()
 }
@@ -154,21 +92,21 @@ impl WordEncoder {
     /// Encodes the words that a segmenter wrote from the text at byte `base` of the original.
     pub(super) fn encode_segmented(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         words: &SegmentedWords,
         base: usize,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         simd::dispatch(
             #[inline(always)]
-            || self.encode_segmented_inline(tokenizer, words, base, row),
+            || self.encode_segmented_inline(pipeline, words, base, row),
         )
     }
 
     #[inline(always)]
     fn encode_segmented_inline(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         words: &SegmentedWords,
         base: usize,
         row: &mut Row<'_>,
@@ -178,13 +116,13 @@ impl WordEncoder {
             return Ok(());
         }
         let mut probes = std::mem::take(&mut self.probes);
-        let uses_cache = self.uses_cache(tokenizer);
+        let uses_cache = self.uses_cache(pipeline);
         let result = if uses_cache && row.columns == Columns::NONE {
             let window = self.cache.probe(words.padded_bytes(), 0, ends, &mut probes);
-            self.push_ids(tokenizer, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
+            self.push_ids(pipeline, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
         } else {
             let text = simdutf8::basic::from_utf8(words.bytes()).expect("a segmenter writes characters");
-            let input = ModelInput { tokenizer, text, origins: Origins::Words(words, base) };
+            let input = ModelInput { pipeline, text, origins: Origins::Words(words, base) };
             if uses_cache {
                 let window = self.cache.probe(words.padded_bytes(), 0, ends, &mut probes);
                 self.push_tokens(&input, &window, &WholeWords, row)
@@ -206,7 +144,7 @@ impl WordEncoder {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let (mut ends, mut probes) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.probes));
-        let uses_cache = self.uses_cache(input.tokenizer);
+        let uses_cache = self.uses_cache(input.pipeline);
         let ids_only = row.columns == Columns::NONE;
         let mut result = Ok(());
         while at < input.text.len() && result.is_ok() && row.wants_more() {
@@ -219,11 +157,11 @@ impl WordEncoder {
                 continue;
             }
             let window = self.cache.probe(input.text.as_bytes(), start, &ends, &mut probes);
-            if let Some(bpe) = input.tokenizer.model.bpe() {
+            if let Some(bpe) = input.pipeline.model.bpe() {
                 self.miss_batcher.merge_misses(&mut self.cache, bpe, &window);
             }
             result = if ids_only {
-                self.push_ids(input.tokenizer, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
+                self.push_ids(input.pipeline, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
             } else {
                 self.push_tokens(input, &window, splitter, row)
             };
@@ -232,21 +170,21 @@ impl WordEncoder {
         result
     }
 
-    fn uses_cache(&self, tokenizer: &Tokenizer) -> bool {
-        self.cache.is_on() && tokenizer.model.is_deterministic()
+    fn uses_cache(&self, pipeline: &Pipeline) -> bool {
+        self.cache.is_on() && pipeline.model.is_deterministic()
     }
 
     /// Appends the ids of words of a window.
     #[inline(always)]
     fn push_ids(
         &mut self,
-        tokenizer: &Tokenizer,
+        pipeline: &Pipeline,
         window: &WordWindow<'_>,
         words: std::ops::Range<usize>,
         ids: &mut Vec<u32>,
     ) -> Result<Hit, EncodeError> {
         let Self { cache, scratch, symbols, .. } = self;
-        cache.append_words(window, words, ids, &mut Merger { tokenizer, scratch, symbols })
+        cache.append_words(window, words, ids, &mut Merger { pipeline, scratch, symbols })
     }
 
     /// Appends the ids of a window's words, with their columns.
@@ -262,7 +200,7 @@ impl WordEncoder {
             let words = at..window.len().min(at + COLUMN_WORDS);
             let (start, ends) = (window.span(at).start, &window.ends()[words.clone()]);
             let first = row.out.ids.len();
-            if self.push_ids(input.tokenizer, window, words, &mut row.out.ids)?.lengths_vary {
+            if self.push_ids(input.pipeline, window, words, &mut row.out.ids)?.lengths_vary {
                 // The offsets cannot be computed from the ids alone, so all of these words are
                 // encoded again.
                 row.out.ids.truncate(first);
@@ -305,9 +243,9 @@ impl WordEncoder {
         let word = &input.text.as_bytes()[span.range()];
         let key = word_key::of_range(input.text.as_bytes(), span.start, span.end);
         let first = row.out.ids.len();
-        let uses_cache = self.uses_cache(input.tokenizer);
+        let uses_cache = self.uses_cache(input.pipeline);
         let Self { cache, scratch, symbols, .. } = self;
-        let mut merger = Merger { tokenizer: input.tokenizer, scratch, symbols };
+        let mut merger = Merger { pipeline: input.pipeline, scratch, symbols };
         let hit = if uses_cache {
             cache.append_word(word, key, &mut row.out.ids, &mut merger)?
         } else {
@@ -324,7 +262,7 @@ impl WordEncoder {
             None => {}
             Some(Hit { lengths_vary: true }) => _ = merger.merge(word, key)?,
             Some(Hit { lengths_vary: false }) => {
-                let symbol = |&id: &u32| Symbol { id, len: input.tokenizer.token_len(id) };
+                let symbol = |&id: &u32| Symbol { id, len: input.pipeline.token_len(id) };
                 self.symbols.clear();
                 self.symbols.grow(row.out.ids.len() - first);
                 self.symbols.extend(row.out.ids[first..].iter().map(symbol));

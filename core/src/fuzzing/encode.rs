@@ -10,10 +10,11 @@ use crate::bpe::{Symbol, naive};
 use crate::byte_level::CHARACTERS;
 use crate::encoder::Encoder;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::options::{DecodeOptions, EncodeOptions, RankDefinition};
 use crate::pattern::Dialect;
 use crate::pretokenizer::scanner::twins::{TWINS, Twin};
 use crate::text::Text;
-use crate::tokenizer::{DecodeOptions, EncodeOptions, RankDefinition, Tokenizer};
+use crate::tokenizer::Tokenizer;
 
 /// Building blocks of tokens and texts, including parts of characters.
 const LETTERS: [&[u8]; 12] = [b"a", b"b", b"s", b" ", b"'", b"1", b"\n", b"\xC3", b"\xA9", b"\xE4", b"\xB8", b"\xAD"];
@@ -161,7 +162,7 @@ fn assert_one_by_one(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions)
         let mut made = Encoding::default();
         let mut encoder = Encoder::new(cache_bytes, 0);
         encoder.seed(&tokenizer.seeds());
-        encoder.encode(tokenizer, &Text::Utf8(text).into(), &plan, &mut made).map(|_| made)
+        encoder.encode(&tokenizer.pipeline, &Text::Utf8(text).into(), &plan, &mut made).map(|_| made)
     });
     assert_eq!(together, one_by_one, "{text:?}");
 }

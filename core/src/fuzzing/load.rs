@@ -1,8 +1,9 @@
 //! Bytes as files.
 
 use crate::load::encodings;
+use crate::options::{DecodeOptions, EncodeOptions, RankDefinition};
 use crate::text::Text;
-use crate::tokenizer::{DecodeOptions, EncodeOptions, RankDefinition, Tokenizer};
+use crate::tokenizer::Tokenizer;
 use crate::{Columns, LoadError, Padding, Setting};
 
 /// Texts that most components change.
@@ -48,7 +49,7 @@ fn works(loaded: Result<Tokenizer, LoadError>) {
             let _ = tokenizer.decode(made.ids(), &DecodeOptions { skip_special_tokens: true });
             assert!(tokenizer.count(Text::Utf8(text), &options).is_ok());
         }
-        if let Some(again) = again.as_ref().filter(|_| tokenizer.model.is_deterministic()) {
+        if let Some(again) = again.as_ref().filter(|_| tokenizer.pipeline.model.is_deterministic()) {
             let same = again.encode(Text::Utf8(text), &options);
             assert_eq!(made.map(|made| made.ids), same.map(|made| made.ids), "{text:?}");
         }

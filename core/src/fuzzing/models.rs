@@ -134,7 +134,7 @@ pub(super) fn models(bytes: &[u8]) {
     let unit = draw.one_of(&[OffsetUnit::Byte, OffsetUnit::CodePoint, OffsetUnit::Utf16]);
     let text = draw.text(&PIECES, 600);
     let (fast, mut slow) = (load(), load());
-    slow.segmenter = None;
+    slow.pipeline.segmenter = None;
     let every = EncodeOptions { columns: Columns::ALL, offset_unit: unit, ..EncodeOptions::default() };
     for _ in 0..2 {
         let [mut ids, mut expected] = [vec![], vec![]];
@@ -155,16 +155,19 @@ pub(super) fn models(bytes: &[u8]) {
 
 /// Compares a word with the naive model.
 fn check_word(tokenizer: &Tokenizer, word: &str) {
-    let Source::TokenizerJson(components) = &tokenizer.definition.source else {
+    let Source::TokenizerJson(components) = &tokenizer.pipeline.definition.source else {
         unreachable!("it is a tokenizer.json")
     };
     // A space at the start may stand for a mark, which the naive model does not know.
     let word = word.trim_start_matches(' ');
     let (mut out, bytes) = (vec![], word.as_bytes());
-    let made =
-        tokenizer.model.tokenize(bytes, word_key::of_word(bytes), &mut ModelScratch::default(), &mut out).map(|()| out);
-    let vocab = &tokenizer.vocab;
-    let expected: Result<Vec<Symbol>, _> = match (&components.model, &*tokenizer.model) {
+    let made = tokenizer
+        .pipeline
+        .model
+        .tokenize(bytes, word_key::of_word(bytes), &mut ModelScratch::default(), &mut out)
+        .map(|()| out);
+    let vocab = &tokenizer.pipeline.vocab;
+    let expected: Result<Vec<Symbol>, _> = match (&components.model, &*tokenizer.pipeline.model) {
         (ModelSettings::WordPiece(settings), _) => {
             let mut out = vec![];
             wordpiece::naive(settings, vocab, word, &mut out).map(|()| out)

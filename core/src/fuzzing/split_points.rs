@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::draw::Draw;
 use crate::encoding::{Columns, OffsetUnit};
-use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::options::EncodeOptions;
+use crate::tokenizer::Tokenizer;
 
 /// Characters of one to four bytes, the mark `▁`, and characters at which classes change.
 pub(crate) const CHARACTERS: [char; 14] = ['a', 'b', 'q', '1', '2', '.', '\'', '\n', '\t', 'é', '中', '國', '😀', '▁'];
@@ -124,8 +125,9 @@ pub(crate) fn check(file: &File, texts: &[String]) {
     let bytes = file.json().to_string();
     let load = || Tokenizer::from_tokenizer_json(bytes.as_bytes()).expect("it loads");
     let (fast, mut slow) = (load(), load());
-    slow.spaces = None;
-    let crate::model::Model::Bpe(bpe) = std::sync::Arc::get_mut(&mut slow.model).expect("nobody shares it") else {
+    slow.pipeline.spaces = None;
+    let crate::model::Model::Bpe(bpe) = std::sync::Arc::get_mut(&mut slow.pipeline.model).expect("nobody shares it")
+    else {
         unreachable!("the file has merges")
     };
     bpe.split_points = None;

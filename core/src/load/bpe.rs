@@ -10,7 +10,7 @@ use crate::definition::BpeSettings;
 use crate::encoder::Seeds;
 use crate::error::LoadError;
 use crate::memory::fallible::require_for_tables;
-use crate::tokenizer::TokenForm;
+use crate::vocab::TokenForm;
 use crate::vocab::Vocab;
 
 /// Maximum number of bytes of `continuing_subword_prefix` and of `end_of_word_suffix`; `</w>` has

@@ -2,7 +2,7 @@
 //! 0.14 (`tiktoken_ext/openai_public.py`). The ranks are in `encodings/`.
 
 use crate::error::LoadError;
-use crate::tokenizer::RankDefinition;
+use crate::options::RankDefinition;
 
 struct Bundled {
     name: &'static str,

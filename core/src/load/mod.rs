@@ -18,10 +18,10 @@ pub(crate) mod tokenizer_json;
 mod vocabulary;
 
 use crate::error::LoadError;
-use crate::tokenizer::Tokenizer;
+use crate::pipeline::Pipeline;
 
 /// Tells the format by the content and loads it.
-pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         None => Err(LoadError::Empty),

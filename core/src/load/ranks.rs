@@ -16,11 +16,13 @@ use crate::error::LoadError;
 use crate::memory::Grow;
 use crate::memory::fallible::push;
 use crate::model::Model;
+use crate::options::RankDefinition;
 use crate::padding::Padding;
 use crate::pattern::Dialect;
+use crate::pipeline::{Parts, Pipeline};
 use crate::pretokenizer::{Behavior, Cut, PreTokenizer, Stage};
-use crate::tokenizer::{Parts, RankDefinition, TokenForm, Tokenizer};
 use crate::truncation::Truncation;
+use crate::vocab::TokenForm;
 use crate::vocab::Vocab;
 
 /// Whether the first line is valid in a rank file.
@@ -29,12 +31,12 @@ pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
     parse_line(line, &mut vec![]).is_ok()
 }
 
-pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
+pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Pipeline, LoadError> {
     tokenizer(parse(bytes)?, Splits::of(bytes), definition)
 }
 
 /// Builds the tokenizer of a vocabulary whose ids are ranks.
-pub(super) fn tokenizer(vocab: Vocab, splits: Splits, definition: &RankDefinition) -> Result<Tokenizer, LoadError> {
+pub(super) fn tokenizer(vocab: Vocab, splits: Splits, definition: &RankDefinition) -> Result<Pipeline, LoadError> {
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
     let words = TokenTable::new(vocab.iter());
@@ -63,11 +65,11 @@ pub(crate) struct Blueprint {
     pub(crate) padding: Option<Padding>,
 }
 
-pub(crate) fn assemble(blueprint: Blueprint) -> Result<Tokenizer, LoadError> {
+pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
     let Blueprint { pattern, post_processor, vocab, model, added_tokens, truncation, padding } = blueprint;
     // Text that the expression does not match is dropped, as in tiktoken.
     let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
-    Ok(Tokenizer::from_parts(Parts {
+    Ok(Pipeline::new(Parts {
         added_tokens: AddedTokens::new(added_tokens, true, str::to_owned)?,
         vocab,
         token_form: TokenForm::Ranks,

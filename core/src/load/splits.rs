@@ -69,7 +69,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use crate::load::{encodings, ranks};
-    use crate::tokenizer::Tokenizer;
+    use crate::pipeline::Pipeline;
     use std::collections::HashMap;
     use std::fs;
 
@@ -78,14 +78,14 @@ mod tests {
         fs::read(format!("{}/../encodings/{file}", env!("CARGO_MANIFEST_DIR"))).expect("it is there")
     }
 
-    fn load(name: &str, file: &[u8]) -> Tokenizer {
+    fn load(name: &str, file: &[u8]) -> Pipeline {
         ranks::load(file, &encodings::definition(name).expect("it is bundled")).expect("it is sound")
     }
 
     /// The last two tokens when the bytes of a token are merged: among all neighbours whose
     /// concatenation is a token, those of the lowest rank are merged first, and the leftmost among
     /// equals.
-    fn last_two(token: &[u8], tokenizer: &Tokenizer) -> Option<(u32, u32)> {
+    fn last_two(token: &[u8], tokenizer: &Pipeline) -> Option<(u32, u32)> {
         let vocab = &tokenizer.vocab;
         let mut ends: Vec<usize> = (0..=token.len()).collect();
         while ends.len() > 3 {

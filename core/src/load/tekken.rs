@@ -11,7 +11,8 @@ use super::splits::Splits;
 use crate::added_tokens::Policy;
 use crate::error::LoadError;
 use crate::memory::require_large;
-use crate::tokenizer::{RankDefinition, Tokenizer};
+use crate::options::RankDefinition;
+use crate::pipeline::Pipeline;
 use crate::vocab::Vocab;
 
 #[derive(Deserialize)]
@@ -81,7 +82,7 @@ pub(crate) fn is_tekken(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Top>(bytes).is_ok_and(|top| top.config.is_some() && top.model.is_none())
 }
 
-pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
+pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     // The list of tokens is parsed as a whole. The shortest entry has 25 bytes in the file and
     // takes 32 bytes in a list that doubles its capacity.
     require_large(bytes.len().saturating_mul(4))?;
@@ -128,6 +129,7 @@ const MOST_FILLERS: u32 = 1 << 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokenizer::Tokenizer;
     use crate::{DecodeOptions, EncodeOptions, SpecialTokens};
 
     /// The bytes a to d, then ab, cd, abcd and, beyond the size of the vocabulary, abc.

@@ -19,10 +19,11 @@ use crate::memory::{OutOfMemory, require_large};
 use crate::model::{Model as TokenizerModel, Tables, Unigram, WordLevel, WordPiece};
 use crate::normalizer::Normalizer;
 use crate::padding::Padding;
+use crate::pipeline::{Parts, Pipeline};
 use crate::pretokenizer::{PreTokenizer, Stage};
 use crate::segmenter::Segmenter;
-use crate::tokenizer::{Parts, TokenForm, Tokenizer};
 use crate::truncation::Truncation;
+use crate::vocab::TokenForm;
 use crate::vocab::Vocab;
 
 /// The top-level fields of the file. Components are kept as text, so that they can be saved. The
@@ -49,7 +50,7 @@ struct File<'a, M> {
     model: Option<M>,
 }
 
-pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
+pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(LoadError::Empty);
     }
@@ -77,7 +78,7 @@ fn tokenizer<M>(
     bytes: &[u8],
     file: File<'_, M>,
     model: impl FnOnce(M) -> Result<Model, LoadError>,
-) -> Result<Tokenizer, LoadError> {
+) -> Result<Pipeline, LoadError> {
     let Some(found) = file.model else {
         if tekken::is_tekken(bytes) {
             return tekken::load(bytes);
@@ -142,10 +143,10 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) truncation: Option<Truncation>,
     pub(crate) padding: Option<Padding>,
     /// A tokenizer with the same tables. The unchanged parts of its model are shared.
-    pub(crate) origin: Option<&'a Tokenizer>,
+    pub(crate) origin: Option<&'a Pipeline>,
 }
 
-pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError> {
+pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Pipeline, LoadError> {
     let Blueprint { components, post_processor, vocab, tables, .. } = blueprint;
     let Blueprint { known_tokens, added_tokens, truncation, padding, origin, .. } = blueprint;
     let normalizer = normalizer::load(&Part::new(&components.normalizer.value(), "normalizer"))?;
@@ -169,7 +170,7 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError>
     let reads_marks = matches!(components.model, ModelSettings::Unigram(_));
     let segmenter = if segments { Segmenter::of(normalizer.as_ref(), &pretokenizer, reads_marks) } else { None };
     let mark = segmenter.as_ref().and_then(Segmenter::mark);
-    let same_model = |origin: &&Tokenizer| {
+    let same_model = |origin: &&Pipeline| {
         let source = &origin.definition.source;
         let same = matches!(source, Source::TokenizerJson(before) if before.model == components.model);
         same && origin.token_form == token_form && origin.spaces == spaces && origin.model.mark() == mark
@@ -192,7 +193,7 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError>
             (settings, tables) => unreachable!("{settings:?} has no {tables:?}"),
         }),
     };
-    Ok(Tokenizer::from_parts(Parts {
+    Ok(Pipeline::new(Parts {
         token_form,
         added_tokens,
         vocab,

@@ -19,23 +19,23 @@ use crate::memory::Grow;
 use crate::memory::fallible::{append, checkpoint, push, with_room};
 use crate::model::Tables;
 use crate::padding::{PadTo, Padding};
-use crate::tokenizer::Tokenizer;
+use crate::pipeline::Pipeline;
 use crate::truncation::{Direction, Truncation, TruncationStrategy};
 
 /// Writes a tokenizer as the bytes of a tokenizer.json.
-pub(crate) fn tokenizer_json(tokenizer: &Tokenizer) -> Result<Vec<u8>, SaveError> {
-    match &tokenizer.definition.source {
-        Source::Ranks { pattern } => ranks::tokenizer_json(tokenizer, pattern),
+pub(crate) fn tokenizer_json(pipeline: &Pipeline) -> Result<Vec<u8>, SaveError> {
+    match &pipeline.definition.source {
+        Source::Ranks { pattern } => ranks::tokenizer_json(pipeline, pattern),
         Source::TokenizerJson(components) => {
             let spell = |id| {
-                let token = tokenizer.vocab.token(id).expect("the table knows only tokens of the vocabulary");
+                let token = pipeline.vocab.token(id).expect("the table knows only tokens of the vocabulary");
                 String::from_utf8_lossy(token)
             };
-            let mut vocab: Vec<(u32, Cow<'_, str>)> = with_room(tokenizer.vocab.len())?;
-            vocab.extend(tokenizer.vocab.iter().map(|(_, id)| (id, spell(id))));
+            let mut vocab: Vec<(u32, Cow<'_, str>)> = with_room(pipeline.vocab.len())?;
+            vocab.extend(pipeline.vocab.iter().map(|(_, id)| (id, spell(id))));
             vocab.sort_unstable_by_key(|&(id, _)| id);
-            let merges = tokenizer.model.bpe().map(|bpe| by_rank(&bpe.merges)).unwrap_or_default();
-            Ok(write(tokenizer, components, &vocab, &merges, spell))
+            let merges = pipeline.model.bpe().map(|bpe| by_rank(&bpe.merges)).unwrap_or_default();
+            Ok(write(pipeline, components, &vocab, &merges, spell))
         }
     }
 }
@@ -54,26 +54,26 @@ fn by_rank(merges: &Merges) -> Vec<(u32, u32)> {
 /// Writes the file. `vocab` is sorted by id, and `spell` returns a token in the spelling of the
 /// vocabulary.
 fn write<'t>(
-    tokenizer: &Tokenizer,
+    pipeline: &Pipeline,
     components: &Components,
     vocab: &[(u32, Cow<'_, str>)],
     merges: &[(u32, u32)],
     spell: impl Fn(u32) -> Cow<'t, str>,
 ) -> Vec<u8> {
-    let mut added_tokens: Vec<AddedToken> = tokenizer.added_tokens.listed().collect();
+    let mut added_tokens: Vec<AddedToken> = pipeline.added_tokens.listed().collect();
     added_tokens.sort_by_key(|token| token.id);
     let added_tokens: Vec<_> = added_tokens.iter().map(AddedTokenOfFile::from).collect();
     let Components { normalizer, pre_tokenizer, decoder, model } = components;
     let mut out = Writer { bytes: vec![] };
     out.bytes.grow(vocab.len() * 48);
     out.text("{\"version\":\"1.0\",\"truncation\":");
-    out.value(&tokenizer.truncation().map(TruncationOfFile::from));
-    out.field("padding", &tokenizer.padding().map(PaddingOfFile::from));
+    out.value(&pipeline.truncation.as_ref().map(TruncationOfFile::from));
+    out.field("padding", &pipeline.padding.as_ref().map(PaddingOfFile::from));
     out.field("added_tokens", &added_tokens);
     let parts = [
         (",\"normalizer\":", normalizer),
         (",\"pre_tokenizer\":", pre_tokenizer),
-        (",\"post_processor\":", &tokenizer.definition.post_processor),
+        (",\"post_processor\":", &pipeline.definition.post_processor),
         (",\"decoder\":", decoder),
     ];
     for (name, component) in parts {
@@ -98,7 +98,7 @@ fn write<'t>(
             out.text("}");
         }
         ModelSettings::Unigram(settings) => {
-            let Tables::Scores(scores) = tokenizer.model.tables() else { unreachable!("Unigram has scores") };
+            let Tables::Scores(scores) = pipeline.model.tables() else { unreachable!("Unigram has scores") };
             out.text("{\"type\":\"Unigram\"");
             out.field("unk_id", &settings.unk_id);
             out.text(",\"vocab\":[");

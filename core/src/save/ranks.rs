@@ -30,14 +30,14 @@ use crate::error::SaveError;
 use crate::memory::Grow;
 use crate::memory::require_large;
 use crate::pattern::{Dialect, Pattern};
+use crate::pipeline::Pipeline;
 use crate::pretokenizer::scanner::Scanner;
 use crate::pretokenizer::splits::Splits;
 use crate::span::Span;
-use crate::tokenizer::Tokenizer;
 use crate::vocab::Vocab;
 
-pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec<u8>, SaveError> {
-    let ranks = &*tokenizer.vocab;
+pub(super) fn tokenizer_json(pipeline: &Pipeline, pattern: &str) -> Result<Vec<u8>, SaveError> {
+    let ranks = &*pipeline.vocab;
     if let Some(byte) = bytes_of_text().find(|&byte| ranks.id(&[byte]).is_none()) {
         return Err(SaveError::ByteMissing { byte });
     }
@@ -45,12 +45,12 @@ pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec
     require_large(ranks.len().saturating_mul(160))?;
     let mut by_rank: Vec<(u32, &[u8])> = ranks.iter().map(|(token, id)| (id, token)).collect();
     by_rank.sort_unstable_by_key(|&(id, _)| id);
-    let (merges, ignore_merges) = merges(&by_rank, ranks, merges_of(tokenizer));
+    let (merges, ignore_merges) = merges(&by_rank, ranks, merges_of(pipeline));
 
     let mut vocab: Vec<(u32, Cow<'_, str>)> =
         by_rank.iter().map(|&(id, token)| (id, Cow::Owned(printable(token)))).collect();
-    let within = tokens_within(tokenizer, &vocab)?;
-    if ignore_merges && let Some(token) = within.iter().find(|token| may_be_a_word(tokenizer, &token.content)) {
+    let within = tokens_within(pipeline, &vocab)?;
+    if ignore_merges && let Some(token) = within.iter().find(|token| may_be_a_word(pipeline, &token.content)) {
         let reason = "as text it would be one word, which is then found in the vocabulary";
         return Err(SaveError::AddedToken { token: token.content.clone(), reason });
     }
@@ -62,7 +62,7 @@ pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec
         model: ModelSettings::Bpe(BpeSettings { ignore_merges, ..BpeSettings::default() }),
         ..components(pattern)?
     };
-    Ok(super::write(tokenizer, &components, &vocab, &merges, spell))
+    Ok(super::write(pipeline, &components, &vocab, &merges, spell))
 }
 
 /// The bytes that may occur in UTF-8.
@@ -71,8 +71,8 @@ fn bytes_of_text() -> impl Iterator<Item = u8> {
 }
 
 /// The merges of the tokenizer of a rank file.
-fn merges_of(tokenizer: &Tokenizer) -> &Merges {
-    &tokenizer.model.bpe().expect("ranks are read as BPE").merges
+fn merges_of(pipeline: &Pipeline) -> &Merges {
+    &pipeline.model.bpe().expect("ranks are read as BPE").merges
 }
 
 fn printable(bytes: &[u8]) -> String {
@@ -146,14 +146,11 @@ fn last_pair(ids: &mut Vec<u32>, found: &mut Vec<Merge>, table: &Merges) -> Opti
 
 /// The added tokens that must be included in the vocabulary to get their ids. Errors: a token that
 /// would get another id, or decode to another text.
-fn tokens_within<'t>(
-    tokenizer: &'t Tokenizer,
-    vocab: &[(u32, Cow<'_, str>)],
-) -> Result<Vec<&'t AddedToken>, SaveError> {
+fn tokens_within<'t>(pipeline: &'t Pipeline, vocab: &[(u32, Cow<'_, str>)]) -> Result<Vec<&'t AddedToken>, SaveError> {
     let spelt: HashMap<&str, u32> = vocab.iter().map(|(id, token)| (&**token, *id)).collect();
     let mut owners: HashMap<u32, &str> = HashMap::new();
     let mut beside: Vec<&AddedToken> = vec![];
-    for token in tokenizer.added_tokens.tokens() {
+    for token in pipeline.added_tokens.tokens() {
         let refused = |reason| Err(SaveError::AddedToken { token: token.content.clone(), reason });
         if byte_level::bytes_of(&token.content).is_some_and(|bytes| bytes != token.content.as_bytes()) {
             return refused("its characters stand for other bytes there");
@@ -163,7 +160,7 @@ fn tokens_within<'t>(
             Some(_) => return refused("another token is written like that there"),
             None => {}
         }
-        let first = match tokenizer.vocab.token(token.id) {
+        let first = match pipeline.vocab.token(token.id) {
             Some(rank) => Some(String::from_utf8_lossy(rank).into_owned()),
             None => owners.insert(token.id, &token.content).map(str::to_owned),
         };
@@ -180,7 +177,7 @@ fn tokens_within<'t>(
 /// Whether the pattern may split off this text as a single word, alone or next to other text, and
 /// all of its characters are printable forms of bytes. The latter is necessary for the word to be
 /// in the vocabulary.
-fn may_be_a_word(tokenizer: &Tokenizer, content: &str) -> bool {
+fn may_be_a_word(pipeline: &Pipeline, content: &str) -> bool {
     const BESIDE: [&str; 7] = ["", " ", "\n", "a", "A", "0", "."];
     let is_word = |before: &str, after: &str| {
         let (mut text, mut splits) = (AlignedText::default(), Splits::default());
@@ -188,7 +185,7 @@ fn may_be_a_word(tokenizer: &Tokenizer, content: &str) -> bool {
         text.start(&whole, 0, false);
         splits.start(Span::new(0, whole.len()));
         let word = Span::new(before.len(), before.len() + content.len());
-        tokenizer.pretokenizer.apply(&mut text, &mut splits, &mut Budget::of_text(content.len())).is_err()
+        pipeline.pretokenizer.apply(&mut text, &mut splits, &mut Budget::of_text(content.len())).is_err()
             || splits.spans().contains(&word)
     };
     byte_level::bytes_of(content).is_some()

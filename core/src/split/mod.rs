@@ -19,8 +19,9 @@ use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 use crate::memory::fallible::gather;
+use crate::options::EncodeOptions;
 use crate::text::Text;
-use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::tokenizer::Tokenizer;
 
 /// The limits of pieces, and their boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +116,7 @@ impl Tokenizer {
         let mut buffer = String::new();
         let utf8 = text.to_utf8(&mut buffer)?;
         if plan.policy == Policy::Throw {
-            self.added_tokens.segments(Stage::Raw, utf8, &plan.policy, |_| Ok(()))?;
+            self.pipeline.added_tokens.segments(Stage::Raw, utf8, &plan.policy, |_| Ok(()))?;
         }
         let Some(room) = self.room_for_text(&plan, limits.max_tokens)? else {
             let stopped = if utf8.is_empty() { Stopped::AtEnd } else { Stopped::SpecialTokens };
@@ -213,7 +214,7 @@ impl<'a> Splitter<'a> {
                 (found.length, found.tokens)
             }
         };
-        let margin = self.tokenizer.added_tokens.tokens().iter().map(|token| token.content.len()).max();
+        let margin = self.tokenizer.pipeline.added_tokens.tokens().iter().map(|token| token.content.len()).max();
         if !self.is_end && prefixes.seen + margin.unwrap_or(0).max(MARGIN) > text.len() {
             return Ok(Next::DependsOnMore);
         }
@@ -264,7 +265,7 @@ impl<'a> Splitter<'a> {
             ..self.plan.clone()
         };
         let mut made = Encoding::default();
-        self.encoder.encode(self.tokenizer, &piece.into(), &plan, &mut made)?;
+        self.encoder.encode(&self.tokenizer.pipeline, &piece.into(), &plan, &mut made)?;
         let shared = &made.offsets[made.offsets.len().saturating_sub(overlap)..];
         let mut starts = gather(shared.iter().map(|offset| offset[0] as usize));
         starts.sort_unstable();
@@ -278,7 +279,7 @@ impl<'a> Splitter<'a> {
         let plan = Plan { columns: Columns::NONE, ..plan };
         let (mut place, mut step) = (0, 1);
         while let Some(&start) = starts.get(place) {
-            let tokens = self.encoder.count(self.tokenizer, &piece[start..].into(), &plan, overlap)?;
+            let tokens = self.encoder.count(&self.tokenizer.pipeline, &piece[start..].into(), &plan, overlap)?;
             if tokens <= overlap {
                 return Ok(start);
             }

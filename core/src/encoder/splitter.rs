@@ -1,0 +1,67 @@
+//! Where the words of a text end, for the model stage.
+
+use crate::bpe::{Bpe, Spaces};
+use crate::pretokenizer::scanner::Scanner;
+
+/// Finds the words of a text, in order.
+pub(super) trait WordSplitter {
+    /// Appends to `ends` the ends of words; the first word starts at byte `at`. Returns the start
+    /// of the next word. Does not grow `ends` beyond its capacity.
+    fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize;
+
+    /// Whether a word starts at byte `at`; otherwise a further piece of a word starts there.
+    fn starts_word(&self, text: &str, at: usize) -> bool;
+}
+
+impl WordSplitter for Scanner {
+    #[inline(always)]
+    fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
+        self.scan(text, at, ends)
+    }
+
+    #[inline(always)]
+    fn starts_word(&self, _text: &str, _at: usize) -> bool {
+        true
+    }
+}
+
+/// Splits nothing: the words of the window are already known.
+pub(super) struct WholeWords;
+
+impl WordSplitter for WholeWords {
+    fn next_words(&self, text: &str, _at: usize, _ends: &mut Vec<u32>) -> usize {
+        text.len()
+    }
+
+    #[inline(always)]
+    fn starts_word(&self, _text: &str, _at: usize) -> bool {
+        true
+    }
+}
+
+/// Splits words into the pieces that a model's split points allow to encode separately.
+pub(super) struct Pieces<'a> {
+    /// A model with split points.
+    pub(super) bpe: &'a Bpe,
+    /// The start of the first piece.
+    pub(super) start: usize,
+    /// If set, the pieces belong to several words, and the first piece continues a word. Otherwise
+    /// all pieces belong to one word, which starts at `start`.
+    pub(super) spaces: Option<Spaces>,
+}
+
+impl WordSplitter for Pieces<'_> {
+    #[inline(always)]
+    fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
+        let split_points = self.bpe.split_points.as_ref().expect("only words of a model with split points are cut");
+        split_points.split(&self.bpe.alphabet, text, at, ends)
+    }
+
+    #[inline(always)]
+    fn starts_word(&self, text: &str, at: usize) -> bool {
+        match self.spaces {
+            Some(Spaces { mark, start_words }) => start_words && text[at..].starts_with([' ', mark]),
+            None => at == self.start,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The stages of a tokenizer with their tables, as a file defines them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::added_tokens::{AddedTokens, Policy};
+use crate::bpe::Spaces;
+use crate::decoder::Decoder;
+use crate::definition::Definition;
+use crate::error::DecodeError;
+use crate::model::Model;
+use crate::normalizer::Normalizer;
+use crate::options::DecodeOptions;
+use crate::padding::Padding;
+use crate::post_processor::PostProcessor;
+use crate::pretokenizer::PreTokenizer;
+use crate::pretokenizer::scanner::Scanner;
+use crate::segmenter::Segmenter;
+use crate::token_lens::TokenLens;
+use crate::truncation::Truncation;
+use crate::vocab::{TokenForm, Vocab};
+
+/// Everything that encoders, the decoder and the writer of files need to know about a tokenizer.
+/// Immutable.
+#[derive(Debug)]
+pub(crate) struct Pipeline {
+    pub(crate) vocab: Arc<Vocab>,
+    pub(crate) token_form: TokenForm,
+    pub(crate) token_lens: TokenLens,
+    pub(crate) added_tokens: AddedTokens,
+    pub(crate) normalizer: Option<Normalizer>,
+    pub(crate) pretokenizer: PreTokenizer,
+    /// Replaces normalizer and pre-tokenizer for most texts, if the combination has a segmenter.
+    pub(crate) segmenter: Option<Segmenter>,
+    /// Replaces the last stages of the pre-tokenizer, which split text into words, if there is a
+    /// scanner for them. The remaining stages then do not split.
+    pub(crate) scanner: Option<Scanner>,
+    /// Whether a stage needs the position of its text in the original, even if offsets are not
+    /// requested.
+    pub(crate) needs_origins: bool,
+    /// Set if the model can read a text without replacing its spaces first, except for its first
+    /// piece.
+    pub(crate) spaces: Option<Spaces>,
+    pub(crate) model: Arc<Model>,
+    pub(crate) post_processor: PostProcessor,
+    pub(crate) decoder: Decoder,
+    /// The file's truncation and padding.
+    pub(crate) truncation: Option<Truncation>,
+    pub(crate) padding: Option<Padding>,
+    /// The meaning of [`SpecialTokens::FileDefault`] for this tokenizer.
+    pub(crate) default_policy: Policy,
+    /// The definition from which it was built.
+    pub(crate) definition: Definition,
+}
+
+/// The parts of a tokenizer, as the loaders build them.
+pub(crate) struct Parts {
+    pub(crate) vocab: Arc<Vocab>,
+    pub(crate) token_form: TokenForm,
+    pub(crate) added_tokens: AddedTokens,
+    pub(crate) normalizer: Option<Normalizer>,
+    pub(crate) pretokenizer: PreTokenizer,
+    pub(crate) spaces: Option<Spaces>,
+    pub(crate) segmenter: Option<Segmenter>,
+    pub(crate) model: Arc<Model>,
+    pub(crate) post_processor: PostProcessor,
+    pub(crate) decoder: Decoder,
+    pub(crate) truncation: Option<Truncation>,
+    pub(crate) padding: Option<Padding>,
+    pub(crate) definition: Definition,
+}
+
+impl Pipeline {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
+        let Parts { spaces, segmenter, model, post_processor, decoder, truncation, padding, .. } = parts;
+        let marks = segmenter.as_ref().and_then(Segmenter::mark).map(|mark| Spaces { mark, start_words: true });
+        Self {
+            segmenter,
+            scanner: pretokenizer.take_scanner(),
+            needs_origins: pretokenizer.needs_origins(normalizer.is_some())
+                || normalizer.as_ref().is_some_and(Normalizer::puts_before),
+            default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
+            token_lens: TokenLens::new(
+                &vocab,
+                token_form,
+                spaces.or(marks),
+                parts.definition.continuing_prefix().as_bytes(),
+                model.bpe().map(|bpe| &bpe.alphabet),
+            ),
+            vocab,
+            token_form,
+            added_tokens,
+            normalizer,
+            pretokenizer,
+            spaces,
+            model,
+            post_processor,
+            decoder,
+            truncation,
+            padding,
+            definition: parts.definition,
+        }
+    }
+
+    /// Fails at the first unknown id, if that is an error. `before` is the number of ids that were
+    /// checked before.
+    pub(crate) fn check_ids(&self, ids: &[u32], before: usize) -> Result<(), DecodeError> {
+        match self.token_form {
+            TokenForm::Ranks => match ids.iter().position(|&id| self.token_bytes(id).is_none()) {
+                Some(index) => Err(DecodeError::UnknownId { id: ids[index], index: before + index }),
+                None => Ok(()),
+            },
+            TokenForm::Text | TokenForm::Printable => Ok(()),
+        }
+    }
+
+    /// The tokens of ids, as input of the decoder.
+    pub(crate) fn decoded_tokens<'a>(
+        &'a self,
+        ids: &'a [u32],
+        options: &DecodeOptions,
+    ) -> impl Iterator<Item = &'a [u8]> {
+        let skip_special_tokens = options.skip_special_tokens;
+        ids.iter().filter_map(|&id| self.token_bytes(id)).filter(move |token| {
+            !skip_special_tokens || !std::str::from_utf8(token).is_ok_and(|token| self.added_tokens.is_special(token))
+        })
+    }
+
+    /// The bytes that an id decodes to.
+    pub(crate) fn token_bytes(&self, id: u32) -> Option<&[u8]> {
+        self.added_tokens.decoded_form(id).map(str::as_bytes).or_else(|| self.vocab.token(id))
+    }
+
+    /// A token of the model, spelled as in the vocabulary.
+    pub(crate) fn model_token(&self, id: u32) -> Option<Cow<'_, str>> {
+        self.vocab.token(id).map(String::from_utf8_lossy)
+    }
+
+    /// The number of bytes of the model's text that a token covers, unless the word makes it vary.
+    #[inline]
+    pub(crate) fn token_len(&self, id: u32) -> u32 {
+        self.token_lens.get(&self.vocab, id)
+    }
+}

@@ -17,9 +17,9 @@ use crate::text;
 /// A column to be passed to JS.
 pub type Column = Either3<Words, Bytes, JsTexts>;
 
-/// The number of the pseudo-column with the ids of all rows; see [`column`].
+/// The number of the pseudo-column with the ids of all rows; see [`column()`].
 const ROWS: usize = COLUMNS.len();
-/// The number of the pseudo-column with the sequence ranges; see [`column`].
+/// The number of the pseudo-column with the sequence ranges; see [`column()`].
 const RANGES: usize = COLUMNS.len() + 1;
 
 /// Returns one column of an input's encoding: 32-bit words or bytes, which JS views as the type of
@@ -64,10 +64,10 @@ pub fn column(
 /// is requested, because encoding again for each column, or allocating a block for each, costs more
 /// than the unused columns.
 ///
-/// Layout: the number of tokens of all rows together (rows as in [`column`]); then for each token
+/// Layout: the number of tokens of all rows together (rows as in [`column()`]); then for each token
 /// the offsets if the flags request them, the type ids, the word ids and the sequence ids; then the
 /// special tokens mask and the attention mask, one byte per token, padded to whole words; then the
-/// sequence ranges as in [`column`].
+/// sequence ranges as in [`column()`].
 #[napi]
 pub fn numbers(
     env: Env,

@@ -13,7 +13,7 @@ pub(super) struct Search {
     /// Finds tokens of usual length. For each match it may read beyond the match by the length of
     /// the longest of them.
     automaton: AhoCorasick,
-    /// Maps the automaton's patterns to indices in [`AddedTokens::tokens`].
+    /// Maps the automaton's patterns to indices in [`AddedTokens::tokens`](super::AddedTokens::tokens).
     tokens: Vec<usize>,
     /// Finds the longer tokens. With these in the automaton, a search could take quadratic time.
     long: Option<LongTokens>,
@@ -22,7 +22,7 @@ pub(super) struct Search {
 /// A token that was found in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// The index in [`AddedTokens::tokens`].
+    /// The index in [`AddedTokens::tokens`](super::AddedTokens::tokens).
     pub(super) token: usize,
     pub(super) start: usize,
     pub(super) end: usize,

@@ -3,7 +3,7 @@
 //! - [`windows`]: distributes rows to workers.
 //! - [`row_chunks`]: splits long rows, so that several workers can share one.
 //! - [`columns`]: collects the rows' tokens; the columns of a batch beside the ids.
-//! - [`gather`]: joins the workers' results into one batch, with padding if requested.
+//! - [`mod@gather`]: joins the workers' results into one batch, with padding if requested.
 //! - [`parallelism`]: the number of threads, and the behaviour after a fork.
 //! - [`cancel`]: cancels a batch.
 

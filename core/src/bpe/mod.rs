@@ -18,7 +18,7 @@
 //! survive merging as words of their own, which the word cache can then start with.
 //! [`split_points`] finds where a long word can be split without changing its tokens.
 //!
-//! [`naive`] merges by definition, slowly; tests and fuzz targets compare the loops with it.
+//! `naive` merges by definition, slowly; tests and fuzz targets compare the loops with it.
 //! [`bucket_table`] is the hash table under the merges and the tokens.
 
 pub(crate) mod alphabet;

@@ -43,7 +43,7 @@ pub(crate) use seeds::Seeds;
 use splitter::Pieces;
 use word_encoder::WordEncoder;
 
-/// The state of one worker that encodes with a [`Tokenizer`]. Includes its word cache.
+/// The state of one worker that encodes with a [`Pipeline`]. Includes its word cache.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     is_seeded: bool,

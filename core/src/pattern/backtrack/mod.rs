@@ -6,7 +6,7 @@
 //! property test compares the two.
 //!
 //! - [`program`]: instructions and character classes.
-//! - [`compile`]: compiles a syntax tree to a program.
+//! - [`mod@compile`]: compiles a syntax tree to a program.
 //! - [`run`]: runs a program.
 
 mod compile;

@@ -12,7 +12,7 @@
 //! - [`escapes`]: escape sequences.
 //! - [`brackets`]: bracketed classes, `[…]`.
 //! - [`fold`]: case folding for `(?i)`.
-//! - [`respell`]: the opposite direction, for patterns that are written to a tokenizer.json.
+//! - [`mod@respell`]: the opposite direction, for patterns that are written to a tokenizer.json.
 
 mod brackets;
 mod classes;

@@ -8,7 +8,7 @@
 //!
 //! - [`window`]: matches 64 bytes at a time with bit masks.
 //! - [`word`]: matches one word at a time, character by character.
-//! - [`gpt2`], [`cl100k`], [`o200k`], [`deepseek`]: one pattern family each, for both methods.
+//! - [`gpt2`], [`mod@cl100k`], [`o200k`], [`deepseek`]: one pattern family each, for both methods.
 
 mod cl100k;
 mod deepseek;

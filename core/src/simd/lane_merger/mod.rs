@@ -6,7 +6,7 @@
 //! all of them before it reads the first.
 //!
 //! This requires AVX-512, for which [`LaneMerger::new`] checks. Other CPUs merge words one by one
-//! with [`crate::bpe::short_word`]. Tests compare the two.
+//! with `bpe::short_word`. Tests compare the two.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;

@@ -1,6 +1,6 @@
 //! Sixteen numbers in vector registers, for merging one word.
 //!
-//! The merge loop of [`crate::bpe::short_word`] changes one number and then needs the minimum of
+//! The merge loop of `bpe::short_word` changes one number and then needs the minimum of
 //! all. Going through memory, the wide read would have to wait for the narrow write before it; in
 //! registers it does not.
 

@@ -5,6 +5,7 @@ import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
+import { Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, THREADS, batchOptions } from './options.mjs'
 
@@ -36,11 +37,14 @@ export const bench = {
   ],
 
   async run({ values, positionals }) {
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const out = openOutput(undefined, values.tokenizer.flatMap((name) => inputsOf(sources, name)))
-    const batches = await readUpTo(values.mib * MIB, sources, { unit: unitOf(values, 'lines'), field: values.field, maxRow: values['max-row'] })
+    const skips = new Skips()
+    const batches = await readUpTo(values.mib * MIB, sources, { skips, unit: unitOf(values, 'lines'), field: values.field, maxRow: values['max-row'] })
     const rows = batches.reduce((sum, batch) => sum + batch.length, 0)
     const bytes = batches.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+    skips.done(rows)
+    await skips.finish()
     if (bytes === 0) throw new Failure('USAGE', 'there is no text to measure with')
     const results = []
     for (const name of values.tokenizer) results.push({ tokenizer: name, rows, bytes, ...(await measure(name, batches, bytes, values)) })

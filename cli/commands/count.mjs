@@ -1,9 +1,10 @@
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
+import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, THREADS, batchOptions } from './options.mjs'
 
@@ -26,6 +27,7 @@ export const count = {
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
+    ...ON_ERROR_OPTIONS,
     threads: THREADS,
     quiet: QUIET,
   },
@@ -38,37 +40,35 @@ export const count = {
 
   async run({ values, positionals }) {
     const unit = unitOf(values, 'files')
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
+    const inputs = inputsOf(sources, values.tokenizer)
+    const file = openOutput(values.output, inputs)
+    const skips = new Skips(values)
+    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     const write = values.total ? () => '' : formatOf(values, ['text', 'jsonl']) === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
     const options = batchOptions(tokenizer, values)
-    const countRows = async (rows) => {
-      try {
-        return await tokenizer.countBatch(rows.map(({ text }) => text), options)
-      } catch (error) {
-        throw atRow(rows, error)
-      }
-    }
+    const countRows = (rows) => skips.run(rows, (some) => tokenizer.countBatch(some.map(({ text }) => text), options))
     let sum = 0
-    const rows = batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'], onRead: (bytes) => progress.read(bytes) })
-    for await (const { batch, result } of inOrder(rows, countRows)) {
+    const rows = batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'], skips, onRead: (bytes) => progress.read(bytes) })
+    for await (const { result: counted } of inOrder(rows, countRows)) {
       let text = ''
-      result.forEach((tokens, row) => {
+      counted.result.forEach((tokens, index) => {
         sum += tokens
-        text += write(batch[row], tokens)
+        text += write(counted.rows[index], tokens)
       })
       await file.write(text)
     }
     if (values.total) await file.write(`${sum}\n`)
     else if (write === fileLine && sources.length > 1) await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
-    await file.commit()
     progress.stop()
+    await skips.finish()
+    await file.commit()
   },
 }
 
-const numberLine = (row, tokens) => `${tokens}\n`
+const numberLine = (_, tokens) => `${tokens}\n`
 
 /** As wc: what has no name is a number alone. */
 const fileLine = ({ source }, tokens) => (source.file === undefined ? `${tokens}\n` : `${String(tokens).padStart(WIDTH)}  ${source.name}\n`)

@@ -1,9 +1,10 @@
 import { UsageError } from '../failure.mjs'
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
 import { ID_FORMATS, formatOf, idWriter } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
+import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, THREADS, batchOptions } from './options.mjs'
 
@@ -31,6 +32,7 @@ export const encode = {
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
+    ...ON_ERROR_OPTIONS,
     threads: THREADS,
     quiet: QUIET,
   },
@@ -45,9 +47,12 @@ export const encode = {
     const unit = unitOf(values, 'lines')
     const format = formatOf(values, ID_FORMATS)
     if (format !== 'jsonl' && (values.tokens || values.offsets)) throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const writer = idWriter(format, { output: values.output, inputs: inputsOf(sources, values.tokenizer), type: values.type ?? typeFor(tokenizer), unit })
+    const inputs = inputsOf(sources, values.tokenizer)
+    const writer = idWriter(format, { output: values.output, inputs, type: values.type ?? typeFor(tokenizer), unit })
+    const skips = new Skips(values)
+    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     const options = {
       ...batchOptions(tokenizer, values),
@@ -56,20 +61,15 @@ export const encode = {
       ...(values.tokens && { columns: ['tokens'] }),
       ...(values.offsets && { offsets: values.offsets }),
     }
-    const encodeRows = async (rows) => {
-      try {
-        return await tokenizer.encodeBatch(rows.map(({ text }) => text), options)
-      } catch (error) {
-        throw atRow(rows, error)
-      }
+    const encodeRows = (rows) => skips.run(rows, (some) => tokenizer.encodeBatch(some.map(({ text }) => text), options))
+    const rows = batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined), skips, onRead: (bytes) => progress.read(bytes) })
+    for await (const { result: encoded } of inOrder(rows, encodeRows)) {
+      await writer.write(encoded.result, encoded.rows)
+      encoded.result.dispose()
     }
-    const rows = batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined), onRead: (bytes) => progress.read(bytes) })
-    for await (const { batch, result } of inOrder(rows, encodeRows)) {
-      await writer.write(result, batch)
-      result.dispose()
-    }
-    await writer.commit()
     progress.stop()
+    await skips.finish()
+    await writer.commit()
   },
 }
 

@@ -5,6 +5,7 @@ import { openOutput } from '../output/file.mjs'
 import { COLOUR_OPTION, broken, dim, forTerminal, hasColours, marked, onGround, visible } from '../terminal.mjs'
 import { LOOK, describe, hex } from '../tokens.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { Skips } from '../skips.mjs'
 import { FORMAT } from './options.mjs'
 
 export const inspect = {
@@ -39,16 +40,21 @@ export const inspect = {
       return serve([...positionals, ...(values.tokenizer === inspect.options.tokenizer.default ? [] : values.tokenizer)], values)
     }
     if (values.port !== undefined) throw new UsageError("'--port' is for the page: give '--web' too")
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const out = openOutput(undefined, values.tokenizer.flatMap((name) => inputsOf(sources, name)))
+    const skips = new Skips()
     for (const name of values.tokenizer) {
       const tokenizer = await loadTokenizer(name, values.encoding)
       for (const source of sources) {
-        const text = utf8Of(await wholeText(source, values['max-row']), source)
+        const bytes = await wholeText(source, values['max-row']).catch((error) => skips.source(source, error))
+        if (bytes === undefined) continue
+        const text = utf8Of(bytes, source)
+        skips.done(1)
         if (values.format === 'jsonl') await out.write(objects(tokenizer, text, values))
         else await out.write(page(name, tokenizer, source, text, values), { isSafe: true })
       }
     }
+    await skips.finish()
     await out.commit()
   },
 }

@@ -6,6 +6,7 @@ import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, placeOf, unitOf } from '../inpu
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { progressOf } from '../progress.mjs'
+import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, countOptions } from './options.mjs'
 
@@ -28,6 +29,7 @@ export const split = {
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
+    ...ON_ERROR_OPTIONS,
     quiet: QUIET,
   },
   examples: [
@@ -41,28 +43,37 @@ export const split = {
     if (maxTokens === undefined) throw new UsageError("say how many tokens a piece has at most: '--max-tokens N'")
     if (values.overlap >= maxTokens) throw new UsageError("'--overlap' must be less than '--max-tokens'")
     const unit = unitOf(values, 'files')
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
+    const inputs = inputsOf(sources, values.tokenizer)
+    const file = openOutput(values.output, inputs)
+    const skips = new Skips(values)
+    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     const onRead = (bytes) => progress.read(bytes)
     const options = { maxTokens, overlap: values.overlap, boundary: values.boundary, ...countOptions(tokenizer, values) }
     const write = formatOf(values, ['text', 'jsonl'], 'jsonl') === 'jsonl' ? jsonLine : readable
-    const pieces = unit === 'files' ? streamed(tokenizer, sources, options, onRead) : splitRows(tokenizer, batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'], onRead }), options)
+    // A file whose end fails is left out as a whole, so it is read before its first piece is written.
+    const pieces =
+      unit === 'files' && !skips.isOn
+        ? streamed(tokenizer, sources, options, { onRead, skips })
+        : splitRows(tokenizer, batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'], skips, onRead }), options, skips)
     for await (const piece of pieces) await file.write(write(piece))
-    await file.commit()
     progress.stop()
+    await skips.finish()
+    await file.commit()
   },
 }
 
 /** Pieces of whole files, which are never in memory as a whole. */
-async function* streamed(tokenizer, sources, options, onRead) {
+async function* streamed(tokenizer, sources, options, { onRead, skips }) {
   for (const source of sources) {
     const texts = Readable.toWeb(Readable.from(decoded(source, onRead)))
     try {
       for await (const piece of texts.pipeThrough(tokenizer.splitStream(options))) yield { source, piece }
+      skips.done(1)
     } catch (error) {
-      throw error instanceof Failure ? error : at(source.name, error)
+      skips.source(source, error instanceof Failure ? error : at(source.name, error))
     }
   }
 }
@@ -77,21 +88,25 @@ async function* decoded(source, onRead) {
   }
 }
 
-async function* splitRows(tokenizer, batches, options) {
+async function* splitRows(tokenizer, batches, options, skips) {
   for await (const rows of batches) {
     for (const row of rows) {
-      for (const piece of splitRow(tokenizer, row, options)) yield { ...row, piece }
+      for (const piece of splitRow(tokenizer, row, options, skips)) yield { ...row, piece }
     }
   }
 }
 
-function splitRow(tokenizer, row, options) {
+function splitRow(tokenizer, row, options, skips) {
   try {
     const text = typeof row.text === 'string' ? row.text : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(row.text)
-    return tokenizer.split(text, options)
+    const pieces = tokenizer.split(text, options)
+    skips.done(1)
+    return pieces
   } catch (error) {
-    if (error.code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw at(placeOf(row), error)
-    throw new Failure('INVALID_UTF8', `${placeOf(row)}: it is not valid UTF-8`, { cause: error })
+    const isInvalid = error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+    const notUtf8 = () => new Failure('INVALID_UTF8', `${placeOf(row)}: it is not valid UTF-8`, { cause: error })
+    skips.row(row, isInvalid ? notUtf8() : at(placeOf(row), error))
+    return []
   }
 }
 

@@ -4,6 +4,16 @@
 import { Failure, UsageError, at } from '../failure.mjs'
 import { Gatherer } from './gather.mjs'
 
+/** Without a record of skipped rows, the first error is thrown. */
+const NO_SKIPS = {
+  row: (_, error) => {
+    throw error
+  },
+  source: (_, error) => {
+    throw error
+  },
+}
+
 const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
 /** The most bytes of one text, as in the core. */
@@ -48,25 +58,37 @@ export function unitOf({ rows, field, text }, byDefault) {
  * The rows of all sources, in order, in batches.
  *
  * @param {import('./files.mjs').Source[]} sources
- * @param {{ unit: string, field?: string, maxRow?: number, onRead?: (bytes: number) => void }} options `maxRow` in bytes
+ * @param {{ unit: string, field?: string, maxRow?: number, onRead?: (bytes: number) => void, skips?: object }} options `maxRow` in
+ *   bytes; `skips`, a Skips, decides about rows and sources that cannot be read
  * @returns {AsyncGenerator<Row[]>}
  */
-export async function* batchesOf(sources, { unit, field, maxRow, onRead }) {
+export async function* batchesOf(sources, { unit, field, maxRow, onRead, skips = NO_SKIPS }) {
   let batch = []
   let bytes = 0
-  for (const source of sources) {
-    for await (const rows of unit === 'files' ? wholeFile(source, maxRow, onRead) : lines(source, maxRow ?? (unit === 'fields' ? MAX_JSON : MAX_LINE), onRead)) {
-      for (const row of unit === 'fields' ? fields(rows, field) : rows) {
-        batch.push(row)
-        bytes += row.text.length
-        if (bytes < BATCH_BYTES && batch.length < BATCH_ROWS) continue
-        yield batch
-        batch = []
-        bytes = 0
-      }
+  for await (const rows of rowsOf(sources, { unit, field, maxRow, onRead, skips })) {
+    for (const row of rows) {
+      batch.push(row)
+      bytes += row.text.length
+      if (bytes < BATCH_BYTES && batch.length < BATCH_ROWS) continue
+      yield batch
+      batch = []
+      bytes = 0
     }
   }
   if (batch.length > 0) yield batch
+}
+
+/** The rows of all sources, as many at a time as are read at once. */
+async function* rowsOf(sources, { unit, field, maxRow, onRead, skips }) {
+  const most = maxRow ?? (unit === 'fields' ? MAX_JSON : MAX_LINE)
+  for (const source of sources) {
+    try {
+      const parts = unit === 'files' ? wholeFile(source, maxRow, onRead) : lines(source, most, onRead, skips)
+      for await (const rows of parts) yield unit === 'fields' ? fields(rows, field, skips) : rows
+    } catch (error) {
+      skips.source(source, error)
+    }
+  }
 }
 
 /** Where a row stands, for messages. */
@@ -91,34 +113,60 @@ export async function wholeText(source, maxRow = MAX_WHOLE, onRead) {
 }
 
 /** The lines of a source, those of each chunk together: without their ends, which are \n or \r\n; there is none behind the last. */
-async function* lines(source, maxRow, onRead) {
+async function* lines(source, maxRow, onRead, skips) {
   let line = 0
+  let isTooLong = false
   const here = () => placeOf({ source, line: line + 1 })
   const start = new Gatherer(maxRow, tooLong(here))
+  const add = (part) => {
+    if (isTooLong) return
+    try {
+      start.push(part)
+    } catch (error) {
+      skips.row({ source, line: line + 1 }, error)
+      start.take()
+      isTooLong = true
+    }
+  }
+  /** The row that ends with `rest`; none if it was skipped. */
   const row = (rest) => {
-    if (start.length > 0 || rest.length > maxRow) start.push(rest)
+    if (isTooLong || start.length > 0 || rest.length > maxRow) add(rest)
     const text = start.length > 0 ? start.take() : rest
     line += 1
-    return { text: text[text.length - 1] === RETURN ? text.subarray(0, -1) : text, source, line }
+    if (isTooLong) {
+      isTooLong = false
+      return []
+    }
+    return [{ text: text[text.length - 1] === RETURN ? text.subarray(0, -1) : text, source, line }]
   }
   try {
     for await (const chunk of source.chunks(onRead)) {
       const rows = []
       let from = 0
-      for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from)) rows.push(row(chunk.subarray(from, to)))
-      if (from < chunk.length) start.push(chunk.subarray(from))
+      for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from)) rows.push(...row(chunk.subarray(from, to)))
+      if (from < chunk.length) add(chunk.subarray(from))
       if (rows.length > 0) yield rows
     }
   } catch (error) {
     // The decompressor does not know of lines.
-    throw error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT' ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error }) : error
+    const failure = error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT' ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error }) : error
+    // What cannot be read starts here.
+    throw failure instanceof Failure ? Object.assign(failure, { line: line + 1 }) : failure
   }
-  if (start.length > 0) yield [row(EMPTY)]
+  if (start.length > 0) yield row(EMPTY)
 }
 
 /** A field of each line; empty lines are none. */
-function fields(rows, path) {
-  return rows.filter(({ text }) => !isBlank(text)).map((row) => ({ ...row, text: fieldOf(row, path) }))
+function fields(rows, path, skips) {
+  return rows.flatMap((row) => {
+    if (isBlank(row.text)) return []
+    try {
+      return [{ ...row, text: fieldOf(row, path) }]
+    } catch (error) {
+      skips.row(row, error)
+      return []
+    }
+  })
 }
 
 const isBlank = (bytes) => bytes.every((byte) => byte === 32 || byte === 9 || byte === RETURN)

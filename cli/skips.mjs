@@ -118,6 +118,16 @@ export class Skips {
     return kept
   }
 
+  /** Writes a row. One that does not fit is skipped, or ends the command. */
+  async attempt(row, write) {
+    try {
+      await write()
+    } catch (error) {
+      this.row(row, error)
+      this.#done -= 1
+    }
+  }
+
   /** Skips a row, or throws its error. */
   row({ source, line }, error) {
     this.#skip(source, line, error)

@@ -2,20 +2,24 @@ import { Readable } from 'node:stream'
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, placeOf, unitOf } from '../input/rows.mjs'
+import { isParquet } from '../input/parquet.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, placeOf, refuseParquet, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
-import { formatOf } from '../output/ids.mjs'
+import { formatOf, jsonText } from '../output/ids.mjs'
+import { parquetWriter } from '../output/parquet.mjs'
 import { progressOf } from '../progress.mjs'
 import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, countOptions } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, countOptions, keepOf } from './options.mjs'
+
+const FORMATS = ['jsonl', 'text', 'parquet']
 
 export const split = {
   summary: 'Pieces of texts, with so many tokens at most.',
   usage: ['--max-tokens N [options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
     'A row is a whole file, which is read as a stream, or with --rows lines a line, or with --field a field of each line of JSON.',
-    'Formats: jsonl has {"file", "line", "start", "end", "tokens", "text"}, with places in UTF-16 units of the row; text has the pieces, each below a line that says where it stands.',
+    'Formats: jsonl and parquet have {"file", "line", "start", "end", "tokens", "text"}, with places in UTF-16 units of the row; text has the pieces, each below a line that says where it stands.',
   ],
   options: {
     ...TOKENIZER_OPTIONS,
@@ -24,7 +28,8 @@ export const split = {
     'max-tokens': { type: 'string', short: 'n', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most tokens of a piece, those included that the tokenizer adds' },
     overlap: { type: 'string', value: 'N', number: [0, 2 ** 32 - 1], default: 0, help: 'how many tokens at the end of a piece start the next one, at most' },
     boundary: { type: 'string', choices: ['token', 'sentence', 'line'], default: 'token', help: 'where pieces end' },
-    format: { ...FORMAT, choices: ['jsonl', 'text'], help: 'how pieces are written; by default as the name of the output ends, else jsonl' },
+    keep: KEEP,
+    format: { ...FORMAT, choices: FORMATS, help: 'how pieces are written; by default as the name of the output ends, else jsonl' },
     output: OUTPUT,
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
@@ -43,22 +48,28 @@ export const split = {
     if (maxTokens === undefined) throw new UsageError("say how many tokens a piece has at most: '--max-tokens N'")
     if (values.overlap >= maxTokens) throw new UsageError("'--overlap' must be less than '--max-tokens'")
     const unit = unitOf(values, 'files')
+    const format = formatOf(values, FORMATS, 'jsonl')
+    const kept = keepOf(values, format)
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const inputs = inputsOf(sources, values.tokenizer)
-    const file = openOutput(values.output, inputs)
+    const table = format === 'parquet' ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) }) : undefined
+    const file = table ?? openOutput(values.output, inputs)
     const skips = new Skips(values)
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     const onRead = (bytes) => progress.read(bytes)
     const options = { maxTokens, overlap: values.overlap, boundary: values.boundary, ...countOptions(tokenizer, values) }
-    const write = formatOf(values, ['text', 'jsonl'], 'jsonl') === 'jsonl' ? jsonLine : readable
+    const write = format === 'jsonl' ? jsonLine : readable
     // A file whose end fails is left out as a whole, so it is read before its first piece is written.
     const pieces =
       unit === 'files' && !skips.isOn
         ? streamed(tokenizer, sources, options, { onRead, skips })
-        : splitRows(tokenizer, batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'], skips, onRead }), options, skips)
-    for await (const piece of pieces) await file.write(write(piece))
+        : splitRows(tokenizer, batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'], skips, onRead }), options, skips)
+    for await (const piece of pieces) {
+      if (table === undefined) await file.write(write(piece))
+      else await skips.attempt(piece, () => table.add({ ...piece, text: piece.piece.text }, valuesOf(piece)))
+    }
     progress.stop()
     await skips.finish()
     await file.commit()
@@ -70,6 +81,7 @@ async function* streamed(tokenizer, sources, options, { onRead, skips }) {
   for (const source of sources) {
     const texts = Readable.toWeb(Readable.from(decoded(source, onRead)))
     try {
+      if (isParquet(source)) refuseParquet(source)
       for await (const piece of texts.pipeThrough(tokenizer.splitStream(options))) yield { source, piece }
       skips.done(1)
     } catch (error) {
@@ -110,6 +122,18 @@ function splitRow(tokenizer, row, options, skips) {
   }
 }
 
-const jsonLine = ({ source, line, piece: { start, end, count, text } }) => `${JSON.stringify({ file: source.name, line, start, end, tokens: count, text })}\n`
+/** The columns of a table; pieces of whole files have no line. */
+const columnsOf = (unit) => ({
+  file: 'string',
+  ...(unit !== 'files' && { line: 'int32' }),
+  start: 'int32',
+  end: 'int32',
+  tokens: 'int32',
+  text: 'string',
+})
+
+const valuesOf = ({ source, line, piece: { start, end, count, text } }) => ({ file: source.name, line, start, end, tokens: count, text })
+
+const jsonLine = ({ fields, ...piece }) => `${jsonText({ ...fields, ...valuesOf(piece) })}\n`
 
 const readable = ({ source, line, piece: { start, end, count, text } }) => `── ${placeOf({ source, line })}, ${start}–${end}: ${count} ${count === 1 ? 'token' : 'tokens'} ──\n${text}${text.endsWith('\n') ? '' : '\n'}`

@@ -31,6 +31,8 @@ export const RATIO_OPTION = {
  * @property {string} [file] its path
  * @property {number} [descriptor] its file descriptor, where it is open already
  * @property {number} [size] bytes as they lie on the disk; nothing for a pipe
+ * @property {number} [maxRatio] how many bytes a compressed byte may become
+ * @property {boolean} [isFound] whether it was found in a folder or by a pattern, and is skipped if it is not text
  * @property {(onRead?: (bytes: number) => void) => AsyncIterable<Buffer>} chunks its bytes, decompressed; `onRead` hears how many
  *   were read of those on the disk
  */
@@ -98,7 +100,7 @@ function fileSource(file, { maxRatio, isText = false }) {
   const stat = statIfThere(file)
   const size = stat?.isFile() ? stat.size : undefined
   const bytes = (onRead) => bytesOf(file, () => readInput(file), { onRead, maxRatio })
-  return { name: file, file, size, chunks: isText ? (onRead) => onlyText(bytes(onRead)) : bytes }
+  return { name: file, file, size, maxRatio, isFound: isText, chunks: isText ? (onRead) => onlyText(bytes(onRead)) : bytes }
 }
 
 const unreadable = (folder, error) => ({

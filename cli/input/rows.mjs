@@ -3,6 +3,8 @@
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { Gatherer } from './gather.mjs'
+import { NotText } from './not-text.mjs'
+import { isParquet, parquetRows } from './parquet.mjs'
 
 /** Without a record of skipped rows, the first error is thrown. */
 const NO_SKIPS = {
@@ -35,7 +37,7 @@ export const MAX_ROW_OPTION = {
 export const ROW_OPTIONS = {
   text: { type: 'string', short: 'x', value: 'TEXT', help: 'read this text instead of files' },
   rows: { type: 'string', choices: ['lines', 'files'], help: 'what a row is' },
-  field: { type: 'string', value: 'PATH', help: 'the files are JSON Lines, and the text of a row is this field, such as text or messages.0.content' },
+  field: { type: 'string', value: 'PATH', help: 'the files are JSON Lines or Parquet, and the text of a row is this field, such as text or messages.0.content' },
 }
 
 /**
@@ -45,6 +47,8 @@ export const ROW_OPTIONS = {
  * @property {Buffer | string} text
  * @property {import('./files.mjs').Source} source
  * @property {number} [line] counted from 1; nothing where the row is a file
+ * @property {object} [fields] other fields of the row, if they were wanted
+ * @property {object} [schema] of a row of a Parquet file: the elements of its schema, by the names of `fields`
  */
 
 /** What the options say a row is: `'lines'`, `'files'` or `'fields'`. */
@@ -58,14 +62,20 @@ export function unitOf({ rows, field, text }, byDefault) {
  * The rows of all sources, in order, in batches.
  *
  * @param {import('./files.mjs').Source[]} sources
- * @param {{ unit: string, field?: string, maxRow?: number, onRead?: (bytes: number) => void, skips?: object }} options `maxRow` in
- *   bytes; `skips`, a Skips, decides about rows and sources that cannot be read
+ * @param {object} options
+ * @param {string} options.unit `'lines'`, `'files'` or `'fields'`
+ * @param {string} [options.field]
+ * @param {number} [options.maxRow] in bytes
+ * @param {(bytes: number) => void} [options.onRead]
+ * @param {object} [options.skips] a Skips, which decides about rows and sources that cannot be read
+ * @param {'all' | string[]} [options.keep] fields that rows keep besides their text
+ * @param {boolean} [options.isRaw] whether dates and times of Parquet files stay numbers
  * @returns {AsyncGenerator<Row[]>}
  */
-export async function* batchesOf(sources, { unit, field, maxRow, onRead, skips = NO_SKIPS }) {
+export async function* batchesOf(sources, options) {
   let batch = []
   let bytes = 0
-  for await (const rows of rowsOf(sources, { unit, field, maxRow, onRead, skips })) {
+  for await (const rows of rowsOf(sources, { skips: NO_SKIPS, ...options })) {
     for (const row of rows) {
       batch.push(row)
       bytes += row.text.length
@@ -79,20 +89,56 @@ export async function* batchesOf(sources, { unit, field, maxRow, onRead, skips =
 }
 
 /** The rows of all sources, as many at a time as are read at once. */
-async function* rowsOf(sources, { unit, field, maxRow, onRead, skips }) {
+async function* rowsOf(sources, options) {
+  const { unit, maxRow, onRead, skips } = options
   const most = maxRow ?? (unit === 'fields' ? MAX_JSON : MAX_LINE)
   for (const source of sources) {
     try {
+      if (isParquet(source)) {
+        if (unit !== 'fields') refuseParquet(source)
+        yield* tableRows(source, options)
+        continue
+      }
       const parts = unit === 'files' ? wholeFile(source, maxRow, onRead) : lines(source, most, onRead, skips)
-      for await (const rows of parts) yield unit === 'fields' ? fields(rows, field, skips) : rows
+      for await (const rows of parts) yield unit === 'fields' ? fields(rows, options) : rows
     } catch (error) {
       skips.source(source, error)
     }
   }
 }
 
+/** Throws for a Parquet file of which no column was named. */
+export function refuseParquet(source) {
+  if (source.isFound) throw new NotText()
+  throw new Failure('PARQUET', `${source.name}: this is a Parquet file: name the column of its texts with '--field'`)
+}
+
+/** The rows of a Parquet file. Bytes that are not valid UTF-8 are left to the tokenizer, which refuses them. */
+async function* tableRows(source, { skips, maxRow = MAX_LINE, maxRatio = source.maxRatio, ...options }) {
+  source.isTable = true
+  for await (const rows of parquetRows(source, { ...options, maxRatio })) {
+    yield rows.flatMap((row) => {
+      try {
+        return [{ ...row, text: checkTableText(row, options.field, maxRow) }]
+      } catch (error) {
+        skips.row(row, error)
+        return []
+      }
+    })
+  }
+}
+
+function checkTableText(row, field, maxRow) {
+  const { text } = row
+  if (text instanceof Uint8Array || typeof text === 'string') {
+    if (Buffer.byteLength(text) > maxRow) throw tooLong(() => placeOf(row))(maxRow)
+    return typeof text === 'string' ? text : Buffer.from(text)
+  }
+  throw fieldError(row, field, text)
+}
+
 /** Where a row stands, for messages. */
-export const placeOf = ({ source, line }) => (line === undefined ? source.name : `${source.name}, line ${line}`)
+export const placeOf = ({ source, line }) => (line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`)
 
 /** An error of a call on these rows, with the place of the row that it is about. */
 export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
@@ -157,11 +203,12 @@ async function* lines(source, maxRow, onRead, skips) {
 }
 
 /** A field of each line; empty lines are none. */
-function fields(rows, path, skips) {
+function fields(rows, { field, keep, skips }) {
   return rows.flatMap((row) => {
     if (isBlank(row.text)) return []
     try {
-      return [{ ...row, text: fieldOf(row, path) }]
+      const value = jsonOf(row)
+      return [{ ...row, text: fieldOf(row, value, field), ...(keep && { fields: keptOf(value, field, keep) }) }]
     } catch (error) {
       skips.row(row, error)
       return []
@@ -182,11 +229,22 @@ export function jsonOf(row) {
   }
 }
 
-function fieldOf(row, path) {
-  const value = valueAt(jsonOf(row), path)
+/** The fields of an object that are kept; a field that is missing is null. */
+function keptOf(value, field, keep) {
+  const names = keep === 'all' ? Object.keys(value).filter((name) => name !== field) : keep
+  return Object.fromEntries(names.map((name) => [name, valueAt(value, name) ?? null]))
+}
+
+function fieldOf(row, object, path) {
+  const value = valueAt(object, path)
   if (typeof value === 'string') return value
+  throw fieldError(row, path, value)
+}
+
+
+function fieldError(row, path, value) {
   const found = value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
-  throw new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
+  return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
 }
 
 /** The value at a dotted path. A name that has dots itself goes before a path. */

@@ -41,6 +41,7 @@ export {
   TokenizerJson,
   TokenizerStats,
   Truncation,
+  encodingForModel,
   encodings,
   limits,
   memory,

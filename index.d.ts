@@ -110,6 +110,21 @@ export class Tokenizer {
   /** Like {@link fromEncoding}, on this thread. */
   static fromEncodingSync(name: string): Tokenizer
 
+  /**
+   * Loads the encoding of a model of OpenAI, see {@link encodingForModel}.
+   *
+   * Rejects with a `RangeError`, `ERR_TOKENLANE_UNKNOWN_MODEL`, for any other name.
+   *
+   * ```js
+   * const tokenizer = await Tokenizer.forModel('gpt-4o')
+   * ```
+   *
+   * @param name such as `'gpt-4o'`, `'gpt-oss-120b'` or `'ft:gpt-4o:organization::id'`
+   */
+  static forModel(name: string): Promise<Tokenizer>
+  /** Like {@link forModel}, on this thread. */
+  static forModelSync(name: string): Tokenizer
+
   /** Like {@link fromFile}, from the bytes of the file. They are copied before the call returns. */
   static fromBuffer(bytes: Uint8Array, options?: LoadOptions): Promise<Tokenizer>
   /** Like {@link fromBuffer}, on this thread. */
@@ -498,6 +513,15 @@ export class Batch implements Iterable<Uint32Array> {
    */
   [Symbol.dispose](): void
 }
+
+/**
+ * The name of the bundled encoding of a model of OpenAI: of a name, a dated name
+ * (`'gpt-4o-2024-05-13'`), a fine-tuned one (`'ft:gpt-4o:organization::id'`), or one of a family that
+ * OpenAI's tiktoken knows (`'gpt-5…'`). `'r50k_base'` for GPT-2, whose tokens are the same.
+ *
+ * Throws a `RangeError`, `ERR_TOKENLANE_UNKNOWN_MODEL`, for any other name.
+ */
+export function encodingForModel(name: string): string
 
 /** The names of the bundled encodings, for {@link Tokenizer.fromEncoding}. */
 export function encodings(): string[]

@@ -11,6 +11,8 @@ exports.Tokenizer = Tokenizer
 exports.Batch = Batch
 exports.Encoding = Encoding
 exports.DecodeStream = DecodeStream
+// Loaded on first use.
+exports.encodingForModel = (name) => require('./lib/models.js').encodingForModel(name)
 exports.encodings = encodings
 exports.limits = limits
 exports.memory = memory

@@ -88,4 +88,4 @@ function distance(a, b) {
   return row[b.length]
 }
 
-module.exports = { error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, nearestOf, unknownOption }
+module.exports = { withCode, error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, nearestOf, unknownOption }

@@ -41,6 +41,9 @@ const later = {
   get openAi() {
     return require('./chat/openai.js')
   },
+  get models() {
+    return require('./models.js')
+  },
   get split() {
     return require('./split.js')
   },
@@ -70,7 +73,7 @@ class Tokenizer {
 
   constructor(handle, loader, chat) {
     if (loader !== LOADER) {
-      const message = 'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, fromEncoding or fromBuffer'
+      const message = 'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, forModel, fromEncoding or fromBuffer'
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
     }
     this.#handle = handle
@@ -105,6 +108,14 @@ class Tokenizer {
 
   static fromEncodingSync(name) {
     return new Tokenizer(host.loadEncodingSync(encodingFile(name), { encoding: name }), LOADER, openAiChat(name))
+  }
+
+  static async forModel(name) {
+    return Tokenizer.fromEncoding(later.models.encodingForModel(name))
+  }
+
+  static forModelSync(name) {
+    return Tokenizer.fromEncodingSync(later.models.encodingForModel(name))
   }
 
   static async fromBuffer(bytes, options) {
@@ -329,7 +340,12 @@ const openAiChat = (name) => new later.openAi.OpenAiChat(name)
 
 function encodingFile(name) {
   if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)
-  return native.encodingFile(name)
+  try {
+    return native.encodingFile(name)
+  } catch (error) {
+    if (later.models.findEncoding(name) !== undefined) error.message += `; it is a model: Tokenizer.forModel('${name}')`
+    throw error
+  }
 }
 
 /** Copies a text or an array of words, so that the caller cannot change it. */

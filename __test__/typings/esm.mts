@@ -1,5 +1,5 @@
 // Is compiled, never run: correct use of the package, and with @ts-expect-error incorrect use.
-import { Batch, Encoding, Tokenizer, encodings, limits as serviceLimits } from 'tokenlane'
+import { Batch, Encoding, Tokenizer, encodingForModel, encodings, limits as serviceLimits } from 'tokenlane'
 import type {
   Changes,
   ChatMessage,
@@ -48,6 +48,9 @@ const others = [
   Tokenizer.fromFileSync('tokenizer.json', { encoding: 'r50k_base' }),
   Tokenizer.fromBufferSync(new Uint8Array()),
   Tokenizer.fromEncodingSync('o200k_base'),
+  Tokenizer.forModelSync('gpt-4o'),
+  await Tokenizer.forModel('gpt-4o'),
+  await Tokenizer.fromEncoding(encodingForModel('ft:gpt-4o:org')),
 ]
 
 const wanted: PretrainedOptions = {

@@ -435,6 +435,15 @@ export class Encoding {
   /** Which tokens belong to which text. If empty, all belong to the first. */
   readonly sequenceRanges: readonly SequenceRange[]
 
+  /**
+   * The ids as a plain array, so that `JSON.stringify(encoding)` has them. Throws a `RangeError`
+   * (`ERR_TOKENLANE_BATCH_TOO_LARGE`) for more than 67,108,864.
+   */
+  toJSON(): {
+    /** The ids. */
+    ids: number[]
+  }
+
   // Positions are in the unit of the offsets. The methods return `undefined` if there is no such
   // token, word or position. `sequence` is 0 for the text, the default, and 1 for the pair.
 
@@ -508,6 +517,17 @@ export class Batch implements Iterable<Uint32Array> {
    * Frees the memory now instead of at the next garbage collection. A second call has no effect.
    */
   dispose(): void
+  /**
+   * For each row a plain array of its ids, and of the values of each column that the call asked for
+   * (`offsets`: pairs of start and end). Throws `ERR_TOKENLANE_DISPOSED` after {@link dispose}, and
+   * a `RangeError` (`ERR_TOKENLANE_BATCH_TOO_LARGE`) for more than 67,108,864 ids.
+   */
+  toJSON(): {
+    /** The ids of each row. */
+    ids: number[][]
+    /** The values of each row, for each column of the call. */
+    [column: string]: unknown[][]
+  }
   /**
    * Like {@link dispose}: `using batch = await …` disposes of the batch at the end of the block.
    */

@@ -44,10 +44,15 @@ const later = {
   get models() {
     return require('./models.js')
   },
+  get print() {
+    return require('./print.js')
+  },
   get split() {
     return require('./split.js')
   },
 }
+
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 // The addon writes the ids of one text to this buffer; longer results have their own memory. It is
 // never visible to callers.
@@ -70,14 +75,17 @@ const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
 class Tokenizer {
   #handle
   #chat
+  /** Where it was loaded from, for printing. */
+  #from
 
-  constructor(handle, loader, chat) {
+  constructor(handle, loader, chat, from) {
     if (loader !== LOADER) {
       const message = 'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, forModel, fromEncoding or fromBuffer'
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
     }
     this.#handle = handle
     this.#chat = chat
+    this.#from = from
   }
 
   static async fromFile(file, options) {
@@ -85,14 +93,14 @@ class Tokenizer {
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
     const handle = enqueue((turn) => host.loadFile(turn, name, resolved))
-    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(name)])))
+    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(name), name])))
   }
 
   static fromFileSync(file, options) {
     const name = filePath(file)
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
-    return new Tokenizer(host.loadFileSync(name, resolved), LOADER, chat ?? host.beside.chatBesideSync(name))
+    return new Tokenizer(host.loadFileSync(name, resolved), LOADER, chat ?? host.beside.chatBesideSync(name), name)
   }
 
   static async fromPretrained(repo, options) {
@@ -103,11 +111,11 @@ class Tokenizer {
   static async fromEncoding(name) {
     const file = encodingFile(name)
     const handle = await enqueue((turn) => host.loadEncoding(turn, file, { encoding: name }))
-    return new Tokenizer(handle, LOADER, openAiChat(name))
+    return new Tokenizer(handle, LOADER, openAiChat(name), name)
   }
 
   static fromEncodingSync(name) {
-    return new Tokenizer(host.loadEncodingSync(encodingFile(name), { encoding: name }), LOADER, openAiChat(name))
+    return new Tokenizer(host.loadEncodingSync(encodingFile(name), { encoding: name }), LOADER, openAiChat(name), name)
   }
 
   static async forModel(name) {
@@ -306,6 +314,11 @@ class Tokenizer {
 
   toBuffer() {
     return native.toBuffer(this.#handle)
+  }
+
+  [INSPECT](...args) {
+    if (!(#handle in this)) return 'Tokenizer.prototype'
+    return later.print.printTokenizer(this, this.#from, ...args)
   }
 
   toJSON() {

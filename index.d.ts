@@ -208,6 +208,8 @@ export class Tokenizer {
   splitStream(options: SplitOptions): TransformStream<string, Piece>
   /** The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}. */
   countBatch(texts: readonly Text[], options?: CountOptions & RunOptions): Promise<Uint32Array>
+  /** Like {@link countBatch}, but blocks this thread: for scripts and worker threads. */
+  countBatchSync(texts: readonly Text[], options?: CountOptions & ThreadOptions): Uint32Array
 
   /**
    * The ids of a conversation, as `apply_chat_template` of Python's transformers returns them: a

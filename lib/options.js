@@ -48,6 +48,7 @@ const KNOWN = {
   count: ['addSpecialTokens', 'specialTokens'],
   split: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens'],
   countBatch: ['addSpecialTokens', 'specialTokens', 'signal', 'threads'],
+  countBatchSync: ['addSpecialTokens', 'specialTokens', 'threads'],
   decode: ['skipSpecialTokens'],
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
   vocabSize: ['addedTokens'],
@@ -267,7 +268,11 @@ function checkNames(options, known, within) {
 }
 
 function checkObject(value, name = 'options', expected = 'an object') {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType(name, expected, value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    // Array.prototype.map and forEach hand the index to their callback.
+    const hint = name === 'options' && typeof value === 'number' ? ' (a callback of map() gets an index: write (text) => tokenizer.count(text))' : ''
+    throw wrongType(name, expected + hint, value)
+  }
 }
 
 function boolean(name, value, byDefault) {

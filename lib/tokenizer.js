@@ -88,6 +88,13 @@ class Tokenizer {
     this.#from = from
   }
 
+  /** Throws if a method was taken from its tokenizer, as in `texts.map(tokenizer.count)`. */
+  static #check(self, method) {
+    if (typeof self === 'object' && self !== null && #handle in self) return
+    const message = `${method} was called without its tokenizer: write (text) => tokenizer.${method}(text), or tokenizer.${method}.bind(tokenizer)`
+    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
+  }
+
   static async fromFile(file, options) {
     const name = filePath(file)
     const resolved = loadOptions(options)
@@ -142,6 +149,8 @@ class Tokenizer {
   }
 
   encode(text, options) {
+    Tokenizer.#check(this, 'encode')
+    if (typeof text !== 'string') checkOneText(text, options)
     checkInput(text, options?.pair)
     const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
     const extra = extraOptions(flags, options)
@@ -153,6 +162,7 @@ class Tokenizer {
   }
 
   async encodeBatch(texts, options) {
+    Tokenizer.#check(this, 'encodeBatch')
     checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
     const extra = extraOptions(flags, options)
@@ -165,6 +175,7 @@ class Tokenizer {
   }
 
   encodeBatchSync(texts, options) {
+    Tokenizer.#check(this, 'encodeBatchSync')
     checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatchSync, MANY_TEXTS)
     const extra = extraOptions(flags, options)
@@ -173,12 +184,16 @@ class Tokenizer {
   }
 
   count(text, options) {
+    Tokenizer.#check(this, 'count')
+    if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     return native.count(this.#handle, text, flags, extraOptions(flags, options))
   }
 
   isWithin(text, limit, options) {
+    Tokenizer.#check(this, 'isWithin')
+    if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     checkCount('limit', limit)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
@@ -186,6 +201,8 @@ class Tokenizer {
   }
 
   encodeInto(text, ids, options) {
+    Tokenizer.#check(this, 'encodeInto')
+    if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     native.encodeInto(this.#handle, text, ids, flags, extraOptions(flags, options), two)
@@ -193,6 +210,8 @@ class Tokenizer {
   }
 
   truncate(text, maxTokens, options) {
+    Tokenizer.#check(this, 'truncate')
+    if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     checkCount('maxTokens', maxTokens)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
@@ -201,6 +220,7 @@ class Tokenizer {
   }
 
   split(text, options) {
+    Tokenizer.#check(this, 'split')
     checkInput(text)
     if (typeof text !== 'string') throw wrongType('text', 'a string', text)
     const splitter = this.#splitter(options)
@@ -208,6 +228,7 @@ class Tokenizer {
   }
 
   splitStream(options) {
+    Tokenizer.#check(this, 'splitStream')
     return this.#splitter(options).toTransformStream()
   }
 
@@ -235,6 +256,7 @@ class Tokenizer {
   }
 
   async countBatch(texts, options) {
+    Tokenizer.#check(this, 'countBatch')
     checkInput(texts)
     const flags = encodeFlags(options, KNOWN.countBatch, MANY_TEXTS)
     const extra = extraOptions(flags, options)
@@ -247,7 +269,16 @@ class Tokenizer {
     )
   }
 
+  countBatchSync(texts, options) {
+    Tokenizer.#check(this, 'countBatchSync')
+    checkInput(texts)
+    const flags = encodeFlags(options, KNOWN.countBatchSync, MANY_TEXTS)
+    const { threads } = runOptions(options)
+    return new Uint32Array(native.countBatchSync(this.#handle, texts, flags, extraOptions(flags, options), threads))
+  }
+
   applyChatTemplate(messages, options = {}) {
+    Tokenizer.#check(this, 'applyChatTemplate')
     checkKnown(options, [...later.chat.CHAT_OPTIONS, 'tokenize'])
     const { tokenize, ...rest } = options
     const isTokenized = boolean('tokenize', tokenize, true)
@@ -256,6 +287,7 @@ class Tokenizer {
   }
 
   countChat(messages, options = {}) {
+    Tokenizer.#check(this, 'countChat')
     // OpenAI documents the number of tokens of a chat, but not its text.
     if (this.#chat.count !== undefined) return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
     return this.count(this.#renderChat(messages, options), CHAT_TEXT)
@@ -268,14 +300,17 @@ class Tokenizer {
   }
 
   decode(ids, options) {
+    Tokenizer.#check(this, 'decode')
     return native.decode(this.#handle, toIds('ids', ids), decodeFlag(options, KNOWN.decode))
   }
 
   decodeBytes(ids, options) {
+    Tokenizer.#check(this, 'decodeBytes')
     return native.decodeBytes(this.#handle, toIds('ids', ids), decodeFlag(options, KNOWN.decode))
   }
 
   async decodeBatch(rows, options) {
+    Tokenizer.#check(this, 'decodeBatch')
     const skip = decodeFlag(options, KNOWN.decodeBatch)
     const { threads, signal } = runOptions(options)
     let { ids, rowOffsets } = toRows(rows)
@@ -286,15 +321,18 @@ class Tokenizer {
   }
 
   decodeStream(options) {
+    Tokenizer.#check(this, 'decodeStream')
     return decodeStream(this.#handle, decodeFlag(options, KNOWN.decode))
   }
 
   tokenToId(token) {
+    Tokenizer.#check(this, 'tokenToId')
     if (typeof token !== 'string') throw wrongType('token', 'a string', token)
     return native.tokenToId(this.#handle, token) ?? undefined
   }
 
   idToToken(id) {
+    Tokenizer.#check(this, 'idToToken')
     checkId('id', id)
     return native.idToToken(this.#handle, id) ?? undefined
   }
@@ -359,6 +397,12 @@ function encodingFile(name) {
     if (later.models.findEncoding(name) !== undefined) error.message += `; it is a model: Tokenizer.forModel('${name}')`
     throw error
   }
+}
+
+/** Throws for an array of texts, which is an argument of other calls. */
+function checkOneText(text, options) {
+  if (!Array.isArray(text) || options?.pretokenized === true) return
+  throw wrongType('text', 'a string or a Uint8Array of UTF-8 (encodeBatch and countBatch take arrays of texts)', text)
 }
 
 /** Copies a text or an array of words, so that the caller cannot change it. */

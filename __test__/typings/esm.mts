@@ -126,6 +126,7 @@ const whole = await tokenizer.encodeBatch([['one'], ['two', 'three']], { ...many
 const { data, dims } = whole.tensor('int64', 'attentionMask')
 const wide: BigInt64Array = data
 const tensor: TensorData<'int32'> = whole.tensor('int32')
+const countsNow: Uint32Array = tokenizer.countBatchSync(texts, { ...count, threads: 2 })
 const counts: Uint32Array = await tokenizer.countBatch(texts, { ...count, ...run })
 const fits: boolean = tokenizer.isWithin('text', 10, count)
 const into: EncodedInto = tokenizer.encodeInto(new Uint8Array(), new Uint32Array(8))

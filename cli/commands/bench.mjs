@@ -7,7 +7,7 @@ import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, THREADS, batchOptions } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, THREADS, batchOptions, withJson } from './options.mjs'
 
 const MIB = 2 ** 20
 
@@ -26,6 +26,7 @@ export const bench = {
     passes: { type: 'string', value: 'N', number: [1, 1000], default: 5, help: 'how often, after the first pass' },
     mib: { type: 'string', value: 'N', number: [1, 4096], default: 64, help: 'how much text is read, in MiB' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each tokenizer' },
+    json: JSON_OPTION,
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
@@ -36,7 +37,8 @@ export const bench = {
     ['tokenlane bench -t gpt-4o -t tokenizer.json --threads 1 docs/', 'two of them, on one thread'],
   ],
 
-  async run({ values, positionals }) {
+  async run({ values: given, positionals }) {
+    const values = withJson(given)
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const out = openOutput(undefined, values.tokenizer.flatMap((name) => inputsOf(sources, name)))
     const skips = new Skips()

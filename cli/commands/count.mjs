@@ -8,7 +8,7 @@ import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
 import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, THREADS, batchOptions, keepOf } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, KEEP, OUTPUT, QUIET, THREADS, batchOptions, keepOf, withJson } from './options.mjs'
 
 const WIDTH = 10
 const FORMATS = ['text', 'jsonl', 'parquet']
@@ -27,6 +27,7 @@ export const count = {
     total: { type: 'boolean', help: 'only the sum of all rows' },
     keep: KEEP,
     format: { ...FORMAT, choices: FORMATS },
+    json: JSON_OPTION,
     output: OUTPUT,
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
@@ -42,7 +43,8 @@ export const count = {
     ['tokenlane count --field messages.0.content chats.jsonl.gz', 'tokens of a field, for each line'],
   ],
 
-  async run({ values, positionals }) {
+  async run({ values: given, positionals }) {
+    const values = withJson(given)
     const unit = unitOf(values, 'files')
     const format = formatOf(values, FORMATS)
     if (values.total && format === 'parquet') throw new UsageError("'--total' is one number: give another '--format'")
@@ -72,7 +74,7 @@ export const count = {
       })
       await file.write(text)
     }
-    if (values.total) await file.write(`${sum}\n`)
+    if (values.total) await file.write(format === 'jsonl' ? `${JSON.stringify({ tokens: sum })}\n` : `${sum}\n`)
     else if (table === undefined && write === fileLine && sources.length > 1) await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
     progress.stop()
     await skips.finish()

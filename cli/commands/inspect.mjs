@@ -6,7 +6,7 @@ import { COLOUR_OPTION, broken, dim, forTerminal, hasColours, marked, onGround, 
 import { LOOK, describe, hex } from '../tokens.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { Skips } from '../skips.mjs'
-import { FORMAT } from './options.mjs'
+import { FORMAT, JSON_OPTION, withJson } from './options.mjs'
 
 export const inspect = {
   summary: 'The tokens of a text, to look at: in the terminal, or as a page in the browser.',
@@ -21,6 +21,7 @@ export const inspect = {
     text: { type: 'string', short: 'x', value: 'TEXT', help: 'look at this text instead of files' },
     limit: { type: 'string', value: 'N', number: [1, Infinity], default: 200, help: 'the most tokens that are shown of a text' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each token' },
+    json: JSON_OPTION,
     color: COLOUR_OPTION,
     'max-row': { ...MAX_ROW_OPTION['max-row'], default: 16 << 20, help: 'the most bytes of a text, such as 64M' },
     ...RATIO_OPTION,
@@ -34,7 +35,8 @@ export const inspect = {
     ['tokenlane inspect --web tokenizer.json', 'a page that compares your tokenizer with others'],
   ],
 
-  async run({ values, positionals }) {
+  async run({ values: given, positionals }) {
+    const values = withJson(given)
     if (values.web) {
       const { serve } = await import('../web/serve.mjs')
       return serve([...positionals, ...(values.tokenizer === inspect.options.tokenizer.default ? [] : values.tokenizer)], values)

@@ -29,6 +29,15 @@ export function keepOf({ keep, field }, format) {
   return { keep, isRaw: format === 'parquet' }
 }
 
+export const JSON_OPTION = { type: 'boolean', help: 'the same as --format jsonl' }
+
+/** The options with the format that `--json` means. */
+export function withJson(values) {
+  if (!values.json) return values
+  if (values.format !== undefined && values.format !== 'jsonl') throw new UsageError(`'--json' is '--format jsonl', and '--format' says ${values.format}`)
+  return { ...values, format: 'jsonl' }
+}
+
 export const FORMAT = { type: 'string', short: 'f', help: 'how results are written; by default as the name of the output ends, else text' }
 
 /** The options of a call that counts or encodes. Of ranks the library refuses special tokens; a file that has one is no mistake. */

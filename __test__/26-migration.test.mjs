@@ -8,7 +8,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 
 import '../scripts/model-entries.mjs'
-import { Tokenizer } from '../index.mjs'
+import { Tokenizer, encodingForModel } from '../index.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-migration-'))
@@ -51,7 +51,7 @@ async function compare(title, least, was, tokenizer, texts) {
   const ids = tokenizer.encode(text).ids
   const shared = { text, second, texts, special: `${text}<|endoftext|>`, ids, rows: texts.map((one) => Array.from(tokenizer.encode(one).ids)), Buffer, TextDecoder }
   for (const [left, right] of rows) {
-    const [before, after] = [await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }), await valueOf(right, { ...shared, tokenizer })]
+    const [before, after] = [await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }), await valueOf(right, { ...shared, tokenizer, encodingForModel })]
     assert.deepEqual(after, before, `${left} is not ${right}`)
   }
 }
@@ -61,6 +61,12 @@ const TEXTS = ['Hello, wörld! 🚀 it is', 'a second text']
 test('the calls of tiktoken', async () => {
   const { get_encoding } = await import('tokenlane/tiktoken')
   await compare('tiktoken', 9, { encoder: get_encoding('o200k_base') }, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
+})
+
+test('the calls of js-tiktoken', async () => {
+  const { getEncoding, getEncodingNameForModel } = await import('tokenlane/js-tiktoken')
+  const was = { js: getEncoding('o200k_base'), getEncodingNameForModel, encodingForModel }
+  await compare('js-tiktoken', 8, was, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
 })
 
 test('the calls of gpt-tokenizer', async () => {

@@ -29,6 +29,9 @@ import type {
 import { Tiktoken, encoding_for_model, get_encoding } from 'tokenlane/tiktoken'
 import { bpe_ranks, pat_str, special_tokens } from 'tokenlane/tiktoken/encoders/cl100k_base'
 import { init, type TiktokenEncoding, type TiktokenModel } from 'tokenlane/tiktoken/init'
+import { encodingForModel as jsEncodingForModel, type TiktokenBPE } from 'tokenlane/js-tiktoken'
+import { Tiktoken as JsTiktoken } from 'tokenlane/js-tiktoken/lite'
+import jsRanks from 'tokenlane/js-tiktoken/ranks/o200k_base'
 import { encode as gptEncode } from 'tokenlane/gpt-tokenizer'
 import gpt4o from 'tokenlane/gpt-tokenizer/model/gpt-4o'
 import { GptEncoding, type ChatCompletionFunctionDefinition } from 'tokenlane/gpt-tokenizer/GptEncoding'
@@ -188,3 +191,9 @@ tokenizer.encodeBatch(texts, { pair: 'a' })
 
 export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
 export { back, bytes, columns, counts, dims, fits, id, into, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }
+
+const jsBpe: TiktokenBPE = jsRanks
+const jsIds: number[] = new JsTiktoken(jsBpe, { '<x>': 300000 }).encode('a', ['<x>'], 'all')
+const jsText: string = jsEncodingForModel('gpt-4o').decode(jsIds)
+// @ts-expect-error not a model
+jsEncodingForModel('nope')

@@ -30,6 +30,7 @@ export {
   Padding,
   Piece,
   PretrainedOptions,
+  QueueStats,
   RunOptions,
   SequenceRange,
   SpecialTokens,
@@ -45,4 +46,5 @@ export {
   encodings,
   limits,
   memory,
+  queue,
 } from './index.js'

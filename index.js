@@ -5,6 +5,7 @@ const { Encoding } = require('./lib/encoding.js')
 const { memory } = require('./lib/memory.js')
 const { DecodeStream } = require('./lib/stream.js')
 const { limits } = require('./lib/limits.js')
+const { queue } = require('./lib/queue.js')
 const { Tokenizer, encodings } = require('./lib/tokenizer.js')
 
 exports.Tokenizer = Tokenizer
@@ -16,3 +17,4 @@ exports.encodingForModel = (name) => require('./lib/models.js').encodingForModel
 exports.encodings = encodings
 exports.limits = limits
 exports.memory = memory
+exports.queue = queue

@@ -17,6 +17,7 @@ const PLATFORMS = ['linux-x64-gnu', 'linux-arm64-gnu', 'linux-x64-musl', 'linux-
 const NODE_FLAGS = { WASI: '--allow-wasi', WorkerThreads: '--allow-worker', ChildProcess: '--allow-child-process' }
 
 // Never runs, and bundlers leave it out. Tools that collect the files of a deployment follow it.
+// biome-ignore lint/correctness/noConstantCondition: see above.
 if (false) require('../native.js')
 
 try {

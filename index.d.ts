@@ -538,8 +538,8 @@ export class Batch implements Iterable<Uint32Array> {
 
 /**
  * The name of the bundled encoding of a model of OpenAI: of a name, a dated name
- * (`'gpt-4o-2024-05-13'`), a fine-tuned one (`'ft:gpt-4o:organization::id'`), or one of a family that
- * OpenAI's tiktoken knows (`'gpt-5…'`). `'r50k_base'` for GPT-2, whose tokens are the same.
+ * (`'gpt-4o-2024-05-13'`), a fine-tuned one (`'ft:gpt-4o:organization::id'`), or one of a family
+ * that OpenAI's tiktoken knows (`'gpt-5…'`). `'r50k_base'` for GPT-2, whose tokens are the same.
  *
  * Throws a `RangeError`, `ERR_TOKENLANE_UNKNOWN_MODEL`, for any other name.
  */

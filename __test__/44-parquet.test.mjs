@@ -1,6 +1,7 @@
 // npx tokenlane: Parquet files as input and output, and names of outputs.
 //
-// testdata/pyarrow-*.parquet were written by pyarrow 26: 24 rows in row groups of ten, the text of row 8 is null.
+// testdata/pyarrow-*.parquet were written by pyarrow 26: 24 rows in row groups of ten, the text of
+// row 8 is null.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

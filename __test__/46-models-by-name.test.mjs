@@ -1,4 +1,5 @@
-// Tokenizer.forModel, encodingForModel, and the table that they share with the command line and the drop-ins.
+// Tokenizer.forModel, encodingForModel, and the table that they share with the command line and the
+// drop-ins.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'

@@ -1,5 +1,5 @@
-// tokenlane/js-tiktoken, and the recipes for LangChain. Expected results were recorded from js-tiktoken 1.0.21;
-// `node scripts/dropins.mjs --only js-tiktoken FOLDER` compares call by call.
+// tokenlane/js-tiktoken, and the recipes for LangChain. Expected results were recorded from
+// js-tiktoken 1.0.21; `node scripts/dropins.mjs --only js-tiktoken FOLDER` compares call by call.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -121,7 +121,8 @@ test('the recipes of docs/guide/langchain.md run', async () => {
   const guide = fs.readFileSync(new URL('../docs/guide/langchain.md', import.meta.url), 'utf8')
   const blocks = [...guide.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code.replaceAll(/^import .*\n/gm, ''))
   assert.equal(blocks.length, 4)
-  // Stands for the classes of LangChain, which are not installed here: it has the fields that the recipes use.
+  // Stands for the classes of LangChain, which are not installed here: it has the fields that the
+  // recipes use.
   class TextSplitter {
     constructor(fields) {
       Object.assign(this, fields)

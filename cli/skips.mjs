@@ -1,4 +1,5 @@
-// Rows that fail. By default the first one ends the command. With `--on-error skip` it is left out, and listed in a report.
+// Rows that fail. By default the first one ends the command. With `--on-error skip` it is left out,
+// and listed in a report.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -59,7 +60,8 @@ export class Skips {
   /**
    * Opens the report.
    *
-   * @param {{ inputs: object[], output?: string, isOneRow?: boolean }} options `isOneRow`: skipping it would leave nothing
+   * @param {{ inputs: object[], output?: string, isOneRow?: boolean }} options `isOneRow`: skipping
+   *   it would leave nothing
    */
   open({ inputs, output, isOneRow = false }) {
     this.#hasHint = !isOneRow
@@ -78,12 +80,13 @@ export class Skips {
   /**
    * Calls `call` with the rows that do not fail. A row that fails is skipped, or ends the command.
    *
-   * A batch with failures costs at most three calls for each row: one for the whole batch, one for the rows of its parts, and
-   * one for the rows that are left.
+   * A batch with failures costs at most three calls for each row: one for the whole batch, one for
+   * the rows of its parts, and one for the rows that are left.
    *
    * @template Row, Result
    * @param {Row[]} rows
-   * @param {(rows: Row[]) => Promise<Result>} call rejects with an error that has the index of a row in `row`
+   * @param {(rows: Row[]) => Promise<Result>} call rejects with an error that has the index of a
+   *   row in `row`
    * @returns {Promise<{ rows: Row[], result: Result }>}
    */
   async run(rows, call) {

@@ -2,7 +2,10 @@
 
 // Names of options that people know from other libraries, and what they are called here.
 
-/** For each name, by its lower-case letters without underscores and hyphens: the options that were probably meant. */
+/**
+ * For each name, by its lower-case letters without underscores and hyphens: the options that were
+ * probably meant.
+ */
 const SYNONYMS = {
   chunksize: ['maxTokens'],
   chunklength: ['maxTokens'],

@@ -1,8 +1,8 @@
 'use strict'
 
-// The encoding of each model of OpenAI, for the API, the command line and the drop-ins. models.json has the models of OpenAI's
-// tiktoken (tiktoken/model.py, with its rules for families of names) and the text models that gpt-tokenizer and the npm package
-// tiktoken list.
+// The encoding of each model of OpenAI, for the API, the command line and the drop-ins. models.json
+// has the models of OpenAI's tiktoken (tiktoken/model.py, with its rules for families of names) and
+// the text models that gpt-tokenizer and the npm package tiktoken list.
 
 const { withCode, wrongType, nearestOf } = require('./errors.js')
 const { encodings, prefixes } = require('./models.json')
@@ -16,7 +16,10 @@ const LONG = 200
 
 const table = new Map(Object.entries(encodings).flatMap(([encoding, names]) => names.map((name) => [name, encoding])))
 
-/** The bundled encoding of a model, or undefined. Fine-tuned models have names such as `ft:gpt-4o:organization::id`. */
+/**
+ * The bundled encoding of a model, or undefined. Fine-tuned models have names such as
+ * `ft:gpt-4o:organization::id`.
+ */
 function findEncoding(name) {
   if (name.length > LONG) return undefined
   const model = name.startsWith('ft:') ? name.split(':')[1] : name

@@ -31,7 +31,10 @@ function raise(thrown) {
   throw thrown
 }
 
-/** Loads the platform package's file by its path: an executable of `bun build --compile` does not resolve the package's name. */
+/**
+ * Loads the platform package's file by its path: an executable of `bun build --compile` does not
+ * resolve the package's name.
+ */
 function loadDirectly() {
   const name = `tokenlane-${platformName()}`
   try {

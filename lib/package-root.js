@@ -1,7 +1,8 @@
 'use strict'
 
-// Finds the files of this package that are not JavaScript: the addon and the encodings. Bundlers move code away from its package,
-// so in a bundle they are looked for where Node would find the package. Nothing here is a call that bundlers follow.
+// Finds the files of this package that are not JavaScript: the addon and the encodings. Bundlers
+// move code away from its package, so in a bundle they are looked for where Node would find the
+// package. Nothing here is a call that bundlers follow.
 
 const { error } = require('./errors.js')
 
@@ -22,7 +23,10 @@ const isBundled = typeof __filename !== 'string' || path.basename(__filename) !=
 
 let found
 
-/** Some bundlers write the name that this file had, which need not exist. A file that may not be read is there. */
+/**
+ * Some bundlers write the name that this file had, which need not exist. A file that may not be
+ * read is there.
+ */
 function isThere(file) {
   try {
     require('node:fs').statSync(file)
@@ -71,7 +75,10 @@ Vite ssr: { external: ['tokenlane'] } (see docs/guide/deployment.md)`
   return error('ERR_TOKENLANE_BUNDLED', message, cause === undefined ? undefined : { cause })
 }
 
-/** The path of the rank file of an encoding. Tools that collect the files of a deployment follow the second form. */
+/**
+ * The path of the rank file of an encoding. Tools that collect the files of a deployment follow the
+ * second form.
+ */
 const encodingPath = (file) =>
   isBundled ? path.join(packageRoot(), 'encodings', file) : path.join(__dirname, '..', 'encodings', file)
 

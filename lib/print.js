@@ -1,6 +1,7 @@
 'use strict'
 
-// What console.log shows of a Tokenizer, an Encoding and a Batch, in Node, Deno and Bun, and what JSON.stringify writes.
+// What console.log shows of a Tokenizer, an Encoding and a Batch, in Node, Deno and Bun, and what
+// JSON.stringify writes.
 
 const { error, withCode } = require('./errors.js')
 
@@ -10,11 +11,15 @@ const ROWS = 3
 /** Tokens need the text to be encoded again, so they are shown for short texts only. */
 const MAX_IDS = 100
 const MAX_TEXT = 10_000
-/** An array of V8 with more elements than some hundred million ends the process; JSON of as many is no string. */
+/**
+ * An array of V8 with more elements than some hundred million ends the process; JSON of as many is
+ * no string.
+ */
 const MAX_JSON = 2 ** 26
 
 /**
- * `Name { field: value, … }`, as inspect writes objects. Runtimes that hand over no `inspect` print the object themselves.
+ * `Name { field: value, … }`, as inspect writes objects. Runtimes that hand over no `inspect` print
+ * the object themselves.
  *
  * @param {string} name
  * @param {object} fields

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-// npm run bundlers: bundles a program with each bundler, without any setting for tokenlane, and runs it: where it was made, and
-// moved to a folder without node_modules. There it must fail with the line that each bundler needs. docs/guide/deployment.md has
-// the results.
+// npm run bundlers: bundles a program with each bundler, without any setting for tokenlane, and
+// runs it: where it was made, and moved to a folder without node_modules. There it must fail with
+// the line that each bundler needs. docs/guide/deployment.md has the results.
 //
 //   usage: npm run bundlers [-- --only NAME] [--folder FOLDER]     NAME: see BUNDLERS
 //
-// The package is packed, and installed with the bundlers into .cache/bundlers (about 800 MB) or FOLDER. The addon must be built.
+// The package is packed, and installed with the bundlers into .cache/bundlers (about 800 MB) or
+// FOLDER. The addon must be built.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'

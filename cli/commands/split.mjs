@@ -61,7 +61,8 @@ export const split = {
     const onRead = (bytes) => progress.read(bytes)
     const options = { maxTokens, overlap: values.overlap, boundary: values.boundary, ...countOptions(tokenizer, values) }
     const write = format === 'jsonl' ? jsonLine : readable
-    // A file whose end fails is left out as a whole, so it is read before its first piece is written.
+    // A file whose end fails is left out as a whole, so it is read before its first piece is
+    // written.
     const pieces =
       unit === 'files' && !skips.isOn
         ? streamed(tokenizer, sources, options, { onRead, skips })

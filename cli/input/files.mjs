@@ -32,18 +32,22 @@ export const RATIO_OPTION = {
  * @property {number} [descriptor] its file descriptor, where it is open already
  * @property {number} [size] bytes as they lie on the disk; nothing for a pipe
  * @property {number} [maxRatio] how many bytes a compressed byte may become
- * @property {boolean} [isFound] whether it was found in a folder or by a pattern, and is skipped if it is not text
- * @property {(onRead?: (bytes: number) => void) => AsyncIterable<Buffer>} chunks its bytes, decompressed; `onRead` hears how many
- *   were read of those on the disk
+ * @property {boolean} [isFound] whether it was found in a folder or by a pattern, and is skipped if
+ *   it is not text
+ * @property {(onRead?: (bytes: number) => void) => AsyncIterable<Buffer>} chunks its bytes,
+ *   decompressed; `onRead` hears how many were read of those on the disk
  */
 
 /**
- * The sources that arguments name, in the order of the arguments, in folders and patterns in that of the names.
+ * The sources that arguments name, in the order of the arguments, in folders and patterns in that
+ * of the names.
  *
- * @param {string[]} names paths, folders, patterns, or `-` for standard input, which is also read where there are none
- * @param {{ text?: string, option?: string, maxRatio?: number, isText?: boolean }} [how] `text` is read instead of files, and
- *   `option` is what gave it; `maxRatio` is how many bytes a compressed byte may become; with `isText`, reading a file of a folder
- *   or pattern that is not text throws a NotText
+ * @param {string[]} names paths, folders, patterns, or `-` for standard input, which is also read
+ *   where there are none
+ * @param {{ text?: string, option?: string, maxRatio?: number, isText?: boolean }} [how] `text` is
+ *   read instead of files, and `option` is what gave it; `maxRatio` is how many bytes a compressed
+ *   byte may become; with `isText`, reading a file of a folder or pattern that is not text throws a
+ *   NotText
  * @returns {Source[]}
  */
 export function sourcesOf(names, { text, option = '--text', maxRatio, isText = false } = {}) {
@@ -76,8 +80,8 @@ function named(name, { maxRatio, isText }) {
 const isFile = (name) => statIfThere(name)?.isFile() === true
 
 /**
- * All files of a folder and those in it. Names with a dot in front, such as .git, are left out; so are links to folders. A folder
- * that cannot be read is a source whose reading fails.
+ * All files of a folder and those in it. Names with a dot in front, such as .git, are left out; so
+ * are links to folders. A folder that cannot be read is a source whose reading fails.
  */
 function filesBelow(folder, options) {
   let entries

@@ -1,4 +1,5 @@
-// Files of folders that are not text, such as images. They are skipped; a file that is named on the command line is not.
+// Files of folders that are not text, such as images. They are skipped; a file that is named on the
+// command line is not.
 
 import { Failure } from '../failure.mjs'
 
@@ -27,8 +28,9 @@ export async function* onlyText(chunks) {
 }
 
 /**
- * Whether bytes are the start of a text. NUL occurs in nearly every binary format, and in UTF-16. A text of another 8-bit encoding
- * counts as text, so that it is reported as an error and not left out quietly.
+ * Whether bytes are the start of a text. NUL occurs in nearly every binary format, and in UTF-16. A
+ * text of another 8-bit encoding counts as text, so that it is reported as an error and not left
+ * out quietly.
  */
 function isText(bytes) {
   if (bytes.includes(0)) return false

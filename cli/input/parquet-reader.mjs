@@ -1,5 +1,6 @@
-// Reads a Parquet file in a process of its own, whose memory is limited. A few bytes of a file can stand for more values than the
-// memory holds, or than an array of V8 can have, which ends the process (also from a worker thread).
+// Reads a Parquet file in a process of its own, whose memory is limited. A few bytes of a file can
+// stand for more values than the memory holds, or than an array of V8 can have, which ends the
+// process (also from a worker thread).
 
 import fs from 'node:fs'
 import zlib from 'node:zlib'
@@ -11,7 +12,10 @@ import { ZstdGuard } from './zstd-guard.mjs'
 
 const BATCH_UNITS = 4 << 20
 const BATCH_ROWS = 1 << 14
-/** Decoding copies the start of each value from the value before, so that its output is not bounded by its input. */
+/**
+ * Decoding copies the start of each value from the value before, so that its output is not bounded
+ * by its input.
+ */
 const REFUSED_ENCODING = 'DELTA_BYTE_ARRAY'
 
 const { file: name, field, keep, maxRatio, isRaw } = JSON.parse(process.argv[2])

@@ -57,8 +57,8 @@ export function checkPackages(...names) {
  * @param {boolean} [options.isRaw] whether dates and times stay numbers
  * @param {number} [options.maxRatio]
  * @param {(bytes: number) => void} [options.onRead]
- * @returns {AsyncGenerator<{ text: unknown, fields?: object, schema: object, line: number }[]>} `text` is any value; `schema` has
- *   the elements of the file's schema for each kept column
+ * @returns {AsyncGenerator<{ text: unknown, fields?: object, schema: object, line: number }[]>}
+ *   `text` is any value; `schema` has the elements of the file's schema for each kept column
  */
 export async function* parquetRows(source, { field, keep, isRaw = false, maxRatio = MAX_RATIO, onRead }) {
   checkPackages('hyparquet', 'fzstd')

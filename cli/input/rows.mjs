@@ -48,7 +48,8 @@ export const ROW_OPTIONS = {
  * @property {import('./files.mjs').Source} source
  * @property {number} [line] counted from 1; nothing where the row is a file
  * @property {object} [fields] other fields of the row, if they were wanted
- * @property {object} [schema] of a row of a Parquet file: the elements of its schema, by the names of `fields`
+ * @property {object} [schema] of a row of a Parquet file: the elements of its schema, by the names
+ *   of `fields`
  */
 
 /** What the options say a row is: `'lines'`, `'files'` or `'fields'`. */
@@ -113,7 +114,10 @@ export function refuseParquet(source) {
   throw new Failure('PARQUET', `${source.name}: this is a Parquet file: name the column of its texts with '--field'`)
 }
 
-/** The rows of a Parquet file. Bytes that are not valid UTF-8 are left to the tokenizer, which refuses them. */
+/**
+ * The rows of a Parquet file. Bytes that are not valid UTF-8 are left to the tokenizer, which
+ * refuses them.
+ */
 async function* tableRows(source, { skips, maxRow = MAX_LINE, maxRatio = source.maxRatio, ...options }) {
   source.isTable = true
   for await (const rows of parquetRows(source, { ...options, maxRatio })) {

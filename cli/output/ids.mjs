@@ -13,8 +13,8 @@ export const ID_FORMATS = ['text', 'jsonl', 'npy', 'bin', 'parquet']
 const EXTENSIONS = { '.txt': 'text', '.jsonl': 'jsonl', '.ndjson': 'jsonl', '.npy': 'npy', '.bin': 'bin', '.parquet': 'parquet' }
 
 /**
- * The format that the options or the name of the output say. A name without an extension says none; one with an extension that
- * the command does not write is refused.
+ * The format that the options or the name of the output say. A name without an extension says none;
+ * one with an extension that the command does not write is refused.
  */
 export function formatOf({ format, output }, formats, byDefault = 'text') {
   if (format !== undefined) return format

@@ -1,4 +1,5 @@
-// Parquet files: for each row its other fields, and then the columns of the command, such as `ids` as list<int32>.
+// Parquet files: for each row its other fields, and then the columns of the command, such as `ids`
+// as list<int32>.
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { checkPackages } from '../input/parquet.mjs'
@@ -15,7 +16,10 @@ const scalar = (type, converted_type) => (name) => [
   { name, type, ...(converted_type && { converted_type }), repetition_type: 'OPTIONAL' },
 ]
 
-/** The types of fields of JSON: whether a value fits, what is written, and the elements of the schema. */
+/**
+ * The types of fields of JSON: whether a value fits, what is written, and the elements of the
+ * schema.
+ */
 const KINDS = {
   boolean: { fits: (value) => typeof value === 'boolean', elements: scalar('BOOLEAN') },
   integer: {
@@ -52,7 +56,8 @@ const COPIED = {
 /**
  * Writes rows to a Parquet file.
  *
- * @param {{ output?: string, inputs: object[], columns: Record<string, 'list' | 'int32' | 'string'> }} options
+ * @param {{ output?: string, inputs: object[], columns: Record<string, 'list' | 'int32' | 'string'>
+ *   }} options
  * @returns {Promise<ParquetWriter>}
  */
 export async function parquetWriter({ output, inputs, columns }) {
@@ -69,7 +74,10 @@ class ParquetWriter {
   #library
   #writer
   #sink
-  /** The fields of the rows: name to `{ kind }` or `{ elements }`. Known from the first row group on. */
+  /**
+   * The fields of the rows: name to `{ kind }` or `{ elements }`. Known from the first row group
+   * on.
+   */
   #fields
   #rows = []
   #values = 0
@@ -82,7 +90,8 @@ class ParquetWriter {
   }
 
   /**
-   * Adds a row. Throws a Failure if a field does not fit the type that the column has in rows before.
+   * Adds a row. Throws a Failure if a field does not fit the type that the column has in rows
+   * before.
    *
    * @param {import('../input/rows.mjs').Row} row
    * @param {object} values of the command's columns
@@ -207,7 +216,8 @@ function copied(row, name, elements) {
     const isPlain = ['STRING', 'INTEGER', 'DATE', 'TIMESTAMP', 'JSON', 'ENUM', undefined].includes(logical_type?.type)
     return !isPlain || !COPIED[type]?.includes(converted_type)
   })
-  // hyparquet-writer 0.17 writes the width of INTEGER as a number of the wrong type; `converted_type` says the same.
+  // hyparquet-writer 0.17 writes the width of INTEGER as a number of the wrong type;
+  // `converted_type` says the same.
   if (other === undefined)
     return elements.map((one) => (one.logical_type?.type === 'INTEGER' ? { ...one, logical_type: undefined } : one))
   const type = other.logical_type?.type ?? other.converted_type ?? other.type

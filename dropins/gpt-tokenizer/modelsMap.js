@@ -1,6 +1,7 @@
 'use strict'
 
-// The models of each encoding that gpt-tokenizer lists. Their encodings are those of lib/models.json.
+// The models of each encoding that gpt-tokenizer lists. Their encodings are those of
+// lib/models.json.
 
 const { encodings } = require('../../lib/models.js')
 const { listed } = require('./models.json')

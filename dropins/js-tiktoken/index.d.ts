@@ -1,6 +1,6 @@
 /**
- * The API of the npm package `js-tiktoken` 1.0, implemented with tokenlane, for code that is written
- * for that package, such as LangChain's splitters. docs/drop-ins.md lists the differences.
+ * The API of the npm package `js-tiktoken` 1.0, implemented with tokenlane, for code that is
+ * written for that package, such as LangChain's splitters. docs/drop-ins.md lists the differences.
  *
  * Errors have the original's messages where the original has them, and a stable `code` that starts
  * with `ERR_TOKENLANE_`.

@@ -1,6 +1,6 @@
 /**
- * The class of {@link tokenlane/js-tiktoken!}, without the bundled ranks: for ranks that are imported
- * from `tokenlane/js-tiktoken/ranks/NAME`, or downloaded.
+ * The class of {@link tokenlane/js-tiktoken!}, without the bundled ranks: for ranks that are
+ * imported from `tokenlane/js-tiktoken/ranks/NAME`, or downloaded.
  *
  * @module tokenlane/js-tiktoken/lite
  */

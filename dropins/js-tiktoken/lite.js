@@ -12,7 +12,10 @@ const { Tokenizer } = require('../../lib/tokenizer.js')
 /** Two models have another encoding in js-tiktoken than OpenAI says. */
 const OTHER_MODELS = { 'davinci-002': 'p50k_base', 'babbage-002': 'r50k_base' }
 
-/** The name of the bundled encoding whose ranks these are (set by ranks.js), so that all encoders share one vocabulary. */
+/**
+ * The name of the bundled encoding whose ranks these are (set by ranks.js), so that all encoders
+ * share one vocabulary.
+ */
 const BUNDLED = new WeakMap()
 
 const utf8 = new TextDecoder()

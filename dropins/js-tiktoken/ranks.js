@@ -1,6 +1,7 @@
 'use strict'
 
-// The content of the modules under js-tiktoken/ranks: the first argument of the Tiktoken constructor.
+// The content of the modules under js-tiktoken/ranks: the first argument of the Tiktoken
+// constructor.
 
 const { definition, ranksOf } = require('../bundled.js')
 const { BUNDLED } = require('./lite.js')

@@ -23,7 +23,10 @@ const TEMPLATE_NAME = /^(?!(?:con|prn|aux|nul|com\d|lpt\d)\.)[\w-][\w.-]*\.jinja
 // An ETag becomes one too, and must not be taken for an unfinished file.
 const ETAG = /^(?!.*\.(?:incomplete|lock|tokenlane))[\w-][\w.-]{0,199}$/i
 
-/** Bundlers leave the optional package out where it is not installed, because the failure is handled here. */
+/**
+ * Bundlers leave the optional package out where it is not installed, because the failure is handled
+ * here.
+ */
 const importHub = () =>
   import(/* webpackIgnore: true */ /* turbopackIgnore: true */ '@huggingface/hub').catch((failure) => {
     throw failure

@@ -2,6 +2,7 @@ export {
   AddedToken,
   AddedTokenJson,
   Batch,
+  BlockSplitOptions,
   Changes,
   ChatMessage,
   ChatOptions,

@@ -14,6 +14,7 @@
  * @module tokenlane
  */
 import type {
+  BlockSplitOptions,
   Changes,
   ChatMessage,
   ChatOptions,
@@ -201,6 +202,8 @@ export class Tokenizer {
    * single character has more ids.
    */
   split(text: string, options: SplitOptions): Piece[]
+  /** The same, for pieces of whole paragraphs or blocks of Markdown. */
+  split(text: string, options: BlockSplitOptions): Piece[]
   /**
    * {@link split} for text that arrives in parts of any size:
    * `texts.pipeThrough(tokenizer.splitStream(options))`.

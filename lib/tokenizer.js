@@ -47,6 +47,9 @@ const later = {
   get print() {
     return require('./print.js')
   },
+  get markdown() {
+    return require('./markdown.js')
+  },
   get split() {
     return require('./split.js')
   },
@@ -223,6 +226,7 @@ class Tokenizer {
     Tokenizer.#check(this, 'split')
     checkInput(text)
     if (typeof text !== 'string') throw wrongType('text', 'a string', text)
+    if (options?.boundary === 'paragraph' || options?.boundary === 'markdown') return later.markdown.splitBlocks(this, text, options)
     const splitter = this.#splitter(options)
     return [...splitter.push(text), ...splitter.end()]
   }

@@ -197,3 +197,8 @@ const jsIds: number[] = new JsTiktoken(jsBpe, { '<x>': 300000 }).encode('a', ['<
 const jsText: string = jsEncodingForModel('gpt-4o').decode(jsIds)
 // @ts-expect-error not a model
 jsEncodingForModel('nope')
+
+const sections: Piece[] = tokenizer.split('# a', { maxTokens: 5, overlap: 1, boundary: 'markdown' })
+const titles: string[] = sections[0]?.headings ?? []
+// @ts-expect-error for whole texts only
+tokenizer.splitStream({ maxTokens: 5, boundary: 'markdown' })

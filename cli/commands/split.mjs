@@ -27,7 +27,7 @@ export const split = {
     rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: files)' },
     'max-tokens': { type: 'string', short: 'n', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most tokens of a piece, those included that the tokenizer adds' },
     overlap: { type: 'string', value: 'N', number: [0, 2 ** 32 - 1], default: 0, help: 'how many tokens at the end of a piece start the next one, at most' },
-    boundary: { type: 'string', choices: ['token', 'sentence', 'line'], default: 'token', help: 'where pieces end' },
+    boundary: { type: 'string', choices: ['token', 'sentence', 'line', 'paragraph', 'markdown'], default: 'token', help: 'where pieces end' },
     keep: KEEP,
     format: { ...FORMAT, choices: FORMATS, help: 'how pieces are written; by default as the name of the output ends, else jsonl' },
     output: OUTPUT,
@@ -40,6 +40,7 @@ export const split = {
   examples: [
     ['tokenlane split -n 512 book.txt', 'pieces of a book'],
     ['tokenlane split -n 256 --overlap 32 --boundary sentence docs/ -o chunks.jsonl', 'whole sentences for retrieval'],
+    ['tokenlane split -n 512 --boundary markdown docs/ -o chunks.jsonl', 'sections of Markdown, with their headings'],
     ['tokenlane split -n 100 --boundary line -f text notes.md', 'pieces to read'],
   ],
 
@@ -64,7 +65,7 @@ export const split = {
     // A file whose end fails is left out as a whole, so it is read before its first piece is
     // written.
     const pieces =
-      unit === 'files' && !skips.isOn
+      unit === 'files' && !skips.isOn && !['paragraph', 'markdown'].includes(values.boundary)
         ? streamed(tokenizer, sources, options, { onRead, skips })
         : splitRows(tokenizer, batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'], skips, onRead }), options, skips)
     for await (const piece of pieces) {
@@ -135,6 +136,6 @@ const columnsOf = (unit) => ({
 
 const valuesOf = ({ source, line, piece: { start, end, count, text } }) => ({ file: source.name, line, start, end, tokens: count, text })
 
-const jsonLine = ({ fields, ...piece }) => `${jsonText({ ...fields, ...valuesOf(piece) })}\n`
+const jsonLine = ({ fields, ...row }) => `${jsonText({ ...fields, ...valuesOf(row), headings: row.piece.headings })}\n`
 
 const readable = ({ source, line, piece: { start, end, count, text } }) => `── ${placeOf({ source, line })}, ${start}–${end}: ${count} ${count === 1 ? 'token' : 'tokens'} ──\n${text}${text.endsWith('\n') ? '' : '\n'}`

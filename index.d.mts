@@ -35,6 +35,7 @@ export {
   RunOptions,
   SequenceRange,
   SpecialTokens,
+  SplitAsyncOptions,
   SplitOptions,
   TensorData,
   Text,

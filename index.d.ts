@@ -31,6 +31,7 @@ import type {
   Piece,
   PretrainedOptions,
   RunOptions,
+  SplitAsyncOptions,
   SplitOptions,
   TensorData,
   Text,
@@ -171,20 +172,25 @@ export class Tokenizer {
   /**
    * Writes the ids of a text into an array that you have, from its start, and leaves nothing for
    * the garbage collector but the answer. They are those that {@link encode} gives without
-   * truncation and padding, as many as fit without cutting a character in two. All was written
-   * exactly when all of the text was read; special tokens behind a text are only written together
-   * with its last one. (To encode the rest by itself, from `read` on, can give other ids: words are
-   * whole only in the whole text.)
+   * truncation and padding, as many as fit without cutting a character in two; special tokens after
+   * a text are only written together with its last id. (To encode the rest by itself, from `read`
+   * on, can give other ids: words are whole only in the whole text.)
+   *
+   * If the text is not empty, `read` is its length exactly when all ids were written. The ids of an
+   * empty text are special tokens: all of them are written, or none if they do not fit.
    *
    * Throws as {@link encode}, and a `TypeError` for an array that is detached, resizable or shared.
    */
   encodeInto(text: Text, ids: Uint32Array, options?: CountOptions): EncodedInto
   /**
-   * The longest start of a text that has at most `maxTokens` ids when it is encoded by itself,
-   * special tokens included; it ends with a whole character. Where a start is one word of many
-   * thousand characters, one that is nearly the longest. Of bytes: a view of their start.
+   * The longest prefix of a text that has at most `maxTokens` ids when it is encoded alone, special
+   * tokens included, and that ends between two characters. A longer prefix can have fewer ids,
+   * because its end merges or composes differently; that is taken into account. Where the
+   * vocabulary has tokens of more than 4,096 bytes, or a normalizer changes more than 64 characters
+   * in a row at the limit, the result can be slightly shorter than the longest. For bytes: a view of
+   * their start.
    *
-   * A `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
+   * Throws a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
    */
   truncate(text: string, maxTokens: number, options?: CountOptions): string
   /** As above, of UTF-8. */
@@ -199,11 +205,17 @@ export class Tokenizer {
    * ```
    *
    * Throws the errors of {@link count}, and a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if a
-   * single character has more ids.
+   * single character has more ids. Blocks this thread; {@link splitAsync} does not.
    */
   split(text: string, options: SplitOptions): Piece[]
   /** The same, for pieces of whole paragraphs or blocks of Markdown. */
   split(text: string, options: BlockSplitOptions): Piece[]
+  /**
+   * Like {@link split}, but off the event loop, for long texts. The text is copied when the call
+   * starts; calls wait in the same queue as batches ({@link encodeBatch}). Rejects with the errors
+   * of {@link split}, and with `signal.reason` when the signal aborts.
+   */
+  splitAsync(text: string, options: SplitAsyncOptions): Promise<Piece[]>
   /**
    * {@link split} for text that arrives in parts of any size:
    * `texts.pipeThrough(tokenizer.splitStream(options))`.
@@ -358,11 +370,11 @@ export interface AddedTokenJson {
  */
 export type ModelJson = Record<string, unknown> & {
   /** The kind of model. */
-  type: 'BPE'
-  /** Tokens and their ids. */
-  vocab: Record<string, number>
-  /** Pairs of tokens that merge, in order of priority. */
-  merges: [string, string][]
+  type: 'BPE' | 'WordPiece' | 'WordLevel' | 'Unigram'
+  /** Tokens and their ids; for Unigram a list of pieces and scores, in order of their ids. */
+  vocab: Record<string, number> | [string, number][]
+  /** BPE: pairs of tokens that merge, in order of priority. */
+  merges?: [string, string][]
 }
 
 /**

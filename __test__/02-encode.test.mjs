@@ -128,3 +128,39 @@ test('stats reports memory and hits of the word caches', () => {
   assert.ok(cacheBytes > 0 && cacheBytes <= 64 << 20)
   assert.deepEqual([cacheHits, cacheMisses], [27, 3])
 })
+
+test('encodeInto reads all of a text exactly when it writes all of its ids', () => {
+  // A suffix that is written as bytes is in no character of the text; accents go; special tokens stand around.
+  const bytes = Object.fromEntries(Array.from({ length: 256 }, (_, byte) => [`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, byte]))
+  const suffixed = {
+    ...tiny(),
+    normalizer: { type: 'StripAccents' },
+    pre_tokenizer: { type: 'WhitespaceSplit' },
+    decoder: null,
+    model: { type: 'BPE', vocab: { ...bytes, '<s>': 300, '</s>': 301, a: 302 }, merges: [], byte_fallback: true, unk_token: null, end_of_word_suffix: '</w>' },
+  }
+  const subjects = [
+    Tokenizer.fromBufferSync(bytesOf(tiny())),
+    Tokenizer.fromBufferSync(bytesOf(suffixed)),
+    Tokenizer.fromEncodingSync('cl100k_base'),
+  ]
+  const texts = ['h', 'a', ' ', '  ', '\u0301', 'a\u0301', 'é', '中', 'hello world', '<s>', 'a b', 'hello ', '👋 l', '\ud800']
+  for (const [index, subject] of subjects.entries()) {
+    const options = { specialTokens: 'text' }
+    for (const text of texts) {
+      const all = Array.from(subject.encode(text, options).ids)
+      for (let room = 0; room <= all.length + 1; room++) {
+        const ids = new Uint32Array(room)
+        const { read, written } = subject.encodeInto(text, ids, options)
+        const what = `tokenizer ${index}, ${JSON.stringify(text)}, room ${room}: ${read} read, ${written} written`
+        assert.equal(read === text.length, written === all.length, what)
+        assert.deepEqual(Array.from(ids.subarray(0, written)), all.slice(0, written), what)
+      }
+    }
+    const special = Array.from(subject.encode('').ids)
+    for (let room = 0; room <= special.length + 1; room++) {
+      const expected = { read: 0, written: room < special.length ? 0 : special.length }
+      assert.deepEqual(subject.encodeInto('', new Uint32Array(room)), expected, `tokenizer ${index}, empty text, room ${room}`)
+    }
+  }
+})

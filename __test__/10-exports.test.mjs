@@ -62,7 +62,8 @@ test('the typings of the drop-ins have the exports of their modules', () => {
     const module = require(`../${file.slice(2)}`)
     const wanted = names(declared(root + types.slice(2))).filter((key) => key !== 'countChatCompletionTokens')
     for (const key of wanted) assert.ok(key in module, `${name}: ${key} is declared and not there`)
-    if (conditions.require === undefined) assert.deepEqual(names(module), wanted, name)
+    const isExact = conditions.require === undefined || name === './transformers'
+    if (isExact) assert.deepEqual(names(module), wanted, name)
   }
 })
 

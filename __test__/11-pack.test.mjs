@@ -108,8 +108,8 @@ test('the packed package can be installed and used without a compiler', { skip: 
   const cjs = `const { Tokenizer } = require('tokenlane'); (async () => { ${use} })()`
   assert.equal(node(['--input-type=commonjs', '-e', cjs], env), ids)
 
-  const dropins = `console.log(['tiktoken', 'gpt-tokenizer/model/gpt-4o', 'huggingface'].map((name) => typeof require('tokenlane/' + name)).join())`
-  assert.equal(node(['--input-type=commonjs', '-e', dropins], env), 'object,object,object')
+  const dropins = `console.log(['tiktoken', 'gpt-tokenizer/model/gpt-4o', 'huggingface', 'transformers'].map((name) => typeof require('tokenlane/' + name)).join())`
+  assert.equal(node(['--input-type=commonjs', '-e', dropins], env), 'object,object,object,object')
 
   const missing = `Tokenizer.fromPretrained('org/name').catch((error) => console.log(error.code, error.message))`
   assert.match(

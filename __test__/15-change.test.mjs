@@ -1,7 +1,9 @@
 // tokenizer.with() returns a changed copy; toBuffer() and toJSON() write a tokenizer.json.
 
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
 import { test } from 'node:test'
+import zlib from 'node:zlib'
 
 import { Tokenizer } from '../index.mjs'
 import { failure } from './support/texts.mjs'
@@ -22,7 +24,7 @@ test('with() does not change the tokenizer itself', () => {
   assert.deepEqual(ids(tokenizer.with({}), 'hello wow'), ids(tokenizer, 'hello wow'))
 })
 
-test('added tokens: strings and objects, their defaults, and special tokens stay special', () => {
+test('added tokens: strings and objects, their defaults, and special tokens are still skipped', () => {
   const plain = { addSpecialTokens: false }
   const changed = tokenizer.with({
     addedTokens: ['lo', { content: ' ', special: true, id: 17 }, { content: 'h', singleWord: true }, { content: '<s>', rstrip: true }],
@@ -31,7 +33,7 @@ test('added tokens: strings and objects, their defaults, and special tokens stay
   const flags = ({ content, id, special, normalized, rstrip }) => [content, id, special, normalized, rstrip]
   assert.deepEqual(added.map(flags), [
     ['h', 0, false, true, false],
-    ['<s>', 14, true, true, true],
+    ['<s>', 14, false, true, true],
     ['</s>', 15, true, false, false],
     ['lo', 16, false, true, false],
     [' ', 17, true, false, false],
@@ -122,4 +124,64 @@ test('invalid changes', async () => {
   const unsaid = Tokenizer.fromBufferSync(Buffer.from('aA== 0\n'), { pattern: '.' })
   for (const write of [() => unsaid.toBuffer(), () => unsaid.toJSON(), () => JSON.stringify(unsaid)])
     assert.equal((await failure(write)).code, 'ERR_TOKENLANE_SAVE')
+})
+
+// What tokenizers 0.23.3 gave for random tokenizers: vocabularies with gaps, tokens that exist, tokens without text, tokens
+// added in several steps, saved and loaded in between. Made by scripts/make_added_token_cases.py.
+const recording = fs.readFileSync(new URL('testdata/added-tokens.json.gz', import.meta.url))
+const { cases } = JSON.parse(zlib.gunzipSync(recording))
+
+/** The same of a tokenizer here as the script records of one there. */
+function stateOf(tokenizer, recorded) {
+  const added = tokenizer.toJSON().added_tokens
+  const flags = (t) => [t.id, t.content, t.single_word, t.lstrip, t.rstrip, t.normalized, t.special]
+  const top = Math.max(...recorded.added.map(([id]) => id), 70) + 2
+  const tokens = Array.from({ length: top }, (_, id) => [id, tokenizer.idToToken(id)])
+  const ids = recorded.added.map(([id]) => id)
+  return {
+    added: added.map(flags),
+    sizes: [tokenizer.vocabSize({ addedTokens: false }), tokenizer.vocabSize()],
+    ids: Object.fromEntries(Object.keys(recorded.ids).map((content) => [content, tokenizer.tokenToId(content) ?? null])),
+    tokens: Object.fromEntries(tokens.filter(([, token]) => token !== undefined)),
+    texts: recorded.texts.map(([text]) => [text, Array.from(tokenizer.encode(text).ids)]),
+    decoded: [false, true].map((skipSpecialTokens) => tokenizer.decode(ids, { skipSpecialTokens })),
+  }
+}
+
+const addedTokens = (step) => step.map(({ single_word: singleWord, ...token }) => ({ ...token, singleWord }))
+
+test('added tokens get the ids that the reference gives, in every step', () => {
+  let states = 0
+  for (const { seed, file, steps, states: recorded } of cases) {
+    let tokenizer = Tokenizer.fromBufferSync(bytesOf(file))
+    for (const [at, step] of [undefined, ...steps].entries()) {
+      if (step === 'save and load') tokenizer = Tokenizer.fromBufferSync(Buffer.from(tokenizer.toBuffer()))
+      else if (step) tokenizer = tokenizer.with({ addedTokens: addedTokens(step) })
+      assert.deepEqual(stateOf(tokenizer, recorded[at]), recorded[at], `seed ${seed}, state ${at}`)
+      states += 1
+    }
+  }
+  assert.ok(cases.length >= 400 && states > 800, `${cases.length} cases, ${states} states`)
+})
+
+test('tokens are added behind the largest id in use, as in the files of gpt4 and gpt4o', () => {
+  const gap = tiny()
+  // The vocabulary has 14 tokens, and the last added token an id far beyond.
+  gap.model.vocab['<|endofprompt|>'] = 276
+  gap.added_tokens.push({ ...gap.added_tokens[0], id: 276, content: '<|endofprompt|>' })
+  const tokenizer = Tokenizer.fromBufferSync(bytesOf(gap))
+  const added = ['w1', 'w2', 'w3', 'w4']
+  const changed = tokenizer.with({ addedTokens: added })
+  assert.deepEqual(added.map((token) => changed.tokenToId(token)), [277, 278, 279, 280])
+  for (const { content, id } of tokenizer.toJSON().added_tokens) assert.equal(changed.idToToken(id), content)
+  assert.equal(changed.with({ addedTokens: ['w5'] }).tokenToId('w5'), 281)
+})
+
+test('encodings of OpenAI have gaps too: tokens are added behind the largest id, or where the caller says', () => {
+  const tokenizer = Tokenizer.fromEncodingSync('cl100k_base')
+  const changed = tokenizer.with({ addedTokens: ['w1', { content: 'w2', id: 100262 }, 'w3'] })
+  assert.deepEqual(['w1', 'w2', 'w3'].map((token) => changed.tokenToId(token)), [100277, 100262, 100278])
+  assert.equal(changed.idToToken(100276), '<|endofprompt|>')
+  const again = Tokenizer.fromBufferSync(Buffer.from(changed.toBuffer()))
+  assert.deepEqual(['w1', 'w2', 'w3'].map((token) => again.tokenToId(token)), [100277, 100262, 100278])
 })

@@ -10,8 +10,8 @@ const chats = { maxChatWork: 6_000_000, maxChatMemory: 128 * 2 ** 20, maxChatOut
 const bytes = (text) => new TextEncoder().encode(text)
 test.afterEach(() => limits.configure(none))
 
-test('by default only chat templates have limits', () => {
-  assert.deepEqual({ ...limits, configure: undefined }, { ...none, ...chats, configure: undefined })
+test('by default only chat templates and what files make of a text have limits', () => {
+  assert.deepEqual({ ...limits, configure: undefined }, { ...none, ...chats, maxExpansion: 32, configure: undefined })
   assert.ok(gpt.count('a '.repeat(1 << 20)) > 1 << 20)
 })
 

@@ -161,6 +161,8 @@ test('gpt-tokenizer: texts', async () => {
   assert.equal(isWithinTokenLimit('hello world', 1), false)
   assert.equal(isWithinTokenLimit('hello world', 2), 2)
   assert.equal(isWithinTokenLimit('', 0), 0)
+  assert.equal(isWithinTokenLimit('', -1), 0)
+  assert.equal(isWithinTokenLimit('a', -1), false)
   const end = '<|endoftext|>'
   assert.throws(() => encode(`a ${end}`), { message: `Disallowed special token found: ${end}`, code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
   assert.deepEqual(encode(end, { allowedSpecial: 'all' }), [199999])
@@ -258,9 +260,27 @@ test('huggingface: a tokenizer is assembled, changed and saved', async () => {
   assert.deepEqual(saved.truncation, { direction: 'Right', max_length: 3, strategy: 'LongestFirst', stride: 0 })
   assert.equal(Tokenizer.fromFileSync(file).encode('AB a').length, 4)
   fs.rmSync(file)
-  for (const call of [() => hf.WordPiece.fromFile('x'), () => hf.Unigram.init([]), () => tokenizer.train([]), () => new hf.Trainer()]) {
+  for (const call of [() => tokenizer.train([]), () => new hf.Trainer()]) {
     assert.equal(await code(call), 'ERR_TOKENLANE_UNSUPPORTED')
   }
+})
+
+test('huggingface: WordPiece, WordLevel and Unigram', async () => {
+  const file = path.join(os.tmpdir(), `tokenlane-vocab-${process.pid}.txt`)
+  fs.writeFileSync(file, '[UNK]\nmy\nname\n##s\njohn  \n')
+  const piece = new hf.Tokenizer(await hf.WordPiece.fromFile(file, { continuingSubwordPrefix: '##' }))
+  fs.rmSync(file)
+  piece.setPreTokenizer(hf.whitespacePreTokenizer())
+  assert.deepEqual(await encodingOf(piece, 'my names john x'), ['my', 'name', '##s', 'john', '[UNK]'])
+  assert.deepEqual(piece.getVocab(), { '[UNK]': 0, my: 1, name: 2, '##s': 3, john: 4 })
+  const level = new hf.Tokenizer(hf.WordLevel.init({ a: 0, '<unk>': 1 }))
+  assert.deepEqual((await level.encode('b')).getIds(), [1])
+  const unigram = new hf.Tokenizer(hf.Unigram.init([['<unk>', 0], ['Hello', -1], ['there', -2]], { unkId: 0 }))
+  assert.deepEqual((await unigram.encode('Hellothere?!')).getTokens(), ['Hello', 'there', '?!'])
+  assert.deepEqual(unigram.getVocab(), { '<unk>': 0, Hello: 1, there: 2 })
+  for (const Kind of [hf.WordPiece, hf.WordLevel, hf.Unigram]) assert.equal(Kind.empty().constructor.name, Kind.name)
+  assert.throws(() => hf.WordPiece.fromFile(), { message: 'Failed to convert JavaScript value `Undefined` into rust type `String`' })
+  assert.throws(() => hf.WordPiece.fromFile({}), { message: 'Failed to convert JavaScript value `Object {}` into rust type `String`' })
 })
 
 test('huggingface: single components', () => {
@@ -317,6 +337,24 @@ test('gpt-tokenizer: limits, options and lists at their edges are what they are 
   assert.equal(await gpt.decodeAsync([0, 3e5, 1]), '!"')
   assert.equal(await code(() => decode([0, 3e5, 1])), 'ERR_TOKENLANE_UNKNOWN_ID')
   assert.equal(decode([]), '')
+})
+
+test('huggingface: tokens are added behind the largest id, and are what was said of them last', async () => {
+  const file = tiny()
+  file.model.vocab.far = 276
+  file.added_tokens.push({ ...file.added_tokens[0], id: 276, content: 'far' })
+  const tokenizer = hf.Tokenizer.fromString(JSON.stringify(file))
+  assert.equal(tokenizer.addTokens(['w1', 'w2', '', 'w1']), 2)
+  assert.deepEqual([tokenizer.tokenToId('w1'), tokenizer.tokenToId('w2'), tokenizer.idToToken(276)], [277, 278, 'far'])
+  // A special token that is added again is not special in the file any more, but is still skipped.
+  assert.equal(tokenizer.addTokens(['<s>']), 1)
+  assert.equal(tokenizer.addTokens(['<s>']), 0)
+  assert.equal(await tokenizer.decode([15, 0], true), 'h')
+  const saved = path.join(os.tmpdir(), `tokenlane-${process.pid}-added.json`)
+  tokenizer.save(saved)
+  const { added_tokens: added } = JSON.parse(fs.readFileSync(saved, 'utf8'))
+  fs.rmSync(saved)
+  assert.deepEqual(added.map(({ id, special }) => [id, special]), [[15, false], [16, true], [276, true], [277, false], [278, false]])
 })
 
 test('huggingface: padding without options is off, and padding of the file holds in every column of a batch', async () => {

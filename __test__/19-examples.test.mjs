@@ -8,6 +8,8 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+import { Tokenizer } from '../index.mjs'
+import { bert, bertConfig } from './support/bert.mjs'
 import { startHub } from './support/hub.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
 
@@ -47,6 +49,32 @@ async function whileObserved(tries) {
 async function post(address, body) {
   const response = await fetch(address, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
   return [response.status, await response.json()]
+}
+
+/** Calls `tries` with the path of the tokenizer.json of a BERT tokenizer, and returns its result. */
+function whileBertIsIn(tries) {
+  const model = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-example-'))
+  try {
+    fs.writeFileSync(path.join(model, 'tokenizer_config.json'), JSON.stringify(bertConfig()))
+    fs.writeFileSync(path.join(model, 'tokenizer.json'), bytesOf(bert()))
+    return tries(path.join(model, 'tokenizer.json'))
+  } finally {
+    fs.rmSync(model, { recursive: true })
+  }
+}
+
+const bertTokenizer = Tokenizer.fromBufferSync(bytesOf(bert()))
+const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0)
+
+/** The outputs of the models in testdata (scripts/make_onnx_model.py), without onnxruntime. */
+function embeddingOf(text) {
+  const { ids } = bertTokenizer.encode(text)
+  return [0.5, 0.25, 0.125, 0.0625].map((frequency) => ids.reduce((sum, id) => sum + Math.sin(id * frequency), 0) / ids.length)
+}
+function overlapOf(query, passage) {
+  const { ids, typeIds } = bertTokenizer.encode(query, { pair: passage })
+  const [first, second] = [0, 1].map((type) => Array.from(ids).filter((_, at) => typeIds[at] === type))
+  return first.reduce((sum, id) => sum + second.filter((other) => other === id).length, 0) / second.length
 }
 
 const TESTED = {
@@ -148,13 +176,31 @@ const TESTED = {
     }
   },
   'embeddings.mjs': () => {
-    const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-example-')), 'tokenizer.json')
-    fs.writeFileSync(file, bytesOf(tiny()))
     const model = fileURLToPath(new URL('./testdata/mean-embedding.onnx', import.meta.url))
-    const lines = output('embeddings.mjs', model, file, 'hello world', 'hello world', 'o').trimEnd().split('\n')
-    fs.rmSync(path.dirname(file), { recursive: true })
-    assert.deepEqual(lines.map((line) => line.slice(0, 11)), [' 1.00  1.00', ' 1.00  1.00', lines[2].slice(0, 11)])
-    assert.ok(lines.every((line) => /^( -?\d\.\d\d ?){3} /.test(line)) && lines[2].endsWith(' 1.00  o'))
+    const texts = ['The capital of France', 'the capital of france', 'How do I bake bread in my oven?', 'o']
+    const lines = whileBertIsIn((file) => output('embeddings.mjs', model, file, ...texts)).trimEnd().split('\n')
+    assert.ok(lines.every((line) => /^( +-?\d\.\d\d){4} {2}/.test(line)), lines.join('\n'))
+    const vectors = texts.map(embeddingOf)
+    const similarity = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
+    for (const [row, line] of lines.entries()) {
+      assert.ok(line.endsWith(`  ${texts[row]}`), line)
+      const found = line.trim().split(/ +/, texts.length).map(Number)
+      const furthest = Math.max(...found.map((value, at) => Math.abs(value - similarity(vectors[row], vectors[at]))))
+      assert.ok(furthest < 0.0051, `${line}: off by ${furthest}`)
+    }
+    assert.equal(lines[0].slice(0, 12), lines[1].slice(0, 12), 'an uncased tokenizer')
+  },
+  'reranker.mjs': () => {
+    const model = fileURLToPath(new URL('./testdata/overlap-reranker.onnx', import.meta.url))
+    const passages = ['Bake the bread in the oven, and sleep.', 'Paris is the capital city of France.', 'A dog']
+    const query = 'What is the capital of France?'
+    const printed = whileBertIsIn((file) => output('reranker.mjs', model, path.dirname(file), query, ...passages))
+    const expected = passages.map((passage) => [overlapOf(query, passage), passage]).sort(([a], [b]) => b - a)
+    assert.equal(printed, expected.map(([score, passage]) => `${score.toFixed(4).padStart(9)}  ${passage}\n`).join(''))
+    assert.equal(expected[0][1], passages[1])
+    // A long passage is cut, the query is not.
+    const long = whileBertIsIn((file) => output('reranker.mjs', model, path.dirname(file), query, 'cat '.repeat(500)))
+    assert.match(long, /^ +0\.\d+ /)
   },
 }
 

@@ -9,6 +9,7 @@ import { test } from 'node:test'
 
 import '../scripts/model-entries.mjs'
 import { Tokenizer, encodingForModel } from '../index.mjs'
+import { bert, bertConfig } from './support/bert.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-migration-'))
@@ -19,7 +20,7 @@ fs.writeFileSync(file, bytesOf(tiny()))
 const guide = fs.readFileSync(new URL('../docs/drop-ins.md', import.meta.url), 'utf8')
 
 /** Rows without a result to compare: they load, free or write. */
-const EFFECTS = /^(new Tiktoken|encoder\.free|was\.save)/
+const EFFECTS = /^(new Tiktoken|encoder\.free|was\.save|AutoTokenizer)/
 
 /**
  * The rows of a section's table with one expression on the left, and on the right one expression,
@@ -41,7 +42,8 @@ const AsyncFunction = (async () => {}).constructor
 /** The value of an expression, as plain arrays. */
 async function valueOf(expression, variables) {
   const value = await new AsyncFunction(...Object.keys(variables), `return (${expression})`)(...Object.values(variables))
-  return JSON.parse(JSON.stringify(value, (_, one) => (ArrayBuffer.isView(one) ? Array.from(one) : one)))
+  const plain = (_, one) => (ArrayBuffer.isView(one) ? Array.from(one) : typeof one === 'bigint' ? Number(one) : one)
+  return JSON.parse(JSON.stringify(value, plain))
 }
 
 async function compare(title, least, was, tokenizer, texts) {
@@ -49,9 +51,9 @@ async function compare(title, least, was, tokenizer, texts) {
   assert.ok(rows.length >= least, `${rows.length} rows of ${title}`)
   const [text, second] = texts
   const ids = tokenizer.encode(text).ids
-  const shared = { text, second, texts, special: `${text}<|endoftext|>`, ids, rows: texts.map((one) => Array.from(tokenizer.encode(one).ids)), Buffer, TextDecoder }
+  const shared = { text, second, texts, special: `${text}<|endoftext|>`, ids, pairs: texts.toReversed(), rows: texts.map((one) => Array.from(tokenizer.encode(one).ids)), Buffer, TextDecoder }
   for (const [left, right] of rows) {
-    const [before, after] = [await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }), await valueOf(right, { ...shared, tokenizer, encodingForModel })]
+    const [before, after] = [await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }), await valueOf(right, { ...shared, messages: was.messages, tokenizer, encodingForModel })]
     assert.deepEqual(after, before, `${left} is not ${right}`)
   }
 }
@@ -77,4 +79,17 @@ test('the calls of gpt-tokenizer', async () => {
 test('the calls of tokenizers', async () => {
   const { Tokenizer: Other } = await import('tokenlane/huggingface')
   await compare('tokenizers', 14, { was: Other.fromFile(file) }, await Tokenizer.fromFile(file), ['hello he', 'hell'])
+})
+
+test('the calls of @huggingface/transformers', async () => {
+  const { AutoTokenizer } = await import('tokenlane/transformers')
+  const model = path.join(folder, 'bert')
+  fs.mkdirSync(model)
+  const template = "{% for message in messages %}{{ message.content }} {{ sep_token }}{% endfor %}{{ add_generation_prompt }}"
+  fs.writeFileSync(path.join(model, 'tokenizer.json'), bytesOf(bert()))
+  fs.writeFileSync(path.join(model, 'tokenizer_config.json'), JSON.stringify({ ...bertConfig(), chat_template: template }))
+  const was = await AutoTokenizer.from_pretrained(model)
+  const tokenizer = await Tokenizer.fromFile(path.join(model, 'tokenizer.json'))
+  const messages = [{ role: 'user', content: 'the sky' }, { role: 'assistant', content: 'blue' }]
+  await compare('@huggingface/transformers', 14, { was, messages }, tokenizer, ['the capital of France', 'a dog'])
 })

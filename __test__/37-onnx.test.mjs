@@ -6,11 +6,15 @@ import { test } from 'node:test'
 
 import ort from 'onnxruntime-node'
 
+import { BertTokenizer } from 'tokenlane/transformers'
+
 import { Tokenizer } from '../index.mjs'
+import { bert, bertConfig } from './support/bert.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
 
 const FREQUENCIES = [0.5, 0.25, 0.125, 0.0625]
 const model = fileURLToPath(new URL('./testdata/mean-embedding.onnx', import.meta.url))
+const reranker = fileURLToPath(new URL('./testdata/overlap-reranker.onnx', import.meta.url))
 
 /** The output of the model (scripts/make_onnx_model.py) for rows without padding. */
 function embeddings(batch) {
@@ -39,5 +43,27 @@ test('onnxruntime accepts the tensors of a batch', async () => {
     assert.deepEqual(embedding.dims, [texts.length, FREQUENCIES.length])
     const furthest = Math.max(...expected.map((value, at) => Math.abs(value - embedding.data[at])))
     assert.ok(furthest < 1e-5, `off by ${furthest} with padding ${JSON.stringify(padding)}`)
+  }
+})
+
+/** The output of overlap-reranker.onnx (scripts/make_onnx_model.py) for a pair without padding. */
+function overlap(tokenizer, query, passage) {
+  const { ids, typeIds } = tokenizer.encode(query, { pair: passage })
+  const [first, second] = [0, 1].map((type) => ids.filter((_, at) => typeIds[at] === type))
+  const matches = Array.from(first, (id) => second.filter((other) => other === id).length)
+  return matches.reduce((sum, count) => sum + count, 0) / second.length
+}
+
+test('onnxruntime accepts the tensors of tokenlane/transformers as they are', async () => {
+  const tokenizer = new BertTokenizer(bert(), bertConfig())
+  const session = await ort.InferenceSession.create(reranker)
+  const passages = ['Paris is the capital of France.', 'Bake the bread', 'The capital city, Berlin, is in Germany; what is the river?']
+  const text = passages.map(() => 'What is the capital of France?')
+  for (const options of [{ padding: true }, { padding: 'max_length', max_length: 48 }]) {
+    const { logits } = await session.run(tokenizer(text, { text_pair: passages, ...options }))
+    const expected = passages.map((passage) => overlap(tokenizer._tokenizer.engine, text[0], passage))
+    assert.deepEqual(logits.dims, [passages.length, 1])
+    assert.deepEqual([...logits.data], [...Float32Array.from(expected)])
+    assert.ok(expected[0] > Math.max(expected[1], expected[2]))
   }
 })

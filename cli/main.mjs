@@ -53,7 +53,7 @@ async function main([name, ...args]) {
 
 async function overview() {
   const commands = await Promise.all(Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]))
-  return `Text to token ids and back, exactly, for any BPE tokenizer.
+  return `Text to token ids and back, exactly, for any tokenizer.json or tiktoken encoding.
 
 Usage:
   tokenlane COMMAND [options] [files…]

@@ -17,6 +17,9 @@ const SETTINGS = {
   fuseUnk: ['fuse_unk', boolean],
   byteFallback: ['byte_fallback', boolean],
   ignoreMerges: ['ignore_merges', boolean],
+  continuingSubwordPrefix: ['continuing_subword_prefix', text],
+  maxInputCharsPerWord: ['max_input_chars_per_word', count],
+  unkId: ['unk_id', unkId],
 }
 
 /** Converts changes to the form of the addon. */
@@ -93,6 +96,22 @@ function dropout(name, value) {
 
 function unkToken(name, value) {
   if (value !== null && typeof value !== 'string') throw wrongType(name, 'a string or null', value)
+  return value
+}
+
+function text(name, value) {
+  if (typeof value !== 'string') throw wrongType(name, 'a string', value)
+  return value
+}
+
+function count(name, value) {
+  if (typeof value !== 'number') throw wrongType(name, 'a number', value)
+  if (!Number.isSafeInteger(value) || value < 0) throw wrongValue(name, 'a whole number', value)
+  return value
+}
+
+function unkId(name, value) {
+  if (value !== null) checkId(name, value)
   return value
 }
 

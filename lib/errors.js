@@ -25,6 +25,15 @@ function wrongValue(name, expected, value) {
   return withCode(new RangeError(message), 'ERR_TOKENLANE_ARGUMENT_VALUE')
 }
 
+/** Allocates; a failure of the engine becomes the error that the addon has for it. */
+function allocated(make) {
+  try {
+    return make()
+  } catch (cause) {
+    throw error('ERR_TOKENLANE_OUT_OF_MEMORY', `out of memory: ${cause.message}`, { cause })
+  }
+}
+
 /** More tokens are needed than the caller allows. */
 const limitTooSmall = (message) => withCode(new RangeError(message), 'ERR_TOKENLANE_LIMIT_TOO_SMALL')
 
@@ -88,4 +97,4 @@ function distance(a, b) {
   return row[b.length]
 }
 
-module.exports = { withCode, error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, nearestOf, unknownOption }
+module.exports = { allocated, withCode, error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, nearestOf, unknownOption }

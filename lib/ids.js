@@ -3,7 +3,7 @@
 // Converts token ids of callers to the Uint32Arrays that the addon reads.
 
 const { Batch } = require('./batch.js')
-const { error, wrongType } = require('./errors.js')
+const { allocated, error, wrongType } = require('./errors.js')
 const { checkId, isId } = require('./options.js')
 
 /** The ids of one text. Returns a Uint32Array unchanged; checks and copies an array of numbers. */
@@ -15,7 +15,7 @@ function toIds(name, value) {
     // The name is only formatted for an error.
     if (!isId(id)) checkId(`${name}[${index}]`, id)
   }
-  return Uint32Array.from(value)
+  return allocated(() => Uint32Array.from(value))
 }
 
 /**
@@ -33,7 +33,7 @@ function toRows(value) {
   const rows = Array.from(value, (row, index) => toIds(`rows[${index}]`, row))
   const rowOffsets = new Uint32Array(rows.length + 1)
   rows.forEach((row, index) => (rowOffsets[index + 1] = rowOffsets[index] + row.length))
-  const ids = new Uint32Array(rowOffsets[rows.length])
+  const ids = allocated(() => new Uint32Array(rowOffsets[rows.length]))
   rows.forEach((row, index) => ids.set(row, rowOffsets[index]))
   return { ids, rowOffsets }
 }

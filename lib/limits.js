@@ -4,6 +4,7 @@
 // templates.
 
 const host = require('./host.js')
+const native = require('./native.js')
 const { checkKnown } = require('./options.js')
 const { inputTooLarge, wrongType, wrongValue } = require('./errors.js')
 
@@ -17,7 +18,11 @@ const CHAT_DEFAULTS = Object.freeze({
 })
 
 const current = { maxInputBytes: Infinity, maxQueuedBatches: Infinity, ...CHAT_DEFAULTS }
-const NAMES = Object.keys(current)
+/** The addon holds this limit, for all threads of the process. */
+const EXPANSION = 'maxExpansion'
+const NAMES = [...Object.keys(current), EXPANSION]
+/** The addon's value for no limit. */
+const NO_LIMIT = 0xffff_ffff
 
 const limits = Object.freeze({
   get maxInputBytes() {
@@ -35,17 +40,25 @@ const limits = Object.freeze({
   get maxChatOutput() {
     return current.maxChatOutput
   },
+  get maxExpansion() {
+    const factor = native.maxExpansion()
+    return factor >= NO_LIMIT ? Infinity : factor
+  },
   configure(options) {
     checkKnown(options, NAMES)
     const wanted = NAMES.filter((name) => options[name] !== undefined).map((name) => [name, limit(name, options[name])])
     // All values are checked before any limit changes.
-    for (const [name, value] of wanted) current[name] = value
+    for (const [name, value] of wanted) {
+      if (name === EXPANSION) native.setMaxExpansion(Math.min(value, NO_LIMIT))
+      else current[name] = value
+    }
   },
 })
 
 function limit(name, value) {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
   const whole = value === Infinity || Number.isSafeInteger(value)
+  if (name === EXPANSION && value === 0) throw wrongValue(name, 'a whole number, 1 or more, or Infinity', value)
   if (!whole || value < 0) throw wrongValue(name, 'a whole number, 0 or more, or Infinity', value)
   return value
 }

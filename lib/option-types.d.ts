@@ -185,9 +185,9 @@ export interface SplitOptions extends CountOptions {
   overlap?: number | undefined
   /**
    * Where pieces end: `'token'`: as late as possible; `'sentence'`: after the last sentence that
-   * fits, by Unicode's rules (`Intl.Segmenter`; in a Node without it, after `.`, `!` or `?` and
-   * white space); `'line'`: after the last line that fits. A sentence or line that is longer than a
-   * piece is split as with `'token'`. Default `'token'`.
+   * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too); `'line'`: after the last
+   * line that fits. A sentence or line that is longer than a piece is split as with `'token'`.
+   * Default `'token'`.
    */
   boundary?: 'token' | 'sentence' | 'line' | undefined
 }
@@ -202,6 +202,15 @@ export interface BlockSplitOptions extends Omit<SplitOptions, 'boundary'> {
    * {@link Tokenizer.splitStream} does not have them. No default.
    */
   boundary: 'paragraph' | 'markdown'
+}
+
+/** Options of {@link Tokenizer.splitAsync}. */
+export interface SplitAsyncOptions extends SplitOptions {
+  /**
+   * Stops the call, whether it waits or runs: the promise rejects with `signal.reason` at once, the
+   * thread stops soon after. Default none.
+   */
+  signal?: AbortSignal | undefined
 }
 
 /** A part of a text. */
@@ -350,9 +359,11 @@ export interface AddedToken {
   /** The text. An empty one is ignored, as in Hugging Face's library. */
   content: string
   /**
-   * The id that it has to get; by default any. In a tokenizer.json the id is that of the
-   * vocabulary's token of this name, else the next free one, and another wish is a `RangeError`
-   * (`ERR_TOKENLANE_ARGUMENT_VALUE`). Beside ranks it may be any free id.
+   * The id that it has to get; by default any. In a tokenizer.json, a token of the vocabulary keeps
+   * its id; the others get consecutive ids after the largest one of the tokens added before, or
+   * after the number of tokens in the vocabulary if that is larger, as in Hugging Face's library.
+   * Another wish is a `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`). Beside ranks it may be any free
+   * id, and the default is one more than any id in use.
    */
   id?: number | undefined
   /** Skipped by `skipSpecialTokens`, and subject to the option `specialTokens`. Default `false`. */
@@ -376,8 +387,9 @@ export type Component = Readonly<Record<string, unknown>>
 /** Changes of {@link Tokenizer.with}. Components that are not named stay. */
 export interface Changes {
   /**
-   * Tokens to add; a string is the content. An existing added token takes these settings; a special
-   * one stays special.
+   * Tokens to add; a string is the content. An existing added token takes these settings. If it was
+   * special, calls go on treating it as special, while {@link Tokenizer.toBuffer} writes what was
+   * said last, as in Hugging Face's library.
    */
   addedTokens?: readonly (string | AddedToken)[] | undefined
   /** The normalizer; `null` removes it. */
@@ -396,18 +408,30 @@ export interface Changes {
   padding?: Padding | false | null | undefined
 }
 
-/** Settings of a tokenizer.json's model that can be changed. Settings that are not named stay. */
+/**
+ * Settings of a tokenizer.json's model that can be changed. Settings that are not named stay. A
+ * setting that the kind of model does not have throws `ERR_TOKENLANE_UNSUPPORTED`.
+ */
 export interface ModelChanges {
-  /** The probability that a merge is skipped; 0 or `null` for none. */
+  /** BPE: the probability that a merge is skipped; 0 or `null` for none. */
   dropout?: number | null | undefined
-  /** The token for unknown characters; `null`: they are dropped. */
+  /**
+   * BPE: the token for unknown characters; `null`: they are dropped. WordPiece and WordLevel: the
+   * token for unknown words, a string.
+   */
   unkToken?: string | null | undefined
-  /** Merge consecutive unknown tokens into one. */
+  /** BPE: merge consecutive unknown tokens into one. */
   fuseUnk?: boolean | undefined
-  /** Encode unknown characters as the tokens of their bytes, `<0x00>` to `<0xFF>`. */
+  /** BPE and Unigram: encode unknown characters as the tokens of their bytes, `<0x00>` to `<0xFF>`. */
   byteFallback?: boolean | undefined
-  /** A word that is itself a token is not merged. */
+  /** BPE: a word that is itself a token is not merged. */
   ignoreMerges?: boolean | undefined
+  /** WordPiece: the start of tokens that continue a word. */
+  continuingSubwordPrefix?: string | undefined
+  /** WordPiece: a word of more code points is unknown. */
+  maxInputCharsPerWord?: number | undefined
+  /** Unigram: the id of the unknown token; `null`: unknown characters are an error. */
+  unkId?: number | null | undefined
 }
 
 /** The result of {@link Tokenizer.stats}. All threads share the tokenizer and its figures. */
@@ -420,4 +444,6 @@ export interface TokenizerStats {
   cacheHits: number
   /** Words not found, which the model had to encode. */
   cacheMisses: number
+  /** How many bytes of text idle encoders have encoded, in all their calls. */
+  encodedBytes: number
 }

@@ -47,6 +47,7 @@ const KNOWN = {
   encodeBatchSync: BATCH,
   count: ['addSpecialTokens', 'specialTokens'],
   split: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens'],
+  splitAsync: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens', 'signal'],
   countBatch: ['addSpecialTokens', 'specialTokens', 'signal', 'threads'],
   countBatchSync: ['addSpecialTokens', 'specialTokens', 'threads'],
   decode: ['skipSpecialTokens'],
@@ -163,17 +164,18 @@ function paddingOption(value) {
   return { length, multipleOf, left: direction === 'left', padId, padTypeId, padToken }
 }
 
-/** Where a text is to be split; `flags` and the rest are for counting pieces. */
-function splitOptions(options) {
+/** How a text is to be split, as src/split.rs takes it, and the flags and the rest for counting pieces. */
+function splitOptions(options, known = KNOWN.split) {
   checkObject(options)
   const { maxTokens, overlap = 0, boundary = 'token' } = options
-  const flags = encodeFlags(options, KNOWN.split, ONE_TEXT)
+  const flags = encodeFlags(options, known, ONE_TEXT)
   count('maxTokens', maxTokens)
   if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
   count('overlap', overlap)
   if (overlap >= maxTokens) throw wrongValue('overlap', `less than maxTokens (${maxTokens})`, overlap)
   oneOf('boundary', boundary, BOUNDARIES)
-  return { maxTokens, overlap, boundary, flags, extra: extraOptions(flags, options) }
+  const limits = { maxTokens, overlap, boundary: BOUNDARIES.indexOf(boundary) }
+  return { limits, flags, extra: extraOptions(flags, options), signal: signalOption(options.signal) }
 }
 
 /** A number of tokens. */

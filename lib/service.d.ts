@@ -1,6 +1,9 @@
 // Settings for all tokenizers of a service: limits, and the memory of results.
 
-/** Limits of calls. Each JS thread has its own. By default there are only those of chat templates. */
+/**
+ * Limits of calls. Each JS thread has its own, except for `maxExpansion`. By default there are only those
+ * of chat templates and of what files make of a text.
+ */
 export interface Limits {
   /**
    * The maximum of bytes of UTF-8 that one call encodes, counts, truncates or splits, over all its
@@ -33,6 +36,16 @@ export interface Limits {
    */
   readonly maxChatOutput: number
   /**
+   * How many times longer than its input the text may become that the components of a file make of it:
+   * normalizer, pre-tokenizer, tokens as strings and decoder, in bytes of UTF-8; of the parts that
+   * truncation cuts a text into, in tokens. An id that is decoded counts as 64 bytes of input. Output of
+   * 64 KiB (encoding), 1 MiB (decoding) or 4,194,304 tokens (truncation) is always allowed. More is
+   * `ERR_TOKENLANE_OUTPUT_LIMIT`, before the output is made; the error has the properties `component`,
+   * `reached` and `limit`. From 1. It holds for all threads of the process. Default 32: the longest that
+   * real files make of a text is 26 times its length.
+   */
+  readonly maxExpansion: number
+  /**
    * Sets the named limits, from the next call on. A value that is neither a whole number from 0 nor
    * `Infinity` is an error (`ERR_TOKENLANE_ARGUMENT_TYPE`, `ERR_TOKENLANE_ARGUMENT_VALUE`), and no
    * limit changes.
@@ -43,6 +56,7 @@ export interface Limits {
     maxChatWork?: number | undefined
     maxChatMemory?: number | undefined
     maxChatOutput?: number | undefined
+    maxExpansion?: number | undefined
   }): void
 }
 

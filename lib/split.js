@@ -1,51 +1,70 @@
 'use strict'
 
-// Cuts a text into pieces of so many tokens, as the text comes. What is decided of a piece is decided from a window of the
-// text that starts with it and whose length does not depend on how the text came: a stream and a whole text give the same.
+// Pieces of a text, from the numbers that the addon gives: of a whole text, or of one that comes bit by bit.
 
 const { limitTooSmall, wrongType } = require('./errors.js')
-const { charactersUpTo } = require('./prefix.js')
 
-/** How much of the text is looked at for a piece, in UTF-16 units a token; twice as much where that is not enough. */
-const UNITS_PER_TOKEN = 12
-const LEAST_WINDOW = 256
-/** How many boundaries are tried, from the last one within the limit. */
-const MOST_TRIED = 16
+// Why the addon gave no more pieces, as src/split.rs says it.
+const SPECIAL_TOKENS = 1
+const CHARACTER = 2
 
+/** How many UTF-16 units of a stream are waited for at least, and how many for each id of a piece. */
+const LEAST_WAIT = 256
+const UNITS_PER_TOKEN = 4
+
+/** What the addon is asked for a text that is there as a whole. */
+const whole = (limits) => ({ ...limits, start: 0, covered: 0, isEnd: true })
+
+/** The pieces that the addon found in `text`, which starts at `before` in the whole text; how far it came, and the error there. */
+function piecesOf(text, found, limits, before = 0) {
+  const numbers = new Uint32Array(found)
+  const end = numbers.length - 3
+  const pieces = new Array(end / 3)
+  for (let at = 0; at < end; at += 3) {
+    const [start, stop, count] = [numbers[at], numbers[at + 1], numbers[at + 2]]
+    pieces[at / 3] = { text: text.slice(start, stop), start: before + start, end: before + stop, count }
+  }
+  const [start, covered, stopped] = [numbers[end], numbers[end + 1], numbers[end + 2]]
+  return { pieces, start, covered, failure: failureOf(stopped, text, start, limits) }
+}
+
+function failureOf(stopped, text, start, { maxTokens }) {
+  if (stopped === SPECIAL_TOKENS) return limitTooSmall(`the special tokens around a text are more than ${maxTokens}`)
+  if (stopped !== CHARACTER) return undefined
+  const character = String.fromCodePoint(text.codePointAt(start))
+  return limitTooSmall(`the character ${JSON.stringify(character)} has more than ${maxTokens} tokens`)
+}
+
+/** Splits a text that comes bit by bit. */
 class Splitter {
   #limits
-  #tokenizer
-  /** What is left of the text; the next piece starts at `#start`. */
+  #split
+  /** What is not in pieces yet, or is needed for the next one. */
   #text = ''
-  #start = 0
   /** Where in the whole text `#text` starts. */
   #before = 0
-  /** Where the piece before ends. */
+  /** Where in `#text` the piece before ends. */
   #covered = 0
-  #hasEnded = false
+  /** How many units of text make it worth to look again: each look takes time for all of them. */
+  #wanted
 
-  constructor(limits, tokenizer) {
+  /** `split` is the addon's, with a text and what is wanted of it. */
+  constructor(limits, split) {
     this.#limits = limits
-    this.#tokenizer = tokenizer
+    this.#split = split
+    this.#wanted = this.#least()
   }
 
-  /** Takes more of the text; gives the pieces that are certain. */
+  /** Takes more of the text; gives the pieces that do not depend on what comes next. */
   *push(text) {
     if (typeof text !== 'string') throw wrongType('text', 'a string', text)
-    if (this.#start > 0) {
-      this.#text = this.#text.slice(this.#start)
-      this.#before += this.#start
-      this.#covered -= this.#start
-      this.#start = 0
-    }
     this.#text += text
-    yield* this.#pieces()
+    if (this.#text.length >= this.#wanted) yield* this.#pieces(false)
   }
 
   /** Gives the rest of the pieces. */
   *end() {
-    this.#hasEnded = true
-    yield* this.#pieces()
+    yield* this.#pieces(true)
   }
 
   toTransformStream() {
@@ -58,99 +77,23 @@ class Splitter {
     })
   }
 
-  *#pieces() {
-    while (this.#start < this.#text.length) {
-      const piece = this.#piece(this.#start)
-      if (piece === undefined) return
-      if (piece.length + this.#start <= this.#covered && this.#start < this.#covered) {
-        // The overlap left no room for anything new.
-        this.#start = this.#covered
-        continue
-      }
-      const start = this.#start
-      const end = start + piece.length
-      const text = this.#text.slice(start, end)
-      const { maxTokens, overlap } = this.#limits
-      yield { text, start: this.#before + start, end: this.#before + end, count: piece.count }
-      this.#covered = end
-      const isLast = this.#hasEnded && end === this.#text.length
-      this.#start = overlap > 0 && maxTokens > 1 && !isLast ? start + this.#overlapStart(text) : end
-    }
+  *#pieces(isEnd) {
+    // Half of a character may be there: its other half comes next.
+    const last = this.#text.charCodeAt(this.#text.length - 1)
+    const text = !isEnd && (last & 0xfc00) === 0xd800 ? this.#text.slice(0, -1) : this.#text
+    const request = { ...this.#limits, start: 0, covered: this.#covered, isEnd }
+    const { pieces, start, covered, failure } = piecesOf(text, this.#split(text, request), this.#limits, this.#before)
+    this.#text = this.#text.slice(start)
+    this.#before += start
+    this.#covered = Math.max(0, covered - start)
+    this.#wanted = Math.max(this.#least(), 2 * this.#text.length)
+    yield* pieces
+    if (failure !== undefined) throw failure
   }
 
-  /** Length and number of tokens of the piece at `start`; nothing if that depends on text that has not come yet. */
-  #piece(start) {
-    const { maxTokens, boundary } = this.#limits
-    for (let units = Math.max(LEAST_WINDOW, maxTokens * UNITS_PER_TOKEN); ; units *= 2) {
-      const left = this.#text.length - start
-      if (left <= units && !this.#hasEnded) return undefined
-      const window = this.#text.slice(start, start + (left <= units ? left : charactersUpTo(this.#text, units, start)))
-      const [length, count] = this.#tokenizer.longestPrefix(window)
-      const isWhole = length === window.length
-      if (isWhole && left > units) continue
-      if (length === 0) {
-        const character = String.fromCodePoint(window.codePointAt(0))
-        throw limitTooSmall(`the character ${JSON.stringify(character)} has more than ${maxTokens} tokens`)
-      }
-      if (isWhole || boundary === 'token') return { length, count }
-      return this.#bestBoundary(window, length) ?? { length, count }
-    }
-  }
-
-  /** The last boundary up to `most`; what ends there can have more tokens than a longer piece. */
-  #bestBoundary(window, most) {
-    const ends = boundaries(window, this.#limits.boundary, most)
-    for (const length of ends.slice(-MOST_TRIED).reverse()) {
-      const count = this.#tokenizer.count(window.slice(0, length))
-      if (count <= this.#limits.maxTokens) return { length, count }
-    }
-    return undefined
-  }
-
-  /** Where in a piece the next one starts: the most that is within `overlap` tokens, of whole sentences or lines. */
-  #overlapStart(piece) {
-    const { overlap, boundary } = this.#limits
-    const offsets = this.#tokenizer.bareOffsets(piece)
-    const tokens = offsets.length / 2
-    const starts = new Set()
-    for (let token = Math.max(0, tokens - overlap); token < tokens; token++) starts.add(offsets[2 * token])
-    const first = starts.size > 0 ? Math.min(...starts) : piece.length
-    const allowed = boundary === 'token' ? starts : boundaries(piece, boundary, piece.length)
-    const within = [...allowed].filter((start) => start > 0 && start >= first).sort((a, b) => a - b)
-    return within.find((start) => this.#tokenizer.bareCount(piece.slice(start)) <= overlap) ?? piece.length
+  #least() {
+    return Math.max(LEAST_WAIT, UNITS_PER_TOKEN * this.#limits.maxTokens)
   }
 }
 
-/** Where sentences or lines end, up to `most`; not the end of the text itself. */
-function boundaries(text, kind, most) {
-  const ends = []
-  for (const end of kind === 'line' ? lineEnds(text) : sentenceEnds(text)) {
-    if (end > most || end === text.length) break
-    ends.push(end)
-  }
-  return ends
-}
-
-function* lineEnds(text) {
-  for (const { 0: found, index } of text.matchAll(/\r\n|[\n\r\u2028\u2029]/g)) yield index + found.length
-}
-
-// Made when it is needed: it takes three mebibytes.
-let sentences
-
-function* sentenceEnds(text) {
-  if (globalThis.Intl?.Segmenter === undefined) {
-    yield* plainSentenceEnds(text)
-    return
-  }
-  // The rules of one language, so that the machine's own does not decide where a text is cut.
-  sentences ??= new Intl.Segmenter('en', { granularity: 'sentence' })
-  for (const { segment, index } of sentences.segment(text)) yield index + segment.length
-}
-
-/** For a Node without Unicode's rules: behind a full stop and white space, and behind a line. */
-function* plainSentenceEnds(text) {
-  for (const { 0: found, index } of text.matchAll(/[.!?…]+["'”’)\]]*\s+|[。！？]+[」』”’]*\s*|\n+/g)) yield index + found.length
-}
-
-module.exports = { Splitter, plainSentenceEnds }
+module.exports = { Splitter, piecesOf, whole }

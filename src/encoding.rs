@@ -3,17 +3,18 @@
 use napi::Env;
 use napi::bindgen_prelude::{Either3, External, Unknown};
 use napi_derive::napi;
+use tokenlane_core::memory::{Grow, OutOfMemory};
 use tokenlane_core::{Columns, Encoding};
 
 use crate::error::{Class, Failure, caught};
 use crate::load::Handle;
 use crate::memory::{Bytes, Words};
-use crate::node_api::{self, JsText};
+use crate::node_api::{self, JsTexts};
 use crate::options::{self, COLUMNS, Extra};
 use crate::text;
 
 /// A column on its way to JS.
-pub type Column = Either3<Words, Bytes, Vec<JsText>>;
+pub type Column = Either3<Words, Bytes, JsTexts>;
 
 /// Two numbers behind the last column are no columns: all rows,
 const ROWS: usize = COLUMNS.len();
@@ -49,9 +50,9 @@ pub fn column(
         };
         let mut rows = rows(handle, &value, &pair, flags, extra, column)?;
         Ok(match which {
-            ROWS => Either3::A(all_rows(&rows).into()),
-            RANGES => Either3::A(rows.iter().flat_map(ranges_of).collect::<Vec<_>>().into()),
-            _ => taken(&mut rows, column),
+            ROWS => Either3::A(all_rows(&rows)?.try_into()?),
+            RANGES => Either3::A(ranges(&rows)?.try_into()?),
+            _ => taken(&mut rows, column)?,
         })
     });
     result.map_err(|failure| node_api::js_error(env, &failure))
@@ -79,16 +80,18 @@ pub fn numbers(
         let mut rows = rows(handle, &value, &pair, flags, extra, offsets | others | masks)?;
         let mut words = vec![rows.iter().map(Encoding::len).sum::<usize>() as u32];
         for column in [Columns::OFFSETS, Columns::TYPE_IDS, Columns::WORD_IDS, Columns::SEQUENCE_IDS] {
-            rows.iter_mut().for_each(|row| words.append(&mut row.take_u32(column)));
+            rows.iter_mut().try_for_each(|row| append(&mut words, row.take_u32(column)))?;
         }
         let mut bytes = vec![];
         for column in [Columns::SPECIAL_TOKENS_MASK, Columns::ATTENTION_MASK] {
-            rows.iter_mut().for_each(|row| bytes.append(&mut row.take_u8(column)));
+            rows.iter_mut().try_for_each(|row| append(&mut bytes, row.take_u8(column)))?;
         }
+        bytes.try_grow(size_of::<u32>())?;
         bytes.resize(bytes.len().next_multiple_of(size_of::<u32>()), 0);
+        words.try_grow(bytes.len() / size_of::<u32>())?;
         words.extend(bytes.as_chunks().0.iter().map(|&word| u32::from_ne_bytes(word)));
-        words.extend(rows.iter().flat_map(ranges_of));
-        Ok(words.into())
+        append(&mut words, ranges(&rows)?)?;
+        Ok(words.try_into()?)
     });
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
@@ -106,31 +109,42 @@ fn rows(
     text::with_input(value, pair, options::has_words(flags), |input| {
         let mut encoding = handle.tokenizer.encode_input(input, &options)?;
         let parts = encoding.take_overflowing();
-        Ok(std::iter::once(encoding).chain(parts).collect())
+        let mut rows = vec![];
+        rows.try_grow(1 + parts.len())?;
+        rows.push(encoding);
+        rows.extend(parts);
+        Ok(rows)
     })
 }
 
 /// A column taken out of all rows.
-fn taken(rows: &mut [Encoding], column: Columns) -> Column {
-    match column {
-        Columns::TOKENS => Either3::C(rows.iter_mut().flat_map(Encoding::take_tokens).map(JsText::from).collect()),
+fn taken(rows: &mut [Encoding], column: Columns) -> Result<Column, OutOfMemory> {
+    Ok(match column {
+        Columns::TOKENS => Either3::C(end_to_end(rows, Encoding::take_tokens)?.try_into()?),
         Columns::SPECIAL_TOKENS_MASK | Columns::ATTENTION_MASK => {
-            Either3::B(end_to_end(rows, |row| row.take_u8(column)).into())
+            Either3::B(end_to_end(rows, |row| row.take_u8(column))?.try_into()?)
         }
-        _ => Either3::A(end_to_end(rows, |row| row.take_u32(column)).into()),
-    }
+        _ => Either3::A(end_to_end(rows, |row| row.take_u32(column))?.try_into()?),
+    })
 }
 
 /// What all rows have; that of the first is not copied.
-fn end_to_end<T>(rows: &mut [Encoding], take: impl Fn(&mut Encoding) -> Vec<T>) -> Vec<T> {
+fn end_to_end<T>(rows: &mut [Encoding], take: impl Fn(&mut Encoding) -> Vec<T>) -> Result<Vec<T>, OutOfMemory> {
     let mut rows = rows.iter_mut();
     let mut all = rows.next().map(&take).unwrap_or_default();
-    rows.for_each(|row| all.append(&mut take(row)));
-    all
+    rows.try_for_each(|row| append(&mut all, take(row)))?;
+    Ok(all)
 }
 
-fn all_rows(rows: &[Encoding]) -> Vec<u32> {
+fn append<T>(all: &mut Vec<T>, mut more: Vec<T>) -> Result<(), OutOfMemory> {
+    all.try_grow(more.len())?;
+    all.append(&mut more);
+    Ok(())
+}
+
+fn all_rows(rows: &[Encoding]) -> Result<Vec<u32>, OutOfMemory> {
     let mut words = vec![rows.len() as u32];
+    words.try_grow(rows.iter().map(|row| 2 + row.own_overflow().len() + row.len()).sum())?;
     let mut end = 0;
     words.extend(rows.iter().map(|row| {
         end += row.len() as u32;
@@ -141,11 +155,16 @@ fn all_rows(rows: &[Encoding]) -> Vec<u32> {
         words.extend_from_slice(row.own_overflow());
     }
     rows.iter().for_each(|row| words.extend_from_slice(row.ids()));
-    words
+    Ok(words)
 }
 
-fn ranges_of(encoding: &Encoding) -> Vec<u32> {
-    let ranges = encoding.sequence_ranges();
-    let each = ranges.iter().flat_map(|(sequence, range)| [*sequence, range.start as u32, range.end as u32]);
-    std::iter::once(ranges.len() as u32).chain(each).collect()
+/// The sequence ranges of all rows: of each how many there are, then sequence, start and end of each range.
+fn ranges(rows: &[Encoding]) -> Result<Vec<u32>, OutOfMemory> {
+    let mut words = vec![];
+    for ranges in rows.iter().map(Encoding::sequence_ranges) {
+        words.try_grow(1 + 3 * ranges.len())?;
+        words.push(ranges.len() as u32);
+        words.extend(ranges.iter().flat_map(|(sequence, range)| [*sequence, range.start as u32, range.end as u32]));
+    }
+    Ok(words)
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokenlane_core::batch::BatchError;
+use tokenlane_core::memory::OutOfMemory;
 use tokenlane_core::{DecodeError, EncodeError, LoadError, SaveError};
 
 /// Which class of JS error a failure becomes.
@@ -28,12 +29,25 @@ pub struct Failure {
     pub message: String,
     /// `error.row`: the row of a batch that failed, from 0.
     pub row: Option<usize>,
+    /// `error.component`, `error.reached` and `error.limit`: what exceeds the output limit.
+    pub exceeded: Option<Exceeded>,
+}
+
+/// What made more output than a file may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exceeded {
+    /// In words.
+    pub component: &'static str,
+    /// What it would have come to.
+    pub reached: usize,
+    /// What is allowed.
+    pub limit: usize,
 }
 
 impl Failure {
     /// A failure of no row in particular.
     pub fn new(class: Class, code: &'static str, message: impl Into<String>) -> Self {
-        Self { class, code, message: message.into(), row: None }
+        Self { class, code, message: message.into(), row: None, exceeded: None }
     }
 
     /// An argument of the wrong kind.
@@ -70,6 +84,12 @@ impl Failure {
     }
 }
 
+impl From<OutOfMemory> for Failure {
+    fn from(error: OutOfMemory) -> Self {
+        Self::new(Class::Error, "ERR_TOKENLANE_OUT_OF_MEMORY", error.to_string())
+    }
+}
+
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         let class = match error {
@@ -97,7 +117,11 @@ impl From<EncodeError> for Failure {
             | EncodeError::PaddingTooLong { .. } => Class::Range,
             _ => Class::Error,
         };
-        Self::new(class, error.code(), error.to_string())
+        let exceeded = match error {
+            EncodeError::OutputLimit { component, reached, limit } => Some(Exceeded { component, reached, limit }),
+            _ => None,
+        };
+        Self { exceeded, ..Self::new(class, error.code(), error.to_string()) }
     }
 }
 
@@ -107,7 +131,11 @@ impl From<DecodeError> for Failure {
             DecodeError::UnknownId { .. } => Class::Range,
             _ => Class::Error,
         };
-        Self::new(class, error.code(), error.to_string())
+        let exceeded = match error {
+            DecodeError::OutputLimit { reached, limit } => Some(Exceeded { component: "the decoder", reached, limit }),
+            _ => None,
+        };
+        Self { exceeded, ..Self::new(class, error.code(), error.to_string()) }
     }
 }
 
@@ -124,12 +152,15 @@ impl From<BatchError> for Failure {
     }
 }
 
-/// Runs `work`; a panic inside becomes a failure.
+/// Runs `work`; a panic inside becomes a failure, and so does an allocation that failed and unwound.
 ///
 /// Nothing that `work` touches is looked at again after a panic except tokenizers, which are immutable apart from caches
 /// that the core keeps consistent, and scratch that is cleared before each use.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        if let Some(&error) = payload.downcast_ref::<OutOfMemory>() {
+            return Err(error.into());
+        }
         let message = payload
             .downcast_ref::<&str>()
             .copied()
@@ -142,6 +173,7 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokenlane_core::memory::Grow;
 
     #[test]
     fn a_message_that_names_something_very_long_is_told_by_its_ends() {
@@ -157,6 +189,19 @@ mod tests {
         let failure = caught::<()>(|| panic!("seven {}", 7)).expect_err("it panicked");
         assert_eq!(failure.code, "ERR_TOKENLANE_PANIC");
         assert!(failure.message.ends_with("seven 7"), "{}", failure.message);
+    }
+
+    #[test]
+    fn memory_that_is_missing_is_no_defect() {
+        let failure = caught::<()>(|| {
+            Vec::<u64>::new().grow(usize::MAX / 16);
+            Ok(())
+        });
+        let failure = failure.expect_err("nobody has that much");
+        assert_eq!(failure.code, "ERR_TOKENLANE_OUT_OF_MEMORY");
+        assert!(failure.message.contains(&(usize::MAX / 16 * 8).to_string()), "{}", failure.message);
+        let row = Failure::from(BatchError::from(OutOfMemory { bytes: 7 }));
+        assert_eq!((row.code, row.class), ("ERR_TOKENLANE_OUT_OF_MEMORY", Class::Error));
     }
 
     #[test]

@@ -6,11 +6,11 @@
 //! 2. [`text`]: strings are copied once, as UTF-16, on the JS thread, into an arena that any worker may read.
 //! 3. [`line`]: at most two batches run in the process at a time; the others stand in line, first come, first served.
 //! 4. [`task`]: what runs on the libuv threadpool: a panic becomes an error, the place in the line is given back.
-//! 5. [`tokenizer`], [`bounded`], [`batch`], [`change`]: the calls themselves: one text, many, a tokenizer as a whole.
+//! 5. [`tokenizer`], [`bounded`], [`split`], [`batch`], [`change`]: the calls themselves: one text, many, a tokenizer as a whole.
 //! 6. [`memory`]: ids go to JS as one ArrayBuffer over the core's own memory, without a copy.
 //! 7. [`error`]: the one place where an error of any kind becomes a JS error with a stable code.
 //!
-//! [`registry`] lets every thread that loads the same bytes share one tokenizer. [`node_api`] holds every raw call into
+//! [`limits`] are those that the core has for all threads. [`registry`] lets every thread that loads the same bytes share one tokenizer. [`node_api`] holds every raw call into
 //! Node, [`allocator`] those into mimalloc, and nothing else of this crate is unsafe.
 
 #![deny(unsafe_code)]
@@ -23,12 +23,14 @@ mod bounded;
 mod change;
 mod encoding;
 mod error;
+mod limits;
 mod line;
 mod load;
 mod memory;
 mod node_api;
 mod options;
 mod registry;
+mod split;
 mod stream;
 mod task;
 mod text;

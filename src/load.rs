@@ -9,6 +9,7 @@ use std::sync::Arc;
 use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
+use tokenlane_core::memory::Grow;
 use tokenlane_core::{RankDefinition, Tokenizer};
 
 use crate::allocator;
@@ -110,9 +111,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let metadata = file.metadata().map_err(|error| cannot_read(path, &error))?;
     check_regular(path, &metadata)?;
     let mut bytes = Vec::new();
-    let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
-    let reserved = bytes.try_reserve_exact(size).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory));
-    reserved.and_then(|()| file.read_to_end(&mut bytes)).map_err(|error| cannot_read(path, &error))?;
+    let no_memory = |error| Failure::from(error).within(&format!("cannot read {}", path.display()));
+    // One byte more, so that the end is found without growing.
+    let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX).saturating_add(1);
+    bytes.try_grow(size).map_err(no_memory)?;
+    file.read_to_end(&mut bytes).map_err(|error| cannot_read(path, &error))?;
     Ok(bytes)
 }
 
@@ -171,7 +174,7 @@ fn load_now(env: Env, source: Source, options: LoadOptions) -> napi::Result<Exte
 }
 
 fn copy_of(env: Env, bytes: &Unknown<'_>) -> napi::Result<Source> {
-    text::copy_bytes("bytes", bytes).map(Source::Bytes).map_err(|failure| node_api::js_error(env, &failure))
+    caught(|| text::copy_bytes("bytes", bytes)).map(Source::Bytes).map_err(|failure| node_api::js_error(env, &failure))
 }
 
 /// Loads a file on the threadpool.

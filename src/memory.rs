@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 
 use napi::Env;
 use napi_derive::napi;
-use tokenlane_core::memory::{self, Advice, AllocStep, Collection, Collector, Kind, Plain, Settings, Slab, StepCost};
+use tokenlane_core::memory::{
+    self, Advice, AllocStep, Collection, Collector, Kind, OutOfMemory, Plain, Settings, Slab, StepCost,
+};
 
 use crate::allocator;
 use crate::error::{Class, Failure};
@@ -48,16 +50,25 @@ pub type Words = Values<u32>;
 /// They become a Uint8Array.
 pub type Bytes = Values<u8>;
 
-impl<T: Plain> From<&[T]> for Values<T> {
+impl<T: Plain> TryFrom<&[T]> for Values<T> {
+    type Error = OutOfMemory;
+
     /// Done by the thread that made them: many values move into the pool, so that JS gets them without another copy.
-    fn from(values: &[T]) -> Self {
-        if size_of_val(values) <= SMALL { Self::Plain(values.to_vec()) } else { Self::Pooled(Slab::from(values)) }
+    fn try_from(values: &[T]) -> Result<Self, OutOfMemory> {
+        if size_of_val(values) <= SMALL {
+            return Ok(Self::Plain(values.to_vec()));
+        }
+        let mut slab = Slab::try_with_capacity(values.len())?;
+        slab.extend_from_slice(values);
+        Ok(Self::Pooled(slab))
     }
 }
 
-impl<T: Plain> From<Vec<T>> for Values<T> {
-    fn from(values: Vec<T>) -> Self {
-        if size_of_val(&values[..]) <= SMALL { Self::Plain(values) } else { Self::from(&values[..]) }
+impl<T: Plain> TryFrom<Vec<T>> for Values<T> {
+    type Error = OutOfMemory;
+
+    fn try_from(values: Vec<T>) -> Result<Self, OutOfMemory> {
+        if size_of_val(&values[..]) <= SMALL { Ok(Self::Plain(values)) } else { Self::try_from(&values[..]) }
     }
 }
 
@@ -344,6 +355,7 @@ pub fn prepare_memory(env: Env) -> napi::Result<()> {
         memory::set_collector(&LaterOnTheJsThread);
         memory::configure(Settings::from_env().map_err(unknown)?);
         allocator::keep_freed_memory();
+        node_api::look_at_limits();
         Ok(())
     });
     prepared.as_ref().map_err(|failure| node_api::js_error(env, failure)).copied()?;
@@ -415,7 +427,7 @@ mod tests {
             slab.resize(words, 7);
             Words::Pooled(slab)
         };
-        assert!(Loan::take(Words::from(vec![7; 4])).is_err(), "few words are copied");
+        assert!(Loan::take(Words::try_from(vec![7; 4]).expect("there is memory")).is_err(), "few words are copied");
         assert!(Loan::take(Words::Plain(vec![7; 1 << 20])).is_err(), "words that are not the pool's are copied");
         let half = most_lent() / size_of::<u32>() / 2;
         let first = Loan::take(pooled(half)).expect("half of what may be lent");

@@ -14,13 +14,15 @@ use std::slice;
 
 use napi::bindgen_prelude::{External, ToNapiValue, TypeName, Unknown};
 use napi::{Env, JsValue, Status, ValueType, sys};
-use tokenlane_core::memory::{Plain, Slab};
+use tokenlane_core::memory::{self, Grow, OutOfMemory, Plain, Slab};
 
 use crate::encoding::Column;
 use crate::error::{Class, Failure};
 use crate::memory::{Bytes, Loan, Values, Words};
 use strings::new_utf8;
-pub use strings::{Fit, JsText, append_ascii, append_utf16, is_ascii, utf16_length};
+pub use strings::{
+    Fit, JsText, JsTexts, append_ascii, append_utf16, is_ascii, look_at_limits, require_flat, utf16_length,
+};
 
 mod strings;
 
@@ -105,6 +107,14 @@ pub enum Refused {
     Resizable,
     /// Its buffer is a SharedArrayBuffer, which other threads may write.
     Shared,
+    /// There is no memory for a copy.
+    NoMemory(OutOfMemory),
+}
+
+impl From<OutOfMemory> for Refused {
+    fn from(error: OutOfMemory) -> Self {
+        Self::NoMemory(error)
+    }
 }
 
 /// The memory of a typed array, just now.
@@ -173,6 +183,7 @@ impl View {
 /// Appends the bytes of a Uint8Array to `bytes` and returns how many they are.
 pub fn append_bytes(value: &Unknown<'_>, bytes: &mut Vec<u8>) -> Result<usize, Refused> {
     let view = View::of(value, sys::TypedarrayType::uint8_array, 1)?;
+    bytes.try_grow(view.bytes)?;
     bytes.extend_from_slice(view.bytes());
     Ok(view.bytes)
 }
@@ -182,7 +193,10 @@ pub fn copy_words(value: &Unknown<'_>) -> Result<Vec<u32>, Refused> {
     let view = View::of(value, sys::TypedarrayType::uint32_array, 4)?;
     // A Uint32Array is aligned by the language; four bytes at a time need not rely on it, and compile to one copy.
     let (words, _) = view.bytes().as_chunks::<4>();
-    Ok(words.iter().map(|word| u32::from_ne_bytes(*word)).collect())
+    let mut copy = Vec::new();
+    copy.try_grow(words.len())?;
+    copy.extend(words.iter().map(|word| u32::from_ne_bytes(*word)));
+    Ok(copy)
 }
 
 /// How many bytes a Uint8Array has.
@@ -286,13 +300,23 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
         let mut error = ptr::null_mut();
         // SAFETY: `code` and `message` are strings that Node just made for this `env`.
         check(unsafe { make(env, code, message, &mut error) }, "make an error")?;
-        if let Some(row) = failure.row {
+        let set = |name: &std::ffi::CStr, value: sys::napi_value| {
+            // SAFETY: the error and the value are values of this `env`, the name ends with a zero.
+            check(unsafe { sys::napi_set_named_property(env, error, name.as_ptr(), value) }, "set a property")
+        };
+        let set_number = |name: &std::ffi::CStr, value: usize| {
             let mut number = ptr::null_mut();
-            // SAFETY: the error and the number are values of this `env`, the name ends with a zero.
-            unsafe {
-                check(sys::napi_create_double(env, row as f64, &mut number), "make a number")?;
-                check(sys::napi_set_named_property(env, error, c"row".as_ptr(), number), "set a property")?;
-            }
+            // SAFETY: `number` is a valid place for the result.
+            check(unsafe { sys::napi_create_double(env, value as f64, &mut number) }, "make a number")?;
+            set(name, number)
+        };
+        if let Some(row) = failure.row {
+            set_number(c"row", row)?;
+        }
+        if let Some(exceeded) = failure.exceeded {
+            set(c"component", new_utf8(env, exceeded.component)?)?;
+            set_number(c"reached", exceeded.reached)?;
+            set_number(c"limit", exceeded.limit)?;
         }
         // SAFETY: Node just made `error` for this `env`. In WebAssembly only this conversion keeps the error itself.
         Ok(napi::Error::from_unknown_without_coercion(unsafe { Unknown::from_raw_unchecked(env, error) }))
@@ -302,6 +326,8 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
 
 /// Memory of V8's own with a copy of `bytes`.
 fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_value> {
+    // V8 ends the process where it cannot allocate a buffer, so the system is asked before.
+    memory::require_large(bytes.len()).map_err(|error| js_error(Env::from_raw(env), &error.into()))?;
     let (mut data, mut buffer) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: both results are valid places.
     check(unsafe { sys::napi_create_arraybuffer(env, bytes.len(), &mut data, &mut buffer) }, "make an ArrayBuffer")?;
@@ -463,4 +489,4 @@ macro_rules! named {
     )+};
 }
 
-named!(Words => "ArrayBuffer", Bytes => "Uint8Array", JsText => "string", Blocks => "[ArrayBuffer, number, ...]");
+named!(Words => "ArrayBuffer", Bytes => "Uint8Array", JsText => "string", JsTexts => "string[]", Blocks => "[ArrayBuffer, number, ...]");

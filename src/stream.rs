@@ -30,7 +30,7 @@ pub fn decode_stream(handle: &External<Handle>, skip_special_tokens: bool) -> Ex
 pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> napi::Result<JsText> {
     let result = caught(|| {
         let ids = text::copy_ids("ids", &ids)?;
-        Ok(JsText::from(stream.0.borrow_mut().push(&ids)?))
+        Ok(JsText::try_from(stream.0.borrow_mut().push(&ids)?)?)
     });
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
@@ -38,6 +38,6 @@ pub fn stream_push(env: Env, stream: &External<Stream>, ids: Unknown<'_>) -> nap
 /// The rest of the text; the stream is as new afterwards.
 #[napi]
 pub fn stream_end(env: Env, stream: &External<Stream>) -> napi::Result<JsText> {
-    let result = caught(|| Ok(JsText::from(stream.0.borrow_mut().end()?)));
+    let result = caught(|| Ok(JsText::try_from(stream.0.borrow_mut().end()?)?));
     result.map_err(|failure| node_api::js_error(env, &failure))
 }

@@ -8,10 +8,10 @@ use std::cell::RefCell;
 
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
-use tokenlane_core::memory::{Plain, Slab};
+use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab};
 use tokenlane_core::{Input, Sequence, Text};
 
-use crate::error::{Class, Failure};
+use crate::error::{Class, Failure, caught};
 use crate::node_api::{self, Fit, Refused};
 
 /// The first chunk of an arena has this size in bytes, each further one is as large as all before it together, up to
@@ -55,13 +55,13 @@ impl<T: Plain> Default for Chunks<T> {
 
 impl<T: Plain> Chunks<T> {
     /// The last chunk, or a new one, with room for so many more.
-    fn with_room(&mut self, count: usize) -> &mut Slab<T> {
+    fn with_room(&mut self, count: usize) -> Result<&mut Slab<T>, OutOfMemory> {
         if self.all.last().is_none_or(|last| last.capacity() - last.len() < count) {
             let bytes = (count * size_of::<T>()).max(self.bytes.clamp(CHUNK, LARGEST_CHUNK));
+            self.all.push(Slab::try_with_capacity(bytes / size_of::<T>())?);
             self.bytes += bytes;
-            self.all.push(Slab::with_capacity(bytes / size_of::<T>()));
         }
-        self.all.last_mut().expect("there is one now")
+        Ok(self.all.last_mut().expect("there is one now"))
     }
 
     /// Where the last `length` values lie: the chunk, and from where to where.
@@ -85,6 +85,7 @@ pub struct Arena {
 impl Arena {
     /// Copies every text of an array of strings and Uint8Arrays. `name` is the argument's, for the message.
     pub fn copy(name: &str, texts: &Unknown<'_>) -> Result<Self, Failure> {
+        node_api::look_at_limits();
         let mut arena = Self::default();
         arena.append(name, texts)?;
         Ok(arena)
@@ -98,10 +99,18 @@ impl Arena {
             arena
                 .append(&format!("{name}[{index}]"), words)
                 .map_err(|failure| Failure { row: Some(index), ..failure })?;
+            ends.try_grow(1)?;
             ends.push(arena.rows.len());
             Ok(())
         })?;
         Ok((arena, ends))
+    }
+
+    /// Copies one text; `name` is the argument's, for the message.
+    pub fn of_one(name: &str, value: &Unknown<'_>) -> Result<Self, Failure> {
+        let mut arena = Self::default();
+        arena.push(value).map_err(|refused| refusal(name, value, refused))?;
+        Ok(arena)
     }
 
     fn append(&mut self, name: &str, texts: &Unknown<'_>) -> Result<(), Failure> {
@@ -114,7 +123,9 @@ impl Arena {
     }
 
     fn push(&mut self, value: &Unknown<'_>) -> Result<(), Refused> {
-        match node_api::append_utf16(value, self.units.with_room(LONG), LONG) {
+        self.rows.try_grow(1)?;
+        node_api::require_flat(value)?;
+        match node_api::append_utf16(value, self.units.with_room(LONG)?, LONG) {
             Fit::Appended(length) => {
                 let (chunk, start, end) = self.units.latest(length);
                 self.rows.push(Row::Utf16 { chunk, start, end });
@@ -133,14 +144,14 @@ impl Arena {
         let length = node_api::utf16_length(value).ok_or(Refused::NotThatKind)?;
         if starts_as_ascii && self.vain < VAIN {
             // Node writes a final zero, which needs room too.
-            if node_api::is_ascii(value, length) && node_api::append_ascii(value, self.ascii.with_room(length + 1)) {
+            if node_api::is_ascii(value, length) && node_api::append_ascii(value, self.ascii.with_room(length + 1)?) {
                 let (chunk, start, end) = self.ascii.latest(length);
                 self.rows.push(Row::Ascii { chunk, start, end });
                 return Ok(());
             }
             self.vain += length;
         }
-        let Fit::Appended(length) = node_api::append_utf16(value, self.units.with_room(length + 2), usize::MAX) else {
+        let Fit::Appended(length) = node_api::append_utf16(value, self.units.with_room(length + 2)?, usize::MAX) else {
             return Err(Refused::NotThatKind);
         };
         let (chunk, start, end) = self.units.latest(length);
@@ -154,16 +165,21 @@ impl Arena {
     }
 
     /// The texts, in order.
-    pub fn texts(&self) -> Vec<Text<'_>> {
-        self.rows
-            .iter()
-            .map(|row| match *row {
-                Row::Utf16 { chunk, start, end } => Text::Utf16(&self.units.all[chunk][start..end]),
-                Row::Ascii { chunk, start, end } => Text::Bytes(&self.ascii.all[chunk][start..end]),
-                Row::Bytes { start, end } => Text::Bytes(&self.bytes[start..end]),
-            })
-            .collect()
+    pub fn texts(&self) -> Result<Vec<Text<'_>>, OutOfMemory> {
+        collect(self.rows.iter().map(|row| match *row {
+            Row::Utf16 { chunk, start, end } => Text::Utf16(&self.units.all[chunk][start..end]),
+            Row::Ascii { chunk, start, end } => Text::Bytes(&self.ascii.all[chunk][start..end]),
+            Row::Bytes { start, end } => Text::Bytes(&self.bytes[start..end]),
+        }))
     }
+}
+
+/// The values of an iterator that knows how many they are.
+fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
+    let mut list = Vec::new();
+    list.try_grow(values.len())?;
+    list.extend(values);
+    Ok(list)
 }
 
 /// Calls `visit` with each element of an array; its failure ends the call.
@@ -216,12 +232,12 @@ impl Texts {
         Ok(Self { arena: Arena::copy(name, value)?, ends: None })
     }
 
-    fn sequences<'a>(&self, texts: &'a [Text<'a>]) -> Vec<Sequence<'a>> {
+    fn sequences<'a>(&self, texts: &'a [Text<'a>]) -> Result<Vec<Sequence<'a>>, OutOfMemory> {
         match &self.ends {
-            None => texts.iter().map(|&text| Sequence::Text(text)).collect(),
+            None => collect(texts.iter().map(|&text| Sequence::Text(text))),
             Some(ends) => {
-                let starts = std::iter::once(&0).chain(ends);
-                starts.zip(ends).map(|(&start, &end)| Sequence::Words(&texts[start..end])).collect()
+                let mut start = 0;
+                collect(ends.iter().map(|&end| Sequence::Words(&texts[std::mem::replace(&mut start, end)..end])))
             }
         }
     }
@@ -236,7 +252,7 @@ impl Default for Inputs {
 impl Inputs {
     /// Copies the texts of a batch, and those that are paired with them unless `pairs` is undefined.
     pub fn copy(env: Env, texts: &Unknown<'_>, pairs: &Unknown<'_>, words: bool) -> napi::Result<Self> {
-        let copied = (|| {
+        let copied = caught(|| {
             if !words && node_api::is_undefined(pairs) {
                 return Ok(Self::Texts(Arena::copy("texts", texts)?));
             }
@@ -254,22 +270,27 @@ impl Inputs {
                 }
             }
             Ok(made)
-        })();
+        });
         copied.map_err(|failure| node_api::js_error(env, &failure))
     }
 
     /// Calls `texts` with plain texts, or `inputs` with all else.
-    pub fn with<T>(&self, texts: impl FnOnce(&[Text<'_>]) -> T, inputs: impl FnOnce(&[Input<'_>]) -> T) -> T {
+    pub fn with<T>(
+        &self,
+        texts: impl FnOnce(&[Text<'_>]) -> T,
+        inputs: impl FnOnce(&[Input<'_>]) -> T,
+    ) -> Result<T, OutOfMemory> {
         let (first, second) = match self {
-            Self::Texts(arena) => return texts(&arena.texts()),
+            Self::Texts(arena) => return Ok(texts(&arena.texts()?)),
             Self::Any { first, second } => (first, second),
         };
-        let first_texts = first.arena.texts();
-        let second_texts = second.as_ref().map(|second| second.arena.texts()).unwrap_or_default();
-        let mut seconds = second.as_ref().map(|second| second.sequences(&second_texts)).unwrap_or_default().into_iter();
-        let firsts = first.sequences(&first_texts).into_iter();
-        let all: Vec<Input<'_>> = firsts.map(|first| Input { first, second: seconds.next() }).collect();
-        inputs(&all)
+        let first_texts = first.arena.texts()?;
+        let second_texts = second.as_ref().map(|second| second.arena.texts()).transpose()?.unwrap_or_default();
+        let seconds = second.as_ref().map(|second| second.sequences(&second_texts)).transpose()?.unwrap_or_default();
+        let mut seconds = seconds.into_iter();
+        let firsts = first.sequences(&first_texts)?.into_iter();
+        let all = collect(firsts.map(|first| Input { first, second: seconds.next() }))?;
+        Ok(inputs(&all))
     }
 }
 
@@ -296,8 +317,8 @@ pub fn with_input<T>(
     };
     let first = copy("text", value)?;
     let second = if has_pair { Some(copy("pair", pair)?) } else { None };
-    let first_texts = first.texts();
-    let second_texts = second.as_ref().map(Arena::texts);
+    let first_texts = first.texts()?;
+    let second_texts = second.as_ref().map(Arena::texts).transpose()?;
     let sequence = |texts| if words { Sequence::Words(texts) } else { Sequence::Text(texts[0]) };
     work(&Input { first: sequence(&first_texts), second: second_texts.as_deref().map(sequence) })
 }
@@ -322,10 +343,11 @@ pub fn with_text<T>(
     SCRATCH_OF_THREAD.with_borrow_mut(|scratch| {
         let Scratch { units, bytes } = scratch;
         units.clear();
-        units.reserve(SCRATCH);
+        units.try_grow(SCRATCH)?;
+        node_api::require_flat(value)?;
         let mut fit = node_api::append_utf16(value, units, usize::MAX);
         if let Fit::TooLong { .. } = fit {
-            units.reserve(node_api::utf16_length(value).unwrap_or(0) + 2);
+            units.try_grow(node_api::utf16_length(value).unwrap_or(0) + 2)?;
             fit = node_api::append_utf16(value, units, usize::MAX);
         }
         let result = if let Fit::Appended(_) = fit {
@@ -352,6 +374,7 @@ pub fn copy_ids(name: &str, value: &Unknown<'_>) -> Result<Vec<u32>, Failure> {
 
 fn words_refused(name: &str, value: &Unknown<'_>, refused: Refused) -> Failure {
     match refused {
+        Refused::NoMemory(error) => error.into(),
         Refused::NotThatKind => {
             Failure::wrong_type(format!("{name} must be a Uint32Array, but it is {}", node_api::describe(value)))
         }
@@ -366,6 +389,7 @@ pub fn room(name: &str, value: &Unknown<'_>) -> Result<usize, Failure> {
 
 fn refusal(name: &str, value: &Unknown<'_>, refused: Refused) -> Failure {
     match refused {
+        Refused::NoMemory(error) => error.into(),
         Refused::NotThatKind => Failure::wrong_type(format!(
             "{name} must be a string or a Uint8Array of UTF-8, but it is {}",
             node_api::describe(value)
@@ -388,6 +412,7 @@ pub fn copy_bytes(name: &str, value: &Unknown<'_>) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     match node_api::append_bytes(value, &mut bytes) {
         Ok(_) => Ok(bytes),
+        Err(Refused::NoMemory(error)) => Err(error.into()),
         Err(Refused::NotThatKind) => {
             Err(Failure::wrong_type(format!("{name} must be a Uint8Array, but it is {}", node_api::describe(value))))
         }

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use napi::Env;
 use napi::bindgen_prelude::{Either, External, Unknown};
+use napi::{Env, JsString};
 use napi_derive::napi;
 use tokenlane_core::{Columns, Input, Sequence};
 
@@ -43,14 +43,14 @@ pub fn encode(
                     Ok(handle.tokenizer.encode_ids(*text, &options, ids)?)
                 }
                 _ => {
-                    ids.extend(handle.tokenizer.encode_input(input, &options)?.into_ids());
+                    *ids = handle.tokenizer.encode_input(input, &options)?.into_ids();
                     Ok(())
                 }
             })?;
             if node_api::fill_words(&scratch, ids) {
                 return Ok(Either::A(ids.len() as u32));
             }
-            let words = Words::from(&ids[..]);
+            let words = Words::try_from(&ids[..])?;
             if ids.capacity() > MOST_KEPT {
                 *ids = Vec::new();
             }
@@ -85,7 +85,7 @@ pub fn decode(
     let options = options::decode_options(skip_special_tokens);
     let result = caught(|| {
         let ids = text::copy_ids("ids", &ids)?;
-        Ok(JsText::from(handle.tokenizer.decode(&ids, &options)?))
+        Ok(JsText::try_from(handle.tokenizer.decode(&ids, &options)?)?)
     });
     result.map_err(|failure| node_api::js_error(env, &failure))
 }
@@ -108,14 +108,20 @@ pub fn decode_bytes(
 
 /// The id of a token.
 #[napi]
-pub fn token_to_id(env: Env, handle: &External<Handle>, token: String) -> napi::Result<Option<u32>> {
-    caught(|| Ok(handle.tokenizer.token_to_id(&token))).map_err(|failure| node_api::js_error(env, &failure))
+pub fn token_to_id(env: Env, handle: &External<Handle>, token: JsString<'_>) -> napi::Result<Option<u32>> {
+    // A character has at least as many bytes as UTF-16 units. A longer string is not copied.
+    if token.utf16_len()? > handle.tokenizer.max_token_bytes() {
+        return Ok(None);
+    }
+    let token = token.into_utf8()?;
+    let token = token.as_str()?;
+    caught(|| Ok(handle.tokenizer.token_to_id(token))).map_err(|failure| node_api::js_error(env, &failure))
 }
 
 /// The token of an id.
 #[napi]
 pub fn id_to_token(env: Env, handle: &External<Handle>, id: u32) -> napi::Result<Option<JsText>> {
-    caught(|| Ok(handle.tokenizer.id_to_token(id).map(JsText::from)))
+    caught(|| Ok(handle.tokenizer.id_to_token(id).map(JsText::try_from).transpose()?))
         .map_err(|failure| node_api::js_error(env, &failure))
 }
 
@@ -126,14 +132,16 @@ pub fn vocab_size(env: Env, handle: &External<Handle>, with_added_tokens: bool) 
         .map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// Bytes of the tables and of the word caches; words found and not found in the latter.
+/// Bytes of the tables and of the word caches; words found and not found in the latter; bytes of text encoded, which tests
+/// count work by.
 #[napi]
 pub fn stats(env: Env, handle: &External<Handle>) -> napi::Result<Vec<f64>> {
     let stats = || {
         let (hits, misses) = handle.tokenizer.cache_counts();
         let caches = handle.tokenizer.cache_bytes();
         let tables = handle.tokenizer.memory_bytes() - caches;
-        Ok(vec![tables as f64, caches as f64, hits as f64, misses as f64])
+        let encoded = handle.tokenizer.encoded_bytes();
+        Ok(vec![tables as f64, caches as f64, hits as f64, misses as f64, encoded as f64])
     };
     caught(stats).map_err(|failure| node_api::js_error(env, &failure))
 }

@@ -1,12 +1,15 @@
 // Is compiled, never run: the package with require.
 import tokenlane = require('tokenlane')
+import transformers = require('tokenlane/transformers')
 
 async function main(): Promise<number> {
   const tokenizer: tokenlane.Tokenizer = await tokenlane.Tokenizer.fromEncoding('o200k_base')
   const options: tokenlane.EncodeOptions = { offsets: false }
   const batch: tokenlane.Batch = await tokenizer.encodeBatch(['a'], options)
   batch.dispose()
-  return tokenizer.encode('a').length + tokenlane.encodings().length
+  const auto: transformers.PreTrainedTokenizer = await transformers.AutoTokenizer.from_pretrained('org/name')
+  const dims: number[] = auto('a').input_ids.dims
+  return dims.length + tokenizer.encode('a').length + tokenlane.encodings().length
 }
 
 export = main

@@ -36,6 +36,7 @@ import { encode as gptEncode } from 'tokenlane/gpt-tokenizer'
 import gpt4o from 'tokenlane/gpt-tokenizer/model/gpt-4o'
 import { GptEncoding, type ChatCompletionFunctionDefinition } from 'tokenlane/gpt-tokenizer/GptEncoding'
 import { resolveEncoding } from 'tokenlane/gpt-tokenizer/resolveEncoding'
+import { AutoTokenizer, BertTokenizer, PreTrainedTokenizer, Tensor, env } from 'tokenlane/transformers'
 import { Encoding as HfEncoding, Tokenizer as HfTokenizer, whitespacePreTokenizer } from 'tokenlane/huggingface'
 
 const names: string[] = encodings()
@@ -94,7 +95,7 @@ const changes: Changes = {
   padding: { to: 8 },
 }
 const changed: Tokenizer = tokenizer.with(changes)
-const merges: [string, string][] = changed.toJSON().model.merges
+const merges: [string, string][] | undefined = changed.toJSON().model.merges
 const written: Uint8Array = changed.toBuffer()
 
 const unit: OffsetUnit = 'utf16'
@@ -137,6 +138,7 @@ const start: string = tokenizer.truncate('text', 3)
 const startOfBytes: Uint8Array = tokenizer.truncate(Buffer.from('text'), 3)
 const limits: SplitOptions = { maxTokens: 512, overlap: 64, boundary: 'sentence', ...count }
 const pieces: Piece[] = tokenizer.split('text', limits)
+const later: Promise<Piece[]> = tokenizer.splitAsync('text', { ...limits, signal: new AbortController().signal })
 const streamed: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 3 })
 const model: TiktokenModel = 'gpt-4o'
 const encodingName: TiktokenEncoding = 'o200k_base'
@@ -154,6 +156,24 @@ await init(() => {})
 const gptIds: number[] = gptEncode('text', { allowedSpecial: 'all' })
 const within: number | false = gpt4o.isWithinTokenLimit([{ role: 'user', content: 'text' }], 10)
 const viaClass: GptEncoding = GptEncoding.getEncodingApi('o200k_harmony', resolveEncoding)
+const auto: PreTrainedTokenizer = await AutoTokenizer.from_pretrained('org/name', { revision: 'main', progress_callback: ({ status, file }) => console.log(status, file) })
+const tensors: Tensor = auto(['a', 'b'], { text_pair: ['c', null], padding: true, truncation: true, max_length: 8 }).input_ids
+const int64: bigint[][] = tensors.tolist()
+const nested: number[][] = auto(['a'], { return_tensor: false }).attention_mask
+const flat: number[] | undefined = auto('a', { return_tensor: false, return_token_type_ids: true }).token_type_ids
+const prompt: string = auto.apply_chat_template([{ role: 'user', content: 'x' }], { tokenize: false, enable_thinking: true })
+const promptIds: number[] = auto.apply_chat_template([{ role: 'user', content: 'x' }], { return_tensor: false, return_dict: false })
+const promptInputs: Tensor = auto.apply_chat_template([{ role: 'user', content: 'x' }]).attention_mask
+const padId: number = new BertTokenizer({}, {}).pad_token_id
+env.cacheDir = '/cache'
+// @ts-expect-error a pair of one text is a text
+auto('a', { text_pair: ['b'] })
+// @ts-expect-error a misspelt option
+auto('a', { max_lenght: 3 })
+// @ts-expect-error there is no such setting
+env.useBrowserCache = false
+// @ts-expect-error it is loaded, or made from two objects
+new BertTokenizer()
 const hfEncoding: HfEncoding = await HfTokenizer.fromFile('tokenizer.json').encode('text', null, { isPretokenized: false })
 const hfWords: [string, [number, number]][] = whitespacePreTokenizer().preTokenizeString('text')
 const ids: Ids = [1, 2, 3]
@@ -182,6 +202,8 @@ batch.ids = new Uint32Array()
 
 // @ts-expect-error a limit is needed
 tokenizer.split('text', { overlap: 3 })
+// @ts-expect-error split cannot be stopped
+tokenizer.split('text', { maxTokens: 3, signal: new AbortController().signal })
 // @ts-expect-error a misspelt change
 tokenizer.with({ normaliser: null })
 // @ts-expect-error words need pretokenized
@@ -189,8 +211,9 @@ tokenizer.encode(['one', 'two'])
 // @ts-expect-error a pair of a batch is a list
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
+export { flat, int64, nested, padId, prompt, promptIds, promptInputs }
 export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
-export { back, bytes, columns, counts, dims, fits, id, into, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }
+export { back, bytes, columns, counts, dims, fits, id, into, later, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }
 
 const jsBpe: TiktokenBPE = jsRanks
 const jsIds: number[] = new JsTiktoken(jsBpe, { '<x>': 300000 }).encode('a', ['<x>'], 'all')

@@ -1,14 +1,15 @@
-//! Throughput of single stages: `cargo bench --bench stages`, or `-- split` for one of them.
+//! Throughput of single stages: `cargo bench -p tokenlane-core --bench stages`, or `-- split` for one of them.
+//! Prints MiB of text per second: the median, minimum and maximum of the repetitions.
 //!
-//! - `split`: the pre-tokenizer alone, by each family of scanners and by a regular expression that no scanner knows.
-//! - `cache`: splitting, and words that are all known.
+//! - `split`: the pre-tokenizer alone, by each family of scanners and by a regular expression without a scanner.
+//! - `cache`: splitting, and words that are all cache hits.
 //! - `merge`: splitting, and words that are all merged, because there is no cache.
-//! - `whole`: what a caller gets, warm: ids, ids with offsets in each unit, the count, and decoding.
+//! - `whole`: calls of the API, warm: ids, ids with offsets in each unit, the count, and decoding.
 
 mod common;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 use tokenlane_core::bench_support::{Splitter, Worker};
 use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, OffsetUnit, RankDefinition, Text, Tokenizer};
@@ -28,24 +29,50 @@ const CACHE: usize = 8 << 20;
 /// One encoding of each family of scanners.
 const ENCODINGS: [&str; 3] = ["r50k_base", "cl100k_base", "o200k_base"];
 
-/// Times `work` on every text.
-fn each_text(criterion: &mut Criterion, group: &str, name: &str, mut work: impl FnMut(&str) -> usize) -> Outcome<()> {
-    let mut group = criterion.benchmark_group(group);
-    for (corpus, text) in texts()? {
-        group.throughput(Throughput::Bytes(text.len() as u64));
-        work(&text);
-        group.bench_with_input(BenchmarkId::new(name, corpus), &text, |bencher, text| {
-            bencher.iter(|| work(black_box(text)));
-        });
-    }
-    group.finish();
-    Ok(())
+const REPETITIONS: usize = 15;
+/// Texts are encoded repeatedly until a repetition takes at least this long, so that the clock's resolution does not matter.
+const MIN_REPETITION: Duration = Duration::from_millis(20);
+
+/// Which stages run: those whose name contains the filter of the command line.
+struct Stages {
+    filter: String,
 }
 
-fn split(criterion: &mut Criterion) -> Outcome<()> {
-    let mut one = |name: &str, tokenizer: &Tokenizer| {
+impl Stages {
+    fn includes(&self, group: &str) -> bool {
+        group.contains(&self.filter)
+    }
+
+    /// Times `work` on every text.
+    fn each_text(&self, group: &str, name: &str, mut work: impl FnMut(&str) -> usize) -> Outcome<()> {
+        for (corpus, text) in texts()? {
+            let start = Instant::now();
+            let mut runs = 0;
+            while start.elapsed() < MIN_REPETITION {
+                black_box(work(black_box(&text)));
+                runs += 1;
+            }
+            let mut rates: Vec<f64> = (0..REPETITIONS)
+                .map(|_| {
+                    let start = Instant::now();
+                    for _ in 0..runs {
+                        black_box(work(black_box(&text)));
+                    }
+                    (text.len() * runs) as f64 / f64::from(1 << 20) / start.elapsed().as_secs_f64()
+                })
+                .collect();
+            rates.sort_by(f64::total_cmp);
+            let [low, median, high] = [rates[0], rates[REPETITIONS / 2], rates[REPETITIONS - 1]];
+            println!("{:<40} {median:>8.1} MiB/s ({low:.1} to {high:.1})", format!("{group}/{name}/{corpus}"));
+        }
+        Ok(())
+    }
+}
+
+fn split(stages: &Stages) -> Outcome<()> {
+    let one = |name: &str, tokenizer: &Tokenizer| {
         let mut splitter = Splitter::new(tokenizer);
-        each_text(criterion, "split", name, |text| splitter.words(text).expect("the texts are sound"))
+        stages.each_text("split", name, |text| splitter.words(text).expect("the texts are sound"))
     };
     for name in ENCODINGS {
         one(name, &encoding(name)?.0)?;
@@ -56,20 +83,20 @@ fn split(criterion: &mut Criterion) -> Outcome<()> {
     one("regex", &Tokenizer::from_ranks(&ranks, &definition)?)
 }
 
-fn words(criterion: &mut Criterion, group: &str, cache_bytes: usize) -> Outcome<()> {
+fn words(stages: &Stages, group: &str, cache_bytes: usize) -> Outcome<()> {
     for name in ENCODINGS {
         let (tokenizer, _) = encoding(name)?;
         let mut worker = Worker::new(&tokenizer, &options(), cache_bytes)?;
-        each_text(criterion, group, name, |text| worker.encode(text).expect("the texts are sound"))?;
+        stages.each_text(group, name, |text| worker.encode(text).expect("the texts are sound"))?;
     }
     Ok(())
 }
 
-fn whole(criterion: &mut Criterion) -> Outcome<()> {
+fn whole(stages: &Stages) -> Outcome<()> {
     for name in ENCODINGS {
         let (tokenizer, _) = encoding(name)?;
         let mut ids = vec![];
-        each_text(criterion, "whole", &format!("{name}/ids"), |text| {
+        stages.each_text("whole", &format!("{name}/ids"), |text| {
             ids.clear();
             tokenizer.encode_ids(Text::Utf8(text), &options(), &mut ids).expect("the texts are sound");
             ids.len()
@@ -77,15 +104,15 @@ fn whole(criterion: &mut Criterion) -> Outcome<()> {
         for unit in [OffsetUnit::Byte, OffsetUnit::CodePoint, OffsetUnit::Utf16] {
             let options = EncodeOptions { columns: Columns::OFFSETS, offset_unit: unit, ..options() };
             let mut worker = Worker::new(&tokenizer, &options, CACHE)?;
-            each_text(criterion, "whole", &format!("{name}/offsets {unit:?}"), |text| {
+            stages.each_text("whole", &format!("{name}/offsets {unit:?}"), |text| {
                 worker.encode(text).expect("the texts are sound")
             })?;
         }
-        each_text(criterion, "whole", &format!("{name}/count"), |text| {
+        stages.each_text("whole", &format!("{name}/count"), |text| {
             tokenizer.count(Text::Utf8(text), &options()).expect("the texts are sound")
         })?;
         let (mut of, mut ids) = (String::new(), vec![]);
-        each_text(criterion, "whole", &format!("{name}/decode"), |text| {
+        stages.each_text("whole", &format!("{name}/decode"), |text| {
             if of != text {
                 of = text.into();
                 ids.clear();
@@ -97,13 +124,21 @@ fn whole(criterion: &mut Criterion) -> Outcome<()> {
     Ok(())
 }
 
-fn stages(criterion: &mut Criterion) {
-    let all = split(criterion)
-        .and_then(|()| words(criterion, "cache", CACHE))
-        .and_then(|()| words(criterion, "merge", 0))
-        .and_then(|()| whole(criterion));
-    all.expect("the encodings and texts are in the repository");
+fn main() -> Outcome<()> {
+    // cargo adds `--bench` to the arguments of a benchmark.
+    let filter = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
+    let stages = Stages { filter };
+    if stages.includes("split") {
+        split(&stages)?;
+    }
+    if stages.includes("cache") {
+        words(&stages, "cache", CACHE)?;
+    }
+    if stages.includes("merge") {
+        words(&stages, "merge", 0)?;
+    }
+    if stages.includes("whole") {
+        whole(&stages)?;
+    }
+    Ok(())
 }
-
-criterion_group!(benches, stages);
-criterion_main!(benches);

@@ -11,10 +11,13 @@
 //! anew ([`AlignedText::transform`], [`AlignedText::transform_part`]) puts the new text where the old one begins to stand
 //! for something, so that such a beginning stays in front of it; the reference does so, and it is followed.
 
+use crate::budget::{Budget, OutputLimit};
+use crate::memory::Grow;
+use crate::memory::fallible::{append, append_copies, push_str};
 use crate::span::Span;
 
-/// See the module. Buffers are reused from text to text.
-#[derive(Debug, Default)]
+/// See the module. Without memory for the new text, whatever makes it unwinds. Buffers are reused from text to text.
+#[derive(Debug)]
 pub(crate) struct AlignedText {
     text: String,
     /// One span per byte of `text`, or none at all when not tracked.
@@ -24,18 +27,47 @@ pub(crate) struct AlignedText {
     base: usize,
     old_text: String,
     old_origins: Vec<Span>,
+    /// Bytes that `text` may have. What is written beyond that is dropped.
+    room: usize,
+    /// Whether something was dropped.
+    is_over: bool,
+}
+
+impl Default for AlignedText {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            origins: vec![],
+            tracked: false,
+            base: 0,
+            old_text: String::new(),
+            old_origins: vec![],
+            room: usize::MAX,
+            is_over: false,
+        }
+    }
 }
 
 impl AlignedText {
+    /// Bounds what rewriting makes of the text. [`Self::check`] tells whether the bound was met.
+    pub(crate) fn set_room(&mut self, bytes: usize) {
+        (self.room, self.is_over) = (bytes, false);
+    }
+
+    /// Fails if a component wrote more than there is room for.
+    pub(crate) fn check(&self, budget: &Budget, component: &'static str) -> Result<(), OutputLimit> {
+        if self.is_over { budget.check(budget.room().saturating_add(1), component) } else { Ok(()) }
+    }
+
     /// Starts over with `source`, which stands at byte `base` of the original.
     pub(crate) fn start(&mut self, source: &str, base: usize, tracked: bool) {
         self.text.clear();
-        self.text.push_str(source);
+        push_str(&mut self.text, source);
         self.tracked = tracked;
         self.base = base;
         self.origins.clear();
         if tracked {
-            self.origins.reserve(source.len());
+            self.origins.grow(source.len());
             for (at, character) in source.char_indices() {
                 let span = Span::new(base + at, base + at + character.len_utf8());
                 self.origins.extend(std::iter::repeat_n(span, character.len_utf8()));
@@ -46,11 +78,11 @@ impl AlignedText {
     /// Starts over with a part of another aligned text.
     pub(crate) fn start_slice(&mut self, whole: &Self, part: Span) {
         self.text.clear();
-        self.text.push_str(&whole.text[part.range()]);
+        push_str(&mut self.text, &whole.text[part.range()]);
         self.origins.clear();
         self.tracked = whole.tracked;
         if self.tracked {
-            self.origins.extend_from_slice(&whole.origins[part.range()]);
+            append(&mut self.origins, &whole.origins[part.range()]);
         }
         self.base = whole.origin_of(part).start as usize;
     }
@@ -96,8 +128,8 @@ impl AlignedText {
         self.begin_rewrite();
         let end = self.old_text.len();
         if something > 0 {
-            self.text.push_str(&self.old_text[..something]);
-            self.origins.extend_from_slice(&self.old_origins[..something]);
+            push_str(&mut self.text, &self.old_text[..something]);
+            append(&mut self.origins, &self.old_origins[..something]);
             if self.write_part(0..end, something, self.base, &write).1 {
                 return;
             }
@@ -113,8 +145,8 @@ impl AlignedText {
         std::mem::swap(&mut self.origins, &mut self.old_origins);
         self.text.clear();
         self.origins.clear();
-        self.text.reserve(self.old_text.len());
-        self.origins.reserve(self.old_origins.len());
+        self.text.grow(self.old_text.len());
+        self.origins.grow(self.old_origins.len());
     }
 
     /// Appends what `write` makes of bytes `start..end` of the old text; returns where it stands in the new one.
@@ -131,8 +163,12 @@ impl AlignedText {
         if let [first, .., last] | [first @ last] = origins
             && first.start == last.end
         {
-            self.text.push_str(&self.old_text[start..end]);
-            self.origins.extend_from_slice(origins);
+            if self.text.len() + (end - start) > self.room {
+                self.is_over = true;
+                return written;
+            }
+            push_str(&mut self.text, &self.old_text[start..end]);
+            append(&mut self.origins, origins);
         }
         Span { end: Span::new(0, self.text.len()).end, ..written }
     }
@@ -154,11 +190,14 @@ impl AlignedText {
             origin_at: lead,
             ran_out: false,
             base,
+            room: self.room,
+            is_over: false,
             new: &mut self.text,
             new_origins: self.tracked.then_some(&mut self.origins),
         };
         write(&mut rewriter);
         let enough = !rewriter.ran_out;
+        self.is_over |= rewriter.is_over;
         (Span::new(new_start, self.text.len()), enough)
     }
 }
@@ -174,6 +213,9 @@ pub(crate) struct Rewriter<'a> {
     /// Whether something was replaced that has no span any more.
     ran_out: bool,
     base: usize,
+    /// See [`AlignedText::set_room`].
+    room: usize,
+    is_over: bool,
     new: &'a mut String,
     new_origins: Option<&'a mut Vec<Span>>,
 }
@@ -195,9 +237,13 @@ impl<'a> Rewriter<'a> {
         if self.origin_at != self.at {
             return kept.chars().for_each(|character| self.replace(character));
         }
-        self.new.push_str(kept);
+        if kept.len() > self.room.saturating_sub(self.new.len()) {
+            self.is_over = true;
+            return self.skip_bytes(count);
+        }
+        push_str(self.new, kept);
         if let Some(origins) = &mut self.new_origins {
-            origins.extend_from_slice(&self.old_origins[self.at..self.at + count]);
+            append(origins, &self.old_origins[self.at..self.at + count]);
         }
         self.skip_bytes(count);
     }
@@ -250,10 +296,14 @@ impl<'a> Rewriter<'a> {
     }
 
     fn write(&mut self, character: char, span: Option<Span>) {
+        if self.new.len() >= self.room {
+            self.is_over = true;
+            return;
+        }
+        self.new.grow(character.len_utf8());
         self.new.push(character);
         if let Some(origins) = &mut self.new_origins {
-            let span = span.unwrap_or(Span::new(self.base, self.base));
-            origins.extend(std::iter::repeat_n(span, character.len_utf8()));
+            append_copies(origins, span.unwrap_or(Span::new(self.base, self.base)), character.len_utf8());
         }
     }
 }
@@ -288,6 +338,26 @@ mod tests {
             r.keep_bytes(2);
         });
         assert_eq!(origins_of(&text), [('a', 10, 11), ('É', 11, 13), ('+', 11, 13), ('b', 16, 17)]);
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_dropped_and_told() {
+        let budget = Budget::of_text(1);
+        for (room, expected) in [(7, Some("a-b-c-d")), (6, None), (0, None)] {
+            let mut text = AlignedText::default();
+            text.start("abcd", 0, true);
+            text.set_room(room);
+            text.rewrite(|r| {
+                while r.rest().len() > 1 {
+                    r.keep_bytes(1);
+                    r.insert('-');
+                }
+                r.keep_bytes(1);
+            });
+            assert_eq!(text.check(&budget, "test").is_ok(), expected.is_some());
+            assert!(text.as_str().len() <= room.max(1) && text.origins().len() == text.as_str().len());
+            assert!(expected.is_none_or(|expected| text.as_str() == expected));
+        }
     }
 
     #[test]

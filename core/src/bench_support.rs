@@ -4,6 +4,7 @@
 //! This door is always compiled, not behind a feature: so it is linted and cannot fall behind.
 
 use crate::aligned::AlignedText;
+use crate::budget::Budget;
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::Encoding;
 use crate::error::EncodeError;
@@ -16,7 +17,7 @@ use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// The instructions that scanners use on this processor.
 pub fn instruction_set() -> String {
-    format!("{:?}", Simd::best())
+    Simd::best().name().to_owned()
 }
 
 /// The pre-tokenizer alone.
@@ -55,7 +56,7 @@ impl<'a> Splitter<'a> {
         }
         self.text.start(text, 0, false);
         self.splits.start(Span::new(0, text.len()));
-        self.tokenizer.pretokenizer.apply(&mut self.text, &mut self.splits)?;
+        self.tokenizer.pretokenizer.apply(&mut self.text, &mut self.splits, &mut Budget::of_text(text.len()))?;
         Ok(self.splits.spans().len())
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::added_tokens::AddedToken;
-use crate::definition::{Components, Json, ModelSettings, Source};
+use crate::definition::{
+    BpeSettings, Components, Json, ModelSettings, Source, UnigramSettings, WordLevelSettings, WordPieceSettings,
+};
 use crate::error::LoadError;
 use crate::load::json::Part;
 use crate::load::{ranks, tokenizer_json};
@@ -18,7 +20,8 @@ use crate::truncation::Truncation;
 /// everything stays as it is.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Changes {
-    /// Tokens in addition to those that are there. One that is there already takes what is said of it here; special it stays, as in Hugging Face's library.
+    /// Tokens in addition to those that are there. One that is there already is defined anew. If it was special, calls
+    /// still treat it as special, while a file says what was said last, as in Hugging Face's library.
     pub added_tokens: Vec<NewToken>,
     /// The normalizer.
     pub normalizer: Option<String>,
@@ -28,8 +31,10 @@ pub struct Changes {
     pub post_processor: Option<String>,
     /// The decoder.
     pub decoder: Option<String>,
-    /// An object of those settings of the model that change: `dropout`, `unk_token`, `fuse_unk`, `byte_fallback`,
-    /// `ignore_merges`.
+    /// An object with the settings of the model that change. BPE: `dropout`, `unk_token`,
+    /// `fuse_unk`, `byte_fallback`, `ignore_merges`. WordPiece: `unk_token`,
+    /// `continuing_subword_prefix`, `max_input_chars_per_word`. Unigram: `unk_id`, `byte_fallback`.
+    /// WordLevel: `unk_token`.
     pub model: Option<String>,
     /// What calls truncate to that do not say otherwise; [`Setting::FileDefault`] leaves it as it is.
     pub truncation: Setting<Truncation>,
@@ -42,8 +47,12 @@ pub struct Changes {
 pub struct NewToken {
     /// The token. Its `id` does not count. Without content it is left out, as in Hugging Face tokenizers.
     pub token: AddedToken,
-    /// The id that it has to get. In a tokenizer of ranks it gets it; elsewhere the vocabulary or the number of tokens
-    /// decides, and another id is an error. By default whatever it gets: the vocabulary's, else the next free one.
+    /// The id that it has to get. In a tokenizer of ranks it gets it; elsewhere the rule below decides, and another id is an
+    /// error.
+    ///
+    /// By default: the vocabulary's id, if the vocabulary has the token. The others count on from one more than the largest
+    /// id of the tokens that were added before, or from the number of tokens in the vocabulary if that is larger, as in
+    /// Hugging Face's library. (For ranks, from one more than any id.)
     pub id: Option<u32>,
 }
 
@@ -58,26 +67,24 @@ impl Tokenizer {
         let truncation = changes.truncation.or_file(self.truncation());
         let padding = changes.padding.or_file(self.padding());
         let mut made = match &self.definition.source {
-            Source::TokenizerJson(components) => {
-                let before = self.added_tokens.tokens().iter();
-                tokenizer_json::assemble(tokenizer_json::Blueprint {
-                    components: components.with(changes)?,
-                    post_processor,
-                    vocab: Arc::clone(&self.vocab),
-                    merges: Arc::clone(&self.bpe.merges),
-                    added_tokens: before.chain(changes.added_tokens.iter().map(|new| &new.token)).cloned().collect(),
-                    truncation,
-                    padding,
-                    origin: Some(self),
-                })?
-            }
+            Source::TokenizerJson(components) => tokenizer_json::assemble(tokenizer_json::Blueprint {
+                components: components.with(changes, self.vocab.len())?,
+                post_processor,
+                vocab: Arc::clone(&self.vocab),
+                tables: self.model.tables(),
+                known_tokens: self.added_tokens.definitions().collect(),
+                added_tokens: changes.added_tokens.iter().map(|new| new.token.clone()).collect(),
+                truncation,
+                padding,
+                origin: Some(self),
+            })?,
             Source::Ranks { pattern } => {
                 refuse_for_ranks(changes)?;
                 ranks::assemble(ranks::Blueprint {
                     pattern: pattern.clone(),
                     post_processor,
                     vocab: Arc::clone(&self.vocab),
-                    bpe: Arc::clone(&self.bpe),
+                    model: Arc::clone(&self.model),
                     added_tokens: self.with_tokens_beside_ranks(&changes.added_tokens)?,
                     truncation,
                     padding,
@@ -98,7 +105,7 @@ impl Tokenizer {
     /// The added tokens with new ones, which get the id asked for, that of the token of the same bytes, or one more than
     /// any token has.
     fn with_tokens_beside_ranks(&self, new: &[NewToken]) -> Result<Vec<AddedToken>, LoadError> {
-        let mut tokens = self.added_tokens.tokens().to_vec();
+        let mut tokens: Vec<AddedToken> = self.added_tokens.definitions().collect();
         let largest = self.vocab.max_id().into_iter().chain(tokens.iter().map(|token| token.id)).max();
         let mut next_id = largest.map_or(0, |id| u64::from(id) + 1);
         for NewToken { token, id } in new.iter().filter(|new| !new.token.content.is_empty()) {
@@ -142,25 +149,39 @@ fn refuse_for_ranks(changes: &Changes) -> Result<(), LoadError> {
 }
 
 impl Components {
-    fn with(&self, changes: &Changes) -> Result<Self, LoadError> {
+    fn with(&self, changes: &Changes, tokens: usize) -> Result<Self, LoadError> {
         Ok(Self {
             normalizer: changed(&self.normalizer, &changes.normalizer, "normalizer")?,
             pre_tokenizer: changed(&self.pre_tokenizer, &changes.pre_tokenizer, "pre_tokenizer")?,
             decoder: changed(&self.decoder, &changes.decoder, "decoder")?,
             model: match &changes.model {
                 None => self.model.clone(),
-                Some(text) => self.model.with(&Part::new(&parsed(text, "model")?.value(), "model"))?,
+                Some(text) => self.model.with(&Part::new(&parsed(text, "model")?.value(), "model"), tokens)?,
             },
         })
     }
 }
 
 impl ModelSettings {
-    fn with(&self, part: &Part<'_>) -> Result<Self, LoadError> {
-        let mut settings = self.clone();
+    /// `tokens` is the size of the vocabulary.
+    fn with(&self, part: &Part<'_>, tokens: usize) -> Result<Self, LoadError> {
         let Value::Object(fields) = part.value else {
             return Err(LoadError::shape(&part.path, "an object is wanted here"));
         };
+        Ok(match self {
+            Self::Bpe(settings) => Self::Bpe(settings.with(part, fields)?),
+            Self::WordPiece(settings) => Self::WordPiece(settings.with(part, fields)?),
+            Self::Unigram(settings) => Self::Unigram(settings.with(part, fields, tokens)?),
+            Self::WordLevel(settings) => Self::WordLevel(settings.with(part, fields)?),
+        })
+    }
+}
+
+type Fields = serde_json::Map<String, Value>;
+
+impl BpeSettings {
+    fn with(&self, part: &Part<'_>, fields: &Fields) -> Result<Self, LoadError> {
+        let mut settings = self.clone();
         for (name, value) in fields {
             let field = part.field(name);
             match &name[..] {
@@ -171,12 +192,62 @@ impl ModelSettings {
                 "fuse_unk" => settings.fuse_unk = field.flag()?,
                 "byte_fallback" => settings.byte_fallback = field.flag()?,
                 "ignore_merges" => settings.ignore_merges = field.flag()?,
-                _ => return Err(LoadError::unsupported(field.path, "changing this setting")),
+                _ => return Err(unchangeable(field)),
             }
         }
         settings.check()?;
         Ok(settings)
     }
+}
+
+impl WordPieceSettings {
+    fn with(&self, part: &Part<'_>, fields: &Fields) -> Result<Self, LoadError> {
+        let mut settings = self.clone();
+        for name in fields.keys() {
+            let field = part.field(name);
+            match &name[..] {
+                "unk_token" => field.text()?.clone_into(&mut settings.unk_token),
+                "continuing_subword_prefix" => field.text()?.clone_into(&mut settings.continuing_subword_prefix),
+                "max_input_chars_per_word" => settings.max_input_chars_per_word = field.count()?,
+                _ => return Err(unchangeable(field)),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+impl UnigramSettings {
+    fn with(&self, part: &Part<'_>, fields: &Fields, pieces: usize) -> Result<Self, LoadError> {
+        let mut settings = self.clone();
+        for (name, value) in fields {
+            let field = part.field(name);
+            match &name[..] {
+                "unk_id" if value.is_null() => settings.unk_id = None,
+                "unk_id" => settings.unk_id = Some(Self::unk_id(&field, pieces)?),
+                "byte_fallback" => settings.byte_fallback = field.flag()?,
+                _ => return Err(unchangeable(field)),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+impl WordLevelSettings {
+    fn with(&self, part: &Part<'_>, fields: &Fields) -> Result<Self, LoadError> {
+        let mut settings = self.clone();
+        for name in fields.keys() {
+            let field = part.field(name);
+            match &name[..] {
+                "unk_token" => field.text()?.clone_into(&mut settings.unk_token),
+                _ => return Err(unchangeable(field)),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn unchangeable(field: Part<'_>) -> LoadError {
+    LoadError::unsupported(field.path, "changing this setting")
 }
 
 fn changed(before: &Json, after: &Option<String>, name: &str) -> Result<Json, LoadError> {

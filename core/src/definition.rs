@@ -41,9 +41,24 @@ impl Json {
     }
 }
 
-/// What the `model` of a tokenizer.json says beside vocabulary and merges.
+/// The settings in the `model` of a tokenizer.json: everything but vocabulary, merges and scores.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ModelSettings {
+    Bpe(BpeSettings),
+    WordPiece(WordPieceSettings),
+    Unigram(UnigramSettings),
+    WordLevel(WordLevelSettings),
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self::Bpe(BpeSettings::default())
+    }
+}
+
+/// The settings of BPE.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct ModelSettings {
+pub(crate) struct BpeSettings {
     pub(crate) dropout: Option<f32>,
     pub(crate) unk_token: Option<String>,
     pub(crate) continuing_subword_prefix: String,
@@ -51,6 +66,28 @@ pub(crate) struct ModelSettings {
     pub(crate) fuse_unk: bool,
     pub(crate) byte_fallback: bool,
     pub(crate) ignore_merges: bool,
+}
+
+/// The settings of WordPiece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WordPieceSettings {
+    pub(crate) unk_token: String,
+    pub(crate) continuing_subword_prefix: String,
+    /// In code points.
+    pub(crate) max_input_chars_per_word: usize,
+}
+
+/// The settings of Unigram.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnigramSettings {
+    pub(crate) unk_id: Option<u32>,
+    pub(crate) byte_fallback: bool,
+}
+
+/// The settings of WordLevel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WordLevelSettings {
+    pub(crate) unk_token: String,
 }
 
 /// See above. Added tokens, truncation and padding are read from the tokenizer itself.
@@ -68,6 +105,19 @@ pub(crate) enum Source {
     Ranks {
         pattern: String,
     },
+}
+
+impl Definition {
+    /// The prefix of tokens that continue a word, which the text does not contain, for WordPiece.
+    /// (BPE with a prefix records the length of every token.)
+    pub(crate) fn continuing_prefix(&self) -> &str {
+        match &self.source {
+            Source::TokenizerJson(Components { model: ModelSettings::WordPiece(settings), .. }) => {
+                &settings.continuing_subword_prefix
+            }
+            _ => "",
+        }
+    }
 }
 
 /// The components that a rank file does not have.

@@ -4,6 +4,7 @@ use std::iter::repeat_n;
 use std::ops::{BitOr, Range};
 
 use crate::error::EncodeError;
+use crate::memory::Grow;
 use crate::padding::Padding;
 use crate::post_processor::draft::{push_sequence_ids, range_of};
 use crate::truncation::Direction;
@@ -81,8 +82,24 @@ pub enum OffsetUnit {
 /// In word and sequence ids: this token is of none.
 pub const NO_ID: u32 = u32::MAX;
 
-/// The most tokens that one encoding is padded to.
-pub(crate) const MOST_PADDED: usize = 1 << 28;
+/// The most bytes that the padding of one encoding takes, all columns together.
+const MOST_PADDING_BYTES: usize = 256 << 20;
+
+/// How many tokens may be padded to, so that padding takes no more memory than that.
+pub(crate) fn most_padded(padding: &Padding, columns: Columns) -> usize {
+    MOST_PADDING_BYTES / padded_token_bytes(padding, columns)
+}
+
+/// Bytes of one token of padding.
+fn padded_token_bytes(padding: &Padding, columns: Columns) -> usize {
+    let of = |column, bytes| if columns.contains(column) { bytes } else { 0 };
+    // A string has a place of its own beside its text.
+    let token = (size_of::<String>() + 16).saturating_add(padding.token.len());
+    let words = [Columns::TYPE_IDS, Columns::WORD_IDS, Columns::SEQUENCE_IDS].map(|column| of(column, 4));
+    let masks = [Columns::SPECIAL_TOKENS_MASK, Columns::ATTENTION_MASK].map(|column| of(column, 1));
+    let numbers = 4 + of(Columns::OFFSETS, 8) + words.iter().sum::<usize>() + masks.iter().sum::<usize>();
+    of(Columns::TOKENS, token).saturating_add(numbers)
+}
 
 /// Which tokens are of which text. A text may be missing; see [`range_of`].
 pub(crate) type Ranges = Vec<(u32, Range<usize>)>;
@@ -270,11 +287,14 @@ impl Encoding {
 
     /// Fills every column up to `target` tokens.
     pub(crate) fn pad(&mut self, target: usize, padding: &Padding, columns: Columns) -> Result<(), EncodeError> {
-        if target > MOST_PADDED {
-            return Err(EncodeError::PaddingTooLong { length: target, limit: MOST_PADDED });
-        }
         let Some(count) = target.checked_sub(self.len()).filter(|&count| count > 0) else { return Ok(()) };
+        let limit = most_padded(padding, columns);
+        if target > limit {
+            return Err(EncodeError::PaddingTooLong { length: target, limit });
+        }
         let place = if padding.direction == Direction::Left { 0 } else { self.len() };
+        self.ids.try_grow(count)?;
+        self.grow_columns(count, columns);
         fn insert<T: Clone>(wanted: bool, column: &mut Vec<T>, place: usize, count: usize, value: T) {
             if wanted {
                 column.splice(place..place, repeat_n(value, count));
@@ -302,15 +322,16 @@ impl Encoding {
         range_of(&self.ranges, sequence, self.len())
     }
 
-    /// Makes room for so many tokens in the columns of numbers that are wanted.
-    pub(crate) fn reserve_columns(&mut self, tokens: usize, columns: Columns) {
+    /// Makes room for so many tokens in the columns that are wanted. A failure unwinds.
+    pub(crate) fn grow_columns(&mut self, tokens: usize, columns: Columns) {
         let wanted = |column| if columns.contains(column) { tokens } else { 0 };
-        self.offsets.reserve(wanted(Columns::OFFSETS));
-        self.special_tokens_mask.reserve(wanted(Columns::SPECIAL_TOKENS_MASK));
-        self.type_ids.reserve(wanted(Columns::TYPE_IDS));
-        self.attention_mask.reserve(wanted(Columns::ATTENTION_MASK));
-        self.word_ids.reserve(wanted(Columns::WORD_IDS));
-        self.sequence_ids.reserve(wanted(Columns::SEQUENCE_IDS));
+        self.offsets.grow(wanted(Columns::OFFSETS));
+        self.tokens.grow(wanted(Columns::TOKENS));
+        self.special_tokens_mask.grow(wanted(Columns::SPECIAL_TOKENS_MASK));
+        self.type_ids.grow(wanted(Columns::TYPE_IDS));
+        self.attention_mask.grow(wanted(Columns::ATTENTION_MASK));
+        self.word_ids.grow(wanted(Columns::WORD_IDS));
+        self.sequence_ids.grow(wanted(Columns::SEQUENCE_IDS));
     }
 
     /// A column of numbers as [`Self::take_words`] has it.

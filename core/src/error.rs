@@ -3,6 +3,11 @@
 
 use thiserror::Error;
 
+use crate::memory::OutOfMemory;
+
+/// The code of every [`OutOfMemory`], whatever the operation.
+pub(crate) const OUT_OF_MEMORY: &str = "ERR_TOKENLANE_OUT_OF_MEMORY";
+
 /// Why a tokenizer could not be made from what was given.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -131,6 +136,9 @@ pub enum LoadError {
         /// How large it may be.
         limit: u64,
     },
+    /// The system did not give the memory that reading the file takes.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl LoadError {
@@ -151,6 +159,7 @@ impl LoadError {
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN",
             Self::AddedTokenId { .. } => "ERR_TOKENLANE_ARGUMENT_VALUE",
             Self::TooLarge { .. } => "ERR_TOKENLANE_TOO_LARGE",
+            Self::OutOfMemory(_) => OUT_OF_MEMORY,
         }
     }
 
@@ -199,12 +208,15 @@ pub enum SaveError {
         /// The byte.
         byte: u8,
     },
+    /// The system did not give the memory that the file takes.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl SaveError {
     /// A stable name for programs.
     pub fn code(&self) -> &'static str {
-        "ERR_TOKENLANE_SAVE"
+        if let Self::OutOfMemory(_) = self { OUT_OF_MEMORY } else { "ERR_TOKENLANE_SAVE" }
     }
 }
 
@@ -252,12 +264,30 @@ pub enum EncodeError {
         /// The regex library's words.
         message: String,
     },
+    /// A component makes more text of this input than a file may.
+    #[error(
+        "{component} makes {reached} {} of this text, and {limit} are allowed: raise limits.maxExpansion if that is meant",
+        if *component == "truncation" { "tokens" } else { "bytes" }
+    )]
+    OutputLimit {
+        /// What made it, in words.
+        component: &'static str,
+        /// What it would have come to, in bytes, in tokens for truncation; the component stopped there.
+        reached: usize,
+        /// What is allowed: see [`crate::max_expansion`].
+        limit: usize,
+    },
     /// The model has to write an unknown token that its vocabulary does not have.
     #[error("the unknown token {token:?} is not in the vocabulary")]
     UnknownTokenMissing {
         /// The token as the file names it.
         token: String,
     },
+    /// The model has to write an unknown token, and its file names none.
+    #[error(
+        "the text has a character that no token of the vocabulary has, and the file names no unknown token (unk_id)"
+    )]
+    UnknownTokenUnset,
     /// A rank file has no token for a byte of the text.
     #[error("the ranks have no token for the byte 0x{byte:02X} (byte {at} of its word)")]
     NoTokenForByte {
@@ -313,9 +343,20 @@ pub enum EncodeError {
         /// The most that fit.
         limit: usize,
     },
+    /// The system did not give the memory that the text, its ids or their columns take.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl EncodeError {
+    /// The error of a slice of a text that starts at byte `start`, as one of the text.
+    pub(crate) fn moved_by(self, start: usize) -> Self {
+        match self {
+            Self::SpecialToken { token, byte } => Self::SpecialToken { token, byte: byte + start },
+            other => other,
+        }
+    }
+
     /// A stable name for programs.
     pub fn code(&self) -> &'static str {
         match self {
@@ -324,7 +365,8 @@ impl EncodeError {
             Self::SpecialToken { .. } => "ERR_TOKENLANE_SPECIAL_TOKEN",
             Self::NoSuchSpecialToken { .. } => "ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN",
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
-            Self::UnknownTokenMissing { .. } => "ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING",
+            Self::OutputLimit { .. } => "ERR_TOKENLANE_OUTPUT_LIMIT",
+            Self::UnknownTokenMissing { .. } | Self::UnknownTokenUnset => "ERR_TOKENLANE_UNKNOWN_TOKEN_MISSING",
             Self::NoTokenForByte { .. } => "ERR_TOKENLANE_NO_TOKEN_FOR_BYTE",
             Self::TruncationStride { .. } => "ERR_TOKENLANE_TRUNCATION_STRIDE",
             Self::TruncationTooShort { .. } => "ERR_TOKENLANE_TRUNCATION_TOO_SHORT",
@@ -333,6 +375,7 @@ impl EncodeError {
             Self::PaddingTooLong { .. } => "ERR_TOKENLANE_PADDING_TOO_LONG",
             Self::Template { .. } => "ERR_TOKENLANE_TEMPLATE",
             Self::BatchTooLarge { .. } => "ERR_TOKENLANE_BATCH_TOO_LARGE",
+            Self::OutOfMemory(_) => OUT_OF_MEMORY,
         }
     }
 }
@@ -349,6 +392,16 @@ pub enum DecodeError {
         /// Its place in the list, from 0.
         index: usize,
     },
+    /// The decoder makes more text of these ids than a file may.
+    #[error(
+        "the decoder makes {reached} bytes of these ids, and {limit} are allowed: raise limits.maxExpansion if that is meant"
+    )]
+    OutputLimit {
+        /// What it would have come to, in bytes; the decoder stopped there.
+        reached: usize,
+        /// What is allowed, in bytes: see [`crate::max_expansion`].
+        limit: usize,
+    },
     /// A decoder's pattern gave up on this text.
     #[error("the decoder's pattern {pattern:?} gave up: {message}")]
     Pattern {
@@ -357,6 +410,9 @@ pub enum DecodeError {
         /// The regex library's words.
         message: String,
     },
+    /// The system did not give the memory that the text takes.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl DecodeError {
@@ -364,6 +420,8 @@ impl DecodeError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownId { .. } => "ERR_TOKENLANE_UNKNOWN_ID",
+            Self::OutputLimit { .. } => "ERR_TOKENLANE_OUTPUT_LIMIT",
+            Self::OutOfMemory(_) => OUT_OF_MEMORY,
             Self::Pattern { .. } => "ERR_TOKENLANE_PATTERN_LIMIT",
         }
     }

@@ -1,4 +1,4 @@
-//! The BPE core of tokenlane: text to token ids and back, exactly as the reference libraries do it.
+//! The core of tokenlane: text to token ids and back, exactly as the reference libraries do it.
 //!
 //! # The way of a text
 //!
@@ -7,8 +7,9 @@
 //! 1. [`text`]: UTF-16 or bytes become UTF-8.
 //! 2. `added_tokens`: special and added tokens are cut out; what lies between them goes on.
 //! 3. `normalizer`: Unicode forms and replacements; every byte still knows where it came from (`aligned`).
-//! 4. `pretokenizer`: the text is cut into words.
-//! 5. [`bpe`]: a word becomes token ids, from the word cache or by merging.
+//! 4. `pretokenizer`: the text is cut into words. For some combinations `segmenter` does 3 and 4 in
+//!    one pass.
+//! 5. `model`: a word becomes token ids, from the word cache or by the model, such as [`bpe`].
 //! 6. `truncation`: what is longer than a model takes is cut into windows.
 //! 7. `post_processor`: the special tokens that a model wants around the text, or around two of them.
 //! 8. `padding`: what is shorter than its neighbours is filled up.
@@ -25,8 +26,6 @@
 //! together. *Overflow*: what truncation cut off. *Row*: one encoding of a batch, of a text or of a part of it.
 //! *Offsets*: where a token stands in the original text.
 #![deny(unsafe_code)]
-// What merging side by side asks of its neighbours is asked by nobody where there is no AVX-512.
-#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 
 mod added_tokens;
 mod aligned;
@@ -35,6 +34,7 @@ pub mod batch;
 pub mod bench_support;
 mod bounded;
 pub mod bpe;
+mod budget;
 mod byte_level;
 mod change;
 mod decoder;
@@ -48,6 +48,7 @@ pub mod fuzzing;
 mod load;
 mod lock;
 pub mod memory;
+mod model;
 mod normalizer;
 mod object_pool;
 mod padding;
@@ -55,8 +56,10 @@ mod pattern;
 mod post_processor;
 mod pretokenizer;
 mod save;
+mod segmenter;
 mod simd;
 mod span;
+pub mod split;
 #[cfg(test)]
 mod testdata;
 pub mod text;
@@ -64,9 +67,11 @@ mod token_lens;
 mod tokenizer;
 mod truncation;
 mod vocab;
+mod word_key;
 
 pub use added_tokens::{AddedToken, SpecialTokens};
 pub use bounded::{Prefix, Written};
+pub use budget::{DEFAULT_MAX_EXPANSION, max_expansion, set_max_expansion};
 pub use change::{Changes, NewToken};
 pub use decoder::stream::DecodeStream;
 pub use encoding::{Columns, Encoding, NO_ID, OffsetUnit};

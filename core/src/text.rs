@@ -1,6 +1,7 @@
 //! What a caller hands over as text, and its way to UTF-8.
 
 use crate::error::EncodeError;
+use crate::memory::{Grow, OutOfMemory};
 
 /// The longest text that is encoded at once, in bytes of UTF-8: spans are 32-bit.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 64;
@@ -150,7 +151,7 @@ impl<'a> Text<'a> {
                 std::str::from_utf8(bytes).map_err(|e| EncodeError::InvalidUtf8 { byte: e.valid_up_to() })
             })?,
             Self::Utf16(units) => {
-                transcode(units, buffer);
+                transcode(units, buffer)?;
                 buffer
             }
         };
@@ -161,11 +162,14 @@ impl<'a> Text<'a> {
     }
 }
 
+/// A unit becomes at most so many bytes of UTF-8; two units that are one character become four.
+const BYTES_PER_UNIT: usize = 3;
+
 /// UTF-16 to UTF-8, runs of ASCII a block at a time.
-fn transcode(units: &[u16], out: &mut String) {
+fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
     const BLOCK: usize = 32;
     out.clear();
-    out.reserve(units.len() + units.len() / 8 + BLOCK);
+    out.try_grow(units.len() + units.len() / 8 + BLOCK)?;
     let mut rest = units;
     loop {
         while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
@@ -174,13 +178,14 @@ fn transcode(units: &[u16], out: &mut String) {
                 break;
             }
             let bytes = block.map(|unit| unit as u8);
+            out.try_grow(BLOCK)?;
             out.push_str(std::str::from_utf8(&bytes).expect("every unit is below 0x80"));
             rest = tail;
         }
         // A stretch that is not all ASCII, character by character, but no longer than a few blocks: then look again.
         let mut stretch = stretch_end(rest);
         if stretch == 0 {
-            return;
+            return Ok(());
         }
         if stretch < rest.len() && is_high_surrogate(rest[stretch - 1]) {
             stretch -= 1; // its partner may be the next unit
@@ -189,6 +194,7 @@ fn transcode(units: &[u16], out: &mut String) {
             }
         }
         let (now, later) = rest.split_at(stretch);
+        out.try_grow(BYTES_PER_UNIT * stretch)?;
         out.extend(char::decode_utf16(now.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
         rest = later;
     }

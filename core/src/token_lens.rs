@@ -1,6 +1,7 @@
 //! How long tokens are, in bytes of what the model sees: what offsets are made of.
 
-use crate::bpe::Spaces;
+use crate::bpe::{Alphabet, Spaces};
+use crate::memory::fallible::append_copies;
 use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
 
@@ -10,6 +11,8 @@ pub(crate) struct TokenLens {
     form: TokenForm,
     /// Set when a token's marks are spaces in the text.
     spaces: Option<Spaces>,
+    /// The prefix of tokens that continue a word, which the text does not contain.
+    prefix: Box<[u8]>,
     /// By id, zero in gaps; a byte each, so that those of common tokens stay in the nearest cache. Empty where ids lie far
     /// apart.
     lens: Vec<u8>,
@@ -19,12 +22,28 @@ pub(crate) struct TokenLens {
 const LONG: u8 = u8::MAX;
 
 impl TokenLens {
-    pub(crate) fn new(vocab: &Vocab, form: TokenForm, spaces: Option<Spaces>) -> Self {
-        let mut all = Self { form, spaces, lens: vec![0; vocab.dense_ids()] };
+    /// `prefix` is the prefix of WordPiece's continuing tokens; `alphabet` is that of BPE.
+    pub(crate) fn new(
+        vocab: &Vocab,
+        form: TokenForm,
+        spaces: Option<Spaces>,
+        prefix: &[u8],
+        alphabet: Option<&Alphabet>,
+    ) -> Self {
+        let mut all = Self { form, spaces, prefix: prefix.into(), lens: vec![] };
+        append_copies(&mut all.lens, 0, vocab.dense_ids());
         for (token, id) in vocab.iter() {
             let len = all.len_of(token).min(LONG.into()) as u8;
             if let Some(place) = all.lens.get_mut(id as usize) {
                 *place = len;
+            }
+        }
+        // A token of byte fallback mostly stands for its byte, and hardly ever for its spelling.
+        if let Some(Alphabet::Characters(characters)) = alphabet
+            && let Some(bytes) = &characters.byte_fallback
+        {
+            for &id in bytes.iter().flatten() {
+                all.lens.get_mut(id as usize).into_iter().for_each(|len| *len = 1);
             }
         }
         all
@@ -43,7 +62,11 @@ impl TokenLens {
         match (self.form, self.spaces) {
             (TokenForm::Printable, _) => token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u32,
             (TokenForm::Text, Some(spaces)) => spaces.len_in_text(token) as u32,
-            (TokenForm::Text | TokenForm::Ranks, _) => token.len() as u32,
+            // A token that equals the prefix can only start a word.
+            (TokenForm::Text | TokenForm::Ranks, _) => {
+                let bare = token.strip_prefix(&*self.prefix).filter(|bare| !bare.is_empty());
+                bare.unwrap_or(token).len() as u32
+            }
         }
     }
 
@@ -65,13 +88,15 @@ mod tests {
             let vocab = builder.finish().expect("no two share an id");
             let marks = Some(Spaces { mark: 'Ġ', start_words: false });
             let forms = [
-                (TokenForm::Printable, None, 2),
-                (TokenForm::Text, None, 3),
-                (TokenForm::Text, marks, 2),
-                (TokenForm::Ranks, None, 3),
+                (TokenForm::Printable, None, "", 2),
+                (TokenForm::Text, None, "", 3),
+                (TokenForm::Text, None, "Ġ", 1),
+                (TokenForm::Text, None, "Ġb", 3),
+                (TokenForm::Text, marks, "", 2),
+                (TokenForm::Ranks, None, "", 3),
             ];
-            for (form, spaces, spaced) in forms {
-                let lens = TokenLens::new(&vocab, form, spaces);
+            for (form, spaces, prefix, spaced) in forms {
+                let lens = TokenLens::new(&vocab, form, spaces, prefix.as_bytes(), None);
                 let got = [0, 1, 2, 3, far, 77].map(|id| lens.get(&vocab, id));
                 assert_eq!(got, [1, 0, spaced, 255, 300, 0], "{form:?}");
             }

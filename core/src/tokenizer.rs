@@ -4,14 +4,19 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::added_tokens::{AddedTokens, Policy, SpecialTokens};
+use crate::bounded::reach::Reach;
+use crate::bpe::Spaces;
 use crate::bpe::word_cache::SharedWords;
-use crate::bpe::{Bpe, Spaces};
+use crate::budget::Budget;
 use crate::decoder::Decoder;
 use crate::definition::Definition;
 use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::{DecodeError, EncodeError, LoadError, SaveError};
 use crate::load;
+use crate::memory::OutOfMemory;
+use crate::memory::fallible::{catch, check, collect, with_room};
+use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::object_pool::ObjectPool;
 use crate::padding::Padding;
@@ -19,6 +24,7 @@ use crate::post_processor::PostProcessor;
 use crate::pretokenizer::PreTokenizer;
 use crate::pretokenizer::scanner::Scanner;
 use crate::save;
+use crate::segmenter::Segmenter;
 use crate::text::{Input, Sequence, Text};
 use crate::token_lens::TokenLens;
 use crate::truncation::Truncation;
@@ -48,13 +54,15 @@ pub struct Tokenizer {
     pub(crate) added_tokens: AddedTokens,
     pub(crate) normalizer: Option<Normalizer>,
     pub(crate) pretokenizer: PreTokenizer,
+    /// Replaces normalizer and pre-tokenizer for most texts, if the combination has a segmenter.
+    pub(crate) segmenter: Option<Segmenter>,
     /// What cuts into words after the pre-tokenizer's stages, which then do not cut, where there is a scanner for it.
     pub(crate) scanner: Option<Scanner>,
     /// Whether stages ask where in the original a text stands, even when no offsets are wanted.
     pub(crate) needs_origins: bool,
     /// Set when the model can read a text as it stands, all but the first of its pieces.
     pub(crate) spaces: Option<Spaces>,
-    pub(crate) bpe: Arc<Bpe>,
+    pub(crate) model: Arc<Model>,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
     /// What the file says of truncation and padding.
@@ -67,6 +75,8 @@ pub struct Tokenizer {
     encoders: Encoders,
     /// See [`Self::most_bytes_per_token`].
     pub(crate) token_reach: OnceLock<Option<usize>>,
+    /// See [`Self::reach`].
+    pub(crate) reach: OnceLock<Option<Box<Reach>>>,
 }
 
 /// What the vocabulary's bytes are.
@@ -160,7 +170,8 @@ pub(crate) struct Parts {
     pub(crate) normalizer: Option<Normalizer>,
     pub(crate) pretokenizer: PreTokenizer,
     pub(crate) spaces: Option<Spaces>,
-    pub(crate) bpe: Arc<Bpe>,
+    pub(crate) segmenter: Option<Segmenter>,
+    pub(crate) model: Arc<Model>,
     pub(crate) post_processor: PostProcessor,
     pub(crate) decoder: Decoder,
     pub(crate) truncation: Option<Truncation>,
@@ -171,22 +182,31 @@ pub(crate) struct Parts {
 impl Tokenizer {
     pub(crate) fn from_parts(parts: Parts) -> Self {
         let Parts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
-        let Parts { spaces, bpe, post_processor, decoder, truncation, padding, .. } = parts;
+        let Parts { spaces, segmenter, model, post_processor, decoder, truncation, padding, .. } = parts;
+        let marks = segmenter.as_ref().and_then(Segmenter::mark).map(|mark| Spaces { mark, start_words: true });
         Self {
+            segmenter,
             scanner: pretokenizer.take_scanner(),
             needs_origins: pretokenizer.needs_origins(normalizer.is_some())
                 || normalizer.as_ref().is_some_and(Normalizer::puts_before),
             default_policy: if token_form == TokenForm::Ranks { Policy::Throw } else { Policy::Parse },
             encoders: Encoders::default(),
             token_reach: OnceLock::new(),
-            token_lens: TokenLens::new(&vocab, token_form, spaces),
+            reach: OnceLock::new(),
+            token_lens: TokenLens::new(
+                &vocab,
+                token_form,
+                spaces.or(marks),
+                parts.definition.continuing_prefix().as_bytes(),
+                model.bpe().map(|bpe| &bpe.alphabet),
+            ),
             vocab,
             token_form,
             added_tokens,
             normalizer,
             pretokenizer,
             spaces,
-            bpe,
+            model,
             post_processor,
             decoder,
             truncation,
@@ -197,22 +217,22 @@ impl Tokenizer {
 
     /// A tokenizer from the bytes of a file, whose format is told by its content.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        load::from_bytes(bytes).map(Self::ready)
+        catch(|| load::from_bytes(bytes).map(Self::ready))
     }
 
     /// A tokenizer from the bytes of a tokenizer.json (Hugging Face).
     pub fn from_tokenizer_json(bytes: &[u8]) -> Result<Self, LoadError> {
-        load::tokenizer_json::load(bytes).map(Self::ready)
+        catch(|| load::tokenizer_json::load(bytes).map(Self::ready))
     }
 
     /// A bundled encoding by name; `ranks` are the bytes of the file that [`crate::encoding_file`] names.
     pub fn from_encoding(name: &str, ranks: &[u8]) -> Result<Self, LoadError> {
-        load::ranks::load(ranks, &load::encodings::definition(name)?).map(Self::ready)
+        catch(|| load::ranks::load(ranks, &load::encodings::definition(name)?).map(Self::ready))
     }
 
     /// A tokenizer from the bytes of a rank file (tiktoken): lines of base64 and rank.
     pub fn from_ranks(ranks: &[u8], definition: &RankDefinition) -> Result<Self, LoadError> {
-        load::ranks::load(ranks, definition).map(Self::ready)
+        catch(|| load::ranks::load(ranks, definition).map(Self::ready))
     }
 
     /// The bytes of a tokenizer.json that loads again to the same behaviour. The same tokenizer gives the same bytes.
@@ -221,7 +241,7 @@ impl Tokenizer {
     /// an error otherwise; the format itself decides that special tokens are parsed unless the caller says otherwise, that
     /// decoding leaves out ids that no token has, and that tokens are written in the printable characters of ByteLevel.
     pub fn to_json(&self) -> Result<Vec<u8>, SaveError> {
-        save::tokenizer_json(self)
+        catch(|| save::tokenizer_json(self))
     }
 
     /// Encodes one text.
@@ -252,12 +272,13 @@ impl Tokenizer {
                 }
                 Ok(encoding)
             };
-            let parts = overflowing.iter().map(|draft| {
-                let mut part = Encoding { own_overflow: draft.own_overflow.clone(), ..Encoding::default() };
+            made.overflowing = with_room(overflowing.len())?;
+            for draft in &overflowing {
+                let own_overflow = collect(draft.own_overflow.iter().copied())?;
+                let mut part = Encoding { own_overflow, ..Encoding::default() };
                 encoder.write(self, draft, &plan, &mut part);
-                finish(part)
-            });
-            made.overflowing = parts.collect::<Result<_, _>>()?;
+                made.overflowing.push(finish(part)?);
+            }
             finish(made)
         })
     }
@@ -292,14 +313,14 @@ impl Tokenizer {
     /// ranks (as in tiktoken).
     pub fn decode(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, DecodeError> {
         self.check_ids(ids, 0)?;
-        self.decoder.text(self.decoded_tokens(ids, options))
+        catch(|| self.decoder.text(self.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
     }
 
     /// The bytes that ids stand for, as [`Self::decode`] before broken characters are replaced. (A decoder that replaces
     /// by a regular expression needs text: what is broken then is replaced here too.)
     pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>, DecodeError> {
         self.check_ids(ids, 0)?;
-        self.decoder.bytes(self.decoded_tokens(ids, options))
+        catch(|| self.decoder.bytes(self.decoded_tokens(ids, options), Budget::of_ids(ids.len())))
     }
 
     /// Fails at an id that no token has, where that is an error. `before` ids were checked already.
@@ -330,6 +351,12 @@ impl Tokenizer {
         self.added_tokens.by_content(token).map(|added| added.id).or_else(|| self.vocab.id(token.as_bytes()))
     }
 
+    /// An upper bound of the length of a token in bytes.
+    pub fn max_token_bytes(&self) -> usize {
+        let added = self.added_tokens.tokens().iter().map(|token| token.content.len());
+        added.fold(self.vocab.text_bytes(), usize::max)
+    }
+
     /// The token with an id, as the vocabulary writes it; of a rank file's token, which may be part of a character, with
     /// U+FFFD for what is no text.
     pub fn id_to_token(&self, id: u32) -> Option<String> {
@@ -346,8 +373,9 @@ impl Tokenizer {
     /// shares (see [`Self::with`]) do not count.
     pub fn memory_bytes(&self) -> usize {
         let vocab = if Arc::strong_count(&self.vocab) == 1 { self.vocab.memory_bytes() } else { 0 };
-        let bpe = if Arc::strong_count(&self.bpe) == 1 { self.bpe.memory_bytes() } else { 0 };
-        vocab + bpe + self.token_lens.memory_bytes() + self.encoders.memory_bytes()
+        let model = if Arc::strong_count(&self.model) == 1 { self.model.memory_bytes() } else { 0 };
+        let reach = self.reach.get().and_then(Option::as_deref).map_or(0, Reach::memory_bytes);
+        vocab + model + self.token_lens.memory_bytes() + reach + self.encoders.memory_bytes()
     }
 
     /// Heap memory of the word caches of the encoders that wait for work, in bytes.
@@ -358,6 +386,11 @@ impl Tokenizer {
     /// Words found and not found in the caches of the encoders that wait for work.
     pub fn cache_counts(&self) -> (u64, u64) {
         self.encoders.cache_counts()
+    }
+
+    /// How many bytes of text the encoders that wait for work were given in all their calls: what tests count work by.
+    pub fn encoded_bytes(&self) -> u64 {
+        self.encoders.encoded_bytes()
     }
 
     fn token_bytes(&self, id: u32) -> Option<&[u8]> {
@@ -421,17 +454,32 @@ impl Tokenizer {
 
     /// What word caches know from the start.
     pub(crate) fn seeds(&self) -> Seeds<'_> {
-        Seeds::new(&self.vocab, self.token_form, &self.bpe)
+        Seeds::new(&self.vocab, self.token_form, &self.model)
     }
 
-    /// Makes an encoder that knows words, so that the first text need not wait for it.
+    /// Makes an encoder that knows words, so that the first text need not wait for it. Without memory for that it waits.
     fn ready(self) -> Self {
-        self.with_encoder(|encoder| encoder.seed(&self.seeds()));
+        let seed = |encoder: &mut Encoder| {
+            encoder.seed(&self.seeds());
+            Ok::<_, OutOfMemory>(())
+        };
+        let _ = self.with_encoder(seed);
         self
     }
 
-    /// Lends an encoder for as long as `work` takes. When `work` panics the encoder is dropped with whatever state it is in.
-    pub(crate) fn with_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
+    /// As [`Self::lend_encoder`]; without enough memory that is an error.
+    pub(crate) fn with_encoder<T, E: From<OutOfMemory>>(
+        &self,
+        work: impl FnOnce(&mut Encoder) -> Result<T, E>,
+    ) -> Result<T, E> {
+        catch(|| {
+            check()?;
+            self.lend_encoder(work)
+        })
+    }
+
+    /// Lends an encoder for as long as `work` takes. When `work` unwinds the encoder is dropped with whatever state it is in.
+    pub(crate) fn lend_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
         let mut encoder = self.encoders.lend();
         let result = work(&mut encoder);
         self.encoders.give_back(encoder);
@@ -440,7 +488,11 @@ impl Tokenizer {
 
     /// The same for a batch of so many bytes. Where it is large the encoder knows words from the start, which takes it some
     /// milliseconds if it does not know them yet. A single text never waits for that.
-    pub(crate) fn with_encoder_for<T>(&self, bytes: usize, work: impl FnOnce(&mut Encoder) -> T) -> T {
+    pub(crate) fn with_encoder_for<T, E: From<OutOfMemory>>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(&mut Encoder) -> Result<T, E>,
+    ) -> Result<T, E> {
         const LARGE: usize = 1 << 18;
         self.with_encoder(|encoder| {
             if bytes >= LARGE {
@@ -503,6 +555,10 @@ impl Encoders {
     fn memory_bytes(&self) -> usize {
         self.shared.memory_bytes()
             + self.idle.with_idle(|idle| idle.iter().map(|encoder| encoder.memory_bytes()).sum::<usize>())
+    }
+
+    fn encoded_bytes(&self) -> u64 {
+        self.idle.with_idle(|idle| idle.iter().map(|encoder| encoder.encoded_bytes).sum())
     }
 
     fn cache_counts(&self) -> (u64, u64) {

@@ -5,6 +5,7 @@
 //! others are its overflow; neighbours share `stride` tokens.
 
 use crate::error::EncodeError;
+use crate::memory::fallible;
 
 /// From which end something is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,7 +108,9 @@ impl Truncation {
                 Direction::Left => [(length - skipped).saturating_sub(max), length - skipped],
             }
         };
-        Ok((0..=steps).map(window).collect())
+        let mut windows = fallible::with_room(steps + 1)?;
+        windows.extend((0..=steps).map(window));
+        Ok(windows)
     }
 }
 

@@ -11,6 +11,8 @@ use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 
 use crate::error::LoadError;
+use crate::memory::fallible::{collect, table_with_room, with_room};
+use crate::memory::{Grow, require_large};
 
 /// Immutable once built. Ids may have gaps and need not follow the order of the file.
 #[derive(Debug, Default)]
@@ -42,11 +44,12 @@ impl Default for ById {
 }
 
 impl Vocab {
+    /// With room for so many tokens of so many bytes together. Without memory for them it unwinds.
     pub(crate) fn builder(tokens: usize, bytes: usize) -> VocabBuilder {
         let mut vocab = Self::default();
-        vocab.bytes.reserve(bytes);
-        vocab.ends.reserve(tokens);
-        vocab.ids.reserve(tokens);
+        vocab.bytes.grow(bytes);
+        vocab.ends.grow(tokens);
+        vocab.ids.grow(tokens);
         VocabBuilder { vocab }
     }
 
@@ -102,6 +105,11 @@ impl Vocab {
         }
     }
 
+    /// The number of bytes of all tokens together.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Heap memory held, in bytes.
     pub fn memory_bytes(&self) -> usize {
         let by_id = match &self.by_id {
@@ -117,6 +125,12 @@ impl Vocab {
     fn at(&self, place: u32) -> &[u8] {
         &self.bytes[span(&self.ends, place)]
     }
+}
+
+/// At most so many bytes are in a hash table with room for so many entries.
+fn table_bytes<T>(entries: usize) -> usize {
+    // A table has up to twice as many slots as seven eighths need, each with a byte of control.
+    entries.saturating_mul(3).saturating_mul(size_of::<T>() + 1)
 }
 
 /// Where the token of a place stands.
@@ -149,10 +163,36 @@ impl VocabBuilder {
             size: end as u64,
             limit: u32::MAX.into(),
         })?;
+        let has_room = token.len() <= vocab.bytes.capacity() - vocab.bytes.len()
+            && vocab.ends.len() < vocab.ends.capacity()
+            && vocab.ids.len() < vocab.ids.capacity();
+        if !has_room {
+            vocab.bytes.try_grow(token.len())?;
+            vocab.ends.try_grow(1)?;
+            vocab.ids.try_grow(1)?;
+        }
         vocab.bytes.extend_from_slice(token);
         vocab.ends.push(end);
         vocab.ids.push(id);
         Ok(())
+    }
+
+    /// For tokens added in the order of their ids, from 0 on. A repeated token keeps all its ids;
+    /// the last one is found by its text.
+    pub(crate) fn finish_list(mut self) -> Result<Vocab, LoadError> {
+        let Vocab { bytes, ends, ids, by_bytes, hasher, by_id } = &mut self.vocab;
+        debug_assert!(ids.iter().zip(0..).all(|(&id, place)| id == place));
+        let text = |place: u32| &bytes[span(ends, place)];
+        *by_bytes = table_with_room(ids.len())?;
+        for &id in &*ids {
+            let (token, rehash) = (text(id), |&place: &u32| hash(hasher, text(place)));
+            match by_bytes.entry(hash(hasher, token), |&place| text(place) == token, rehash) {
+                Entry::Occupied(mut earlier) => *earlier.get_mut() = id,
+                Entry::Vacant(free) => drop(free.insert(id)),
+            }
+        }
+        *by_id = ById::Dense(collect(ids.iter().copied())?);
+        Ok(self.vocab)
     }
 
     pub(crate) fn finish(mut self) -> Result<Vocab, LoadError> {
@@ -160,7 +200,8 @@ impl VocabBuilder {
         let vocab = &mut self.vocab;
         let slots = vocab.max_id().map_or(0, |max| max as usize + 1);
         if slots <= vocab.len() * 8 + 65_536 {
-            let mut places = vec![NONE; slots];
+            let mut places = with_room(slots)?;
+            places.resize(slots, NONE);
             for (place, &id) in vocab.ids.iter().enumerate() {
                 if places[id as usize] != NONE {
                     return Err(self.duplicate(id, places[id as usize], place as u32));
@@ -170,7 +211,8 @@ impl VocabBuilder {
             vocab.by_id = ById::Dense(places);
         } else {
             let hasher = &vocab.hasher;
-            let mut table: HashTable<(u32, u32)> = HashTable::with_capacity(vocab.len());
+            require_large(table_bytes::<(u32, u32)>(vocab.len()))?;
+            let mut table: HashTable<(u32, u32)> = table_with_room(vocab.len())?;
             for (place, &id) in vocab.ids.iter().enumerate() {
                 let hash = hasher.hash_one(id);
                 if let Some(&(_, first)) = table.find(hash, |entry| entry.0 == id) {
@@ -188,7 +230,8 @@ impl VocabBuilder {
     fn index(&mut self) -> Result<(), LoadError> {
         let Vocab { bytes, ends, ids, by_bytes, hasher, .. } = &mut self.vocab;
         let text = |place: u32| &bytes[span(ends, place)];
-        *by_bytes = HashTable::with_capacity(ids.len());
+        require_large(table_bytes::<u32>(ids.len()))?;
+        *by_bytes = table_with_room(ids.len())?;
         for place in 0..ids.len() as u32 {
             let (token, rehash) = (text(place), |&place: &u32| hash(hasher, text(place)));
             match by_bytes.entry(hash(hasher, token), |&place| text(place) == token, rehash) {
@@ -238,6 +281,17 @@ mod tests {
             }
             assert_eq!((v.id(b"b"), v.token(1), v.len(), v.max_id()), (None, None, 4, Some(far.max(3))));
         }
+    }
+
+    #[test]
+    fn a_list_keeps_repeated_tokens() {
+        let mut builder = Vocab::builder(4, 4);
+        for (token, id) in ["a", "b", "a", ""].iter().zip(0..) {
+            builder.push(token.as_bytes(), id).expect("there is room");
+        }
+        let vocab = builder.finish_list().expect("there is room");
+        assert_eq!((vocab.id(b"a"), vocab.id(b"b"), vocab.id(b""), vocab.len()), (Some(2), Some(1), Some(3), 4));
+        assert_eq!((vocab.token(0), vocab.token(2), vocab.token(4)), (Some(&b"a"[..]), Some(&b"a"[..]), None));
     }
 
     #[test]

@@ -323,7 +323,7 @@ export interface BpeOptions {
   byteFallback?: boolean
 }
 
-/** The BPE model. */
+/** Byte pair encoding. */
 export class BPE extends Model {
   /** Creates a model with an empty vocabulary. */
   static empty(): BPE
@@ -334,16 +334,57 @@ export class BPE extends Model {
 }
 export { BPE as Bpe }
 
-/** Not supported: every call throws `ERR_TOKENLANE_UNSUPPORTED`. */
-declare class MissingModel extends Model {
-  /** Throws `ERR_TOKENLANE_UNSUPPORTED`. */
-  static empty(): never
-  /** Throws `ERR_TOKENLANE_UNSUPPORTED`. */
-  static init(...args: unknown[]): never
-  /** Throws `ERR_TOKENLANE_UNSUPPORTED`. */
-  static fromFile(...args: unknown[]): never
+/** Settings of a {@link WordPiece}. */
+export interface WordPieceOptions {
+  /** The token for words that cannot be cut into tokens. Default `[UNK]`. */
+  unkToken?: string
+  /** What tokens start with that do not start a word. Default `##`. */
+  continuingSubwordPrefix?: string
+  /** Words of more code points are unknown. Default 100. */
+  maxInputCharsPerWord?: number
 }
-export { MissingModel as Unigram, MissingModel as WordLevel, MissingModel as WordPiece }
+
+/** The model of BERT: the longest tokens from the start of a word on. */
+export class WordPiece extends Model {
+  /** One without tokens. */
+  static empty(): WordPiece
+  /** From tokens with their ids. */
+  static init(vocab: Record<string, number>, options?: WordPieceOptions | null): WordPiece
+  /** From a vocab.txt: a token a line, whose number is its id. */
+  static fromFile(vocab: string, options?: WordPieceOptions | null): Promise<WordPiece>
+}
+
+/** Settings of a {@link WordLevel}. */
+export interface WordLevelOptions {
+  /** The token for words that are no tokens. Default `<unk>`. */
+  unkToken?: string
+}
+
+/** A word is one token. */
+export class WordLevel extends Model {
+  /** One without tokens. */
+  static empty(): WordLevel
+  /** From tokens with their ids. */
+  static init(vocab: Record<string, number>, options?: WordLevelOptions | null): WordLevel
+  /** From a vocab.json. */
+  static fromFile(vocab: string, options?: WordLevelOptions | null): Promise<WordLevel>
+}
+
+/** Settings of a {@link Unigram}. */
+export interface UnigramOptions {
+  /** The id of the unknown token. Default none: text that no piece covers is an error. */
+  unkId?: number
+  /** Unknown text becomes the tokens of its bytes, `<0x00>` to `<0xFF>`. Default `false`. */
+  byteFallback?: boolean
+}
+
+/** The model of SentencePiece: the pieces whose scores have the greatest sum. */
+export class Unigram extends Model {
+  /** One with nothing but `<unk>`. */
+  static empty(): Unigram
+  /** From pieces with their scores; a piece's id is its place. */
+  static init(vocab: [string, number][], options?: UnigramOptions | null): Unigram
+}
 
 /** Not supported: the constructor throws `ERR_TOKENLANE_UNSUPPORTED`. */
 export class Trainer {}

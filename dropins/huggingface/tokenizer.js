@@ -149,7 +149,9 @@ class Tokenizer {
 
   getVocab(withAddedTokens = true) {
     const { added_tokens: added, model } = this.#parts
-    const vocab = { ...model.vocab }
+    const vocab = Array.isArray(model.vocab)
+      ? Object.fromEntries(model.vocab.map(([piece], id) => [piece, id]))
+      : { ...model.vocab }
     if (withAddedTokens ?? true) {
       for (const { content, id } of added) vocab[content] = id
       for (const content of this.#added) vocab[content] = this.tokenToId(content)

@@ -8,7 +8,7 @@
  * Replaces the asynchronous functions of the addon by ones that run synchronously on this thread.
  */
 function withoutWaiting(binding) {
-  const { countBatchSync, decodeBatchSync, encodeBatchSync, leaveLine, loadBytesSync } = binding
+  const { countBatchSync, decodeBatchSync, encodeBatchSync, leaveLine, loadBytesSync, split } = binding
   const runNow = (work) => async (turn, ...rest) => {
     try {
       return work(...rest)
@@ -25,6 +25,7 @@ function withoutWaiting(binding) {
     countBatch: runNow((handle, texts, flags, extra) => countBatchSync(handle, texts, flags, extra, 1)),
     decodeBatch: runNow((handle, ids, rowOffsets, skip) => decodeBatchSync(handle, ids, rowOffsets, skip, 1)),
     loadBytes: runNow(loadBytesSync),
+    splitAsync: runNow(split),
   }
 }
 

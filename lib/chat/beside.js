@@ -18,17 +18,29 @@ const MAX_BYTES = 32 * 2 ** 20
 /** Entries of the folder `additional_chat_templates`. */
 const MAX_ENTRIES = 1000
 
-/** What the files beside a tokenizer say of chats. A failure is one of chats only, so the tokenizer itself can be used. */
+/**
+ * What the files beside a tokenizer say of chats. A failure is one of chats only, so the tokenizer
+ * itself can be used.
+ */
 async function chatBeside(file) {
   try {
-    const texts = new Texts()
-    const folder = path.dirname(file)
-    const more = await fs.promises.opendir(path.join(folder, MORE)).catch(absent)
-    for (const name of filesOf(await namesIn(more))) texts.add(name, await readRegular(path.join(folder, name), texts.left).catch(absent))
-    return texts.chat()
+    const { config, templates } = await readBeside(file)
+    return chatOf(config, templates)
   } catch (failure) {
     return new BrokenChat(failure)
   }
+}
+
+/**
+ * Reads { config, templates } beside a tokenizer. Templates by name have precedence over those in
+ * the config; they are undefined if there are none.
+ */
+async function readBeside(file) {
+  const texts = new Texts()
+  const folder = path.dirname(file)
+  const more = await fs.promises.opendir(path.join(folder, MORE)).catch(absent)
+  for (const name of filesOf(await namesIn(more))) texts.add(name, await readRegular(path.join(folder, name), texts.left).catch(absent))
+  return texts.contents()
 }
 
 /** As chatBeside, on this thread. */
@@ -40,7 +52,8 @@ function chatBesideSync(file) {
     for (const name of filesOf(namesInSync(more))) {
       texts.add(name, unlessAbsent(() => readRegularSync(path.join(folder, name), texts.left)))
     }
-    return texts.chat()
+    const { config, templates } = texts.contents()
+    return chatOf(config, templates)
   } catch (failure) {
     return new BrokenChat(failure)
   }
@@ -104,9 +117,9 @@ class Texts {
     else this.#template = text
   }
 
-  chat() {
+  contents() {
     if (this.#template !== undefined) this.#templates.set('default', this.#template)
-    return chatOf(this.#config, this.#templates.size === 0 ? undefined : Object.fromEntries(this.#templates))
+    return { config: this.#config, templates: this.#templates.size === 0 ? undefined : Object.fromEntries(this.#templates) }
   }
 }
 
@@ -116,4 +129,4 @@ function configOf(text) {
   return config
 }
 
-module.exports = { chatBeside, chatBesideSync }
+module.exports = { chatBeside, chatBesideSync, readBeside }

@@ -6,11 +6,11 @@ For maintainers; not part of `npm test`. Needs a release build of the addon (`np
     python3 -m venv .cache/differential
     .cache/differential/bin/pip install tokenizers==0.23.3 tiktoken==0.14.0 sentencepiece==0.2.3 protobuf numpy
     .cache/differential/bin/python scripts/differential [--seed 1] [--tokenizers 50] [--texts 60]
-        [--components byte-level|families|all|ranks] [--save .cache/differences]
+        [--components byte-level|families|models|all|ranks] [--save .cache/differences]
         [--reread here|there]
 
 `byte-level` makes files like those of GPT-2, Llama 3 and Qwen 2, `families` files made like those of some thirty published
-models, `all` has every component in any order, `ranks` makes rank files for tiktoken. Tokenizer number n of a run is that of
+models, `models` has WordPiece, WordLevel and Unigram models, `all` has every component in any order, `ranks` makes rank files for tiktoken. Tokenizer number n of a run is that of
 seed SEED + n alone, so `--seed <the seed printed> --tokenizers 1` repeats it.
 
 With `--reread here` the package writes every tokenizer as a tokenizer.json and answers with what it reads again; with `there`
@@ -145,7 +145,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tokenizers", type=int, default=50)
     parser.add_argument("--texts", type=int, default=60, help="texts a tokenizer")
-    parser.add_argument("--components", choices=["byte-level", "families", "all", "ranks"], default="all")
+    parser.add_argument("--components", choices=["byte-level", "families", "models", "all", "ranks"], default="all")
     parser.add_argument("--seconds", type=int, default=20, help="the most that the library may take to answer")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false", help="save differences as they were found")
     parser.add_argument("--reread", choices=["here", "there"], help="tokenizers are written by the package first")

@@ -179,3 +179,56 @@ def families(charsmap):
             metaspace("always"), unk_token="<unk>",
         ),
     }  # fmt: skip
+
+
+def word_families(charsmap):
+    """Those of WordPiece, WordLevel and Unigram, as `families`."""
+    precompiled = {"type": "Precompiled", "precompiled_charsmap": charsmap}
+    one_space = replace(" {2,}", " ", "Regex")
+    words = sequence("pretokenizers", {"type": "WhitespaceSplit"}, metaspace("always"))
+    piece, level = {"kind": "WordPiece", "prefix": "##"}, {"kind": "WordLevel"}
+    pieces, bytes_too = {"kind": "Unigram", "byte_fallback": False}, {"kind": "Unigram", "byte_fallback": True}
+    parts = {"type": "WordPiece", "prefix": "##", "cleanup": True}
+    bert_words = {"type": "BertPreTokenizer"}
+    strip = {"type": "Strip", "strip_left": True, "strip_right": True}
+    quotes = sequence("normalizers", replace("``", '"'), replace("''", '"'))
+
+    def family(normalizer, pre_tokenizer, decoder, model, post=None):
+        made = {"normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "decoder": decoder, "model": model}
+        return made | ({"post": post} if post else {})
+
+    return {
+        "bert, uncased": family(bert(True), bert_words, parts, piece, "bert"),
+        "bert, uncased with accents": family(bert(True, accents=False), bert_words, parts, piece, "template"),
+        "bert, cased": family(bert(False), bert_words, parts, piece, "bert"),
+        "bert, cased without accents": family(bert(False, accents=True), bert_words, parts, piece, "template"),
+        "bert, no ideographs": family(bert(True, chinese=False), bert_words, parts | {"cleanup": False}, piece, "bert"),
+        "bert, not cleaned": family(bert(True, clean=False), bert_words, parts, piece, "bert"),
+        "bert, nothing": family(bert(False, False, False, False), bert_words, parts, piece),
+        "bert, after NFKC": family(sequence("normalizers", {"type": "NFKC"}, bert(True)), bert_words, parts, piece, "bert"),
+        "bert, digits apart": family(
+            bert(True), sequence("pretokenizers", bert_words, {"type": "Digits", "individual_digits": True}), parts, piece
+        ),
+        "mpnet": family(bert(True), bert_words, parts, piece, "roberta"),
+        "words of pieces": family({"type": "Lowercase"}, {"type": "Whitespace"}, parts, {"kind": "WordPiece"}),
+        "pieces of whole texts": family(None, None, parts, {"kind": "WordPiece"}),
+        "xlm-roberta": family(sequence("normalizers", precompiled, one_space), metaspace("always"), metaspace("always"), pieces, "template"),
+        "xlm-roberta, plain": family(precompiled, metaspace("always"), metaspace("always"), pieces, "template"),
+        "t5": family(precompiled, words, metaspace("always"), pieces, "template"),
+        "t5, first": family(precompiled, metaspace("first"), metaspace("first"), pieces, "template"),
+        "bge-m3": family(sequence("normalizers", precompiled, strip, one_space), metaspace("always"), metaspace("always"), pieces, "template"),
+        "albert": family(
+            sequence("normalizers", quotes, {"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}, precompiled),
+            words, metaspace("always"), pieces, "template",
+        ),
+        "camembert": family(sequence("normalizers", precompiled, one_space), words, metaspace("always"), pieces, "template"),
+        "unigram, spaces as they are": family(None, metaspace("always"), metaspace("always"), pieces),
+        "unigram, never": family(None, metaspace("never"), metaspace("never"), pieces),
+        "unigram, two spaces": family(replace(" {2,}", "▁", "Regex"), metaspace("always"), GEMMA_DECODER, bytes_too),
+        "unigram, whole texts": family(LLAMA_NORMALIZER, None, LLAMA_DECODER, bytes_too, "template"),
+        "unigram, not split": family(None, metaspace("always", False), LLAMA_DECODER, bytes_too),
+        "unigram, whole and unknown": family(replace(" ", "▁"), None, GEMMA_DECODER, pieces),
+        "words": family(sequence("normalizers", {"type": "NFKC"}, {"type": "Lowercase"}), {"type": "Whitespace"}, None, level, "template"),
+        "words by spaces": family(None, {"type": "WhitespaceSplit"}, None, level),
+        "lines": family(None, {"type": "CharDelimiterSplit", "delimiter": "\n"}, None, level),
+    }  # fmt: skip

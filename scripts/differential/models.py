@@ -5,8 +5,9 @@ import json
 
 import charsmaps
 from components import any_parts, as_old_files, byte_level_parts, coin, random_byte_level, random_pattern
-from families import families, sequence
+from families import families, sequence, word_families
 from texts import CORPUS, SCRIPTS
+from word_models import random_word_model, vocabulary
 from tokenizers import Tokenizer
 
 ADDED_TEXTS = [
@@ -259,7 +260,8 @@ def stored_padding(random):
 
 
 def random_tokenizer(random, components):
-    """The object of a random tokenizer.json; `components` is 'byte-level', 'families' or 'all'."""
+    """The object of a random tokenizer.json; `components` is 'byte-level', 'families', 'models' or 'all'. With 'models' it has a WordPiece,
+    WordLevel or Unigram model, and the components of a model that has one or any."""
     post = None
     if components == "byte-level":
         parts, model = byte_level_parts(random), {"bytes": True, "ignore_merges": coin(random, 0.4)}
@@ -268,12 +270,19 @@ def random_tokenizer(random, components):
         family = made[random.choice(sorted(made))]
         parts = {name: family[name] for name in ("normalizer", "pre_tokenizer", "decoder")}
         model, post = family["model"], family.get("post")
+    elif components == "models" and coin(random, 0.6):
+        made = word_families(base64.b64encode(random.choice(charsmaps.published())).decode())
+        family = made[random.choice(sorted(made))]
+        parts = {name: family[name] for name in ("normalizer", "pre_tokenizer", "decoder")}
+        model, post = family["model"], family.get("post")
     else:
         parts, model = any_parts(random), any_model(random)
-    model = random_model(random, split_corpus(parts), model)
-    added = random_added_tokens(random, model["vocab"])
+    words = split_corpus(parts)
+    model = random_word_model(random, words, model) if components == "models" else random_model(random, words, model)
+    vocab = vocabulary(model)
+    added = random_added_tokens(random, vocab)
     keep_findable(added, parts)
-    post_processor = random_post_processor(random, model["vocab"], added, post and post.split(", "))
+    post_processor = random_post_processor(random, vocab, added, post and post.split(", "))
     if coin(random, 0.15):
         parts = {name: as_old_files(random, part, name == "pre_tokenizer") for name, part in parts.items()}
         post_processor = as_old_files(random, post_processor, False)

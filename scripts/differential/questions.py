@@ -2,6 +2,8 @@
 
 import itertools
 
+from word_models import vocabulary
+
 
 def encodings(rng, text, texts):
     """Requests about one text of `texts`."""
@@ -103,7 +105,7 @@ def decoding(rng, ids, vocab_size):
 
 
 def lookups(rng, definition, vocab_size):
-    vocab = definition["model"]["vocab"]
+    vocab = vocabulary(definition["model"])
     tokens = rng.sample(sorted(vocab), min(10, len(vocab))) + [token["content"] for token in definition["added_tokens"]]
     ids = [rng.randrange(vocab_size + 3) for _ in range(20)] + [token["id"] for token in definition["added_tokens"]]
     return {"ids": ids, "tokens": [*tokens, "", "no such token", "Ġ"], "options": {}}

@@ -12,6 +12,7 @@ SHRINKABLE = [
     ("request", "options", "pair"),
     ("tokenizer", "added_tokens"),
     ("tokenizer", "model", "merges"),
+    ("tokenizer", "model", "vocab"),
     ("tokenizer", "ranks"),
 ]
 PARTS = ("normalizer", "post_processor", "pre_tokenizer", "decoder", "truncation", "padding")
@@ -65,7 +66,7 @@ class Shrinker:
 
     def shorten(self, case, path):
         value = value_at(case, path)
-        if not value:
+        if not isinstance(value, (list, str)) or not value:
             return case
         return with_value(case, path, shortened(value, lambda value: self.still_differs(with_value(case, path, value))))
 

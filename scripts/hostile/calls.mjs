@@ -141,6 +141,7 @@ async function child(seed, count) {
 async function liveObjects(face, require) {
   const tiktoken = require(path.join(root, 'dropins/tiktoken/index.js'))
   const huggingface = require(path.join(root, 'dropins/huggingface/index.js'))
+  const transformers = require(path.join(root, 'dropins/transformers/index.js'))
   const gptTokenizer = require(path.join(root, 'dropins/gpt-tokenizer/GptEncoding.js'))
   const { tiny } = await import('../../__test__/support/tiny.mjs')
   const file = JSON.stringify(tiny())
@@ -164,6 +165,9 @@ async function liveObjects(face, require) {
     [huggingface.Normalizer, [huggingface.nfcNormalizer()]],
     [huggingface.PreTokenizer, [huggingface.byteLevelPreTokenizer()]],
     [huggingface.Processor, [huggingface.byteLevelProcessing()]],
+    [transformers.PreTrainedTokenizer, [new transformers.BertTokenizer(tiny(), { pad_token: '<s>' })]],
+    [transformers.WhisperTokenizer, [new transformers.WhisperTokenizer(tiny(), {})]],
+    [transformers.Tensor, [new transformers.Tensor('int64', [1, 2], [1, 2])]],
   ])
   if (gptTokenizer.GptEncoding) objects.set(gptTokenizer.GptEncoding, [gptTokenizer.GptEncoding.getEncodingApi('r50k_base')])
   return objects

@@ -13,12 +13,13 @@ const FACES = {
   'tiktoken/lite': 'dropins/tiktoken/lite.js',
   'tiktoken/init': 'dropins/tiktoken/init.js',
   huggingface: 'dropins/huggingface/index.js',
+  transformers: 'dropins/transformers/index.js',
   'gpt-tokenizer': 'dropins/gpt-tokenizer/index.js',
   'gpt-tokenizer/GptEncoding': 'dropins/gpt-tokenizer/GptEncoding.js',
 }
 
 /** Calls that would ask the network. */
-const LEFT_OUT = /fromPretrained/
+const LEFT_OUT = /fromPretrained|from_pretrained/
 
 const isClass = (value) => typeof value === 'function' && Object.getOwnPropertyNames(value.prototype ?? {}).length > 1
 

@@ -1,126 +1,92 @@
 #!/usr/bin/env node
-// How long a mebibyte of each hostile text takes, and what twice as much costs: for each tokenizer, each text and each call.
+// How the time of every call grows with every hostile text, for every tokenizer at hand.
 //
-//   usage: npm run hostile -- texts [--mib 1] [--call encode]… [tokenizer.json | name of an encoding]…
-//          all calls (encode, with offsets, split, truncate) and the bundled encodings unless told
+//   usage: npm run hostile -- texts [--call NAME]… [--text NAME]… [--least KIB] [--most KIB] [--vocab FOLDER]…
+//                                   [tokenizer.json | name of an encoding]…
 //
-// A report, which fails only where twice the length costs more than three times the time. Times are of the processor, the
-// least of three runs, each with a text of its own: what was just seen is known, up to the size of a cache, and a mebibyte that fits
-// beside two that do not would seem to grow. What is slow or grows by then is run nine times more, and what then fails is tried again in
-// the same way at the end: on a machine with other work a dozen runs in a row can all be too slow by a half.
+// Without tokenizers: the bundled encodings, those of the public test set beside the repository, and each tokenizer.json in a
+// folder of --vocab. Texts start at --least (16) KiB and double until a call takes long enough to be told from noise,
+// up to --most (1024).
+//
+// What is measured is time of the processor, the least of several runs, for a text and for one twice as long. What grows
+// by more than 2.3 is measured again; if it still does at the end, the command fails and lists it. One line for each
+// tokenizer and text, with the slowest call and the one that grows most.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { root, stop } from '../setup.mjs'
-import { random } from './random.mjs'
+import { TEXTS } from './adversarial.mjs'
+import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from './growth.mjs'
 
-const options = { mib: { type: 'string', default: '1' }, call: { type: 'string', multiple: true } }
+const WANTED = 2.3
+
+const many = { type: 'string', multiple: true }
+const options = { call: many, text: many, vocab: many, least: { type: 'string', default: '16' }, most: { type: 'string', default: '1024' } }
 const { values, positionals } = parseArgs({ options, allowPositionals: true })
-const { Tokenizer, encodings } = createRequire(import.meta.url)(root)
 
-const SLOW_MS = 50
-const WANTED_FACTOR = 2.3
-const MOST_FACTOR = 3
-/** Rounds of three runs that are added where the first says that something is slow or grows. */
-const MORE_ROUNDS = 3
-
-const draw = random(1)
-const lots = (characters) => (bytes) => {
-  const all = [...characters]
-  const each = Buffer.byteLength(all[0])
-  return Array.from({ length: Math.ceil(bytes / each) }, () => draw.of(all)).join('')
-}
-const again = (piece) => (bytes) => piece.repeat(Math.ceil(bytes / Buffer.byteLength(piece)))
-
-const TEXTS = {
-  'one letter': again('a'),
-  'random letters': lots('abcdefghijklmnopqrstuvwxyz'),
-  spaces: again(' '),
-  newlines: again('\n'),
-  'spaces and newlines': lots(' \n\t'),
-  é: again('é'),
-  中: again('中'),
-  'random CJK': lots('中文字典法律国际人权宣言'),
-  'emoji joiners': again('👩\u200d'),
-  digits: lots('0123456789'),
-  punctuation: again('!'),
-  base64: lots('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'),
-  'what splits patterns': again("a'S \n1!é中"),
-  'zero-width marks': again('\u200b\u0301'),
-  'special tokens': again('<|endoftext|>'),
+function chosen(name, wanted, known) {
+  for (const one of wanted ?? []) if (!known.includes(one)) stop(`--${name} is one of: ${known.join(', ')}; not ${one}`)
+  return wanted ?? known
 }
 
-const CALLS = {
-  encode: (tokenizer, text) => tokenizer.encode(text, { specialTokens: 'parse' }).length,
-  'with offsets': (tokenizer, text) => tokenizer.encode(text, { specialTokens: 'parse' }).offsets.length,
-  split: (tokenizer, text) => tokenizer.split(text, { maxTokens: 256, specialTokens: 'parse' }).length,
-  truncate: (tokenizer, text) => tokenizer.truncate(text, 1000, { specialTokens: 'parse' }).length,
+const calls = chosen('call', values.call, CALL_NAMES)
+const kinds = chosen('text', values.text, Object.keys(TEXTS))
+const sizes = { least: Number(values.least) * 1024, most: Number(values.most) * 1024, wanted: WANTED }
+
+/** Each tokenizer.json in a folder, or one folder below. */
+function filesIn(folder) {
+  if (!fs.existsSync(folder)) return []
+  const inside = fs.readdirSync(folder).map((name) => path.join(folder, name, 'tokenizer.json'))
+  return [path.join(folder, 'tokenizer.json'), ...inside].filter((file) => fs.existsSync(file))
 }
 
-const calls = values.call ?? Object.keys(CALLS)
-for (const call of calls) if (!(call in CALLS)) stop(`--call is one of ${Object.keys(CALLS).join(', ')}, not ${call}`)
+const { encodings } = createRequire(import.meta.url)(root)
+const folders = [path.join(root, '..', 'shared', 'conformance', 'public', 'tokenizers'), ...(values.vocab ?? [])]
+const names = positionals.length > 0 ? positionals : [...encodings(), ...folders.flatMap(filesIn)]
 
-/** The least of three, in milliseconds. */
-function least(tokenizer, texts, work) {
-  let best = Infinity
-  for (const text of texts) {
-    // So that a long word that is the same again does not go on from the last one.
-    tokenizer.count('z'.repeat(1000))
-    const start = process.cpuUsage()
-    work(tokenizer, text)
-    const { user, system } = process.cpuUsage(start)
-    best = Math.min(best, (user + system) / 1000)
-    if (best < 1 || best > 2000) break
+const round = (ms) => ms.toFixed(ms < 10 ? 1 : 0)
+let measured = 0
+const suspects = []
+for (const name of names) {
+  let subject
+  try {
+    subject = await subjectOf(name)
+  } catch (error) {
+    console.log(`${name}: left out: ${error.message}`)
+    continue
   }
-  return best
-}
-
-const bytes = Number(values.mib) * 2 ** 20
-const load = (name) => (fs.existsSync(name) ? Tokenizer.fromFileSync(name) : Tokenizer.fromEncodingSync(name))
-
-/** Three runs of one mebibyte and of two; and as long as the least of all since is slow or grows, up to three times as many more. */
-function measure(tokenizer, kind, call, found = { single: Infinity, double: Infinity }) {
-  for (let rounds = 0; rounds <= MORE_ROUNDS; rounds++) {
-    const [single, double] = [bytes, 2 * bytes].map((length) => least(tokenizer, [length, length, length].map(TEXTS[kind]), CALLS[call]))
-    found = { single: Math.min(single, found.single), double: Math.min(double, found.double) }
-    if (!isSlow(found, call) && !grows(found, WANTED_FACTOR)) break
-  }
-  return found
-}
-
-const isSlow = ({ single }, call) => single > SLOW_MS && call === 'encode'
-/** What takes a few milliseconds says nothing of how it grows. */
-const matters = ({ double }) => double > 20
-const grows = (found, most) => matters(found) && found.double / found.single > most
-const shown = ({ single, double }) => `${single.toFixed(1)} ms, then ${double.toFixed(1)} ms`
-
-let suspects = []
-let [slow, steep, all] = [0, 0, 0]
-for (const name of positionals.length > 0 ? positionals : encodings()) {
-  const tokenizer = load(name)
   console.log(name)
-  for (const kind in TEXTS) {
-    const told = calls.map((call) => {
-      const found = measure(tokenizer, kind, call)
-      all++
-      if (isSlow(found, call)) slow++
-      if (grows(found, WANTED_FACTOR)) steep++
-      if (grows(found, MOST_FACTOR)) suspects.push({ name, kind, call, found })
-      return `${call} ${found.single.toFixed(1)} ms${matters(found) ? ` x${(found.double / found.single).toFixed(1)}` : ''}`
-    })
-    console.log(`  ${kind.padEnd(22)}${told.map((text) => text.padEnd(28)).join('')}`)
+  for (const kind of kinds) {
+    let [slowest, steepest] = [{ perMib: 0 }, { factor: 0 }]
+    for (const call of callsOf(subject, calls)) {
+      let found
+      try {
+        found = await growthOf(subject, call, kind, sizes)
+      } catch (error) {
+        if (!/^(ERR_TOKENLANE_|TOKENLANE_)/.test(error.code ?? '')) throw new Error(`${name}, ${kind}, ${call}`, { cause: error })
+        continue
+      }
+      measured++
+      const perMib = found.single / (found.bytes / 2 ** 20)
+      const factor = found.double / found.single
+      if (perMib > slowest.perMib) slowest = { call, perMib }
+      if (factor > steepest.factor && found.double >= 8) steepest = { call, factor }
+      if (isSteep(found, WANTED)) suspects.push({ name, subject, kind, call })
+    }
+    const steep = steepest.factor > 0 ? `x${steepest.factor.toFixed(2)} ${steepest.call}` : ''
+    console.log(`  ${kind.padEnd(42)}${`${round(slowest.perMib)} ms/MiB ${slowest.call}`.padEnd(48)}${steep}`)
   }
 }
-console.log(`${all} measured; ${slow} encode slower than ${SLOW_MS} ms, ${steep} grow by more than ${WANTED_FACTOR}`)
 
-suspects = suspects.filter(({ name, kind, call, found }) => {
-  const again = measure(load(name), kind, call, found)
-  console.log(`${name}, ${kind}, ${call}: ${shown(found)}; tried again, the least is ${shown(again)}`)
-  return grows(again, MOST_FACTOR)
-})
-if (suspects.length > 0) {
-  console.log(`${suspects.length} grow by more than ${MOST_FACTOR}`)
-  process.exit(1)
+const steep = []
+for (const { name, subject, kind, call } of suspects) {
+  const found = await growthOf(subject, call, kind, { ...sizes, tries: 12 })
+  if (!isSteep(found, WANTED)) continue
+  steep.push({ name, kind, call })
+  console.log(`${name}, ${kind}, ${call}: ${found.bytes >> 10} KiB ${round(found.single)} ms, twice as many ${round(found.double)} ms`)
 }
+console.log(`${measured} measured, ${suspects.length} grew by more than ${WANTED} at first and ${steep.length} when tried again`)
+if (steep.length > 0) process.exit(1)

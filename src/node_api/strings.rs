@@ -6,11 +6,13 @@
 
 use std::ptr;
 use std::slice;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use napi::bindgen_prelude::{ToNapiValue, Unknown};
-use napi::sys;
+use napi::{Env, sys};
+use tokenlane_core::memory::{self, Grow, OutOfMemory};
 
-use super::{Room, check, parts};
+use super::{Room, check, js_error, parts};
 
 /// Whether Node-API is emnapi's.
 const IS_WASM: bool = cfg!(target_family = "wasm");
@@ -29,6 +31,23 @@ pub enum Fit {
     },
     /// The value is no string.
     NoString,
+}
+
+/// Whether the process has a limit of addresses, as it was when somebody looked last.
+static IS_LIMITED: AtomicBool = AtomicBool::new(false);
+
+/// Looks again whether the process has a limit of addresses.
+pub fn look_at_limits() {
+    IS_LIMITED.store(memory::is_limited(), Ordering::Relaxed);
+}
+
+/// Fails if V8 may lack the memory to make a long string one piece, which it does before the string is read: it would end
+/// the process. Asked only where the process has a limit of addresses, since the length is one call more for each string.
+pub fn require_flat(value: &Unknown<'_>) -> Result<(), OutOfMemory> {
+    if !IS_LIMITED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    memory::require_large(utf16_length(value).unwrap_or(0).saturating_mul(size_of::<u16>()))
 }
 
 /// Appends a string's UTF-16 units to `units` if they fit into its spare capacity, of which `most` units are looked at,
@@ -104,6 +123,11 @@ pub(super) fn new_utf8(env: sys::napi_env, text: &str) -> napi::Result<sys::napi
     Ok(value)
 }
 
+/// Fails if V8 could not allocate so many bytes for strings: it would end the process.
+fn require(env: sys::napi_env, bytes: usize) -> napi::Result<()> {
+    memory::require_large(bytes).map_err(|error| js_error(Env::from_raw(env), &error.into()))
+}
+
 /// Text on its way to JS, in a form that V8 takes with little more than a copy; the work is done on a worker.
 #[derive(Debug)]
 pub enum JsText {
@@ -113,10 +137,51 @@ pub enum JsText {
     Utf16(Vec<u16>),
 }
 
-impl From<String> for JsText {
-    fn from(text: String) -> Self {
+impl TryFrom<String> for JsText {
+    type Error = OutOfMemory;
+
+    fn try_from(text: String) -> Result<Self, OutOfMemory> {
         // In WebAssembly a string of bytes would end at its first zero.
-        if text.is_ascii() && !IS_WASM { Self::Ascii(text) } else { Self::Utf16(text.encode_utf16().collect()) }
+        if text.is_ascii() && !IS_WASM {
+            return Ok(Self::Ascii(text));
+        }
+        let mut units = Vec::new();
+        // Counted for long texts only: there is a unit for one to three bytes.
+        const LONG: usize = 1 << 16;
+        units.try_grow(if text.len() < LONG { text.len() } else { text.chars().map(char::len_utf16).sum() })?;
+        units.extend(text.encode_utf16());
+        Ok(Self::Utf16(units))
+    }
+}
+
+/// An array of texts on its way to JS.
+#[derive(Debug)]
+pub struct JsTexts(Vec<JsText>);
+
+impl TryFrom<Vec<String>> for JsTexts {
+    type Error = OutOfMemory;
+
+    fn try_from(texts: Vec<String>) -> Result<Self, OutOfMemory> {
+        let mut all = Vec::new();
+        all.try_grow(texts.len())?;
+        for text in texts {
+            all.push(text.try_into()?);
+        }
+        Ok(Self(all))
+    }
+}
+
+impl ToNapiValue for JsTexts {
+    unsafe fn to_napi_value(env: sys::napi_env, Self(texts): Self) -> napi::Result<sys::napi_value> {
+        /// V8's bytes for a string, beside its characters: its header, a place in the array and a handle.
+        const EACH: usize = 48;
+        let bytes = texts.iter().map(|text| match text {
+            JsText::Ascii(text) => EACH + text.len(),
+            JsText::Utf16(units) => EACH + size_of_val(&units[..]),
+        });
+        require(env, bytes.sum())?;
+        // SAFETY: the caller gives the running call's `env`.
+        unsafe { Vec::to_napi_value(env, texts) }
     }
 }
 
@@ -124,6 +189,7 @@ impl ToNapiValue for JsText {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
         match text {
             Self::Ascii(text) => {
+                require(env, text.len())?;
                 let mut value = ptr::null_mut();
                 // SAFETY: the caller gives the running call's `env`; the text is readable for its length.
                 let status = unsafe {
@@ -147,6 +213,7 @@ impl ToNapiValue for JsText {
 }
 
 fn new_utf16(env: sys::napi_env, units: &[u16]) -> napi::Result<sys::napi_value> {
+    require(env, size_of_val(units))?;
     let mut value = ptr::null_mut();
     // SAFETY: `units` is readable for its length.
     let status = unsafe { sys::napi_create_string_utf16(env, units.as_ptr(), units.len() as isize, &mut value) };

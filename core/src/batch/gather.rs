@@ -7,8 +7,10 @@ use super::columns::{
 };
 use super::{Batch, BatchError};
 use crate::encoder::Plan;
-use crate::encoding::{Columns, Encoding, MOST_PADDED, NO_ID};
+use crate::encoding::{Columns, Encoding, NO_ID, most_padded};
 use crate::error::EncodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::{append, push};
 use crate::padding::Padding;
 use crate::truncation::Direction;
 
@@ -40,13 +42,13 @@ pub(super) struct WindowRows {
 }
 
 impl WindowRows {
-    /// Of so many rows with about so many tokens, and these columns. One that is the whole batch puts its tokens away right
+    /// Of so many rows with about so many tokens, and these columns. Without enough memory it unwinds. One that is the whole batch puts its tokens away right
     /// where the batch has them.
     pub(super) fn new(rows: usize, tokens: usize, columns: Columns, is_whole: bool) -> Self {
         let mut out = Encoding::default();
         let room = tokens.min(FLUSH_TOKENS + FLUSH_TOKENS / 2);
-        out.ids.reserve(room);
-        out.reserve_columns(room, columns);
+        out.ids.grow(room);
+        out.grow_columns(room, columns);
         let (ids, columns) = match is_whole {
             true => (
                 ChunkedColumn::presized(rows + 1, reserve_estimate(tokens)),
@@ -54,22 +56,23 @@ impl WindowRows {
             ),
             false => Default::default(),
         };
-        let ends = Vec::with_capacity(rows);
+        let mut ends = vec![];
+        ends.grow(rows);
         Self { out, ids, columns, flushed: 0, total: 0, ends, row_texts: vec![], pad_sequences: vec![] }
     }
 
     /// The tokens since the last end are a row of a text.
     pub(super) fn end_row(&mut self, text: usize, plan: &Plan) {
-        self.ends.push(self.flushed + self.out.ids.len());
+        push(&mut self.ends, self.flushed + self.out.ids.len());
         if plan.overflow {
-            self.row_texts.push(text as u32);
+            push(&mut self.row_texts, text as u32);
         }
         if plan.ranges {
             // As for one text: where ranges are missing, the padding is of the text like all else.
             let ranges = &self.out.ranges;
             let missing = |id: &u32| !ranges.iter().any(|(known, _)| known == id);
             let all = (0..ranges.len().max(1) as u32).rev().find(missing);
-            self.pad_sequences.push(all.unwrap_or(NO_ID));
+            push(&mut self.pad_sequences, all.unwrap_or(NO_ID));
         }
     }
 
@@ -100,16 +103,22 @@ impl WindowRows {
     }
 }
 
-/// One batch of all windows.
+/// One batch of all windows. Without enough memory it unwinds.
 pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch, BatchError> {
     let longest = windows.iter().map(WindowRows::longest).max().unwrap_or(0);
     let layout = BatchLayout::new(
         windows.iter().map(|window| (&window.ends[..], window.total)),
         plan.padding.as_ref(),
         longest,
+        plan.columns,
     )?;
-    let row_texts = plan.overflow.then(|| windows.iter().flat_map(|window| &window.row_texts).copied().collect());
-    let pad_sequences: Vec<u32> = windows.iter().flat_map(|window| &window.pad_sequences).copied().collect();
+    let concat = |list: fn(&WindowRows) -> &[u32]| {
+        let mut all = vec![];
+        windows.iter().for_each(|window| append(&mut all, list(window)));
+        all
+    };
+    let row_texts = plan.overflow.then(|| concat(|window| &window.row_texts));
+    let pad_sequences = concat(|window| &window.pad_sequences);
     let padding = plan.padding.clone().unwrap_or_default();
     let (rows, total) = (layout.ends.len(), layout.total());
 
@@ -140,6 +149,10 @@ pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch,
     Ok(Batch { slab, rows, columns, row_texts })
 }
 
+/// Tokens that a padded batch may have, or as many times its tokens without padding where that is more.
+const MOST_PADDED: usize = 1 << 26;
+const MOST_PADDED_FACTOR: usize = 256;
+
 /// Where the tokens of all rows and the padding stand.
 struct BatchLayout {
     /// Where the rows end without padding.
@@ -155,6 +168,7 @@ impl BatchLayout {
         ends: impl Iterator<Item = (&'a [usize], usize)>,
         padding: Option<&Padding>,
         longest: usize,
+        columns: Columns,
     ) -> Result<Self, BatchError> {
         let mut first = 0;
         let shifted = ends.flat_map(|(ends, total)| {
@@ -162,17 +176,24 @@ impl BatchLayout {
             first += total;
             ends.iter().map(move |end| start + end)
         });
-        let ends: Vec<usize> = shifted.collect();
+        let mut ends = vec![];
+        shifted.for_each(|end| push(&mut ends, end));
         let target = padding.map_or(0, |padding| padding.target(longest));
-        if !ends.is_empty() && target > MOST_PADDED {
-            let error = EncodeError::PaddingTooLong { length: target, limit: MOST_PADDED };
-            return Err(BatchError::Options(error));
+        if let Some(limit) = padding.map(|padding| most_padded(padding, columns))
+            && !ends.is_empty()
+            && target > limit.max(longest)
+        {
+            return Err(BatchError::Options(EncodeError::PaddingTooLong { length: target, limit }));
         }
         let layout = Self { ends, target, direction: padding.map(|padding| padding.direction).unwrap_or_default() };
-        match u32::try_from(layout.total()) {
-            Ok(_) => Ok(layout),
-            Err(_) => Err(BatchError::Options(EncodeError::BatchTooLarge { limit: u32::MAX as usize })),
+        // One long row makes all others as long as itself.
+        let most_padded =
+            layout.ends.last().map_or(0, |tokens| tokens.saturating_mul(MOST_PADDED_FACTOR)).max(MOST_PADDED);
+        let limit = (u32::MAX as usize).min(if target > 0 { most_padded } else { usize::MAX });
+        if layout.total() > limit {
+            return Err(BatchError::Options(EncodeError::BatchTooLarge { limit }));
         }
+        Ok(layout)
     }
 
     /// How long the rows are without padding.
@@ -211,7 +232,8 @@ impl BatchLayout {
 
     /// Strings are put together like all else, but moved.
     fn tokens(&self, mut tokens: impl Iterator<Item = String>, padding: &str) -> Vec<String> {
-        let mut all = Vec::with_capacity(self.total());
+        let mut all = vec![];
+        all.grow(self.total());
         for step in self.steps(1, |_| ()) {
             match step {
                 ColumnStep::Values(count) => all.extend(tokens.by_ref().take(count)),
@@ -253,7 +275,7 @@ mod tests {
                 direction: if left { Direction::Left } else { Direction::Right },
                 ..Padding::default()
             });
-            let layout = BatchLayout::new(ends.iter().map(|ends| (&ends[..], ends.last().copied().unwrap_or(0))), padding.as_ref(), 0).expect("they are short");
+            let layout = BatchLayout::new(ends.iter().map(|ends| (&ends[..], ends.last().copied().unwrap_or(0))), padding.as_ref(), 0, Columns::NONE).expect("they are short");
             let joined = |is_whole: bool| {
                 let kept = windows.iter().map(|(rows, put_away)| {
                     let mut kept = if is_whole { ChunkedColumn::presized(3, 7) } else { ChunkedColumn::default() };

@@ -19,8 +19,9 @@ use thiserror::Error;
 
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
-use crate::error::{DecodeError, EncodeError};
-use crate::memory::{self, Slab};
+use crate::error::{DecodeError, EncodeError, OUT_OF_MEMORY};
+use crate::memory::fallible::{catch, check, collect, with_room};
+use crate::memory::{self, OutOfMemory, Slab};
 use crate::text::{Input, Text};
 use crate::tokenizer::{DecodeOptions, EncodeOptions, Tokenizer};
 pub use cancel::Cancel;
@@ -71,6 +72,9 @@ pub enum BatchError {
     /// The options do not fit the tokenizer.
     #[error(transparent)]
     Options(EncodeError),
+    /// The system did not give the memory that the texts, their ids or the result take.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
     /// It was told to stop.
     #[error("the batch was cancelled")]
     Cancelled,
@@ -90,6 +94,7 @@ impl BatchError {
         match self {
             Self::Row { source, .. } | Self::Options(source) => source.code(),
             Self::Decode { source, .. } => source.code(),
+            Self::OutOfMemory(_) => OUT_OF_MEMORY,
             Self::Cancelled => "ERR_TOKENLANE_CANCELLED",
             Self::Panicked { .. } => "ERR_TOKENLANE_PANIC",
         }
@@ -104,6 +109,9 @@ impl BatchError {
     }
 
     fn panicked(row: usize, panic: &(dyn Any + Send)) -> Self {
+        if let Some(&error) = panic.downcast_ref::<OutOfMemory>() {
+            return Self::OutOfMemory(error);
+        }
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
         Self::Panicked { row, message }
@@ -185,7 +193,7 @@ pub struct PendingBatch {
 impl PendingBatch {
     /// Puts the rows together.
     pub fn gather(self) -> Result<Batch, BatchError> {
-        gather(self.windows, &self.plan)
+        catch(|| gather(self.windows, &self.plan))
     }
 }
 
@@ -279,7 +287,10 @@ fn encode_rows<'a, T: Sync>(
 ) -> Result<PendingBatch, BatchError> {
     let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
-    encode_chunks(tokenizer, &row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(input)), plan, run)
+    catch(|| {
+        let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(input))?;
+        encode_chunks(tokenizer, &chunks, plan, run)
+    })
 }
 
 /// The same for texts in parts of about `size`, however short: what is held against texts in one piece.
@@ -292,7 +303,7 @@ pub(crate) fn encode_in_chunks(
     run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
     let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
-    let chunks = row_chunks::split_rows(tokenizer, &plan, size, rows.iter().map(|&text| text.into()));
+    let chunks = row_chunks::split_rows(tokenizer, &plan, size, rows.iter().map(|&text| text.into()))?;
     encode_chunks(tokenizer, &chunks, plan, run)?.gather()
 }
 
@@ -304,7 +315,7 @@ fn encode_chunks(
 ) -> Result<PendingBatch, BatchError> {
     let rows = chunks.last().map_or(0, |chunk| chunk.row + 1);
     let per_token = bytes_per_token(plan.columns);
-    let weights: Vec<usize> = chunks.iter().map(RowChunk::weight).collect();
+    let weights = collect(chunks.iter().map(RowChunk::weight))?;
     let bytes = weights.iter().sum();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         let range = window.range();
@@ -317,6 +328,7 @@ fn encode_chunks(
         let mut made = WindowRows::new(if is_whole { rows } else { range.len() }, expected, plan.columns, is_whole);
         tokenizer.with_encoder_for(bytes, |encoder| {
             while let Some(at) = window.next() {
+                check()?;
                 let chunk = &chunks[at];
                 let overflowing = match chunk.text {
                     None => encoder.encode(tokenizer, &chunk.input, &plan, &mut made.out),
@@ -351,6 +363,9 @@ fn row_error(
     plan: &Plan,
     error: EncodeError,
 ) -> BatchError {
+    if let EncodeError::OutOfMemory(error) = error {
+        return error.into();
+    }
     let whole = chunk.text.and_then(|_| encoder.encode(tokenizer, &chunk.input, plan, &mut Encoding::default()).err());
     BatchError::Row { row: chunk.row, source: whole.unwrap_or(error) }
 }
@@ -363,12 +378,12 @@ pub fn count_batch(
     run: &RunOptions<'_>,
 ) -> Result<Vec<u32>, BatchError> {
     let plan = tokenizer.count_plan(options).map_err(BatchError::Options)?;
-    let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&text| text.into()));
-    let weights: Vec<usize> = chunks.iter().map(RowChunk::weight).collect();
+    let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&text| text.into()))?;
+    let weights = collect(chunks.iter().map(RowChunk::weight))?;
     let bytes = weights.iter().sum();
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
         tokenizer.with_encoder_for(bytes, |encoder| {
-            let mut counts = Vec::with_capacity(window.range().len());
+            let mut counts = with_room(window.range().len())?;
             while let Some(at) = window.next() {
                 let chunk = &chunks[at];
                 let count = match chunk.text {
@@ -383,7 +398,8 @@ pub fn count_batch(
             Ok(counts)
         })
     });
-    let mut counts = vec![0; rows.len()];
+    let mut counts = with_room(rows.len())?;
+    counts.resize(rows.len(), 0);
     for (row, count) in windows.map_err(|error| error.of_row(|chunk| chunks[chunk].row))?.into_iter().flatten() {
         counts[row] += count;
     }
@@ -397,14 +413,20 @@ pub fn decode_batch(
     options: &DecodeOptions,
     run: &RunOptions<'_>,
 ) -> Result<Vec<String>, BatchError> {
-    let weights: Vec<usize> = rows.iter().map(|ids| ids.len() * 4).collect();
+    let weights: Vec<usize> = collect(rows.iter().map(|ids| ids.len() * 4))?;
     let windows = windows::run(&weights, run.threads(), run.cancel, |window| {
-        let mut texts = Vec::with_capacity(window.range().len());
+        let mut texts = with_room(window.range().len())?;
         while let Some(row) = window.next() {
+            check()?;
             let text = tokenizer.decode(rows[row], options);
-            texts.push(text.map_err(|source| BatchError::Decode { row, source })?);
+            texts.push(text.map_err(|source| match source {
+                DecodeError::OutOfMemory(error) => error.into(),
+                source => BatchError::Decode { row, source },
+            })?);
         }
         Ok(texts)
     })?;
-    Ok(windows.into_iter().flatten().collect())
+    let mut texts = with_room(rows.len())?;
+    texts.extend(windows.into_iter().flatten());
+    Ok(texts)
 }

@@ -2,11 +2,13 @@
 //!
 //! A text is cut before a space that stands between two letters. Every scanner starts a word there, whatever comes before
 //! (`pretokenizer::scanner` has a test of that), and the tokens of a word do not depend on other words. So where nothing else
-//! looks over that place the ids of the parts are those of the text. A normalizer does but for NFC, in which a space stays and joins
+//! looks over that place the ids of the parts are those of the text, which holds of segmenters too. A normalizer does but for NFC, in which a space stays and joins
 //! with nothing; so does an added token that has a space in it, or takes the one behind it.
 
 use crate::encoder::Plan;
 use crate::encoding::Columns;
+use crate::memory::fallible::with_room;
+use crate::memory::{Grow, OutOfMemory};
 use crate::normalizer::{Form, Normalizer};
 use crate::post_processor::draft::RunTokens;
 use crate::pretokenizer::unicode::{CLASSES, LETTER};
@@ -44,13 +46,14 @@ pub(super) fn split_rows<'a>(
     plan: &Plan,
     size: usize,
     rows: impl Iterator<Item = Input<'a>>,
-) -> Vec<RowChunk<'a>> {
+) -> Result<Vec<RowChunk<'a>>, OutOfMemory> {
     let mut is_exact = None;
-    let mut chunks = Vec::with_capacity(rows.size_hint().0);
+    let mut chunks = with_room(rows.size_hint().0)?;
     for (row, input) in rows.enumerate() {
         let text = match input {
             Input { first: Sequence::Text(text), second: None } if text.weight() >= 2 * size => text,
             _ => {
+                chunks.try_grow(1)?;
                 chunks.push(RowChunk { row, input, text: None });
                 continue;
             }
@@ -58,6 +61,7 @@ pub(super) fn split_rows<'a>(
         let ends =
             if *is_exact.get_or_insert_with(|| can_split(tokenizer, plan)) { chunk_ends(text, size) } else { vec![] };
         let mut start = 0;
+        chunks.try_grow(ends.len() + 1)?;
         for end in ends {
             chunks.push(RowChunk { row, input, text: Some((text.slice(start, end), [start == 0, false])) });
             start = end;
@@ -65,7 +69,7 @@ pub(super) fn split_rows<'a>(
         let rest = (start > 0).then(|| (text.slice(start, text.weight()), [false, true]));
         chunks.push(RowChunk { row, input, text: rest });
     }
-    chunks
+    Ok(chunks)
 }
 
 /// Whether the ids of a text are those of its parts.
@@ -76,9 +80,10 @@ fn can_split(tokenizer: &Tokenizer, plan: &Plan) -> bool {
     let layout = tokenizer.post_processor.layout(false, plan.add_special_tokens);
     let one_text =
         layout.is_ok_and(|layout| layout.pieces.iter().filter(|piece| is_text(&piece.run.tokens)).count() == 1);
-    let splits = tokenizer.scanner.is_some()
+    let scans = tokenizer.scanner.is_some()
         && tokenizer.pretokenizer.stages.is_empty()
         && matches!(tokenizer.normalizer, None | Some(Normalizer::Form(Form::Nfc)));
+    let splits = scans || tokenizer.segmenter.is_some();
     let straddles = |content: &str, takes_space: bool| {
         content.contains(' ') || takes_space && content.chars().next_back().is_some_and(is_letter)
     };
@@ -102,8 +107,18 @@ fn chunk_ends(text: Text<'_>, size: usize) -> Vec<usize> {
     ends
 }
 
+/// A letter that never forms a grapheme cluster with a space after it, so that normalizers handle
+/// the space alone.
 fn is_letter(character: char) -> bool {
-    CLASSES.of(character) & LETTER != 0
+    CLASSES.of(character) & LETTER != 0 && !is_prepended(character)
+}
+
+/// Whether a character forms a grapheme cluster with the one after it
+/// (Grapheme_Cluster_Break=Prepend).
+fn is_prepended(character: char) -> bool {
+    use unicode_segmentation::UnicodeSegmentation;
+    // The first such character is U+0600.
+    character >= '\u{600}' && String::from_iter([character, ' ']).graphemes(true).count() == 1
 }
 
 /// Whether a space stands at a place and a letter on both sides of it. What is no valid text is no letter.
@@ -144,7 +159,8 @@ mod tests {
         options: &EncodeOptions,
     ) -> (Plan, Vec<RowChunk<'a>>) {
         let plan = tokenizer.plan(options).expect("the options are fine");
-        let chunks = split_rows(tokenizer, &plan, size, texts.iter().map(|&text| text.into()));
+        let chunks =
+            split_rows(tokenizer, &plan, size, texts.iter().map(|&text| text.into())).expect("there is memory");
         (plan, chunks)
     }
 

@@ -1,50 +1,54 @@
-//! A word's first symbols: one per byte or per character, before any merge.
+//! The symbols of a word before any merge: one per byte or per character.
 
 use std::collections::HashMap;
 
 use super::Symbol;
 use crate::error::EncodeError;
+use crate::memory::Grow;
 
-/// How a word is written as symbols.
+/// How a word becomes symbols.
 #[derive(Debug)]
 pub(crate) enum Alphabet {
-    /// Byte-level: the token of each byte.
+    /// Symbols are bytes.
     Bytes {
+        /// The token of each byte.
         ids: Box<[Option<u32>; 256]>,
-        /// What a byte without a token does: nothing (a tokenizer.json drops it) or an error (rank files).
+        /// Whether a byte without a token is an error, as for rank files. Otherwise it is dropped, as for a
+        /// tokenizer.json.
         missing_is_error: bool,
     },
-    /// Characters, with whatever the file says of the first, the last and the unknown ones.
+    /// Symbols are characters.
     Characters(Box<Characters>),
 }
 
-/// Behaviour follows Hugging Face tokenizers' BPE model.
+/// An alphabet of characters. It behaves as the BPE model of Hugging Face tokenizers.
 #[derive(Debug)]
 pub(crate) struct Characters {
     pub(crate) ids: CharacterIds,
-    /// The tokens `<0x00>` to `<0xFF>`, where the file asks for byte fallback.
+    /// The tokens `<0x00>` to `<0xFF>`, if the file enables byte fallback.
     pub(crate) byte_fallback: Option<Box<[Option<u32>; 256]>>,
     pub(crate) unknown: Option<Unknown>,
     pub(crate) continuing_subword_prefix: String,
     pub(crate) end_of_word_suffix: String,
 }
 
-/// By a character.
+/// Ids by character.
 pub(crate) type IdOf = HashMap<char, u32, foldhash::fast::RandomState>;
 
-/// The tokens of characters, each of which stands for itself.
+/// The tokens of single characters.
 #[derive(Debug)]
 pub(crate) struct CharacterIds {
-    /// For the first, the middle, the last and the only character of a word: prefix and suffix change the token sought.
+    /// For a middle, the last, the first and the only character of a word, see [`position`]. A prefix or a
+    /// suffix makes their tokens different.
     by_position: [IdOf; 4],
-    /// Those of the middle by the character itself, as far as most letters and the mark for a space go.
+    /// The ids of the most frequent characters in the middle of a word, indexed by the character.
     middle: Box<[Option<u32>]>,
 }
 
 impl CharacterIds {
     const MIDDLE: usize = 0x2600;
 
-    /// Of tables by [`position`].
+    /// From tables that are indexed by [`position`].
     pub(crate) fn new(by_position: [IdOf; 4]) -> Self {
         let mut made = Self { by_position, middle: Box::default() };
         made.fill_middle();
@@ -65,7 +69,7 @@ impl CharacterIds {
         }
     }
 
-    /// Lets `other` be the token that `character` is, where it is one.
+    /// Gives `other` the token of `character`, if it has one.
     fn read_as(&mut self, other: char, character: char) {
         for ids in &mut self.by_position {
             if let Some(&id) = ids.get(&character) {
@@ -80,28 +84,28 @@ impl CharacterIds {
     }
 }
 
-/// The token for a character that has none.
+/// The unknown token.
 #[derive(Debug)]
 pub(crate) struct Unknown {
     pub(crate) token: String,
-    /// Absent when the vocabulary lacks the token: an error, but only once it is needed.
+    /// `None` if the vocabulary lacks the token, which is an error when it is needed.
     pub(crate) id: Option<u32>,
-    /// Whether neighbours become one unknown token.
+    /// Whether adjacent unknown characters become one token.
     pub(crate) fuse: bool,
 }
 
-/// Index into what [`CharacterIds`] is made of.
+/// The index of a position in [`CharacterIds`].
 pub(crate) const fn position(is_first: bool, is_last: bool) -> usize {
     (is_first as usize) << 1 | is_last as usize
 }
 
 impl Alphabet {
-    /// Replaces `symbols` by those of `word`, which holds valid UTF-8 unless the alphabet is bytes.
+    /// Replaces `symbols` by those of `word`, which is valid UTF-8 unless symbols are bytes.
     pub(crate) fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
         symbols.clear();
         match self {
             Self::Bytes { ids, missing_is_error } => {
-                symbols.reserve(word.len());
+                symbols.try_grow(word.len())?;
                 for (at, &byte) in word.iter().enumerate() {
                     match ids[usize::from(byte)] {
                         Some(id) => symbols.push(Symbol { id, len: 1 }),
@@ -115,7 +119,7 @@ impl Alphabet {
         }
     }
 
-    /// Whether every character of a word becomes a token or part of one, unknown ones one by one.
+    /// Whether every character of a word is in some symbol, and no unknown token covers several.
     pub(crate) fn drops_nothing(&self) -> bool {
         match self {
             Self::Bytes { ids, missing_is_error } => *missing_is_error || ids.iter().all(Option::is_some),
@@ -126,7 +130,7 @@ impl Alphabet {
         }
     }
 
-    /// Whether a word may have symbols that are not as long as their tokens, or bytes that are in none.
+    /// Whether a symbol can have another length than its token, or a byte can be in no symbol.
     pub(crate) fn lengths_vary(&self) -> bool {
         match self {
             Self::Bytes { ids, .. } => ids.iter().any(Option::is_none),
@@ -143,38 +147,40 @@ impl Alphabet {
 }
 
 impl Characters {
-    /// Whether a character is a token, wherever in a word it stands.
+    /// Whether a character is a token at every position of a word.
     pub(crate) fn knows(&self, character: char) -> bool {
         self.ids.by_position.iter().all(|ids| ids.contains_key(&character))
     }
 
-    /// Whether every byte has a token for byte fallback, so that no character is ever unknown.
+    /// Whether byte fallback has a token for every byte, so that no character is unknown.
     pub(crate) fn knows_all_bytes(&self) -> bool {
         self.byte_fallback.as_ref().is_some_and(|tokens| tokens.iter().all(Option::is_some))
     }
 
-    /// Whether a token can stand for text that it does not spell: the unknown token, and those of byte fallback.
+    /// Whether a token can stand for text other than its own: the unknown token and those of byte fallback.
     pub(crate) fn is_stand_in(&self, token: &str) -> bool {
         self.unknown.as_ref().is_some_and(|unknown| unknown.token == token)
             || self.byte_fallback.is_some() && token.len() == "<0x00>".len() && token.starts_with("<0x")
     }
 
-    /// Lets a space stand for `mark`, for texts in which spaces were not written as marks before.
+    /// Treats a space as `mark`, for texts in which the spaces were not replaced by the mark.
     pub(crate) fn read_space_as(&mut self, mark: char) {
         self.ids.read_as(' ', mark);
     }
 
     fn symbols(&self, word: &[u8], symbols: &mut Vec<Symbol>) -> Result<(), EncodeError> {
-        let word = std::str::from_utf8(word).expect("spans of a text in characters lie between characters");
-        // An unknown token waits for its neighbours. Byte fallback does not send it on its way, so that it can come
-        // after bytes that follow it in the text; the reference does the same.
-        let mut waiting: Option<Symbol> = None;
+        let word = std::str::from_utf8(word).expect("words of a text in characters start and end between characters");
+        // Each symbol stands for a byte or more, of the word or of its prefix and suffix.
+        symbols.try_grow(word.len() + self.continuing_subword_prefix.len() + self.end_of_word_suffix.len())?;
+        // An unknown token is held back, because the next character may extend it. Byte fallback does not
+        // flush it, so it can come after bytes that follow it in the text. The reference does the same.
+        let mut pending: Option<Symbol> = None;
         let mut characters = word.char_indices().peekable();
         while let Some((at, character)) = characters.next() {
             let is_last = characters.peek().is_none();
             let len = character.len_utf8() as u32;
             if let Some(id) = self.ids.get(character, at == 0, is_last) {
-                symbols.extend(waiting.take());
+                symbols.extend(pending.take());
                 symbols.push(Symbol { id, len });
                 continue;
             }
@@ -183,7 +189,7 @@ impl Characters {
             }
             let Some(unknown) = &self.unknown else { continue };
             let id = || unknown.id.ok_or_else(|| EncodeError::UnknownTokenMissing { token: unknown.token.clone() });
-            waiting = Some(match waiting {
+            pending = Some(match pending {
                 Some(before) if unknown.fuse => Symbol { len: before.len + len, ..before },
                 before => {
                     symbols.extend(before);
@@ -191,11 +197,12 @@ impl Characters {
                 }
             });
         }
-        symbols.extend(waiting);
+        symbols.extend(pending);
         Ok(())
     }
 
-    /// The character's bytes as tokens, prefix and suffix included; nothing unless each of them has one.
+    /// Appends the tokens of a character's bytes, with prefix and suffix. Returns false, and appends nothing,
+    /// if a byte has none.
     fn push_bytes(&self, character: char, is_first: bool, is_last: bool, symbols: &mut Vec<Symbol>) -> bool {
         let Some(tokens) = &self.byte_fallback else { return false };
         let mut buffer = [0; 4];
@@ -218,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_character_has_the_id_of_its_position_wherever_it_is_kept() {
+    fn a_character_has_the_id_of_its_position() {
         let characters = ['a', '\u{2581}', '\u{25FF}', '\u{2600}', '中', '\u{1F600}'];
         let ids = |position: usize| (0..).zip(characters).map(|(at, c)| (c, 10 * position as u32 + at)).collect();
         let mut ids = CharacterIds::new(std::array::from_fn(ids));

@@ -1,8 +1,12 @@
-//! Words of many symbols: a chain in which a join is a few writes, and two ways to find the next pair.
+//! The merge loops for words of many symbols. The symbols are a linked list, so that a merge is a few
+//! writes; the two loops differ in how they find the next pair.
 //!
-//! [`by_runs`] keeps the places of equal rank together, as a run: the ranks that occur in a text are few compared with its
-//! pairs, so most places are only ever appended to a list and read from it in order. A heap holds one entry per run.
-//! [`by_heap`] has an entry for every pair. It is what dropout needs, and the twin that tests hold the other against.
+//! [`by_runs`] keeps the positions of equal rank together in a *run*. A word has few different ranks
+//! compared with its pairs, so most positions are only appended to a list and later read in order. A
+//! heap has one entry per run.
+//!
+//! [`by_heap`] has a heap entry for every pair. Dropout needs it, and it is the twin that tests compare
+//! [`by_runs`] with.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,13 +14,15 @@ use std::collections::HashMap;
 
 use super::merges::Merge;
 use super::{Merges, Symbol};
+use crate::memory::Grow;
+use crate::memory::fallible::push;
 
-/// State of both ways, reused from word to word.
+/// The state of both loops, reused from word to word.
 #[derive(Debug, Default)]
 pub(crate) struct LongScratch {
     links: Vec<Link>,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
-    passed_over: Vec<Reverse<(u32, u32)>>,
+    skipped: Vec<Reverse<(u32, u32)>>,
     runs: RankQueue,
     random: Random,
 }
@@ -31,7 +37,7 @@ impl LongScratch {
     }
 }
 
-/// The neighbours of a symbol that is still there; [`END`] where there is none.
+/// The positions of a symbol's neighbors; [`END`] at the edges of the word.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     before: u32,
@@ -40,7 +46,7 @@ struct Link {
 
 const END: u32 = u32::MAX;
 
-/// The symbols of a word, each knowing its neighbours and what it becomes with the right one.
+/// The symbols of a word as a linked list, each with the merge with its right neighbor.
 struct Chain<'a> {
     merges: &'a Merges,
     symbols: &'a mut Vec<Symbol>,
@@ -49,7 +55,7 @@ struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// `pairs` has what each symbol but the last becomes with its right neighbour.
+    /// `pairs` has the merge of each symbol but the last with its right neighbor.
     fn new(
         merges: &'a Merges,
         symbols: &'a mut Vec<Symbol>,
@@ -57,8 +63,10 @@ impl<'a> Chain<'a> {
         links: &'a mut Vec<Link>,
     ) -> Self {
         let count = symbols.len();
+        pairs.grow(count.saturating_sub(pairs.len()));
         pairs.resize(count, Merge::NONE);
         links.clear();
+        links.grow(count);
         links.extend((0..count).map(|at| Link {
             before: at.checked_sub(1).map_or(END, |before| before as u32),
             after: if at + 1 < count { at as u32 + 1 } else { END },
@@ -70,16 +78,16 @@ impl<'a> Chain<'a> {
         self.pairs[at as usize].rank
     }
 
-    /// Joins the symbol at `at` with its right neighbour, and calls `found` with the place and rank of each pair that
-    /// this makes possible.
+    /// Merges the symbol at `at` and its right neighbor. Calls `found` with the position and the rank of
+    /// each new pair that has a merge.
     #[inline]
-    fn join(&mut self, at: u32, mut found: impl FnMut(u32, u32)) {
+    fn merge(&mut self, at: u32, mut found: impl FnMut(u32, u32)) {
         let left = at as usize;
         let Link { before, after: right } = self.links[left];
         let right = right as usize;
         let Link { after, .. } = self.links[right];
         self.symbols[left] = Symbol { id: self.pairs[left].id, len: self.symbols[left].len + self.symbols[right].len };
-        self.symbols[right].len = 0; // marks it as gone
+        self.symbols[right].len = 0; // marks the symbol as removed
         self.pairs[right] = Merge::NONE;
         self.links[left].after = after;
         if after != END {
@@ -100,22 +108,23 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// Leaves the word's tokens in the list of symbols.
     fn finish(self) {
         self.symbols.retain(|symbol| symbol.len != 0);
     }
 }
 
-/// Places by rank.
+/// Positions by rank.
 #[derive(Debug, Default)]
 struct RankQueue {
-    /// The run that new places of a rank go to.
+    /// The run that new positions of a rank are appended to.
     open: HashMap<u32, u32, foldhash::fast::RandomState>,
-    /// Some of these, by the lower part of the rank: in a text of few letters it is the same ranks all the time.
+    /// A cache of `open`, indexed by the low part of the rank. A word of few letters has few ranks.
     recent: [Option<(u32, u32)>; RECENT],
     runs: Vec<RankRun>,
     unused: Vec<u32>,
-    /// Rank, first place not yet read, run. An open run has place zero, so that it is looked at before any other of its
-    /// rank: only then is it put in order.
+    /// Rank, first position that was not read yet, and run. An open run has position zero, so that it is
+    /// the next of its rank; it is sorted when it is reached.
     queue: BinaryHeap<Reverse<(u32, u32, u32)>>,
 }
 
@@ -123,14 +132,14 @@ const RECENT: usize = 16;
 
 #[derive(Debug, Default)]
 struct RankRun {
-    places: Vec<u32>,
+    positions: Vec<u32>,
     next: usize,
-    in_order: bool,
+    is_sorted: bool,
 }
 
 impl RankQueue {
     #[inline]
-    fn push(&mut self, place: u32, rank: u32) {
+    fn push(&mut self, position: u32, rank: u32) {
         let run = match self.recent[rank as usize % RECENT] {
             Some((recent, run)) if recent == rank => run,
             _ => {
@@ -139,7 +148,7 @@ impl RankQueue {
                 run
             }
         };
-        self.runs[run as usize].places.push(place);
+        push(&mut self.runs[run as usize].positions, position);
     }
 
     fn open_run(&mut self, rank: u32) -> u32 {
@@ -153,14 +162,14 @@ impl RankQueue {
         })
     }
 
-    /// From now on new places of this rank go to another run.
+    /// From now on new positions of this rank go to another run.
     fn close_run(&mut self, rank: u32) {
         self.open.remove(&rank);
         self.recent[rank as usize % RECENT] = None;
     }
 }
 
-/// Joins, as long as there is one, the leftmost pair of the lowest rank.
+/// Merges until no pair has a merge.
 pub(super) fn by_runs(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &mut Vec<Merge>, scratch: &mut LongScratch) {
     let LongScratch { links, runs, .. } = scratch;
     let mut chain = Chain::new(merges, symbols, pairs, links);
@@ -172,26 +181,26 @@ pub(super) fn by_runs(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &mut Ve
     }
     while let Some(Reverse((rank, _, number))) = runs.queue.pop() {
         let mut run = std::mem::take(&mut runs.runs[number as usize]);
-        if !run.in_order {
+        if !run.is_sorted {
             runs.close_run(rank);
-            run.places.sort();
-            run.in_order = true;
+            run.positions.sort();
+            run.is_sorted = true;
         }
-        while let Some(&at) = run.places.get(run.next) {
-            if runs.queue.peek().is_some_and(|&Reverse((other, place, _))| (other, place) < (rank, at)) {
+        while let Some(&at) = run.positions.get(run.next) {
+            if runs.queue.peek().is_some_and(|&Reverse((other, position, _))| (other, position) < (rank, at)) {
                 break;
             }
             run.next += 1;
             if chain.rank(at) == rank {
-                chain.join(at, |place, rank| runs.push(place, rank));
+                chain.merge(at, |position, rank| runs.push(position, rank));
             }
         }
-        match run.places.get(run.next) {
-            // A join made a pair whose turn is before the rest of this run.
+        match run.positions.get(run.next) {
+            // A merge has created a pair that comes before the rest of this run.
             Some(&at) => runs.queue.push(Reverse((rank, at, number))),
             None => {
-                (run.next, run.in_order) = (0, false);
-                run.places.clear();
+                (run.next, run.is_sorted) = (0, false);
+                run.positions.clear();
                 runs.unused.push(number);
             }
         }
@@ -200,8 +209,8 @@ pub(super) fn by_runs(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &mut Ve
     chain.finish();
 }
 
-/// The same with a heap of all pairs. With `dropout`, each time a pair's turn has come it is passed over with that
-/// probability, and may be taken after the next join.
+/// [`by_runs`] with a heap of all pairs. With `dropout`, a pair whose turn has come is skipped with that
+/// probability, and may be merged after the next merge.
 pub(super) fn by_heap(
     merges: &Merges,
     symbols: &mut Vec<Symbol>,
@@ -209,33 +218,39 @@ pub(super) fn by_heap(
     scratch: &mut LongScratch,
     dropout: Option<f32>,
 ) {
-    let LongScratch { links, heap, passed_over, random, .. } = scratch;
+    let LongScratch { links, heap, skipped, random, .. } = scratch;
     let mut chain = Chain::new(merges, symbols, pairs, links);
-    let joinable = chain.pairs.iter().enumerate().filter(|(_, pair)| pair.rank != Merges::NO_RANK);
+    let mergeable = chain.pairs.iter().enumerate().filter(|(_, pair)| pair.rank != Merges::NO_RANK);
     heap.clear();
-    heap.extend(joinable.map(|(at, pair)| Reverse((pair.rank, at as u32))));
-    passed_over.clear();
+    heap.grow(chain.pairs.len());
+    heap.extend(mergeable.map(|(at, pair)| Reverse((pair.rank, at as u32))));
+    skipped.clear();
     while let Some(entry) = heap.pop() {
-        if dropout.is_some_and(|probability| random.below_one() < probability) {
-            passed_over.push(entry);
+        if dropout.is_some_and(|probability| random.next_f32() < probability) {
+            push(skipped, entry);
             continue;
         }
-        heap.extend(passed_over.drain(..));
+        heap.grow(skipped.len());
+        heap.extend(skipped.drain(..));
         let Reverse((rank, at)) = entry;
-        // An entry whose pair is gone stays in the heap until its turn, and is nothing then.
+        // The heap may have entries of pairs that no longer exist; they are dropped here.
         if chain.rank(at) == rank {
-            chain.join(at, |place, rank| heap.push(Reverse((rank, place))));
+            chain.merge(at, |position, rank| {
+                heap.grow(1);
+                heap.push(Reverse((rank, position)));
+            });
         }
     }
     chain.finish();
 }
 
-/// SplitMix64: small, well spread, and the same on every machine for the same seed.
+/// SplitMix64: a small generator with the same sequence on every machine.
 #[derive(Debug, Default)]
 struct Random(u64);
 
 impl Random {
-    fn below_one(&mut self) -> f32 {
+    /// A random number from 0 to 1, exclusive.
+    fn next_f32(&mut self) -> f32 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,21 +1,24 @@
-//! The merge loop: of all adjacent pairs the one with the lowest rank is joined, the leftmost of equals first, until
-//! none is left. Two ways to the same result: short words by looking at every pair each time, which costs least when
-//! there are few; long words by an order of pairs that is kept up to date ([`super::long`]), n log n whatever the text.
+//! The choice between the merge loops, and their state.
+//!
+//! All loops merge the pair with the lowest rank first, the leftmost of equal ones, until no pair has a
+//! merge. [`super::short_word`] looks at all pairs for each merge. [`super::long`] keeps the pairs in
+//! order, which takes n log n steps for any word.
 
 use super::incremental::PreviousWord;
 use super::long::{self, LongScratch};
 use super::merges::Merge;
 use super::short_word;
 use super::{Merges, Symbol};
+use crate::memory::Grow;
 
-/// What the loops need beside the tables; one per worker, reused from word to word.
+/// The state of the merge loops. One per worker, reused from word to word.
 #[derive(Debug, Default)]
 pub(crate) struct MergeScratch {
-    /// The symbols of the word: before the loop its letters, after it its tokens.
+    /// The symbols of the word; after the loop its tokens.
     pub(crate) symbols: Vec<Symbol>,
-    /// For each symbol but the last, what it becomes with its right neighbour.
+    /// The merge of each symbol but the last with its right neighbor.
     pub(crate) pairs: Vec<Merge>,
-    /// The last word that was long.
+    /// See [`super::incremental`].
     pub(super) previous: PreviousWord,
     long: LongScratch,
 }
@@ -25,13 +28,14 @@ impl MergeScratch {
         Self { long: LongScratch::with_seed(seed), ..Self::default() }
     }
 
-    /// Looks up what each symbol becomes with its right neighbour.
+    /// Looks up the merges of all adjacent symbols.
     pub(crate) fn find_pairs(&mut self, merges: &Merges) {
         self.pairs.clear();
+        self.pairs.grow(self.symbols.len());
         self.pairs.extend(self.symbols.windows(2).map(|pair| merges.get(pair[0].id, pair[1].id)));
     }
 
-    /// Gives back what an unusually long word made it take.
+    /// Releases the memory that an unusually long word needed.
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 1 << 16;
         if self.symbols.capacity().max(self.previous.symbols()) > KEEP {
@@ -40,7 +44,7 @@ impl MergeScratch {
     }
 }
 
-/// Merges `scratch.symbols`, whose pairs were looked up, until no pair joins.
+/// Merges `scratch.symbols`. `scratch.pairs` has to be up to date.
 pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
     if short_word::is_short(merges, scratch.symbols.len()) {
         short_word::merge(merges, &mut scratch.symbols, &scratch.pairs);
@@ -49,8 +53,9 @@ pub(crate) fn merge(merges: &Merges, scratch: &mut MergeScratch) {
     }
 }
 
-/// As [`merge`], but each time a pair's turn has come it is passed over with the given probability, and may be taken
-/// after the next join. The distribution follows Hugging Face tokenizers; the sequence of random numbers is our own.
+/// [`merge`] with BPE-dropout: a pair whose turn has come is skipped with the given probability, and may
+/// be merged after the next merge. The distribution is that of Hugging Face tokenizers; the sequence of
+/// random numbers differs.
 pub(crate) fn merge_with_dropout(merges: &Merges, scratch: &mut MergeScratch, probability: f32) {
     long::by_heap(merges, &mut scratch.symbols, &mut scratch.pairs, &mut scratch.long, Some(probability));
 }
@@ -61,23 +66,23 @@ mod tests {
     use crate::bpe::naive;
     use proptest::prelude::*;
 
-    /// Random merges over few letters: every pair of tokens made so far may join.
+    /// Random merges of few letters and of the tokens of earlier merges.
     fn random_merges() -> impl Strategy<Value = Vec<(u32, u32, Merge)>> {
         prop::collection::vec((0u32..40, 0u32..40), 0..60).prop_map(|pairs| {
-            let mut made = 4; // ids 0 to 3 are letters
+            let mut next_id = 4; // ids 0 to 3 are letters
             let mut merges: Vec<(u32, u32, Merge)> = vec![];
             for (left, right) in pairs {
-                let (left, right) = (left % made, right % made);
+                let (left, right) = (left % next_id, right % next_id);
                 if merges.iter().any(|m| (m.0, m.1) == (left, right)) {
                     continue;
                 }
-                merges.push((left, right, Merge { rank: merges.len() as u32, id: made }));
-                made += 1;
+                merges.push((left, right, Merge { rank: merges.len() as u32, id: next_id }));
+                next_id += 1;
             }
-            // Ranks in an order of their own: a later token may have the earlier merge.
+            // Ranks in another order: a token may have a lower rank than its parts.
             let count = merges.len() as u32;
-            for (place, merge) in merges.iter_mut().enumerate() {
-                merge.2.rank = (place as u32).wrapping_mul(7) % count.max(1) * count + place as u32;
+            for (at, merge) in merges.iter_mut().enumerate() {
+                merge.2.rank = (at as u32).wrapping_mul(7) % count.max(1) * count + at as u32;
             }
             merges
         })

@@ -1,23 +1,29 @@
-//! The model: a word, as the pre-tokenizer cut it, becomes token ids.
+//! The BPE model: a word, as the pre-tokenizer cut it, becomes token ids.
 //!
-//! A word is first written as symbols, one for each byte (byte-level models) or character (all others). Then the
-//! adjacent pair whose merge has the lowest rank is joined, the leftmost first, until no pair can be. The way of one word:
+//! A word starts as a list of *symbols*: one per byte in byte-level models, one per character in all
+//! others. Then pairs of adjacent symbols are merged: always the pair with the lowest rank, the
+//! leftmost of equal ones, until no pair has a merge. What is left are the word's tokens.
 //!
-//! - [`word_cache`]: seen before? Then its ids are known.
-//! - [`token_table`]: with `ignore_merges`, is the word itself a token? Then that is all.
-//! - [`self_tokens`]: which tokens are the tokens of their own bytes also where words are merged; the cache knows them from the start.
-//! - [`split_points`]: where a long word can be cut without changing its tokens.
-//! - [`alphabet`]: the word's symbols.
-//! - [`merges`]: what a pair of tokens becomes, and how early.
-//! - [`merge`]: the loop; one for short words, one that is for long ones ([`long`]) that is never quadratic.
-//! - [`incremental`]: a long word goes by blocks, and one that begins like the one before goes on from there.
-//! - [`lane_merger`]: sixteen words merged at a time.
-//! - [`naive`]: the same by definition, slow and obvious; tests and fuzz targets hold the others against it.
+//! The steps for a word, in order:
+//!
+//! 1. [`word_cache`]: a word that was encoded before has its ids there.
+//! 2. [`token_table`]: with `ignore_merges`, a word that is a token is not merged.
+//! 3. [`alphabet`]: the word's symbols.
+//! 4. [`merges`]: what each pair of symbols merges to, and with which rank.
+//! 5. One of the merge loops, which all give the same result: [`short_word`] for words of up to 62
+//!    symbols, [`crate::simd::lane_merger`] for sixteen words at once, [`long`] for anything else.
+//!    [`incremental`] merges very long words block by block.
+//!
+//! Two modules analyze the vocabulary when it is loaded. [`self_tokens`] finds the tokens that
+//! survive merging as words of their own, which the word cache can then start with.
+//! [`split_points`] finds where a long word can be split without changing its tokens.
+//!
+//! [`naive`] merges by definition, slowly; tests and fuzz targets compare the loops with it.
+//! [`bucket_table`] is the hash table under the merges and the tokens.
 
 pub(crate) mod alphabet;
+mod bucket_table;
 mod incremental;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod lane_merger;
 pub(crate) mod long;
 pub(crate) mod merge;
 pub(crate) mod merges;
@@ -33,53 +39,58 @@ pub(crate) mod word_cache;
 use std::sync::Arc;
 
 use crate::error::EncodeError;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx512, Simd};
+use crate::memory::Grow;
+use crate::memory::fallible::append;
+use crate::simd::lane_merger::{self, ByteTables, LaneMerger};
+use crate::simd::lanes::LANES;
+use crate::word_key::{self, Key};
 pub(crate) use alphabet::Alphabet;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use lane_merger::LaneMerger;
 pub(crate) use merge::MergeScratch;
 pub(crate) use merges::Merges;
-#[cfg(target_arch = "x86_64")]
 use merges::PackedMerges;
 use self_tokens::SelfTokens;
-#[cfg(target_arch = "x86_64")]
-use short_word::MergePriority;
 pub(crate) use split_points::{Spaces, SplitPoints};
 pub(crate) use token_table::TokenTable;
 pub(crate) use word_cache::WordCache;
-use word_cache::key::{self, Key};
 
-/// A token of a word: its id and how many bytes of the word it stands for.
+/// A token of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Symbol {
     /// The token's id.
     pub id: u32,
-    /// The bytes of the word that it covers. An unknown token covers as many as it replaced; a token of byte fallback one.
+    /// The number of bytes of the word that it covers, after those of the previous token. An
+    /// unknown token covers the text that it replaces; a byte-fallback token covers one byte.
+    /// [`Symbol::SAME`]: the same bytes as the previous token.
     pub len: u32,
 }
 
-/// The model of one tokenizer. Immutable; what changes is in [`MergeScratch`] and [`WordCache`], one of each per worker.
+impl Symbol {
+    /// The `len` of a token that covers the same bytes as the previous one, as the byte tokens of
+    /// Unigram do.
+    pub const SAME: u32 = u32::MAX;
+}
+
+/// The model of a tokenizer. Immutable; a worker's state is in [`MergeScratch`] and [`WordCache`].
 #[derive(Debug)]
 pub(crate) struct Bpe {
     pub(crate) alphabet: Alphabet,
-    /// Shared with tokenizers that were made from this one by changing something else.
+    /// Shared with tokenizers that were derived from this one.
     pub(crate) merges: Arc<Merges>,
-    /// The first pairs of a byte-level word; absent where some byte has no token.
+    /// The merges of single bytes; `None` unless every byte is a token.
     byte_pairs: Option<BytePairs>,
-    /// Where long words can be cut; absent where that is not known.
+    /// Where long words can be split; `None` if that is not known.
     pub(crate) split_points: Option<SplitPoints>,
-    /// Of the alphabet: asked for every word, and found out once.
+    /// [`Alphabet::lengths_vary`], which is needed for every word.
     alphabet_varies: bool,
-    /// Whether the symbols of a part of a word do not depend on the rest of it; see [`incremental`].
+    /// Whether a part of a word has the same symbols on its own; see [`incremental`].
     pub(crate) is_splittable: bool,
-    /// Whether a space in a text stands for another character, which has another length.
+    /// Whether a space of the text stands for another character, of another length.
     pub(crate) reads_spaces: bool,
-    /// Set when a word that is itself a token is not merged at all.
+    /// With `ignore_merges`: the tokens, which are not merged when they are words.
     pub(crate) tokens: Option<TokenTable>,
     /// See [`Self::find_self_tokens`].
     self_tokens: SelfTokens,
-    /// The probability with which a merge is passed over, as in BPE-dropout; with it nothing is cached.
+    /// BPE-dropout: the probability with which a merge is skipped. Nothing is cached with it.
     pub(crate) dropout: Option<f32>,
 }
 
@@ -87,45 +98,46 @@ impl Bpe {
     pub(crate) fn new(
         alphabet: Alphabet,
         merges: Arc<Merges>,
-        whole_words: Option<TokenTable>,
+        tokens: Option<TokenTable>,
         dropout: Option<f32>,
     ) -> Self {
         let byte_pairs = BytePairs::new(&alphabet, &merges);
         let alphabet_varies = alphabet.lengths_vary();
-        let parts_stay = incremental::is_splittable(&alphabet);
+        let is_splittable = incremental::is_splittable(&alphabet);
         Self {
             alphabet,
             merges,
             byte_pairs,
             split_points: None,
             alphabet_varies,
-            is_splittable: parts_stay,
+            is_splittable,
             reads_spaces: false,
-            tokens: whole_words,
+            tokens,
             self_tokens: SelfTokens::default(),
             dropout,
         }
     }
 
-    /// Finds out which of `tokens`, all of them of a short word's length and with ids below `ids`, [`Self::is_self_token`].
-    /// Where words are not merged these are all, and where it cannot be told from merges none.
+    /// Determines for which of `tokens` [`Self::is_self_token`] holds. Their ids are below `ids`,
+    /// and all have the length of a short word. Not needed where words that are tokens are not
+    /// merged, and not possible where symbols are characters.
     pub(crate) fn find_self_tokens(&mut self, tokens: impl Iterator<Item = u32>, ids: usize) {
         if self.byte_pairs.is_some() && self.tokens.is_none() && self.dropout.is_none() {
             self.self_tokens = SelfTokens::among(&self.merges, &self.alphabet, tokens, ids);
         }
     }
 
-    /// Whether [`Self::is_self_token`] holds of any token.
+    /// Whether [`Self::is_self_token`] holds for any token.
     pub(crate) fn has_self_tokens(&self) -> bool {
         self.dropout.is_none() && !self.lengths_vary() && (self.tokens.is_some() || !self.self_tokens.is_empty())
     }
 
-    /// Whether a word of a token's bytes is known to become that one token, of that length.
+    /// Whether a word that consists of a token's bytes is known to become that one token.
     pub(crate) fn is_self_token(&self, token: u32) -> bool {
         self.dropout.is_none() && !self.lengths_vary() && (self.tokens.is_some() || self.self_tokens.has(token))
     }
 
-    /// The tokens of one word, whose key is known, appended to `out`.
+    /// Appends the tokens of a word to `out`. `key` is the word's key.
     pub(crate) fn tokenize(
         &self,
         word: &[u8],
@@ -133,12 +145,12 @@ impl Bpe {
         scratch: &mut MergeScratch,
         out: &mut Vec<Symbol>,
     ) -> Result<(), EncodeError> {
-        debug_assert_eq!(key, key::of_word(word));
+        debug_assert_eq!(key, word_key::of_word(word));
         if word.is_empty() {
             return Ok(());
         }
         if self.dropout.is_none()
-            && let Some(id) = self.tokens.as_ref().and_then(|words| words.id_with_key(word, key))
+            && let Some(id) = self.tokens.as_ref().and_then(|tokens| tokens.id_with_key(word, key))
         {
             out.push(Symbol { id, len: word.len() as u32 });
             return Ok(());
@@ -146,15 +158,15 @@ impl Bpe {
         if self.merge_short(word, key, out) {
             return Ok(());
         }
-        if word.len() > scratch.previous.sizes.least && self.is_splittable && self.dropout.is_none() {
+        if word.len() > scratch.previous.sizes.min_len && self.is_splittable && self.dropout.is_none() {
             return incremental::merge(self, word, scratch, out);
         }
         self.merge(word, scratch)?;
-        out.extend_from_slice(&scratch.symbols);
+        append(out, &scratch.symbols);
         Ok(())
     }
 
-    /// Appends the tokens of a short word of bytes; false, and nothing, of any other.
+    /// Appends the tokens of a short word of bytes. Returns false, and does nothing, for other words.
     #[inline(always)]
     fn merge_short(&self, word: &[u8], key: Key, out: &mut Vec<Symbol>) -> bool {
         if let Some(table) = &self.byte_pairs
@@ -168,61 +180,60 @@ impl Bpe {
     }
 
     /// Whether [`Self::tokenize_in_lanes`] does anything.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) fn merges_in_lanes(&self, simd: Simd) -> bool {
-        self.lane_tables(simd).is_some() && !self.lengths_vary()
+    pub(crate) fn merges_in_lanes(&self) -> bool {
+        self.lane_tables().is_some() && !self.lengths_vary()
     }
 
-    /// What merging side by side needs, where it can be done.
-    #[cfg(target_arch = "x86_64")]
-    fn lane_tables(&self, simd: Simd) -> Option<(Avx512, &BytePairs, &PackedMerges)> {
-        let can = self.dropout.is_none() && MergePriority::fits(&self.merges);
-        Some((simd.avx512().filter(|_| can)?, self.byte_pairs.as_ref()?, self.merges.packed()?))
+    /// The tables for merging in lanes, if the model allows that.
+    fn lane_tables(&self) -> Option<(&PackedMerges, ByteTables<'_>)> {
+        if self.dropout.is_some() || !short_word::ranks_fit(&self.merges) {
+            return None;
+        }
+        Some((self.merges.packed()?, self.byte_pairs.as_ref()?.tables()))
     }
 
-    /// The tokens of words of [`lane_merger::MAX_LEN`] bytes at most: `each` is called with those of one after the other, in any order. Words that
-    /// are too few to merge side by side are left out, and all of them where that is not possible.
-    #[cfg(target_arch = "x86_64")]
+    /// Merges words of up to [`lane_merger::MAX_LEN`] bytes, sixteen at a time, and calls `each` with
+    /// every word and its tokens. Words that are too few for that at the end are left out, and all
+    /// words are unless [`Self::merges_in_lanes`].
     pub(crate) fn tokenize_in_lanes<W: AsRef<[u8]>>(
         &self,
-        simd: Simd,
         words: impl Iterator<Item = W>,
-        state: &mut LaneMerger,
+        merger: &mut LaneMerger,
         mut each: impl FnMut(W, &[Symbol]),
     ) {
-        let Some((avx512, pairs, table)) = self.lane_tables(simd) else { return };
-        let mut waiting = [const { None }; lane_merger::LANES];
-        state.clear();
+        let Some(tables) = self.lane_tables() else { return };
+        let mut group = [const { None }; LANES];
+        merger.clear();
         for word in words {
             let bytes = word.as_ref();
-            if let Some(id) = self.tokens.as_ref().and_then(|words| words.id(bytes)) {
+            if let Some(id) = self.tokens.as_ref().and_then(|tokens| tokens.id(bytes)) {
                 let len = bytes.len() as u32;
                 each(word, &[Symbol { id, len }]);
                 continue;
             }
-            let lane = state.push(bytes);
-            waiting[lane] = Some(word);
-            if lane + 1 == lane_merger::LANES {
-                state.merge(avx512, (table, pairs), &mut waiting, &mut each);
+            let lane = merger.push(bytes);
+            group[lane] = Some(word);
+            if lane + 1 == LANES {
+                merge_group(merger, tables, &mut group, &mut each);
             }
         }
-        if state.words() >= lane_merger::MIN_WORDS {
-            state.merge(avx512, (table, pairs), &mut waiting, &mut each);
+        if merger.words() >= lane_merger::MIN_WORDS {
+            merge_group(merger, tables, &mut group, &mut each);
         }
     }
 
-    /// Asks ahead for what tells whether a short word is a token as it stands.
+    /// Prefetches what tells whether a short word is a token, if that matters.
     #[inline]
     pub(crate) fn prefetch_token(&self, key: Key) {
-        if let Some(words) = &self.tokens {
-            words.prefetch(key);
+        if let Some(tokens) = &self.tokens {
+            tokens.prefetch(key);
         }
     }
 
-    /// Leaves the tokens of a word, all of it merged, in `scratch.symbols`.
+    /// Merges all of a word and leaves its tokens in `scratch.symbols`.
     fn merge(&self, word: &[u8], scratch: &mut MergeScratch) -> Result<(), EncodeError> {
         scratch.symbols.clear();
-        if self.merge_short(word, key::of_word(word), &mut scratch.symbols) {
+        if self.merge_short(word, word_key::of_word(word), &mut scratch.symbols) {
             return Ok(());
         }
         self.alphabet.symbols(word, &mut scratch.symbols)?;
@@ -237,12 +248,13 @@ impl Bpe {
         Ok(())
     }
 
-    /// Whether a symbol's length can differ from its token's own, or something of a word be in no symbol: then offsets cannot
-    /// be told from ids alone.
+    /// Whether a symbol can cover another number of bytes than its token has, or a byte of a word can
+    /// be in no symbol. Then ids alone do not tell the offsets of tokens.
     pub(crate) fn lengths_vary(&self) -> bool {
         self.alphabet_varies || self.reads_spaces
     }
 
+    /// Heap memory, in bytes. Merges that another tokenizer shares are not included.
     pub(crate) fn memory_bytes(&self) -> usize {
         let merges = if Arc::strong_count(&self.merges) == 1 { self.merges.memory_bytes() } else { 0 };
         merges
@@ -254,31 +266,63 @@ impl Bpe {
     }
 }
 
-/// What each two bytes become: a table by the bytes themselves, because every word begins with these questions.
+/// Merges the words of a group and calls `each` with every word and its tokens. Empties the group.
+fn merge_group<W>(
+    merger: &mut LaneMerger,
+    (merges, bytes): (&PackedMerges, ByteTables<'_>),
+    group: &mut [Option<W>; LANES],
+    each: &mut impl FnMut(W, &[Symbol]),
+) {
+    merger.merge(merges, bytes);
+    let mut tokens = [Symbol { id: 0, len: 0 }; lane_merger::MAX_LEN];
+    for (lane, word) in group.iter_mut().enumerate() {
+        if let Some(word) = word.take() {
+            let mut count = 0;
+            for (token, (id, len)) in tokens.iter_mut().zip(merger.tokens(lane)) {
+                *token = Symbol { id, len };
+                count += 1;
+            }
+            each(word, &tokens[..count]);
+        }
+    }
+    merger.clear();
+}
+
+/// The ids of all bytes and the merges of all pairs of bytes, indexed by the bytes themselves. The
+/// merging of every word starts with these lookups.
 #[derive(Debug)]
 pub(crate) struct BytePairs {
     ids: Box<[u32; 256]>,
-    /// Rank and id of what two bytes become, by the number of which the left one is the lower part.
+    /// See [`ByteTables::pairs`].
     pairs: Box<[[u32; 2]; 1 << 16]>,
 }
 
 impl BytePairs {
+    /// `None` unless symbols are bytes and every byte is a token.
     fn new(alphabet: &Alphabet, merges: &Merges) -> Option<Self> {
         let Alphabet::Bytes { ids, .. } = alphabet else { return None };
         let ids: Vec<u32> = ids.iter().copied().collect::<Option<_>>()?;
-        let mut pairs = Vec::with_capacity(1 << 16);
+        let mut pairs = vec![];
+        pairs.grow(1 << 16);
         for &right in &ids {
             pairs.extend(ids.iter().map(|&left| merges.get(left, right)).map(|pair| [pair.rank, pair.id]));
         }
         Some(Self { pairs: pairs.into_boxed_slice().try_into().ok()?, ids: ids.try_into().ok()? })
     }
 
+    /// The tables, as vector kernels take them.
+    fn tables(&self) -> ByteTables<'_> {
+        ByteTables { ids: &self.ids, pairs: &self.pairs }
+    }
+
     fn memory_bytes(&self) -> usize {
         size_of_val(&*self.ids) + size_of_val(&*self.pairs)
     }
 
+    /// Replaces `pairs` by the merges of a word's adjacent bytes.
     fn find_pairs(&self, word: &[u8], pairs: &mut Vec<merges::Merge>) {
         pairs.clear();
+        pairs.grow(word.len());
         pairs.extend(word.windows(2).map(|pair| {
             let [rank, id] = self.pairs[usize::from(u16::from_le_bytes([pair[0], pair[1]]))];
             merges::Merge { rank, id }
@@ -290,16 +334,18 @@ impl BytePairs {
 mod tests {
     use super::merges::Merge;
     use super::*;
+    use crate::simd::Simd;
+    use crate::simd::priority::MergePriority;
     use proptest::prelude::*;
 
-    /// Merges over all bytes; `seed` decides which pairs join.
+    /// Sixty merges of tokens that start with the letters a to d; `seed` selects the pairs.
     pub(super) fn byte_merges(seed: u32) -> Vec<(u32, u32, Merge)> {
         let mut state = seed;
         let mut next = |below: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 8) % below
         };
-        // Letters a to d, and whatever they were joined to so far.
+        // The letters a to d and the tokens of the merges so far.
         let mut known: Vec<u32> = (97..101).collect();
         let mut merges: Vec<(u32, u32, Merge)> = vec![];
         for rank in 0..60 {
@@ -312,7 +358,7 @@ mod tests {
         merges
     }
 
-    /// Every byte is a token, with an id of its own.
+    /// Every byte is a token.
     pub(super) fn byte_alphabet(id: impl Fn(u32) -> u32) -> Alphabet {
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| Some(id(byte as u32)))), missing_is_error: true }
     }
@@ -324,9 +370,78 @@ mod tests {
             let bpe = Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&merges)), None, None);
             prop_assert!(bpe.byte_pairs.is_some());
             let mut symbols = vec![];
-            bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");
+            bpe.tokenize(word.as_bytes(), word_key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("every byte has a token");
             let letters: Vec<_> = word.bytes().map(|byte| Symbol { id: byte.into(), len: 1 }).collect();
             prop_assert_eq!(symbols, naive::merge(&merges, &letters));
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 256 }))]
+
+        #[test]
+        fn words_merged_in_lanes_equal_the_naive_merge(
+            seed in any::<u32>(),
+            words in prop::collection::vec("[abcd]{1,30}|[a-e]{1,4}|[aé]{1,7}", 0..70),
+            large_ids in any::<bool>(),
+        ) {
+            let merges = byte_merges(seed);
+            // Some bytes have larger ids than all pairs, and equal to one of those in the low bits.
+            let id = |byte: u32| if large_ids && byte >= 100 { byte | 1 << 20 } else { byte };
+            let alphabet = byte_alphabet(id);
+            let letters = |word: &str| -> Vec<Symbol> {
+                word.bytes().map(|byte| Symbol { id: id(byte.into()), len: 1 }).collect()
+            };
+            let bpe = Bpe::new(alphabet, Arc::new(Merges::new(&merges)), None, None);
+            let Some(mut merger) = LaneMerger::new(Simd::best()) else { return Ok(()) };
+            let mut found = vec![];
+            let each = |word: &String, tokens: &[Symbol]| found.push((word.clone(), tokens.to_vec()));
+            bpe.tokenize_in_lanes(words.iter(), &mut merger, each);
+            let left_over = if words.len() % LANES < lane_merger::MIN_WORDS { words.len() % LANES } else { 0 };
+            let merged = words.len() - left_over;
+            let expected: Vec<_> = words.iter().take(merged).map(|word| (word.clone(), naive::merge(&merges, &letters(word)))).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn words_that_are_tokens_are_not_merged() {
+        let whole = TokenTable::new([(&b"abab"[..], 1000), (b"c", 99)].into_iter());
+        let bpe = Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&byte_merges(1))), Some(whole), None);
+        let words: Vec<Vec<u8>> =
+            (0..100u8).map(|at| if at % 3 == 0 { b"abab".to_vec() } else { vec![b'a' + at % 4; 3] }).collect();
+        let mut found = 0;
+        let Some(mut merger) = LaneMerger::new(Simd::best()) else { return };
+        bpe.tokenize_in_lanes(words.iter(), &mut merger, |word, tokens| {
+            let mut alone = vec![];
+            bpe.tokenize(word, word_key::of_word(word), &mut MergeScratch::default(), &mut alone)
+                .expect("bytes are tokens");
+            assert_eq!(tokens, alone);
+            found += 1;
+        });
+        assert!(found > 90, "{found}");
+    }
+
+    #[test]
+    fn words_are_left_out_where_the_model_does_not_allow_lanes() {
+        let words = [b"abc"; LANES];
+        let Some(merger) = LaneMerger::new(Simd::best()) else { return };
+        let left_out = |bpe: Bpe| {
+            assert!(!bpe.merges_in_lanes());
+            bpe.tokenize_in_lanes(words.iter(), &mut merger.clone(), |_, _| panic!("it was merged"));
+        };
+        let merges = || Arc::new(Merges::new(&byte_merges(1)));
+        left_out(Bpe::new(byte_alphabet(|byte| byte), merges(), None, Some(0.5)));
+        let high = Merge { rank: MergePriority::RANK_LIMIT, id: 300 };
+        left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, high)])), None, None));
+        let wide = Merge { rank: 1, id: u32::MAX - 1 };
+        left_out(Bpe::new(byte_alphabet(|byte| byte), Arc::new(Merges::new(&[(97, 98, wide)])), None, None));
+        assert!(Bpe::new(byte_alphabet(|byte| byte), merges(), None, None).merges_in_lanes());
+    }
+
+    #[test]
+    fn only_avx512_merges_in_lanes() {
+        assert!(LaneMerger::new(Simd::all()[0]).is_none());
+        assert_eq!(LaneMerger::new(Simd::best()).is_some(), Simd::best().avx512().is_some());
     }
 }

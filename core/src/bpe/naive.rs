@@ -1,9 +1,10 @@
-//! BPE by its definition, for tests and fuzz targets to hold the fast ways against. Nothing else calls it.
+//! BPE by its definition: slow and obvious. Tests and fuzz targets compare the merge loops with it.
 
 use super::Symbol;
 use super::merges::Merge;
 
-/// Joins, as long as there is one, the leftmost pair of the lowest rank. `merges` holds left id, right id, merge.
+/// Repeatedly merges the pair of the lowest rank, the leftmost of equal ones. `merges` has left id,
+/// right id and merge.
 pub fn merge(merges: &[(u32, u32, Merge)], symbols: &[Symbol]) -> Vec<Symbol> {
     let mut symbols = symbols.to_vec();
     loop {
@@ -26,16 +27,16 @@ pub fn merge(merges: &[(u32, u32, Merge)], symbols: &[Symbol]) -> Vec<Symbol> {
 mod tests {
     use super::*;
 
-    fn letters(ids: &[u32]) -> Vec<Symbol> {
+    fn symbols(ids: &[u32]) -> Vec<Symbol> {
         ids.iter().map(|&id| Symbol { id, len: 1 }).collect()
     }
 
     #[test]
     fn lowest_rank_first_then_leftmost() {
-        // 1 1 -> 2 (rank 1), 1 3 -> 4 (rank 0): in 1 1 3 the right pair goes first; in 1 1 1 the left one.
+        // 1 1 -> 2 (rank 1), 1 3 -> 4 (rank 0): in 1 1 3 the right pair merges first, in 1 1 1 the left.
         let merges = [(1, 1, Merge { rank: 1, id: 2 }), (1, 3, Merge { rank: 0, id: 4 })];
-        assert_eq!(merge(&merges, &letters(&[1, 1, 3])), [Symbol { id: 1, len: 1 }, Symbol { id: 4, len: 2 }]);
-        assert_eq!(merge(&merges, &letters(&[1, 1, 1])), [Symbol { id: 2, len: 2 }, Symbol { id: 1, len: 1 }]);
+        assert_eq!(merge(&merges, &symbols(&[1, 1, 3])), [Symbol { id: 1, len: 1 }, Symbol { id: 4, len: 2 }]);
+        assert_eq!(merge(&merges, &symbols(&[1, 1, 1])), [Symbol { id: 2, len: 2 }, Symbol { id: 1, len: 1 }]);
         assert_eq!(merge(&merges, &[]), []);
     }
 }

@@ -1,25 +1,31 @@
-//! Tokens whose own bytes, as a word, become that token: nearly all of them, but not by necessity.
+//! Finds the *self tokens*: tokens whose bytes, as a word, become that token. Nearly all tokens are, but
+//! nothing guarantees it.
 //!
-//! A token that a merge makes of two others is stable if both are, and nothing joins over the place between them before
-//! they are made. What stands on both sides of that place, one after the other, is known: it is what the right edge of the
-//! left token and the left edge of the right one were made of. So it is enough to go back through these, the one made last
-//! first, and to ask of each two that stood side by side whether they would have joined before one of them became part
-//! of the next. Merges are done in the order of their ranks as long as every token is of a higher rank than its parts,
-//! which is asked for too. Where this cannot be shown a token counts as not stable.
+//! A token that a merge makes of two others is a self token if both parts are, and if nothing merges
+//! across the boundary between the parts before both exist. The symbols on both sides of the boundary
+//! are known at any time: they are the right edges of the left part's history, and the left edges of
+//! the right part's. So it is enough to go back through both histories, the latest merge first, and to
+//! check for each pair of symbols that were adjacent whether it would have been merged before one of
+//! the two became part of a larger one.
+//!
+//! Merges happen in the order of their ranks if every token has a higher rank than its parts, which is
+//! checked too. A token for which the proof fails counts as no self token.
 
 use super::merges::Merge;
-use super::word_cache::key::MAX_SHORT_LEN;
 use super::{Alphabet, Merges};
+use crate::memory::fallible::copies;
+use crate::word_key::MAX_SHORT_LEN;
 
-/// A bit for each id.
+/// A set of ids.
 #[derive(Debug, Default)]
 pub(super) struct SelfTokens(Vec<u64>);
 
 impl SelfTokens {
-    /// Those of `tokens`, whose ids are below `ids`, that can be shown to be stable. None of them should have more than [`MAX_SHORT_LEN`] bytes.
+    /// Those of `tokens` that are proven to be self tokens. Ids from `ids` on are ignored. Tokens of more
+    /// than [`MAX_SHORT_LEN`] merges are not analyzed.
     pub(super) fn among(merges: &Merges, alphabet: &Alphabet, tokens: impl Iterator<Item = u32>, ids: usize) -> Self {
         let mut tree = MergeTree::new(merges, alphabet, ids);
-        let mut bits = vec![0; ids.div_ceil(64)];
+        let mut bits = copies(0, ids.div_ceil(64));
         for id in tokens.filter(|&id| (id as usize) < ids) {
             bits[id as usize / 64] |= u64::from(tree.is_self_token(merges, id, MAX_SHORT_LEN)) << (id % 64);
         }
@@ -39,7 +45,7 @@ impl SelfTokens {
     }
 }
 
-/// What tokens are made of, by id, and what is known of them.
+/// How each token is made, and the results so far.
 struct MergeTree {
     origins: Vec<Origin>,
     verdicts: Vec<Verdict>,
@@ -47,23 +53,24 @@ struct MergeTree {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
+    /// Not analyzed yet.
     Unchecked,
     SelfToken,
-    /// Or not shown to be stable.
+    /// Not a self token, or not proven to be one.
     Unproven,
 }
 
-/// The merge that makes a token.
+/// How a token is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Origin {
-    /// One more than its rank; bytes are there before.
+    /// The rank of its merge plus one; zero for a byte.
     time: u32,
     left: u32,
     right: u32,
 }
 
 impl Origin {
-    /// Of nothing that is known: no merge makes the token, or more than one.
+    /// No merge makes the token, or more than one.
     const UNKNOWN: Self = Self { time: u32::MAX, left: 0, right: 0 };
     /// The token is a byte.
     const BYTE: Self = Self { time: 0, left: 0, right: 0 };
@@ -71,8 +78,8 @@ impl Origin {
 
 impl MergeTree {
     fn new(merges: &Merges, alphabet: &Alphabet, ids: usize) -> Self {
-        let mut made = vec![Origin::UNKNOWN; ids];
-        let mut known = vec![Verdict::Unchecked; ids];
+        let mut made = copies(Origin::UNKNOWN, ids);
+        let mut known = copies(Verdict::Unchecked, ids);
         let bytes = if let Alphabet::Bytes { ids, .. } = alphabet { &ids[..] } else { &[] };
         for id in bytes.iter().flatten() {
             if let Some(made) = made.get_mut(*id as usize) {
@@ -86,7 +93,7 @@ impl MergeTree {
             if is_first && rank + 1 < Origin::UNKNOWN.time {
                 *made = Origin { time: rank + 1, left, right };
             } else {
-                // More than one way to make it, or a byte that is also made of others, or as late as if nothing made it.
+                // A second merge, a byte that is also made by a merge, or a rank that is too high.
                 *made = Origin::UNKNOWN;
                 *known = Verdict::Unproven;
             }
@@ -98,14 +105,14 @@ impl MergeTree {
         self.origins.get(id as usize).copied().unwrap_or(Origin::UNKNOWN)
     }
 
-    /// Whether a token can be shown to be stable, going back through so many merges at most.
+    /// Whether a token is proven to be a self token, following at most `depth` merges.
     fn is_self_token(&mut self, merges: &Merges, id: u32, depth: usize) -> bool {
         let Some(&known) = self.verdicts.get(id as usize) else { return false };
         if known != Verdict::Unchecked {
             return known == Verdict::SelfToken;
         }
         let token = self.origin(id);
-        let stable = match token {
+        let is_self_token = match token {
             Origin::BYTE => true,
             Origin::UNKNOWN => false,
             Origin { time, left, right } => {
@@ -116,15 +123,16 @@ impl MergeTree {
                     && self.keeps_boundary(merges, token)
             }
         };
-        self.verdicts[id as usize] = if stable { Verdict::SelfToken } else { Verdict::Unproven };
-        stable
+        self.verdicts[id as usize] = if is_self_token { Verdict::SelfToken } else { Verdict::Unproven };
+        is_self_token
     }
 
-    /// Whether nothing joins over the middle of a token before its two parts are made, both of which are stable.
+    /// Whether nothing merges across the boundary between the parts of a token before both exist. Both are
+    /// self tokens.
     fn keeps_boundary(&self, merges: &Merges, token: Origin) -> bool {
         let (mut left, mut right) = (token.left, token.right);
         let (mut left_made, mut right_made) = (self.origin(left), self.origin(right));
-        // When each of them becomes part of the next.
+        // When each of the two becomes part of a larger token.
         let (mut left_until, mut right_until) = (token.time, token.time);
         while left_made.time > 0 || right_made.time > 0 {
             if left_made.time > right_made.time {
@@ -134,7 +142,7 @@ impl MergeTree {
                 (right, right_until) = (right_made.left, right_made.time);
                 right_made = self.origin(right);
             }
-            // One of the same rank counts too: equals are done from left to right, which could be this one first.
+            // An equal rank counts too: of equal ranks the leftmost is first, which may be this pair.
             if merges.get(left, right).rank < left_until.min(right_until) {
                 return false;
             }
@@ -154,7 +162,7 @@ mod tests {
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| Some(byte as u32))), missing_is_error: true }
     }
 
-    /// The bytes of every token, by id.
+    /// The bytes of every token.
     fn texts(merges: &[(u32, u32, Merge)]) -> HashMap<u32, Vec<u8>> {
         let mut texts: HashMap<u32, Vec<u8>> = (0..256).map(|byte| (byte, vec![byte as u8])).collect();
         for (left, right, merge) in merges {
@@ -164,24 +172,24 @@ mod tests {
         texts
     }
 
-    /// Which of the ids below 400 are shown to be stable.
-    fn stable(merges: &[(u32, u32, Merge)]) -> Vec<bool> {
-        let stable = SelfTokens::among(&Merges::new(merges), &alphabet(), (0..500).rev(), 400);
-        (0..400).map(|id| stable.has(id)).collect()
+    /// Which of the ids below 400 are self tokens.
+    fn self_tokens(merges: &[(u32, u32, Merge)]) -> Vec<bool> {
+        let self_tokens = SelfTokens::among(&Merges::new(merges), &alphabet(), (0..500).rev(), 400);
+        (0..400).map(|id| self_tokens.has(id)).collect()
     }
 
     proptest! {
         #[test]
-        fn what_is_stable_becomes_itself(seed in any::<u32>(), order in any::<u64>()) {
+        fn a_self_token_becomes_itself(seed in any::<u32>(), order in any::<u64>()) {
             let mut merges = byte_merges(seed);
             if order % 2 == 0 {
-                // Ranks in any order: a token may have the earlier merge than its parts, and two merges the same rank.
+                // Arbitrary ranks: a token may have a lower rank than its parts, and ranks may be equal.
                 for merge in &mut merges {
                     merge.2.rank = (u64::from(merge.2.rank).wrapping_mul(order | 1) >> 7) as u32 % 50;
                 }
             }
-            let stable = stable(&merges);
-            for (id, text) in texts(&merges).into_iter().filter(|&(id, _)| stable[id as usize]) {
+            let self_tokens = self_tokens(&merges);
+            for (id, text) in texts(&merges).into_iter().filter(|&(id, _)| self_tokens[id as usize]) {
                 let symbols: Vec<Symbol> = text.iter().map(|&byte| Symbol { id: byte.into(), len: 1 }).collect();
                 let len = text.len() as u32;
                 prop_assert_eq!(naive::merge(&merges, &symbols), vec![Symbol { id, len }], "{:?}", text);
@@ -190,41 +198,42 @@ mod tests {
     }
 
     #[test]
-    fn most_tokens_of_a_list_that_grew_from_texts_are_stable() {
+    fn most_tokens_of_a_trained_vocabulary_are_self_tokens() {
         let merge = |rank, left, right| (left, right, Merge { rank, id: 256 + rank });
-        // "th", "he", "the" of "th" and "e": "he" is later than "th", so it is never in the way. "ab", "bc", "abc" of "a" and "bc": it is.
+        // "the" is "th" and "e": "he" has a higher rank than "th" and never interferes. "abc" is "a" and
+        // "bc": "ab" has a lower rank than "bc" and does.
         let [t, h, e, a, b, c] = [116, 104, 101, 97, 98, 99];
         let list = [merge(0, t, h), merge(1, h, e), merge(2, 256, e), merge(3, a, b), merge(4, b, c), merge(5, a, 260)];
-        let stable = stable(&list);
-        assert_eq!(stable[256..262], [true, true, true, true, true, false]);
-        assert_eq!(stable.iter().filter(|&&stable| stable).count(), 261);
+        let self_tokens = self_tokens(&list);
+        assert_eq!(self_tokens[256..262], [true, true, true, true, true, false]);
+        assert_eq!(self_tokens.iter().filter(|&&is_one| is_one).count(), 261);
     }
 
     #[test]
-    fn of_a_token_that_two_merges_make_nothing_is_known() {
+    fn a_token_that_two_merges_make_is_not_proven() {
         let twice = [(97, 97, Merge { rank: 0, id: 256 }), (98, 98, Merge { rank: 1, id: 256 })];
-        assert!(!stable(&twice)[256]);
+        assert!(!self_tokens(&twice)[256]);
         let also_a_byte = [
             (97, 97, Merge { rank: 0, id: 98 }),
             (99, 99, Merge { rank: 1, id: 98 }),
             (97, 99, Merge { rank: 2, id: 98 }),
         ];
-        assert!(!stable(&also_a_byte)[98]);
+        assert!(!self_tokens(&also_a_byte)[98]);
     }
 
     #[test]
-    fn of_ids_that_are_not_asked_for_or_too_large_nothing_is_known() {
+    fn other_ids_and_large_ids_are_not_proven() {
         let list = [(97, 98, Merge { rank: 0, id: 256 }), (256, 99, Merge { rank: 1, id: u32::MAX })];
-        let stable = SelfTokens::among(&Merges::new(&list), &alphabet(), [256, u32::MAX].into_iter(), 300);
-        assert!(stable.has(256) && !stable.has(97) && !stable.has(u32::MAX) && !stable.has(300));
+        let self_tokens = SelfTokens::among(&Merges::new(&list), &alphabet(), [256, u32::MAX].into_iter(), 300);
+        assert!(self_tokens.has(256) && !self_tokens.has(97) && !self_tokens.has(u32::MAX) && !self_tokens.has(300));
     }
 
     #[test]
-    fn a_token_of_more_merges_than_a_short_word_has_is_left_alone() {
-        // Each token is the one before it and one more letter.
+    fn a_token_of_too_many_merges_is_not_proven() {
+        // Each token has one letter more than the one before.
         let list: Vec<_> =
             (0..40).map(|rank| (if rank == 0 { 97 } else { 255 + rank }, 98, Merge { rank, id: 256 + rank })).collect();
-        let stable = SelfTokens::among(&Merges::new(&list), &alphabet(), [295].into_iter(), 400);
-        assert!(!stable.has(295));
+        let self_tokens = SelfTokens::among(&Merges::new(&list), &alphabet(), [295].into_iter(), 400);
+        assert!(!self_tokens.has(295));
     }
 }

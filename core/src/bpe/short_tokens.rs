@@ -1,104 +1,100 @@
-//! Tokens of a few bytes, by these: three to a cache line, and a filter before them.
+//! Short tokens by their bytes: three to a bucket of one cache line.
 
-use super::merges::filter::PairFilter;
-use super::word_cache::key::{Key, fold};
-use crate::simd;
+use super::bucket_table::BucketTable;
+use crate::word_key::{Key, MULTIPLIERS, fold};
 
-/// Tokens in a cache line.
+/// The number of slots in a bucket.
 const SLOTS: usize = 3;
-/// Tokens for ten lines, on average.
-const LOAD_FACTOR: usize = 18;
-/// How many lines a token may be in, one after the other.
+/// The average number of tokens in a bucket.
+const TOKENS_PER_BUCKET: f64 = 1.8;
+/// How many buckets a token may be in.
 const MAX_PROBES: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct TokenBucket {
-    /// Filled from the front; zero where there is none.
+    /// Filled from the front; zero marks an empty slot.
     keys: [Key; SLOTS],
     ids: [u32; SLOTS],
 }
 
 const _: () = assert!(size_of::<TokenBucket>() == 64);
 
-/// See the module.
-#[derive(Debug)]
-pub(super) struct ShortTokens {
-    buckets: Vec<TokenBucket>,
-    filter: PairFilter,
+impl TokenBucket {
+    #[inline]
+    fn id(&self, key: Key) -> Option<u32> {
+        self.keys.iter().position(|&other| other == key).map(|slot| self.ids[slot])
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.keys[SLOTS - 1] != 0
+    }
 }
 
+/// See the module.
+#[derive(Debug)]
+pub(super) struct ShortTokens(BucketTable<TokenBucket>);
+
 impl ShortTokens {
-    /// Room for so many tokens.
+    /// An empty table for this number of tokens.
     pub(super) fn new(tokens: usize) -> Self {
-        let lines = (tokens * 10).div_ceil(LOAD_FACTOR).max(1);
-        Self { buckets: vec![TokenBucket::default(); lines], filter: PairFilter::new(tokens) }
+        Self(BucketTable::new(tokens, TOKENS_PER_BUCKET, TokenBucket::default()))
     }
 
-    /// Adds a token, or gives the one that is there another id. The answer is whether there was room.
+    /// Adds a token, or replaces its id. Returns whether there was a slot.
     pub(super) fn insert(&mut self, key: Key, id: u32) -> bool {
-        let hash = hash(key);
-        self.filter.add(hash);
-        for at in self.probe_sequence(hash) {
-            let line = &mut self.buckets[at];
-            if let Some(slot) = line.keys.iter().position(|&there| there == key || there == 0) {
-                (line.keys[slot], line.ids[slot]) = (key, id);
-                return true;
-            }
-        }
-        false
+        self.0.insert(hash(key), MAX_PROBES, |_, bucket| {
+            let slot = bucket.keys.iter().position(|&other| other == key || other == 0);
+            slot.map(|slot| (bucket.keys[slot], bucket.ids[slot]) = (key, id)).is_some()
+        })
     }
 
-    /// Asks ahead for the line that [`Self::insert`] and [`Self::id`] look at first.
+    /// Prefetches the bucket that [`Self::insert`] and [`Self::id`] read first.
     #[inline]
     pub(super) fn prefetch(&self, key: Key) {
-        if let Some(at) = self.probe_sequence(hash(key)).next() {
-            simd::prefetch(&self.buckets[at]);
-        }
+        self.0.prefetch(hash(key));
     }
 
-    /// False only if [`Self::id`] finds nothing.
+    /// False only if [`Self::id`] would find nothing.
     #[inline]
     pub(super) fn may_contain(&self, key: Key) -> bool {
-        self.filter.may_contain(hash(key))
+        self.0.filter().may_contain(hash(key))
     }
 
+    /// The id of a token.
     #[inline]
     pub(super) fn id(&self, key: Key) -> Option<u32> {
         let hash = hash(key);
-        if !self.filter.may_contain(hash) {
+        if !self.0.filter().may_contain(hash) {
             return None;
         }
-        for at in self.probe_sequence(hash) {
-            let TokenBucket { keys, ids } = &self.buckets[at];
-            if let Some(slot) = keys.iter().position(|&there| there == key) {
-                return Some(ids[slot]);
-            }
-            if keys[SLOTS - 1] == 0 {
-                return None;
+        let first = self.0.first(hash);
+        match first.id(key) {
+            None if first.is_full() => self.probe_further(hash, key),
+            id => id,
+        }
+    }
+
+    #[cold]
+    fn probe_further(&self, hash: u64, key: Key) -> Option<u32> {
+        for bucket in self.0.probe(hash).take(MAX_PROBES).skip(1) {
+            let id = bucket.id(key);
+            if id.is_some() || !bucket.is_full() {
+                return id;
             }
         }
         None
     }
 
-    /// The lines where a token may be, in order.
-    #[inline]
-    fn probe_sequence(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
-        let lines = self.buckets.len();
-        // The upper half of the hash, as a part of one, of the lines.
-        let home = ((hash >> 32) * lines as u64) >> 32;
-        std::iter::successors(Some(home as usize), move |&at| Some(if at + 1 == lines { 0 } else { at + 1 }))
-            .take(MAX_PROBES)
-    }
-
     pub(super) fn memory_bytes(&self) -> usize {
-        self.buckets.capacity() * size_of::<TokenBucket>() + self.filter.memory_bytes()
+        self.0.memory_bytes()
     }
 }
 
 #[inline]
 fn hash(key: Key) -> u64 {
-    fold(key).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    fold(key).wrapping_mul(MULTIPLIERS[0])
 }
 
 #[cfg(test)]
@@ -110,13 +106,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_is_found_and_nothing_else() {
+    fn it_contains_what_was_inserted_and_nothing_else() {
         for count in [0, 1, 5, 1000, 50_000] {
             let mut tokens = ShortTokens::new(count as usize);
-            let lost = (0..count).filter(|&number| !tokens.insert(key(number), number + 7)).count();
-            assert!(lost * 1000 <= count as usize, "{lost} of {count} had no room");
+            let refused = (0..count).filter(|&number| !tokens.insert(key(number), number + 7)).count();
+            assert!(refused * 1000 <= count as usize, "{refused} of {count} were refused");
             let found = (0..count).filter(|&number| tokens.id(key(number)) == Some(number + 7)).count();
-            assert_eq!(found + lost, count as usize);
+            assert_eq!(found + refused, count as usize);
             assert!((count..count + 50_000).all(|number| tokens.id(key(number)).is_none()));
         }
     }
@@ -129,10 +125,10 @@ mod tests {
     }
 
     #[test]
-    fn it_says_when_there_is_no_room() {
+    fn a_full_table_refuses_tokens() {
         let mut tokens = ShortTokens::new(1);
-        let room = (0..100).take_while(|&number| tokens.insert(key(number), number)).count();
-        assert_eq!(room, SLOTS);
+        let inserted = (0..100).take_while(|&number| tokens.insert(key(number), number)).count();
+        assert_eq!(inserted, SLOTS);
         assert_eq!(tokens.id(key(0)), Some(0));
         assert_eq!(tokens.id(key(99)), None);
     }

@@ -1,29 +1,35 @@
-//! Merging of short words by looking at all pairs each time, in registers: nothing is kept up to date but the pairs
-//! themselves, which costs least when there are few.
+//! The merge loop for words of few symbols: it computes the minimum of all priorities for each merge,
+//! in vector registers. With few symbols this costs less than any structure that is kept in order.
 
 use std::ops::Range;
 
-use super::merges::{self, Merge, MergeTable};
-use super::word_cache::key::Key;
+use super::merges::{Merge, MergeTable, TableVisitor};
 use super::{BytePairs, Merges, Symbol};
 use crate::simd::lanes::{LANES, LaneKernel, Lanes, dispatch_lanes};
+use crate::simd::priority::MergePriority;
+use crate::word_key::Key;
 
-/// Up to this many symbols this is the faster way. With the two at the edges they fill all places.
+/// The maximum number of symbols. Together with one position at each edge they fill all blocks.
 pub(super) const MAX_SYMBOLS: usize = MAX_BLOCKS * LANES - 2;
-/// Blocks of the longest word.
+/// The number of blocks of the longest words.
 const MAX_BLOCKS: usize = 4;
 
-/// Whether a word of so many symbols is merged here.
-pub(super) fn is_short(merges: &Merges, count: usize) -> bool {
-    count <= MAX_SYMBOLS && MergePriority::fits(merges) && !merges.has_last_id()
+/// Whether a word of this many symbols can be merged here.
+pub(super) fn is_short(merges: &Merges, symbols: usize) -> bool {
+    symbols <= MAX_SYMBOLS && ranks_fit(merges) && !merges.has_last_id()
 }
 
-/// Merges the symbols of a short word, with what each becomes with its right neighbour, until no pair joins.
+/// Whether all ranks fit into a [`MergePriority`].
+pub(super) fn ranks_fit(merges: &Merges) -> bool {
+    merges.highest_rank() < MergePriority::RANK_LIMIT
+}
+
+/// Merges the symbols of a short word. `pairs` has the merge of each symbol and its right neighbor.
 pub(super) fn merge(merges: &Merges, symbols: &mut Vec<Symbol>, pairs: &[Merge]) {
     dispatch_lanes(MergeSymbols { merges, symbols, pairs });
 }
 
-/// Appends the tokens of a short word of bytes, whose key is known. `pairs` has the token of each byte and what each two of them become.
+/// Appends the tokens of a short word of bytes. `key` is the word's key.
 pub(super) fn merge_bytes(merges: &Merges, bytes: &[u8], key: Key, pairs: &BytePairs, out: &mut Vec<Symbol>) {
     dispatch_lanes(MergeBytes { merges, bytes, key, pairs, out });
 }
@@ -51,15 +57,16 @@ impl MergeSymbols<'_> {
     #[inline(always)]
     fn merge<L: Lanes, const BLOCKS: usize>(self, lanes: L) {
         let Self { merges, symbols, pairs } = self;
-        let mut word = ShortWord::<L, BLOCKS>::new(lanes, symbols, pairs);
+        let mut word = ShortWord::<L, BLOCKS>::from_symbols(lanes, symbols, pairs);
         merges.with_table(&mut word);
-        let mut made = 0;
+        let mut count = 0;
         for (range, id) in word.tokens() {
-            // Each token has the length of all that were joined; those are not yet written over, as tokens are no more than symbols.
-            symbols[made] = Symbol { id, len: symbols[range].iter().map(|symbol| symbol.len).sum() };
-            made += 1;
+            // In place: a token comes no later than its first symbol, so the symbols of this range
+            // and behind it are not overwritten yet.
+            symbols[count] = Symbol { id, len: symbols[range].iter().map(|symbol| symbol.len).sum() };
+            count += 1;
         }
-        symbols.truncate(made);
+        symbols.truncate(count);
     }
 }
 
@@ -97,7 +104,7 @@ impl MergeBytes<'_> {
                 |_| (key << 8, key),
             )
         } else {
-            // A block on each side of the word.
+            // One more block on each side of the word, so that every load is in bounds.
             let mut padded = [0; (2 + MAX_BLOCKS) * LANES];
             padded[LANES..][..bytes.len()].copy_from_slice(bytes);
             let at = |start: usize| u128::from_le_bytes(*padded[start..].first_chunk().expect("a block"));
@@ -106,7 +113,7 @@ impl MergeBytes<'_> {
                 bytes.len(),
                 pairs,
                 #[inline(always)]
-                |which| (at((which + 1) * LANES - 1), at((which + 1) * LANES)),
+                |block| (at((block + 1) * LANES - 1), at((block + 1) * LANES)),
             )
         };
         merges.with_table(&mut word);
@@ -114,62 +121,42 @@ impl MergeBytes<'_> {
     }
 }
 
-/// A pair's rank and, for those of equal rank, its place: the least of them is the next to be joined.
-pub(super) struct MergePriority;
-
-impl MergePriority {
-    pub(super) const POSITION_BITS: u32 = 6;
-    /// Ranks from here on do not fit, [`Merges::NO_RANK`] among them.
-    pub(super) const RANK_LIMIT: u32 = u32::MAX >> Self::POSITION_BITS;
-    /// From here on an order is of a pair that does not join.
-    pub(super) const NONE: u32 = Self::RANK_LIMIT << Self::POSITION_BITS;
-
-    /// Whether all ranks are small enough.
-    pub(super) fn fits(merges: &Merges) -> bool {
-        merges.highest_rank() < Self::RANK_LIMIT
-    }
-
-    #[inline(always)]
-    pub(super) fn pack(rank: u32, at: usize) -> u32 {
-        rank << Self::POSITION_BITS | at as u32
-    }
-
-    #[inline(always)]
-    fn position(priority: u32) -> usize {
-        (priority & ((1 << Self::POSITION_BITS) - 1)) as usize
-    }
-}
-
-/// The symbols of a word in fixed places, from the second on; a bit for each tells whether it is still there, so that
-/// finding a neighbour is counting zeros, and a join moves nothing. At both edges is one more that joins with none: the
-/// loop need not ask whether a neighbour exists, which could not be foretold.
+/// The symbols of a word at fixed positions, from position 1 on. A bit per position tells whether its
+/// symbol is alive, so that a merge moves nothing and a neighbor is found by counting zeros.
+///
+/// Position 0 and the one behind the last symbol hold [`NO_SYMBOL`], which merges with nothing. So
+/// every symbol has two neighbors, and the loop has no branch for the edges of a word.
 struct ShortWord<L: Lanes, const BLOCKS: usize> {
     lanes: L,
     ids: [[u32; LANES]; BLOCKS],
+    /// The id that each symbol and its right neighbor merge to.
     joined: [[u32; LANES]; BLOCKS],
-    /// Of each symbol with its right neighbour.
+    /// The [`MergePriority`] of that merge.
     priorities: [L::Block; BLOCKS],
     alive: u64,
 }
 
-/// See [`ShortWord::neighbors`].
+/// The surroundings of a pair; see [`ShortWord::neighbors`].
 struct Neighbors {
+    /// The position of the symbol before the pair.
     before: usize,
-    /// The bit of the right symbol.
+    /// The bit of the pair's right symbol.
     right: u64,
+    /// The position of the symbol behind the pair.
     after: usize,
 }
 
 impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
-    /// All places are below this number, which is a power of two: so much is known without asking.
+    /// The number of positions. A power of two, so that `% POSITIONS` makes an index in bounds at no
+    /// cost.
     const POSITIONS: usize = BLOCKS * LANES;
 
     #[inline(always)]
-    fn new(lanes: L, symbols: &[Symbol], pairs: &[Merge]) -> Self {
+    fn from_symbols(lanes: L, symbols: &[Symbol], pairs: &[Merge]) -> Self {
         let (mut ids, mut joined, mut priorities) =
             ([[NO_SYMBOL; LANES]; BLOCKS], [[0; LANES]; BLOCKS], [[u32::MAX; LANES]; BLOCKS]);
-        for (place, symbol) in ids.as_flattened_mut()[1..].iter_mut().zip(symbols) {
-            *place = symbol.id;
+        for (id, symbol) in ids.as_flattened_mut()[1..].iter_mut().zip(symbols) {
+            *id = symbol.id;
         }
         for (at, pair) in (1..).zip(pairs) {
             priorities.as_flattened_mut()[at] = MergePriority::pack(pair.rank, at);
@@ -182,13 +169,14 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
         Self { lanes, ids, joined, priorities, alive: alive_bits(symbols.len()) }
     }
 
-    /// Of so many bytes. `block` has those of each block: of its places, and the one behind each.
+    /// A word of `len` bytes. `block` returns the bytes at the positions of a block, and those at the
+    /// positions behind each.
     #[inline(always)]
-    fn from_bytes(lanes: L, count: usize, pairs: &BytePairs, block: impl Fn(usize) -> (u128, u128)) -> Self {
-        let alive = alive_bits(count);
-        // Not the places at the edges; and of pairs not the one of the last symbol.
+    fn from_bytes(lanes: L, len: usize, pairs: &BytePairs, block: impl Fn(usize) -> (u128, u128)) -> Self {
+        let alive = alive_bits(len);
+        // Without the edges; and without the last symbol, which is no left symbol of a pair.
         let symbols = alive & alive >> 1 & !1;
-        let joinable = symbols & symbols >> 1;
+        let left_symbols = symbols & symbols >> 1;
         let none = lanes.load(&[u32::MAX; LANES]);
         let mut word = Self {
             lanes,
@@ -199,27 +187,28 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
         };
         for which in 0..BLOCKS {
             let (bytes, behind) = block(which);
-            let of_block = |places: u64| (places >> (which * LANES)) as u16;
+            let of_block = |positions: u64| (positions >> (which * LANES)) as u16;
             word.ids[which] = lanes.store(lanes.lookup_bytes(&pairs.ids, bytes, of_block(symbols)));
-            let [ranks, joined] = lanes.lookup_pairs(&pairs.pairs, bytes, behind, of_block(joinable));
+            let [ranks, joined] = lanes.lookup_pairs(&pairs.pairs, bytes, behind, of_block(left_symbols));
             word.priorities[which] = lanes.with_positions(ranks, MergePriority::POSITION_BITS, which * LANES);
             word.joined[which] = lanes.store(joined);
         }
         word
     }
 
+    /// The priority of the next merge.
     #[inline(always)]
     fn lowest_priority(&self) -> u32 {
-        let mut least = self.priorities[0];
+        let mut lowest = self.priorities[0];
         for &priorities in &self.priorities[1..] {
-            least = self.lanes.min(least, priorities);
+            lowest = self.lanes.min(lowest, priorities);
         }
-        self.lanes.reduce_min(least)
+        self.lanes.reduce_min(lowest)
     }
 
-    /// Joins until no pair can be.
+    /// Merges until no pair has a merge.
     #[inline(always)]
-    fn merge(&mut self, pairs: &impl MergeTable) {
+    fn merge(&mut self, table: &impl MergeTable) {
         const { assert!(Self::POSITIONS.is_power_of_two()) };
         let mut lowest = self.lowest_priority();
         while lowest < MergePriority::NONE {
@@ -229,37 +218,41 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
             let id = self.joined.as_flattened()[at];
             let ids = self.ids.as_flattened_mut();
             ids[at] = id;
-            // What is lowest elsewhere does not wait for the table.
+            // The three pairs around the merge no longer exist. The minimum of the others does not
+            // depend on the table, and is computed while the table is read. It mostly is the next
+            // merge, so what that one will read is prefetched.
             self.lanes.fill_all(&mut self.priorities, (1 << after) - (1 << before), u32::MAX);
             let elsewhere = self.lowest_priority();
-            self.prefetch_next(elsewhere, pairs);
+            self.prefetch_next(elsewhere, table);
             let ids = self.ids.as_flattened();
-            let (first, second) = (pairs.get(ids[before], id), pairs.get(id, ids[after]));
+            let (first, second) = (table.get(ids[before], id), table.get(id, ids[after]));
             lowest = elsewhere.min(self.set_pair(before, first)).min(self.set_pair(at, second));
         }
     }
 
-    /// Asks ahead for what will be asked of the table if this is the next pair to be joined, as it mostly is.
+    /// Prefetches what the merge with this priority will look up in the table.
     #[inline(always)]
-    fn prefetch_next(&self, priority: u32, pairs: &impl MergeTable) {
-        // The place is any one if no pair is left, but not the one at the left edge.
+    fn prefetch_next(&self, priority: u32, table: &impl MergeTable) {
+        // If no pair is left, the position is arbitrary; it must not be the left edge, which has no
+        // symbol before it.
         let at = MergePriority::position(priority).max(1) % Self::POSITIONS;
         let Neighbors { before, after, .. } = self.neighbors(at);
         let (id, ids) = (self.joined.as_flattened()[at], self.ids.as_flattened());
-        pairs.prefetch(ids[before], id);
-        pairs.prefetch(id, ids[after]);
+        table.prefetch(ids[before], id);
+        table.prefetch(id, ids[after]);
     }
 
-    /// What stands beside a pair whose left symbol is at a place.
+    /// The neighbors of the pair whose left symbol is at `at`, which is not position 0.
     #[inline(always)]
     fn neighbors(&self, at: usize) -> Neighbors {
-        // From the right symbol on, which goes, and from the one behind that on.
+        // The symbols behind `at`, of which the first is the pair's right one.
         let behind = self.alive & (!1 << at);
         let further = behind & behind.wrapping_sub(1);
         let (before, after) = (previous_bit(self.alive, at), further.trailing_zeros() as usize);
         Neighbors { before: before % Self::POSITIONS, right: behind ^ further, after: after % Self::POSITIONS }
     }
 
+    /// Sets the merge of the symbol at `at` and its right neighbor. Returns its priority.
     #[inline(always)]
     fn set_pair(&mut self, at: usize, pair: Merge) -> u32 {
         let priority = MergePriority::pack(pair.rank, at);
@@ -268,40 +261,40 @@ impl<L: Lanes, const BLOCKS: usize> ShortWord<L, BLOCKS> {
         priority
     }
 
-    /// What is left: which symbols were joined, counted from zero, and what they are now.
+    /// The tokens that are left: the range of the original symbols of each, and its id.
     #[inline(always)]
     fn tokens(&self) -> impl Iterator<Item = (Range<usize>, u32)> {
-        let mut left = self.alive & !1;
+        let mut rest = self.alive & !1;
         std::iter::from_fn(move || {
-            let at = left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-            // The last one is the one at the edge.
-            let end = left.trailing_zeros() as usize;
-            (left != 0).then(|| (at - 1..end - 1, self.ids.as_flattened()[at]))
+            let at = rest.trailing_zeros() as usize;
+            rest &= rest.wrapping_sub(1);
+            // The last one is the edge behind the word.
+            let end = rest.trailing_zeros() as usize;
+            (rest != 0).then(|| (at - 1..end - 1, self.ids.as_flattened()[at]))
         })
     }
 }
 
-impl<L: Lanes, const BLOCKS: usize> merges::TableVisitor for &mut ShortWord<L, BLOCKS> {
+impl<L: Lanes, const BLOCKS: usize> TableVisitor for &mut ShortWord<L, BLOCKS> {
     type Out = ();
 
     #[inline(always)]
-    fn run(self, pairs: &impl MergeTable) {
-        self.merge(pairs);
+    fn run(self, table: &impl MergeTable) {
+        self.merge(table);
     }
 }
 
-/// A bit for each of so many symbols, and for the one at each edge.
+/// A bit for each of `symbols` symbols from position 1 on, and for both edges.
 #[inline(always)]
-fn alive_bits(count: usize) -> u64 {
-    u64::MAX >> (u64::BITS as usize - 2 - count)
+fn alive_bits(symbols: usize) -> u64 {
+    u64::MAX >> (u64::BITS as usize - 2 - symbols)
 }
 
-/// In place of an id at the edges of a word: where words are short it joins with none.
+/// The id at the edges of a word. [`is_short`] makes sure that no merge contains it.
 const NO_SYMBOL: u32 = Merges::LAST_ID;
 
-/// The last place before `at` whose bit is set; there is one.
+/// The highest bit below `at`, of which there is one.
 #[inline(always)]
-fn previous_bit(alive: u64, at: usize) -> usize {
-    (alive & ((1 << at) - 1)).ilog2() as usize
+fn previous_bit(bits: u64, at: usize) -> usize {
+    (bits & ((1 << at) - 1)).ilog2() as usize
 }

@@ -1,39 +1,46 @@
-//! Where a long word can be cut without changing its tokens.
+//! Finds where a long word can be split without changing its tokens.
 //!
-//! A merge joins two neighbours, and so the last character of one with the first of the other. Where no merge of the whole
-//! list joins a character that ends in `a` with one that starts with `b`, nothing ever grows over a place between `a` and
-//! `b`: what stands before it and what stands behind it can be merged apart. Without a pre-tokenizer, where all of a text is
-//! one word, that makes pieces short enough to be remembered.
+//! A merge joins the last character of its left token with the first character of its right token. If no
+//! merge of the vocabulary has `a` at the end of its left token and `b` at the start of its right one,
+//! then no token ever covers both an `a` and the `b` behind it, and the text can be split between them.
+//! Without a pre-tokenizer, where a whole text is one word, this yields pieces that are short enough for
+//! the word cache.
+//!
+//! Two characters that may be merged are called *joinable*. The room may call characters joinable that
+//! are not, but never the other way round.
 
 use super::alphabet::{Alphabet, Characters};
+use super::bucket_table::KeyFilter;
 use crate::simd::{BLOCK, Masks, Simd};
+use crate::word_key::MULTIPLIERS;
 
-/// Which neighbouring characters a merge may join. It may say yes to some that no merge joins, never the other way round.
+/// The pairs of characters that are joinable.
 #[derive(Debug)]
 pub(crate) struct SplitPoints {
-    /// Of two ASCII characters: by the left one, a bit for the right one.
+    /// Pairs of ASCII characters: for each left one, a bit for each right one.
     ascii: Box<[u128; 128]>,
-    /// Of any others: a bit by [`Self::filter_bit`], which some that do not join share with some that do.
-    others: Box<[u64]>,
-    /// By class of the left and of the right character: what is known of all such pairs.
+    /// All other pairs, by [`hash`].
+    others: KeyFilter,
+    /// What holds for all pairs of two classes of characters, by the class of the left one.
     classes: [ClassRule; CLASSES],
-    /// The character that always starts a piece.
+    /// A character that starts a piece wherever it occurs. A space does too then.
     piece_start: Option<char>,
-    /// Whether characters that are no tokens have to stay together.
+    /// Whether adjacent characters that are no tokens must not be split.
     keeps_unknown_together: bool,
 }
 
-/// What happens to the spaces of a text before the model, where nothing else happens behind its first piece.
+/// How a model that reads the text as it is treats its spaces. Behind the first piece of the text, nothing
+/// else has to be done before the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spaces {
-    /// The character that is written for each of them.
+    /// The character that stands for a space in tokens.
     pub(crate) mark: char,
-    /// Whether each of them, and each mark, starts a word.
+    /// Whether each space, and each mark, starts a word.
     pub(crate) start_words: bool,
 }
 
 impl Spaces {
-    /// How many bytes of a text a token covers, when each of its marks is a space there.
+    /// The number of bytes of a text that a token covers if each of its marks is a space there.
     pub(crate) fn len_in_text(self, token: &[u8]) -> usize {
         let mut buffer = [0; 4];
         let mark = self.mark.encode_utf8(&mut buffer).as_bytes();
@@ -41,16 +48,17 @@ impl Spaces {
     }
 }
 
-/// For a class on the left: the classes on the right.
+/// For a class of left characters, what holds for each class of right ones.
 #[derive(Debug, Clone, Copy, Default)]
 struct ClassRule {
-    /// All bits for a class with which no pair joins.
+    /// All bits set if no pair is joinable.
     never: [u64; CLASSES],
-    /// All bits for a class with which some join and others do not, so that it pays to look.
+    /// All bits set if some pairs are joinable and others are not.
     some: [u64; CLASSES],
 }
 
-/// Letters, digits, the space, other white space, the rest of ASCII, everything else.
+/// The number of classes: letters, digits, the space, other white space, the rest of ASCII, and all other
+/// characters.
 const CLASSES: usize = 6;
 const REST: usize = 4;
 const HIGH: usize = 5;
@@ -66,10 +74,10 @@ fn class_of(byte: u8) -> usize {
 }
 
 impl SplitPoints {
-    /// `merges` are the left and the right part of each; `spaces` tells how the model reads the spaces of a text.
+    /// Analyzes the left and right tokens of all merges.
     ///
-    /// None where a token can depend on more than its own characters: on its place in the word (prefixes and suffixes), or on
-    /// tokens that stand for characters which they do not spell.
+    /// Returns `None` if tokens depend on more than their own characters: on their position in the word,
+    /// as with prefixes and suffixes, or on a token that stands for text other than its own.
     pub(crate) fn new<'a>(
         merges: impl Iterator<Item = (&'a str, &'a str)>,
         characters: &Characters,
@@ -79,7 +87,7 @@ impl SplitPoints {
             return None;
         }
         if characters.unknown.is_none() && !characters.knows_all_bytes() {
-            // What is no token is left out, and the places of all tokens behind it in the word move.
+            // A dropped character changes the offsets of all tokens behind it in the word.
             return None;
         }
         let mark = spaces.map(|spaces| spaces.mark);
@@ -90,88 +98,82 @@ impl SplitPoints {
             }
             if let (Some(last), Some(first)) = (left.chars().next_back(), right.chars().next()) {
                 pairs.push((last, first));
-                let read_as = |c: char| if Some(c) == mark { ' ' } else { c };
-                pairs.extend([(read_as(last), first), (last, read_as(first)), (read_as(last), read_as(first))]);
+                let as_space = |c: char| if Some(c) == mark { ' ' } else { c };
+                pairs.extend([(as_space(last), first), (last, as_space(first)), (as_space(last), as_space(first))]);
             }
         }
         pairs.sort_unstable();
         pairs.dedup();
         let bits = (pairs.len() * 16).next_power_of_two().clamp(1 << 10, 1 << 21);
-        let mut made = Self {
+        let mut points = Self {
             ascii: Box::new([0; 128]),
-            others: vec![0; bits / 64].into(),
+            others: KeyFilter::with_bits(bits),
             classes: Default::default(),
             piece_start: spaces.filter(|spaces| spaces.start_words).map(|spaces| spaces.mark),
             keeps_unknown_together: !characters.knows_all_bytes(),
         };
-        pairs.into_iter().for_each(|(left, right)| made.mark_joinable(left, right));
-        let strangers: Vec<char> = (0..128u8)
+        pairs.into_iter().for_each(|(left, right)| points.mark_joinable(left, right));
+        let unknown: Vec<char> = (0..128u8)
             .map(char::from)
-            .filter(|&c| made.keeps_unknown_together && !(c == ' ' && mark.is_some()) && !characters.knows(c))
+            .filter(|&c| points.keeps_unknown_together && !(c == ' ' && mark.is_some()) && !characters.knows(c))
             .collect();
-        for &left in &strangers {
-            strangers.iter().for_each(|&right| made.mark_joinable(left, right));
+        for &left in &unknown {
+            unknown.iter().for_each(|&right| points.mark_joinable(left, right));
         }
-        made.classify_pairs();
-        Some(made)
+        points.classify_pairs();
+        Some(points)
     }
 
     fn mark_joinable(&mut self, left: char, right: char) {
         if left.is_ascii() && right.is_ascii() {
             self.ascii[left as usize] |= 1 << right as u32;
         } else {
-            let (word, bit) = self.filter_bit(left, right);
-            self.others[word] |= bit;
+            self.others.add(hash(left, right));
         }
     }
 
+    /// Computes `classes` from `ascii`.
     fn classify_pairs(&mut self) {
         let mut pairs = [[(0u32, 0u32); CLASSES]; CLASSES];
         for left in 0..128u8 {
             for right in 0..128u8 {
-                let (joined, all) = &mut pairs[class_of(left)][class_of(right)];
-                *joined += u32::from(self.joins_ascii(left, right));
+                let (joinable, all) = &mut pairs[class_of(left)][class_of(right)];
+                *joinable += u32::from(self.are_joinable(left, right));
                 *all += 1;
             }
         }
         for (left, pairs) in pairs.iter().enumerate() {
             let ClassRule { never, some } = &mut self.classes[left];
-            for (right, &(joined, all)) in pairs.iter().enumerate() {
-                // Within a class most neighbours join, and cuts would be few; of what is not ASCII there are no counts.
-                let mixed = left != right && joined > 0 && joined < all || left == HIGH || right == HIGH;
-                never[right] = if joined == 0 && !mixed { u64::MAX } else { 0 };
+            for (right, &(joinable, all)) in pairs.iter().enumerate() {
+                // Within a class most pairs are joinable and split points rare. Pairs with other characters
+                // than ASCII are not counted.
+                let mixed = left != right && joinable > 0 && joinable < all || left == HIGH || right == HIGH;
+                never[right] = if joinable == 0 && !mixed { u64::MAX } else { 0 };
                 some[right] = if mixed { u64::MAX } else { 0 };
             }
         }
     }
 
-    fn joins_ascii(&self, left: u8, right: u8) -> bool {
+    fn are_joinable(&self, left: u8, right: u8) -> bool {
         let starts = self.piece_start.is_some() && right == b' ';
         !starts && self.ascii[usize::from(left)] >> right & 1 != 0
     }
 
-    #[inline]
-    fn filter_bit(&self, left: char, right: char) -> (usize, u64) {
-        let pair = u64::from(left as u32) << 32 | u64::from(right as u32);
-        let hash = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        ((hash >> 38) as usize & (self.others.len() - 1), 1 << (hash >> 32 & 63))
-    }
-
-    /// The characters that are tokens, where it has to be asked which are none.
-    fn stranger_check<'a>(&self, alphabet: &'a Alphabet) -> Option<&'a Characters> {
+    /// The alphabet, if it has to be checked for unknown characters.
+    fn unknown_check<'a>(&self, alphabet: &'a Alphabet) -> Option<&'a Characters> {
         match alphabet {
             Alphabet::Characters(characters) if self.keeps_unknown_together => Some(characters),
             _ => None,
         }
     }
 
-    /// Whether a piece starts at `at`, which is neither the start nor the end of the text.
+    /// Whether the text can be split at `at`, which is neither its start nor its end.
     #[inline]
     fn is_split(&self, characters: Option<&Characters>, text: &str, at: usize) -> bool {
         let bytes = text.as_bytes();
         let (before, behind) = (bytes[at - 1], bytes[at]);
         if before < 0x80 && behind < 0x80 {
-            return !self.joins_ascii(before, behind);
+            return !self.are_joinable(before, behind);
         }
         if !text.is_char_boundary(at) {
             return false;
@@ -182,19 +184,18 @@ impl SplitPoints {
         if self.piece_start.is_some_and(|start| right == start || right == ' ') {
             return true;
         }
-        let (word, bit) = self.filter_bit(left, right);
-        let strangers = || characters.is_some_and(|known| !known.knows(left) && !known.knows(right));
-        self.others[word] & bit == 0 && !strangers()
+        let are_unknown = || characters.is_some_and(|known| !known.knows(left) && !known.knows(right));
+        !self.others.may_contain(hash(left, right)) && !are_unknown()
     }
 
-    /// Appends to `ends` where the pieces of `text` end that start at `at`, until `ends` could not take another window's
-    /// or the text is over; returns where the next piece starts. As a scanner does with words.
+    /// Appends to `ends` where the pieces of a text end, the first of which starts at `at`. Returns where the
+    /// next piece starts. Stops at the end of the text, or when `ends` has capacity for less than a block.
     #[inline(always)]
     pub(crate) fn split(&self, alphabet: &Alphabet, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         let simd = Simd::best();
-        let characters = self.stranger_check(alphabet);
+        let characters = self.unknown_check(alphabet);
         let bytes = text.as_bytes();
-        // Bit 0 of a window is the byte before the first place that is judged in it.
+        // Blocks overlap by one byte: bit 0 of a block only is the left neighbor of bit 1.
         let mut first = at;
         while first + 1 < bytes.len() {
             if ends.len() + BLOCK > ends.capacity() {
@@ -206,12 +207,12 @@ impl SplitPoints {
                 &rest
             });
             let in_text = u64::MAX >> (BLOCK - (bytes.len() - first).min(BLOCK));
-            let (cuts, doubtful) = self.classify_positions(&simd.masks(block));
-            let mut found = (cuts | doubtful) & in_text & !1;
+            let (splits, doubtful) = self.classify_positions(&simd.masks(block));
+            let mut found = (splits | doubtful) & in_text & !1;
             while found != 0 {
-                let place = found.trailing_zeros() as usize;
-                if cuts >> place & 1 != 0 || self.is_split(characters, text, first + place) {
-                    ends.push((first + place) as u32);
+                let position = found.trailing_zeros() as usize;
+                if splits >> position & 1 != 0 || self.is_split(characters, text, first + position) {
+                    ends.push((first + position) as u32);
                 }
                 found &= found - 1;
             }
@@ -221,32 +222,43 @@ impl SplitPoints {
         bytes.len()
     }
 
-    /// Where the class of a byte and that of the one before it say that there is a cut, and where it pays to look.
+    /// The positions of a block where the classes of a byte and of the one before it tell that the text can be
+    /// split, and the positions where [`Self::is_split`] has to.
     #[inline(always)]
     fn classify_positions(&self, masks: &Masks) -> (u64, u64) {
         let others = !(masks.letters | masks.digits | masks.spaces | masks.high);
         let white = masks.spaces & !masks.blanks;
         let classes = [masks.letters, masks.digits, masks.blanks, white, others, masks.high];
-        let (mut cuts, mut doubtful) = (0, 0);
+        let (mut splits, mut doubtful) = (0, 0);
         for (left, rule) in classes.iter().zip(&self.classes) {
             let (mut never, mut some) = (0, 0);
             for (right, class) in classes.iter().enumerate() {
                 never |= class & rule.never[right];
                 some |= class & rule.some[right];
             }
-            cuts |= left << 1 & never;
+            splits |= left << 1 & never;
             doubtful |= left << 1 & some;
         }
-        (cuts, doubtful)
+        (splits, doubtful)
     }
 
-    /// Where the first piece of `text` ends.
+    /// Whether no merge ever joins what stands before byte `at` of a text with what stands behind it.
+    pub(crate) fn splits_at(&self, alphabet: &Alphabet, text: &str, at: usize) -> bool {
+        0 < at && at < text.len() && self.is_split(self.unknown_check(alphabet), text, at)
+    }
+
+    /// Where the first piece of a text ends.
     pub(crate) fn first_end(&self, alphabet: &Alphabet, text: &str) -> usize {
-        let characters = self.stranger_check(alphabet);
+        let characters = self.unknown_check(alphabet);
         (1..text.len()).find(|&at| self.is_split(characters, text, at)).unwrap_or(text.len())
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.ascii) + size_of_val(&*self.others)
+        size_of_val(&*self.ascii) + self.others.memory_bytes()
     }
+}
+
+#[inline]
+fn hash(left: char, right: char) -> u64 {
+    (u64::from(left as u32) << 32 | u64::from(right as u32)).wrapping_mul(MULTIPLIERS[0])
 }

@@ -1,4 +1,4 @@
-//! Words that are tokens as they stand, and are not merged.
+//! Tokens by their bytes: a short token in a hash table by its key, any other in one by its hash.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -6,26 +6,30 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 
 use super::short_tokens::ShortTokens;
-use super::word_cache::key::{self, Key, MAX_SHORT_LEN, NOT_SHORT};
+use crate::memory::fallible::require_for_tables;
+use crate::word_key::{self, Key, MAX_SHORT_LEN, NOT_SHORT};
 
-/// Words by the bytes that the model sees.
+/// See the module.
 #[derive(Debug)]
 pub(crate) struct TokenTable {
     short: ShortTokens,
-    /// Long ones, and those that had no room among the short ones.
+    /// Longer tokens, and short ones that did not fit into `short`.
     long: LongTokens,
-    /// Whether there are such.
+    /// Whether `long` has short tokens.
     has_overflow: bool,
 }
 
 impl TokenTable {
-    /// Words to be added, with room for so many.
+    /// A builder for a table of this number of tokens. Unwinds if there is not enough memory.
     pub(crate) fn builder(words: usize) -> TokenTableBuilder {
+        /// Bytes a word takes at most, in one table or the other.
+        const MOST_BYTES: usize = 64;
+        require_for_tables(words.saturating_mul(MOST_BYTES));
         let words = Self { short: ShortTokens::new(words), long: LongTokens::default(), has_overflow: false };
         TokenTableBuilder { words, pending: Vec::with_capacity(PREFETCH_BATCH) }
     }
 
-    /// Of words that are all there. One that is there twice has the last id.
+    /// A table of tokens. If one occurs twice, the last id counts.
     pub(crate) fn new<'a>(words: impl Iterator<Item = (&'a [u8], u32)>) -> Self {
         let mut builder = Self::builder(words.size_hint().1.unwrap_or_default());
         words.for_each(|(word, id)| builder.push(word, id));
@@ -33,22 +37,22 @@ impl TokenTable {
     }
 
     pub(crate) fn id(&self, word: &[u8]) -> Option<u32> {
-        self.id_with_key(word, key::of_word(word))
+        self.id_with_key(word, word_key::of_word(word))
     }
 
-    /// Asks ahead for what [`Self::id`] of a short word will look at.
+    /// Prefetches what [`Self::id`] of a short token reads.
     #[inline]
     pub(super) fn prefetch(&self, key: Key) {
         self.short.prefetch(key);
     }
 
-    /// The ids of words of which the keys are known, all of them short: found sooner than one after the other.
+    /// The ids of short tokens. Prefetches for all of them first.
     pub(crate) fn ids<'k>(&self, keys: &'k [Key]) -> impl Iterator<Item = Option<u32>> + use<'_, 'k> {
         keys.iter().for_each(|&key| self.short.prefetch(key));
-        keys.iter().map(|&key| self.id_with_key(key::word(&key.to_le_bytes()), key))
+        keys.iter().map(|&key| self.id_with_key(word_key::word(&key.to_le_bytes()), key))
     }
 
-    /// The id of a word whose key is known.
+    /// The id of a token with this key.
     #[inline]
     pub(super) fn id_with_key(&self, word: &[u8], key: Key) -> Option<u32> {
         if key == NOT_SHORT {
@@ -57,20 +61,20 @@ impl TokenTable {
         self.short.id(key).or_else(|| if self.has_overflow { self.long.id(word) } else { None })
     }
 
-    /// The ways to make one of `words` of two others, where it may be cut in those places: the ids of the left one, of the right one, and of
-    /// the word itself.
+    /// Finds all pairs of tokens that one of `words` consists of. The range of a word has the positions at
+    /// which it may be split. Calls `each` with the ids of the left token, the right token and the word.
     pub(crate) fn pairs<'w>(
         &self,
         words: impl Iterator<Item = (&'w [u8], u32, Range<usize>)>,
         mut each: impl FnMut(u32, u32, u32),
     ) {
-        let mut waiting = vec![];
+        let mut pending = vec![];
         for (word, id, cuts) in words {
             if word.len() <= MAX_SHORT_LEN && !self.has_overflow {
-                self.likely_pairs(word, cuts, |left, right| waiting.push((left, right, id)));
+                self.candidate_pairs(word, cuts, |left, right| pending.push((left, right, id)));
             } else {
                 for (left, right) in cuts.map(|cut| word.split_at(cut)) {
-                    // The end of a word is less often one than its start, so it is looked for first.
+                    // The end of a word is a token less often than its start, so it is looked up first.
                     if let Some(right) = self.id(right)
                         && let Some(left) = self.id(left)
                     {
@@ -78,30 +82,31 @@ impl TokenTable {
                     }
                 }
             }
-            if waiting.len() >= 2 * PREFETCH_BATCH {
-                self.flush_pairs(&mut waiting, &mut each);
+            if pending.len() >= 2 * PREFETCH_BATCH {
+                self.flush_pairs(&mut pending, &mut each);
             }
         }
-        self.flush_pairs(&mut waiting, &mut each);
+        self.flush_pairs(&mut pending, &mut each);
     }
 
-    fn flush_pairs(&self, waiting: &mut Vec<(Key, Key, u32)>, each: &mut impl FnMut(u32, u32, u32)) {
-        for (left, right, id) in waiting.drain(..) {
+    fn flush_pairs(&self, pending: &mut Vec<(Key, Key, u32)>, each: &mut impl FnMut(u32, u32, u32)) {
+        for (left, right, id) in pending.drain(..) {
             if let (Some(left), Some(right)) = (self.short.id(left), self.short.id(right)) {
                 each(left, right, id);
             }
         }
     }
 
-    /// The keys of what a short word can be cut into in these places, if both parts may be words. Their lines are asked for.
-    fn likely_pairs(&self, word: &[u8], cuts: Range<usize>, mut each: impl FnMut(Key, Key)) {
-        let whole = key::of_word(word) & key::LEN_MASKS[word.len()];
+    /// Calls `each` with the keys of the parts that a short word can be split into, if the filter contains
+    /// both, and prefetches them.
+    fn candidate_pairs(&self, word: &[u8], cuts: Range<usize>, mut each: impl FnMut(Key, Key)) {
+        let whole = word_key::of_word(word) & word_key::LEN_MASKS[word.len()];
         let mut rest = whole >> (8 * cuts.start);
-        for (cut, mask) in key::LEN_MASKS.iter().enumerate().take(cuts.end).skip(cuts.start) {
-            let right = key::with_len(rest, word.len() - cut);
+        for (cut, mask) in word_key::LEN_MASKS.iter().enumerate().take(cuts.end).skip(cuts.start) {
+            let right = word_key::with_len(rest, word.len() - cut);
             rest >>= 8;
             if self.short.may_contain(right) {
-                let left = key::with_len(whole & mask, cut);
+                let left = word_key::with_len(whole & mask, cut);
                 if self.short.may_contain(left) {
                     self.short.prefetch(left);
                     self.short.prefetch(right);
@@ -116,24 +121,24 @@ impl TokenTable {
     }
 }
 
-/// Takes words one by one.
+/// Builds a [`TokenTable`] from tokens one by one.
 #[derive(Debug)]
 pub(crate) struct TokenTableBuilder {
     words: TokenTable,
-    /// The lines of these are asked for.
+    /// Tokens that are not inserted yet, and whose buckets are being prefetched.
     pending: Vec<(Key, u32)>,
 }
 
-/// So many lines are asked for together.
+/// The number of tokens that are prefetched before the first is inserted.
 const PREFETCH_BATCH: usize = 16;
 
 impl TokenTableBuilder {
-    /// Adds a word, or gives the one that is there another id.
+    /// Adds a token, or replaces its id.
     pub(crate) fn push(&mut self, word: &[u8], id: u32) {
         if word.len() > MAX_SHORT_LEN {
             self.words.long.insert(word, id);
         } else if !word.is_empty() {
-            let key = key::of_word(word);
+            let key = word_key::of_word(word);
             self.words.short.prefetch(key);
             self.pending.push((key, id));
             if self.pending.len() == PREFETCH_BATCH {
@@ -148,12 +153,13 @@ impl TokenTableBuilder {
         self.words
     }
 
+    /// Inserts the pending tokens.
     fn flush(&mut self) {
-        let TokenTable { short, long: others, has_overflow: crowded } = &mut self.words;
+        let TokenTable { short, long: others, has_overflow: overflowing } = &mut self.words;
         for (key, id) in self.pending.drain(..) {
             if !short.insert(key, id) {
-                *crowded = true;
-                others.insert(key::word(&key.to_le_bytes()), id);
+                *overflowing = true;
+                others.insert(word_key::word(&key.to_le_bytes()), id);
             }
         }
     }
@@ -197,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_any_length_are_found_and_the_last_id_counts() {
+    fn tokens_of_any_length_are_found_and_the_last_id_counts() {
         let words: Vec<Vec<u8>> = (0..40).map(|len| vec![b'a'; len]).collect();
         let entries = words.iter().zip(0..).chain(words.iter().zip(100..));
         let whole = TokenTable::new(entries.map(|(word, id)| (&word[..], id)));
@@ -208,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_all_ways_to_make_a_word_of_two() {
+    fn pairs_are_all_splits_into_two_tokens() {
         let tokens = ["a", "b", "ab", "ba", "aba", "abababababababab", "bababababababab", "ababab", "ababababababab"];
         let entries = || tokens.iter().zip(0u32..).map(|(token, id)| (token.as_bytes(), id));
-        let mut roomy = TokenTable::new(entries());
+        let mut sized = TokenTable::new(entries());
         let mut left = entries();
-        let crowded = TokenTable::new(std::iter::from_fn(|| left.next()));
+        let overflowing = TokenTable::new(std::iter::from_fn(|| left.next()));
         for word in
             ["", "a", "ab", "abab", "ababababababab", "abababababababa", "abababababababab", "ababababababababa"]
         {
@@ -223,7 +229,7 @@ mod tests {
                     Some((id(&word[..cut])?, id(&word[cut..])?, 7))
                 })
                 .collect();
-            for words in [&roomy, &crowded] {
+            for words in [&sized, &overflowing] {
                 let mut pairs = vec![];
                 let one = |cuts| [(word.as_bytes(), 7, cuts)].into_iter();
                 words.pairs(one(1..word.len()), |left, right, id| pairs.push((left, right, id)));
@@ -233,12 +239,12 @@ mod tests {
                     words.pairs(one(cut..cut + 1), |left, right, id| singly.push((left, right, id)));
                 }
                 assert_eq!(singly, expected, "{word}");
-                words.pairs(one(0..0), |_, _, _| panic!("it may not be cut"));
+                words.pairs(one(0..0), |_, _, _| panic!("it may not be split"));
             }
         }
         let mut all = [vec![], vec![]];
-        for (words, all) in [&roomy, &crowded].into_iter().zip(&mut all) {
-            // More than wait at a time.
+        for (words, all) in [&sized, &overflowing].into_iter().zip(&mut all) {
+            // More pairs than are pending at a time.
             let uncut = (0..20).flat_map(|_| entries());
             words.pairs(uncut.map(|(word, id)| (word, id, 1..word.len())), |left, right, id| {
                 all.push((left, right, id))
@@ -246,13 +252,13 @@ mod tests {
             all.sort_unstable();
         }
         assert_eq!(all[0], all[1]);
-        roomy.has_overflow = true;
-        roomy.pairs([(&b"ab"[..], 2, 1..2)].into_iter(), |left, right, id| assert_eq!((left, right, id), (0, 1, 2)));
+        sized.has_overflow = true;
+        sized.pairs([(&b"ab"[..], 2, 1..2)].into_iter(), |left, right, id| assert_eq!((left, right, id), (0, 1, 2)));
     }
 
     #[test]
-    fn where_short_ones_crowd_they_are_found_among_the_others() {
-        // A hint of none makes the smallest table.
+    fn short_tokens_that_do_not_fit_are_found_among_the_long_ones() {
+        // An iterator without a size hint makes the smallest table.
         let words: Vec<Vec<u8>> = (0..200u32).map(|number| number.to_string().into_bytes()).collect();
         let mut left = words.iter().zip(0..);
         let whole = TokenTable::new(std::iter::from_fn(|| left.next().map(|(word, id)| (&word[..], id))));

@@ -1,7 +1,47 @@
 //! Bytes to text where some of them may be no UTF-8.
 
+use std::borrow::Cow;
+
+use crate::memory::Grow;
+use crate::memory::fallible::push_str;
+
 /// As `String::from_utf8_lossy`: each maximal part of a broken character becomes one U+FFFD. Takes the bytes, so that
-/// the usual case, all of them valid, copies nothing.
+/// the usual case, all of them valid, copies nothing. Without memory for the copy it unwinds.
 pub(crate) fn from_utf8_lossy(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    String::from_utf8(bytes).unwrap_or_else(|error| replaced(error.as_bytes()))
+}
+
+/// The same of bytes that stay where they are.
+pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| Cow::Owned(replaced(bytes)), Cow::Borrowed)
+}
+
+fn replaced(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    text.grow(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        push_str(&mut text, chunk.valid());
+        if !chunk.invalid().is_empty() {
+            push_str(&mut text, "\u{FFFD}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn broken_characters_are_replaced_as_the_standard_library_does(
+            parts in prop::collection::vec(prop::sample::select(vec![&b"a"[..], b"\xC3", b"\xA9", b"\xF0\x9F", b"\x8C\x8D", b"\xED\xA0\x80", b"\xFF", b"\xE4\xB8\xAD"]), 0..12),
+        ) {
+            let bytes = parts.concat();
+            let expected = String::from_utf8_lossy(&bytes);
+            prop_assert_eq!(&lossy(&bytes), &expected);
+            prop_assert_eq!(from_utf8_lossy(bytes.clone()), expected);
+        }
+    }
 }

@@ -11,8 +11,13 @@ pub(crate) mod stream;
 
 use std::borrow::Cow;
 
+use crate::budget::Budget;
 use crate::error::DecodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::{append, push};
 pub(crate) use lossy::from_utf8_lossy;
+use lossy::lossy;
+use steps::Room;
 pub(crate) use steps::{Step, Strip};
 
 /// How tokens become text: steps, one after the other, and in the end all tokens are joined.
@@ -26,35 +31,87 @@ impl Decoder {
         Self { steps }
     }
 
-    /// The text that tokens stand for.
-    pub(crate) fn text<'a>(&self, tokens: impl Iterator<Item = &'a [u8]>) -> Result<String, DecodeError> {
+    /// The text that tokens stand for. Fails if it is longer than the budget allows, after any of the steps.
+    pub(crate) fn text<'a>(
+        &self,
+        tokens: impl Iterator<Item = &'a [u8]>,
+        budget: Budget,
+    ) -> Result<String, DecodeError> {
         // Where one step does it all, what is no UTF-8 can wait until all bytes are together.
         let whole = matches!(self.steps[..], [Step::ByteLevel | Step::Bytes]);
-        Ok(from_utf8_lossy(self.run(tokens, whole)?))
+        Ok(from_utf8_lossy(self.run(tokens, whole, budget)?))
     }
 
     /// The bytes that tokens stand for, where [`Self::text`] has U+FFFD for those that are no UTF-8. Only a step that
     /// replaces by a regular expression cannot work on such bytes and makes them U+FFFD here too.
-    pub(crate) fn bytes<'a>(&self, tokens: impl Iterator<Item = &'a [u8]>) -> Result<Vec<u8>, DecodeError> {
-        self.run(tokens, true)
+    pub(crate) fn bytes<'a>(
+        &self,
+        tokens: impl Iterator<Item = &'a [u8]>,
+        budget: Budget,
+    ) -> Result<Vec<u8>, DecodeError> {
+        self.run(tokens, true, budget)
     }
 
-    fn run<'a>(&self, tokens: impl Iterator<Item = &'a [u8]>, raw: bool) -> Result<Vec<u8>, DecodeError> {
+    fn run<'a>(
+        &self,
+        tokens: impl Iterator<Item = &'a [u8]>,
+        raw: bool,
+        mut budget: Budget,
+    ) -> Result<Vec<u8>, DecodeError> {
         let mut bytes = Vec::new();
+        let limit = budget.limit();
+        let exceeds = |reached: usize| match reached <= limit {
+            true => Ok(()),
+            false => Err(DecodeError::OutputLimit { reached, limit }),
+        };
+        // The limit is checked before memory grows, which is rare, and once more at the end.
+        let make_room = |bytes: &mut Vec<u8>, more: usize| {
+            if more <= bytes.capacity() - bytes.len() {
+                return Ok(());
+            }
+            exceeds(bytes.len().saturating_add(more))?;
+            bytes.grow(more);
+            Ok(())
+        };
         match &self.steps[..] {
-            [] => tokens.for_each(|token| bytes.extend_from_slice(token)),
-            [Step::Bytes] if raw => tokens.for_each(|token| bytes.extend_from_slice(token)),
-            [Step::ByteLevel] if raw => tokens.for_each(|token| steps::push_byte_level(token, &mut bytes)),
-            steps => {
-                let mut tokens: Vec<Cow<'a, [u8]>> = tokens.map(Cow::Borrowed).collect();
-                for step in steps {
-                    tokens = step.apply(tokens, raw)?;
+            [] => copy(tokens, &mut bytes, make_room)?,
+            [Step::Bytes] if raw => copy(tokens, &mut bytes, make_room)?,
+            [Step::ByteLevel] if raw => {
+                for token in tokens {
+                    make_room(&mut bytes, token.len())?;
+                    steps::push_byte_level(token, &mut bytes);
                 }
-                tokens.iter().for_each(|token| bytes.extend_from_slice(token));
+            }
+            steps => {
+                let (mut list, mut taken): (Vec<Cow<'a, [u8]>>, usize) = Default::default();
+                for token in tokens {
+                    taken = token.len().saturating_add(taken);
+                    exceeds(taken)?;
+                    push(&mut list, Cow::Borrowed(token));
+                }
+                for step in steps {
+                    list = step.apply(list, raw, &mut Room::new(&mut budget, 0))?;
+                }
+                list.iter().for_each(|token| append(&mut bytes, token));
+                return Ok(bytes);
             }
         }
+        exceeds(bytes.len())?;
         Ok(bytes)
     }
+}
+
+/// Appends tokens as they are. `make_room` reserves memory for a number of bytes.
+fn copy<'a>(
+    mut tokens: impl Iterator<Item = &'a [u8]>,
+    bytes: &mut Vec<u8>,
+    make_room: impl Fn(&mut Vec<u8>, usize) -> Result<(), DecodeError>,
+) -> Result<(), DecodeError> {
+    tokens.try_for_each(|token| {
+        make_room(bytes, token.len())?;
+        bytes.extend_from_slice(token);
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -3,8 +3,12 @@
 use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
 
+use super::lossy;
+use crate::budget::{Budget, OutputLimit};
 use crate::byte_level;
 use crate::error::DecodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::{append, check, concat, push, push_str, with_room};
 use crate::pattern::Pattern;
 
 /// One component of a decoder. Tokens are text, except that [`Step::Bytes`] reads bytes, and that any step may be asked to
@@ -46,6 +50,31 @@ pub(crate) struct Strip {
     pub(crate) stop: usize,
 }
 
+/// What one step may still make. It counts all tokens that the step makes, and the part that is made of the token at hand.
+pub(super) struct Room<'b> {
+    budget: &'b mut Budget,
+    /// Bytes of the tokens before.
+    pub(super) made: usize,
+}
+
+impl<'b> Room<'b> {
+    pub(super) fn new(budget: &'b mut Budget, made: usize) -> Self {
+        Self { budget, made }
+    }
+
+    /// Fails if the token at hand must not become `bytes` long.
+    fn check(&self, bytes: usize) -> Result<(), OutputLimit> {
+        self.budget.check(self.made.saturating_add(bytes), "the decoder")
+    }
+
+    /// A token is as long as it will be.
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), OutputLimit> {
+        self.check(bytes)?;
+        self.made += bytes;
+        Ok(())
+    }
+}
+
 pub(super) const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Step {
@@ -54,10 +83,12 @@ impl Step {
         &self,
         mut tokens: Vec<Cow<'a, [u8]>>,
         raw: bool,
+        room: &mut Room<'_>,
     ) -> Result<Vec<Cow<'a, [u8]>>, DecodeError> {
         match self {
             Self::Bytes | Self::Fuse => {
-                let whole = tokens.concat();
+                let mut whole = Vec::new();
+                tokens.iter().for_each(|token| append(&mut whole, token));
                 Ok(vec![Cow::Owned(if raw { whole } else { super::from_utf8_lossy(whole).into_bytes() })])
             }
             Self::ByteLevel => {
@@ -68,17 +99,22 @@ impl Step {
             Self::ByteFallback => Ok(byte_fallback(tokens, raw)),
             Self::Ctc { .. } => {
                 tokens.dedup();
-                let mut kept = Vec::with_capacity(tokens.len());
+                let mut kept = with_room(tokens.len())?;
                 for token in tokens {
-                    let token = self.token(token, 0, false)?;
+                    check()?;
+                    let token = self.token(token, 0, false, room)?;
                     kept.extend((!token.is_empty()).then_some(token));
                 }
                 Ok(kept)
             }
             _ => {
                 let last = tokens.len().wrapping_sub(1);
-                let changed = tokens.into_iter().enumerate();
-                changed.map(|(place, token)| self.token(token, place, place == last)).collect()
+                for (place, token) in tokens.iter_mut().enumerate() {
+                    check()?;
+                    let before = std::mem::replace(token, Cow::Borrowed(&[]));
+                    *token = self.token(before, place, place == last, room)?;
+                }
+                Ok(tokens)
             }
         }
     }
@@ -89,28 +125,41 @@ impl Step {
         token: Cow<'a, [u8]>,
         place: usize,
         is_last: bool,
+        room: &mut Room<'_>,
+    ) -> Result<Cow<'a, [u8]>, DecodeError> {
+        let token = self.made_of(token, place, is_last, room)?;
+        room.take(token.len())?;
+        Ok(token)
+    }
+
+    fn made_of<'a>(
+        &self,
+        token: Cow<'a, [u8]>,
+        place: usize,
+        is_last: bool,
+        room: &mut Room<'_>,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
         Ok(match self {
-            Self::Spaces if place > 0 => Cow::Owned([b" ", &*token].concat()),
-            Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }),
+            Self::Spaces if place > 0 => Cow::Owned(concat(&[b" ", &token])),
+            Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, room)?,
             Self::WordPiece { prefix, cleanup } => {
                 let joined = match token.strip_prefix(prefix.as_bytes()) {
                     _ if place == 0 => token,
-                    Some(rest) => Cow::Owned(rest.to_vec()),
-                    None => Cow::Owned([b" ", &*token].concat()),
+                    Some(rest) => Cow::Owned(concat(&[rest])),
+                    None => Cow::Owned(concat(&[b" ", &token])),
                 };
-                if *cleanup { clean(joined) } else { joined }
+                if *cleanup { clean(joined, room)? } else { joined }
             }
             Self::Metaspace { replacement, prepends } => {
                 let mut buffer = [0; 4];
                 let mark: &str = replacement.encode_utf8(&mut buffer);
-                replace(token, mark, if place == 0 && *prepends { "" } else { " " })
+                replace(token, mark, if place == 0 && *prepends { "" } else { " " }, room)?
             }
             Self::Ctc { pad, delimiter, cleanup } => {
-                let token = replace(token, pad, "");
-                if *cleanup { replace(clean(token), delimiter, " ") } else { token }
+                let token = replace(token, pad, "", room)?;
+                if *cleanup { replace(clean(token, room)?, delimiter, " ", room)? } else { token }
             }
-            Self::Replace { pattern, content } => replace_pattern(token, pattern, content)?,
+            Self::Replace { pattern, content } => replace_pattern(token, pattern, content, room)?,
             Self::Strip(strip) => strip.token(token),
             Self::Spaces | Self::Bytes | Self::ByteLevel | Self::ByteFallback | Self::Fuse => token,
         })
@@ -130,13 +179,15 @@ impl Strip {
             let Some(shorter) = rest.strip_suffix(mark.as_bytes()) else { break };
             rest = shorter;
         }
-        if rest.len() == token.len() { token } else { Cow::Owned(rest.to_vec()) }
+        if rest.len() == token.len() { token } else { Cow::Owned(concat(&[rest])) }
     }
 }
 
 /// Appends the bytes that a token's characters stand for; of a token with a character that stands for none, its own.
 pub(super) fn push_byte_level(token: &[u8], bytes: &mut Vec<u8>) {
     let before = bytes.len();
+    // Of a character at most one byte is written.
+    bytes.grow(token.len());
     let known = std::str::from_utf8(token).is_ok_and(|text| {
         text.chars().all(|character| byte_level::byte_of(character).map(|byte| bytes.push(byte)).is_some())
     });
@@ -156,7 +207,9 @@ pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
 }
 
 fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
-    let mut out = Vec::with_capacity(tokens.len());
+    // A run of bytes becomes one token, or as many as there are bytes.
+    let mut out = vec![];
+    out.grow(tokens.len());
     let mut run: Vec<u8> = vec![];
     let end_run = |run: &mut Vec<u8>, out: &mut Vec<Cow<'_, [u8]>>| {
         if raw || std::str::from_utf8(run).is_ok() {
@@ -167,7 +220,7 @@ fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
     };
     for token in tokens {
         match fallback_byte(&token) {
-            Some(byte) => run.push(byte),
+            Some(byte) => push(&mut run, byte),
             None => {
                 end_run(&mut run, &mut out);
                 out.push(token);
@@ -178,41 +231,58 @@ fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
     out
 }
 
-fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str) -> Cow<'a, [u8]> {
+fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str, room: &Room<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
     if sought.is_empty() {
         // Between all characters and at both ends.
-        return Cow::Owned(String::from_utf8_lossy(&token).replace(sought, put).into_bytes());
+        let text = lossy(&token);
+        room.check(text.len().saturating_add(put.len().saturating_mul(text.chars().count() + 1)))?;
+        let mut out = put.as_bytes().to_vec();
+        for character in text.chars() {
+            append(&mut out, character.encode_utf8(&mut [0; 4]).as_bytes());
+            append(&mut out, put.as_bytes());
+        }
+        return Ok(Cow::Owned(out));
     }
     // As most tokens are: to look for a text has to be set up, which takes longer than all else.
     if token.len() < sought.len() {
-        return token;
+        return Ok(token);
     }
     let mut out: Vec<u8> = vec![];
     let mut done = 0;
     for start in memmem::find_iter(&token, sought) {
-        out.extend_from_slice(&token[done..start]);
-        out.extend_from_slice(put.as_bytes());
+        room.check(out.len() + (start - done) + put.len())?;
+        append(&mut out, &token[done..start]);
+        append(&mut out, put.as_bytes());
         done = start + sought.len();
     }
     if done == 0 {
-        return token;
+        return Ok(token);
     }
-    out.extend_from_slice(&token[done..]);
-    Cow::Owned(out)
+    append(&mut out, &token[done..]);
+    Ok(Cow::Owned(out))
 }
 
-fn replace_pattern<'a>(token: Cow<'a, [u8]>, pattern: &Pattern, content: &str) -> Result<Cow<'a, [u8]>, DecodeError> {
+fn replace_pattern<'a>(
+    token: Cow<'a, [u8]>,
+    pattern: &Pattern,
+    content: &str,
+    room: &mut Room<'_>,
+) -> Result<Cow<'a, [u8]>, DecodeError> {
     if let Some(sought) = pattern.as_string() {
-        return Ok(replace(token, sought, content));
+        return Ok(replace(token, sought, content, room)?);
     }
-    let text = String::from_utf8_lossy(&token);
+    let text = lossy(&token);
+    let mut matches = vec![];
+    pattern.for_each_match(&text, room.budget, |found| push(&mut matches, found))?;
+    let taken: usize = matches.iter().map(|found| found.range().len()).sum();
+    room.check(content.len().saturating_mul(matches.len()).saturating_add(text.len() - taken))?;
     let (mut out, mut done) = (String::new(), 0);
-    pattern.for_each_match(&text, |found| {
-        out.push_str(&text[done..found.start as usize]);
-        out.push_str(content);
+    for found in matches {
+        push_str(&mut out, &text[done..found.start as usize]);
+        push_str(&mut out, content);
         done = found.end as usize;
-    })?;
-    out.push_str(&text[done..]);
+    }
+    push_str(&mut out, &text[done..]);
     Ok(Cow::Owned(out.into_bytes()))
 }
 
@@ -232,16 +302,16 @@ const CLEANED: [(&str, &str); 11] = [
 ];
 
 /// Takes back spaces that a tokenizer of words put before punctuation and English contractions.
-fn clean(mut token: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+fn clean<'a>(mut token: Cow<'a, [u8]>, room: &Room<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
     // Hardly any token has one of them, and then there is nothing to do.
     let begins = |at: usize| CLEANED.iter().any(|(sought, _)| token[at..].starts_with(sought.as_bytes()));
     if !memchr_iter(b' ', &token).any(begins) {
-        return token;
+        return Ok(token);
     }
     for (sought, put) in CLEANED {
-        token = replace(token, sought, put);
+        token = replace(token, sought, put, room)?;
     }
-    token
+    Ok(token)
 }
 
 #[cfg(test)]
@@ -254,8 +324,12 @@ mod tests {
         CLEANED.iter().fold(text.to_owned(), |text, (sought, put)| text.replace(sought, put))
     }
 
-    fn text(token: Cow<'_, [u8]>) -> String {
-        String::from_utf8(token.into_owned()).expect("a text")
+    fn text(token: Result<Cow<'_, [u8]>, OutputLimit>) -> String {
+        String::from_utf8(token.expect("there is room").into_owned()).expect("a text")
+    }
+
+    fn with_room<T>(bytes: usize, work: impl FnOnce(&Room<'_>) -> T) -> T {
+        work(&Room::new(&mut Budget::of_text(bytes), 0))
     }
 
     proptest! {
@@ -264,12 +338,12 @@ mod tests {
             parts in prop::collection::vec(prop::sample::select(vec![" ", "'", " '", "n't", ".", " ,", "m", " do", " not", "re", "é", "x"]), 0..9),
         ) {
             let token = parts.concat();
-            prop_assert_eq!(text(clean(Cow::Borrowed(token.as_bytes()))), cleaned(&token));
+            prop_assert_eq!(text(with_room(token.len(), |room| clean(Cow::Borrowed(token.as_bytes()), room))), cleaned(&token));
         }
 
         #[test]
         fn what_is_replaced_is_what_the_standard_library_replaces(token in "[ab▁]{0,6}", sought in "[ab▁]{0,4}", put in "[ab]{0,2}") {
-            prop_assert_eq!(text(replace(Cow::Borrowed(token.as_bytes()), &sought, &put)), token.replace(&sought, &put));
+            prop_assert_eq!(text(with_room(token.len(), |room| replace(Cow::Borrowed(token.as_bytes()), &sought, &put, room))), token.replace(&sought, &put));
         }
     }
 
@@ -277,7 +351,10 @@ mod tests {
     fn all_that_is_cleaned_begins_with_a_space() {
         for (sought, put) in CLEANED {
             assert!(sought.starts_with(' '));
-            assert_eq!(text(clean(Cow::Owned(format!("a{sought}b").into_bytes()))), format!("a{put}b"));
+            assert_eq!(
+                text(with_room(9, |room| clean(Cow::Owned(format!("a{sought}b").into_bytes()), room))),
+                format!("a{put}b")
+            );
         }
     }
 }

@@ -9,8 +9,10 @@ use std::borrow::Cow;
 use std::ops::Deref;
 
 use super::Decoder;
-use super::steps::{REPLACEMENT, Step, Strip, fallback_byte, push_byte_level};
+use super::steps::{REPLACEMENT, Room, Step, Strip, fallback_byte, push_byte_level};
+use crate::budget::Budget;
 use crate::error::DecodeError;
+use crate::memory::fallible::{append, catch, check, push};
 use crate::tokenizer::{DecodeOptions, Tokenizer};
 
 /// Decodes ids as they come. The pieces of text that [`push`](Self::push) and [`end`](Self::end) give are, joined, what
@@ -37,37 +39,59 @@ pub struct DecodeStream<T> {
     states: Vec<State>,
     /// How many ids came.
     count: usize,
+    /// What all ids that came may cost.
+    budget: Budget,
+    /// Bytes of all tokens that came.
+    taken: usize,
 }
 
 impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     /// A stream over a tokenizer, which may be borrowed or shared.
     pub fn new(tokenizer: T, options: DecodeOptions) -> Self {
         let states = tokenizer.decoder.states();
-        Self { tokenizer, options, states, count: 0 }
+        Self { tokenizer, options, states, count: 0, budget: Budget::of_ids(0), taken: 0 }
     }
 
     /// The text that has become certain with these ids. With an id that no token has, where that is an error (see
-    /// [`Tokenizer::decode`]), none of the ids are taken.
+    /// [`Tokenizer::decode`]), none of the ids are taken. Without memory for the text the stream is as new afterwards.
     pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
         let mut text = Vec::new();
         let tokenizer = &*self.tokenizer;
         tokenizer.check_ids(ids, self.count)?;
-        let mut flow = tokenizer.decoder.flow(&mut self.states, &mut text);
-        for token in tokenizer.decoded_tokens(ids, &self.options) {
-            flow.part(0, token)?;
-            flow.end_of_token(0)?;
+        self.budget.add_ids(ids.len());
+        let mut flow = tokenizer.decoder.flow(&mut self.states, &mut self.budget, &mut text);
+        let taken = &mut self.taken;
+        let flowed = catch(|| {
+            for token in tokenizer.decoded_tokens(ids, &self.options) {
+                check()?;
+                flow.budget.check(taken.saturating_add(token.len()), "the decoder")?;
+                *taken += token.len();
+                flow.part(0, token)?;
+                flow.end_of_token(0)?;
+            }
+            Ok::<_, DecodeError>(())
+        });
+        let text = flowed.and_then(|()| catch(|| Ok(certain(text))));
+        if text.is_ok() {
+            self.count += ids.len();
         }
-        self.count += ids.len();
-        Ok(certain(text))
+        if let Err(DecodeError::OutOfMemory(_)) = text {
+            self.start_over();
+        }
+        text
     }
 
     /// The rest of the text. The stream is as new afterwards.
     pub fn end(&mut self) -> Result<String, DecodeError> {
         let mut text = Vec::new();
-        let result = self.tokenizer.decoder.flow(&mut self.states, &mut text).end(0);
+        let result = catch(|| self.tokenizer.decoder.flow(&mut self.states, &mut self.budget, &mut text).end(0));
+        self.start_over();
+        result.and_then(|()| catch(|| Ok(certain(text))))
+    }
+
+    fn start_over(&mut self) {
         self.states = self.tokenizer.decoder.states();
-        self.count = 0;
-        result.map(|()| certain(text))
+        (self.count, self.budget, self.taken) = (0, Budget::of_ids(0), 0);
     }
 }
 
@@ -87,6 +111,10 @@ struct State {
     previous: Option<Vec<u8>>,
     /// Bytes that are not certain yet.
     bytes: Vec<u8>,
+    /// How many of the bytes of a run are known to be whole characters.
+    whole: usize,
+    /// Bytes of all tokens that the step made.
+    made: usize,
     /// The run of byte tokens is known to be no UTF-8.
     broken: bool,
     /// How many characters were stripped from the start of the token, unless something else came already.
@@ -100,8 +128,8 @@ impl Decoder {
         self.steps.iter().map(|_| State { stripped: Some(0), ..State::default() }).collect()
     }
 
-    fn flow<'a>(&'a self, states: &'a mut [State], out: &'a mut Vec<u8>) -> Flow<'a> {
-        Flow { steps: &self.steps, states, out }
+    fn flow<'a>(&'a self, states: &'a mut [State], budget: &'a mut Budget, out: &'a mut Vec<u8>) -> Flow<'a> {
+        Flow { steps: &self.steps, states, budget, out }
     }
 }
 
@@ -109,16 +137,17 @@ impl Decoder {
 struct Flow<'a> {
     steps: &'a [Step],
     states: &'a mut [State],
+    budget: &'a mut Budget,
     out: &'a mut Vec<u8>,
 }
 
 impl<'a> Flow<'a> {
     fn part(&mut self, at: usize, part: &[u8]) -> Result<(), DecodeError> {
         match self.steps.get(at) {
-            None => self.out.extend_from_slice(part),
+            None => append(self.out, part),
             Some(Step::Fuse) => self.part(at + 1, part)?,
             Some(&Step::Strip(strip)) => self.strip_part(at, strip, part)?,
-            Some(_) => self.states[at].token.extend_from_slice(part),
+            Some(_) => append(&mut self.states[at].token, part),
         }
         Ok(())
     }
@@ -134,7 +163,8 @@ impl<'a> Flow<'a> {
                 self.end_of_token(at + 1)
             }
             Step::Bytes => {
-                state.bytes.append(&mut state.token);
+                append(&mut state.bytes, &state.token);
+                state.token.clear();
                 self.whole_characters(at, false)
             }
             Step::ByteLevel => {
@@ -188,7 +218,9 @@ impl<'a> Flow<'a> {
     /// What step `at` makes of a whole token, to the next step.
     fn hand_on(&mut self, at: usize, token: Vec<u8>, is_last: bool) -> Result<(), DecodeError> {
         let steps: &'a [Step] = self.steps;
-        let token = steps[at].token(Cow::Owned(token), self.states[at].place, is_last)?;
+        let mut room = Room::new(self.budget, self.states[at].made);
+        let token = steps[at].token(Cow::Owned(token), self.states[at].place, is_last, &mut room)?;
+        self.states[at].made = room.made;
         self.states[at].place += 1;
         if matches!(steps[at], Step::Ctc { .. }) && token.is_empty() {
             return Ok(());
@@ -219,13 +251,21 @@ impl<'a> Flow<'a> {
             self.end_of_run(at)?;
             return self.whole_token(at + 1, &token);
         };
-        state.bytes.push(byte);
-        state.broken |= std::str::from_utf8(&state.bytes).is_err_and(|error| error.error_len().is_some());
+        push(&mut state.bytes, byte);
+        // Only the last character can still be unfinished, so that a long run is not read again for each byte.
+        match std::str::from_utf8(&state.bytes[state.whole..]) {
+            Ok(_) => state.whole = state.bytes.len(),
+            Err(error) => {
+                state.whole += error.valid_up_to();
+                state.broken |= error.error_len().is_some();
+            }
+        }
         if state.broken { self.spoilt_run(at) } else { Ok(()) }
     }
 
     fn end_of_run(&mut self, at: usize) -> Result<(), DecodeError> {
         let state = &mut self.states[at];
+        state.whole = 0;
         if std::mem::take(&mut state.broken) || state.bytes.is_empty() {
             return Ok(());
         }
@@ -238,6 +278,7 @@ impl<'a> Flow<'a> {
 
     /// Every byte of the run is a token of its own, U+FFFD.
     fn spoilt_run(&mut self, at: usize) -> Result<(), DecodeError> {
+        self.states[at].whole = 0;
         let count = std::mem::take(&mut self.states[at].bytes).len();
         (0..count).try_for_each(|_| self.whole_token(at + 1, REPLACEMENT))
     }
@@ -272,7 +313,10 @@ impl<'a> Flow<'a> {
         };
         let after = if rest.is_empty() { 0 } else { held.saturating_sub(strip.stop) };
         state.held = held.min(strip.stop);
-        let handed = [mark.repeat(before).as_bytes(), rest, mark.repeat(after).as_bytes()].concat();
+        let mut handed = vec![];
+        (0..before).for_each(|_| append(&mut handed, mark.as_bytes()));
+        append(&mut handed, rest);
+        (0..after).for_each(|_| append(&mut handed, mark.as_bytes()));
         self.part(at + 1, &handed)
     }
 }

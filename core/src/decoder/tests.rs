@@ -7,7 +7,8 @@ use crate::pattern::{Dialect, Pattern};
 use crate::{DecodeOptions, DecodeStream};
 
 fn decoded(steps: Vec<Step>, tokens: &[&str]) -> String {
-    Decoder::new(steps).text(tokens.iter().map(|token| token.as_bytes())).expect("no test token is hard")
+    let budget = Budget::of_ids(tokens.len());
+    Decoder::new(steps).text(tokens.iter().map(|token| token.as_bytes()), budget).expect("no test token is hard")
 }
 
 fn replace(sought: &str, put: &str) -> Step {
@@ -55,8 +56,8 @@ fn bytes_stay_raw_through_steps_that_can_take_them() {
     let decoder = Decoder::new(llama);
     let tokens = ["▁a", "<0xC3>", "▁"];
     let tokens = || tokens.iter().map(|token| token.as_bytes());
-    assert_eq!(decoder.bytes(tokens()).expect("no test token is hard"), b"a\xC3 ");
-    assert_eq!(decoder.text(tokens()).expect("no test token is hard"), "a\u{fffd} ");
+    assert_eq!(decoder.bytes(tokens(), Budget::of_ids(9)).expect("no test token is hard"), b"a\xC3 ");
+    assert_eq!(decoder.text(tokens(), Budget::of_ids(9)).expect("no test token is hard"), "a\u{fffd} ");
 }
 
 proptest! {

@@ -3,13 +3,14 @@
 //! Most inputs are encoded piece by piece right where their tokens are wanted. Only what is to be cut is encoded first and
 //! then copied, once, as its draft says.
 
-use std::iter::repeat_n;
-
 use super::offset_converter::OffsetConverter;
-use super::row::{Quota, Row, Source, WordNumbers};
+use super::row::{Quota, Row, WordNumbers};
 use super::{Encoder, Plan};
+use crate::budget::{Budget, max_expansion};
 use crate::encoding::{Columns, Encoding, NO_ID, OffsetUnit};
 use crate::error::EncodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::{append, append_copies, checkpoint};
 use crate::post_processor::SpecialToken;
 use crate::post_processor::draft::{Draft, Margins, RunTokens, Trim, push_sequence_ids};
 use crate::post_processor::layout::PlacedRun;
@@ -55,13 +56,15 @@ impl Trimming {
         if unit != OffsetUnit::CodePoint && !text.is_ascii() {
             base = self.units.len() as u32;
             let mut at = 0;
+            self.units.grow(1 + text.chars().count());
             self.units.push(at);
             self.units.extend(text.chars().map(|c| {
                 at += if unit == OffsetUnit::Byte { c.len_utf8() } else { c.len_utf16() } as u32;
                 at
             }));
         }
-        self.bases.resize(self.margins.len(), base);
+        let more = self.margins.len() - self.bases.len();
+        append_copies(&mut self.bases, base, more);
     }
 
     /// Trims the offsets of tokens from `first` on, which are a run, and turns them into the unit that is wanted.
@@ -173,37 +176,6 @@ impl Encoder {
         result
     }
 
-    /// The tokens of a text that goes on behind another one, in which there are no added tokens, with offsets: as
-    /// [`Self::encode_first_bare`], but what is done at the start of a text is left out. Where the first of these tokens is
-    /// the one that the text as a whole has there, so are all others; [`crate::bpe`] has the reason (in `resume`). Only for
-    /// tokenizers of which [`Tokenizer::goes_on`] says so.
-    pub(crate) fn encode_continuation(
-        &mut self,
-        tokenizer: &Tokenizer,
-        text: Text<'_>,
-        plan: &Plan,
-        out: &mut Encoding,
-    ) -> Result<(), EncodeError> {
-        out.clear();
-        self.with_row(text, WordNumbers::Next(0), plan, None, out, |encoder, row| {
-            let source = Source { text: row.original, base: 0, origins: None };
-            let split_points = tokenizer
-                .bpe
-                .split_points
-                .as_ref()
-                .expect("a tokenizer that reads spaces as they stand has split_points");
-            encoder.word_encoder.encode_pieces(tokenizer, split_points, &source, 0, tokenizer.spaces, row)
-        })
-    }
-
-    /// Whether an added token can be found in a text or in a part of it.
-    pub(crate) fn has_added_tokens(&mut self, tokenizer: &Tokenizer, text: Text<'_>) -> Result<bool, EncodeError> {
-        let mut buffer = std::mem::take(&mut self.utf8);
-        let result = text.to_utf8(&mut buffer).map(|text| tokenizer.added_tokens.occur_in(text));
-        self.utf8 = buffer;
-        result
-    }
-
     fn encode_whole(
         &mut self,
         tokenizer: &Tokenizer,
@@ -236,7 +208,7 @@ impl Encoder {
                 let count = out.ids.len() - first;
                 fill_constant_columns(count, run.type_id, run.special, plan.columns, out);
                 if plan.columns.contains(Columns::SEQUENCE_IDS) {
-                    out.sequence_ids.extend(repeat_n(*sequence_id, count));
+                    append_copies(&mut out.sequence_ids, *sequence_id, count);
                 }
             }
             if plan.ranges {
@@ -301,12 +273,13 @@ impl Encoder {
         let draft = |sequence, length, keep| {
             let mut windows = truncation.windows(length, keep)?;
             windows.truncate(if plan.overflow { usize::MAX } else { 1 });
-            Ok::<_, EncodeError>(Draft::of_windows(sequence, &windows))
+            Draft::of_windows(sequence, &windows)
         };
         let mut drafts = vec![draft(0, first, keep_first)?];
         if let (Some(second), Some(keep)) = (second, keep_second) {
             drafts.push(draft(1, second, keep)?);
         }
+        check_overflow(&drafts, first + second.unwrap_or(0), layout.pieces.len())?;
         let mut draft = tokenizer.post_processor.process(drafts, plan.add_special_tokens)?;
         let overflowing = std::mem::take(&mut draft.overflowing);
         self.write(tokenizer, &draft, plan, out);
@@ -316,21 +289,23 @@ impl Encoder {
     /// Appends the tokens that a draft speaks of to `out`. They are those of the input encoded last.
     pub(crate) fn write(&self, tokenizer: &Tokenizer, draft: &Draft, plan: &Plan, out: &mut Encoding) {
         let columns = plan.columns;
+        checkpoint();
         for run in &draft.runs {
             match run.tokens {
                 RunTokens::Special { token, .. } => push_special(tokenizer.post_processor.special(token), columns, out),
                 RunTokens::Text { sequence, start, end } => {
                     let TextTokens { tokens, trimming } = &self.texts[sequence];
-                    out.ids.extend_from_slice(&tokens.ids[start..end]);
+                    append(&mut out.ids, &tokens.ids[start..end]);
                     if columns.contains(Columns::TOKENS) {
+                        out.tokens.grow(end - start);
                         out.tokens.extend_from_slice(&tokens.tokens[start..end]);
                     }
                     if columns.contains(Columns::WORD_IDS) {
-                        out.word_ids.extend_from_slice(&tokens.word_ids[start..end]);
+                        append(&mut out.word_ids, &tokens.word_ids[start..end]);
                     }
                     if columns.contains(Columns::OFFSETS) {
                         let first = out.offsets.len();
-                        out.offsets.extend_from_slice(&tokens.offsets[start..end]);
+                        append(&mut out.offsets, &tokens.offsets[start..end]);
                         if !trimming.margins.is_empty() {
                             trimming.trim_offsets(start, &run.trims, &mut out.offsets[first..]);
                         }
@@ -390,13 +365,17 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         let mut buffer = std::mem::take(&mut self.utf8);
         let result = text.to_utf8(&mut buffer).and_then(|text| {
+            self.encoded_bytes += text.len() as u64;
             let columns = plan.columns.and(Columns::PER_TOKEN);
             let unit = if trimming.is_some() { OffsetUnit::CodePoint } else { plan.offset_unit };
             let converter = columns.contains(Columns::OFFSETS).then(|| OffsetConverter::new(text, unit));
             let margins = trimming.as_deref_mut().map(|trimming| &mut trimming.margins);
-            let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota };
+            // The words of one text have one budget.
+            let mut budget = if let WordNumbers::Given(1..) = words { self.budget } else { Budget::default() };
+            budget.add_input(text.len());
+            let mut row = Row { out, columns, original: text, converter, words, margins, quota: self.quota, budget };
             stages(self, &mut row)?;
-            self.quota = row.quota;
+            (self.quota, self.budget) = (row.quota, row.budget);
             if let Some(trimming) = trimming {
                 trimming.finish_text(text, plan.offset_unit);
             }
@@ -407,30 +386,48 @@ impl Encoder {
     }
 }
 
+/// Tokens that the parts of a text may have together, where they overlap so much that this is more than a multiple of the
+/// text's own.
+const LEAST_OVERFLOW: usize = 1 << 22;
+
+/// Fails if the parts that truncation makes have many times the tokens of the texts. `runs` are those of an encoding. Every
+/// part of one text comes with each part of the other.
+fn check_overflow(drafts: &[Draft], tokens: usize, runs: usize) -> Result<(), EncodeError> {
+    let parts = drafts.iter().map(|draft| draft.overflowing.len() + 1).fold(1, usize::saturating_mul);
+    let longest: usize = drafts.iter().map(Draft::len).sum();
+    let reached = (parts - 1).saturating_mul(longest + runs);
+    let limit = tokens.saturating_mul(max_expansion()).max(LEAST_OVERFLOW);
+    if reached > limit {
+        return Err(EncodeError::OutputLimit { component: "truncation", reached, limit });
+    }
+    Ok(())
+}
+
 /// The columns that say the same of all tokens of a run.
 fn fill_constant_columns(count: usize, type_id: u32, special: bool, columns: Columns, out: &mut Encoding) {
     if columns.contains(Columns::SPECIAL_TOKENS_MASK) {
-        out.special_tokens_mask.extend(repeat_n(u8::from(special), count));
+        append_copies(&mut out.special_tokens_mask, u8::from(special), count);
     }
     if columns.contains(Columns::TYPE_IDS) {
-        out.type_ids.extend(repeat_n(type_id, count));
+        append_copies(&mut out.type_ids, type_id, count);
     }
     if columns.contains(Columns::ATTENTION_MASK) {
-        out.attention_mask.extend(repeat_n(1, count));
+        append_copies(&mut out.attention_mask, 1, count);
     }
 }
 
 /// Appends the tokens of a special token, with the columns that differ from token to token.
 fn push_special(special: &SpecialToken, columns: Columns, out: &mut Encoding) {
     let count = special.ids.len();
-    out.ids.extend_from_slice(&special.ids);
+    append(&mut out.ids, &special.ids);
     if columns.contains(Columns::TOKENS) {
+        out.tokens.grow(count);
         out.tokens.extend((0..count).map(|i| special.tokens.get(i).cloned().unwrap_or_default()));
     }
     if columns.contains(Columns::OFFSETS) {
-        out.offsets.extend(repeat_n([0, 0], count));
+        append_copies(&mut out.offsets, [0, 0], count);
     }
     if columns.contains(Columns::WORD_IDS) {
-        out.word_ids.extend(repeat_n(NO_ID, count));
+        append_copies(&mut out.word_ids, NO_ID, count);
     }
 }

@@ -1,54 +1,56 @@
-//! The unknown words of a stretch of text, merged side by side before it is read: then the cache knows them.
+//! The misses of a window of words, merged sixteen at a time before the window is encoded.
 //!
-//! What is read does not depend on it. Looking for them is worth it only where many words are unknown, so it is done when there were
-//! many in the stretch before.
+//! This affects speed only, never ids: the merged words are inserted into the cache, and a word that
+//! is left out is merged when the window reaches it. Listing the misses has a cost too, so it is done
+//! only if the window before had many.
 
-use super::word_encoder::{WordEncoder, WordWindow};
-use crate::bpe::LaneMerger;
-use crate::bpe::lane_merger::MAX_LEN;
+use crate::bpe::word_cache::WordWindow;
+use crate::bpe::{Bpe, WordCache};
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::simd::Simd;
-use crate::tokenizer::Tokenizer;
+use crate::simd::lane_merger::{LaneMerger, MAX_LEN};
 
-/// It is worth it where one word in so many is unknown,
+/// Batching pays if one word in this many is a miss,
 const MISS_RATIO: u64 = 64;
-/// and there are as many words.
+/// in a window of at least this many words.
 const MIN_WORDS: usize = MISS_RATIO as usize;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct MissBatcher {
-    /// What the cache counted before the last stretch: words found, and not found.
+    /// The cache's hits and misses before the last window.
     counts: (u64, u64),
-    misses: Vec<Miss>,
-    merger: LaneMerger,
+    pub(super) misses: Vec<Miss>,
+    /// `None` if the CPU cannot merge several words at once.
+    merger: Option<LaneMerger>,
 }
 
-/// A word of a window, in one number so that they are put in order fast: the shorter one first, and the same ones next to each other. From above its
-/// length, its line, and which of the window it is.
+/// A word of a window, as one number that is fast to sort: by length, then by bucket, so that equal
+/// words are adjacent, then by position in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Miss(u64);
+pub(super) struct Miss(u64);
 
 impl Miss {
-    const AT_BITS: u32 = 24;
+    const POSITION_BITS: u32 = 24;
 
-    fn new(len: usize, line: u32, at: usize) -> Self {
-        Self((len as u64) << (u32::BITS + Self::AT_BITS) | u64::from(line) << Self::AT_BITS | at as u64)
+    fn new(len: usize, bucket: u32, at: usize) -> Self {
+        Self((len as u64) << (u32::BITS + Self::POSITION_BITS) | u64::from(bucket) << Self::POSITION_BITS | at as u64)
     }
 
-    fn at(self) -> usize {
-        (self.0 & ((1 << Self::AT_BITS) - 1)) as usize
+    /// The word's position in the window.
+    fn position(self) -> usize {
+        (self.0 & ((1 << Self::POSITION_BITS) - 1)) as usize
     }
 
-    /// Whether the lengths and lines of two are the same.
-    fn has_same_bucket(self, other: Self) -> bool {
-        (self.0 ^ other.0) >> Self::AT_BITS == 0
+    /// Whether two words have the same length and bucket.
+    fn may_equal(self, other: Self) -> bool {
+        (self.0 ^ other.0) >> Self::POSITION_BITS == 0
     }
 }
 
-const _: () = assert!(WORDS_AT_A_TIME <= 1 << Miss::AT_BITS && MAX_LEN < 1 << 8);
+const _: () = assert!(WORDS_AT_A_TIME <= 1 << Miss::POSITION_BITS && MAX_LEN < 1 << 8);
 
-/// A word, and which of a window it is.
+/// A word, and its position in the window.
 struct MissedWord<'a>(usize, &'a [u8]);
 
 impl AsRef<[u8]> for MissedWord<'_> {
@@ -57,37 +59,39 @@ impl AsRef<[u8]> for MissedWord<'_> {
     }
 }
 
-impl WordEncoder {
-    /// Merges what is unknown of a window, where that is worth it.
+impl MissBatcher {
+    pub(super) fn new(simd: Simd) -> Self {
+        Self { counts: (0, 0), misses: vec![], merger: LaneMerger::new(simd) }
+    }
+
+    /// Merges the misses of a window and inserts them, if that pays.
     #[inline(always)]
-    pub(super) fn merge_misses(&mut self, tokenizer: &Tokenizer, simd: Simd, window: &WordWindow<'_>) {
-        let Self { cache, miss_batcher, .. } = self;
-        let (before, now) = (std::mem::replace(&mut miss_batcher.counts, cache.counts()), cache.counts());
-        // A window that could not be read to its end has words not found that were not looked for.
-        let [found, not_found] = [now.0.saturating_sub(before.0), now.1 - before.1];
-        let many_unknown = not_found * MISS_RATIO >= found + not_found;
-        let WordWindow { ends, probes, .. } = window;
-        if ends.len() < MIN_WORDS || !many_unknown || !tokenizer.bpe.merges_in_lanes(simd) {
+    pub(super) fn merge_misses(&mut self, cache: &mut WordCache, bpe: &Bpe, window: &WordWindow<'_>) {
+        let Self { counts, misses, merger: Some(merger) } = self else { return };
+        let (before, now) = (std::mem::replace(counts, cache.counts()), cache.counts());
+        // After an error in a window, misses may have been counted without their lookups.
+        let [hits, missed] = [now.0.saturating_sub(before.0), now.1 - before.1];
+        let is_worth_it = missed * MISS_RATIO >= hits + missed;
+        if window.len() < MIN_WORDS || !is_worth_it || !bpe.merges_in_lanes() {
             return;
         }
-        let MissBatcher { misses, merger, .. } = miss_batcher;
         misses.clear();
-        let word = |at: usize| &window.text[window.span(at).range()];
-        let one = |at: usize| Miss::new(word(at).len(), probes.bucket(at), at);
-        cache.for_each_miss(probes, |at| {
-            tokenizer.bpe.prefetch_token(probes.key(at));
-            misses.push(one(at));
+        cache.for_each_miss(window, |at| {
+            let len = window.word(at).len();
+            if len <= MAX_LEN {
+                bpe.prefetch_token(window.key(at));
+                misses.push(Miss::new(len, window.bucket(at), at));
+            }
         });
-        let medium =
-            probes.long().filter(|&at| word(at).len() <= MAX_LEN && cache.is_medium_miss(probes, at, word(at)));
-        misses.extend(medium.map(one));
-        // Those of about the same length merge together best, the longest first: what is left over in the end is merged one by one, and
-        // takes as long as it is.
+        // Words of similar length are merged together. The longest come first, so that those that
+        // are left over at the end, and merged one by one, are the shortest.
         misses.sort_unstable();
-        misses.dedup_by(|one, other| one.has_same_bucket(*other) && word(one.at()) == word(other.at()));
-        let words = misses.iter().rev().map(|one| MissedWord(one.at(), word(one.at())));
-        tokenizer.bpe.tokenize_in_lanes(simd, words, merger, |MissedWord(at, word), tokens| {
-            cache.insert(word, probes.key(at), tokens, false);
+        misses.dedup_by(|one, other| {
+            one.may_equal(*other) && window.word(one.position()) == window.word(other.position())
+        });
+        let words = misses.iter().rev().map(|miss| MissedWord(miss.position(), window.word(miss.position())));
+        bpe.tokenize_in_lanes(words, merger, |MissedWord(at, word), tokens| {
+            cache.insert_merged(word, window.key(at), tokens);
         });
     }
 }
@@ -96,11 +100,11 @@ impl WordEncoder {
 mod tests {
     use super::*;
     use crate::byte_level;
-    use crate::tokenizer::EncodeOptions;
+    use crate::tokenizer::{EncodeOptions, Tokenizer};
     use proptest::prelude::*;
     use serde_json::{Map, json};
 
-    /// Of the letters a to d, and of what pairs of tokens become, as `seed` decides.
+    /// Merges of the letters a to d and of tokens that start with them; `seed` selects the pairs.
     fn tokenizer(seed: u32, ignore_merges: bool) -> Tokenizer {
         let mut tokens: Vec<String> = byte_level::CHARACTERS.iter().map(char::to_string).collect();
         let (mut known, mut merges, mut state) = (["a", "b", "c", "d", "Ġ"].map(String::from).to_vec(), vec![], seed);
@@ -129,7 +133,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
         #[test]
-        fn a_text_of_unknown_words_is_that_of_each_word(
+        fn a_text_of_misses_has_the_ids_of_its_words(
             seed in any::<u32>(),
             ignore_merges in any::<bool>(),
             words in prop::collection::vec("[abcd]{1,20}", 3000..6000),
@@ -141,11 +145,11 @@ mod tests {
             let ids = |tokenizer: &Tokenizer, text: &str| tokenizer.encode(text.into(), &options).expect("a text").ids;
             let expected: Vec<u32> = words.iter().flat_map(|word| ids(&other, word)).collect();
             prop_assert!(ids(&tokenizer, &text) == expected);
-            let merged = tokenizer.with_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
+            let merged = tokenizer.lend_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
             prop_assert!(merged > 0 || Simd::best().avx512().is_none(), "{} words", merged);
             let (found, not_found) = tokenizer.cache_counts();
             prop_assert_eq!(found + not_found, words.len() as u64);
-            // And where columns are wanted.
+            // The same with columns.
             let again = crate::encoder::miss_batch::tests::tokenizer(seed, ignore_merges);
             let with_offsets = EncodeOptions { columns: crate::encoding::Columns::ALL, ..EncodeOptions::default() };
             let encoding = again.encode(text.as_str().into(), &with_offsets).expect("a text");

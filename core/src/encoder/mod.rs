@@ -9,7 +9,6 @@
 #[cfg(test)]
 mod columns_tests;
 mod compose;
-#[cfg(target_arch = "x86_64")]
 mod miss_batch;
 mod offset_converter;
 mod row;
@@ -23,19 +22,22 @@ use std::sync::Arc;
 use crate::added_tokens::{Policy, Segment, Stage};
 use crate::aligned::AlignedText;
 use crate::bpe::word_cache::SharedWords;
-use crate::bpe::word_cache::key::MAX_SHORT_LEN;
+use crate::budget::Budget;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
+use crate::memory::fallible::check;
 use crate::padding::Padding;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::pretokenizer::splits::Splits;
+use crate::segmenter::{SegmentedWords, Segmenter, Stop};
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
 use crate::truncation::Truncation;
+use crate::word_key::MAX_SHORT_LEN;
 use compose::{TextTokens, Trimming};
-use row::{Quota, Row, Source};
+use row::{ModelInput, Origins, Quota, Row};
 pub(crate) use seeds::Seeds;
-use word_encoder::WordEncoder;
+use word_encoder::{Pieces, WordEncoder};
 
 /// What one worker needs to encode, beside the [`Tokenizer`]. It belongs to one worker at a time and remembers words.
 #[derive(Debug)]
@@ -44,13 +46,18 @@ pub(crate) struct Encoder {
     word_encoder: WordEncoder,
     text: AlignedText,
     splits: Splits,
+    segmented: SegmentedWords,
     utf8: String,
     /// Where a count puts the ids that nobody wants.
     count_scratch: Encoding,
     quota: Quota,
+    /// What is left for the words of a text that came cut into them.
+    budget: Budget,
     trimming: Trimming,
     /// The tokens of texts that are cut afterwards.
     texts: [TextTokens; 2],
+    /// How many bytes of text it was given.
+    pub(crate) encoded_bytes: u64,
 }
 
 /// A call's options, resolved against the tokenizer.
@@ -76,11 +83,14 @@ impl Encoder {
             word_encoder: WordEncoder::new(cache_bytes, seed),
             text: AlignedText::default(),
             splits: Splits::default(),
+            segmented: SegmentedWords::default(),
             utf8: String::new(),
             count_scratch: Encoding::default(),
             quota: Quota::default(),
+            budget: Budget::default(),
             trimming: Trimming::default(),
             texts: Default::default(),
+            encoded_bytes: 0,
         }
     }
 
@@ -119,6 +129,9 @@ impl Encoder {
             self.texts = Default::default();
             self.trimming = Trimming::default();
         }
+        if self.segmented.capacity() > KEEP {
+            self.segmented = SegmentedWords::default();
+        }
         if self.text.as_str().len() > KEEP {
             self.text = AlignedText::default();
             self.splits = Splits::default();
@@ -136,8 +149,7 @@ impl Encoder {
         tokenizer.added_tokens.segments(Stage::Raw, original, policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &original[span.range()];
-                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, span);
-                Ok(())
+                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, span)
             }
             Segment::Text(span) => self.encode_segment(tokenizer, policy, span, row),
         })
@@ -155,23 +167,59 @@ impl Encoder {
         }
         let text = &row.original[span.range()];
         let base = span.start as usize;
-        if let (Some(spaces), Some(split_points)) = (tokenizer.spaces, &tokenizer.bpe.split_points) {
-            let first = split_points.first_end(&tokenizer.bpe.alphabet, text);
+        if let (Some(spaces), Some(bpe)) = (tokenizer.spaces, tokenizer.model.bpe())
+            && let Some(split_points) = &bpe.split_points
+        {
+            let first = split_points.first_end(&bpe.alphabet, text);
             self.run_pipeline(tokenizer, policy, &text[..first], base, row)?;
-            let source = Source { text, base, origins: None };
-            return self.word_encoder.encode_pieces(tokenizer, split_points, &source, first, Some(spaces), row);
+            let input = ModelInput { tokenizer, text, origins: Origins::Unchanged(base) };
+            let pieces = Pieces { bpe, start: first, spaces: Some(spaces) };
+            return self.word_encoder.encode(&input, first, &pieces, row);
         }
-        let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text));
+        if let Some(segmenter) = &tokenizer.segmenter {
+            return self.segmented(tokenizer, segmenter, policy, span, row);
+        }
+        let unchanged = tokenizer.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
         let no_more_tokens = tokenizer.added_tokens.is_idle(Stage::Normalized);
         if unchanged
             && no_more_tokens
             && tokenizer.pretokenizer.stages.is_empty()
             && let Some(scanner) = tokenizer.scanner
         {
-            let source = Source { text, base, origins: None };
-            return self.word_encoder.encode_scanned(tokenizer, scanner, &source, row);
+            let input = ModelInput { tokenizer, text, origins: Origins::Unchanged(base) };
+            return self.word_encoder.encode(&input, 0, &scanner, row);
         }
         self.run_pipeline(tokenizer, policy, text, base, row)
+    }
+
+    /// Encodes a text with the segmenter; parts that need the normalizer go through the pipeline.
+    fn segmented(
+        &mut self,
+        tokenizer: &Tokenizer,
+        segmenter: &Segmenter,
+        policy: &Policy,
+        span: Span,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let text = &row.original[span.range()];
+        let (base, mut at) = (span.start as usize, 0);
+        let mut words = std::mem::take(&mut self.segmented);
+        let mut result = Ok(());
+        while at < text.len() && result.is_ok() && row.wants_more() {
+            let stop = segmenter.fill(text, base, at, row.needs_positions(), &mut words);
+            result = self.word_encoder.encode_segmented(tokenizer, &words, base, row);
+            at = match stop {
+                Stop::At(next) => next,
+                Stop::General(part) => {
+                    if result.is_ok() {
+                        result = self.run_pipeline(tokenizer, policy, &text[part.clone()], base + part.start, row);
+                    }
+                    part.end
+                }
+            };
+        }
+        self.segmented = words;
+        result
     }
 
     /// Normalizer, added tokens in normalized text, pre-tokenizer, model. `text` stands at byte `base` of the original.
@@ -186,8 +234,9 @@ impl Encoder {
         let tracked = row.needs_positions() || tokenizer.needs_origins;
         let mut normalized = std::mem::take(&mut self.text);
         normalized.start(text, base, tracked);
+        normalized.set_room(row.budget.room());
         if let Some(normalizer) = &tokenizer.normalizer {
-            normalizer.normalize(&mut normalized)?;
+            normalizer.normalize(&mut normalized, &mut row.budget)?;
         }
         let result = if tokenizer.added_tokens.is_idle(Stage::Normalized) {
             self.encode_normalized(tokenizer, &mut normalized, row)
@@ -211,11 +260,11 @@ impl Encoder {
             Segment::Token { token, span } => {
                 let content = &normalized.as_str()[span.range()];
                 let origin = normalized.origin_of(span);
-                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, origin);
-                Ok(())
+                row.push_added(tokenizer.added_tokens.tokens()[token].id, content, origin)
             }
             Segment::Text(span) => {
                 between.start_slice(normalized, span);
+                between.set_room(row.budget.room());
                 self.encode_normalized(tokenizer, &mut between, row)
             }
         })
@@ -229,29 +278,29 @@ impl Encoder {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         self.splits.start(Span::new(0, text.as_str().len()));
-        tokenizer.pretokenizer.apply(text, &mut self.splits)?;
-        let source =
-            Source { text: text.as_str(), base: text.base(), origins: text.is_tracked().then(|| text.origins()) };
+        tokenizer.pretokenizer.apply(text, &mut self.splits, &mut row.budget)?;
+        row.budget.charge(text.as_str().len(), "the pre-tokenizer")?;
+        let origins = if text.is_tracked() { Origins::Spans(text.origins()) } else { Origins::Unchanged(text.base()) };
+        let input = ModelInput { tokenizer, text: text.as_str(), origins };
         if let Some(scanner) = tokenizer.scanner {
-            return self.word_encoder.encode_scanned(tokenizer, scanner, &source, row);
+            return self.word_encoder.encode(&input, 0, &scanner, row);
         }
+        let bpe = tokenizer.model.bpe().filter(|bpe| bpe.split_points.is_some());
         for (number, &span) in self.splits.spans().iter().enumerate() {
-            if number % WORDS_AT_A_TIME == 0 && !row.wants_more() {
-                break;
-            }
-            match &tokenizer.bpe.split_points {
-                Some(split_points) if span.range().len() > MAX_SHORT_LEN => {
-                    let source = Source { text: &source.text[..span.end as usize], ..source };
-                    self.word_encoder.encode_pieces(
-                        tokenizer,
-                        split_points,
-                        &source,
-                        span.start as usize,
-                        None,
-                        row,
-                    )?;
+            if number % WORDS_AT_A_TIME == 0 {
+                check()?;
+                if !row.wants_more() {
+                    break;
                 }
-                _ => self.word_encoder.encode_word(tokenizer, &source, span, row)?,
+            }
+            match bpe {
+                Some(bpe) if span.range().len() > MAX_SHORT_LEN => {
+                    let start = span.start as usize;
+                    let input = ModelInput { text: &input.text[..span.end as usize], ..input };
+                    let pieces = Pieces { bpe, start, spaces: None };
+                    self.word_encoder.encode(&input, start, &pieces, row)?;
+                }
+                _ => self.word_encoder.encode_word(&input, span, row)?,
             }
         }
         Ok(())

@@ -5,6 +5,9 @@ use crate::encoding::OffsetUnit;
 /// One in the lowest bit of each byte.
 const LOW_BITS: u64 = u64::MAX / 0xFF;
 
+/// Bytes of a token whose start is more likely to be near the next token than its end.
+const LONG: u32 = 256;
+
 /// Measures a text in bytes, code points or UTF-16 units. Tokens hardly ever go back, so it counts on from the place that it was
 /// asked for last, without a table of the whole text.
 #[derive(Debug)]
@@ -16,11 +19,13 @@ pub(super) struct OffsetConverter<'a> {
     byte: usize,
     /// and what it is in the unit.
     units: u32,
+    /// The end of the long token that came last, in bytes and in the unit.
+    long_end: (u32, u32),
 }
 
 impl<'a> OffsetConverter<'a> {
     pub(super) fn new(text: &'a str, unit: OffsetUnit) -> Self {
-        Self { text, unit, is_ascii: text.is_ascii(), byte: 0, units: 0 }
+        Self { text, unit, is_ascii: text.is_ascii(), byte: 0, units: 0, long_end: (0, 0) }
     }
 
     /// A token's offsets, from bytes to the unit. The ends of a character are those of each token that it is split over.
@@ -32,7 +37,17 @@ impl<'a> OffsetConverter<'a> {
             return [start, end];
         }
         if end as usize <= self.text.len() {
-            return [self.units_at(start), self.units_at(end)];
+            let first = self.units_at(start);
+            // Tokens that take white space may overlap: many that end in one place, each starting a little later.
+            if end.saturating_sub(start) < LONG {
+                return [first, self.units_at(end)];
+            }
+            if self.long_end.0 != end {
+                let here = (self.byte, self.units);
+                self.long_end = (end, self.units_at(end));
+                (self.byte, self.units) = here;
+            }
+            return [first, self.long_end.1];
         }
         if (start as usize) < self.text.len() {
             let start = self.units_at(start);

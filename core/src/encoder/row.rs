@@ -1,38 +1,47 @@
-//! What is known of a row's tokens beside their ids, and how it gets into the columns.
+//! Where the tokens of a row go: the ids, and the columns that are wanted besides them.
 
 use std::borrow::Cow;
 use std::iter::repeat_n;
 
 use super::offset_converter::OffsetConverter;
+use super::word_encoder::WordSplitter;
 use crate::bpe::Symbol;
+use crate::budget::{Budget, OutputLimit};
 use crate::encoding::{Columns, Encoding};
+use crate::error::EncodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::push;
 use crate::post_processor::draft::Margins;
+use crate::segmenter::SegmentedWords;
 use crate::span::Span;
 use crate::tokenizer::{TokenForm, Tokenizer};
 
-/// Where a row's tokens go and what is wanted of them.
+/// Where a row's tokens go, and what is wanted of them.
 pub(super) struct Row<'a> {
     pub(super) out: &'a mut Encoding,
-    /// Of [`Columns::PER_TOKEN`]; the others are the same for all tokens of a row.
+    /// The wanted columns among [`Columns::PER_TOKEN`]. The others are constant in a row and are filled
+    /// in afterwards.
     pub(super) columns: Columns,
-    /// The whole text of the row: where spans of unchanged text are widened to whole characters.
+    /// The whole original text.
     pub(super) original: &'a str,
-    /// Of that text, when offsets are wanted.
+    /// For offsets in that text; `None` if they are not wanted.
     pub(super) converter: Option<OffsetConverter<'a>>,
     pub(super) words: WordNumbers,
-    /// Where the white space at the edges of each token is noted, when offsets are to be trimmed.
+    /// The white space at both ends of each token, if offsets are trimmed afterwards.
     pub(super) margins: Option<&'a mut Vec<Margins>>,
     pub(super) quota: Quota,
+    /// What the text may still cost.
+    pub(super) budget: Budget,
 }
 
-/// How many tokens of an input are wanted, and whether they are or only their number.
+/// How many tokens of an input are wanted, and whether only their number is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quota {
-    /// More tokens than these end the work soon.
+    /// Encoding stops soon after this many tokens.
     pub(crate) limit: usize,
-    /// Tokens are let go of, and only counted.
+    /// Tokens are counted and discarded.
     pub(crate) count_only: bool,
-    /// How many were let go of.
+    /// The number of discarded tokens.
     pub(crate) counted: usize,
 }
 
@@ -43,7 +52,7 @@ impl Default for Quota {
 }
 
 impl Quota {
-    /// Whether more tokens are wanted than `ids` has; lets go of them where only their number counts.
+    /// Whether more tokens are wanted. Discards those in `ids` if only their number is.
     #[inline]
     fn wants_more(&mut self, ids: &mut Vec<u32>) -> bool {
         if self.count_only {
@@ -54,17 +63,17 @@ impl Quota {
     }
 }
 
-/// What counts as a word of the text.
+/// How words are numbered.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum WordNumbers {
-    /// What the pre-tokenizer cuts; this is the number of the next one.
+    /// The words that the pre-tokenizer cuts are numbered; this is the number of the next one.
     Next(u32),
-    /// What the caller had cut: all of this text is one word with this number.
+    /// The caller has split the input into words. All of this text is one, with this number.
     Given(u32),
 }
 
 impl WordNumbers {
-    /// The number of the next word, which is then no more the next one.
+    /// The number of the next word. Advances to the one behind it.
     fn take(&mut self) -> u32 {
         match self {
             Self::Given(number) => *number,
@@ -75,7 +84,7 @@ impl WordNumbers {
         }
     }
 
-    /// The next tokens are of the same word as the last ones.
+    /// The next tokens belong to the same word as the last ones.
     pub(super) fn continue_word(&mut self) {
         if let Self::Next(next) = self {
             *next = next.saturating_sub(1);
@@ -83,29 +92,53 @@ impl WordNumbers {
     }
 }
 
-/// Words of one text: what the model sees, and where that came from.
-pub(super) struct Source<'a> {
+/// The text that the model of a tokenizer sees, and where it came from.
+pub(super) struct ModelInput<'a> {
+    pub(super) tokenizer: &'a Tokenizer,
     pub(super) text: &'a str,
-    /// Where in the original `text` starts; of no meaning when there are origins.
-    pub(super) base: usize,
-    /// One span of the original per byte of `text`, when it is not the original itself.
-    pub(super) origins: Option<&'a [Span]>,
+    pub(super) origins: Origins<'a>,
+}
+
+/// The origin of a text.
+#[derive(Clone, Copy)]
+pub(super) enum Origins<'a> {
+    /// The text is the original from this byte on.
+    Unchanged(usize),
+    /// One span of the original per byte.
+    Spans(&'a [Span]),
+    /// A segmenter wrote the text from the original, starting at this byte.
+    Words(&'a SegmentedWords, usize),
 }
 
 impl Row<'_> {
+    /// Whether it has to be known where in the original each token is.
     pub(super) fn needs_positions(&self) -> bool {
         self.converter.is_some()
     }
 
-    /// Asked between words: whether there is any need to go on.
+    /// Whether encoding has to go on. Called between words.
     #[inline]
     pub(super) fn wants_more(&mut self) -> bool {
         self.quota.wants_more(&mut self.out.ids)
     }
 
-    /// An added token that the text holds.
-    pub(super) fn push_added(&mut self, id: u32, content: &str, span: Span) {
-        self.out.ids.push(id);
+    /// Charges the tokens as strings, if these are wanted or looked at, before they are made.
+    fn charge_tokens(&mut self, ids: impl Iterator<Item = u32>, tokenizer: &Tokenizer) -> Result<(), OutputLimit> {
+        if !self.columns.contains(Columns::TOKENS) && self.margins.is_none() {
+            return Ok(());
+        }
+        let bytes = ids.map(|id| tokenizer.vocab.token(id).map_or(0, <[u8]>::len)).fold(0, usize::saturating_add);
+        self.budget.charge(bytes, "the column of tokens")
+    }
+
+    /// Appends an added token that occurs in the text, and its columns.
+    pub(super) fn push_added(&mut self, id: u32, content: &str, span: Span) -> Result<(), EncodeError> {
+        if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
+            // Tokens that take white space may overlap, each with all of it.
+            self.budget.charge(content.len(), "the column of tokens")?;
+        }
+        push(&mut self.out.ids, id);
+        self.make_room(1);
         if self.columns.contains(Columns::TOKENS) {
             self.out.tokens.push(content.to_owned());
         }
@@ -116,46 +149,73 @@ impl Row<'_> {
             margins.push(Margins::of(content));
         }
         self.end_word(1);
+        Ok(())
     }
 
-    /// The columns of a word whose ids were just pushed.
-    pub(super) fn push_columns(&mut self, source: &Source<'_>, word: Span, symbols: &[Symbol], tokenizer: &Tokenizer) {
-        let token = |symbol: &Symbol| tokenizer.model_token(symbol.id).unwrap_or_default();
+    /// Appends the columns of a word whose ids were just appended.
+    pub(super) fn push_columns(
+        &mut self,
+        input: &ModelInput<'_>,
+        word: Span,
+        symbols: &[Symbol],
+    ) -> Result<(), EncodeError> {
+        let tokenizer = input.tokenizer;
+        self.charge_tokens(symbols.iter().map(|symbol| symbol.id), tokenizer)?;
+        self.make_room(symbols.len());
+        let places = || {
+            let mut place = (word.start as usize, word.start as usize);
+            symbols.iter().map(move |symbol| {
+                if symbol.len != Symbol::SAME {
+                    place = (place.1, place.1 + symbol.len as usize);
+                }
+                (symbol.id, place)
+            })
+        };
+        let token = |(id, (start, end)): (u32, (usize, usize))| {
+            let text = input.text.get(start..end);
+            let unknown = text.and_then(|text| tokenizer.model.unknown_text(id, text));
+            unknown.or_else(|| tokenizer.model_token(id)).unwrap_or_default()
+        };
         if self.columns.contains(Columns::TOKENS) {
-            self.out.tokens.extend(symbols.iter().map(token).map(Cow::into_owned));
+            self.out.tokens.extend(places().map(token).map(Cow::into_owned));
         }
         if let Some(converter) = &mut self.converter {
-            let mut start = word.start as usize;
-            for symbol in symbols {
-                let end = start + symbol.len as usize;
-                self.out.offsets.push(converter.convert(source.original_span(word, start, end, self.original)));
-                start = end;
+            for (_, (start, end)) in places() {
+                self.out.offsets.push(converter.convert(input.original_span(word, start, end, self.original)));
             }
         }
         if let Some(margins) = &mut self.margins {
-            margins.extend(symbols.iter().map(|symbol| Margins::of(&token(symbol))));
+            margins.extend(places().map(|place| Margins::of(&token(place))));
         }
         self.end_word(symbols.len());
+        Ok(())
     }
 
-    /// The columns of adjacent words whose ids, from `first` on, were just pushed. The words start at `start` and end at
-    /// `ends`, and are covered by their tokens, whose lengths are those of the ids.
+    /// Appends the columns of adjacent words whose ids, from index `first` on, were just appended. The
+    /// first word starts at `start`, word `i` ends at `ends[i]`. The tokens cover all bytes of the
+    /// words, and each has the length of its id's token.
     pub(super) fn push_words(
         &mut self,
-        source: &Source<'_>,
+        input: &ModelInput<'_>,
         start: u32,
         ends: &[u32],
         first: usize,
-        starts_word: &impl Fn(usize) -> bool,
-        tokenizer: &Tokenizer,
-    ) {
-        let Some(&end) = ends.last() else { return };
+        splitter: &impl WordSplitter,
+    ) -> Result<(), EncodeError> {
+        let Some(&end) = ends.last() else { return Ok(()) };
+        if self.columns.contains(Columns::TOKENS) || self.margins.is_some() {
+            let made = std::mem::take(&mut self.out.ids);
+            let charged = self.charge_tokens(made[first..].iter().copied(), input.tokenizer);
+            self.out.ids = made;
+            charged?;
+        }
+        self.make_room(self.out.ids.len() - first);
         let Encoding { ids, offsets, tokens, word_ids, .. } = &mut *self.out;
         let ids = &ids[first..];
-        let token = |id: u32| tokenizer.model_token(id).unwrap_or_default();
-        // Iterators that know their length, so that lists make room once and not for every token.
-        let lens = || ids.iter().map(|&id| tokenizer.token_len(id));
-        let places = || {
+        let token = |id: u32| input.tokenizer.model_token(id).unwrap_or_default();
+        // Iterators of known length, so that a list reserves its capacity once.
+        let lens = || ids.iter().map(|&id| input.tokenizer.token_len(id));
+        let ranges = || {
             let mut end = start as usize;
             lens().map(move |len| {
                 let start = end;
@@ -166,32 +226,42 @@ impl Row<'_> {
         if self.columns.contains(Columns::TOKENS) {
             tokens.extend(ids.iter().map(|&id| token(id).into_owned()));
         }
-        match &mut self.converter {
-            Some(converter) if source.origins.is_none() => {
-                converter.extend(offsets, source.base + start as usize, source.base + end as usize, lens());
+        match (&mut self.converter, input.origins) {
+            (Some(converter), Origins::Unchanged(base)) => {
+                converter.extend(offsets, base + start as usize, base + end as usize, lens());
             }
-            Some(converter) => {
+            (Some(converter), Origins::Spans(_)) => {
                 let all = Span { start, end };
-                let origin = |(start, end)| converter.convert(source.original_span(all, start, end, self.original));
-                offsets.extend(places().map(origin));
+                let origin = |(start, end)| converter.convert(input.original_span(all, start, end, self.original));
+                offsets.extend(ranges().map(origin));
             }
-            None => {}
+            (Some(converter), Origins::Words(words, base)) => {
+                let mut word = words.word_at(start);
+                let origin = |(start, end): (usize, usize)| {
+                    while words.ends()[word] as usize <= start {
+                        word += 1;
+                    }
+                    converter.convert(words.origin_in(word, start, end).map(|at| at + base as u32))
+                };
+                offsets.extend(ranges().map(origin));
+            }
+            (None, _) => {}
         }
         if let Some(margins) = &mut self.margins {
-            let text = source.text.as_bytes();
-            match tokenizer.token_form {
+            let text = input.text.as_bytes();
+            match input.tokenizer.token_form {
                 TokenForm::Printable => {
-                    margins.extend(places().map(|(start, end)| Margins::of_bytes(&text[start..end])))
+                    margins.extend(ranges().map(|(start, end)| Margins::of_bytes(&text[start..end])))
                 }
                 TokenForm::Text | TokenForm::Ranks => margins.extend(ids.iter().map(|&id| Margins::of(&token(id)))),
             }
         }
         if self.columns.contains(Columns::WORD_IDS) {
             let (mut number, mut ends, mut word_end) = (0, ends.iter(), start as usize);
-            word_ids.extend(places().map(|(start, _)| {
+            word_ids.extend(ranges().map(|(start, _)| {
                 if start == word_end {
                     word_end = ends.next().map_or(0, |&end| end as usize);
-                    if !starts_word(start) {
+                    if !splitter.starts_word(input.text, start) {
                         self.words.continue_word();
                     }
                     number = self.words.take();
@@ -199,8 +269,18 @@ impl Row<'_> {
                 number
             }));
         }
+        Ok(())
     }
 
+    /// Makes room in each column that is wanted, so that the loops that fill them only write. A failure unwinds.
+    fn make_room(&mut self, tokens: usize) {
+        self.out.grow_columns(tokens, self.columns);
+        if let Some(margins) = &mut self.margins {
+            margins.grow(tokens);
+        }
+    }
+
+    /// Numbers the tokens of a word.
     fn end_word(&mut self, tokens: usize) {
         let number = self.words.take();
         if self.columns.contains(Columns::WORD_IDS) {
@@ -209,20 +289,23 @@ impl Row<'_> {
     }
 }
 
-impl Source<'_> {
-    /// What `start..end` of the text stands for in the original, in whole characters.
+impl ModelInput<'_> {
+    /// The span of the original, in whole characters, that `start..end` of the text came from. The
+    /// range is a token of `word`.
     fn original_span(&self, word: Span, start: usize, end: usize, original: &str) -> [u32; 2] {
         if end > word.end as usize || start >= end {
-            // Byte fallback of a character with its `end_of_word_suffix` makes tokens that stand for no text. The
-            // reference gives them their places within the word, as if it went on.
+            // Byte fallback of a character with its `end_of_word_suffix` yields tokens without text.
+            // As in the reference they have the offsets that they would have in a longer word,
+            // counted from its start.
             return [start as u32 - word.start, end as u32 - word.start];
         }
         match self.origins {
-            Some(origins) => [origins[start].start, origins[end - 1].end],
-            None => {
-                let floor = original.floor_char_boundary(self.base + start);
-                [floor as u32, original.ceil_char_boundary(self.base + end) as u32]
+            Origins::Spans(origins) => [origins[start].start, origins[end - 1].end],
+            Origins::Unchanged(base) => {
+                let floor = original.floor_char_boundary(base + start);
+                [floor as u32, original.ceil_char_boundary(base + end) as u32]
             }
+            Origins::Words(words, base) => words.origin(start, end).map(|at| at + base as u32),
         }
     }
 }

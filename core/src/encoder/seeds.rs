@@ -1,17 +1,17 @@
 //! What a word cache knows before there was a text: short tokens that, as words, become themselves.
 
-use crate::bpe::Bpe;
-use crate::bpe::word_cache::key::{self, Key, MAX_SHORT_LEN, is_short};
 use crate::byte_level;
+use crate::model::Model;
 use crate::tokenizer::TokenForm;
 use crate::vocab::Vocab;
+use crate::word_key::{self, Key, MAX_SHORT_LEN, is_short};
 
 /// See the module.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seeds<'a> {
     vocab: &'a Vocab,
     form: TokenForm,
-    bpe: &'a Bpe,
+    model: &'a Model,
 }
 
 impl<'a> Seeds<'a> {
@@ -19,8 +19,8 @@ impl<'a> Seeds<'a> {
     /// of 128,000 were no better: then there is less room for the words that texts have beside them.
     const MAX_TOKENS: usize = 50_000;
 
-    pub(crate) fn new(vocab: &'a Vocab, form: TokenForm, bpe: &'a Bpe) -> Self {
-        Self { vocab, form, bpe }
+    pub(crate) fn new(vocab: &'a Vocab, form: TokenForm, model: &'a Model) -> Self {
+        Self { vocab, form, model }
     }
 
     /// The short tokens that a cache may know: the keys of the bytes that the model sees, and the ids.
@@ -30,26 +30,26 @@ impl<'a> Seeds<'a> {
 
     /// The words with their ids.
     pub(crate) fn words(self) -> impl Iterator<Item = (Key, u32)> + 'a {
-        Self::candidates(self.vocab, self.form).filter(move |&(_, id)| self.bpe.is_self_token(id))
+        Self::candidates(self.vocab, self.form).filter(move |&(key, id)| self.model.keeps_whole(id, key))
     }
 
     /// No more than so many words.
     pub(crate) fn len(&self) -> usize {
-        if self.bpe.has_self_tokens() { self.vocab.len().min(Self::MAX_TOKENS) } else { 0 }
+        if self.model.has_self_tokens() { self.vocab.len().min(Self::MAX_TOKENS) } else { 0 }
     }
 }
 
 /// The key of a token's bytes as the model sees them, unless they are too many.
 fn key(token: &[u8], form: TokenForm) -> Option<Key> {
     let key = match form {
-        TokenForm::Text | TokenForm::Ranks => key::of_word(token),
+        TokenForm::Text | TokenForm::Ranks => word_key::of_word(token),
         TokenForm::Printable => {
             let (mut bytes, mut len) = ([0; MAX_SHORT_LEN + 1], 0);
             for byte in byte_level::bytes(token) {
                 *bytes[..MAX_SHORT_LEN].get_mut(len)? = byte?;
                 len += 1;
             }
-            key::of_range(&bytes, 0, len as u32)
+            word_key::of_range(&bytes, 0, len as u32)
         }
     };
     is_short(key).then_some(key)
@@ -59,7 +59,7 @@ fn key(token: &[u8], form: TokenForm) -> Option<Key> {
 mod tests {
     use super::*;
     use crate::batch::{RunOptions, count_batch};
-    use crate::bpe::MergeScratch;
+    use crate::model::ModelScratch;
     use crate::tokenizer::{EncodeOptions, Tokenizer};
     use serde_json::{Map, Value, json};
 
@@ -78,14 +78,14 @@ mod tests {
     }
 
     fn words(tokenizer: &Tokenizer) -> Vec<(Key, u32)> {
-        let seeds = Seeds::new(&tokenizer.vocab, tokenizer.token_form, &tokenizer.bpe);
+        let seeds = Seeds::new(&tokenizer.vocab, tokenizer.token_form, &tokenizer.model);
         let words: Vec<_> = seeds.words().collect();
         assert!(words.len() <= seeds.len());
         for &(key, id) in &words {
             let (bytes, mut symbols) = (key.to_le_bytes(), vec![]);
             tokenizer
-                .bpe
-                .tokenize(key::word(&bytes), key, &mut MergeScratch::default(), &mut symbols)
+                .model
+                .tokenize(word_key::word(&bytes), key, &mut ModelScratch::default(), &mut symbols)
                 .expect("bytes are tokens");
             assert_eq!(symbols.iter().map(|symbol| symbol.id).collect::<Vec<_>>(), [id], "{bytes:?}");
         }
@@ -95,11 +95,11 @@ mod tests {
     #[test]
     fn they_are_the_short_tokens_that_become_themselves() {
         let merged = file(&json!({}));
-        let of = |token: &[u8]| (key::of_word(token), merged.vocab.id(token).expect("a token"));
+        let of = |token: &[u8]| (word_key::of_word(token), merged.vocab.id(token).expect("a token"));
         let known = words(&merged);
         assert_eq!(known.len(), 256 + 6, "neither the long one nor the one that falls apart");
         assert!(known.contains(&of(b"cde")) && !known.contains(&of(b"abc")));
-        assert!(known.iter().any(|&(key, _)| key == key::of_word(b" de")), "not its printable form");
+        assert!(known.iter().any(|&(key, _)| key == word_key::of_word(b" de")), "not its printable form");
         let whole = words(&file(&json!({"ignore_merges": true})));
         assert_eq!(whole.len(), 256 + 7);
     }
@@ -117,7 +117,7 @@ mod tests {
         count("ab de cde abc");
         assert_eq!(tokenizer.cache_counts(), (2, 2), "ab and \" de\" are; \" cde\" and \" abc\" are no tokens");
         // While another text has that encoder.
-        tokenizer.with_encoder(|_| count("ab de"));
+        tokenizer.lend_encoder(|_| count("ab de"));
         assert_eq!(tokenizer.cache_counts(), (2, 4));
     }
 
@@ -129,9 +129,9 @@ mod tests {
             let made = tokenizer.cache_counts();
             // The encoder of the file is somebody else's, so that there is another one.
             tokenizer
-                .with_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
+                .lend_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
                 .expect("a text");
-            tokenizer.with_encoder(|_| tokenizer.cache_counts().1 - made.1)
+            tokenizer.lend_encoder(|_| tokenizer.cache_counts().1 - made.1)
         };
         assert_eq!(counts("ab de"), 2);
         assert_eq!(counts(&" de".repeat(1 << 17)), 0);

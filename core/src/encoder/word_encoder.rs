@@ -1,331 +1,333 @@
-//! The model's part of encoding: words to ids, from the cache or by merging. Most of the time of encoding is spent here.
+//! The model stage: words become ids, from the word cache or by merging. Encoding spends most of its
+//! time here.
 
-use std::ops::Range;
-
-#[cfg(target_arch = "x86_64")]
 use super::miss_batch::MissBatcher;
-use super::row::{Row, Source};
-use crate::bpe::word_cache::MAX_IDS;
-use crate::bpe::word_cache::Probes;
-use crate::bpe::word_cache::key::{self, Key};
-use crate::bpe::{MergeScratch, Spaces, SplitPoints, Symbol, WordCache};
+use super::row::{ModelInput, Origins, Row};
+use crate::bpe::word_cache::{Hit, MergeWord, Probes, WordWindow};
+use crate::bpe::{Bpe, Spaces, Symbol, WordCache};
 use crate::encoding::Columns;
 use crate::error::EncodeError;
+use crate::memory::Grow;
+use crate::memory::fallible::checkpoint;
+use crate::model::ModelScratch;
 use crate::pretokenizer::scanner::{Scanner, WORDS_AT_A_TIME};
-use crate::simd::append::Appender;
+use crate::segmenter::SegmentedWords;
 use crate::simd::{self, Simd};
 use crate::span::Span;
 use crate::tokenizer::Tokenizer;
+use crate::word_key::{self, Key};
 
-/// The state of the model's part.
+/// The state of the model stage.
 #[derive(Debug)]
 pub(super) struct WordEncoder {
     pub(super) cache: WordCache,
-    pub(super) scratch: MergeScratch,
-    symbols: Vec<Symbol>,
-    /// Where the words end that a scanner handed over last,
-    ends: Vec<u32>,
-    /// and where they would be in the cache.
-    probes: Probes,
-    #[cfg(target_arch = "x86_64")]
+    pub(super) scratch: ModelScratch,
     pub(super) miss_batcher: MissBatcher,
+    /// The tokens of the word that was merged last.
+    symbols: Vec<Symbol>,
+    /// Where the words of the current window end.
+    ends: Vec<u32>,
+    probes: Probes,
 }
 
-/// So many words at most have room made for their ids together.
-const RESERVED_WORDS: usize = 32;
+/// When columns are wanted, they are written for this many words at once.
+const COLUMN_WORDS: usize = 32;
 
-/// Adjacent words of a text, whose cache lines were asked for.
-pub(super) struct WordWindow<'a> {
-    pub(super) text: &'a [u8],
-    start: u32,
-    pub(super) ends: &'a [u32],
-    pub(super) probes: &'a Probes,
+/// Finds the words of a text, in order.
+pub(super) trait WordSplitter {
+    /// Appends to `ends` where words end, the first of which starts at byte `at`. Returns where the
+    /// next word starts. Fills `ends` up to its capacity at most.
+    fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize;
+
+    /// Whether a word starts at byte `at`, or else a further piece of a word.
+    fn starts_word(&self, text: &str, at: usize) -> bool;
 }
 
-impl WordWindow<'_> {
+impl WordSplitter for Scanner {
     #[inline(always)]
-    pub(super) fn span(&self, at: usize) -> Span {
-        Span { start: if at == 0 { self.start } else { self.ends[at - 1] }, end: self.ends[at] }
+    fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
+        self.scan(text, at, ends)
     }
+
+    #[inline(always)]
+    fn starts_word(&self, _text: &str, _at: usize) -> bool {
+        true
+    }
+}
+
+/// The whole words of a window that is not split any further.
+struct WholeWords;
+
+impl WordSplitter for WholeWords {
+    fn next_words(&self, text: &str, _at: usize, _ends: &mut Vec<u32>) -> usize {
+        text.len()
+    }
+
+    #[inline(always)]
+    fn starts_word(&self, _text: &str, _at: usize) -> bool {
+        true
+    }
+}
+
+/// The pieces of words that a model's split points allow to encode on their own.
+pub(super) struct Pieces<'a> {
+    /// A model with split points.
+    pub(super) bpe: &'a Bpe,
+    /// Where the first piece starts.
+    pub(super) start: usize,
+    /// If set, the pieces are of several words, and the first piece continues a word. Otherwise all
+    /// pieces are of one word, which starts at `start`.
+    pub(super) spaces: Option<Spaces>,
+}
+
+impl WordSplitter for Pieces<'_> {
+    #[inline(always)]
+    fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
+        let split_points = self.bpe.split_points.as_ref().expect("only words of a model with split points are cut");
+        split_points.split(&self.bpe.alphabet, text, at, ends)
+    }
+
+    #[inline(always)]
+    fn starts_word(&self, text: &str, at: usize) -> bool {
+        match self.spaces {
+            Some(Spaces { mark, start_words }) => start_words && text[at..].starts_with([' ', mark]),
+            None => at == self.start,
+        }
+    }
+}
+
+/// Merges the words that the cache misses.
+struct Merger<'a> {
+    tokenizer: &'a Tokenizer,
+    scratch: &'a mut ModelScratch,
+    symbols: &'a mut Vec<Symbol>,
+}
+
+impl MergeWord for Merger<'_> {
+    type Error = EncodeError;
+
+    fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], Hit), EncodeError> {
+        let Self { tokenizer, scratch, symbols } = self;
+        symbols.clear();
+        tokenizer.model.tokenize(word, key, scratch, symbols)?;
+        let lengths_vary = tokenizer.model.lengths_vary() && lengths_vary(tokenizer, word, symbols);
+        Ok((symbols, Hit { lengths_vary }))
+    }
+}
+
+/// Whether a symbol has another length than its token, or a byte of the word is in no symbol.
+fn lengths_vary(tokenizer: &Tokenizer, word: &[u8], symbols: &[Symbol]) -> bool {
+    let mut covered = 0;
+    let varies = symbols.iter().any(|symbol| {
+        covered += symbol.len as usize;
+        tokenizer.token_len(symbol.id) != symbol.len || tokenizer.model.is_stand_in(symbol.id)
+    });
+    varies || covered != word.len()
 }
 
 impl WordEncoder {
     pub(super) fn new(cache_bytes: usize, seed: u64) -> Self {
         Self {
             cache: WordCache::new(cache_bytes),
-            scratch: MergeScratch::with_seed(seed),
+            scratch: ModelScratch::with_seed(seed),
+            miss_batcher: MissBatcher::new(Simd::best()),
             symbols: Vec::new(),
             ends: Vec::with_capacity(WORDS_AT_A_TIME),
             probes: Probes::default(),
-            #[cfg(target_arch = "x86_64")]
-            miss_batcher: MissBatcher::default(),
         }
     }
 
-    /// Every word that `scanner` finds.
-    pub(super) fn encode_scanned(
+    /// Encodes the words of a text from byte `at` on.
+    pub(super) fn encode(
         &mut self,
-        tokenizer: &Tokenizer,
-        scanner: Scanner,
-        source: &Source<'_>,
-        row: &mut Row<'_>,
-    ) -> Result<(), EncodeError> {
-        let text = source.text;
-        simd::dispatch(
-            #[inline(always)]
-            || {
-                self.encode_words(
-                    tokenizer,
-                    source,
-                    0,
-                    #[inline(always)]
-                    |at, ends| scanner.scan(text, at, ends),
-                    |_| true,
-                    row,
-                )
-            },
-        )
-    }
-
-    /// The text from byte `at` on, in the pieces that `split_points` allows. They are of one word, which starts at `at`; or, with
-    /// `spaces`, of the word before, and of those that start behind it.
-    pub(super) fn encode_pieces(
-        &mut self,
-        tokenizer: &Tokenizer,
-        split_points: &SplitPoints,
-        source: &Source<'_>,
+        input: &ModelInput<'_>,
         at: usize,
-        spaces: Option<Spaces>,
+        splitter: &impl WordSplitter,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        let text = source.text;
-        let starts_word = |start: usize| match spaces {
-            Some(Spaces { mark, start_words }) => start_words && text[start..].starts_with([' ', mark]),
-            None => start == at,
-        };
-        let alphabet = &tokenizer.bpe.alphabet;
         simd::dispatch(
             #[inline(always)]
-            || {
-                self.encode_words(
-                    tokenizer,
-                    source,
-                    at,
-                    #[inline(always)]
-                    |at, ends| split_points.split(alphabet, text, at, ends),
-                    starts_word,
-                    row,
-                )
-            },
+            || self.encode_words(input, at, splitter, row),
         )
     }
 
-    /// Words or pieces of them from byte `at` of the text on. `next` appends to a list where some of them end, and tells
-    /// where the one behind those starts; `starts_word` whether a piece is the first of its word.
+    /// Encodes the words that a segmenter wrote from byte `base` of the original on.
+    pub(super) fn encode_segmented(
+        &mut self,
+        tokenizer: &Tokenizer,
+        words: &SegmentedWords,
+        base: usize,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        simd::dispatch(
+            #[inline(always)]
+            || self.encode_segmented_inline(tokenizer, words, base, row),
+        )
+    }
+
+    #[inline(always)]
+    fn encode_segmented_inline(
+        &mut self,
+        tokenizer: &Tokenizer,
+        words: &SegmentedWords,
+        base: usize,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let ends = words.ends();
+        if ends.is_empty() {
+            return Ok(());
+        }
+        let mut probes = std::mem::take(&mut self.probes);
+        let uses_cache = self.uses_cache(tokenizer);
+        let result = if uses_cache && row.columns == Columns::NONE {
+            let window = self.cache.probe(words.padded_bytes(), 0, ends, &mut probes);
+            self.push_ids(tokenizer, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
+        } else {
+            let text = simdutf8::basic::from_utf8(words.bytes()).expect("a segmenter writes characters");
+            let input = ModelInput { tokenizer, text, origins: Origins::Words(words, base) };
+            if uses_cache {
+                let window = self.cache.probe(words.padded_bytes(), 0, ends, &mut probes);
+                self.push_tokens(&input, &window, &WholeWords, row)
+            } else {
+                self.push_tokens_scalar(&input, 0, ends, &WholeWords, row)
+            }
+        };
+        self.probes = probes;
+        result
+    }
+
+    /// [`Self::encode`], compiled for the instruction set in use.
     #[inline(always)]
     fn encode_words(
         &mut self,
-        tokenizer: &Tokenizer,
-        source: &Source<'_>,
-        at: usize,
-        next: impl Fn(usize, &mut Vec<u32>) -> usize,
-        starts_word: impl Fn(usize) -> bool,
+        input: &ModelInput<'_>,
+        mut at: usize,
+        splitter: &impl WordSplitter,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let (mut ends, mut probes) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.probes));
-        let together = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
+        let uses_cache = self.uses_cache(input.tokenizer);
         let ids_only = row.columns == Columns::NONE;
-        let mut at = at;
         let mut result = Ok(());
-        while at < source.text.len() && result.is_ok() && row.wants_more() {
+        while at < input.text.len() && result.is_ok() && row.wants_more() {
+            checkpoint();
             let start = at as u32;
             ends.clear();
-            at = next(at, &mut ends);
-            if !together {
-                result = self.push_tokens_scalar(tokenizer, source, start, &ends, &starts_word, row);
+            at = splitter.next_words(input.text, at, &mut ends);
+            if !uses_cache {
+                result = self.push_tokens_scalar(input, start, &ends, splitter, row);
                 continue;
             }
-            self.cache.prefetch(source.text.as_bytes(), start, &ends, &mut probes);
-            let window = WordWindow { text: source.text.as_bytes(), start, ends: &ends, probes: &probes };
-            #[cfg(target_arch = "x86_64")]
-            self.merge_misses(tokenizer, Simd::best(), &window);
+            let window = self.cache.probe(input.text.as_bytes(), start, &ends, &mut probes);
+            if let Some(bpe) = input.tokenizer.model.bpe() {
+                self.miss_batcher.merge_misses(&mut self.cache, bpe, &window);
+            }
             result = if ids_only {
-                self.push_ids(tokenizer, &window, 0..ends.len(), &mut row.out.ids).map(|_| ())
+                self.push_ids(input.tokenizer, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
             } else {
-                self.push_tokens(tokenizer, source, &window, &starts_word, row)
+                self.push_tokens(input, &window, splitter, row)
             };
         }
         (self.ends, self.probes) = (ends, probes);
         result
     }
 
-    /// The words of a window with the columns of their tokens.
-    #[inline(always)]
-    fn push_tokens(
-        &mut self,
-        tokenizer: &Tokenizer,
-        source: &Source<'_>,
-        window: &WordWindow<'_>,
-        starts_word: &impl Fn(usize) -> bool,
-        row: &mut Row<'_>,
-    ) -> Result<(), EncodeError> {
-        for at in (0..window.ends.len()).step_by(RESERVED_WORDS) {
-            let words = at..window.ends.len().min(at + RESERVED_WORDS);
-            let (start, ends) = (window.span(at).start, &window.ends[words.clone()]);
-            let first = row.out.ids.len();
-            if self.push_ids(tokenizer, window, words, &mut row.out.ids)? {
-                row.push_words(source, start, ends, first, starts_word, tokenizer);
-            } else {
-                row.out.ids.truncate(first);
-                self.push_tokens_scalar(tokenizer, source, start, ends, starts_word, row)?;
-            }
-        }
-        Ok(())
+    fn uses_cache(&self, tokenizer: &Tokenizer) -> bool {
+        self.cache.is_on() && tokenizer.model.is_deterministic()
     }
 
-    /// The same, slower: what [`Self::push_tokens`] does where ids alone do not tell the places of tokens.
-    fn push_tokens_scalar(
-        &mut self,
-        tokenizer: &Tokenizer,
-        source: &Source<'_>,
-        start: u32,
-        ends: &[u32],
-        starts_word: &impl Fn(usize) -> bool,
-        row: &mut Row<'_>,
-    ) -> Result<(), EncodeError> {
-        let starts = std::iter::once(&start).chain(ends);
-        starts.zip(ends).try_for_each(|(&start, &end)| {
-            if !starts_word(start as usize) {
-                row.words.continue_word();
-            }
-            self.encode_word(tokenizer, source, Span { start, end }, row)
-        })
-    }
-
-    /// The ids of words of a window. The answer is whether the ids alone tell how long each token is.
+    /// Appends the ids of words of a window.
     #[inline(always)]
     fn push_ids(
         &mut self,
         tokenizer: &Tokenizer,
         window: &WordWindow<'_>,
-        words: Range<usize>,
+        words: std::ops::Range<usize>,
         ids: &mut Vec<u32>,
-    ) -> Result<bool, EncodeError> {
-        let (mut lengths_vary, simd) = (false, Simd::best());
-        self.cache.count_lookups(words.len());
-        let mut at = words.start;
-        while at < words.end {
-            // Known words up to one that is not.
-            let some = at..words.end.min(at + RESERVED_WORDS);
-            let mut end = Appender::new(ids, some.len() * MAX_IDS, simd);
-            let known = self.cache.lookup().append_hits(window.probes, some.clone(), &mut end);
-            drop(end);
-            lengths_vary |= known.lengths_vary;
-            self.cache.promote(window.probes, at, &known);
-            at += known.words;
-            if at < some.end {
-                let span = window.span(at);
-                lengths_vary |= self.push_missed(tokenizer, window.text, span, window.probes.key(at), ids)?;
-                at += 1;
-            }
-        }
-        Ok(!lengths_vary)
+    ) -> Result<Hit, EncodeError> {
+        let Self { cache, scratch, symbols, .. } = self;
+        cache.append_words(window, words, ids, &mut Merger { tokenizer, scratch, symbols })
     }
 
-    /// The ids of a word that is long, or not in the cache. The answer is whether lengths vary in it.
-    #[cold]
-    fn push_missed(
+    /// Appends the ids of a window's words, and their tokens' columns.
+    #[inline(always)]
+    fn push_tokens(
         &mut self,
-        tokenizer: &Tokenizer,
-        text: &[u8],
-        span: Span,
-        key: Key,
-        ids: &mut Vec<u32>,
-    ) -> Result<bool, EncodeError> {
-        self.cache.prefetch_victim(key);
-        if let Some(hit) = self.cache.lookup_slow(&text[span.range()], key, ids) {
-            return Ok(hit.lengths_vary);
-        }
-        self.symbols.clear();
-        self.merge_and_insert(tokenizer, text, span, key, true, ids)
-    }
-
-    /// One word: its ids, from the cache or the model, and what else is wanted of them.
-    #[inline]
-    pub(super) fn encode_word(
-        &mut self,
-        tokenizer: &Tokenizer,
-        source: &Source<'_>,
-        span: Span,
+        input: &ModelInput<'_>,
+        window: &WordWindow<'_>,
+        splitter: &impl WordSplitter,
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
-        let first = row.out.ids.len();
-        let known = self.push_word_ids(tokenizer, source.text.as_bytes(), span, &mut row.out.ids)?;
-        if row.columns != Columns::NONE {
-            if !known {
-                // Ids came from the cache but do not tell the lengths, or the cache was not asked.
-                self.symbols.clear();
-                let word = &source.text.as_bytes()[span.range()];
-                tokenizer.bpe.tokenize(word, key::of_word(word), &mut self.scratch, &mut self.symbols)?;
-            } else if self.symbols.is_empty() {
-                let len = |&id: &u32| Symbol { id, len: tokenizer.token_len(id) };
-                self.symbols.extend(row.out.ids[first..].iter().map(len));
+        for at in (0..window.len()).step_by(COLUMN_WORDS) {
+            let words = at..window.len().min(at + COLUMN_WORDS);
+            let (start, ends) = (window.span(at).start, &window.ends()[words.clone()]);
+            let first = row.out.ids.len();
+            if self.push_ids(input.tokenizer, window, words, &mut row.out.ids)?.lengths_vary {
+                // The ids do not tell the offsets of the tokens, so all words are encoded again.
+                row.out.ids.truncate(first);
+                self.push_tokens_scalar(input, start, ends, splitter, row)?;
+            } else {
+                row.push_words(input, start, ends, first, splitter)?;
             }
-            row.push_columns(source, span, &self.symbols, tokenizer);
         }
         Ok(())
     }
 
-    /// Appends a word's ids. Afterwards `symbols` holds the word's symbols if the model was asked and is empty if not;
-    /// the answer is whether the symbols, or else the ids alone, tell how long each token is.
-    #[inline]
-    fn push_word_ids(
+    /// The words that start at `start` and end at `ends`, one by one. Needed where there is no cache,
+    /// or where ids do not tell the offsets of tokens; and the twin of the faster ways.
+    fn push_tokens_scalar(
         &mut self,
-        tokenizer: &Tokenizer,
-        text: &[u8],
+        input: &ModelInput<'_>,
+        start: u32,
+        ends: &[u32],
+        splitter: &impl WordSplitter,
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let starts = std::iter::once(&start).chain(ends);
+        starts.zip(ends).try_for_each(|(&start, &end)| {
+            if !splitter.starts_word(input.text, start as usize) {
+                row.words.continue_word();
+            }
+            self.encode_word(input, Span { start, end }, row)
+        })
+    }
+
+    /// Appends the ids of one word, and their columns.
+    #[inline]
+    pub(super) fn encode_word(
+        &mut self,
+        input: &ModelInput<'_>,
         span: Span,
-        ids: &mut Vec<u32>,
-    ) -> Result<bool, EncodeError> {
-        self.symbols.clear();
-        let key = key::of_range(text, span.start, span.end);
-        let use_cache = self.cache.is_on() && tokenizer.bpe.dropout.is_none();
-        if use_cache {
-            self.cache.count_lookups(1);
-            if let Some(hit) = self.cache.append_ids(&text[span.range()], key, ids) {
-                return Ok(!hit.lengths_vary);
+        row: &mut Row<'_>,
+    ) -> Result<(), EncodeError> {
+        let word = &input.text.as_bytes()[span.range()];
+        let key = word_key::of_range(input.text.as_bytes(), span.start, span.end);
+        let first = row.out.ids.len();
+        let uses_cache = self.uses_cache(input.tokenizer);
+        let Self { cache, scratch, symbols, .. } = self;
+        let mut merger = Merger { tokenizer: input.tokenizer, scratch, symbols };
+        let hit = if uses_cache {
+            cache.append_word(word, key, &mut row.out.ids, &mut merger)?
+        } else {
+            let (symbols, _) = merger.merge(word, key)?;
+            row.out.ids.grow(symbols.len());
+            row.out.ids.extend(symbols.iter().map(|symbol| symbol.id));
+            None
+        };
+        if row.columns == Columns::NONE {
+            return Ok(());
+        }
+        match hit {
+            // `merger` has left the word's symbols.
+            None => {}
+            Some(Hit { lengths_vary: true }) => _ = merger.merge(word, key)?,
+            Some(Hit { lengths_vary: false }) => {
+                let symbol = |&id: &u32| Symbol { id, len: input.tokenizer.token_len(id) };
+                self.symbols.clear();
+                self.symbols.grow(row.out.ids.len() - first);
+                self.symbols.extend(row.out.ids[first..].iter().map(symbol));
             }
         }
-        self.merge_and_insert(tokenizer, text, span, key, use_cache, ids)?;
-        Ok(true)
-    }
-
-    /// Merges a word and appends its ids, and may remember them; the answer is whether lengths vary in it.
-    fn merge_and_insert(
-        &mut self,
-        tokenizer: &Tokenizer,
-        text: &[u8],
-        span: Span,
-        key: Key,
-        remember: bool,
-        ids: &mut Vec<u32>,
-    ) -> Result<bool, EncodeError> {
-        let word = &text[span.range()];
-        tokenizer.bpe.tokenize(word, key, &mut self.scratch, &mut self.symbols)?;
-        ids.extend(self.symbols.iter().map(|symbol| symbol.id));
-        let lengths_vary = tokenizer.bpe.lengths_vary() && self.lengths_vary(tokenizer, word);
-        if remember {
-            self.cache.insert(word, key, &self.symbols, lengths_vary);
-        }
-        Ok(lengths_vary)
-    }
-
-    /// Whether the symbols of a word are of other lengths than their tokens, or are not all of the word.
-    fn lengths_vary(&self, tokenizer: &Tokenizer, word: &[u8]) -> bool {
-        let mut covered = 0;
-        let varies = self.symbols.iter().any(|symbol| {
-            covered += symbol.len as usize;
-            tokenizer.token_len(symbol.id) != symbol.len
-        });
-        varies || covered != word.len()
+        row.push_columns(input, span, &self.symbols)
     }
 }

@@ -34,8 +34,33 @@ pub(crate) fn added(id: u32, content: &str, rstrip: bool, single_word: bool, nor
     json!({"id": id, "content": content, "lstrip": true, "rstrip": rstrip, "single_word": single_word, "normalized": normalized, "special": true})
 }
 
-/// With added tokens that take what stands beside them as far as texts can still be cut; and two rank files.
-pub(crate) static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| {
+/// A WordPiece or Unigram tokenizer of single characters, with components like those of BERT or
+/// XLM-R.
+fn of_characters(normalizer: &Value, pre_tokenizer: &Value, is_unigram: bool) -> Tokenizer {
+    let characters = "abcdefghijklmnopqrstuvwxyz▁<>|é12中字".chars().map(String::from);
+    let tokens: Vec<String> = ["[UNK]".to_owned()].into_iter().chain(characters).collect();
+    let model = if is_unigram {
+        let pieces: Vec<Value> = tokens.iter().map(|token| json!([token, -1.0])).collect();
+        json!({"type": "Unigram", "unk_id": 0, "vocab": pieces})
+    } else {
+        let continuing = tokens.iter().map(|token| format!("##{token}"));
+        let vocab: serde_json::Map<_, _> =
+            tokens.iter().cloned().chain(continuing).zip((0..).map(Value::from)).collect();
+        json!({
+            "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100, "vocab": vocab,
+        })
+    };
+    let file = json!({
+        "version": "1.0", "normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "model": model,
+        "added_tokens": [added(300, "<x>", false, false, false)],
+    });
+    Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("the file is sound")
+}
+
+/// With added tokens that take what stands beside them as far as texts can still be cut; two rank files; and two with
+/// segmenters.
+pub(crate) static TOKENIZERS: LazyLock<[Tokenizer; 5]> = LazyLock::new(|| {
     let ranks = |name: &str| {
         let path = format!("{}/../encodings/{name}.tiktoken", env!("CARGO_MANIFEST_DIR"));
         let ranks = std::fs::read(path).expect("the rank files are in the repository");
@@ -46,7 +71,14 @@ pub(crate) static TOKENIZERS: LazyLock<[Tokenizer; 3]> = LazyLock::new(|| {
         added(301, "word", false, true, false),
         added(302, "é", false, false, true),
     ]));
-    [own, ranks("r50k_base"), ranks("o200k_base")]
+    let bert = json!({
+        "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
+        "lowercase": true,
+    });
+    let metaspace = json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true});
+    let bert = of_characters(&bert, &json!({"type": "BertPreTokenizer"}), false);
+    let metaspace = of_characters(&Value::Null, &metaspace, true);
+    [own, ranks("r50k_base"), ranks("o200k_base"), bert, metaspace]
 });
 
 pub(crate) const PIECES: [&str; 24] = [

@@ -36,8 +36,11 @@ mod random {
         scanner: 150, 300;
         split_points: 200, 300;
         load: 300, 60;
+        models: 600, 300;
         decode: 400, 200;
         lengths: 3000, 100;
+        limits: 400, 160;
+        patterns: 600, 160;
         rows: 40, 200;
         parts: 150, 200;
         pool: 300, 900;

@@ -11,6 +11,7 @@ pub(crate) fn load(part: &Part<'_>) -> Result<Decoder, LoadError> {
     if part.is_null() {
         steps.push(Step::Spaces);
     } else {
+        part.check_components("the list of decoders", "decoders")?;
         push(part, &mut steps)?;
     }
     Ok(Decoder::new(steps))
@@ -85,7 +86,8 @@ mod tests {
 
     fn decoded(component: &Value, tokens: &[&str]) -> Result<String, LoadError> {
         let decoder = load(&Part::new(component, "decoder"))?;
-        Ok(decoder.text(tokens.iter().map(|token| token.as_bytes())).expect("no test token is hard"))
+        let budget = crate::budget::Budget::of_ids(tokens.len());
+        Ok(decoder.text(tokens.iter().map(|token| token.as_bytes()), budget).expect("no test token is hard"))
     }
 
     #[test]

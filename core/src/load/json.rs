@@ -14,6 +14,16 @@ pub(crate) struct Part<'a> {
 
 const NULL: Value = Value::Null;
 
+/// Components of a normalizer, a pre-tokenizer, a post-processor or a decoder. Each costs a pass over the text; real files
+/// have less than a hundred.
+const MOST_COMPONENTS: usize = 512;
+
+/// How many components a value is, sequences among them. JSON is not nested deep enough for this to go too deep.
+fn components(value: &Value, list: &str) -> usize {
+    let parts = value.get(list).and_then(Value::as_array);
+    1 + parts.map_or(0, |parts| parts.iter().map(|part| components(part, list)).sum())
+}
+
 impl<'a> Part<'a> {
     pub(crate) fn new(value: &'a Value, path: impl Into<String>) -> Self {
         Self { value, path: path.into() }
@@ -113,6 +123,15 @@ impl<'a> Part<'a> {
     pub(crate) fn items(&self) -> Result<Vec<Part<'a>>, LoadError> {
         let items = self.value.as_array().ok_or_else(|| self.wrong("a list"))?;
         Ok(items.iter().enumerate().map(|(at, value)| Part { value, path: format!("{}[{at}]", self.path) }).collect())
+    }
+
+    /// Fails if a component has too many within it. `list` is the field that a sequence has them in.
+    pub(crate) fn check_components(&self, what: &'static str, list: &str) -> Result<(), LoadError> {
+        let size = components(self.value, list);
+        if size > MOST_COMPONENTS {
+            return Err(LoadError::TooLarge { what, size: size as u64, limit: MOST_COMPONENTS as u64 });
+        }
+        Ok(())
     }
 
     /// A component of a type that is not known here.

@@ -6,9 +6,11 @@ use std::fmt;
 use super::model::{Text, put_aside};
 use crate::bpe::TokenTable;
 use crate::bpe::merges::{Merge, Merges};
-use crate::bpe::word_cache::key::{self, Key, is_short};
 use crate::error::LoadError;
+use crate::memory::Grow;
+use crate::memory::fallible::{push, push_str, with_room};
 use crate::vocab::Vocab;
+use crate::word_key::{self, Key, is_short};
 
 /// Takes merges one after the other, by their parts.
 pub(super) trait MergeSink {
@@ -50,18 +52,22 @@ impl MergeTexts {
                 size: index as u64,
                 limit: u64::from(Merges::NO_RANK - 1),
             })?;
-            Ok((id(left)?, id(right)?, Merge { rank, id: id(&[left, bare].concat())? }))
+            Ok::<_, LoadError>((id(left)?, id(right)?, Merge { rank, id: id(&[left, bare].concat())? }))
         };
-        self.iter().enumerate().map(pair).collect()
+        let mut pairs = with_room(self.ends.len())?;
+        for one in self.iter().enumerate() {
+            pairs.push(pair(one)?);
+        }
+        Ok(pairs)
     }
 }
 
 impl MergeSink for MergeTexts {
     fn push(&mut self, left: &str, right: &str) -> bool {
-        self.text.push_str(left);
+        push_str(&mut self.text, left);
         let middle = self.text.len();
-        self.text.push_str(right);
-        self.ends.push((middle, self.text.len()));
+        push_str(&mut self.text, right);
+        push(&mut self.ends, (middle, self.text.len()));
         true
     }
 
@@ -98,7 +104,8 @@ const TOGETHER: usize = 32;
 impl<'f> MergeIds<'f> {
     pub(super) fn new(vocab: &'f Vocab, prefix: &'f str) -> Self {
         let words = TokenTable::new(vocab.iter());
-        let (pairs, waiting) = (Vec::with_capacity(vocab.len()), Vec::with_capacity(TOGETHER));
+        let (mut pairs, waiting) = (vec![], Vec::with_capacity(TOGETHER));
+        pairs.grow(vocab.len());
         Self { vocab, prefix, words, pairs, waiting, last: 0 }
     }
 
@@ -110,9 +117,9 @@ impl<'f> MergeIds<'f> {
     /// Takes a merge, unless it is of what is not in the vocabulary.
     fn try_push(&mut self, left: &str, right: &str) -> Option<()> {
         let merge = Merge { rank: rank(self.pairs.len())?, id: self.joined(left, without(self.prefix, right)?)? };
-        let keys = [left, right].map(|part| key::of_word(part.as_bytes()));
+        let keys = [left, right].map(|part| word_key::of_word(part.as_bytes()));
         if keys.iter().all(|&key| is_short(key)) {
-            self.pairs.push((0, 0, merge));
+            push(&mut self.pairs, (0, 0, merge));
             self.waiting.extend(keys);
             return (self.waiting.len() < TOGETHER || self.look_up()).then_some(());
         }
@@ -121,7 +128,7 @@ impl<'f> MergeIds<'f> {
         if !self.look_up() {
             return None;
         }
-        self.pairs.push(pair);
+        push(&mut self.pairs, pair);
         Some(())
     }
 

@@ -1,5 +1,6 @@
 //! Files become tokenizers. Only constructors come here; nothing of it is used while encoding.
 
+pub(crate) mod bpe;
 pub(crate) mod decoder;
 pub(crate) mod encodings;
 pub(crate) mod json;
@@ -14,6 +15,7 @@ mod spaces;
 mod splits;
 pub(crate) mod tekken;
 pub(crate) mod tokenizer_json;
+mod vocabulary;
 
 use crate::error::LoadError;
 use crate::tokenizer::Tokenizer;

@@ -1,28 +1,54 @@
-//! The `model` of a tokenizer.json: vocabulary and merges, read without a tree of values.
+//! The `model` of a tokenizer.json: vocabulary, merges and scores, read without building a tree of
+//! values.
+//!
+//! Most files are read in one pass with the rest of the file, through the `Deserialize`
+//! implementation of [`Model`]. If that fails, [`parse`] reads the model again and reports what is
+//! wrong and where. It also determines the kind of a model without a `type`: the first of BPE,
+//! WordPiece, WordLevel and Unigram that loads, as in the reference.
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::json::Part;
 use super::merge_list::{MergeIds, MergeTexts, MergesSeed};
-use crate::bpe::alphabet::{CharacterIds, Characters, IdOf, Unknown, position};
+use super::vocabulary::{Entries, VocabSeed};
 use crate::bpe::merges::{Merge, Merges};
-use crate::bpe::{Alphabet, Bpe, Spaces, SplitPoints, TokenTable};
-use crate::byte_level;
-use crate::definition::ModelSettings;
-use crate::encoder::Seeds;
+use crate::definition::{BpeSettings, ModelSettings, UnigramSettings, WordLevelSettings, WordPieceSettings};
 use crate::error::LoadError;
-use crate::tokenizer::TokenForm;
-use crate::vocab::{Vocab, VocabBuilder};
+use crate::model::Tables;
+use crate::vocab::Vocab;
 
-/// The model as the file has it.
-#[derive(Debug, Default)]
+/// The kinds of models, in the order in which the reference tries them if the file does not name
+/// one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bpe,
+    WordPiece,
+    WordLevel,
+    Unigram,
+}
+
+const KINDS: [(&str, Kind); 4] =
+    [("BPE", Kind::Bpe), ("WordPiece", Kind::WordPiece), ("WordLevel", Kind::WordLevel), ("Unigram", Kind::Unigram)];
+
+/// The model as the file describes it.
+#[derive(Debug)]
 pub(crate) struct Model {
     vocab: Vocab,
-    merges: MergeList,
-    settings: ModelSettings,
+    body: Body,
+}
+
+/// The parts of a model apart from its vocabulary.
+#[derive(Debug)]
+enum Body {
+    Bpe(BpeSettings, MergeList),
+    WordPiece(WordPieceSettings),
+    Unigram(UnigramSettings, Vec<f64>),
+    WordLevel(WordLevelSettings),
 }
 
 /// The merges: as texts where they stand before what they are looked up in.
@@ -30,12 +56,6 @@ pub(crate) struct Model {
 enum MergeList {
     Texts(MergeTexts),
     Pairs(Vec<(u32, u32, Merge)>),
-}
-
-impl Default for MergeList {
-    fn default() -> Self {
-        Self::Texts(MergeTexts::default())
-    }
 }
 
 /// A string, which is the file's own where it has no escapes.
@@ -47,156 +67,223 @@ pub(crate) enum ModelError {
     Load(LoadError),
 }
 
-/// For a file that is read in one pass, which nearly all can be. An error says only that [`parse`] has to tell.
+/// For a file that is read in one pass, which nearly all can be. An error says only that [`parse`]
+/// has to tell.
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut found = Found { at_once: true, ..Found::default() };
         ModelSeed(&mut found).deserialize(deserializer)?;
-        found.finish().map_err(D::Error::custom)
+        let kind = match &found.kind {
+            Some(kind) => kind_of(kind),
+            // A model without a type and without merges can be of several kinds, which takes
+            // several passes.
+            None => found.merges.as_ref().map(|_| Kind::Bpe),
+        };
+        let kind = kind.ok_or_else(|| D::Error::custom("the kind of model is not known yet"))?;
+        found.finish(kind).map_err(D::Error::custom)
     }
+}
+
+fn kind_of(name: &Value) -> Option<Kind> {
+    KINDS.iter().find(|(known, _)| name == known).map(|&(_, kind)| kind)
 }
 
 /// The model of a file, whatever the order of its parts.
 pub(crate) fn parse(json: &str) -> Result<Model, ModelError> {
+    #[derive(Deserialize)]
+    struct Tag {
+        #[serde(default, rename = "type", deserialize_with = "present")]
+        kind: Option<Value>,
+    }
+    let tag: Tag = serde_json::from_str(json).map_err(ModelError::Json)?;
+    if let Some(kind) = tag.kind {
+        let unsupported = || {
+            let name = kind.as_str().map_or_else(|| kind.to_string(), str::to_owned);
+            ModelError::Load(LoadError::unsupported("model.type", name))
+        };
+        return parse_as(kind_of(&kind).ok_or_else(unsupported)?, json);
+    }
+    let mut refused = None;
+    for (_, kind) in KINDS {
+        match parse_as(kind, json) {
+            Ok(model) => return Ok(model),
+            Err(error) => drop(refused.get_or_insert(error)),
+        }
+    }
+    // Only BPE has merges, so its error is the one to report.
+    let is_bpe = serde_json::from_str::<Map<String, Value>>(json).is_ok_and(|model| model.contains_key("merges"));
+    Err(refused.filter(|_| is_bpe).unwrap_or_else(|| {
+        ModelError::Load(LoadError::shape("model", "\"type\" is missing, and it has the fields of no known model"))
+    }))
+}
+
+/// A field that is present, even if it is `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+fn parse_as(kind: Kind, json: &str) -> Result<Model, ModelError> {
     let mut found = Found::default();
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let parsed = ModelSeed(&mut found).deserialize(&mut deserializer);
     if let Some(error) = found.error.take() {
         return Err(ModelError::Load(error));
     }
-    parsed.map_err(ModelError::Json)?;
-    found.finish().map_err(ModelError::Load)
+    parsed.map_err(|error| match found.piece {
+        Some(piece) if error.is_data() => {
+            let text = error.to_string();
+            let message = text.split(" at line ").next().unwrap_or(&text);
+            ModelError::Load(LoadError::shape(format!("model.vocab[{piece}]"), message))
+        }
+        _ => ModelError::Json(error),
+    })?;
+    found.finish(kind).map_err(ModelError::Load)
 }
 
 /// What was found so far. Errors that serde cannot carry are put aside in `error`.
 #[derive(Default)]
 struct Found {
-    kind: Option<String>,
-    vocab: Option<Vocab>,
-    has_merges: bool,
-    /// Whether merges are looked up as they come. Then it is an error if what that takes comes behind them.
+    kind: Option<Value>,
+    vocab: Option<Entries>,
+    merges: Option<MergeList>,
+    /// The small fields by name.
+    settings: Map<String, Value>,
+    /// Whether merges are looked up while they are read. Then vocabulary and prefix must come
+    /// before them.
     at_once: bool,
-    model: Model,
+    /// Index of the piece that is being read.
+    piece: Option<usize>,
     error: Option<LoadError>,
 }
 
+/// The small fields of all kinds of models; other fields are skipped.
+const SETTINGS: [&str; 9] = [
+    "dropout",
+    "unk_token",
+    "fuse_unk",
+    "byte_fallback",
+    "ignore_merges",
+    "continuing_subword_prefix",
+    "end_of_word_suffix",
+    "max_input_chars_per_word",
+    "unk_id",
+];
+
 impl Found {
-    fn finish(self) -> Result<Model, LoadError> {
-        if let Some(kind) = self.kind.filter(|kind| kind != "BPE") {
-            return Err(LoadError::unsupported("model.type", kind));
-        }
+    /// Builds the model as one of this kind.
+    fn finish(self, kind: Kind) -> Result<Model, LoadError> {
+        let settings = Value::Object(self.settings);
+        let part = Part::new(&settings, "model");
         let vocab = self.vocab.ok_or_else(|| LoadError::shape("model", "\"vocab\" is missing"))?;
-        if !self.has_merges {
-            return Err(LoadError::shape("model", "\"merges\" is missing, so this is no BPE model"));
-        }
-        let model = Model { vocab, ..self.model };
-        model.settings.check()?;
-        Ok(model)
-    }
-}
-
-impl ModelSettings {
-    /// Fails at what no model can have.
-    pub(crate) fn check(&self) -> Result<(), LoadError> {
-        match self.dropout {
-            Some(dropout) if !(0.0..=1.0).contains(&dropout) => {
-                Err(LoadError::shape("model.dropout", format!("{dropout} is not between 0 and 1")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The model of these tables, which works on what `form` says.
-    /// It cuts its words where that is exact, and reads `spaces` as they stand in a text if it can.
-    pub(crate) fn bpe(&self, vocab: &Vocab, merges: Arc<Merges>, form: TokenForm, spaces: Option<&Spaces>) -> Bpe {
-        let alphabet = match form {
-            TokenForm::Printable | TokenForm::Ranks => byte_alphabet(vocab),
-            TokenForm::Text => self.character_alphabet(vocab),
+        let wanted = |what: &str| Err(LoadError::shape("model.vocab", format!("{what} is wanted here")));
+        let (vocab, scores) = match (vocab, kind) {
+            (Entries::Tokens(vocab), Kind::Bpe | Kind::WordPiece | Kind::WordLevel) => (vocab, vec![]),
+            (Entries::Pieces(vocab, scores), Kind::Unigram) => (vocab, scores),
+            (Entries::Tokens(_), Kind::Unigram) => return wanted("a list of pieces with their scores"),
+            (Entries::Pieces(..), _) => return wanted("a map from tokens to ids"),
         };
-        let whole_words = self.ignore_merges.then(|| whole_words(vocab, form));
-        let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
-        cut_words(&mut bpe, vocab, spaces);
-        if form == TokenForm::Printable {
-            bpe.find_self_tokens(Seeds::candidates(vocab, form).map(|(_, id)| id), vocab.dense_ids());
-        }
-        bpe
-    }
-
-    fn character_alphabet(&self, vocab: &Vocab) -> Alphabet {
-        let (prefix, suffix) = (&self.continuing_subword_prefix, &self.end_of_word_suffix);
-        let mut ids: [IdOf; 4] = Default::default();
-        for (token, id) in vocab.iter() {
-            let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
-            for is_first in [false, true] {
-                for is_last in [false, true] {
-                    let without_prefix = if is_first { Some(token) } else { token.strip_prefix(prefix.as_str()) };
-                    let bare =
-                        without_prefix.and_then(|t| if is_last { t.strip_suffix(suffix.as_str()) } else { Some(t) });
-                    let mut characters = bare.unwrap_or_default().chars();
-                    if let (Some(character), None) = (characters.next(), characters.next()) {
-                        ids[position(is_first, is_last)].insert(character, id);
-                    }
-                }
+        Ok(match kind {
+            Kind::WordPiece => Model { vocab, body: Body::WordPiece(WordPieceSettings::read(&part)?) },
+            Kind::Unigram => {
+                let settings = UnigramSettings::read(&part, vocab.len())?;
+                Model { vocab, body: Body::Unigram(settings, scores) }
             }
-        }
-        let byte_token = |byte: usize| vocab.id(format!("<0x{byte:02X}>").as_bytes());
-        Alphabet::Characters(Box::new(Characters {
-            ids: CharacterIds::new(ids),
-            byte_fallback: self.byte_fallback.then(|| Box::new(std::array::from_fn(byte_token))),
-            unknown: self.unk_token.as_ref().map(|token| Unknown {
-                token: token.clone(),
-                id: vocab.id(token.as_bytes()),
-                fuse: self.fuse_unk,
-            }),
-            continuing_subword_prefix: prefix.clone(),
-            end_of_word_suffix: suffix.clone(),
-        }))
+            Kind::Bpe => {
+                let merges = self
+                    .merges
+                    .ok_or_else(|| LoadError::shape("model", "\"merges\" is missing, so this is no BPE model"))?;
+                let settings = BpeSettings::read(&part)?;
+                let mut model = Model { vocab, body: Body::Bpe(settings, merges) };
+                // For a model without a type this decides its kind, so everything is checked.
+                model.look_up_merges()?;
+                model
+            }
+            Kind::WordLevel => Model { vocab, body: Body::WordLevel(WordLevelSettings::read(&part)?) },
+        })
     }
 }
 
-/// Lets `bpe` cut its words, where that is exact, and read `spaces` as they stand in a text.
-fn cut_words(bpe: &mut Bpe, vocab: &Vocab, spaces: Option<&Spaces>) {
-    if bpe.tokens.is_some() || bpe.dropout.is_some() {
-        return;
-    }
-    let Alphabet::Characters(characters) = &mut bpe.alphabet else { return };
-    let spaces = spaces.filter(|spaces| characters.knows(spaces.mark));
-    let text = |id| vocab.token(id).and_then(|token| std::str::from_utf8(token).ok()).unwrap_or_default();
-    let merges = bpe.merges.iter().map(|(left, right, _)| (text(left), text(right)));
-    bpe.split_points = SplitPoints::new(merges, characters, spaces);
-    bpe.reads_spaces = bpe.split_points.is_some() && spaces.is_some();
-    if let Some(spaces) = spaces.filter(|_| bpe.reads_spaces) {
-        characters.read_space_as(spaces.mark);
+impl BpeSettings {
+    fn read(part: &Part<'_>) -> Result<Self, LoadError> {
+        let text = |name| {
+            let field = part.field(name);
+            if field.is_null() { Ok(None) } else { field.text().map(|text| Some(text.to_owned())) }
+        };
+        let flag = |name| {
+            let field = part.field(name);
+            if field.is_null() { Ok(false) } else { field.flag() }
+        };
+        let dropout = part.field("dropout");
+        let settings = Self {
+            dropout: if dropout.is_null() { None } else { Some(dropout.number()? as f32) },
+            unk_token: text("unk_token")?,
+            continuing_subword_prefix: text("continuing_subword_prefix")?.unwrap_or_default(),
+            end_of_word_suffix: text("end_of_word_suffix")?.unwrap_or_default(),
+            fuse_unk: flag("fuse_unk")?,
+            byte_fallback: flag("byte_fallback")?,
+            ignore_merges: flag("ignore_merges")?,
+        };
+        settings.check()?;
+        Ok(settings)
     }
 }
 
-fn byte_alphabet(vocab: &Vocab) -> Alphabet {
-    let id = |byte: usize| vocab.id(byte_level::CHARACTERS[byte].encode_utf8(&mut [0; 4]).as_bytes());
-    Alphabet::Bytes { ids: Box::new(std::array::from_fn(id)), missing_is_error: false }
+impl WordPieceSettings {
+    fn read(part: &Part<'_>) -> Result<Self, LoadError> {
+        let text = |name| Ok::<_, LoadError>(part.required(name)?.text()?.to_owned());
+        Ok(Self {
+            unk_token: text("unk_token")?,
+            continuing_subword_prefix: text("continuing_subword_prefix")?,
+            max_input_chars_per_word: part.required("max_input_chars_per_word")?.count()?,
+        })
+    }
 }
 
-/// The tokens as the model sees them.
-fn whole_words(vocab: &Vocab, form: TokenForm) -> TokenTable {
-    let TokenForm::Printable = form else { return TokenTable::new(vocab.iter()) };
-    let (mut words, mut bytes) = (TokenTable::builder(vocab.len()), vec![]);
-    for (token, id) in vocab.iter() {
-        bytes.clear();
-        if byte_level::bytes(token).all(|byte| byte.map(|byte| bytes.push(byte)).is_some()) {
-            words.push(&bytes, id);
-        }
+impl UnigramSettings {
+    /// Reads the settings for a vocabulary of `pieces` pieces.
+    fn read(part: &Part<'_>, pieces: usize) -> Result<Self, LoadError> {
+        let (unk_id, byte_fallback) = (part.field("unk_id"), part.value.get("byte_fallback"));
+        Ok(Self {
+            unk_id: if unk_id.is_null() { None } else { Some(Self::unk_id(&unk_id, pieces)?) },
+            byte_fallback: byte_fallback.is_some() && part.field("byte_fallback").flag()?,
+        })
     }
-    words.finish()
+
+    pub(crate) fn unk_id(part: &Part<'_>, pieces: usize) -> Result<u32, LoadError> {
+        let id = part.count()?;
+        let in_range = u32::try_from(id).ok().filter(|_| id < pieces);
+        in_range.ok_or_else(|| LoadError::shape(&part.path, format!("{id} is no id: there are {pieces} pieces")))
+    }
+}
+
+impl WordLevelSettings {
+    fn read(part: &Part<'_>) -> Result<Self, LoadError> {
+        Ok(Self { unk_token: part.required("unk_token")?.text()?.to_owned() })
+    }
 }
 
 impl Model {
-    /// The tables; the texts of the merges are not needed any more.
-    pub(crate) fn into_tables(self) -> Result<(Vocab, Merges, ModelSettings), LoadError> {
-        let Self { vocab, merges, settings } = self;
-        let pairs = match merges {
-            MergeList::Pairs(pairs) => pairs,
-            MergeList::Texts(texts) => texts.pairs(&vocab, &settings.continuing_subword_prefix)?,
+    fn look_up_merges(&mut self) -> Result<(), LoadError> {
+        if let Body::Bpe(settings, merges) = &mut self.body
+            && let MergeList::Texts(texts) = merges
+        {
+            *merges = MergeList::Pairs(texts.pairs(&self.vocab, &settings.continuing_subword_prefix)?);
+        }
+        Ok(())
+    }
+
+    /// Returns the vocabulary, the other tables, and the settings.
+    pub(crate) fn into_tables(self) -> (Vocab, Tables, ModelSettings) {
+        let (tables, settings) = match self.body {
+            Body::Bpe(settings, MergeList::Pairs(pairs)) => {
+                (Tables::Merges(Arc::new(Merges::new(&pairs))), ModelSettings::Bpe(settings))
+            }
+            Body::Bpe(_, MergeList::Texts(_)) => unreachable!("`Found::finish` looks the merges up"),
+            Body::WordPiece(settings) => (Tables::VocabularyOnly, ModelSettings::WordPiece(settings)),
+            Body::Unigram(settings, scores) => (Tables::Scores(scores.into()), ModelSettings::Unigram(settings)),
+            Body::WordLevel(settings) => (Tables::VocabularyOnly, ModelSettings::WordLevel(settings)),
         };
-        Ok((vocab, Merges::new(&pairs), settings))
+        (self.vocab, tables, settings)
     }
 }
 
@@ -214,63 +301,27 @@ impl<'de> Visitor<'de> for ModelSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a BPE model")
+        f.write_str("a model")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self(found) = self;
-        let too_early = || A::Error::custom("merges before what they are looked up in");
         while let Some(Text(key)) = map.next_key()? {
             match key.as_ref() {
-                "vocab" | "continuing_subword_prefix" if found.at_once && found.has_merges => {
+                "vocab" | "continuing_subword_prefix" if found.at_once && found.merges.is_some() => {
                     return Err(too_early());
                 }
-                "type" => {
-                    let kind: String = map.next_value()?;
-                    if kind != "BPE" {
-                        // Other models write their vocabulary in other shapes, so this is the error to tell.
-                        found.error = Some(LoadError::unsupported("model.type", kind));
-                        return Err(A::Error::custom("not a BPE model"));
-                    }
-                    found.kind = Some(kind);
-                }
+                "type" => found.kind = Some(map.next_value()?),
                 "vocab" => {
-                    let mut builder = Vocab::builder(0, 0);
-                    map.next_value_seed(VocabSeed { builder: &mut builder, error: &mut found.error })?;
-                    found.vocab = Some(builder.finish().map_err(|error| put_aside(&mut found.error, error))?);
+                    let Found { piece, error, .. } = &mut *found;
+                    found.vocab = Some(map.next_value_seed(VocabSeed { piece, error })?);
                 }
-                "merges" => {
-                    let error = &mut found.error;
-                    found.model.merges = if found.at_once {
-                        let vocab = found.vocab.as_ref().ok_or_else(too_early)?;
-                        let mut sink = MergeIds::new(vocab, &found.model.settings.continuing_subword_prefix);
-                        map.next_value_seed(MergesSeed { sink: &mut sink, error })?;
-                        MergeList::Pairs(
-                            sink.finish()
-                                .ok_or_else(|| A::Error::custom("a merge of what is not in the vocabulary"))?,
-                        )
-                    } else {
-                        let mut sink = MergeTexts::default();
-                        map.next_value_seed(MergesSeed { sink: &mut sink, error })?;
-                        MergeList::Texts(sink)
-                    };
-                    found.has_merges = true;
+                "merges" if found.kind.as_ref().is_none_or(|kind| kind == "BPE") => {
+                    found.merges = Some(found.read_merges(&mut map)?);
                 }
-                "dropout" => found.model.settings.dropout = map.next_value()?,
-                "unk_token" => found.model.settings.unk_token = map.next_value()?,
-                "fuse_unk" => found.model.settings.fuse_unk = map.next_value::<Option<bool>>()?.unwrap_or_default(),
-                "byte_fallback" => {
-                    found.model.settings.byte_fallback = map.next_value::<Option<bool>>()?.unwrap_or_default()
-                }
-                "ignore_merges" => {
-                    found.model.settings.ignore_merges = map.next_value::<Option<bool>>()?.unwrap_or_default()
-                }
-                "continuing_subword_prefix" => {
-                    found.model.settings.continuing_subword_prefix =
-                        map.next_value::<Option<String>>()?.unwrap_or_default();
-                }
-                "end_of_word_suffix" => {
-                    found.model.settings.end_of_word_suffix = map.next_value::<Option<String>>()?.unwrap_or_default();
+                name if SETTINGS.contains(&name) => {
+                    let value = map.next_value()?;
+                    found.settings.insert(name.to_owned(), value);
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -281,39 +332,31 @@ impl<'de> Visitor<'de> for ModelSeed<'_> {
     }
 }
 
+fn too_early<E: serde::de::Error>() -> E {
+    E::custom("merges before what they are looked up in")
+}
+
+impl Found {
+    fn read_merges<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<MergeList, A::Error> {
+        let error = &mut self.error;
+        if !self.at_once {
+            let mut sink = MergeTexts::default();
+            map.next_value_seed(MergesSeed { sink: &mut sink, error })?;
+            return Ok(MergeList::Texts(sink));
+        }
+        let Some(Entries::Tokens(vocab)) = &self.vocab else { return Err(too_early()) };
+        let prefix = self.settings.get("continuing_subword_prefix").and_then(Value::as_str).unwrap_or_default();
+        let mut sink = MergeIds::new(vocab, prefix);
+        map.next_value_seed(MergesSeed { sink: &mut sink, error })?;
+        let pairs = sink.finish().ok_or_else(|| A::Error::custom("a merge of what is not in the vocabulary"))?;
+        Ok(MergeList::Pairs(pairs))
+    }
+}
+
 pub(super) fn put_aside<E: serde::de::Error>(place: &mut Option<LoadError>, error: LoadError) -> E {
     let told = E::custom(&error);
     *place = Some(error);
     told
-}
-
-struct VocabSeed<'f> {
-    builder: &'f mut VocabBuilder,
-    error: &'f mut Option<LoadError>,
-}
-
-impl<'de> DeserializeSeed<'de> for VocabSeed<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for VocabSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a map from tokens to ids")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Text(token)) = map.next_key()? {
-            let id: u32 = map.next_value()?;
-            self.builder.push(token.as_bytes(), id).map_err(|error| put_aside(self.error, error))?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -327,7 +370,8 @@ mod tests {
 
     /// What a model is made of, if it is sound: tokens, merges in their order, settings.
     fn tables(model: Option<Model>) -> Option<(Tokens, Pairs, ModelSettings)> {
-        let (vocab, merges, settings) = model?.into_tables().ok()?;
+        let (vocab, tables, settings) = model?.into_tables();
+        let Tables::Merges(merges) = tables else { panic!("no BPE model") };
         let mut merges: Vec<_> = merges.iter().collect();
         merges.sort_unstable_by_key(|(_, _, merge)| merge.rank);
         Some((vocab.iter().map(|(token, id)| (token.to_vec(), id)).collect(), merges, settings))

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
 
 use super::json::Part;
 use crate::error::LoadError;
@@ -28,7 +29,11 @@ const NAMED: [&str; 14] = [
 ];
 
 pub(crate) fn load(part: &Part<'_>) -> Result<Option<Normalizer>, LoadError> {
-    if part.is_null() { Ok(None) } else { component(part).map(Some) }
+    if part.is_null() {
+        return Ok(None);
+    }
+    part.check_components("the list of normalizers", "normalizers")?;
+    component(part).map(Some)
 }
 
 fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
@@ -55,7 +60,7 @@ fn component(part: &Part<'_>) -> Result<Normalizer, LoadError> {
             let parts = part.required("normalizers")?.items()?;
             Normalizer::Sequence(parts.iter().map(component).collect::<Result<_, _>>()?)
         }
-        "Precompiled" => Normalizer::Precompiled(Box::new(precompiled(&part.required("precompiled_charsmap")?)?)),
+        "Precompiled" => Normalizer::Precompiled(Arc::new(precompiled(&part.required("precompiled_charsmap")?)?)),
         "Replace" => Normalizer::Replace(Replace {
             pattern: part.required("pattern")?.pattern()?,
             content: part.required("content")?.text()?.to_owned(),
@@ -107,7 +112,7 @@ mod tests {
 
     fn normalized(component: &Value, text: &str) -> String {
         let normalizer = load(&Part::new(component, "normalizer")).expect("it loads").expect("there is one");
-        normalizer.normalized(text).expect("no test text is hard")
+        normalizer.normalized(text, &mut crate::budget::Budget::of_text(text.len())).expect("no test text is hard")
     }
 
     #[test]

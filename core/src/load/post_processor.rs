@@ -3,6 +3,8 @@
 //! The library tells `RobertaProcessing`, `BertProcessing` and `TemplateProcessing` by their fields and not by their `type`,
 //! which very old files do not have; so it is done here.
 
+use serde_json::Value;
+
 use super::json::Part;
 use crate::error::LoadError;
 use crate::post_processor::{Piece, PostProcessor, SpecialToken, Step, TrimOffsets};
@@ -11,6 +13,7 @@ pub(crate) fn load(part: &Part<'_>) -> Result<PostProcessor, LoadError> {
     if part.is_null() {
         return Ok(PostProcessor::default());
     }
+    part.check_components("the list of post-processors", "processors")?;
     let mut steps = vec![];
     let mut specials = vec![];
     add(part, &mut steps, &mut specials)?;
@@ -22,7 +25,7 @@ fn add(part: &Part<'_>, steps: &mut Vec<Step>, specials: &mut Vec<SpecialToken>)
     if has(&["sep", "cls"]) {
         let mut token = |name| {
             specials.push(token_and_id(&part.required(name)?)?);
-            Ok(specials.len() - 1)
+            Ok::<_, LoadError>(specials.len() - 1)
         };
         let (sep, cls) = (token("sep")?, token("cls")?);
         steps.push(match has(&["trim_offsets", "add_prefix_space"]) {
@@ -66,7 +69,41 @@ fn token_and_id(part: &Part<'_>) -> Result<SpecialToken, LoadError> {
     }
 }
 
+/// What a template may put around a text: entries, ids of its special tokens and bytes of these. The templates of real files
+/// have up to ten of each.
+const MOST_PIECES: usize = 1 << 12;
+const MOST_SPECIAL_IDS: usize = 1 << 12;
+const MOST_SPECIAL_BYTES: usize = 1 << 20;
+/// Places for a text in one template. The text is encoded for each.
+const MOST_TEXTS: usize = 16;
+
+/// Fails if a template writes more than a few tokens around a text. Looks at the file alone: nothing is made before.
+fn check_template(whole: &Part<'_>, name: &str) -> Result<(), LoadError> {
+    let check = |what, size: usize, limit: usize| match size <= limit {
+        true => Ok(()),
+        false => Err(LoadError::TooLarge { what, size: size as u64, limit: limit as u64 }),
+    };
+    let pieces = whole.value.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    check("a template of the post-processor", pieces.len(), MOST_PIECES)?;
+    let (mut texts, mut ids, mut bytes) = (0, 0, 0);
+    for piece in pieces {
+        let Some(special) = piece.get("SpecialToken") else {
+            texts += 1;
+            continue;
+        };
+        let special = special.get("id").and_then(Value::as_str);
+        let token = special.and_then(|id| whole.value.get("special_tokens")?.get(id));
+        let list = |field| token.and_then(|token| token.get(field)?.as_array()).map_or(&[][..], Vec::as_slice);
+        ids += list("ids").len().max(list("tokens").len());
+        check("the list of ids that a template adds to a text", ids, MOST_SPECIAL_IDS)?;
+        bytes += list("tokens").iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
+        check("the text of the tokens that a template adds", bytes, MOST_SPECIAL_BYTES)?;
+    }
+    check("the number of places for a text in a template", texts, MOST_TEXTS)
+}
+
 fn template(whole: &Part<'_>, name: &str, specials: &mut Vec<SpecialToken>) -> Result<Vec<Piece>, LoadError> {
+    check_template(whole, name)?;
     let known = whole.required("special_tokens")?;
     let items = whole.required(name)?.items()?;
     let pieces = items.iter().map(|item| {

@@ -8,6 +8,7 @@ use crate::pretokenizer::{Behavior, Cut, Letter, PreTokenizer, Prepend, Stage};
 pub(crate) fn load(part: &Part<'_>) -> Result<PreTokenizer, LoadError> {
     let mut stages = vec![];
     if !part.is_null() {
+        part.check_components("the list of pre-tokenizers", "pretokenizers")?;
         push(part, &mut stages)?;
     }
     Ok(PreTokenizer { stages })

@@ -13,6 +13,9 @@ use crate::bpe::{Alphabet, Bpe, TokenTable};
 use crate::decoder::{Decoder, Step};
 use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
+use crate::memory::Grow;
+use crate::memory::fallible::push;
+use crate::model::Model;
 use crate::padding::Padding;
 use crate::pattern::Dialect;
 use crate::pretokenizer::{Behavior, Cut, PreTokenizer, Stage};
@@ -42,7 +45,7 @@ pub(super) fn tokenizer(vocab: Vocab, splits: Splits, definition: &RankDefinitio
         post_processor: Json::default(),
         added_tokens: special_tokens(&vocab, definition)?,
         vocab: Arc::new(vocab),
-        bpe: Arc::new(bpe),
+        model: Arc::new(Model::Bpe(bpe)),
         truncation: None,
         padding: None,
     })
@@ -53,14 +56,14 @@ pub(crate) struct Blueprint {
     pub(crate) pattern: String,
     pub(crate) post_processor: Json,
     pub(crate) vocab: Arc<Vocab>,
-    pub(crate) bpe: Arc<Bpe>,
+    pub(crate) model: Arc<Model>,
     pub(crate) added_tokens: Vec<AddedToken>,
     pub(crate) truncation: Option<Truncation>,
     pub(crate) padding: Option<Padding>,
 }
 
 pub(crate) fn assemble(blueprint: Blueprint) -> Result<Tokenizer, LoadError> {
-    let Blueprint { pattern, post_processor, vocab, bpe, added_tokens, truncation, padding } = blueprint;
+    let Blueprint { pattern, post_processor, vocab, model, added_tokens, truncation, padding } = blueprint;
     // What the expression does not match is dropped, as tiktoken drops it.
     let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
     Ok(Tokenizer::from_parts(Parts {
@@ -70,7 +73,8 @@ pub(crate) fn assemble(blueprint: Blueprint) -> Result<Tokenizer, LoadError> {
         normalizer: None,
         spaces: None,
         pretokenizer: PreTokenizer { stages: vec![Stage::Cut(cut)] },
-        bpe,
+        segmenter: None,
+        model,
         post_processor: post_processor::load(&Part::new(&post_processor.value(), "post_processor"))?,
         decoder: Decoder::new(vec![Step::Bytes]),
         truncation,
@@ -129,7 +133,7 @@ fn parse_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
     parse_plain_line(line, token).map_or_else(|| parse_any_line(line, token), Ok)
 }
 
-/// As [`parse_any_line`], for lines as they are in every file: one space, and a rank of digits alone.
+/// As [`parse_any_line`], for lines as most are: a short token, one space, and a rank of digits alone.
 fn parse_plain_line(line: &[u8], token: &mut Vec<u8>) -> Option<u32> {
     let space = memchr::memchr(b' ', line)?;
     let (base64, digits) = (&line[..space], &line[space + 1..]);
@@ -137,8 +141,11 @@ fn parse_plain_line(line: &[u8], token: &mut Vec<u8>) -> Option<u32> {
     if !(1..=9).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
+    // Growing and clearing the list would take longer than decoding a short token.
+    let mut bytes = [0; 48];
+    let len = STANDARD.decode_slice(base64, &mut bytes).ok()?;
     token.clear();
-    STANDARD.decode_vec(base64, token).ok()?;
+    token.extend_from_slice(&bytes[..len]);
     (!token.is_empty()).then(|| digits.iter().fold(0, |rank, digit| rank * 10 + u32::from(digit - b'0')))
 }
 
@@ -160,17 +167,18 @@ fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
 /// The ways to make a token of two others. The format has no list of merges: two neighbours join when their bytes
 /// together are a token, its rank is how early. Pairs that never meet do no harm.
 fn merges(vocab: &Vocab, words: &TokenTable, splits: Splits) -> Vec<(u32, u32, Merge)> {
-    let mut merges = Vec::with_capacity(vocab.len() * 2);
+    let mut merges = vec![];
+    merges.grow(vocab.len() * 2);
     let tokens = vocab.iter().enumerate().map(|(place, (token, rank))| (token, rank, splits.cuts(place, token.len())));
-    words.pairs(tokens, |left, right, rank| merges.push((left, right, Merge { rank, id: rank })));
+    words.pairs(tokens, |left, right, rank| push(&mut merges, (left, right, Merge { rank, id: rank })));
     merges
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bpe::word_cache::key;
     use crate::bpe::{MergeScratch, naive};
+    use crate::word_key;
     use proptest::prelude::*;
 
     fn file(tokens: &[(&[u8], u32)]) -> String {
@@ -240,13 +248,14 @@ mod tests {
                 parts[at - 1].extend(right);
             }
             let mut symbols = vec![];
-            tokenizer.bpe.tokenize(word.as_bytes(), key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
+            let bpe = tokenizer.model.bpe().expect("ranks are read as BPE");
+            bpe.tokenize(word.as_bytes(), word_key::of_word(word.as_bytes()), &mut MergeScratch::default(), &mut symbols).expect("all bytes are tokens");
             let ids: Vec<u32> = symbols.iter().map(|symbol| symbol.id).collect();
             prop_assert_eq!(ids, parts.iter().filter_map(|part| rank(part)).collect::<Vec<_>>());
             // And the table agrees with the naive loop over it.
             let letters: Vec<_> = word.bytes().map(|b| crate::bpe::Symbol { id: u32::from(b - b'a'), len: 1 }).collect();
             if rank(word.as_bytes()).is_none() {
-                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, tokenizer.bpe.tokens.as_ref().expect("ranks are whole words"), Splits::UNKNOWN), &letters), symbols);
+                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, bpe.tokens.as_ref().expect("ranks are whole words"), Splits::UNKNOWN), &letters), symbols);
             }
         }
     }

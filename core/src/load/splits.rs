@@ -97,7 +97,9 @@ mod tests {
             let tokenizer = load(name, &rank_file(name));
             let mut ways: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();
             tokenizer
-                .bpe
+                .model
+                .bpe()
+                .expect("BPE")
                 .merges
                 .iter()
                 .for_each(|(left, right, merge)| ways.entry(merge.id).or_default().push((left, right)));
@@ -120,8 +122,8 @@ mod tests {
         file.push(b'\n');
         assert!(Splits::of(&file).0.is_none());
         // Then there are more ways to make a token than tokens.
-        let [known, unknown] =
-            [&file[..file.len() - 1], &file].map(|file| load("r50k_base", file).bpe.merges.iter().count());
+        let [known, unknown] = [&file[..file.len() - 1], &file]
+            .map(|file| load("r50k_base", file).model.bpe().expect("BPE").merges.iter().count());
         assert!(known < unknown, "{known} {unknown}");
         assert_eq!(Splits::of(b"").cuts(3, 5), 1..5);
         assert_ne!(checksum(b""), checksum(b"\0"));

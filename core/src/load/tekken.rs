@@ -10,6 +10,7 @@ use super::ranks;
 use super::splits::Splits;
 use crate::added_tokens::Policy;
 use crate::error::LoadError;
+use crate::memory::require_large;
 use crate::tokenizer::{RankDefinition, Tokenizer};
 use crate::vocab::Vocab;
 
@@ -81,6 +82,8 @@ pub(crate) fn is_tekken(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
+    // The list of tokens is read as a whole; the shortest entry is 25 bytes of the file, and 32 of a list that doubles.
+    require_large(bytes.len().saturating_mul(4))?;
     let file: File<'_> =
         serde_json::from_slice(bytes).map_err(|error| LoadError::shape("tekken.json", error.to_string()))?;
     let Config { pattern, default_vocab_size: size, default_num_special_tokens: specials } = file.config;

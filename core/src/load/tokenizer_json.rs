@@ -4,7 +4,6 @@
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -12,14 +11,16 @@ use super::json::Part;
 use super::model::Model;
 use super::{decoder, length, model, normalizer, post_processor, pretokenizer, spaces, tekken};
 use crate::added_tokens::{AddedToken, AddedTokens, Stage as SearchStage};
-use crate::bpe::Merges;
+use crate::budget::Budget;
 use crate::byte_level;
-use crate::definition::{Components, Definition, Json, ModelSettings, Source};
+use crate::definition::{BpeSettings, Components, Definition, Json, ModelSettings, Source};
 use crate::error::LoadError;
+use crate::memory::{OutOfMemory, require_large};
+use crate::model::{Model as TokenizerModel, Tables, Unigram, WordLevel, WordPiece};
 use crate::normalizer::Normalizer;
 use crate::padding::Padding;
-use crate::pattern::PatternError;
 use crate::pretokenizer::{PreTokenizer, Stage};
+use crate::segmenter::Segmenter;
 use crate::tokenizer::{Parts, TokenForm, Tokenizer};
 use crate::truncation::Truncation;
 use crate::vocab::Vocab;
@@ -28,14 +29,14 @@ use crate::vocab::Vocab;
 /// without a tree of values: with the rest, or as text at first.
 #[derive(Deserialize)]
 struct File<'a, M> {
-    #[serde(default)]
-    version: Value,
-    #[serde(default)]
-    truncation: Value,
-    #[serde(default)]
-    padding: Value,
-    #[serde(default)]
-    added_tokens: Value,
+    #[serde(borrow)]
+    version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    truncation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    padding: Option<&'a RawValue>,
+    #[serde(borrow)]
+    added_tokens: Option<&'a RawValue>,
     #[serde(borrow)]
     normalizer: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -51,6 +52,8 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(LoadError::Empty);
     }
+    // One string of the file may be read to memory of its own, which doubles as it grows.
+    require_large(bytes.len().saturating_mul(4))?;
     // Text that is known to be text is read faster; of other bytes the reader says where they are wrong.
     let text = simdutf8::basic::from_utf8(bytes);
     // What is wrong with a file is said by the reading in two passes, one that knows the whole to be JSON and one over the
@@ -79,15 +82,26 @@ fn tokenizer<M>(
         }
         return Err(LoadError::shape("model", "it is missing, so this is no tokenizer.json"));
     };
-    if file.version.as_str().is_some_and(|version| version != "1.0") {
-        return Err(LoadError::unsupported("version", format!("version {}", file.version)));
+    let value = |raw: Option<&RawValue>| match raw {
+        None => Ok(Value::Null),
+        Some(raw) => {
+            require_for_value(raw.get())?;
+            serde_json::from_str(raw.get()).map_err(|error| json_error(&error, bytes, raw.get().as_bytes()))
+        }
+    };
+    let version = value(file.version)?;
+    if version.as_str().is_some_and(|known| known != "1.0") {
+        return Err(LoadError::unsupported("version", format!("version {version}")));
     }
     let model = model(found)?;
     let component = |raw: Option<&RawValue>| match raw {
         None => Ok(Json::default()),
-        Some(raw) => Json::new(raw.get()).map_err(|error| json_error(&error, bytes, raw.get().as_bytes())),
+        Some(raw) => {
+            require_for_value(raw.get())?;
+            Json::new(raw.get()).map_err(|error| json_error(&error, bytes, raw.get().as_bytes()))
+        }
     };
-    let (vocab, merges, settings) = model.into_tables()?;
+    let (vocab, tables, settings) = model.into_tables();
     assemble(Blueprint {
         components: Components {
             normalizer: component(file.normalizer)?,
@@ -97,12 +111,19 @@ fn tokenizer<M>(
         },
         post_processor: component(file.post_processor)?,
         vocab: Arc::new(vocab),
-        merges: Arc::new(merges),
-        added_tokens: added_tokens(&Part::new(&file.added_tokens, "added_tokens"))?,
-        truncation: length::truncation(&Part::new(&file.truncation, "truncation"))?,
-        padding: length::padding(&Part::new(&file.padding, "padding"))?,
+        tables,
+        known_tokens: vec![],
+        added_tokens: added_tokens(&Part::new(&value(file.added_tokens)?, "added_tokens"))?,
+        truncation: length::truncation(&Part::new(&value(file.truncation)?, "truncation"))?,
+        padding: length::padding(&Part::new(&value(file.padding)?, "padding"))?,
         origin: None,
     })
+}
+
+/// Fails if the system does not have the memory for a tree of the values in `json`.
+fn require_for_value(json: &str) -> Result<(), OutOfMemory> {
+    // The shortest value in a list is two bytes of JSON, and 32 bytes of a list that doubles as it grows.
+    require_large(json.len().saturating_mul(48))
 }
 
 /// What a tokenizer is made of, whether a file says so or a call that changes another tokenizer.
@@ -110,7 +131,9 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) components: Components,
     pub(crate) post_processor: Json,
     pub(crate) vocab: Arc<Vocab>,
-    pub(crate) merges: Arc<Merges>,
+    pub(crate) tables: Tables,
+    /// Those that have their ids.
+    pub(crate) known_tokens: Vec<AddedToken>,
     /// In the order in which they get ids; those that they have do not count.
     pub(crate) added_tokens: Vec<AddedToken>,
     pub(crate) truncation: Option<Truncation>,
@@ -120,26 +143,50 @@ pub(crate) struct Blueprint<'a> {
 }
 
 pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError> {
-    let Blueprint { components, post_processor, vocab, merges, added_tokens, truncation, padding, origin } = blueprint;
+    let Blueprint { components, post_processor, vocab, tables, .. } = blueprint;
+    let Blueprint { known_tokens, added_tokens, truncation, padding, origin, .. } = blueprint;
     let normalizer = normalizer::load(&Part::new(&components.normalizer.value(), "normalizer"))?;
     let mut pretokenizer = pretokenizer::load(&Part::new(&components.pre_tokenizer.value(), "pre_tokenizer"))?;
     let puts_before = normalizer.as_ref().is_some_and(Normalizer::puts_before);
     // Bytes that stand for nothing of the text are written twice, which the model does not know of.
-    let token_form = match puts_before {
-        true => TokenForm::Text,
-        false => take_byte_level(&mut pretokenizer, &vocab, &components.model),
+    let token_form = match &components.model {
+        ModelSettings::Bpe(settings) if !puts_before => take_byte_level(&mut pretokenizer, &vocab, settings),
+        _ => TokenForm::Text,
     };
-    let added_tokens = numbered(added_tokens, &vocab, normalizer.as_ref())?;
-    let spaces =
-        spaces::told(normalizer.as_ref(), &pretokenizer).filter(|_| added_tokens.is_idle(SearchStage::Normalized));
+    let added_tokens = numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref())?;
+    let spaces = match components.model {
+        ModelSettings::Bpe(_) if added_tokens.is_idle(SearchStage::Normalized) => {
+            spaces::told(normalizer.as_ref(), &pretokenizer)
+        }
+        _ => None,
+    };
+    // Added tokens that are matched in normalized text need the whole text. BPE uses scanners.
+    let segments = !matches!(components.model, ModelSettings::Bpe(_)) && added_tokens.is_idle(SearchStage::Normalized);
+    let reads_marks = matches!(components.model, ModelSettings::Unigram(_));
+    let segmenter = if segments { Segmenter::of(normalizer.as_ref(), &pretokenizer, reads_marks) } else { None };
+    let mark = segmenter.as_ref().and_then(Segmenter::mark);
     let same_model = |origin: &&Tokenizer| {
         let source = &origin.definition.source;
         let same = matches!(source, Source::TokenizerJson(before) if before.model == components.model);
-        same && origin.token_form == token_form && origin.spaces == spaces
+        same && origin.token_form == token_form && origin.spaces == spaces && origin.model.mark() == mark
     };
-    let bpe = match origin.filter(same_model) {
-        Some(origin) => Arc::clone(&origin.bpe),
-        None => Arc::new(components.model.bpe(&vocab, merges, token_form, spaces.as_ref())),
+    let model = match origin.filter(same_model) {
+        Some(origin) => Arc::clone(&origin.model),
+        None => Arc::new(match (&components.model, tables) {
+            (ModelSettings::Bpe(settings), Tables::Merges(merges)) => {
+                TokenizerModel::Bpe(settings.bpe(&vocab, merges, token_form, spaces.as_ref()))
+            }
+            (ModelSettings::WordPiece(settings), Tables::VocabularyOnly) => {
+                TokenizerModel::WordPiece(WordPiece::new(settings, &vocab)?)
+            }
+            (ModelSettings::Unigram(settings), Tables::Scores(scores)) => {
+                TokenizerModel::Unigram(Unigram::new(settings, &vocab, scores, mark)?)
+            }
+            (ModelSettings::WordLevel(settings), Tables::VocabularyOnly) => {
+                TokenizerModel::WordLevel(WordLevel::new(settings, &vocab))
+            }
+            (settings, tables) => unreachable!("{settings:?} has no {tables:?}"),
+        }),
     };
     Ok(Tokenizer::from_parts(Parts {
         token_form,
@@ -147,8 +194,9 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError>
         vocab,
         normalizer,
         pretokenizer,
-        spaces: spaces.filter(|_| bpe.reads_spaces),
-        bpe,
+        spaces: spaces.filter(|_| model.reads_spaces()),
+        segmenter,
+        model,
         post_processor: post_processor::load(&Part::new(&post_processor.value(), "post_processor"))?,
         decoder: decoder::load(&Part::new(&components.decoder.value(), "decoder"))?,
         truncation,
@@ -159,7 +207,7 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Tokenizer, LoadError>
 
 /// Where the pre-tokenizer ends by writing bytes as printable characters, and the model knows all of these, the model
 /// can as well work on the bytes themselves: the last stage goes, and tokens are read as bytes.
-fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &ModelSettings) -> TokenForm {
+fn take_byte_level(pretokenizer: &mut PreTokenizer, vocab: &Vocab, settings: &BpeSettings) -> TokenForm {
     let only_at_the_end = pretokenizer.stages.iter().position(|stage| matches!(stage, Stage::Bytes))
         == pretokenizer.stages.len().checked_sub(1);
     let plain = settings.continuing_subword_prefix.is_empty() && settings.end_of_word_suffix.is_empty();
@@ -190,37 +238,50 @@ fn added_tokens(list: &Part<'_>) -> Result<Vec<AddedToken>, LoadError> {
     if list.is_null() { Ok(vec![]) } else { list.items()?.iter().map(token).collect() }
 }
 
-/// The added tokens with the ids that the reference gives them: the vocabulary's where it has the token, else the next
-/// free one. Those without text are left out.
+/// The tokens of a tokenizer, `known`, with new ones behind them, which get the ids that the reference gives them. Tokens
+/// without text are left out.
+///
+/// A token that is known, or that the vocabulary has, keeps its id. The others count on from one more than the largest id
+/// of the known tokens, or from the number of tokens in the vocabulary if that is larger. In a vocabulary with gaps such an
+/// id may be taken; the reference gives it all the same.
 fn numbered(
-    mut tokens: Vec<AddedToken>,
+    known: Vec<AddedToken>,
+    mut new: Vec<AddedToken>,
     vocab: &Vocab,
     normalizer: Option<&Normalizer>,
 ) -> Result<AddedTokens, LoadError> {
-    tokens.retain(|token| !token.content.is_empty());
-    let mut known: HashMap<String, u32> = HashMap::with_capacity(tokens.len());
-    let mut next_id = vocab.len() as u32;
-    for token in &mut tokens {
+    new.retain(|token| !token.content.is_empty());
+    let largest = known.iter().map(|token| u64::from(token.id) + 1).max().unwrap_or(0);
+    let mut next_id = largest.max(vocab.len() as u64);
+    let mut tokens = known;
+    let mut known: HashMap<String, u32> = tokens.iter().map(|token| (token.content.clone(), token.id)).collect();
+    for token in &mut new {
         token.id = match known.get(&token.content).copied().or_else(|| vocab.id(token.content.as_bytes())) {
             Some(id) => id,
             None => {
+                let id = u32::try_from(next_id).map_err(|_| LoadError::TooLarge {
+                    what: "the id of the next added token",
+                    size: next_id,
+                    limit: u32::MAX.into(),
+                })?;
                 next_id += 1;
-                next_id - 1
+                id
             }
         };
         known.insert(token.content.clone(), token.id);
     }
-    let refused = Cell::new(None);
-    let tokens = AddedTokens::new(tokens, false, |content| match normalizer.map(|one| one.normalized(content)) {
-        None => content.to_owned(),
-        Some(Ok(normalized)) => normalized,
-        Some(Err(PatternError { pattern, message, .. })) => {
-            let path = "normalizer".into();
-            refused.set(Some(LoadError::Pattern { path, pattern, message: format!("on {content:?}: {message}") }));
+    tokens.append(&mut new);
+    let mut refused = None;
+    // One budget for all of them: what each of many tokens may cost alone is too much for a file.
+    let mut budget = Budget::of_text(tokens.iter().map(|token| token.content.len()).sum());
+    let tokens = AddedTokens::new(tokens, false, |content| {
+        let Some(normalizer) = normalizer.filter(|_| refused.is_none()) else { return content.to_owned() };
+        normalizer.normalized(content, &mut budget).unwrap_or_else(|stop| {
+            refused = Some(stop.while_loading("normalizer", content));
             content.to_owned()
-        }
+        })
     })?;
-    refused.take().map_or(Ok(tokens), Err)
+    refused.map_or(Ok(tokens), Err)
 }
 
 /// `error` came from parsing `part`, which lies within `whole`: says where in `whole` that is.
@@ -267,7 +328,7 @@ mod tests {
             (model("\"vocab\":{\"a\":0},\"merges\":[[\"\",\"\"]]"), "ERR_TOKENLANE_MERGE", "\"\""),
             (model("\"vocab\":{\"a\":0,\"b\":0},\"merges\":[]"), "ERR_TOKENLANE_DUPLICATE_ID", "both have the id 0"),
             (model("\"vocab\":{\"a\":0}"), "ERR_TOKENLANE_SHAPE", "merges"),
-            ("{\"model\":{\"type\":\"WordPiece\"}}".into(), "ERR_TOKENLANE_UNSUPPORTED", "model.type"),
+            ("{\"model\":{\"type\":\"Nosuch\"}}".into(), "ERR_TOKENLANE_UNSUPPORTED", "model.type"),
         ];
         for (json, code, part) in cases {
             let error = refused(&json);

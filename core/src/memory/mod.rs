@@ -1,15 +1,22 @@
-//! Memory for what is large and comes again and again: the texts and the ids of batches.
+//! Memory for large values that are allocated again and again: the texts and results of batches.
 //!
-//! - [`Slab`]: a list whose memory is of the pool.
-//! - [`Table`]: a table that lives long, with pages of its own.
-//! - [`pool`]: keeps blocks of memory, in one of three ways.
+//! - [`Slab`]: a list in memory of the pool.
+//! - [`Table`]: a long-lived table with pages of its own.
+//! - [`pool`]: three kinds of pool, which keep released blocks for later allocations.
 //! - `shared`: a pool that threads share, and the steps of an allocation.
 //! - [`pages`]: pages from the kernel.
+//! - [`fallible`]: allocations that may fail, and what becomes of it.
 //!
-//! There is one pool in the process. It is made when it is first used, and [`configure`] puts another in its place; blocks
-//! of the old one go back there, and it lives until the last has.
+//! A *block* is *allocated* from the pool and later *released*. A released block waits in a list until
+//! an allocation *drains* it into the pool, where it is *cached*. Cached memory is *warm* while it keeps
+//! its pages; *decommitting* gives the pages back to the kernel and keeps the addresses. At any time
+//! `free + outstanding + cached == mapped`, see [`Stats`].
+//!
+//! The process has one pool, which is created by its first use. [`configure`] can replace it. Blocks of
+//! the former pool return to it, and it lives until the last has.
 #![allow(unsafe_code)]
 
+pub(crate) mod fallible;
 mod pages;
 pub(crate) mod pool;
 mod shared;
@@ -22,7 +29,8 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock, Weak};
 use thiserror::Error;
 
 use crate::lock::Std;
-pub use pages::Advice;
+pub use fallible::{Grow, HEADROOM, OutOfMemory, may_fail, note_shortage, require_large};
+pub use pages::{Advice, is_limited};
 pub use pool::Kind;
 pub use shared::{BlockGuard, Collection, Collector};
 use shared::{Bounds, SharedPool};
@@ -30,20 +38,21 @@ pub use slab::{Plain, Slab};
 pub use steps::{AllocStep, AllocSteps, StepCost};
 pub use table::{Table, Zeroed};
 
-/// What the pool has from the system, at most, unless it is told otherwise: 256 MiB.
+/// The default of [`Settings::cap`]: 256 MiB.
 pub const DEFAULT_CAP: usize = 256 << 20;
 
-/// Free blocks keep their pages up to so many bytes: 48 MiB.
+/// Cached blocks keep their pages up to this number of bytes: 48 MiB.
 const WARM_BYTES: usize = 48 << 20;
 
-/// What the pool is and keeps to.
+/// The settings of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Which pool. Default [`Kind::Split`].
+    /// The kind of pool. Default [`Kind::Split`].
     pub kind: Kind,
-    /// Bytes that it has from the system, at most. Default [`DEFAULT_CAP`]. Past it memory comes from the allocator.
+    /// The maximum number of bytes that the pool maps. Default [`DEFAULT_CAP`]. Beyond it, memory comes
+    /// from the allocator.
     pub cap: usize,
-    /// What becomes of pages of free blocks that are not kept warm. Default [`Advice::Free`].
+    /// What happens to the pages of cached blocks that are not kept warm. Default [`Advice::Free`].
     pub advice: Advice,
 }
 
@@ -53,20 +62,20 @@ impl Default for Settings {
     }
 }
 
-/// A name that no pool, or no advice, has.
+/// The error for a name of no kind of pool, or of no advice.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{what} must be {expected}, but it is {name:?}")]
 pub struct UnknownName {
-    /// What was named.
+    /// What the name was given for, as in the message.
     pub what: String,
-    /// The names that there are.
+    /// The valid names.
     pub expected: &'static str,
     /// The name that was given.
     pub name: String,
 }
 
 impl Kind {
-    /// The kind of this name: `split`, `binned` or `off`. `what` is told in the error.
+    /// The kind with a name: `split`, `binned` or `off`. `what` is the subject of the error message.
     pub fn named(what: &str, name: &str) -> Result<Self, UnknownName> {
         match name {
             "split" => Ok(Self::Split),
@@ -76,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Split => "split",
@@ -87,7 +96,7 @@ impl Kind {
 }
 
 impl Advice {
-    /// The advice of this name: `free`, `dontneed` or `off`. `what` is told in the error.
+    /// The advice with a name: `free`, `dontneed` or `off`. `what` is the subject of the error message.
     pub fn named(what: &str, name: &str) -> Result<Self, UnknownName> {
         match name {
             "free" => Ok(Self::Free),
@@ -97,7 +106,7 @@ impl Advice {
         }
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Free => "free",
@@ -108,41 +117,41 @@ impl Advice {
 }
 
 impl Settings {
-    /// The defaults, but what the environment variables `TOKENLANE_POOL` (`split`, `binned`, `off`) and
-    /// `TOKENLANE_MADVISE` (`free`, `dontneed`, `off`) say. One that is empty says nothing.
+    /// The defaults, changed by the environment variables `TOKENLANE_POOL` (`split`, `binned`, `off`) and
+    /// `TOKENLANE_MADVISE` (`free`, `dontneed`, `off`). An empty variable changes nothing.
     pub fn from_env() -> Result<Self, UnknownName> {
         let mut settings = Self::default();
-        let said = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        if let Some(name) = said("TOKENLANE_POOL") {
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        if let Some(name) = variable("TOKENLANE_POOL") {
             settings.kind = Kind::named("TOKENLANE_POOL", &name)?;
         }
-        if let Some(name) = said("TOKENLANE_MADVISE") {
+        if let Some(name) = variable("TOKENLANE_MADVISE") {
             settings.advice = Advice::named("TOKENLANE_MADVISE", &name)?;
         }
         Ok(settings)
     }
 }
 
-/// What the pool has at the moment, in bytes: `free + lent + cached == mapped`.
+/// The memory of the pool in bytes: `free + outstanding + cached == mapped`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
-    /// What it has from the system.
+    /// Bytes mapped from the system.
     pub mapped: usize,
-    /// What is in use.
+    /// Bytes of blocks in use.
     pub outstanding: usize,
-    /// What was handed back and not taken in yet.
+    /// Bytes of blocks that were released and are not drained into the pool yet.
     pub free: usize,
-    /// What can be lent again.
+    /// Bytes that the pool can allocate again.
     pub cached: usize,
-    /// What of that keeps its pages, blocks of less than 64 KiB left aside.
+    /// The part of `cached` that keeps its pages, without blocks of less than 64 KiB.
     pub warm: usize,
-    /// The most that was in use, or handed back and not taken in, at any time since the pool was made.
+    /// The maximum of `outstanding + free` since the pool was created.
     pub peak_outstanding: usize,
-    /// What it may have from the system.
+    /// The maximum of `mapped`.
     pub cap: usize,
 }
 
-/// The pool in use, and those that were, as long as a block of theirs is lent.
+/// The pool in use, and former pools that have outstanding blocks.
 struct ActivePool {
     pool: Arc<SharedPool<Std>>,
     settings: Settings,
@@ -164,25 +173,26 @@ fn bounds(settings: &Settings) -> Bounds {
     Bounds { cap: settings.cap, warm: WARM_BYTES, advice: settings.advice }
 }
 
-/// A panic under the lock leaves what was there.
+/// A poisoned lock is used as it is: a panic under it leaves a valid value.
 fn read() -> std::sync::RwLockReadGuard<'static, ActivePool> {
     ACTIVE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A block of the pool of at least so many bytes, or nothing when the pool is at its cap. [`Slab`] is the way to use it.
+/// Allocates a block of at least `bytes` from the pool; `None` if the pool is at its cap. Most callers use
+/// [`Slab`] instead.
 pub fn allocate(bytes: usize) -> Option<BlockGuard> {
     let pool = Arc::clone(&read().pool);
     let block = pool.allocate(bytes, COLLECTOR.get().copied())?;
     Some(BlockGuard::new(block, pool))
 }
 
-/// How the pool is set.
+/// The settings of the pool.
 pub fn settings() -> Settings {
     read().settings
 }
 
-/// Sets the pool. What is lent stays where it is: another kind of pool starts empty, and the old one goes when its last
-/// block comes back; a lower cap is reached as blocks come back.
+/// Changes the settings. Outstanding blocks stay valid: a pool of another kind starts empty, and the former
+/// one is dropped with its last block. A lower cap is reached as blocks are released.
 pub fn configure(settings: Settings) {
     let mut current = ACTIVE.write().unwrap_or_else(PoisonError::into_inner);
     if settings.kind == current.settings.kind {
@@ -197,24 +207,25 @@ pub fn configure(settings: Settings) {
     current.former.push(Arc::downgrade(&former.pool));
 }
 
-/// Lets a collector be asked when the pool is at its cap. The first one stays; false if there was one.
+/// Sets the collector that is called when the pool is at its cap. Only the first call has an effect; returns
+/// whether this was it.
 pub fn set_collector(collector: &'static dyn Collector) -> bool {
     COLLECTOR.set(collector).is_ok()
 }
 
-/// Notes collections that were done on another thread than those that asked for memory.
+/// Records a collection that ran on another thread than the allocation that requested it.
 pub fn record_collection(how: Collection, taken: StepCost) {
     read().pool.record(how.step(), taken);
 }
 
-/// Gives back to the system whatever is not lent.
+/// Returns all memory that is not outstanding to the system.
 pub fn trim() {
     let current = read();
     current.pool.trim();
     current.former.iter().filter_map(Weak::upgrade).for_each(|pool| pool.trim());
 }
 
-/// What the pool has at the moment; what is lent of former ones counts too.
+/// The pool's memory. Memory of former pools is included.
 pub fn stats() -> Stats {
     let current = read();
     let usage = current.pool.usage();
@@ -237,7 +248,7 @@ pub fn stats() -> Stats {
     stats
 }
 
-/// What the steps of allocations have taken since the pool was made.
+/// The cost of each step of an allocation since the pool was created.
 pub fn steps() -> AllocSteps {
     read().pool.steps()
 }

@@ -164,6 +164,17 @@ impl Drop for Mapping {
     }
 }
 
+/// Whether the process has a limit of addresses (`RLIMIT_AS`).
+pub fn is_limited() -> bool {
+    system::is_limited()
+}
+
+/// Whether so many bytes could be mapped at the moment. Where the system cannot be asked, yes.
+pub fn is_mappable(bytes: usize) -> bool {
+    let Some(bytes) = bytes.checked_next_multiple_of(page_size()) else { return false };
+    bytes == 0 || system::is_mappable(bytes)
+}
+
 /// The size of a page, in bytes.
 pub fn page_size() -> usize {
     system::page_size()
@@ -185,6 +196,20 @@ mod system {
         let start =
             unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
         NonNull::new(start.ok()?.cast())
+    }
+
+    pub(super) fn is_limited() -> bool {
+        rustix::process::getrlimit(rustix::process::Resource::As).current.is_some()
+    }
+
+    pub(super) fn is_mappable(bytes: usize) -> bool {
+        // Addresses alone: a kernel that counts what may be written would refuse more than there is of memory.
+        // SAFETY: the system chooses the place, so no memory that is in use is replaced.
+        let start = unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::empty(), MapFlags::PRIVATE) };
+        let Some(start) = start.ok().and_then(|start| NonNull::new(start.cast())) else { return false };
+        // SAFETY: the pages were just mapped, and nobody else knows of them.
+        unsafe { unmap(start, bytes) };
+        true
     }
 
     /// Addresses of which the first `bytes` can be used.
@@ -334,6 +359,14 @@ mod system {
     pub(super) fn map(bytes: usize) -> Option<NonNull<u8>> {
         // SAFETY: more than no bytes.
         NonNull::new(unsafe { alloc_zeroed(layout(bytes).filter(|layout| layout.size() > 0)?) })
+    }
+
+    pub(super) fn is_limited() -> bool {
+        false
+    }
+
+    pub(super) fn is_mappable(_bytes: usize) -> bool {
+        true
     }
 
     pub(super) fn reserve(_bytes: usize, _reserved: usize) -> Option<NonNull<u8>> {

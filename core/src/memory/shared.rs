@@ -1,17 +1,25 @@
-//! A pool that threads share: the steps of an allocation, and the way back.
+//! A pool that threads share: the steps of an allocation, and the release of blocks.
 //!
-//! Blocks come back from any thread, finalizers among them, and must not wait there for somebody who maps memory. So they
-//! go on a list with a lock of its own, held for a push, and the next allocation that does not find what it wants at once
-//! takes the list in. The order of locks is: pool, then list; who hands back takes the list's alone.
+//! # Releasing
 //!
-//! What is mapped stays below the cap, and below six fifths of the most that was ever lent: what is free goes before new
-//! memory comes. And every so often, as blocks come back, it falls to six fifths of the most that was lent
-//! since the last time.
+//! Blocks are released on any thread, by finalizers too, and a release must not wait for a thread that maps
+//! memory. So a released block goes to a list with a lock of its own, which is held for one push. An
+//! allocation that does not find a block at once drains the list into the pool. Locks are taken in the
+//! order pool, list; a release takes the list's lock only.
 //!
-//! An allocation goes, until it has a block: scan; merge what was handed back, scan again (large ones merge first, so that
-//! no block is cut for them while a better one waits); map; reclaim whole mappings, map;
-//! ask for a quick collection and do it all again; ask for a full one, and again. At the end there is none: the pool is
-//! at its cap, and whoever asked takes memory from elsewhere.
+//! # Bounds
+//!
+//! The pool maps at most the cap, and at most six fifths of the peak of outstanding memory: cached memory is
+//! unmapped before new memory is mapped. After every [`PeakWindow::ROUNDS`] drains, it is reduced to six
+//! fifths of the peak since the last time.
+//!
+//! # Allocating
+//!
+//! An allocation takes these steps until it has a block: scan the cached blocks; drain the list, which merges
+//! adjacent blocks, and scan again (a large allocation drains first, so that no block is split for it while
+//! a better one is in the list); unmap cached memory above the bound, and map a new block; request a quick
+//! collection and try again; request a full collection and try again. If all fail the pool is at its cap,
+//! and the caller gets memory from elsewhere.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -22,24 +30,24 @@ use super::pool::{Block, Pool, PoolUsage};
 use super::steps::{AllocStep, AllocSteps, StepCost};
 use crate::lock::{Lock, Locks, Std};
 
-/// Whoever holds blocks and can be made to let go of some that nobody looks at any more.
+/// Something that holds blocks and can be asked to release those that are garbage.
 pub trait Collector: Send + Sync {
-    /// Asks for a collection and says whether it is worth looking again now. It must neither wait for another thread nor
-    /// allocate from the pool.
+    /// Requests a collection. Returns whether it may have released blocks already. Must neither wait for
+    /// another thread nor allocate from the pool.
     fn collect(&self, how: Collection) -> bool;
 }
 
 /// How thorough a collection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collection {
-    /// Of what is young.
+    /// Of young objects.
     Quick,
-    /// Of everything.
+    /// Of all objects.
     Full,
 }
 
 impl Collection {
-    /// The step of an allocation that asks for it.
+    /// The step of an allocation that requests it.
     pub fn step(self) -> AllocStep {
         match self {
             Self::Quick => AllocStep::QuickCollection,
@@ -48,19 +56,19 @@ impl Collection {
     }
 }
 
-/// An allocation of this size or more merges what was handed back before it scans: 64 KiB. For smaller ones that would be
-/// most of the work.
+/// Allocations of this size or more drain the list before they scan: 64 KiB. For smaller ones that would be most
+/// of the work.
 const EAGER_MERGE_BYTES: usize = 64 << 10;
 
-/// The list of what was handed back keeps room for so many blocks.
+/// The list of released blocks keeps at most this capacity.
 const KEPT_CAPACITY: usize = 4096;
 
-/// What a pool is to keep to.
+/// The limits of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// Bytes mapped, at most.
+    /// The maximum number of bytes mapped.
     pub(super) cap: usize,
-    /// Bytes of cached blocks that keep their pages, at most.
+    /// The maximum number of bytes of cached blocks that keep their pages.
     pub(super) warm: usize,
     pub(super) advice: Advice,
 }
@@ -69,7 +77,7 @@ struct PoolState {
     pool: Box<dyn Pool>,
     bounds: Bounds,
     steps: AllocSteps,
-    /// Empty; its room changes places with that of the blocks that were handed back, so that neither list is made anew.
+    /// Empty. Swapped with the list of released blocks by a drain, so that both keep their capacity.
     drained: Vec<Block>,
     peak_out: usize,
     /// The most that was out of late: it follows `most_out` up at once, and down by a part of it with each round.
@@ -77,7 +85,7 @@ struct PoolState {
     window: PeakWindow,
 }
 
-/// So many times that blocks are taken in, a look at what they need together.
+/// Determines the peak of outstanding bytes during a number of drains.
 #[derive(Debug, Default)]
 struct PeakWindow {
     rounds: u32,
@@ -85,10 +93,11 @@ struct PeakWindow {
 }
 
 impl PeakWindow {
-    /// So many are one span: some tens of batches.
+    /// The number of drains in a window, which is some tens of batches.
     const ROUNDS: u32 = 1024;
 
-    /// Notes what was out before blocks are taken in, and says what may stay mapped: at the end of a span, what it needed.
+    /// Records the outstanding bytes before a drain. Returns how much may stay mapped: at the end of a window
+    /// what it needed, otherwise any amount.
     fn next(&mut self, out: usize) -> usize {
         self.peak_out = self.peak_out.max(out);
         self.rounds += 1;
@@ -99,24 +108,24 @@ impl PeakWindow {
     }
 }
 
-/// Each time that blocks are taken in, this part less is expected to be wanted again: 1/256.
+/// [`PoolState::recent_out`] decays by this fraction with each drain: 1/256.
 const RECENT_DECAY: usize = 256;
 
-/// This part of the most that was ever out may be mapped beside it: 1/5.
+/// This fraction of the peak of outstanding bytes may be mapped in addition: 1/5.
 const SPARE_SHARE: usize = 5;
 
-/// What may be mapped where so much was out.
+/// How much may be mapped for a peak of `out` outstanding bytes.
 fn with_spare(out: usize) -> usize {
     out.saturating_add(out / SPARE_SHARE)
 }
 
-/// So much may always be mapped, if the cap allows it: 16 MiB.
+/// This much may stay mapped in any case: 16 MiB.
 const MIN_MAPPED_BOUND: usize = 16 << 20;
 
-/// This part of what was out of late may stay warm when it is more than the bound for that: 1/2.
+/// This fraction of the recent peak may stay warm, if that is more than the bound: 1/2.
 const WARM_SHARE: usize = 2;
 
-/// Blocks that were handed back and not taken in yet. Invariant: `bytes` is the sum of theirs.
+/// Blocks that were released and not drained yet. Invariant: `bytes` is the sum of their sizes.
 #[derive(Default)]
 struct ReturnedBlocks {
     blocks: Vec<Block>,
@@ -129,7 +138,7 @@ pub(super) struct SharedPool<L: Locks> {
     returned: L::Of<ReturnedBlocks>,
 }
 
-/// Books of a shared pool, in bytes: `free + lent + cached == mapped`.
+/// The memory of a shared pool in bytes: `free + outstanding + cached == mapped`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct SharedUsage {
     pub(super) mapped: usize,
@@ -147,7 +156,7 @@ impl<L: Locks> SharedPool<L> {
         Self { state: L::Of::new(state), returned: L::Of::new(ReturnedBlocks::default()) }
     }
 
-    /// Lends a block of at least so many bytes, or none.
+    /// Allocates a block of at least `bytes`.
     pub(super) fn allocate(&self, bytes: usize, collector: Option<&dyn Collector>) -> Option<Block> {
         self.state.with(|state| {
             let mut found = self.try_allocate(state, bytes);
@@ -164,7 +173,7 @@ impl<L: Locks> SharedPool<L> {
         })
     }
 
-    /// All steps but those that ask others.
+    /// All steps but the collections.
     fn try_allocate(&self, state: &mut PoolState, bytes: usize) -> Option<Block> {
         if bytes >= EAGER_MERGE_BYTES
             && let Some(mut since) = self.drain_returned(state)
@@ -189,7 +198,7 @@ impl<L: Locks> SharedPool<L> {
                 return found;
             }
         }
-        // All that was handed back is in: what is out is lent.
+        // The list is drained, so all blocks that the pool counts as outstanding are in use.
         let mut since = Instant::now();
         let PoolState { pool, bounds, steps, peak_out, .. } = state;
         let wanted = pool.needed(bytes).max(bytes).min(bounds.cap);
@@ -209,7 +218,7 @@ impl<L: Locks> SharedPool<L> {
         found
     }
 
-    /// Takes in what was handed back, and says when that began; nothing if there was nothing.
+    /// Drains released blocks into the pool. Returns when it started; `None` if there were none.
     fn drain_returned(&self, state: &mut PoolState) -> Option<Instant> {
         let PoolState { pool, bounds, drained, recent_out, window, .. } = state;
         debug_assert!(drained.is_empty());
@@ -225,7 +234,7 @@ impl<L: Locks> SharedPool<L> {
         let kept = window.next(pool.usage().outstanding);
         drained.drain(..).for_each(|block| pool.release(block));
         drained.shrink_to(KEPT_CAPACITY);
-        // A cap that was lowered is reached as blocks come back; and what was needed once is not kept for ever.
+        // A lowered cap is reached as blocks are released, and a single peak is not kept forever.
         let excess = pool.usage().mapped.saturating_sub(bounds.cap.min(kept));
         if excess > 0 {
             pool.reclaim(excess);
@@ -234,7 +243,7 @@ impl<L: Locks> SharedPool<L> {
         Some(since)
     }
 
-    /// Hands a block back.
+    /// Releases a block.
     pub(super) fn release(&self, block: Block) {
         self.returned.with(|returned| {
             returned.bytes += block.bytes;
@@ -242,12 +251,12 @@ impl<L: Locks> SharedPool<L> {
         });
     }
 
-    /// Gives up the end of a block.
+    /// Releases the end of a block.
     pub(super) fn shrink(&self, block: &mut Block, bytes: usize) {
         self.state.with(|state| state.pool.shrink(block, bytes));
     }
 
-    /// Unmaps what is not lent.
+    /// Returns all memory that is not outstanding to the system.
     pub(super) fn trim(&self) {
         self.state.with(|state| {
             self.drain_returned(state);
@@ -255,7 +264,7 @@ impl<L: Locks> SharedPool<L> {
         });
     }
 
-    /// Keeps to other bounds from now on. What is mapped beyond a new cap goes as soon as it is not lent any more.
+    /// Changes the limits. Memory beyond a lower cap is unmapped when it is released.
     pub(super) fn set_bounds(&self, bounds: Bounds) {
         self.state.with(|state| {
             state.bounds = bounds;
@@ -265,7 +274,7 @@ impl<L: Locks> SharedPool<L> {
         });
     }
 
-    /// Notes a collection that was asked for and done, on whatever thread.
+    /// Records the cost of a step that was taken elsewhere.
     pub(super) fn record(&self, step: AllocStep, taken: StepCost) {
         self.state.with(|state| state.steps.add(step, taken));
     }
@@ -286,7 +295,7 @@ impl<L: Locks> SharedPool<L> {
     }
 }
 
-/// A block that is lent, and the pool that it goes back to when it is dropped, which lives as long.
+/// An allocated block. Released to its pool, which it keeps alive, when it is dropped.
 pub struct BlockGuard {
     block: Option<Block>,
     pool: Arc<SharedPool<Std>>,
@@ -298,17 +307,18 @@ impl BlockGuard {
     }
 
     pub(super) fn block(&self) -> &Block {
-        self.block.as_ref().expect("there until it is dropped")
+        self.block.as_ref().expect("a block has a guard until it is dropped")
     }
 
-    /// Its bytes: what was asked for, rounded up. They may be anything.
+    /// The block's bytes: the size that was allocated, rounded up. Their values are unspecified.
     pub fn bytes_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         let block = self.block();
-        // SAFETY: the block is this one's alone for as long as it is lent, and bytes need not be written to be there.
+        // SAFETY: the pool gives a block to one owner at a time, which is `self` until it is dropped. The bytes
+        // are mapped, and `MaybeUninit` needs no initialization.
         unsafe { std::slice::from_raw_parts_mut(block.start.as_ptr().cast(), block.bytes) }
     }
 
-    /// Gives up what lies behind the first `bytes` bytes.
+    /// Releases what lies behind the first `bytes` bytes.
     pub(super) fn shrink(&mut self, bytes: usize) {
         if let Some(block) = &mut self.block {
             self.pool.shrink(block, bytes);
@@ -340,9 +350,9 @@ mod tests {
         Bounds { cap, warm: MIB, advice: Advice::Free }
     }
 
-    /// Two finalizers hand back while a worker allocates: whatever comes first, no block is lent twice and none is lost.
+    /// Two finalizers release blocks while a worker allocates: no block is allocated twice and none is lost.
     #[test]
-    fn blocks_are_handed_back_in_every_interleaving() {
+    fn blocks_are_released_in_every_interleaving() {
         loom::model(|| {
             let pool = Box::new(Split::<FakePages>::default());
             let shared = loom::sync::Arc::new(SharedPool::<Loom>::new(pool, bounds(4 * MIB)));
@@ -359,13 +369,13 @@ mod tests {
             let late = shared.allocate(2 * MIB, None);
             let outstanding: Vec<usize> =
                 [&early, &late].into_iter().flatten().map(|block| block.start.as_ptr().addr()).collect();
-            assert!(late.is_some(), "at least one of two is there after both came back");
+            assert!(late.is_some(), "at least one of two is free after both were released");
             assert_eq!(
                 outstanding.iter().collect::<BTreeSet<_>>().len(),
                 outstanding.len(),
                 "no block is outstanding twice"
             );
-            assert!(outstanding.iter().all(|place| places.contains(place)), "the cap leaves room for no others");
+            assert!(outstanding.iter().all(|place| places.contains(place)), "the cap allows no other blocks");
             let usage = shared.usage();
             assert_eq!((usage.outstanding, usage.mapped), (outstanding.len() * 2 * MIB, 4 * MIB));
             for block in [early, late].into_iter().flatten() {
@@ -376,9 +386,9 @@ mod tests {
         });
     }
 
-    /// A finalizer hands back while another thread trims, or lowers the cap: the books balance at every moment.
+    /// A finalizer releases a block while another thread trims or lowers the cap: the equation always holds.
     #[test]
-    fn the_books_balance_in_every_interleaving() {
+    fn the_equation_holds_in_every_interleaving() {
         for lowers_cap in [false, true] {
             loom::model(move || {
                 let pool = Box::new(Split::<FakePages>::default());
@@ -454,9 +464,9 @@ mod tests {
         shared.release(next);
     }
 
-    /// At the cap the collector is asked, first quickly, and the search goes on when it says so.
+    /// At the cap the collector is called, first for a quick collection, and the allocation is tried again.
     #[test]
-    fn a_collector_is_asked_at_the_cap() {
+    fn a_collector_is_called_at_the_cap() {
         struct LetsGo<'a> {
             shared: &'a SharedPool<Std>,
             held: Mutex<Vec<Block>>,
@@ -465,7 +475,7 @@ mod tests {
         impl Collector for LetsGo<'_> {
             fn collect(&self, how: Collection) -> bool {
                 self.asked.with(|asked| asked.push(how));
-                // The quick one finds nothing.
+                // The quick collection finds nothing.
                 let found = if how == Collection::Full { self.held.with(std::mem::take) } else { vec![] };
                 found.into_iter().for_each(|block| self.shared.release(block));
                 true
@@ -480,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_cap_is_reached_as_blocks_come_back() {
+    fn a_lower_cap_is_reached_as_blocks_are_released() {
         let shared = shared(Kind::Split, 64 * MIB);
         let blocks: Vec<Block> = (0..8).map(|_| shared.allocate(2 * MIB, None).expect("there is room")).collect();
         shared.set_bounds(bounds(4 * MIB));
@@ -492,7 +502,7 @@ mod tests {
         shared.release(block);
     }
 
-    /// Threads allocate, write, look and hand back, each others' blocks too; every byte stays as its owner wrote it.
+    /// Threads allocate, write, check and release blocks. Every byte stays as its owner wrote it.
     #[test]
     fn threads_share_a_pool() {
         let rounds = if cfg!(miri) { 3 } else { 400 };

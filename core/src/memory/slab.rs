@@ -1,40 +1,41 @@
-//! A list of plain values in one piece of memory from the pool, or from the allocator where the pool has none to give.
+//! A list of plain values in memory of the pool, or of the allocator if the pool is at its cap.
 
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+use super::fallible::{self, Grow, OutOfMemory};
 use super::shared::BlockGuard;
 
-/// Values that are any bytes: no padding, nothing to drop, aligned to no more than 8.
+/// Types of which any bytes are a value.
 ///
 /// # Safety
-/// All of that is true of the type.
+/// The type has no padding, no invalid bit patterns, no drop glue and an alignment of at most 8.
 pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 
-// SAFETY: integers are plain.
+// SAFETY: an unsigned integer has all of these properties.
 unsafe impl Plain for u8 {}
 // SAFETY: as above.
 unsafe impl Plain for u16 {}
 // SAFETY: as above.
 unsafe impl Plain for u32 {}
 
-/// Smaller lists, in bytes, cost an allocator nothing and are not of the pool: 16 KiB.
+/// Smaller lists, in bytes, come from the allocator, which is as fast for them: 16 KiB.
 const MIN_POOLED_BYTES: usize = 16 << 10;
 
-/// Whose the memory is. It is only held to be given back.
+/// The owner of the memory. Held only to release it.
 enum Owner<T> {
-    /// The pool's. Blocks start at multiples of 512, so they are aligned for any `T`.
+    /// The pool. Blocks start at multiples of 512, so they are aligned for every `T`.
     Pool(BlockGuard),
-    /// The allocator's. The vector itself stays empty; its room is used.
+    /// The allocator. The vector stays empty; its capacity is the memory.
     Allocator(#[allow(dead_code, reason = "held to be dropped")] Vec<MaybeUninit<T>>),
 }
 
-/// A growing list whose memory is of the pool.
+/// A growing list in memory of the pool.
 ///
-/// Invariants: `start` is where the owner's memory starts, which is exclusively this list's; the memory has room for
-/// `capacity` values, and the first `len` are written.
+/// Invariants: `start` is the start of the owner's memory, which nobody else uses. The memory has space for
+/// `capacity` values, of which the first `len` are initialized.
 pub struct Slab<T: Plain> {
     start: NonNull<T>,
     len: usize,
@@ -42,91 +43,99 @@ pub struct Slab<T: Plain> {
     owner: Owner<T>,
 }
 
-// SAFETY: the memory is the slab's alone, and so are the values, which may go to other threads.
+// SAFETY: the slab owns its memory and its values alone, and `T` is Send.
 unsafe impl<T: Plain> Send for Slab<T> {}
-// SAFETY: through a shared slab the values can only be read.
+// SAFETY: a shared slab only gives shared access to its values, and `T` is Sync.
 unsafe impl<T: Plain> Sync for Slab<T> {}
 
 impl<T: Plain> Slab<T> {
-    /// An empty list with room for so many values.
-    ///
-    /// # Panics
-    /// When that is more than any memory, as [`Vec::with_capacity`].
+    /// An empty list with this capacity. A failure unwinds, as in [`Grow::grow`].
     pub fn with_capacity(capacity: usize) -> Self {
-        let bytes = capacity.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= MIN_POOLED_BYTES);
-        if let Some(guard) = bytes.and_then(super::allocate) {
-            let block = guard.block();
-            let (start, capacity) = (block.start.cast(), block.bytes / size_of::<T>());
-            return Self { start, len: 0, capacity, owner: Owner::Pool(guard) };
-        }
-        let mut room: Vec<MaybeUninit<T>> = Vec::with_capacity(capacity);
-        // SAFETY: a vector's pointer is never null. It stays the same while the vector is neither grown nor dropped, and
-        // moving the vector does not move its memory.
-        let start = unsafe { NonNull::new_unchecked(room.as_mut_ptr()) }.cast();
-        Self { start, len: 0, capacity: room.capacity(), owner: Owner::Allocator(room) }
+        Self::try_with_capacity(capacity).unwrap_or_else(|error| error.unwind())
     }
 
-    /// Whether the memory is the pool's, so that it can be lent on.
+    /// An empty list with room for so many values.
+    pub fn try_with_capacity(capacity: usize) -> Result<Self, OutOfMemory> {
+        let bytes = capacity.checked_mul(size_of::<T>()).ok_or(OutOfMemory::of::<T>(capacity))?;
+        if let Some(guard) = (bytes >= MIN_POOLED_BYTES).then(|| super::allocate(bytes)).flatten() {
+            fallible::leave_headroom(bytes)?;
+            let block = guard.block();
+            let (start, capacity) = (block.start.cast(), block.bytes / size_of::<T>());
+            return Ok(Self { start, len: 0, capacity, owner: Owner::Pool(guard) });
+        }
+        let mut room: Vec<MaybeUninit<T>> = fallible::with_room(capacity)?;
+        // SAFETY: a vector's pointer is not null. It stays valid while the vector is neither grown nor
+        // dropped, which nobody does; moving the vector does not move its memory.
+        let start = unsafe { NonNull::new_unchecked(room.as_mut_ptr()) }.cast();
+        Ok(Self { start, len: 0, capacity: room.capacity(), owner: Owner::Allocator(room) })
+    }
+
+    /// Whether the memory belongs to the pool.
     pub fn is_pooled(&self) -> bool {
         matches!(self.owner, Owner::Pool(_))
     }
 
-    /// How many values there is room for.
+    /// The capacity, in values.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// The room behind the last value.
+    /// The memory behind the last value.
     pub fn spare_capacity_mut(&mut self) -> &mut [MaybeUninit<T>] {
-        // SAFETY: the memory is this list's, from the first value to `capacity`.
+        // SAFETY: by the invariant, `capacity - len` uninitialized values follow the first `len`, and the
+        // result borrows the list exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(self.len).as_ptr().cast(), self.capacity - self.len) }
     }
 
-    /// Says how many values there are.
+    /// Sets the number of values.
     ///
     /// # Safety
-    /// `len <= capacity`, and the values before `len` have been written.
+    /// `len` is at most the capacity, and the first `len` values are initialized.
     pub unsafe fn set_len(&mut self, len: usize) {
         debug_assert!(len <= self.capacity);
         self.len = len;
     }
 
-    /// Makes room for so many more values.
-    pub fn reserve(&mut self, more: usize) {
-        if more > self.capacity - self.len {
-            // Half as much again, so that growing step by step copies each value a few times at most.
-            let least = self.len.saturating_add(more).max(self.capacity.saturating_add(self.capacity / 2));
-            let mut grown = Self::with_capacity(least);
-            grown.extend_from_slice(self);
-            *self = grown;
-        }
-    }
-
-    /// Appends values.
+    /// Appends values. A failure unwinds, as in [`Grow::grow`].
     pub fn extend_from_slice(&mut self, values: &[T]) {
-        self.reserve(values.len());
-        // SAFETY: there is room for that many values behind the last; they come from elsewhere, because this list is
-        // borrowed exclusively.
+        self.grow(values.len());
+        // SAFETY: `grow` has made space for these values behind the last. They are not in this list,
+        // which is borrowed exclusively, so source and target do not overlap.
         unsafe { values.as_ptr().copy_to_nonoverlapping(self.start.add(self.len).as_ptr(), values.len()) };
         self.len += values.len();
     }
 
-    /// Makes the list so long, with `value` in new places.
+    /// Changes the length; new elements are `value`. A failure unwinds, as in [`Grow::grow`].
     pub fn resize(&mut self, len: usize, value: T) {
         if len > self.len {
-            self.reserve(len - self.len);
+            self.grow(len - self.len);
             let more = len - self.len;
             self.spare_capacity_mut()[..more].fill(MaybeUninit::new(value));
         }
         self.len = len;
     }
 
-    /// Gives up room that is not needed.
+    /// Releases memory that is not needed.
     pub fn shrink_to_fit(&mut self) {
         if let Owner::Pool(guard) = &mut self.owner {
             guard.shrink(self.len * size_of::<T>());
             self.capacity = guard.block().bytes / size_of::<T>();
         }
+    }
+}
+
+impl<T: Plain> Grow for Slab<T> {
+    #[inline]
+    fn try_grow(&mut self, more: usize) -> Result<(), OutOfMemory> {
+        if more > self.capacity - self.len {
+            let needed = self.len.saturating_add(more);
+            // Half as much again, so that growing step by step copies each value a few times at most.
+            let ample = needed.max(self.capacity.saturating_add(self.capacity / 2));
+            let mut grown = Self::try_with_capacity(ample).or_else(|_| Self::try_with_capacity(needed))?;
+            grown.extend_from_slice(self);
+            *self = grown;
+        }
+        Ok(())
     }
 }
 
@@ -140,14 +149,15 @@ impl<T: Plain> Deref for Slab<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the first `len` values are written, and nobody else writes them.
+        // SAFETY: by the invariant the first `len` values are initialized, and the borrow of the list keeps
+        // everyone from writing them.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
 impl<T: Plain> DerefMut for Slab<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: the first `len` values are written, and nobody else looks at them.
+        // SAFETY: as above; the exclusive borrow keeps everyone else from accessing them.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
@@ -206,7 +216,7 @@ mod tests {
                     }
                     2 => slab.shrink_to_fit(),
                     _ => {
-                        slab.reserve(count);
+                        slab.grow(count);
                         prop_assert!(slab.spare_capacity_mut().len() >= count);
                     }
                 }
@@ -220,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn small_slabs_are_the_allocators() {
+    fn small_slabs_belong_to_the_allocator() {
         assert!(!Slab::<u8>::with_capacity(MIN_POOLED_BYTES - 1).is_pooled());
         assert!(Slab::<u8>::with_capacity(MIN_POOLED_BYTES).is_pooled());
         assert!(Slab::<u32>::default().is_empty());

@@ -1,103 +1,104 @@
-//! Lists of a fixed length that start as zeros and are looked up at random: hash tables and caches of some mebibytes.
+//! Tables that start as zeros and are accessed at random: hash tables and caches of some mebibytes.
 //!
-//! Large ones have pages of their own, huge ones where the system has them. They are there when they are first written, and
-//! gone when the table is, whatever thread made it and whatever thread drops it; an allocator keeps such memory with the
-//! thread that made it.
+//! A large table has pages of its own, huge pages where the system supports them. The system provides a page
+//! when it is first written, and gets all pages back when the table is dropped, on whatever thread. An
+//! allocator would keep such memory with the thread that allocated it.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+use super::fallible::{self, OutOfMemory};
 use super::pages::Mapping;
 
-/// Values of which one is all zeros.
+/// Types of which zero bytes are a value.
 ///
 /// # Safety
-/// Bytes that are all zero are a value of the type.
+/// All bytes zero is a valid value of the type.
 pub unsafe trait Zeroed: Copy + Send + Sync + 'static {}
 
-// SAFETY: zero is a number.
+// SAFETY: zero is a valid integer.
 unsafe impl Zeroed for u32 {}
 // SAFETY: as above.
 unsafe impl Zeroed for u64 {}
 
-/// Smaller tables, in bytes, are the allocator's: 256 KiB.
+/// Smaller tables, in bytes, come from the allocator: 256 KiB.
 const MIN_MAPPED_BYTES: usize = 256 << 10;
 
-/// Whose the memory is. It is held to be given back, and pages to grow.
+/// The owner of the memory. Held to release it, and pages to grow.
 enum Owner<T> {
     Pages(Mapping),
-    /// The list is neither read nor grown; its memory is used.
+    /// The vector itself is neither accessed nor grown.
     Allocator(#[allow(dead_code, reason = "held to be dropped")] Vec<T>),
 }
 
-/// A list of zeros at first.
+/// See the module.
 ///
-/// Invariant: `start` is the owner's memory, exclusively this table's, and holds `len` values; what there is behind them is zeros.
+/// Invariant: `start` is the start of the owner's memory, which nobody else uses. It has `len` initialized
+/// values; all memory behind them is zero.
 pub struct Table<T: Zeroed> {
     start: NonNull<T>,
     len: usize,
     owner: Owner<T>,
 }
 
-// SAFETY: the memory is the table's alone, and so are the values, which may go to other threads.
+// SAFETY: the table owns its memory and its values alone, and `T` is Send.
 unsafe impl<T: Zeroed> Send for Table<T> {}
-// SAFETY: through a shared table the values can only be read.
+// SAFETY: a shared table only gives shared access to its values, and `T` is Sync.
 unsafe impl<T: Zeroed> Sync for Table<T> {}
 
 impl<T: Zeroed> Table<T> {
-    /// So many zeros.
-    ///
-    /// # Panics
-    /// When that is more than any memory, as `vec!`.
+    /// A table of `len` zeros. A failure unwinds, as in [`Grow::grow`](super::Grow::grow).
     pub fn zeroed(len: usize) -> Self {
         Self::with_reserved(len, len)
     }
 
-    /// The same, with addresses for so many, where the system has them: up to that it grows where it is.
-    ///
-    /// # Panics
-    /// As [`Self::zeroed`].
+    /// A table of `len` zeros with addresses reserved for `most`, if the system can do that. Up to that
+    /// length it grows in place. A failure unwinds, as in [`Grow::grow`](super::Grow::grow).
     pub fn with_reserved(len: usize, most: usize) -> Self {
+        Self::try_with_reserved(len, most).unwrap_or_else(|error| error.unwind())
+    }
+
+    fn try_with_reserved(len: usize, most: usize) -> Result<Self, OutOfMemory> {
         const { assert!(align_of::<T>() <= 4096, "no page is smaller") };
         let bytes = Self::bytes_of(len).filter(|&bytes| bytes >= MIN_MAPPED_BYTES);
         let mapping = bytes.and_then(|bytes| Mapping::random_access(bytes, Self::bytes_of(most).unwrap_or(bytes)));
         if let Some(mapping) = mapping {
-            return Self { start: mapping.start().cast(), len, owner: Owner::Pages(mapping) };
+            fallible::leave_headroom(mapping.reserved())?;
+            return Ok(Self { start: mapping.start().cast(), len, owner: Owner::Pages(mapping) });
         }
-        // SAFETY: that zeros are a value is what the type promises.
-        let mut values = vec![unsafe { std::mem::zeroed::<T>() }; len];
-        // SAFETY: a vector's pointer is never null. It stays the same while the vector is neither grown nor dropped, and
-        // moving the vector does not move its memory.
+        let mut values = fallible::with_room(len)?;
+        // SAFETY: `T: Zeroed` promises that zero bytes are a value.
+        values.resize(len, unsafe { std::mem::zeroed::<T>() });
+        // SAFETY: a vector's pointer is not null. It stays valid while the vector is neither grown nor
+        // dropped, which nobody does; moving the vector does not move its memory.
         let start = unsafe { NonNull::new_unchecked(values.as_mut_ptr()) };
-        Self { start, len, owner: Owner::Allocator(values) }
+        Ok(Self { start, len, owner: Owner::Allocator(values) })
     }
 
     fn bytes_of(len: usize) -> Option<usize> {
         len.checked_mul(size_of::<T>())
     }
 
-    /// Makes it longer: zeros behind what is there.
-    ///
-    /// # Panics
-    /// As [`Self::zeroed`].
-    pub fn grow(&mut self, len: usize) {
+    /// Makes the table longer; new elements are zeros. After an error it is unchanged.
+    pub fn grow(&mut self, len: usize) -> Result<(), OutOfMemory> {
         debug_assert!(len >= self.len);
         if let (Owner::Pages(mapping), Some(bytes)) = (&mut self.owner, Self::bytes_of(len))
             && bytes <= mapping.reserved()
-            // SAFETY: no more than what is reserved is asked for.
+            // SAFETY: the size is at most what is reserved, for which `grow` needs nothing.
             && unsafe { mapping.grow(bytes) }
         {
-            // What was not in use before is all zeros, as pages are when they are mapped.
+            // The system provides zeroed pages, so the invariant holds.
             self.len = len;
-            return;
+            return Ok(());
         }
-        let mut longer = Self::zeroed(len);
+        let mut longer = Self::try_with_reserved(len, len)?;
         longer[..self.len].copy_from_slice(self);
         *self = longer;
+        Ok(())
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub fn memory_bytes(&self) -> usize {
         match &self.owner {
             Owner::Pages(mapping) => mapping.bytes(),
@@ -111,7 +112,8 @@ impl<T: Zeroed> Deref for Table<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: `len` values stand there, zeros or what was written, and nobody else writes them.
+        // SAFETY: by the invariant `len` values are initialized, and the borrow of the table keeps everyone
+        // from writing them.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
@@ -119,7 +121,7 @@ impl<T: Zeroed> Deref for Table<T> {
 impl<T: Zeroed> DerefMut for Table<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and nobody else looks at them.
+        // SAFETY: as above; the exclusive borrow keeps everyone else from accessing them.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_table_is_zeros_until_it_is_written() {
-        // Under Miri a pass over a large one takes minutes.
+        // Under Miri large tables take minutes.
         let lens = [0, 1, 1000, MIN_MAPPED_BYTES / 8, MIN_MAPPED_BYTES / 8 - 1, 40_001];
         for len in lens.into_iter().take(if cfg!(miri) { 4 } else { lens.len() }) {
             let mut table = Table::<u64>::zeroed(len);
@@ -149,9 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_keeps_what_it_had_and_has_zeros_behind_it() {
+    fn a_table_that_grows_keeps_its_values_and_adds_zeros() {
         let least = MIN_MAPPED_BYTES / 8;
-        // Of the allocator; from there to pages; with room for all of it, for a part, and for none.
+        // In the allocator; from there to pages; with addresses for all of the growth, some, and none.
         let cases = [
             (3, 10, 9),
             (9, 9, least),
@@ -159,13 +161,13 @@ mod tests {
             (least, 2 * least, 2 * least + 1),
             (least, least, least + 7),
         ];
-        // As above.
+        // See above.
         for (len, most, grown) in cases.into_iter().take(if cfg!(miri) { 1 } else { cases.len() }) {
             let mut table = Table::<u64>::with_reserved(len, most);
             assert!(table.iter().all(|&value| value == 0));
             table.fill(7);
             let start = table.start;
-            table.grow(grown);
+            table.grow(grown).expect("there is memory");
             assert_eq!(table.len(), grown);
             assert!(table[..len].iter().all(|&value| value == 7) && table[len..].iter().all(|&value| value == 0));
             if cfg!(target_os = "linux") && !cfg!(miri) {

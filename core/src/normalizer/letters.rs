@@ -40,6 +40,14 @@ impl Letters {
         });
     }
 
+    /// Applies the rule to a text without tracking offsets.
+    pub(crate) fn written(self, text: &str) -> String {
+        let mut aligned = AlignedText::default();
+        aligned.start(text, 0, false);
+        self.normalize(&mut aligned);
+        aligned.as_str().to_owned()
+    }
+
     fn leaves_character(self, c: char) -> bool {
         match self {
             Self::Clean => c == ' ' || !(is_dirt(c) || c.is_whitespace()),

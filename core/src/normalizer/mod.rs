@@ -11,16 +11,21 @@
 mod edges;
 mod form;
 mod letters;
-mod precompiled;
+pub(crate) mod precompiled;
 mod replace;
 
+use std::sync::Arc;
+
 use crate::aligned::AlignedText;
-use crate::pattern::PatternError;
+use crate::budget::{Budget, Stop};
 pub(crate) use edges::Strip;
 pub(crate) use form::Form;
 pub(crate) use letters::Letters;
 pub(crate) use precompiled::Precompiled;
 pub(crate) use replace::Replace;
+
+/// What an error about the output calls this.
+const COMPONENT: &str = "the normalizer";
 
 /// What a tokenizer does to a text first.
 #[derive(Debug)]
@@ -36,40 +41,44 @@ pub(crate) enum Normalizer {
     /// Matches of a pattern become another text.
     Replace(Replace),
     /// The rules of a SentencePiece model.
-    Precompiled(Box<Precompiled>),
+    Precompiled(Arc<Precompiled>),
     /// One after the other.
     Sequence(Vec<Normalizer>),
 }
 
 impl Normalizer {
-    /// Whether `text` is certain to come out as it went in. A quick look, made so that most texts need no more.
-    pub(crate) fn leaves(&self, text: &str) -> bool {
+    /// Whether `text` is certain to come out as it went in. A quick check, so that most texts need no more. Steps of
+    /// patterns come off the budget.
+    pub(crate) fn leaves(&self, text: &str, budget: &mut Budget) -> bool {
         match self {
             Self::Form(form) => form.leaves(text),
             Self::Letters(letters) => letters.leaves(text),
             Self::Strip(strip) => strip.leaves(text),
             Self::Prepend(_) => text.is_empty(),
-            Self::Replace(replace) => replace.leaves(text),
+            Self::Replace(replace) => replace.leaves(text, budget),
             Self::Precompiled(precompiled) => precompiled.leaves(text),
-            Self::Sequence(all) => all.iter().all(|one| one.leaves(text)),
+            Self::Sequence(all) => all.iter().all(|one| one.leaves(text, budget)),
         }
     }
 
-    /// Fails where a pattern gives up.
-    pub(crate) fn normalize(&self, text: &mut AlignedText) -> Result<(), PatternError> {
+    /// Fails if a pattern gives up, or if a component makes more text than the budget has.
+    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), Stop> {
         match self {
             Self::Form(form) => form.normalize(text),
             Self::Letters(letters) => letters.normalize(text),
             Self::Strip(strip) => strip.normalize(text),
-            Self::Prepend(put) => text.rewrite(|rewriter| {
-                edges::prepend(rewriter, put);
-                rewriter.keep_bytes(rewriter.rest().len());
-            }),
-            Self::Replace(replace) => replace.normalize(text)?,
-            Self::Precompiled(precompiled) => precompiled.normalize(text),
-            Self::Sequence(all) => all.iter().try_for_each(|one| one.normalize(text))?,
+            Self::Prepend(put) => {
+                budget.check(put.len().saturating_add(text.as_str().len()), COMPONENT)?;
+                text.rewrite(|rewriter| {
+                    edges::prepend(rewriter, put);
+                    rewriter.keep_bytes(rewriter.rest().len());
+                });
+            }
+            Self::Replace(replace) => replace.normalize(text, budget)?,
+            Self::Precompiled(precompiled) => precompiled.normalize(text, budget)?,
+            Self::Sequence(all) => all.iter().try_for_each(|one| one.normalize(text, budget))?,
         }
-        Ok(())
+        Ok(text.check(budget, COMPONENT)?)
     }
 
     /// Whether this can put something before a text that stands for nothing of it. Texts then have to be tracked even where
@@ -90,16 +99,20 @@ impl Normalizer {
             Self::Letters(Letters::Lowercase) => Some(3), // U+212A, the sign of Kelvin, and k
             Self::Prepend(_) | Self::Letters(Letters::ByteLevel) => Some(1),
             Self::Replace(replace) => replace.grows().then_some(1),
-            Self::Sequence(all) => all.iter().try_fold(1, |bytes, one| Some(bytes * one.most_bytes_per_byte()?)),
+            Self::Sequence(all) => {
+                all.iter().try_fold(1usize, |bytes, one| bytes.checked_mul(one.most_bytes_per_byte()?))
+            }
             Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) => None,
         }
     }
 
-    /// The normalized form of a text that needs no offsets.
-    pub(crate) fn normalized(&self, text: &str) -> Result<String, PatternError> {
+    /// The normalized form of a text that needs no offsets. It is charged to the budget.
+    pub(crate) fn normalized(&self, text: &str, budget: &mut Budget) -> Result<String, Stop> {
         let mut aligned = AlignedText::default();
         aligned.start(text, 0, self.puts_before());
-        self.normalize(&mut aligned)?;
+        aligned.set_room(budget.room());
+        self.normalize(&mut aligned, budget)?;
+        budget.charge(aligned.as_str().len(), COMPONENT)?;
         Ok(aligned.as_str().to_owned())
     }
 }

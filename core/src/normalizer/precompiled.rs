@@ -8,6 +8,9 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::aligned::AlignedText;
+use crate::budget::{Budget, OutputLimit};
+use crate::memory::Grow;
+use crate::memory::fallible::push;
 
 /// A charsmap, read and checked.
 #[derive(Debug)]
@@ -56,16 +59,19 @@ impl Precompiled {
         text.bytes().all(|byte| self.left_alone.get(usize::from(byte)).is_some_and(|&alone| alone))
     }
 
-    pub(crate) fn normalize(&self, text: &mut AlignedText) {
+    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &Budget) -> Result<(), OutputLimit> {
         if self.leaves(text.as_str()) {
-            return;
+            return Ok(());
         }
-        let mut steps: Vec<(char, isize)> = Vec::with_capacity(text.as_str().len());
+        // A step writes at least one byte.
+        let check = |steps: usize, more: &str| budget.check(steps.saturating_add(more.len() / 4), super::COMPONENT);
+        let mut steps: Vec<(char, isize)> = Vec::new();
         let mut changed = false;
         for cluster in text.as_str().graphemes(true) {
             if cluster.len() < LONG_CLUSTER
                 && let Some(replacement) = self.replacement(cluster)
             {
+                check(steps.len(), replacement)?;
                 push_steps(&mut steps, cluster, replacement);
                 changed = true;
                 continue;
@@ -75,20 +81,22 @@ impl Precompiled {
                 let part: &str = character.encode_utf8(&mut buffer);
                 match self.replacement(part) {
                     Some(replacement) => {
+                        check(steps.len(), replacement)?;
                         push_steps(&mut steps, part, replacement);
                         changed = true;
                     }
-                    None => steps.push((character, 0)),
+                    None => push(&mut steps, (character, 0)),
                 }
             }
         }
         if changed {
             text.transform(|rewriter| steps.iter().for_each(|&(character, change)| rewriter.step(character, change)));
         }
+        Ok(())
     }
 
     /// What takes the place of `part`: the replacement of the shortest key that it starts with.
-    fn replacement(&self, part: &str) -> Option<&str> {
+    pub(crate) fn replacement(&self, part: &str) -> Option<&str> {
         let text = self.replacements.get(self.replacement_at(part.as_bytes())?..)?;
         Some(text.split('\0').next().unwrap_or(text))
     }
@@ -121,6 +129,7 @@ fn offset(unit: u32) -> usize {
 /// is, and is forgotten where there is none: spans then shift, as in the reference.
 fn push_steps(steps: &mut Vec<(char, isize)>, old: &str, replacement: &str) {
     let (before, after) = (old.chars().count(), replacement.chars().count());
+    steps.grow(after);
     steps.extend(replacement.chars().enumerate().map(|(place, c)| (c, isize::from(place >= before))));
     if after < before
         && let Some((_, change)) = steps.last_mut()
@@ -130,7 +139,7 @@ fn push_steps(steps: &mut Vec<(char, isize)>, old: &str, replacement: &str) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A double array by first fit, for tests: sorted keys and their values.
@@ -179,7 +188,7 @@ mod tests {
         let precompiled = Precompiled::new(&charsmap(rules)).expect("it is whole");
         let mut aligned = AlignedText::default();
         aligned.start(text, 0, true);
-        precompiled.normalize(&mut aligned);
+        precompiled.normalize(&mut aligned, &Budget::of_text(text.len())).expect("it is short");
         let at = |(at, c): (usize, char)| (c, aligned.origins()[at].start, aligned.origins()[at].end);
         aligned.as_str().char_indices().map(at).collect()
     }
@@ -197,6 +206,29 @@ mod tests {
     }
 
     #[test]
+    fn a_long_replacement_is_charged_before_it_is_made() {
+        let long = "x".repeat(1 << 20);
+        let precompiled = Precompiled::new(&charsmap(&[("a", &long), ("b", &long[..1000])])).expect("it is whole");
+        let mut budget = Budget::of_text(3);
+        for (source, is_too_long) in [("a", true), ("bbb", false), ("bab", true)] {
+            let mut text = AlignedText::default();
+            text.start(source, 0, true);
+            text.set_room(budget.room());
+            let result = precompiled.normalize(&mut text, &budget);
+            assert_eq!(result.is_err(), is_too_long, "{source}");
+            assert_eq!(text.as_str().len(), if is_too_long { source.len() } else { 3000 });
+        }
+        // Many that are short by themselves.
+        budget.charge(budget.room() - 2500, "test").expect("there is room");
+        let mut text = AlignedText::default();
+        text.start("bbb", 0, true);
+        text.set_room(budget.room());
+        let result = precompiled.normalize(&mut text, &budget).and_then(|()| text.check(&budget, "test"));
+        assert!(result.is_err());
+        assert!(text.as_str().len() <= 2500);
+    }
+
+    #[test]
     fn the_quick_look_is_never_wrong() {
         let precompiled = Precompiled::new(&charsmap(&[("a", "b"), ("\r\n", " "), ("\t", " "), ("cd", "x")]));
         let precompiled = precompiled.expect("it is whole");
@@ -204,7 +236,7 @@ mod tests {
         for text in ascii().flat_map(|first| ascii().map(move |second| String::from_iter([first, second]))) {
             let mut aligned = AlignedText::default();
             aligned.start(&text, 0, false);
-            precompiled.normalize(&mut aligned);
+            precompiled.normalize(&mut aligned, &Budget::of_text(text.len())).expect("it is short");
             assert!(!precompiled.leaves(&text) || aligned.as_str() == text, "{text:?}");
             assert_eq!(precompiled.leaves(&text), !text.contains(['a', '\r', '\t']), "{text:?}");
         }
@@ -220,7 +252,7 @@ mod tests {
                 Ok(cut) => {
                     let mut text = AlignedText::default();
                     text.start("ﬁx", 0, true);
-                    cut.normalize(&mut text);
+                    cut.normalize(&mut text, &Budget::default()).expect("it is short");
                     assert!(cut.replacements.is_empty() || cut.replacements.ends_with('\0'));
                 }
             }

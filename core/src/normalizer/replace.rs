@@ -1,7 +1,9 @@
 //! Replace: every match of a pattern becomes one and the same text.
 
 use crate::aligned::AlignedText;
-use crate::pattern::{Pattern, PatternError};
+use crate::budget::{Budget, Stop};
+use crate::memory::fallible::push;
+use crate::pattern::Pattern;
 use crate::span::Span;
 
 /// A pattern and what takes the place of its matches.
@@ -12,9 +14,14 @@ pub(crate) struct Replace {
 }
 
 impl Replace {
-    pub(crate) fn leaves(&self, text: &str) -> bool {
-        // A search that gives up here gives up in earnest later, where the error can be told.
-        text.is_empty() || self.pattern.is_match(text).is_ok_and(|found| !found)
+    pub(crate) fn leaves(&self, text: &str, budget: &mut Budget) -> bool {
+        // A search that gives up here gives up again later, where the error can be told.
+        text.is_empty() || self.pattern.is_match(text, budget).is_ok_and(|found| !found)
+    }
+
+    /// Whether this only replaces consecutive spaces by one.
+    pub(crate) fn joins_spaces(&self) -> bool {
+        self.pattern.as_regex().is_some_and(|regex| matches!(regex, " {2,}" | " +" | "[ ]{2,}")) && self.content == " "
     }
 
     /// Whether no match becomes shorter.
@@ -22,12 +29,17 @@ impl Replace {
         self.pattern.as_string().is_some_and(|sought| sought.len() <= self.content.len())
     }
 
-    pub(crate) fn normalize(&self, text: &mut AlignedText) -> Result<(), PatternError> {
-        let mut matches: Vec<Span> = Vec::new();
-        self.pattern.for_each_match(text.as_str(), |found| matches.push(found))?;
+    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), Stop> {
+        let (mut matches, mut taken): (Vec<Span>, usize) = Default::default();
+        self.pattern.for_each_match(text.as_str(), budget, |found| {
+            taken += found.range().len();
+            push(&mut matches, found);
+        })?;
         if matches.is_empty() {
             return Ok(());
         }
+        let put = self.content.len().saturating_mul(matches.len());
+        budget.check(put.saturating_add(text.as_str().len() - taken), super::COMPONENT)?;
         text.rewrite(|rewriter| {
             let mut at = 0;
             for found in matches {
@@ -52,7 +64,7 @@ mod tests {
     fn replaced(replace: &Replace, text: &str) -> Vec<(char, u32, u32)> {
         let mut aligned = AlignedText::default();
         aligned.start(text, 0, true);
-        replace.normalize(&mut aligned).expect("no test text is hard");
+        replace.normalize(&mut aligned, &mut Budget::of_text(text.len())).expect("no test text is hard");
         let at = |(at, c): (usize, char)| (c, aligned.origins()[at].start, aligned.origins()[at].end);
         aligned.as_str().char_indices().map(at).collect()
     }
@@ -78,10 +90,10 @@ mod tests {
             let replace = Replace { pattern: Pattern::literal(&sought, "test").expect("any text will do"), content: put };
             let mut aligned = AlignedText::default();
             aligned.start(&text, 0, true);
-            replace.normalize(&mut aligned).expect("no test text is hard");
+            replace.normalize(&mut aligned, &mut Budget::of_text(text.len())).expect("no test text is hard");
             prop_assert_eq!(aligned.as_str(), text.replace(&sought, &replace.content));
             prop_assert_eq!(aligned.origins().len(), aligned.as_str().len());
-            if replace.leaves(&text) {
+            if replace.leaves(&text, &mut Budget::of_text(text.len())) {
                 prop_assert_eq!(aligned.as_str(), &text);
             }
         }

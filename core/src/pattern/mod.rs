@@ -1,15 +1,27 @@
 //! Regular expressions and plain strings as patterns: the general path of cutting and replacing, and the twin that the
 //! scanners are held against.
 //!
-//! - [`oniguruma`]: what a pattern of a tokenizer.json means, in terms of the library used here.
+//! - [`oniguruma`]: what a pattern of a tokenizer.json means, in terms of the fancy-regex crate, which parses all patterns.
+//! - [`regular`]: patterns that a finite automaton decides.
+//! - [`backtrack`]: all others.
+//!
+//! Both count their steps. The steps of all searches of a text come off one budget, so that no pattern takes more than
+//! linear time, whatever it looks for in each place.
 
+mod backtrack;
+pub(crate) mod meter;
 mod oniguruma;
+mod regular;
 
-use fancy_regex::{Regex, RegexBuilder, RegexInput};
+use fancy_regex::Expr;
 use memchr::memmem::Finder;
+use regex_automata::util::pool::Pool;
 
+use crate::budget::Budget;
 use crate::error::{DecodeError, EncodeError, LoadError};
 use crate::span::Span;
+use backtrack::Program;
+use regular::Regular;
 
 /// Whose regular expressions a pattern is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,13 +32,13 @@ pub(crate) enum Dialect {
     FancyRegex,
 }
 
-/// Steps back that one search may take. The patterns of real tokenizers need a few per character; a pattern made to
-/// explode stops here instead of holding a worker for ever.
-const BACKTRACK_LIMIT: usize = 20_000_000;
-/// Bytes a compiled pattern may take.
-const SIZE_LIMIT: usize = 32 << 20;
+/// Bytes of a pattern as the file has it. Real files have a few thousand; those that [`Tokenizer::to_json`] writes have up to
+/// 13,000 for each class, with all of its ranges.
+///
+/// [`Tokenizer::to_json`]: crate::Tokenizer::to_json
+const MOST_SOURCE_BYTES: usize = 256 << 10;
 
-/// A compiled pattern. Matching it needs no state of ours and no lock is held between calls.
+/// A compiled pattern. Matching takes its state from a pool.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     source: String,
@@ -38,6 +50,38 @@ enum Matcher {
     Regex(Box<Regex>),
     /// A plain string, not empty.
     String(Box<Finder<'static>>),
+}
+
+#[derive(Debug)]
+struct Regex {
+    engine: Engine,
+    /// The fewest characters that a match has, as far as that is known.
+    can_be_empty: bool,
+    states: Pool<State, Box<dyn Fn() -> State + Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>>,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Regular(std::sync::Arc<Regular>),
+    Backtrack(Program),
+}
+
+/// What one search after the other uses.
+// A pattern has one kind of state, so the size of the smaller variant does not matter.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug)]
+enum State {
+    Regular(regular::Cache),
+    Backtrack(backtrack::Scratch),
+}
+
+/// Why a search ended without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GaveUp {
+    /// The budget of steps is spent.
+    Steps,
+    /// The automaton cannot read this text; no pattern is known that does this.
+    Automaton,
 }
 
 /// A search that was given up.
@@ -62,17 +106,51 @@ impl From<PatternError> for DecodeError {
     }
 }
 
+impl Regex {
+    fn new(translated: &str, dialect: Dialect) -> Result<Self, String> {
+        let tree = Expr::parse_tree(translated).map_err(|problem| problem.to_string())?;
+        let hir = regular::as_hir(&tree.expr);
+        let can_be_empty = hir.as_ref().and_then(|hir| hir.properties().minimum_len()).unwrap_or(0) == 0;
+        if let Some(regular) = hir.as_ref().and_then(Regular::new).map(std::sync::Arc::new) {
+            let shared = std::sync::Arc::clone(&regular);
+            let states = Pool::new(Box::new(move || State::Regular(shared.cache())) as Box<_>);
+            return Ok(Self { engine: Engine::Regular(regular), can_be_empty, states });
+        }
+        let program = backtrack::compile(&tree.expr, |group| tree.backrefs.contains(group), dialect)
+            .map_err(|backtrack::Refused(what)| what)?;
+        let states = Pool::new(Box::new(|| State::Backtrack(backtrack::Scratch::default())) as Box<_>);
+        Ok(Self { engine: Engine::Backtrack(program), can_be_empty, states })
+    }
+
+    fn find(
+        &self,
+        state: &mut State,
+        text: &str,
+        at: usize,
+        anchored: bool,
+        steps: &mut u64,
+    ) -> Result<Option<Span>, GaveUp> {
+        match (&self.engine, state) {
+            (Engine::Regular(regular), State::Regular(cache)) => regular.find(cache, text, at, anchored, steps),
+            (Engine::Backtrack(program), State::Backtrack(scratch)) => program.find(scratch, text, at, anchored, steps),
+            _ => unreachable!("the pool makes states of the engine"),
+        }
+    }
+}
+
 impl Pattern {
     /// `path` says in an error where the pattern came from.
     pub(crate) fn new(source: &str, dialect: Dialect, path: &str) -> Result<Self, LoadError> {
+        if source.len() > MOST_SOURCE_BYTES {
+            let (size, limit) = (source.len() as u64, MOST_SOURCE_BYTES as u64);
+            return Err(LoadError::TooLarge { what: "a pattern", size, limit });
+        }
         let error = |message: String| LoadError::Pattern { path: path.into(), pattern: source.into(), message };
         let translated = match dialect {
             Dialect::FancyRegex => source.into(),
             Dialect::Oniguruma => oniguruma::translate(source).map_err(|problem| error(problem.to_string()))?,
         };
-        let mut builder = RegexBuilder::new(&translated);
-        builder.backtrack_limit(BACKTRACK_LIMIT).delegate_size_limit(SIZE_LIMIT).max_prog_size(1 << 20);
-        let regex = builder.build().map_err(|problem| error(problem.to_string()))?;
+        let regex = Regex::new(&translated, dialect).map_err(error)?;
         Ok(Self { source: source.into(), matcher: Matcher::Regex(Box::new(regex)) })
     }
 
@@ -103,23 +181,29 @@ impl Pattern {
     pub(crate) fn can_be_empty(&self) -> bool {
         match &self.matcher {
             Matcher::String(_) => false,
-            // What only fancy-regex can read is not looked at.
-            Matcher::Regex(regex) => {
-                let parsed = regex_syntax::parse(regex.as_str());
-                parsed.ok().and_then(|parsed| parsed.properties().minimum_len()).unwrap_or(0) == 0
-            }
+            Matcher::Regex(regex) => regex.can_be_empty,
         }
     }
 
-    pub(crate) fn is_match(&self, text: &str) -> Result<bool, PatternError> {
+    /// Whether there is a match. Steps come off the budget.
+    pub(crate) fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, PatternError> {
         match &self.matcher {
-            Matcher::Regex(regex) => regex.is_match(text).map_err(|error| self.gave_up(0, &error)),
+            Matcher::Regex(regex) => {
+                let found = regex.find(&mut regex.states.get(), text, 0, false, &mut budget.steps);
+                found.map(|found| found.is_some()).map_err(|why| self.gave_up(0, why))
+            }
             Matcher::String(finder) => Ok(finder.find(text.as_bytes()).is_some()),
         }
     }
 
-    /// Calls `found` with every match, from front to back. An empty match right behind another match does not count.
-    pub(crate) fn for_each_match(&self, text: &str, mut found: impl FnMut(Span)) -> Result<(), PatternError> {
+    /// Calls `found` with every match, from front to back. An empty match right behind another match does not count. Steps
+    /// come off the budget.
+    pub(crate) fn for_each_match(
+        &self,
+        text: &str,
+        budget: &mut Budget,
+        mut found: impl FnMut(Span),
+    ) -> Result<(), PatternError> {
         let regex = match &self.matcher {
             Matcher::Regex(regex) => regex,
             Matcher::String(finder) => {
@@ -134,34 +218,41 @@ impl Pattern {
         // Patterns that cut into words mostly match where the last match ended. There it is cheaper to ask for that alone, as
         // where a match starts need not be found out. No other match comes before one that starts here.
         let mut was_here = false;
+        let mut state = regex.states.get();
         while at <= text.len() && !text.is_empty() {
-            let find = |here| {
-                let input = RegexInput::new(text).from_pos(at).anchored(here);
-                regex.find_input(input).map_err(|error| self.gave_up(at, &error))
-            };
+            let mut find =
+                |here| regex.find(&mut state, text, at, here, &mut budget.steps).map_err(|why| self.gave_up(at, why));
             let here = if was_here { find(true)? } else { None };
             let matched = if here.is_some() { here } else { find(false)? };
             let Some(matched) = matched else { break };
-            was_here = matched.start() == at;
-            if matched.start() == matched.end() && last_end == Some(matched.end()) {
+            let (start, end) = (matched.start as usize, matched.end as usize);
+            was_here = start == at;
+            if start == end && last_end == Some(end) {
                 at += text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
             }
-            at = matched.end();
+            at = end;
             last_end = Some(at);
-            found(Span::new(matched.start(), matched.end()));
+            found(matched);
         }
         Ok(())
     }
 
-    fn gave_up(&self, byte: usize, error: &fancy_regex::Error) -> PatternError {
-        PatternError { pattern: self.source.clone(), byte, message: error.to_string() }
+    fn gave_up(&self, byte: usize, why: GaveUp) -> PatternError {
+        let message = match why {
+            GaveUp::Steps => {
+                "it takes more steps than the text may cost; a pattern that looks far ahead in each place does"
+            }
+            GaveUp::Automaton => "its automaton cannot read the text",
+        };
+        PatternError { pattern: self.source.clone(), byte, message: message.into() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fancy_regex::Regex;
     use proptest::prelude::*;
 
     /// The matches by searches alone.
@@ -195,7 +286,7 @@ mod tests {
             for pattern in patterns {
                 let mut found = vec![];
                 let compiled = Pattern::new(pattern, Dialect::FancyRegex, "test").expect("it compiles");
-                compiled.for_each_match(&text, |span| found.push(span)).expect("it is easy");
+                compiled.for_each_match(&text, &mut Budget::of_text(text.len()), |span| found.push(span)).expect("it is easy");
                 prop_assert_eq!(found, by_searches(pattern, &text), "{} in {:?}", pattern, text);
             }
         }

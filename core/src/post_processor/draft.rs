@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::encoding::{NO_ID, Ranges};
 use crate::error::EncodeError;
+use crate::memory::fallible::{append_copies, checkpoint, gather, with_room};
 
 /// The most parts that truncation may cut one text or pair into.
 const MOST_PARTS: usize = 1 << 22;
@@ -106,15 +107,20 @@ impl Draft {
     }
 
     /// The windows of a text, the first of them with the others as its overflow.
-    pub(crate) fn of_windows(sequence: usize, windows: &[[usize; 2]]) -> Self {
+    pub(crate) fn of_windows(sequence: usize, windows: &[[usize; 2]]) -> Result<Self, EncodeError> {
+        if windows.len() > MOST_PARTS {
+            return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
+        }
         let draft = |&[start, end]: &[usize; 2]| {
+            checkpoint();
             let tokens = RunTokens::Text { sequence, start, end };
             Self::of(Run { tokens, type_id: sequence as u32, special: false, trims: vec![] })
         };
         let mut drafts = windows.iter().map(draft);
         let mut made = drafts.next().unwrap_or_default();
+        made.overflowing = with_room(drafts.len())?;
         made.overflowing.extend(drafts);
-        made
+        Ok(made)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -137,7 +143,10 @@ impl Draft {
     /// Does something to the draft and to each part of its overflow.
     pub(crate) fn and_parts(&mut self, mut change: impl FnMut(&mut Self)) {
         change(self);
-        self.overflowing.iter_mut().for_each(change);
+        self.overflowing.iter_mut().for_each(|part| {
+            checkpoint();
+            change(part);
+        });
     }
 
     /// One draft of several, end to end. The overflow is every combination of a part with the other drafts and their
@@ -151,7 +160,7 @@ impl Draft {
             if own.saturating_mul(other + 1).saturating_add(other) > MOST_PARTS {
                 return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
             }
-            let mut overflowing = Vec::with_capacity(own * (other + 1) + other);
+            let mut overflowing = with_room(own * (other + 1) + other)?;
             // Where part `place` of this list, joined with `next` (0) or with a part of its overflow (from 1 on), will stand.
             let joined_at = |place: usize, with: usize| (place * (other + 1) + with) as u32;
             let mut named = 0;
@@ -160,9 +169,9 @@ impl Draft {
                     let below = part.own_overflow.iter().map(|&below| below as usize);
                     let own_overflow: Vec<u32> = if with == 0 {
                         let below = below.flat_map(|below| (0..=other).map(move |with| joined_at(below, with)));
-                        below.chain((1..=other).map(|with| joined_at(place, with))).collect()
+                        gather(below.chain((1..=other).map(|with| joined_at(place, with))))
                     } else {
-                        below.map(|below| joined_at(below, with)).collect()
+                        gather(below.map(|below| joined_at(below, with)))
                     };
                     named += own_overflow.len();
                     if named > MOST_NAMED {
@@ -172,9 +181,10 @@ impl Draft {
                 }
             }
             overflowing.extend(
-                next.overflowing.iter().enumerate().map(|(with, next)| {
-                    merged.joined(next, (0..own).map(|place| joined_at(place, with + 1)).collect())
-                }),
+                next.overflowing
+                    .iter()
+                    .enumerate()
+                    .map(|(with, next)| merged.joined(next, gather((0..own).map(|place| joined_at(place, with + 1))))),
             );
             merged.append(&next);
             merged.overflowing = overflowing;
@@ -187,6 +197,7 @@ impl Draft {
 
     /// A part of an overflow: this draft and `next` behind it.
     fn joined(&self, next: &Self, own_overflow: Vec<u32>) -> Self {
+        checkpoint();
         let mut joined =
             Self { runs: self.runs.clone(), ranges: self.ranges.clone(), overflowing: vec![], own_overflow };
         joined.append(next);
@@ -214,7 +225,7 @@ pub(crate) fn range_of(ranges: &Ranges, sequence: u32, length: usize) -> Range<u
 /// Appends the sequence id of each of `length` tokens.
 pub(crate) fn push_sequence_ids(ranges: &Ranges, length: usize, out: &mut Vec<u32>) {
     let first = out.len();
-    out.resize(first + length, NO_ID);
+    append_copies(out, NO_ID, length);
     for sequence in 0..ranges.len().max(1) as u32 {
         out[first..][range_of(ranges, sequence, length)].fill(sequence);
     }

@@ -5,7 +5,9 @@ use super::scanner::Scanner;
 use super::scripts;
 use super::splits::Splits;
 use crate::aligned::AlignedText;
+use crate::budget::Budget;
 use crate::error::LoadError;
+use crate::memory::fallible::push;
 use crate::pattern::{Dialect, Pattern, PatternError};
 use crate::span::Span;
 
@@ -98,6 +100,19 @@ impl Cut {
             && !self.invert
     }
 
+    /// Whether this splits at white space and drops it.
+    pub(crate) fn removes_white_space(&self) -> bool {
+        matches!(self.matcher, Matcher::Letter(Letter::Space)) && self.behavior == Behavior::Removed && !self.invert
+    }
+
+    /// Whether two consecutive cuts are those of BertPreTokenizer.
+    pub(crate) fn are_bert(first: &Self, second: &Self) -> bool {
+        let is = |cut: &Self, letter: Letter, behavior: Behavior| {
+            matches!(cut.matcher, Matcher::Letter(found) if found == letter) && cut.behavior == behavior && !cut.invert
+        };
+        is(first, Letter::Space, Behavior::Removed) && is(second, Letter::Punctuation, Behavior::Isolated)
+    }
+
     /// The scanner whose words are exactly what this cut yields.
     pub(super) fn as_scanner(&self) -> Option<Scanner> {
         let matches_stay = match self.behavior {
@@ -148,11 +163,16 @@ impl Cut {
         }
     }
 
-    pub(super) fn apply(&self, text: &AlignedText, splits: &mut Splits) -> Result<(), PatternError> {
+    pub(super) fn apply(
+        &self,
+        text: &AlignedText,
+        splits: &mut Splits,
+        budget: &mut Budget,
+    ) -> Result<(), PatternError> {
         let mut pieces: Vec<(Span, bool)> = Vec::new();
         splits.cut(text, |text, push| {
             pieces.clear();
-            self.matcher.pieces(text, &mut pieces)?;
+            self.matcher.pieces(text, budget, &mut pieces)?;
             if self.invert {
                 pieces.iter_mut().for_each(|(_, is_match)| *is_match = !*is_match);
             }
@@ -165,17 +185,17 @@ impl Cut {
 
 impl Matcher {
     /// Matches and what lies between them, in order, with whether it is a match.
-    fn pieces(&self, text: &str, pieces: &mut Vec<(Span, bool)>) -> Result<(), PatternError> {
+    fn pieces(&self, text: &str, budget: &mut Budget, pieces: &mut Vec<(Span, bool)>) -> Result<(), PatternError> {
         let mut covered = 0;
         let mut add = |span: Span| {
             if covered < span.start {
-                pieces.push((Span { start: covered, end: span.start }, false));
+                push(pieces, (Span { start: covered, end: span.start }, false));
             }
-            pieces.push((span, true));
+            push(pieces, (span, true));
             covered = span.end;
         };
         match self {
-            Self::Pattern(pattern) => pattern.for_each_match(text, add)?,
+            Self::Pattern(pattern) => pattern.for_each_match(text, budget, add)?,
             Self::Letter(letter) => text
                 .char_indices()
                 .filter(|&(_, character)| letter.contains(character))
@@ -205,7 +225,7 @@ impl Matcher {
             }
         }
         if (covered as usize) < text.len() {
-            pieces.push((Span { start: covered, end: text.len() as u32 }, false));
+            push(pieces, (Span { start: covered, end: text.len() as u32 }, false));
         }
         Ok(())
     }
@@ -283,7 +303,7 @@ mod tests {
         let (mut aligned, mut splits) = (AlignedText::default(), Splits::default());
         aligned.start(text, 0, false);
         splits.start(Span::new(0, text.len()));
-        cut.apply(&aligned, &mut splits).expect("no test text is hard");
+        cut.apply(&aligned, &mut splits, &mut Budget::of_text(text.len())).expect("no test text is hard");
         splits.spans().iter().map(|span| text[span.range()].to_owned()).collect()
     }
 

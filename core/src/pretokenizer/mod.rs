@@ -15,8 +15,8 @@ pub(crate) mod splits;
 pub(crate) mod unicode;
 
 use crate::aligned::{AlignedText, Rewriter};
+use crate::budget::{Budget, Stop};
 use crate::byte_level;
-use crate::pattern::PatternError;
 pub(crate) use cut::{Behavior, Cut};
 pub(crate) use letters::Letter;
 use scanner::Scanner;
@@ -92,10 +92,12 @@ impl PreTokenizer {
     }
 
     /// Cuts and rewrites what `splits` holds of `text`.
-    pub(crate) fn apply(&self, text: &mut AlignedText, splits: &mut Splits) -> Result<(), PatternError> {
+    ///
+    /// Fails if a pattern gives up, or if a stage makes more text than the budget has.
+    pub(crate) fn apply(&self, text: &mut AlignedText, splits: &mut Splits, budget: &mut Budget) -> Result<(), Stop> {
         for stage in &self.stages {
             match stage {
-                Stage::Cut(cut) => cut.apply(text, splits)?,
+                Stage::Cut(cut) => cut.apply(text, splits, budget)?,
                 Stage::PrefixSpace => splits.rewrite(text, |rewriter| {
                     if !rewriter.rest().starts_with(' ') {
                         prepend(rewriter, ' ');
@@ -115,6 +117,7 @@ impl PreTokenizer {
                     splits.rewrite(text, |rewriter| replace_spaces(rewriter, replacement, prepend));
                 }
             }
+            text.check(budget, "the pre-tokenizer")?;
         }
         Ok(())
     }
@@ -153,7 +156,9 @@ mod tests {
         let (mut aligned, mut splits) = (AlignedText::default(), Splits::default());
         aligned.start(text, base, true);
         splits.start(Span::new(0, text.len()));
-        PreTokenizer { stages }.apply(&mut aligned, &mut splits).expect("no test text is hard");
+        PreTokenizer { stages }
+            .apply(&mut aligned, &mut splits, &mut Budget::of_text(text.len()))
+            .expect("no test text is hard");
         let word = |span: &Span| {
             let origin = aligned.origin_of(*span);
             (aligned.as_str()[span.range()].to_owned(), origin.start, origin.end)

@@ -1,6 +1,7 @@
 //! A text cut into splits: what pre-tokenizers work on, one after the other.
 
 use crate::aligned::{AlignedText, Rewriter};
+use crate::memory::fallible::push;
 use crate::span::Span;
 
 /// Spans of an [`AlignedText`] in order, none empty, none overlapping. Each pre-tokenizer cuts them further or rewrites
@@ -34,7 +35,7 @@ impl Splits {
             let spans = &mut self.spans;
             cut(&text.as_str()[span.range()], &mut |piece| {
                 if !piece.is_empty() {
-                    spans.push(piece.shifted(span.start as usize));
+                    push(spans, piece.shifted(span.start as usize));
                 }
             })?;
         }

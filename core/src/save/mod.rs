@@ -2,16 +2,21 @@
 //! it, in one pass: the small components as they were read, the vocabulary by id and the merges by rank from the tables.
 //!
 //! - [`ranks`]: what a tokenizer of ranks is as a tokenizer.json.
+//! - [`scores`]: numbers that are read again as they were.
 
 mod ranks;
+mod scores;
 
 use serde::Serialize;
 use std::borrow::Cow;
 
 use crate::added_tokens::AddedToken;
 use crate::bpe::Merges;
-use crate::definition::{Components, ModelSettings, Source};
+use crate::definition::{BpeSettings, Components, ModelSettings, Source};
 use crate::error::SaveError;
+use crate::memory::Grow;
+use crate::memory::fallible::{append, checkpoint, push, with_room};
+use crate::model::Tables;
 use crate::padding::{PadTo, Padding};
 use crate::tokenizer::Tokenizer;
 use crate::truncation::{Direction, Truncation, TruncationStrategy};
@@ -25,19 +30,24 @@ pub(crate) fn tokenizer_json(tokenizer: &Tokenizer) -> Result<Vec<u8>, SaveError
                 let token = tokenizer.vocab.token(id).expect("the table knows only tokens of the vocabulary");
                 String::from_utf8_lossy(token)
             };
-            let mut vocab: Vec<(u32, Cow<'_, str>)> = tokenizer.vocab.iter().map(|(_, id)| (id, spell(id))).collect();
+            let mut vocab: Vec<(u32, Cow<'_, str>)> = with_room(tokenizer.vocab.len())?;
+            vocab.extend(tokenizer.vocab.iter().map(|(_, id)| (id, spell(id))));
             vocab.sort_unstable_by_key(|&(id, _)| id);
-            Ok(write(tokenizer, components, &vocab, &by_rank(&tokenizer.bpe.merges), spell))
+            let merges = tokenizer.model.bpe().map(|bpe| by_rank(&bpe.merges)).unwrap_or_default();
+            Ok(write(tokenizer, components, &vocab, &merges, spell))
         }
     }
 }
 
-/// The pairs of the table, the earliest first.
+/// The pairs of the table, the earliest first. Without memory for them, this unwinds.
 fn by_rank(merges: &Merges) -> Vec<(u32, u32)> {
-    let mut all: Vec<(u32, (u32, u32))> =
-        merges.iter().map(|(left, right, merge)| (merge.rank, (left, right))).collect();
+    let mut all: Vec<(u32, (u32, u32))> = vec![];
+    merges.iter().for_each(|(left, right, merge)| push(&mut all, (merge.rank, (left, right))));
     all.sort_unstable();
-    all.into_iter().map(|(_, pair)| pair).collect()
+    let mut pairs = vec![];
+    pairs.grow(all.len());
+    pairs.extend(all.into_iter().map(|(_, pair)| pair));
+    pairs
 }
 
 /// Writes the file. `vocab` is in the order of the ids, and `spell` gives a token as the vocabulary writes it.
@@ -48,11 +58,12 @@ fn write<'t>(
     merges: &[(u32, u32)],
     spell: impl Fn(u32) -> Cow<'t, str>,
 ) -> Vec<u8> {
-    let mut added_tokens: Vec<&AddedToken> = tokenizer.added_tokens.tokens().iter().collect();
+    let mut added_tokens: Vec<AddedToken> = tokenizer.added_tokens.listed().collect();
     added_tokens.sort_by_key(|token| token.id);
-    let added_tokens: Vec<_> = added_tokens.into_iter().map(AddedTokenOfFile::from).collect();
+    let added_tokens: Vec<_> = added_tokens.iter().map(AddedTokenOfFile::from).collect();
     let Components { normalizer, pre_tokenizer, decoder, model } = components;
-    let mut out = Writer { bytes: Vec::with_capacity(vocab.len() * 48) };
+    let mut out = Writer { bytes: vec![] };
+    out.bytes.grow(vocab.len() * 48);
     out.text("{\"version\":\"1.0\",\"truncation\":");
     out.value(&tokenizer.truncation().map(TruncationOfFile::from));
     out.field("padding", &tokenizer.padding().map(PaddingOfFile::from));
@@ -68,30 +79,72 @@ fn write<'t>(
         out.text(component.text());
     }
     out.text(",\"model\":");
-    out.settings(model);
-    out.text(",\"vocab\":{");
-    out.list(vocab, |out, (id, token)| {
-        out.value(token);
-        out.text(":");
-        out.value(id);
-    });
-    out.text("},\"merges\":[");
-    out.list(merges, |out, &(left, right)| out.value(&[spell(left), spell(right)]));
-    out.text("]}}");
+    match model {
+        ModelSettings::Bpe(settings) => {
+            out.bpe_settings(settings);
+            out.vocab(vocab);
+            out.text(",\"merges\":[");
+            out.list(merges, |out, &(left, right)| out.value(&[spell(left), spell(right)]));
+            out.text("]}");
+        }
+        ModelSettings::WordPiece(settings) => {
+            out.text("{\"type\":\"WordPiece\"");
+            out.field("unk_token", &settings.unk_token);
+            out.field("continuing_subword_prefix", &settings.continuing_subword_prefix);
+            out.field("max_input_chars_per_word", &settings.max_input_chars_per_word);
+            out.vocab(vocab);
+            out.text("}");
+        }
+        ModelSettings::Unigram(settings) => {
+            let Tables::Scores(scores) = tokenizer.model.tables() else { unreachable!("Unigram has scores") };
+            out.text("{\"type\":\"Unigram\"");
+            out.field("unk_id", &settings.unk_id);
+            out.text(",\"vocab\":[");
+            out.list(vocab, |out, (id, piece)| {
+                out.text("[");
+                out.value(piece);
+                out.text(",");
+                out.text(&scores::spelled(scores[*id as usize]));
+                out.text("]");
+            });
+            out.text("]");
+            out.field("byte_fallback", &settings.byte_fallback);
+            out.text("}");
+        }
+        ModelSettings::WordLevel(settings) => {
+            out.text("{\"type\":\"WordLevel\"");
+            out.vocab(vocab);
+            out.field("unk_token", &settings.unk_token);
+            out.text("}");
+        }
+    }
+    out.text("}");
     out.bytes
 }
 
+/// The bytes of the file so far. Without memory for more of them, it unwinds.
 struct Writer {
     bytes: Vec<u8>,
 }
 
+impl std::io::Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        append(&mut self.bytes, bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Writer {
     fn text(&mut self, text: &str) {
-        self.bytes.extend_from_slice(text.as_bytes());
+        append(&mut self.bytes, text.as_bytes());
     }
 
     fn value(&mut self, value: &(impl Serialize + ?Sized)) {
-        serde_json::to_writer(&mut self.bytes, value).expect("plain values can always be written to memory");
+        serde_json::to_writer(self, value).expect("plain values can always be written to memory");
     }
 
     /// A field behind others.
@@ -104,6 +157,7 @@ impl Writer {
 
     fn list<T>(&mut self, items: &[T], write: impl Fn(&mut Self, &T)) {
         for (place, item) in items.iter().enumerate() {
+            checkpoint();
             if place > 0 {
                 self.text(",");
             }
@@ -111,8 +165,19 @@ impl Writer {
         }
     }
 
-    /// The model as far as its vocabulary.
-    fn settings(&mut self, model: &ModelSettings) {
+    /// The vocabulary, behind other fields.
+    fn vocab(&mut self, vocab: &[(u32, Cow<'_, str>)]) {
+        self.text(",\"vocab\":{");
+        self.list(vocab, |out, (id, token)| {
+            out.value(token);
+            out.text(":");
+            out.value(id);
+        });
+        self.text("}");
+    }
+
+    /// BPE as far as its vocabulary.
+    fn bpe_settings(&mut self, model: &BpeSettings) {
         let or_null = |text: &String| if text.is_empty() { None } else { Some(text.clone()) };
         self.text("{\"type\":\"BPE\"");
         self.field("dropout", &model.dropout);

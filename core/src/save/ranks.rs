@@ -20,9 +20,12 @@ use crate::added_tokens::AddedToken;
 use crate::aligned::AlignedText;
 use crate::bpe::Merges;
 use crate::bpe::merges::Merge;
+use crate::budget::Budget;
 use crate::byte_level;
-use crate::definition::{Components, Json, ModelSettings};
+use crate::definition::{BpeSettings, Components, Json, ModelSettings};
 use crate::error::SaveError;
+use crate::memory::Grow;
+use crate::memory::require_large;
 use crate::pattern::{Dialect, Pattern};
 use crate::pretokenizer::scanner::Scanner;
 use crate::pretokenizer::splits::Splits;
@@ -35,9 +38,11 @@ pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec
     if let Some(byte) = bytes_of_text().find(|&byte| ranks.id(&[byte]).is_none()) {
         return Err(SaveError::ByteMissing { byte });
     }
+    // Each list below has an entry for each token or each merge, some of them with a string.
+    require_large(ranks.len().saturating_mul(160))?;
     let mut by_rank: Vec<(u32, &[u8])> = ranks.iter().map(|(token, id)| (id, token)).collect();
     by_rank.sort_unstable_by_key(|&(id, _)| id);
-    let (merges, ignore_merges) = merges(&by_rank, ranks, &tokenizer.bpe.merges);
+    let (merges, ignore_merges) = merges(&by_rank, ranks, merges_of(tokenizer));
 
     let mut vocab: Vec<(u32, Cow<'_, str>)> =
         by_rank.iter().map(|&(id, token)| (id, Cow::Owned(printable(token)))).collect();
@@ -50,14 +55,21 @@ pub(super) fn tokenizer_json(tokenizer: &Tokenizer, pattern: &str) -> Result<Vec
     vocab.sort_unstable_by_key(|&(id, _)| id);
 
     let spell = |id| Cow::Owned(printable(ranks.token(id).expect("the merges are of tokens")));
-    let components =
-        Components { model: ModelSettings { ignore_merges, ..ModelSettings::default() }, ..components(pattern)? };
+    let components = Components {
+        model: ModelSettings::Bpe(BpeSettings { ignore_merges, ..BpeSettings::default() }),
+        ..components(pattern)?
+    };
     Ok(super::write(tokenizer, &components, &vocab, &merges, spell))
 }
 
 /// The bytes that UTF-8 may consist of.
 fn bytes_of_text() -> impl Iterator<Item = u8> {
     (0..=0xF4).filter(|byte| !matches!(byte, 0xC0 | 0xC1))
+}
+
+/// The merges of a tokenizer of ranks.
+fn merges_of(tokenizer: &Tokenizer) -> &Merges {
+    &tokenizer.model.bpe().expect("ranks are read as BPE").merges
 }
 
 fn printable(bytes: &[u8]) -> String {
@@ -86,7 +98,8 @@ fn components(pattern: &str) -> Result<Components, SaveError> {
 /// For each token that merging makes the pair that it is made of, in the order of the ranks, and whether there are tokens
 /// that merging does not make.
 fn merges(by_rank: &[(u32, &[u8])], ranks: &Vocab, table: &Merges) -> (Vec<(u32, u32)>, bool) {
-    let (mut pairs, mut unmade) = (Vec::with_capacity(by_rank.len()), false);
+    let (mut pairs, mut unmade) = (vec![], false);
+    pairs.grow(by_rank.len());
     let (mut ids, mut found) = (vec![], vec![]);
     for (_, token) in by_rank.iter().filter(|(_, token)| token.len() > 1) {
         ids.clear();
@@ -170,7 +183,8 @@ fn may_be_a_word(tokenizer: &Tokenizer, content: &str) -> bool {
         text.start(&whole, 0, false);
         splits.start(Span::new(0, whole.len()));
         let word = Span::new(before.len(), before.len() + content.len());
-        tokenizer.pretokenizer.apply(&mut text, &mut splits).is_err() || splits.spans().contains(&word)
+        tokenizer.pretokenizer.apply(&mut text, &mut splits, &mut Budget::of_text(content.len())).is_err()
+            || splits.spans().contains(&word)
     };
     byte_level::bytes_of(content).is_some()
         && BESIDE.iter().any(|before| BESIDE.iter().any(|after| is_word(before, after)))

@@ -1,17 +1,21 @@
-//! Numbers appended to a list several at a time, more than are wanted: the next ones go over what was too much.
+//! Appends ids to a list several at a time.
+//!
+//! Each step writes a fixed number of ids, possibly more than it appends; the next step overwrites
+//! the surplus. This needs no loop over single ids, whose length a CPU cannot predict.
 
 use std::mem::MaybeUninit;
 
 use super::Simd;
 use super::packed::PackedIds;
+use crate::memory::Grow;
 
-/// So many are written at a time.
+/// The number of ids that one step writes.
 pub(crate) const APPEND_WIDTH: usize = 8;
 
-/// The end of a list. The list is as long as it was until this is dropped.
+/// The end of a list that ids are appended to. The list gets its new length when this is dropped.
 ///
-/// Invariants: `start` is where the list's memory starts, with room for `capacity` numbers, of which the first `len` are
-/// written; nothing else looks at the list as long as it is borrowed.
+/// Invariants: `start` points to the list's allocation of `capacity` numbers, of which the first
+/// `len` are initialized. The exclusive borrow of `list` keeps everyone else from using it.
 pub(crate) struct Appender<'a> {
     list: &'a mut Vec<u32>,
     start: *mut MaybeUninit<u32>,
@@ -21,29 +25,30 @@ pub(crate) struct Appender<'a> {
 }
 
 impl<'a> Appender<'a> {
-    /// With room for so many numbers more.
+    /// Reserves capacity for `additional` more ids. A failure unwinds, as in [`Grow::grow`].
     #[inline(always)]
-    pub(crate) fn new(list: &'a mut Vec<u32>, capacity: usize, simd: Simd) -> Self {
-        list.reserve(capacity + APPEND_WIDTH);
+    pub(crate) fn new(list: &'a mut Vec<u32>, additional: usize, simd: Simd) -> Self {
+        list.grow(additional + APPEND_WIDTH);
         let (start, capacity, len) = (list.as_mut_ptr().cast(), list.capacity(), list.len());
         Self { list, start, capacity, len, simd }
     }
 
-    /// Room for [`APPEND_WIDTH`] numbers behind the last one.
+    /// The spare capacity that the next step writes to.
     ///
     /// # Panics
-    /// If there is less.
+    /// If it is smaller than [`APPEND_WIDTH`].
     #[inline(always)]
     fn spare(&mut self) -> &mut [MaybeUninit<u32>; APPEND_WIDTH] {
-        assert!(self.capacity - self.len >= APPEND_WIDTH, "whoever appends made room");
-        // SAFETY: there is so much room behind the first `len`, and it is borrowed as this is.
+        assert!(self.capacity - self.len >= APPEND_WIDTH, "the caller reserved too little capacity");
+        // SAFETY: by the invariant and the check above, APPEND_WIDTH numbers of the allocation
+        // follow the first `len`. The result borrows `self` exclusively.
         unsafe { &mut *self.start.add(self.len).cast() }
     }
 
-    /// Appends the numbers in `packed`. If something else stands there, nothing is appended and the answer is no.
+    /// Appends the ids in `packed`. If it holds no ids, appends nothing and returns false.
     ///
     /// # Panics
-    /// If there is no room for [`APPEND_WIDTH`] numbers.
+    /// If the spare capacity is smaller than [`APPEND_WIDTH`].
     #[inline(always)]
     pub(crate) fn push_packed(&mut self, packed: &PackedIds) -> bool {
         let count = packed.count();
@@ -52,41 +57,42 @@ impl<'a> Appender<'a> {
         }
         let simd = self.simd;
         simd.unpack(packed, self.spare());
-        // So many are written, and `room` has shown that they fit.
+        // `unpack` has initialized `count` ids, and `spare` has checked that they fit.
         self.len += count;
         true
     }
 
-    /// Appends what `write` writes to the room it is given, for `most` numbers and [`APPEND_WIDTH`] more. It tells how many that are, from the first
-    /// place on.
+    /// Lets `write` append up to `max` ids. It gets spare capacity for `max + APPEND_WIDTH` ids and
+    /// returns how many it has written, and a result.
     ///
     /// # Panics
-    /// If there is less room.
+    /// If the spare capacity is smaller.
     ///
     /// # Safety
-    /// So many have to be written.
+    /// `write` initializes as many ids as it says, from the start of its argument on.
     #[inline(always)]
-    pub(crate) unsafe fn write<R>(
+    pub(super) unsafe fn append_with<R>(
         &mut self,
-        most: usize,
+        max: usize,
         write: impl FnOnce(&mut [MaybeUninit<u32>]) -> (usize, R),
     ) -> R {
-        assert!(self.capacity - self.len >= most + APPEND_WIDTH, "whoever appends made room");
-        // SAFETY: there is so much room behind the first `len`, and it is borrowed as this is.
-        let room = unsafe { std::slice::from_raw_parts_mut(self.start.add(self.len), most + APPEND_WIDTH) };
-        let (written, result) = write(room);
+        assert!(self.capacity - self.len >= max + APPEND_WIDTH, "the caller reserved too little capacity");
+        // SAFETY: by the invariant and the check above, that many numbers of the allocation follow
+        // the first `len`. The slice is not used after `write` returns.
+        let spare = unsafe { std::slice::from_raw_parts_mut(self.start.add(self.len), max + APPEND_WIDTH) };
+        let (written, result) = write(spare);
         self.len += written;
         result
     }
 
-    /// Appends numbers.
+    /// Appends ids.
     ///
     /// # Panics
-    /// If there is no room for them and [`APPEND_WIDTH`] more.
+    /// If the spare capacity is smaller than their number and [`APPEND_WIDTH`] together.
     #[inline]
-    pub(crate) fn extend_from_slice(&mut self, numbers: &[u32]) {
-        for eight in numbers.chunks(APPEND_WIDTH) {
-            self.spare().iter_mut().zip(eight).for_each(|(place, &number)| _ = place.write(number));
+    pub(crate) fn extend_from_slice(&mut self, ids: &[u32]) {
+        for eight in ids.chunks(APPEND_WIDTH) {
+            self.spare().iter_mut().zip(eight).for_each(|(to, &id)| _ = to.write(id));
             self.len += eight.len();
         }
     }
@@ -95,7 +101,7 @@ impl<'a> Appender<'a> {
 impl Drop for Appender<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: the invariant.
+        // SAFETY: by the invariant the first `len` numbers are initialized and within the capacity.
         unsafe { self.list.set_len(self.len) };
     }
 }
@@ -109,7 +115,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
 
         #[test]
-        fn every_way_appends_the_same(
+        fn every_level_appends_the_same(
             before in prop::collection::vec(any::<u32>(), 0..5),
             words in prop::collection::vec(prop::collection::vec(prop_oneof![4 => 0u32..1 << 16, 1 => 0u32..1 << 24], 0..=15), 0..20),
         ) {
@@ -129,7 +135,7 @@ mod tests {
         }
 
         #[test]
-        fn every_way_unpacks_bit_by_bit(bytes in any::<[u8; 16]>(), narrow: bool) {
+        fn every_level_unpacks_bit_by_bit(bytes in any::<[u8; 16]>(), narrow: bool) {
             let (mut packed, bits) = (PackedIds::from_bytes(bytes), if narrow { 16 } else { 24 });
             packed.set_flags(PackedIds::NARROW, narrow);
             packed.set_flags(PackedIds::COUNT_MASK, false);
@@ -138,7 +144,7 @@ mod tests {
                 let mut room = [MaybeUninit::new(7); APPEND_WIDTH];
                 simd.unpack(&packed, &mut room);
                 for (at, number) in room.into_iter().take(packed.count()).enumerate() {
-                    // SAFETY: all of it was written before.
+                    // SAFETY: all elements were initialized above.
                     let number = unsafe { number.assume_init() };
                     let expected = (u128::from_le_bytes(bytes) >> (bits as usize * at)) as u32 & ((1 << bits) - 1);
                     prop_assert_eq!(number, expected, "{:?}", simd);
@@ -148,12 +154,12 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "whoever appends made room")]
-    fn there_has_to_be_room() {
+    #[should_panic(expected = "the caller reserved too little capacity")]
+    fn missing_capacity_panics() {
         let mut list = Vec::new();
         let mut end = Appender::new(&mut list, 0, Simd::best());
-        let room = end.capacity;
-        let one = PackedIds::new([1].into_iter()).expect("a small number");
-        (0..=room).for_each(|_| assert!(end.push_packed(&one)));
+        let capacity = end.capacity;
+        let one = PackedIds::new([1].into_iter()).expect("a small id");
+        (0..=capacity).for_each(|_| assert!(end.push_packed(&one)));
     }
 }

@@ -1,76 +1,77 @@
-//! Bits moved within a mask, and taken out of it, without help of the processor.
+//! Bit positions, pext and pdep without special instructions.
 
 use std::mem::MaybeUninit;
 
 use super::BLOCK;
 
-/// What [`super::Simd::pext`] is by definition, in six rounds: in each, bits move down by a power of two as far as
-/// the dropped places below them ask for (Steele's way, as Hacker's Delight tells it).
+/// [`super::Simd::pext`] in six rounds (G. Steele's algorithm, described in *Hacker's Delight*). In
+/// each round bits move down by a power of two, as far as the dropped positions below them require.
 pub(super) fn pext(mask: u64, kept: u64) -> u64 {
     let mut mask = mask & kept;
     let mut rounds = Rounds::new(kept);
-    for by in Rounds::STEPS {
-        let moving = mask & rounds.next(by);
-        mask = mask ^ moving | moving >> by;
+    for distance in Rounds::DISTANCES {
+        let moving = mask & rounds.next(distance);
+        mask = mask ^ moving | moving >> distance;
     }
     mask
 }
 
-/// The rounds of [`pext`] backwards.
+/// [`super::Simd::pdep`]: the rounds of [`pext`] in reverse.
 pub(super) fn pdep(mut mask: u64, kept: u64) -> u64 {
     let mut rounds = Rounds::new(kept);
-    let moves = Rounds::STEPS.map(|by| rounds.next(by));
-    for (moves, by) in moves.into_iter().zip(Rounds::STEPS).rev() {
-        let moving = mask << by & moves;
+    let moves = Rounds::DISTANCES.map(|distance| rounds.next(distance));
+    for (moves, distance) in moves.into_iter().zip(Rounds::DISTANCES).rev() {
+        let moving = mask << distance & moves;
         mask = mask & !moves | moving;
     }
     mask & kept
 }
 
-/// Which places move in each round.
+/// Computes which positions move in each round of [`pext`].
 struct Rounds {
     kept: u64,
-    /// Places with a dropped place right below, then those of which an odd number of the dropped ones that are left lie
-    /// below, round by round.
+    /// At first the positions directly above a dropped position. Later the positions that have an
+    /// odd number of the remaining dropped positions below them.
     dropped_below: u64,
 }
 
 impl Rounds {
-    const STEPS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+    const DISTANCES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
     fn new(kept: u64) -> Self {
         Self { kept, dropped_below: !kept << 1 }
     }
 
-    /// The places, as they stand before this round, whose bits move down by `by`.
-    fn next(&mut self, by: u32) -> u64 {
-        // Parity of the dropped places below, by doubling.
-        let parity = Self::STEPS.iter().fold(self.dropped_below, |parity, step| parity ^ parity << step);
+    /// The positions, before this round, whose bits move down by `distance`.
+    fn next(&mut self, distance: u32) -> u64 {
+        // The parity of the number of dropped positions below each position, by doubling.
+        let parity = Self::DISTANCES.iter().fold(self.dropped_below, |parity, step| parity ^ parity << step);
         let moves = parity & self.kept;
-        self.kept = self.kept ^ moves | moves >> by;
+        self.kept = self.kept ^ moves | moves >> distance;
         self.dropped_below &= !parity;
         moves
     }
 }
 
-/// The places of the bits of `mask`, from the lowest on.
+/// The positions of the bits of `mask`, in ascending order.
 #[inline(always)]
 pub(crate) fn positions(mask: u64) -> impl Iterator<Item = usize> {
-    let mut left = mask;
+    let mut rest = mask;
     std::iter::from_fn(move || {
-        let place = left.trailing_zeros() as usize;
-        left &= left.wrapping_sub(1);
-        (place < BLOCK).then_some(place)
+        let position = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        (position < BLOCK).then_some(position)
     })
 }
 
-/// Writes the places of the bits of `mask`, counted from `base`, and something behind them: eight at a time, whether there
-/// are so many or not, because a loop over the bits would guess wrong when it ends.
+/// Writes `base` plus the position of each bit of `mask` to the start of `to`, and unspecified
+/// values behind them. It writes groups of eight, because the end of a loop over single bits cannot
+/// be predicted.
 #[inline(always)]
-pub(super) fn write_positions(mut mask: u64, base: u32, room: &mut [MaybeUninit<u32>; BLOCK]) {
-    for eight in room.as_chunks_mut::<8>().0 {
-        for place in eight {
-            place.write(base.wrapping_add(mask.trailing_zeros()));
+pub(super) fn write_positions(mut mask: u64, base: u32, to: &mut [MaybeUninit<u32>; BLOCK]) {
+    for eight in to.as_chunks_mut::<8>().0 {
+        for to in eight {
+            to.write(base.wrapping_add(mask.trailing_zeros()));
             mask &= mask.wrapping_sub(1);
         }
         if mask == 0 {
@@ -86,9 +87,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_are_those_of_the_bits(mask in any::<u64>(), more in any::<u64>()) {
+        fn positions_are_those_of_the_set_bits(mask in any::<u64>(), more in any::<u64>()) {
             for mask in [mask, mask & more, 0, u64::MAX, 1 << 63] {
-                prop_assert!(positions(mask).eq((0..64).filter(|place| mask >> place & 1 == 1)));
+                prop_assert!(positions(mask).eq((0..64).filter(|at| mask >> at & 1 == 1)));
             }
         }
     }

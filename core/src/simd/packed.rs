@@ -1,33 +1,36 @@
-//! A few numbers in sixteen bytes, to be unpacked in one step.
+//! A few token ids in sixteen bytes, which one byte shuffle unpacks.
 
-/// Up to five numbers of three bytes each, or up to seven of two where all are so small; little-endian, from the first byte on. In the
-/// last byte stands how many they are, and [`Self::NARROW`]; its other bits are of whoever keeps them.
+/// Up to seven ids of two bytes each, if all are that small, or up to five of three bytes.
+///
+/// The ids start at byte 0, little-endian. Byte 15 is the control byte: [`Self::COUNT_MASK`] selects
+/// the number of ids, [`Self::NARROW`] says that they have two bytes. The other bits of the control
+/// byte belong to the owner of the value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct PackedIds([u8; 16]);
 
 impl PackedIds {
-    /// The most numbers.
+    /// The maximum number of ids.
     pub(crate) const CAPACITY: usize = capacity_of(2);
-    /// The bits of the count. More than [`Self::CAPACITY`] says that something else stands here.
+    /// The bits of the count. A count above [`Self::CAPACITY`] marks a value that holds something
+    /// other than ids.
     pub(crate) const COUNT_MASK: u8 = 0xF;
-    /// Numbers are of two bytes.
+    /// Set if ids have two bytes.
     pub(crate) const NARROW: u8 = 0x20;
 
-    /// Of a few numbers, where they fit.
-    pub(crate) fn new(numbers: impl ExactSizeIterator<Item = u32> + Clone) -> Option<Self> {
-        let fit =
-            |size: usize| numbers.len() <= capacity_of(size) && numbers.clone().all(|number| number >> (8 * size) == 0);
-        let size = [2, 3].into_iter().find(|&size| fit(size))?;
+    /// Packs ids, if they fit.
+    pub(crate) fn new(ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<Self> {
+        let fits = |size: usize| ids.len() <= capacity_of(size) && ids.clone().all(|id| id >> (8 * size) == 0);
+        let size = [2, 3].into_iter().find(|&size| fits(size))?;
         let mut bytes = [0; 16];
-        bytes[15] = numbers.len() as u8 | if size == 2 { Self::NARROW } else { 0 };
-        for (place, number) in bytes.chunks_exact_mut(size).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes()[..size]);
+        bytes[15] = ids.len() as u8 | if size == 2 { Self::NARROW } else { 0 };
+        for (to, id) in bytes.chunks_exact_mut(size).zip(ids) {
+            to.copy_from_slice(&id.to_le_bytes()[..size]);
         }
         Some(Self(bytes))
     }
 
-    /// Of what [`Self::bytes`] told.
+    /// The inverse of [`Self::bytes`].
     pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
@@ -37,53 +40,56 @@ impl PackedIds {
         &self.0
     }
 
-    /// The last byte.
+    /// The control byte.
     #[inline(always)]
     pub(crate) fn control(&self) -> u8 {
         self.0[15]
     }
 
-    /// Sets those bits of the last byte, or clears them.
+    /// Sets or clears bits of the control byte.
     pub(crate) fn set_flags(&mut self, bits: u8, on: bool) {
         self.0[15] = self.0[15] & !bits | if on { bits } else { 0 };
     }
 
+    /// The number of ids, or a number above [`Self::CAPACITY`] if the value holds no ids.
     #[inline(always)]
     pub(crate) fn count(&self) -> usize {
         usize::from(self.control() & Self::COUNT_MASK)
     }
 
+    /// Whether ids have two bytes.
     #[inline(always)]
     pub(crate) fn is_narrow(&self) -> bool {
         self.control() & Self::NARROW != 0
     }
 
-    /// The numbers, one by one.
+    /// The ids, one by one.
     pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
         let size = if self.is_narrow() { 2 } else { 3 };
-        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
-        self.0.chunks_exact(size).take(self.count()).map(number)
+        let id = |bytes: &[u8]| bytes.iter().rev().fold(0, |id, &byte| id << 8 | u32::from(byte));
+        self.0.chunks_exact(size).take(self.count()).map(id)
     }
 }
 
-/// How many numbers of so many bytes there are at most; the last byte is free.
+/// The maximum number of ids of `size` bytes, without the control byte.
 const fn capacity_of(size: usize) -> usize {
     15 / size
 }
 
-/// For a shuffle of bytes: of numbers of three bytes, and of two, to eight of four bytes each. What is not there is zero.
+/// Byte shuffles that widen eight ids of three bytes, or of two, to four bytes each. Index 0x80
+/// yields a zero byte.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub(crate) const UNPACK_SHUFFLES: [[u8; 32]; 2] = [unpack_shuffle(3), unpack_shuffle(2)];
+pub(super) const UNPACK_SHUFFLES: [[u8; 32]; 2] = [unpack_shuffle(3), unpack_shuffle(2)];
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const fn unpack_shuffle(size: usize) -> [u8; 32] {
-    let mut from = [0x80; 32];
+    let mut shuffle = [0x80; 32];
     let mut at = 0;
     while at < size * capacity_of(size) {
-        from[at / size * 4 + at % size] = at as u8;
+        shuffle[at / size * 4 + at % size] = at as u8;
         at += 1;
     }
-    from
+    shuffle
 }
 
 #[cfg(test)]
@@ -93,22 +99,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_fits_is_what_was_put_in(numbers in prop::collection::vec(prop_oneof![3 => 0u32..1 << 16, 1 => 0u32..1 << 24], 0..9)) {
-            let narrow = numbers.iter().all(|&number| number < 1 << 16);
-            let packed = PackedIds::new(numbers.iter().copied());
-            prop_assert_eq!(packed.is_some(), numbers.len() <= if narrow { 7 } else { 5 });
+        fn ids_that_fit_are_returned_as_packed(ids in prop::collection::vec(prop_oneof![3 => 0u32..1 << 16, 1 => 0u32..1 << 24], 0..9)) {
+            let narrow = ids.iter().all(|&id| id < 1 << 16);
+            let packed = PackedIds::new(ids.iter().copied());
+            prop_assert_eq!(packed.is_some(), ids.len() <= if narrow { 7 } else { 5 });
             if let Some(mut packed) = packed {
-                prop_assert_eq!((packed.count(), packed.is_narrow()), (numbers.len(), narrow));
+                prop_assert_eq!((packed.count(), packed.is_narrow()), (ids.len(), narrow));
                 packed.set_flags(0xC0, true);
                 packed.set_flags(0x40, false);
                 prop_assert_eq!(packed.control() & 0xC0, 0x80);
-                prop_assert_eq!(packed.ids().collect::<Vec<_>>(), numbers);
+                prop_assert_eq!(packed.ids().collect::<Vec<_>>(), ids);
             }
         }
     }
 
     #[test]
-    fn large_numbers_do_not_fit() {
+    fn large_ids_do_not_fit() {
         assert_eq!(PackedIds::new([1, 1 << 24].into_iter()), None);
         assert!(PackedIds::new([(1 << 24) - 1; 5].into_iter()).is_some());
     }

@@ -1,5 +1,5 @@
-//! The masks by their definition, byte by byte: what processors without a faster way use, and what the others are held
-//! against.
+//! The kernels of [`super::Simd`] byte by byte: used by CPUs without a faster level, and the twin
+//! that tests compare the other levels with.
 
 use std::mem::MaybeUninit;
 
@@ -11,18 +11,22 @@ fn mask(block: &[u8; BLOCK], is: impl Fn(u8) -> bool) -> u64 {
     block.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(is(byte)))
 }
 
+/// See [`super::Simd::any_bit`].
 pub(super) fn any_bit(block: &[u8; BLOCK], wanted: u8) -> u64 {
     mask(block, |byte| byte & wanted != 0)
 }
 
+/// See [`super::Simd::match_high_bits`].
 pub(super) fn match_high_bits(numbers: &[u64; 8], shift: u32, wanted: u64) -> u32 {
     numbers.iter().rev().fold(0, |mask, &number| mask << 1 | u32::from(number >> shift == wanted))
 }
 
-pub(super) fn unpack(packed: &PackedIds, room: &mut [MaybeUninit<u32>; APPEND_WIDTH]) {
-    room.iter_mut().zip(packed.ids()).for_each(|(place, number)| _ = place.write(number));
+/// See `Simd::unpack`.
+pub(super) fn unpack(packed: &PackedIds, to: &mut [MaybeUninit<u32>; APPEND_WIDTH]) {
+    to.iter_mut().zip(packed.ids()).for_each(|(to, id)| _ = to.write(id));
 }
 
+/// See [`super::Simd::masks`].
 pub(super) fn masks(block: &[u8; BLOCK]) -> Masks {
     let mask = |is: fn(u8) -> bool| mask(block, is);
     Masks {

@@ -1,53 +1,53 @@
-//! What a pair of adjacent tokens becomes, and how early.
+//! The merge table: what a pair of adjacent tokens merges to, and with which rank.
 //!
-//! - [`packed`]: eight bytes a merge, for the numbers that vocabularies have.
-//! - [`wide`]: sixteen, for any numbers.
-//! - [`filter`]: what both ask first.
+//! - [`packed`]: eight bytes per merge, for ids and ranks of the sizes that vocabularies have.
+//! - Merges that do not fit there are in a hash map with a random seed.
 
-pub(super) mod filter;
 mod packed;
-mod wide;
+
+use std::collections::HashMap;
 
 pub(super) use packed::PackedMerges;
-use wide::WideMerges;
 
-/// What joining a pair yields.
+use crate::memory::fallible::require_for_tables;
+use crate::word_key::MULTIPLIERS;
+
+/// What a pair merges to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Merge {
-    /// The merge's place in the list; lower is done earlier. Never [`Merges::NO_RANK`].
+    /// The merge's position in the list of merges; the lowest is done first. Never
+    /// [`Merges::NO_RANK`].
     pub rank: u32,
     /// The token that the pair becomes.
     pub id: u32,
 }
 
 impl Merge {
-    /// A pair that cannot be joined.
+    /// The result for a pair that is not in the table.
     pub(crate) const NONE: Self = Self { rank: Merges::NO_RANK, id: 0 };
 }
 
-/// Pair to merge.
+/// See the module.
 #[derive(Debug)]
 pub struct Merges {
     table: TableKind,
-    /// No rank is higher.
     highest_rank: u32,
-    /// Whether some pair has [`Self::LAST_ID`] in it.
     has_last_id: bool,
 }
 
-/// What is done with a table; see [`Merges::with_table`].
+/// Code that is generic over the kind of table; see [`Merges::with_table`].
 pub(super) trait TableVisitor {
     type Out;
 
-    fn run(self, pairs: &impl MergeTable) -> Self::Out;
+    fn run(self, table: &impl MergeTable) -> Self::Out;
 }
 
-/// A table.
+/// One kind of merge table.
 pub(super) trait MergeTable {
-    /// As [`Merges::get`].
+    /// See [`Merges::get`].
     fn get(&self, left: u32, right: u32) -> Merge;
 
-    /// Asks ahead for what [`Self::get`] will look at.
+    /// Prefetches what [`Self::get`] reads.
     fn prefetch(&self, left: u32, right: u32);
 }
 
@@ -63,35 +63,41 @@ impl MergeTable for PackedMerges {
     }
 }
 
-impl MergeTable for WideMerges {
+/// Merges by their pair. The seed is random, so that no file can be made whose pairs collide.
+type MergeMap = HashMap<(u32, u32), Merge, foldhash::fast::RandomState>;
+
+impl MergeTable for MergeMap {
+    // Out of line: hardly any tokenizer has this table, and the loops around it stay small.
+    #[inline(never)]
     fn get(&self, left: u32, right: u32) -> Merge {
-        self.get(left, right)
+        self.get(&(left, right)).copied().unwrap_or(Merge::NONE)
     }
 
-    fn prefetch(&self, _: u32, _: u32) {}
+    fn prefetch(&self, _left: u32, _right: u32) {}
 }
 
 #[derive(Debug)]
 enum TableKind {
     Packed(PackedMerges),
-    Wide(WideMerges),
+    Map(MergeMap),
 }
 
-/// Odd constants with well-spread bits, tried in turn when a file's pairs happen (or are made) to crowd one place.
-const MULTIPLIERS: [u64; 4] =
-    [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0xD6E8_FEB8_6659_FD93, 0xA24B_AED4_963E_E407];
-
 impl Merges {
-    /// No merge has this rank: a pair that cannot be joined.
+    /// The rank of a pair that is not in the table.
     pub const NO_RANK: u32 = u32::MAX;
-    /// Hardly a token has this id; see [`Self::has_last_id`].
+    /// An id that marks the edges of a word, unless [`Self::has_last_id`].
     pub(crate) const LAST_ID: u32 = u32::MAX;
 
-    /// A table of `pairs`: left id, right id, merge. Where a pair comes twice the last one counts.
+    /// Builds a table of left id, right id and merge. If a pair occurs twice, the last one counts.
+    /// Unwinds if there is not enough memory.
     pub fn new(pairs: &[(u32, u32, Merge)]) -> Self {
+        /// Bytes a pair takes at most: two slots of 16 bytes and what the filter has for it.
+        const MOST_BYTES: usize = 40;
+        require_for_tables(pairs.len().saturating_mul(MOST_BYTES));
         debug_assert!(pairs.iter().all(|(_, _, merge)| merge.rank != Self::NO_RANK));
+        // A file's pairs may collide under one multiplier, by chance or on purpose.
         let packed = MULTIPLIERS.into_iter().find_map(|multiplier| PackedMerges::new(pairs, multiplier));
-        let table = packed.map_or_else(|| TableKind::Wide(WideMerges::new(pairs)), TableKind::Packed);
+        let table = packed.map_or_else(|| TableKind::Map(map_of(pairs)), TableKind::Packed);
         Self {
             table,
             highest_rank: pairs.iter().map(|(_, _, merge)| merge.rank).max().unwrap_or(0),
@@ -99,74 +105,77 @@ impl Merges {
         }
     }
 
-    /// The highest rank of all merges; zero when there are none.
+    /// The highest rank of all merges; zero if there are none.
     pub(crate) fn highest_rank(&self) -> u32 {
         self.highest_rank
     }
 
-    /// Whether [`Self::LAST_ID`] joins with anything.
+    /// Whether a pair contains [`Self::LAST_ID`].
     pub(crate) fn has_last_id(&self) -> bool {
         self.has_last_id
     }
 
-    /// What `left` and `right` become; [`Self::NO_RANK`] where they do not join.
+    /// What `left` and `right` merge to; [`Merge::NONE`] if they do not.
     #[inline(always)]
     pub fn get(&self, left: u32, right: u32) -> Merge {
         match &self.table {
             TableKind::Packed(table) => table.get(left, right),
-            TableKind::Wide(table) => table.get(left, right),
+            TableKind::Map(table) => MergeTable::get(table, left, right),
         }
     }
 
-    /// Does `work`, which asks what pairs become, without asking each time which table there is.
+    /// Runs `visitor`, compiled for the kind of table that this is.
     #[inline(always)]
-    pub(super) fn with_table<W: TableVisitor>(&self, work: W) -> W::Out {
+    pub(super) fn with_table<V: TableVisitor>(&self, visitor: V) -> V::Out {
         match &self.table {
-            TableKind::Packed(table) => work.run(table),
-            TableKind::Wide(table) => work.run(table),
+            TableKind::Packed(table) => visitor.run(table),
+            TableKind::Map(table) => visitor.run(table),
         }
     }
 
-    /// Every pair with what it becomes, in no order. Of a pair that came twice only the last is there.
+    /// Every pair with its merge, in no particular order. Of a pair that occurred twice only the
+    /// last is included.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32, Merge)> {
-        let (packed, wide) = match &self.table {
+        let (packed, map) = match &self.table {
             TableKind::Packed(table) => (Some(table.iter()), None),
-            TableKind::Wide(table) => (None, Some(table.iter())),
+            TableKind::Map(table) => (None, Some(table.iter().map(|(&(left, right), &merge)| (left, right, merge)))),
         };
-        packed.into_iter().flatten().chain(wide.into_iter().flatten())
+        packed.into_iter().flatten().chain(map.into_iter().flatten())
     }
 
-    /// The table of eight bytes a merge, if it is that.
-    #[cfg(target_arch = "x86_64")]
+    /// The packed table, if this is one.
     pub(super) fn packed(&self) -> Option<&PackedMerges> {
         match &self.table {
             TableKind::Packed(table) => Some(table),
-            TableKind::Wide(_) => None,
+            TableKind::Map(_) => None,
         }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
         match &self.table {
             TableKind::Packed(table) => table.memory_bytes(),
-            TableKind::Wide(table) => table.memory_bytes(),
+            // A control byte per bucket of the map.
+            TableKind::Map(table) => table.capacity() * (size_of::<((u32, u32), Merge)>() + 1),
         }
     }
+}
+
+fn map_of(pairs: &[(u32, u32, Merge)]) -> MergeMap {
+    pairs.iter().map(|&(left, right, merge)| ((left, right), merge)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::HashMap;
 
     type Pairs = Vec<(u32, u32, Merge)>;
 
-    /// Both kinds of table say of every pair what a map says.
+    /// Checks that both kinds of table have the merges of `pairs`, and no others.
     fn assert_equals_a_map(pairs: &[(u32, u32, Merge)], asked: impl Iterator<Item = (u32, u32)>) {
         let map: HashMap<_, _> = pairs.iter().map(|&(left, right, merge)| ((left, right), merge)).collect();
         let packed = MULTIPLIERS.map(|multiplier| PackedMerges::new(pairs, multiplier)).into_iter().flatten();
-        let kinds: Vec<TableKind> =
-            packed.map(TableKind::Packed).chain([TableKind::Wide(WideMerges::new(pairs))]).collect();
+        let kinds: Vec<TableKind> = packed.map(TableKind::Packed).chain([TableKind::Map(map_of(pairs))]).collect();
         for table in kinds {
             let table = Merges { table, highest_rank: 0, has_last_id: false };
             let listed: HashMap<_, _> = table.iter().map(|(left, right, merge)| ((left, right), merge)).collect();
@@ -200,41 +209,41 @@ mod tests {
         #[test]
         fn equals_a_map_whatever_the_ids_and_ranks(
             count in 0u32..3000,
-            // Of none all numbers are drawn.
+            // Zero stands for all 32-bit numbers.
             ids in prop_oneof![Just(0u32), Just(1), Just(2), 2u32..300, 1000u32..300_000],
             far in prop_oneof![Just(0u32), Just(1 << 20), Just(1 << 30)],
             seed in any::<u64>(),
         ) {
             let pairs = random_pairs(count, ids, |at| far + at, seed);
-            let strangers = random_pairs(500, 0, |at| at, !seed).into_iter().chain(random_pairs(500, ids, |at| at, !seed));
-            assert_equals_a_map(&pairs, strangers.map(|(left, right, _)| (left, right)));
+            let others = random_pairs(500, 0, |at| at, !seed).into_iter().chain(random_pairs(500, ids, |at| at, !seed));
+            assert_equals_a_map(&pairs, others.map(|(left, right, _)| (left, right)));
         }
     }
 
     #[test]
-    fn vocabularies_as_they_are_fit_into_packed_slots_and_others_do_not() {
+    fn common_sizes_of_ids_and_ranks_fit_into_packed_slots() {
         let table = |ids, first_rank| Merges::new(&random_pairs(100_000, ids, |at| first_rank + at, 3)).table;
         assert!(matches!(table(262_144, 0), TableKind::Packed(_)));
-        assert!(matches!(table(262_144, 1 << 31), TableKind::Wide(_)));
-        assert!(matches!(table(1 << 31, 0), TableKind::Wide(_)));
+        assert!(matches!(table(262_144, 1 << 31), TableKind::Map(_)));
+        assert!(matches!(table(1 << 31, 0), TableKind::Map(_)));
     }
 
     #[test]
-    fn the_pair_of_zeros_is_no_empty_slot() {
+    fn the_pair_of_zeros_is_not_taken_for_an_empty_slot() {
         assert_eq!(Merges::new(&[]).get(0, 0).rank, Merges::NO_RANK);
         let merge = Merge { rank: 0, id: 9 };
         assert_eq!(Merges::new(&[(0, 0, merge)]).get(0, 0), merge);
     }
 
     #[test]
-    fn the_last_id_is_told() {
+    fn the_last_id_is_detected() {
         let merge = Merge { rank: 0, id: 1 };
         assert!(!Merges::new(&[(5, 6, merge)]).has_last_id());
         assert!(Merges::new(&[(5, 6, merge), (1, u32::MAX, merge)]).has_last_id());
     }
 
-    /// Pairs whose numbers under a multiplier are all small: they crowd the first places.
-    fn crowd(multiplier: u64, pair_bits: u32, count: u32) -> Pairs {
+    /// Pairs whose hashes under a multiplier are all small, so that they collide in the first buckets.
+    fn colliding_pairs(multiplier: u64, pair_bits: u32, count: u32) -> Pairs {
         let mut inverse = 1u64;
         for _ in 0..6 {
             inverse = inverse.wrapping_mul(2u64.wrapping_sub(multiplier.wrapping_mul(inverse)));
@@ -248,18 +257,19 @@ mod tests {
     }
 
     #[test]
-    fn pairs_made_to_crowd_one_place_are_spread_by_another_multiplier() {
-        let pairs = crowd(MULTIPLIERS[0], 34, 10_000);
+    fn colliding_pairs_are_spread_by_another_multiplier() {
+        let pairs = colliding_pairs(MULTIPLIERS[0], 34, 10_000);
         assert!(PackedMerges::new(&pairs, MULTIPLIERS[0]).is_none());
         assert!(matches!(Merges::new(&pairs).table, TableKind::Packed(_)));
         assert_equals_a_map(&pairs, std::iter::empty());
-        assert_equals_a_map(&crowd(MULTIPLIERS[0], 64, 10_000), std::iter::empty());
+        assert_equals_a_map(&colliding_pairs(MULTIPLIERS[0], 64, 10_000), std::iter::empty());
     }
 
     #[test]
-    fn pairs_that_crowd_under_every_multiplier_have_the_other_table() {
-        let pairs: Pairs = MULTIPLIERS.into_iter().flat_map(|multiplier| crowd(multiplier, 34, 5000)).collect();
-        assert!(matches!(Merges::new(&pairs).table, TableKind::Wide(_)));
+    fn pairs_that_collide_under_every_multiplier_are_in_a_map() {
+        let pairs: Pairs =
+            MULTIPLIERS.into_iter().flat_map(|multiplier| colliding_pairs(multiplier, 34, 5000)).collect();
+        assert!(matches!(Merges::new(&pairs).table, TableKind::Map(_)));
         assert_equals_a_map(&pairs, std::iter::empty());
     }
 }

@@ -1,24 +1,30 @@
-//! A merge in eight bytes: where the table keeps a pair tells most of the pair, so a slot needs only the rest of it.
+//! The merge table with eight bytes per merge: a merge's place in the table says most of its pair, so
+//! that a slot only stores the rest.
 //!
-//! A pair of ids is a number of `pair_bits`. Multiplied by an odd number, modulo a power of two, every pair becomes
-//! another number, none the same; here it stands in the upper bits of 64. The upper part of that says which bucket the pair belongs to,
-//! the lower part, its tag, which of the pairs of that bucket it is. A bucket is a cache line of eight slots, filled from the front, all of which
-//! are looked at together; a pair whose bucket is full is in one of the next, and its tag says how far it went.
+//! A pair of ids is a number of `2 * id_bits` bits. Multiplication by an odd constant, modulo two to
+//! the power of that many bits, maps every such number to a different one. The table keeps the
+//! product in the high bits of a 64-bit hash. The high part of the hash selects the bucket, the low
+//! part is the *tag*, which distinguishes the pairs of one bucket. Bucket and tag together identify
+//! the pair.
+//!
+//! A bucket is a cache line of eight slots, which are compared at once. A pair whose bucket is full
+//! goes to one of the next seven, and its slot says how many buckets away that is.
 
+use super::super::bucket_table::BucketTable;
 use super::Merge;
-use super::filter::PairFilter;
-use crate::simd::{self, Simd};
+use crate::simd::Simd;
+use crate::simd::lane_merger::{PairHashing, PairTable};
 
-/// Slots in a cache line.
+/// The number of slots in a bucket.
 const SLOTS: usize = 8;
-/// Pairs for each bucket, on average: half of what fits, so that hardly a bucket overflows.
-const LOAD_FACTOR: usize = 4;
-/// How many buckets a pair may be in, one after the other.
-const MAX_PROBES: u64 = 1 << PROBE_BITS;
-const PROBE_BITS: u32 = 3;
-/// So many pairs before it is filled a bucket is asked for.
+/// The average number of pairs in a bucket: half of the slots, so that few buckets are full.
+const PAIRS_PER_BUCKET: f64 = 4.0;
+/// How many buckets a pair may be in. The distance from the first has this many bits in a slot.
+const MAX_PROBES: usize = 1 << DISTANCE_BITS;
+const DISTANCE_BITS: u32 = 3;
+/// While the table is filled, buckets are prefetched this many pairs ahead.
 const PREFETCH_DISTANCE: usize = 16;
-/// No merge: one bit of every slot that holds one is not set.
+/// An empty slot. A slot of a merge has at least one bit that is not set.
 const EMPTY: u64 = u64::MAX;
 
 #[derive(Debug, Clone, Copy)]
@@ -27,12 +33,12 @@ struct MergeBucket([u64; SLOTS]);
 
 const _: () = assert!(size_of::<MergeBucket>() == 64);
 
-/// See the module. A slot is, from above: the pair's tag, how far from its own bucket it is, its rank, its id.
+/// See the module. A slot consists of, from its high bits down: the tag, the distance from the pair's
+/// first bucket, the rank and the id. The last two are the *payload*.
 #[derive(Debug)]
 pub(in crate::bpe) struct PackedMerges {
-    buckets: Vec<MergeBucket>,
-    filter: PairFilter,
-    /// The odd number, and behind it as many zeros as a pair has bits less than 64.
+    table: BucketTable<MergeBucket>,
+    /// The odd constant, shifted left so that products are in the high bits.
     multiplier: u64,
     id_bits: u32,
     rank_bits: u32,
@@ -40,155 +46,117 @@ pub(in crate::bpe) struct PackedMerges {
     simd: Simd,
 }
 
+/// The number of bits of a number.
 fn bits(number: u32) -> u32 {
     u32::BITS - number.leading_zeros()
 }
 
 impl PackedMerges {
-    /// A table of `pairs`; nothing when their numbers are too large for a slot, or they crowd one place.
+    /// Builds a table. Returns `None` if ids and ranks are too large for a slot, or if more pairs
+    /// collide under this multiplier than there are slots for.
     pub(super) fn new(pairs: &[(u32, u32, Merge)], multiplier: u64) -> Option<Self> {
-        let highest = pairs.iter().map(|&(left, right, merge)| left | right | merge.id).fold(0, |all, ids| all | ids);
-        let id_bits = bits(highest).max(1);
+        let all_ids = pairs.iter().map(|&(left, right, merge)| left | right | merge.id).fold(0, |all, ids| all | ids);
+        let id_bits = bits(all_ids).max(1);
         let rank_bits = bits(pairs.iter().map(|(_, _, merge)| merge.rank).max().unwrap_or(0)).max(1);
         let pair_bits = 2 * id_bits;
         if pair_bits >= u64::BITS {
             return None;
         }
-        let count = pairs.len().div_ceil(LOAD_FACTOR).max(1);
-        // As many neighbours as share a bucket have to differ in their tags.
-        let sharing = (1u64 << pair_bits).div_ceil(count as u64);
-        let tag_bits = sharing.next_power_of_two().trailing_zeros();
-        if tag_bits + PROBE_BITS + rank_bits + id_bits >= u64::BITS {
+        let table = BucketTable::new(pairs.len(), PAIRS_PER_BUCKET, MergeBucket([EMPTY; SLOTS]));
+        // The products that select one bucket are consecutive, so their low bits are distinct.
+        let products_per_bucket = (1u64 << pair_bits).div_ceil(table.len() as u64);
+        let tag_bits = products_per_bucket.next_power_of_two().trailing_zeros();
+        if tag_bits + DISTANCE_BITS + rank_bits + id_bits >= u64::BITS {
             return None;
         }
-        let buckets = vec![MergeBucket([EMPTY; SLOTS]); count];
-        let mut table = Self {
-            buckets,
-            filter: PairFilter::new(pairs.len()),
-            multiplier: multiplier << (u64::BITS - pair_bits),
-            id_bits,
-            rank_bits,
-            tag_bits,
-            simd: Simd::best(),
-        };
-        let all_have_room = pairs.iter().enumerate().all(|(at, &(left, right, merge))| {
+        let multiplier = multiplier << (u64::BITS - pair_bits);
+        let mut merges = Self { table, multiplier, id_bits, rank_bits, tag_bits, simd: Simd::best() };
+        let all_fit = pairs.iter().enumerate().all(|(at, &(left, right, merge))| {
             if let Some(&(left, right, _)) = pairs.get(at + PREFETCH_DISTANCE) {
-                simd::prefetch(&table.buckets[table.bucket_and_tag(table.hash(left, right)).0]);
+                merges.table.prefetch(merges.hash(left, right));
             }
-            table.insert(left, right, merge)
+            merges.insert(left, right, merge)
         });
-        all_have_room.then_some(table)
+        all_fit.then_some(merges)
     }
 
-    /// The answer is whether there was room.
+    /// Returns whether there was a slot.
     fn insert(&mut self, left: u32, right: u32, merge: Merge) -> bool {
-        let mixed = self.hash(left, right);
-        let (home, tag) = self.bucket_and_tag(mixed);
-        self.filter.add(mixed);
+        let hash = self.hash(left, right);
+        let (tag, payload_bits) = (self.tag(hash), self.payload_bits());
         let payload = u64::from(merge.rank) << self.id_bits | u64::from(merge.id);
-        let payload_bits = self.payload_bits();
-        let mut at = home;
-        for far in 0..MAX_PROBES {
-            if at == self.buckets.len() {
-                at = 0;
-            }
-            let bucket = &mut self.buckets[at];
-            at += 1;
-            let ours = |slot: &&mut u64| **slot == EMPTY || **slot >> payload_bits == tag | far;
-            if let Some(slot) = bucket.0.iter_mut().find(ours) {
-                *slot = (tag | far) << payload_bits | payload;
-                return true;
-            }
-        }
-        false
-    }
-
-    /// The bits of an id; pairs of larger ids do not join.
-    pub(in crate::bpe) fn id_bits(&self) -> u32 {
-        self.id_bits
-    }
-
-    /// What a pair, the left id above the bits of the right one, is multiplied by.
-    pub(in crate::bpe) fn multiplier(&self) -> u64 {
-        self.multiplier
-    }
-
-    pub(in crate::bpe) fn filter(&self) -> &PairFilter {
-        &self.filter
+        self.table.insert(hash, MAX_PROBES, |distance, bucket| {
+            let tag = tag | distance as u64;
+            let slot = bucket.0.iter_mut().find(|slot| **slot == EMPTY || **slot >> payload_bits == tag);
+            slot.map(|slot| *slot = tag << payload_bits | payload).is_some()
+        })
     }
 
     fn payload_bits(&self) -> u32 {
         self.rank_bits + self.id_bits
     }
 
-    /// The number that the pair becomes.
     #[inline(always)]
     fn hash(&self, left: u32, right: u32) -> u64 {
         (u64::from(left) << self.id_bits | u64::from(right)).wrapping_mul(self.multiplier)
     }
 
-    /// The bits of such a number that are always zero.
+    /// The number of low bits of a hash that are always zero.
     #[inline(always)]
     fn unused_bits(&self) -> u32 {
         u64::BITS - 2 * self.id_bits
     }
 
-    /// The pair's own bucket, and its tag above a distance of none.
+    /// The tag of a hash, above a distance of zero.
     #[inline(always)]
-    fn bucket_and_tag(&self, mixed: u64) -> (usize, u64) {
-        let bucket = (u128::from(mixed) * self.buckets.len() as u128) >> u64::BITS;
-        (bucket as usize, (mixed >> self.unused_bits() & ((1 << self.tag_bits) - 1)) << PROBE_BITS)
+    fn tag(&self, hash: u64) -> u64 {
+        (hash >> self.unused_bits() & ((1 << self.tag_bits) - 1)) << DISTANCE_BITS
     }
 
+    /// What a pair merges to.
     #[inline(always)]
     pub(super) fn get(&self, left: u32, right: u32) -> Merge {
-        let mixed = self.hash(left, right);
-        if !self.filter.may_contain(mixed) || (left | right) >> self.id_bits != 0 {
+        let hash = self.hash(left, right);
+        // Larger ids are in no pair, and their hash may be that of another pair.
+        if !self.table.filter().may_contain(hash) || (left | right) >> self.id_bits != 0 {
             return Merge::NONE;
         }
-        self.find_hash(mixed)
+        self.find_hash(hash)
     }
 
-    /// What the pair becomes of which this is the number.
+    /// What the pair with this hash merges to.
     #[inline(always)]
-    pub(in crate::bpe) fn find_hash(&self, mixed: u64) -> Merge {
-        let (home, tag) = self.bucket_and_tag(mixed);
-        let slots = &self.buckets[home].0;
+    fn find_hash(&self, hash: u64) -> Merge {
+        let tag = self.tag(hash);
+        let slots = &self.table.first(hash).0;
         let found = self.match_tag(slots, tag);
         if found == 0 {
-            return if slots[SLOTS - 1] == EMPTY { Merge::NONE } else { self.probe_further(home, tag) };
+            return if slots[SLOTS - 1] == EMPTY { Merge::NONE } else { self.probe_further(hash, tag) };
         }
         self.unpack(slots[found.trailing_zeros() as usize % SLOTS])
     }
 
-    /// Asks ahead for the bucket that [`Self::get`] looks at. Where the filter refuses the pair it is one that is always near:
-    /// which of the two it is cannot be foretold.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, left: u32, right: u32) {
-        let mixed = self.hash(left, right);
-        let bucket = self.bucket_and_tag(mixed).0 * usize::from(self.filter.may_contain(mixed));
-        simd::prefetch(&self.buckets[bucket]);
-    }
-
-    /// Asks ahead for the bucket that [`Self::find`] looks at.
-    #[inline(always)]
-    pub(in crate::bpe) fn prefetch_hash(&self, mixed: u64) {
-        simd::prefetch_at(&self.buckets, self.bucket_and_tag(mixed).0);
-    }
-
     #[cold]
-    fn probe_further(&self, home: usize, tag: u64) -> Merge {
-        for far in 1..MAX_PROBES {
-            let slots = &self.buckets[(home + far as usize) % self.buckets.len()].0;
-            let found = self.match_tag(slots, tag | far);
+    fn probe_further(&self, hash: u64, tag: u64) -> Merge {
+        for (distance, bucket) in (0..).zip(self.table.probe(hash)).take(MAX_PROBES).skip(1) {
+            let found = self.match_tag(&bucket.0, tag | distance);
             if found != 0 {
-                return self.unpack(slots[found.trailing_zeros() as usize]);
+                return self.unpack(bucket.0[found.trailing_zeros() as usize]);
             }
         }
         Merge::NONE
     }
 
-    /// A bit for each slot with this tag and distance; there is one such at most.
+    /// Prefetches the bucket that [`Self::get`] reads. If the filter excludes the pair, prefetches
+    /// the table's first bucket instead, which is always cached: whether it does cannot be predicted,
+    /// so this does not branch.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, left: u32, right: u32) {
+        let hash = self.hash(left, right);
+        self.table.prefetch(hash * u64::from(self.table.filter().may_contain(hash)));
+    }
+
+    /// A bit for each slot with this tag and distance; there is at most one.
     #[inline(always)]
     fn match_tag(&self, slots: &[u64; SLOTS], tag: u64) -> u32 {
         self.simd.match_high_bits(slots, self.payload_bits(), tag)
@@ -200,42 +168,56 @@ impl PackedMerges {
         Merge { rank: rank as u32, id: (slot & ((1 << self.id_bits) - 1)) as u32 }
     }
 
-    /// Every pair with what it becomes, in no order.
+    /// Every pair with its merge, in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32, Merge)> {
-        // What a pair has to be multiplied by to be what it was.
-        let back = inverse(self.multiplier >> self.unused_bits());
-        self.buckets.iter().enumerate().flat_map(move |(at, bucket)| {
-            let least = self.min_hash_of(at);
+        // Multiplying a product by this gives the pair back.
+        let inverse = inverse(self.multiplier >> self.unused_bits());
+        self.table.buckets().iter().enumerate().flat_map(move |(at, bucket)| {
             bucket.0.into_iter().filter(|&slot| slot != EMPTY).map(move |slot| {
                 let tag = slot >> self.payload_bits();
-                let far = (tag % MAX_PROBES) as usize;
-                let least = if far == 0 { least } else { self.min_hash_of(at + self.buckets.len() * far - far) };
-                let (left, right) = self.pair_of(least, tag >> PROBE_BITS, back);
+                let distance = tag as usize % MAX_PROBES;
+                // A table may have fewer buckets than the distance goes around.
+                let first = (at + self.table.len() * distance - distance) % self.table.len();
+                let (left, right) = self.pair_of(first, tag >> DISTANCE_BITS, inverse);
                 (left, right, self.unpack(slot))
             })
         })
     }
 
-    /// The least of the numbers that belong to a bucket, which may be counted on behind the last one.
-    fn min_hash_of(&self, bucket: usize) -> u64 {
-        let count = self.buckets.len();
-        (((bucket % count) as u64) << (2 * self.id_bits)).div_ceil(count as u64)
-    }
-
-    /// [`Self::bucket_and_tag`] backwards: of the numbers with that tag the first that is not below a bucket's `least`.
-    fn pair_of(&self, least: u64, tag: u64, back: u64) -> (u32, u32) {
-        let mixed = least + (tag.wrapping_sub(least) & ((1 << self.tag_bits) - 1));
-        let pair = mixed.wrapping_mul(back) & ((1 << (2 * self.id_bits)) - 1);
+    /// The pair with this first bucket and tag: the products of the bucket are consecutive, and one
+    /// of them has the tag in its low bits.
+    fn pair_of(&self, bucket: usize, tag: u64, inverse: u64) -> (u32, u32) {
+        let first = ((bucket as u64) << (2 * self.id_bits)).div_ceil(self.table.len() as u64);
+        let product = first + (tag.wrapping_sub(first) & ((1 << self.tag_bits) - 1));
+        let pair = product.wrapping_mul(inverse) & ((1 << (2 * self.id_bits)) - 1);
         ((pair >> self.id_bits) as u32, (pair & ((1 << self.id_bits) - 1)) as u32)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.buckets.capacity() * size_of::<MergeBucket>() + self.filter.memory_bytes()
+        self.table.memory_bytes()
     }
 }
 
-/// What an odd number has to be multiplied by to give one, modulo two to the 64; every round doubles the bits that are
-/// right, beginning with three.
+impl PairTable for PackedMerges {
+    fn hashing(&self) -> PairHashing<'_> {
+        let (filter, filter_shift) = self.table.filter().words();
+        PairHashing { id_bits: self.id_bits, multiplier: self.multiplier, filter, filter_shift }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, hash: u64) {
+        self.table.prefetch(hash);
+    }
+
+    #[inline(always)]
+    fn find(&self, hash: u64) -> (u32, u32) {
+        let merge = self.find_hash(hash);
+        (merge.rank, merge.id)
+    }
+}
+
+/// The multiplicative inverse of an odd number modulo 2⁶⁴ by Newton's method. Each step doubles the
+/// number of correct bits; the number itself is its own inverse in the lowest three.
 fn inverse(odd: u64) -> u64 {
     (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse))))
 }

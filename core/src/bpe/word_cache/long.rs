@@ -1,34 +1,39 @@
-//! Words that are too long to be their own keys, found by their hash. Both their ids and their bytes stand in the ring.
+//! The table of longer words, found by their hash. A slot has the place of an entry in the ring, which
+//! consists of the ids and of the word's bytes. Words that the table of medium words evicts, or that
+//! do not fit there, are here too.
 
 use foldhash::fast::RandomState;
 use std::hash::BuildHasher;
 
 use super::Hit;
 use super::spill_ring::SpillRing;
+use crate::memory::fallible::append;
 use crate::memory::{Table, Zeroed};
 use crate::simd;
 
-/// The ids come first in the ring, then the bytes, four to a number.
+/// A word's place in the ring. The ids come first, then the bytes, four to a number.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 struct LongSlot {
     hash: u64,
     place: u32,
+    /// The word's length in bytes, with [`LENGTHS_VARY_FLAG`].
     len: u16,
-    /// How many ids there are, at most one per byte.
+    /// The number of ids.
     count: u16,
 }
 
 const _: () = assert!(size_of::<LongSlot>() == 16);
 
-// SAFETY: numbers, of which zero is one; what it points to is empty.
+// SAFETY: a slot consists of integers, without padding, so all bits zero is a value. It is the slot
+// of an empty word, which no lookup asks for.
 #[allow(unsafe_code)]
 unsafe impl Zeroed for LongSlot {}
 
-/// In a slot's `len`: see [`Hit::lengths_vary`].
+/// In a slot's length: see [`Hit::lengths_vary`].
 const LENGTHS_VARY_FLAG: u16 = 1 << 15;
 
-/// Each word belongs to two slots next to each other, of which the newer word has the first.
+/// See the module. A bucket is two adjacent slots; the newer word is in the first.
 #[derive(Debug)]
 pub(super) struct LongWords {
     slots: Table<LongSlot>,
@@ -36,7 +41,7 @@ pub(super) struct LongWords {
 }
 
 impl LongWords {
-    /// So many slots, a power of two or none.
+    /// A table of `slots` slots, a power of two or zero.
     pub(super) fn new(slots: usize) -> Self {
         Self { slots: Table::zeroed(slots), hasher: RandomState::default() }
     }
@@ -45,7 +50,7 @@ impl LongWords {
         self.slots.memory_bytes()
     }
 
-    /// Asks ahead for where a word would be.
+    /// Prefetches a word's bucket.
     #[inline(always)]
     pub(super) fn prefetch(&self, word: &[u8]) {
         if word.len() <= super::MAX_WORD_LEN {
@@ -53,14 +58,14 @@ impl LongWords {
         }
     }
 
-    /// Appends the ids of a word, if it is known.
+    /// Appends the ids of a word, if it is in the table.
     pub(super) fn append_ids(&self, word: &[u8], ring: &SpillRing, ids: &mut Vec<u32>) -> Option<Hit> {
-        let (hit, known) = self.find(word, ring)?;
-        ids.extend_from_slice(known);
+        let (hit, found) = self.find(word, ring)?;
+        append(ids, found);
         Some(hit)
     }
 
-    /// The ids of a word, if it is known.
+    /// The ids of a word, if it is in the table.
     pub(super) fn find<'a>(&self, word: &[u8], ring: &'a SpillRing) -> Option<(Hit, &'a [u32])> {
         let hash = self.hasher.hash_one(word);
         let at = self.bucket(hash);
@@ -69,13 +74,13 @@ impl LongWords {
             if slot.hash != hash || len != word.len() {
                 return None;
             }
-            let all = ring.read(slot.place, count + len.div_ceil(4))?;
+            let entry = ring.read(slot.place, count + len.div_ceil(4))?;
             let hit = Hit { lengths_vary: slot.len & LENGTHS_VARY_FLAG != 0 };
-            same_bytes(&all[count..], word).then(|| (hit, &all[..count]))
+            has_bytes(&entry[count..], word).then(|| (hit, &entry[..count]))
         })
     }
 
-    /// Writes a word that was not found.
+    /// Inserts a word that was not found.
     pub(super) fn insert(
         &mut self,
         word: &[u8],
@@ -92,18 +97,18 @@ impl LongWords {
         self.slots[at] = LongSlot { hash, place, len, count };
     }
 
-    /// Forgets all words.
+    /// Removes all words.
     pub(super) fn clear(&mut self) {
         self.slots.fill(LongSlot::default());
     }
 
-    /// The first of the two slots that a word belongs to.
+    /// The first slot of a hash's bucket.
     fn bucket(&self, hash: u64) -> usize {
         hash as usize & self.slots.len().wrapping_sub(2)
     }
 }
 
-/// The bytes of a word, four to a number, zeros at the end.
+/// The bytes of a word, four to a number, with zeros at the end.
 fn pack_bytes(word: &[u8]) -> impl Iterator<Item = u32> + Clone {
     word.chunks(4).map(|bytes| {
         let mut four = [0; 4];
@@ -112,16 +117,16 @@ fn pack_bytes(word: &[u8]) -> impl Iterator<Item = u32> + Clone {
     })
 }
 
-/// Whether `numbers` are `word` packed; its length is known to fit.
-fn same_bytes(numbers: &[u32], word: &[u8]) -> bool {
+/// Whether `numbers` are the packed bytes of `word`, which has that length.
+fn has_bytes(numbers: &[u32], word: &[u8]) -> bool {
     let (fours, rest) = word.as_chunks::<4>();
-    // Four at a time are one step, without a question for each.
+    // Sixteen bytes are compared at once, without a branch for every four.
     let (sixteens, further) = fours.as_chunks::<4>();
-    let (known, known_further) = numbers.split_at(4 * sixteens.len());
-    let differ = |four: &[[u8; 4]; 4], known: &[u32; 4]| {
-        four.iter().zip(known).fold(0, |bits, (&four, &known)| bits | (u32::from_le_bytes(four) ^ known)) != 0
+    let (first, last) = numbers.split_at(4 * sixteens.len());
+    let differ = |four: &[[u8; 4]; 4], numbers: &[u32; 4]| {
+        four.iter().zip(numbers).fold(0, |bits, (&four, &number)| bits | (u32::from_le_bytes(four) ^ number)) != 0
     };
-    !sixteens.iter().zip(known.as_chunks().0).any(|(four, known)| differ(four, known))
-        && further.iter().zip(known_further).all(|(&four, &known)| u32::from_le_bytes(four) == known)
-        && pack_bytes(rest).eq(known_further[further.len()..].iter().copied())
+    !sixteens.iter().zip(first.as_chunks().0).any(|(four, numbers)| differ(four, numbers))
+        && further.iter().zip(last).all(|(&four, &number)| u32::from_le_bytes(four) == number)
+        && pack_bytes(rest).eq(last[further.len()..].iter().copied())
 }

@@ -1,27 +1,30 @@
-//! Words of 16 to 31 bytes, with their ids: a cache line each, which can be asked for ahead as those of short words can.
+//! The table of words of 16 to 31 bytes. Each has a cache line of its own, with its bytes and its
+//! ids, which a lookup can prefetch as it does for short words.
 
 use super::Hit;
-use super::key::{self, fold};
 use super::spill_ring::SpillRing;
 use crate::memory::{Table, Zeroed};
 use crate::simd;
 use crate::simd::append::Appender;
 use crate::simd::packed::PackedIds;
+use crate::word_key::{LEN_MASKS, MULTIPLIERS, fold};
 
-/// The fewest and the most bytes of such a word.
+/// The minimum length of such a word, in bytes.
 const MIN_LEN: usize = 16;
+/// The maximum length of such a word, in bytes.
 pub(super) const MAX_LEN: usize = 31;
-/// The most ids of one.
-pub(crate) const MAX_IDS: usize = MAX_LEN;
-/// Beside a count: see [`Hit::lengths_vary`].
+/// The maximum number of ids of such a word.
+pub(super) const MAX_IDS: usize = MAX_LEN;
+/// In the control byte of a slot's first ids: see [`Hit::lengths_vary`].
 const LENGTHS_VARY_FLAG: u8 = 0x80;
 
-/// A word's bytes, zeros behind them, and in the last place its length; never zero.
+/// A word's bytes, zeros behind them, and its length in the last byte. Never zero.
 #[derive(Debug, Clone, Copy, Default, Eq)]
 pub(super) struct MediumKey([u128; 2]);
 
 impl PartialEq for MediumKey {
-    /// In registers: a key that was just put together in pieces would be waited for, were it compared in memory.
+    /// Compares in registers. A key was just assembled from pieces; a comparison in memory would
+    /// have to wait for these stores.
     #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
         (self.0[0] ^ other.0[0]) | (self.0[1] ^ other.0[1]) == 0
@@ -29,6 +32,7 @@ impl PartialEq for MediumKey {
 }
 
 impl MediumKey {
+    /// The key of a word, if it has such a length.
     #[inline(always)]
     pub(super) fn of(word: &[u8]) -> Option<Self> {
         if !(MIN_LEN..=MAX_LEN).contains(&word.len()) {
@@ -37,11 +41,11 @@ impl MediumKey {
         let (first, last) = (word.first_chunk()?, word.last_chunk()?);
         // The last sixteen bytes, without those that are among the first sixteen.
         let further = word.len() - MIN_LEN;
-        let rest = u128::from_le_bytes(*last).rotate_left(8 * further as u32) & key::LEN_MASKS[further];
+        let rest = u128::from_le_bytes(*last).rotate_left(8 * further as u32) & LEN_MASKS[further];
         Some(Self([u128::from_le_bytes(*first), rest | (word.len() as u128) << 120]))
     }
 
-    /// The word, and how many of the bytes it is.
+    /// The word's bytes with zeros behind them, and its length.
     fn bytes(&self) -> ([u8; 32], usize) {
         let mut bytes = [0; 32];
         let (first, rest) = bytes.split_at_mut(MIN_LEN);
@@ -53,7 +57,7 @@ impl MediumKey {
     #[inline(always)]
     fn hash(&self) -> u64 {
         let [first, rest] = self.0.map(fold);
-        (first.wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(32) ^ rest).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        (first.wrapping_mul(MULTIPLIERS[2]).rotate_left(32) ^ rest).wrapping_mul(MULTIPLIERS[0])
     }
 }
 
@@ -62,18 +66,21 @@ impl MediumKey {
 #[repr(C, align(64))]
 pub(super) struct MediumSlot {
     key: MediumKey,
-    /// The first of the ids and the rest, or where all of them stand in the ring. Beside the first ones [`VARIES`].
+    /// The ids in two pieces, or in the first piece their place in the ring. The control byte of the
+    /// first has [`LENGTHS_VARY_FLAG`].
     ids: [PackedIds; 2],
 }
 
 const _: () = assert!(size_of::<MediumSlot>() == 64);
 
-// SAFETY: numbers and bytes, of which zero is one; such a line is empty.
+// SAFETY: a slot consists of integers and bytes, without padding, so all bits zero is a value. It is
+// an empty slot.
 #[allow(unsafe_code)]
 unsafe impl Zeroed for MediumSlot {}
 
 impl MediumSlot {
-    /// Of such a word. More ids than fit are put in the ring, if that has room for them.
+    /// A slot for a word. Ids that do not fit are spilled to the ring. Returns `None` if the word has
+    /// another length, or too many ids for the ring.
     pub(super) fn new(
         word: &[u8],
         ids: impl ExactSizeIterator<Item = u32> + Clone,
@@ -100,7 +107,7 @@ impl MediumSlot {
         self.ids[0].control() & LENGTHS_VARY_FLAG != 0
     }
 
-    /// What [`Self::new`] made it of, if it is still there.
+    /// What [`Self::new`] packed, unless the ids were overwritten in the ring.
     pub(super) fn unpack(&self, ring: &SpillRing) -> Option<Evicted> {
         let (mut ids, mut count) = ([0; MAX_IDS], 0);
         let mut push = |id: u32| {
@@ -121,7 +128,7 @@ impl MediumSlot {
         self.ids[0].count() <= PackedIds::CAPACITY || ring.spilled_ids(&self.ids[0]).is_some()
     }
 
-    /// Appends the ids, if they are still there.
+    /// Appends the ids, unless they were overwritten in the ring.
     #[inline(always)]
     fn append_ids(&self, ring: &SpillRing, ids: &mut Appender<'_>) -> Option<Hit> {
         if ids.push_packed(&self.ids[0]) {
@@ -133,11 +140,11 @@ impl MediumSlot {
     }
 }
 
-/// Ids in two pieces, if they fit: as many as can be in the first one.
+/// Packs ids in two pieces, if they fit: as many as possible in the first.
 fn pack_in_two(ids: impl ExactSizeIterator<Item = u32>) -> Option<[PackedIds; 2]> {
     let mut all = [0; 2 * PackedIds::CAPACITY];
     let all = all.get_mut(..ids.len())?;
-    all.iter_mut().zip(ids).for_each(|(probe, id)| *probe = id);
+    all.iter_mut().zip(ids).for_each(|(to, id)| *to = id);
     let (first, rest) = (0..=all.len()).rev().find_map(|count| {
         let (first, rest) = all.split_at(count);
         Some((PackedIds::new(first.iter().copied())?, rest))
@@ -145,7 +152,7 @@ fn pack_in_two(ids: impl ExactSizeIterator<Item = u32>) -> Option<[PackedIds; 2]
     Some([first, PackedIds::new(rest.iter().copied())?])
 }
 
-/// A word and its ids.
+/// A word that was evicted, and its ids.
 pub(super) struct Evicted {
     bytes: [u8; 32],
     len: usize,
@@ -168,24 +175,26 @@ impl Evicted {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MediumProbe {
     key: MediumKey,
-    /// The first of its lines at home.
+    /// The first slot of the primary bucket.
     pub(super) bucket: u32,
 }
 
 impl MediumProbe {
-    /// Of a word of another length.
+    /// The probe of a word of another length.
     const NONE: Self = Self { key: MediumKey([0; 2]), bucket: u32::MAX };
 }
 
-/// Each word belongs to two lines next to each other, and where others have these, to two lines elsewhere. A line is never empty
-/// again that was not, so that a word can stand elsewhere only if both of its lines at home have others.
+/// See the module. A bucket is two adjacent slots. Each word has a primary and a secondary bucket.
+///
+/// Invariant: a slot that is used stays used until all words are removed. So a word can be in its secondary bucket only if
+/// both slots of its primary one are used.
 #[derive(Debug)]
 pub(super) struct MediumWords {
     slots: Table<MediumSlot>,
 }
 
 impl MediumWords {
-    /// So many lines, a power of two or none.
+    /// A table of `slots` slots, a power of two or zero.
     pub(super) fn new(slots: usize) -> Self {
         Self { slots: Table::zeroed(if slots < 2 { 0 } else { slots }) }
     }
@@ -194,19 +203,17 @@ impl MediumWords {
         self.slots.memory_bytes()
     }
 
-    /// Where a word would be. Its lines there and elsewhere are asked for ahead of time.
+    /// Where a word would be. Prefetches both of its buckets.
     #[inline(always)]
-    pub(super) fn prefetch(&self, word: &[u8]) -> MediumProbe {
+    pub(super) fn probe(&self, word: &[u8]) -> MediumProbe {
         let Some(key) = MediumKey::of(word) else { return MediumProbe::NONE };
-        let (slot, secondary) = (self.primary_bucket(&key) as u32, self.secondary_bucket(&key));
-        simd::prefetch_at(&self.slots, slot as usize);
-        simd::prefetch_at(&self.slots, slot as usize + 1);
-        simd::prefetch_at(&self.slots, secondary);
-        simd::prefetch_at(&self.slots, secondary + 1);
-        MediumProbe { key, bucket: slot }
+        let (primary, secondary) = (self.primary_bucket(&key), self.secondary_bucket(&key));
+        for slot in [primary, primary + 1, secondary, secondary + 1] {
+            simd::prefetch_at(&self.slots, slot);
+        }
+        MediumProbe { key, bucket: primary as u32 }
     }
 
-    /// Where a word is, if it is known.
     #[inline(always)]
     fn find(&self, probe: &MediumProbe) -> Option<&MediumSlot> {
         let primary = self.bucket(probe.bucket as usize)?;
@@ -219,18 +226,18 @@ impl MediumWords {
         secondary.iter().find(|slot| slot.key == probe.key)
     }
 
-    /// Appends the ids of a word, if it is known.
+    /// Appends the ids of a word, if it is in the table.
     pub(super) fn append_ids(&self, probe: &MediumProbe, ring: &SpillRing, ids: &mut Appender<'_>) -> Option<Hit> {
         self.find(probe)?.append_ids(ring, ids)
     }
 
-    /// Whether a word is of medium length and not known.
+    /// Whether a word has such a length and is not in the table.
     pub(super) fn is_miss(&self, probe: &MediumProbe, ring: &SpillRing) -> bool {
-        let can_be_known = probe.bucket != MediumProbe::NONE.bucket && !self.slots.is_empty();
-        can_be_known && !self.find(probe).is_some_and(|slot| slot.has_ids(ring))
+        let can_hit = probe.bucket != MediumProbe::NONE.bucket && !self.slots.is_empty();
+        can_hit && !self.find(probe).is_some_and(|slot| slot.has_ids(ring))
     }
 
-    /// Whether a word may once have had to go for another one.
+    /// Whether a word may have been in the table before and was evicted.
     pub(super) fn may_have_been_evicted(&self, probe: &MediumProbe) -> bool {
         [probe.bucket as usize, self.secondary_bucket(&probe.key)]
             .into_iter()
@@ -238,21 +245,23 @@ impl MediumWords {
             .all(is_full)
     }
 
-    /// Writes a word that was not found. The answer is the one that had to go for it, which is the word itself where there are no lines.
+    /// Inserts a word that was not found. Returns the word that this evicts, or the word itself if
+    /// the table has no slots.
     pub(super) fn insert(&mut self, slot: MediumSlot) -> Option<MediumSlot> {
         if self.slots.is_empty() {
             return Some(slot);
         }
         let [primary, secondary] = [self.primary_bucket(&slot.key), self.secondary_bucket(&slot.key)];
         for at in [primary, secondary] {
-            // It is there if its ids are gone from the ring. Where there is room at home, it stands nowhere else.
-            let two = &mut self.slots[at..at + 2];
-            if let Some(there) = two.iter_mut().find(|there| there.key == slot.key) {
-                *there = slot;
+            let bucket = &mut self.slots[at..at + 2];
+            // The word is in the table if its spilled ids are gone. By the invariant it is not in
+            // the secondary bucket if the primary one has an empty slot.
+            if let Some(same) = bucket.iter_mut().find(|other| other.key == slot.key) {
+                *same = slot;
                 return None;
             }
-            if two[1].is_empty() {
-                two[1] = std::mem::replace(&mut two[0], slot);
+            if bucket[1].is_empty() {
+                bucket[1] = std::mem::replace(&mut bucket[0], slot);
                 return None;
             }
         }
@@ -260,30 +269,31 @@ impl MediumWords {
         Some(std::mem::replace(&mut self.slots[primary + 1], newer))
     }
 
-    /// Forgets all words.
+    /// Removes all words.
     pub(super) fn clear(&mut self) {
         self.slots.fill(MediumSlot::default());
     }
 
+    /// The two slots from `at` on.
     #[inline(always)]
     fn bucket(&self, at: usize) -> Option<&[MediumSlot; 2]> {
         self.slots.get(at..)?.first_chunk()
     }
 
-    /// The first of the two lines that a word has at home.
+    /// The first slot of a key's primary bucket.
     #[inline(always)]
     fn primary_bucket(&self, key: &MediumKey) -> usize {
         (key.hash() >> 32) as usize & self.slots.len().wrapping_sub(1) & !1
     }
 
-    /// The first of the two that it has elsewhere.
+    /// The first slot of a key's secondary bucket.
     fn secondary_bucket(&self, key: &MediumKey) -> usize {
         (key.hash() >> 48) as usize & self.slots.len().wrapping_sub(1) & !1
     }
 }
 
-fn is_full(slots: &[MediumSlot; 2]) -> bool {
-    !slots[1].is_empty()
+fn is_full(bucket: &[MediumSlot; 2]) -> bool {
+    !bucket[1].is_empty()
 }
 
 #[cfg(test)]
@@ -297,7 +307,7 @@ mod tests {
 
     fn find_with(words: &MediumWords, ring: &SpillRing, word: &[u8]) -> Option<(Vec<u32>, bool)> {
         let mut ids = vec![9];
-        let hit = words.append_ids(&words.prefetch(word), ring, &mut Appender::new(&mut ids, MAX_IDS, Simd::best()));
+        let hit = words.append_ids(&words.probe(word), ring, &mut Appender::new(&mut ids, MAX_IDS, Simd::best()));
         assert_eq!((ids[0], ids.len() > 1), (9, hit.is_some()));
         hit.map(|hit| (ids[1..].to_vec(), hit.lengths_vary))
     }
@@ -311,22 +321,22 @@ mod tests {
     }
 
     #[test]
-    fn words_of_every_such_length_have_keys_of_their_own() {
+    fn words_of_each_length_have_distinct_keys() {
         let text: Vec<u8> = (1..=60).collect();
         for len in 0..60 {
             let key = MediumKey::of(&text[7..][..len.min(53)]);
             assert_eq!(key.is_some(), (16..=31).contains(&len), "{len}");
             if let Some(key) = key {
-                let (bytes, told) = key.bytes();
-                assert_eq!((&bytes[..told], told), (&text[7..][..len], len));
-                assert!((bytes[told..31]).iter().all(|&byte| byte == 0));
+                let (bytes, len_in_key) = key.bytes();
+                assert_eq!((&bytes[..len_in_key], len_in_key), (&text[7..][..len], len));
+                assert!((bytes[len_in_key..31]).iter().all(|&byte| byte == 0));
             }
         }
         assert_ne!(MediumKey::of(&[0; 16]), MediumKey::of(&[0; 17]));
     }
 
     #[test]
-    fn what_it_finds_is_what_was_put_in() {
+    fn it_finds_what_was_inserted() {
         let (mut words, mut ring) = (MediumWords::new(64), SpillRing::new(1 << 10));
         for (count, largest) in
             (0..=MAX_IDS).flat_map(|count| [8, 16, 24, 32].map(|bits| (count, u32::MAX >> (32 - bits))))
@@ -338,12 +348,12 @@ mod tests {
             if count > 0 {
                 assert_eq!(find_with(&words, &ring, &word), Some((ids.clone(), count == 3)));
             }
-            let parts = slot.unpack(&ring).expect("they are there");
+            let parts = slot.unpack(&ring).expect("nothing was overwritten");
             assert_eq!((parts.word(), parts.ids(), parts.lengths_vary), (&word[..], &ids[..], count == 3));
             assert_eq!(find_with(&words, &ring, &vec![b'v'; 16 + count % 16]), None);
         }
         assert_eq!(slot_with(&mut ring, &[b'w'; 16], &[1; MAX_IDS + 1]), None);
-        // Without a ring as many as are in the line.
+        // Without a ring: as many as fit into the slot.
         assert!(slot(&[b'w'; 16], &[1; 14]).is_some() && slot(&[b'w'; 16], &[1 << 23; 10]).is_some());
         assert_eq!((slot(&[b'w'; 16], &[1; 15]), slot(&[b'w'; 16], &[1 << 23; 11])), (None, None));
         assert_eq!(slot(&[b'w'; 16], &[1 << 24]), None);
@@ -351,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_whose_ids_are_gone_is_not_known_and_stands_there_once() {
+    fn a_word_whose_ids_are_overwritten_is_a_miss_and_is_stored_once() {
         let (mut words, mut ring) = (MediumWords::new(2), SpillRing::new(256));
         let (word, other) = ([b'w'; 20], [b'v'; 20]);
         let put = |words: &mut MediumWords, ring: &mut SpillRing, ids: &[u32]| {
@@ -359,12 +369,12 @@ mod tests {
         };
         put(&mut words, &mut ring, &[5; 20]);
         words.insert(slot(&other, &[1]).expect("it fits"));
-        assert!(!words.is_miss(&words.prefetch(&word), &ring));
+        assert!(!words.is_miss(&words.probe(&word), &ring));
         (0..12).for_each(|_| _ = ring.write([0; 30].into_iter()));
         assert_eq!(find_with(&words, &ring, &word), None);
-        assert!(words.is_miss(&words.prefetch(&word), &ring));
+        assert!(words.is_miss(&words.probe(&word), &ring));
         assert_eq!(words.slots[1].unpack(&ring).map(|parts| parts.ids().len()), None);
-        // Whichever of the two lines it is in, the other word stays.
+        // Whichever slot of the bucket it is in, the other word stays.
         for ids in [[6; 21], [7; 21]] {
             assert_eq!(put(&mut words, &mut ring, &ids), None);
             assert_eq!(find_with(&words, &ring, &word), Some((ids.to_vec(), false)));
@@ -373,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_two_of_a_place_stay_and_the_one_that_goes_is_told() {
+    fn the_two_newest_words_of_a_bucket_stay_and_the_evicted_one_is_returned() {
         let mut words = MediumWords::new(2);
         let texts = [[b'a'; 16], [b'b'; 16], [b'c'; 16]];
         let evicted: Vec<_> = texts.iter().map(|text| words.insert(slot(text, &[1]).expect("it fits"))).collect();
@@ -382,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_without_a_place_at_home_stands_elsewhere_as_long_as_there_is_room() {
+    fn a_word_goes_to_its_secondary_bucket_if_the_primary_one_is_full() {
         let mut words = MediumWords::new(64);
         let word = |number: u32| format!("a word of medium length {number:04}").into_bytes();
         let [primary, secondary] = [MediumWords::primary_bucket, MediumWords::secondary_bucket].map(|of| {
@@ -400,10 +410,10 @@ mod tests {
                 assert_eq!(find(&words, &word(number)), (count <= before).then(|| (vec![number], false)));
             }
         }
-        // Again, as when its ids were gone: where it is.
+        // Inserted again, as after its ids were overwritten: in the same slot.
         same[..4].iter().for_each(|&number| assert_eq!(put(&mut words, number), None));
-        assert!(words.may_have_been_evicted(&words.prefetch(&word(same[0]))));
-        assert_eq!(put(&mut words, same[4]), slot(&word(same[0]), &[same[0]]), "the older one at primary");
+        assert!(words.may_have_been_evicted(&words.probe(&word(same[0]))));
+        assert_eq!(put(&mut words, same[4]), slot(&word(same[0]), &[same[0]]), "the older word of the primary bucket");
         let known = same[..5].iter().map(|&number| find(&words, &word(number)).is_some());
         assert_eq!(known.collect::<Vec<_>>(), [false, true, true, true, true]);
         words.clear();
@@ -411,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_the_same_lines_that_differs_in_one_byte_is_another_one() {
+    fn a_word_of_the_same_bucket_that_differs_in_one_byte_is_distinguished() {
         let mut words = MediumWords::new(2);
         for len in MIN_LEN..=MAX_LEN {
             let word = vec![b'w'; len];
@@ -430,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn without_lines_nothing_is_kept() {
+    fn a_table_without_slots_keeps_nothing() {
         let mut words = MediumWords::new(1);
         let only = slot(&[b'a'; 20], &[1]).expect("it fits");
         assert_eq!(words.insert(only), Some(only));

@@ -1,45 +1,115 @@
-//! Words seen before, with their ids: bounded, one per worker, kept from text to text.
+//! The word cache: words that were encoded before, with their ids. One per worker, of bounded size,
+//! kept from text to text.
 //!
-//! A word of up to [`MAX_SHORT_LEN`] bytes is its own key: its bytes and its length in 128 bits, no hash to compare, no pointer
-//! to follow; it stands with its ids in a slot of half a cache line ([`short`], [`slot`]). So does one of up to 31 bytes, in a whole line ([`medium`]).
-//! More or larger ids than fit there, and longer words with theirs ([`long`]), stand in the [`spill_ring`], where the newest overwrite the
-//! oldest; a slot knows when what it points to is gone. Nothing is ever cleared as a whole. Short words that one worker merged are
-//! told the others ([`shared`]). Words of a text are looked up many at a time ([`lookup`]), where it can be by AVX-512 (`probe_avx512`).
+//! - [`short`]: words of up to [`MAX_SHORT_LEN`] bytes. A word is its own key
+//!   ([`crate::word_key`]), so a lookup compares no hash and follows no pointer. Word and ids share
+//!   a slot of half a cache line ([`slot`]).
+//! - [`medium`]: words of up to 31 bytes, with a cache line for each.
+//! - [`long`]: words of up to 256 bytes. Longer ones hardly ever occur twice and are not cached.
+//! - [`spill_ring`]: ids that do not fit into a slot, and the bytes of long words. The newest
+//!   entries overwrite the oldest, and a slot can tell that its entry was overwritten.
+//! - [`shared`]: short words that all workers of a tokenizer share.
+//! - [`lookup`]: many adjacent words of a text looked up at once.
+//!
+//! The cache is never cleared as a whole; a new word evicts at most one old word. (The exception is
+//! the spill ring's counter, which wraps around after sixteen gigabytes.)
+//!
+//! Its user encodes the words of a text in two steps, so that the cache lines of many words are
+//! loaded at the same time. [`WordCache::probe`] computes the keys of a window of words and
+//! prefetches where they would be. [`WordCache::append_words`] then appends their ids, and calls
+//! [`MergeWord`] for the misses. Between the two the user may insert the window's misses, which
+//! [`WordCache::for_each_miss`] lists, all at once. Prefetching, promotion, eviction and counting
+//! are the cache's own business.
 
-pub(crate) mod key;
 mod long;
 mod lookup;
 mod medium;
-#[cfg(target_arch = "x86_64")]
-mod probe_avx512;
 mod shared;
 mod short;
 mod slot;
 mod spill_ring;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Symbol;
+use crate::memory::fallible::catch;
+use crate::memory::{Grow, OutOfMemory};
 use crate::simd::append::Appender;
+use crate::simd::probe::primary_bucket;
 use crate::simd::{BLOCK, Simd, bits};
-use key::{Key, MAX_SHORT_LEN, NOT_SHORT};
+use crate::span::Span;
+use crate::word_key::{Key, MAX_SHORT_LEN, NOT_SHORT};
 use long::LongWords;
-pub(crate) use lookup::{HitRun, Lookup, Probes};
-pub(crate) use medium::MAX_IDS;
-use medium::{MediumSlot, MediumWords};
+use lookup::Lookup;
+pub(crate) use lookup::Probes;
+use medium::{MAX_IDS, MediumSlot, MediumWords};
 pub(crate) use shared::SharedWords;
 use short::ShortWords;
 use slot::Slot;
 use spill_ring::SpillRing;
 
-/// Words longer than this, in bytes, are not kept: they hardly ever come again.
+/// The maximum length, in bytes, of a word that is cached.
 const MAX_WORD_LEN: usize = 256;
 
-/// What is known of a word.
+/// The number of words whose ids are appended at once, with capacity reserved for all of them.
+const RUN: usize = 32;
+
+/// What the cache knows about a word besides its ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// Whether the ids alone do not tell how long each token is in the word.
+    /// Whether the ids alone do not tell how many bytes of the word each token covers.
     pub(crate) lengths_vary: bool,
+}
+
+/// Encodes a word that is not in the cache.
+pub(crate) trait MergeWord {
+    type Error;
+
+    /// The word's tokens, and what [`Hit`] says of them.
+    fn merge(&mut self, word: &[u8], key: Key) -> Result<(&[Symbol], Hit), Self::Error>;
+}
+
+/// Adjacent words of a text that were probed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WordWindow<'a> {
+    text: &'a [u8],
+    start: u32,
+    ends: &'a [u32],
+    probes: &'a Probes,
+}
+
+impl<'a> WordWindow<'a> {
+    /// The number of words.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Where each word ends.
+    pub(crate) fn ends(&self) -> &'a [u32] {
+        self.ends
+    }
+
+    /// Where a word is in the text.
+    #[inline(always)]
+    pub(crate) fn span(&self, at: usize) -> Span {
+        Span { start: if at == 0 { self.start } else { self.ends[at - 1] }, end: self.ends[at] }
+    }
+
+    /// A word's bytes.
+    #[inline(always)]
+    pub(crate) fn word(&self, at: usize) -> &'a [u8] {
+        &self.text[self.span(at).range()]
+    }
+
+    pub(crate) fn key(&self, at: usize) -> Key {
+        self.probes.key(at)
+    }
+
+    /// A word's primary bucket. Equal words have equal buckets.
+    pub(crate) fn bucket(&self, at: usize) -> u32 {
+        self.probes.bucket(at)
+    }
 }
 
 /// See the module.
@@ -50,69 +120,196 @@ pub(crate) struct WordCache {
     long: LongWords,
     ring: SpillRing,
     shared: Arc<SharedWords>,
-    words: u64,
+    lookups: u64,
     misses: u64,
 }
 
 impl WordCache {
-    /// A cache of at most `bytes`. Too little for anything turns it off.
+    /// A cache of at most `bytes`. A very small size turns it off, and so does a lack of memory.
     pub(crate) fn new(bytes: usize) -> Self {
-        // Two thirds for short words, a twelfth for those of medium length, little for long ones, and a sixth for what does not fit.
+        catch(|| Ok::<_, OutOfMemory>(Self::of_bytes(bytes))).unwrap_or_else(|_| Self::of_bytes(0))
+    }
+
+    fn of_bytes(bytes: usize) -> Self {
+        // Two thirds for short words, a twelfth for medium ones, a sixth for the ring, and the rest
+        // for long words.
         let bytes = if bytes < 6144 { 0 } else { bytes };
-        let largest = |share: usize, size: usize| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits);
+        let power_of_two = |share: usize, size: usize| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits);
         Self {
-            short: ShortWords::new(largest(bytes / 3 * 2, 64)),
-            medium: MediumWords::new(largest(bytes / 12, 64)),
-            long: LongWords::new(largest(bytes / 48, 16)),
-            ring: SpillRing::new(largest(bytes / 6, 4)),
+            short: ShortWords::new(power_of_two(bytes / 3 * 2, 64)),
+            medium: MediumWords::new(power_of_two(bytes / 12, 64)),
+            long: LongWords::new(power_of_two(bytes / 48, 16)),
+            ring: SpillRing::new(power_of_two(bytes / 6, 4)),
             shared: Arc::default(),
-            words: 0,
+            lookups: 0,
             misses: 0,
         }
     }
 
-    /// What is learned is from now on told those that have the same `words`, and theirs is known here.
+    /// From now on shares short words with all caches that have the same `words`.
     pub(crate) fn share(&mut self, words: Arc<SharedWords>) {
         self.shared = words;
     }
 
-    /// Begins anew with `words`, `count` at most, each of which has one id; the first ones, as many as there is room for.
+    /// Replaces all short words by the first of `words`, each of which has one id. `count` is their
+    /// maximum number.
     pub(crate) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
         if self.is_on() && count > 0 {
-            self.short.seed(count, words);
+            let seed = || {
+                self.short.seed(count, words);
+                Ok::<_, OutOfMemory>(())
+            };
+            // Without memory for the words it stays as it is.
+            let _ = catch(seed);
         }
     }
 
+    /// Whether the cache keeps words at all.
     pub(crate) fn is_on(&self) -> bool {
         !self.short.is_empty()
     }
 
-    /// The places of adjacent words of `text`, whose lines are asked for. The first of them starts at `start`.
+    /// Probes adjacent words of a text and prefetches their cache lines. The first word starts at
+    /// byte `start`, word `i` ends at `ends[i]`.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, text: &[u8], start: u32, ends: &[u32], probes: &mut Probes) {
-        self.lookup().prefetch(text, start, ends, probes);
+    pub(crate) fn probe<'a>(
+        &self,
+        text: &'a [u8],
+        start: u32,
+        ends: &'a [u32],
+        probes: &'a mut Probes,
+    ) -> WordWindow<'a> {
+        self.lookup().probe(text, start, ends, probes);
+        WordWindow { text, start, ends, probes }
     }
 
     #[inline(always)]
-    pub(crate) fn lookup(&self) -> Lookup<'_> {
+    fn lookup(&self) -> Lookup<'_> {
         let Self { short, medium, long, ring, .. } = self;
         Lookup { buckets: short.buckets(), medium, long, ring, simd: Simd::best() }
     }
 
-    /// After words were found, the first of which is `first`: brings one home that stood aside.
+    /// Appends the ids of `words` of a window. A word that is not in the cache is merged and, as far
+    /// as the cache takes it, inserted. Returns the combination of all words' [`Hit`].
     #[inline(always)]
-    pub(crate) fn promote(&mut self, probes: &Probes, first: usize, known: &HitRun) {
-        if let Some(at) = known.secondary {
-            self.short.promote(probes.key(first + at));
+    pub(crate) fn append_words<M: MergeWord>(
+        &mut self,
+        window: &WordWindow<'_>,
+        words: Range<usize>,
+        ids: &mut Vec<u32>,
+        merge: &mut M,
+    ) -> Result<Hit, M::Error> {
+        let mut lengths_vary = false;
+        self.lookups += words.len() as u64;
+        let mut at = words.start;
+        while at < words.end {
+            let run = at..words.end.min(at + RUN);
+            let mut end = Appender::new(ids, run.len() * MAX_IDS, Simd::best());
+            let hits = self.lookup().append_hits(window.probes, run.clone(), &mut end);
+            drop(end);
+            lengths_vary |= hits.lengths_vary;
+            if let Some(secondary) = hits.secondary {
+                self.short.promote(window.key(at + secondary));
+            }
+            at += hits.words;
+            if at < run.end {
+                lengths_vary |= self.append_missed(window.word(at), window.key(at), ids, merge)?.lengths_vary;
+                at += 1;
+            }
+        }
+        Ok(Hit { lengths_vary })
+    }
+
+    /// Appends the ids of a word that [`Lookup::append_hits`] has not found.
+    #[cold]
+    fn append_missed<M: MergeWord>(
+        &mut self,
+        word: &[u8],
+        key: Key,
+        ids: &mut Vec<u32>,
+        merge: &mut M,
+    ) -> Result<Hit, M::Error> {
+        self.prefetch_victim(key);
+        if let Some(hit) = self.lookup_slow(word, key, ids) {
+            return Ok(hit);
+        }
+        self.merge_and_insert(word, key, ids, merge)
+    }
+
+    fn merge_and_insert<M: MergeWord>(
+        &mut self,
+        word: &[u8],
+        key: Key,
+        ids: &mut Vec<u32>,
+        merge: &mut M,
+    ) -> Result<Hit, M::Error> {
+        let (symbols, hit) = merge.merge(word, key)?;
+        ids.grow(symbols.len());
+        ids.extend(symbols.iter().map(|symbol| symbol.id));
+        self.insert(word, key, symbols, hit);
+        Ok(hit)
+    }
+
+    /// Appends the ids of a single word. Returns what the cache knows about it, or `None` if it was
+    /// merged.
+    pub(crate) fn append_word<M: MergeWord>(
+        &mut self,
+        word: &[u8],
+        key: Key,
+        ids: &mut Vec<u32>,
+        merge: &mut M,
+    ) -> Result<Option<Hit>, M::Error> {
+        self.lookups += 1;
+        if let Some(hit) = self.append_ids(word, key, ids) {
+            return Ok(Some(hit));
+        }
+        self.merge_and_insert(word, key, ids, merge).map(|_| None)
+    }
+
+    /// Appends the ids of a word, if it is in the cache.
+    fn append_ids(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
+        let lookup = self.lookup();
+        let primary = primary_bucket(key, lookup.buckets.len());
+        let hit = lookup.append_ids(key, primary, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()));
+        hit.or_else(|| self.lookup_slow(word, key, ids))
+    }
+
+    /// Looks a word up where [`Lookup`] has not: a short word among the shared ones, any other among
+    /// the medium and the long ones.
+    fn lookup_slow(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
+        if key == NOT_SHORT {
+            let mut end = Appender::new(ids, MAX_IDS, Simd::best());
+            let medium = self.medium.append_ids(&self.medium.probe(word), &self.ring, &mut end);
+            drop(end);
+            return medium.or_else(|| self.long.append_ids(word, &self.ring, ids));
+        }
+        let slot = self.adopt_shared(key)?;
+        slot.append_ids(&self.ring, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()))
+    }
+
+    /// Inserts a short word that another worker has shared, if there is one with this key.
+    fn adopt_shared(&mut self, key: Key) -> Option<Slot> {
+        let ids = crate::simd::packed::PackedIds::from_bytes(self.shared.get(key)?);
+        let slot = Slot { key, ids };
+        self.short.insert(slot, self.lookups);
+        Some(slot)
+    }
+
+    /// Prefetches the cache line that inserting a word will have to move another word to.
+    #[inline]
+    fn prefetch_victim(&self, key: Key) {
+        if key != NOT_SHORT {
+            self.short.prefetch_victim(key);
         }
     }
 
-    /// Calls `unknown` with the place of each short word that is not known.
+    /// Calls `miss` for each word of a window that is not in the cache and that
+    /// [`Self::insert_merged`] takes: short words first, then those of medium length.
     #[inline(always)]
-    pub(crate) fn for_each_miss(&mut self, probes: &Probes, mut unknown: impl FnMut(usize)) {
-        let words = probes.words;
-        for first in (0..words).step_by(BLOCK) {
-            let misses = self.lookup().primary_misses(probes, first..words.min(first + BLOCK));
+    pub(crate) fn for_each_miss(&mut self, window: &WordWindow<'_>, mut miss: impl FnMut(usize)) {
+        let probes = window.probes;
+        for first in (0..probes.len()).step_by(BLOCK) {
+            let misses = self.lookup().primary_misses(probes, first..probes.len().min(first + BLOCK));
             for at in bits::positions(misses) {
                 self.lookup().prefetch_secondary(probes.key(first + at), probes.bucket(first + at));
             }
@@ -123,107 +320,73 @@ impl WordCache {
                     continue;
                 }
                 self.short.prefetch_victim(key);
-                unknown(at);
+                miss(at);
             }
         }
+        probes.long().filter(|&at| self.is_medium_miss(probes, at, window.word(at))).for_each(miss);
     }
 
-    /// Whether one of the words of [`Self::ask_for`] is of medium length and not known.
-    pub(crate) fn is_medium_miss(&self, probes: &Probes, at: usize, word: &[u8]) -> bool {
-        let place = probes.medium(at);
-        self.medium.is_miss(place, &self.ring)
-            && !(self.medium.may_have_been_evicted(place) && self.long.find(word, &self.ring).is_some())
+    /// Whether a word that is not short is of medium length and not in the cache.
+    fn is_medium_miss(&self, probes: &Probes, at: usize, word: &[u8]) -> bool {
+        let probe = probes.medium(at);
+        self.medium.is_miss(probe, &self.ring)
+            && !(self.medium.may_have_been_evicted(probe) && self.long.find(word, &self.ring).is_some())
     }
 
-    /// So many words are looked for: told by whoever does, for many together.
-    #[inline(always)]
-    pub(crate) fn count_lookups(&mut self, words: usize) {
-        self.words += words as u64;
+    /// Inserts a word that [`Self::for_each_miss`] has listed and that was merged since.
+    pub(crate) fn insert_merged(&mut self, word: &[u8], key: Key, symbols: &[Symbol]) {
+        self.insert(word, key, symbols, Hit { lengths_vary: false });
     }
 
-    /// Appends the ids of a word, if it is known.
-    pub(crate) fn append_ids(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
-        let lookup = self.lookup();
-        let bucket = lookup::primary_bucket(key, lookup.buckets.len()) as u32;
-        let primary_hits = lookup.append_ids(key, bucket, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()));
-        primary_hits.or_else(|| self.lookup_slow(word, key, ids))
-    }
-
-    /// The same, when [`Lookup::push`] has not found it.
-    pub(crate) fn lookup_slow(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
-        if key == NOT_SHORT {
-            let mut end = Appender::new(ids, MAX_IDS, Simd::best());
-            let medium = self.medium.append_ids(&self.medium.prefetch(word), &self.ring, &mut end);
-            drop(end);
-            return medium.or_else(|| self.long.append_ids(word, &self.ring, ids));
-        }
-        let slot = self.adopt_shared(key)?;
-        slot.append_ids(&self.ring, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()))
-    }
-
-    /// A short word that another worker has told of, which is known here from now on.
-    fn adopt_shared(&mut self, key: Key) -> Option<Slot> {
-        let slot = Slot::from_value(key, self.shared.get(key)?);
-        self.short.insert(slot, self.words);
-        Some(slot)
-    }
-
-    /// Asks ahead for what [`Self::insert`] of a word will need.
-    #[inline]
-    pub(crate) fn prefetch_victim(&self, key: Key) {
-        if key != NOT_SHORT {
-            self.short.prefetch_victim(key);
-        }
-    }
-
-    /// Remembers a word that was looked for and not found.
-    pub(crate) fn insert(&mut self, word: &[u8], key: Key, symbols: &[Symbol], lengths_vary: bool) {
+    /// Inserts a word that was not found.
+    fn insert(&mut self, word: &[u8], key: Key, symbols: &[Symbol], hit: Hit) {
         self.misses += 1;
         if !self.is_on() || word.len() > MAX_WORD_LEN {
             return;
         }
         if self.ring.is_exhausted() {
-            // Places would begin anew and old ones seem new again. It happens once in sixteen gigabytes written.
+            // Places start again at zero, and old ones would seem to exist.
             self.short.clear();
             self.medium.clear();
             self.long.clear();
-            self.ring.head = 0;
+            self.ring.clear();
         }
         let ids = symbols.iter().map(|symbol| symbol.id);
         if key == NOT_SHORT {
-            return self.insert_long(word, ids, lengths_vary);
+            return self.insert_long(word, ids, hit);
         }
         if symbols.len() > MAX_SHORT_LEN {
-            // Byte fallback writes a prefix or suffix as tokens too, so that there can be more of them than bytes.
+            // With byte fallback a prefix or a suffix becomes tokens too, so a word can have more
+            // tokens than bytes.
             return;
         }
         if let Some(slot) = Slot::packed(key, ids.clone()) {
-            let slot = slot.with_lengths_vary(lengths_vary);
-            self.shared.put(key, *slot.value().bytes());
-            self.short.insert(slot, self.words);
+            let slot = slot.with_lengths_vary(hit.lengths_vary);
+            self.shared.put(key, *slot.ids.bytes());
+            self.short.insert(slot, self.lookups);
         } else if let Some(slot) = Slot::spilled(key, ids, &mut self.ring) {
-            self.short.insert(slot.with_lengths_vary(lengths_vary), self.words);
+            self.short.insert(slot.with_lengths_vary(hit.lengths_vary), self.lookups);
         }
     }
 
-    /// What words of medium length drive out is still found among the long ones.
-    fn insert_long(&mut self, word: &[u8], ids: impl ExactSizeIterator<Item = u32> + Clone, lengths_vary: bool) {
+    /// Inserts a word that is not short. A medium word that this evicts moves to the long words.
+    fn insert_long(&mut self, word: &[u8], ids: impl ExactSizeIterator<Item = u32> + Clone, hit: Hit) {
         let Self { medium, long, ring, .. } = self;
-        let Some(bucket) = MediumSlot::new(word, ids.clone(), lengths_vary, ring) else {
-            return long.insert(word, ids, lengths_vary, ring);
+        let Some(slot) = MediumSlot::new(word, ids.clone(), hit.lengths_vary, ring) else {
+            return long.insert(word, ids, hit.lengths_vary, ring);
         };
-        let gone = medium.insert(bucket);
-        if let Some(parts) = gone.and_then(|gone| gone.unpack(ring)) {
-            long.insert(parts.word(), parts.ids().iter().copied(), parts.lengths_vary, ring);
+        let evicted = medium.insert(slot);
+        if let Some(evicted) = evicted.and_then(|evicted| evicted.unpack(ring)) {
+            long.insert(evicted.word(), evicted.ids().iter().copied(), evicted.lengths_vary, ring);
         }
     }
 
-    /// Words found and not found since the cache was made.
+    /// The number of hits and of misses since the cache was created.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.words.saturating_sub(self.misses), self.misses)
+        (self.lookups.saturating_sub(self.misses), self.misses)
     }
 
-    /// Heap memory held, in bytes.
+    /// Heap memory, in bytes. Shared words are not included.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.short.memory_bytes()
             + self.medium.memory_bytes()
@@ -235,22 +398,23 @@ impl WordCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::word_key;
     use std::collections::HashMap;
 
     fn look(cache: &mut WordCache, word: &[u8]) -> Option<(Vec<u32>, bool)> {
         let mut ids = vec![7];
-        cache.count_lookups(1);
-        let hit = cache.append_ids(word, key::of_range(word, 0, word.len() as u32), &mut ids);
-        assert_eq!(ids[0], 7, "what was there stays");
-        assert!(hit.is_some() || ids.len() == 1, "nothing is pushed without a hit");
+        cache.lookups += 1;
+        let hit = cache.append_ids(word, word_key::of_word(word), &mut ids);
+        assert_eq!(ids[0], 7, "ids before are not changed");
+        assert!(hit.is_some() || ids.len() == 1, "nothing is appended without a hit");
         hit.map(|hit| (ids[1..].to_vec(), hit.lengths_vary))
     }
 
     #[test]
-    fn what_it_finds_is_what_was_put_in_and_it_stays_within_its_bound() {
+    fn it_finds_what_was_inserted_and_stays_within_its_bound() {
         const BYTES: usize = 64 << 10;
         let mut cache = WordCache::new(BYTES);
-        let mut known: HashMap<Vec<u8>, (Vec<u32>, bool)> = HashMap::new();
+        let mut expected: HashMap<Vec<u8>, (Vec<u32>, bool)> = HashMap::new();
         let (mut found, mut state) = (0, 1u32);
         for round in 0..60_000u32 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -258,14 +422,14 @@ mod tests {
             let word = format!("{number}{}", "w".repeat(number as usize % 40)).into_bytes();
             match look(&mut cache, &word) {
                 Some(hit) => {
-                    assert_eq!(Some(&hit), known.get(&word));
+                    assert_eq!(Some(&hit), expected.get(&word));
                     found += 1;
                 }
                 None => {
                     let symbols: Vec<_> = (0..number % 7).map(|i| Symbol { id: number + i, len: 1 }).collect();
-                    let key = key::of_range(&word, 0, word.len() as u32);
-                    cache.insert(&word, key, &symbols, number % 3 == 0);
-                    known.insert(word, (symbols.iter().map(|s| s.id).collect(), number % 3 == 0));
+                    let key = word_key::of_word(&word);
+                    cache.insert(&word, key, &symbols, Hit { lengths_vary: number % 3 == 0 });
+                    expected.insert(word, (symbols.iter().map(|s| s.id).collect(), number % 3 == 0));
                 }
             }
             assert!(cache.memory_bytes() <= BYTES, "{} bytes", cache.memory_bytes());
@@ -275,17 +439,27 @@ mod tests {
     }
 
     #[test]
-    fn nothing_old_seems_new_when_the_ring_begins_anew() {
+    fn no_word_has_wrong_ids_after_the_ring_wraps_around() {
         let mut cache = WordCache::new(64 << 10);
         let symbols = |id: u32| vec![Symbol { id, len: 1 }; 9];
         let word = |number: u32| format!("{number:09}").into_bytes();
         let medium = |number: u32| format!("{number:018}").into_bytes();
-        cache.insert(&word(0), key::of_range(&word(0), 0, 9), &symbols(0), false);
-        cache.insert(&medium(0), NOT_SHORT, &[symbols(0), symbols(0)].concat(), false);
+        cache.insert(&word(0), word_key::of_word(&word(0)), &symbols(0), Hit { lengths_vary: false });
+        cache.insert(&medium(0), NOT_SHORT, &[symbols(0), symbols(0)].concat(), Hit { lengths_vary: false });
         cache.ring.head = u32::MAX - 3 * cache.ring.words.len() as u32;
         for number in 1..20_000 {
-            cache.insert(&word(number), key::of_range(&word(number), 0, 9), &symbols(number), false);
-            cache.insert(&medium(number), NOT_SHORT, &[symbols(number), symbols(number)].concat(), false);
+            cache.insert(
+                &word(number),
+                word_key::of_word(&word(number)),
+                &symbols(number),
+                Hit { lengths_vary: false },
+            );
+            cache.insert(
+                &medium(number),
+                NOT_SHORT,
+                &[symbols(number), symbols(number)].concat(),
+                Hit { lengths_vary: false },
+            );
             for back in [number, number / 2, 0] {
                 if let Some((ids, _)) = look(&mut cache, &medium(back)) {
                     assert_eq!(ids, vec![back; 18], "after {number}");
@@ -296,26 +470,26 @@ mod tests {
             }
             assert_eq!(look(&mut cache, &word(number)), Some((vec![number; 9], false)));
         }
-        assert!(cache.ring.head < 1 << 20, "the ring began anew");
+        assert!(cache.ring.head < 1 << 20, "the ring wrapped around");
     }
 
     #[test]
-    fn a_short_word_with_more_ids_than_bytes_is_not_kept() {
+    fn a_short_word_with_too_many_ids_is_not_cached() {
         let mut cache = WordCache::new(64 << 10);
         for count in 0..40 {
             let word = format!("word{count}").into_bytes();
             cache.insert(
                 &word,
-                key::of_range(&word, 0, word.len() as u32),
+                word_key::of_word(&word),
                 &vec![Symbol { id: 3, len: 1 }; count],
-                true,
+                Hit { lengths_vary: true },
             );
             assert_eq!(look(&mut cache, &word).is_some(), count <= MAX_SHORT_LEN, "{count} ids");
         }
     }
 
     #[test]
-    fn caches_that_share_know_the_short_words_of_each_other() {
+    fn caches_that_share_find_each_others_short_words() {
         let shared = Arc::new(SharedWords::default());
         shared.start();
         let [mut one, mut other] = [(), ()].map(|()| {
@@ -326,7 +500,7 @@ mod tests {
         let words = ["word", "a word of many bytes", "ids", "15 bytes, a word"].map(str::as_bytes);
         for (at, word) in words.into_iter().enumerate() {
             let symbols = vec![Symbol { id: at as u32, len: 1 }; if word == b"ids" { 9 } else { 2 }];
-            one.insert(word, key::of_range(word, 0, word.len() as u32), &symbols, at == 0);
+            one.insert(word, word_key::of_word(word), &symbols, Hit { lengths_vary: at == 0 });
         }
         let found = words.map(|word| look(&mut other, word));
         assert_eq!(
@@ -334,16 +508,16 @@ mod tests {
             [Some((vec![0, 0], true)), None, None, None],
             "long words and those of many ids are not shared"
         );
-        // It is in its own cache now.
+        // The word is in the other cache now.
         other.share(Arc::default());
         assert_eq!(look(&mut other, b"word"), Some((vec![0, 0], true)));
     }
 
     #[test]
-    fn a_cache_of_nothing_keeps_nothing() {
+    fn a_cache_of_no_bytes_keeps_nothing() {
         let mut cache = WordCache::new(0);
         assert!(!cache.is_on());
-        cache.insert(b"word", key::of_range(b"word", 0, 4), &[], false);
+        cache.insert(b"word", word_key::of_word(b"word"), &[], Hit { lengths_vary: false });
         assert_eq!(cache.memory_bytes(), 0);
     }
 }

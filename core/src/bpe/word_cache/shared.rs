@@ -1,39 +1,50 @@
-//! What one worker learned, for the others: a table that all workers of a tokenizer read without a lock.
+//! Short words that one worker of a tokenizer has merged, for all its workers: a table that is read
+//! without a lock.
 //!
-//! Each entry has a version, which is odd while somebody writes. A reader takes the version, the words, and the version again;
-//! unless that is the same, and even, it has seen nothing. A writer who finds another one at work leaves it. So nobody ever waits, and
-//! what is read is what was written, whole. In a worker's own cache a word is found sooner, so this is asked only for words
-//! that are not there.
+//! Each entry is a seqlock: it has a version, which is odd while someone writes. A reader loads the
+//! version, the content and the version again. It has read one consistent content if both versions
+//! are equal and even, and otherwise treats the lookup as a miss. A writer that finds another one
+//! at work gives up. So nobody ever waits.
+//!
+//! A worker's own cache is faster, so this table is only read after a miss there.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-use super::key::{Key, fold};
+use crate::memory::fallible;
+use crate::word_key::{Key, MULTIPLIERS, fold};
 
-/// Entries: 2.5 MiB.
+/// The number of entries: 2.5 MiB.
 const ENTRIES: usize = 1 << 16;
 
-/// See the module. Without memory until there is somebody to share with.
+/// See the module. It has no memory before [`Self::start`].
 #[derive(Debug, Default)]
 pub(crate) struct SharedWords(OnceLock<Vec<SeqlockEntry<AtomicU64>>>);
 
 impl SharedWords {
-    /// From now on there is more than one worker.
+    /// Allocates the table, because there is now more than one worker. Without memory for it,
+    /// workers do not share words.
     pub(crate) fn start(&self) {
-        self.0.get_or_init(|| std::iter::repeat_with(SeqlockEntry::default).take(ENTRIES).collect());
+        if self.0.get().is_none()
+            && let Ok(mut entries) = fallible::with_room(ENTRIES)
+        {
+            entries.resize_with(ENTRIES, SeqlockEntry::default);
+            // Another thread may have been faster; its table is as good.
+            let _ = self.0.set(entries);
+        }
     }
 
-    /// What is known of a short word.
+    /// The packed ids of a short word.
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<[u8; 16]> {
         self.0.get()?[entry_of(key)].get(key)
     }
 
-    /// Tells others of a short word.
+    /// Stores the packed ids of a short word, in place of the entry's former word.
     #[inline]
-    pub(super) fn put(&self, key: Key, value: [u8; 16]) {
+    pub(super) fn put(&self, key: Key, ids: [u8; 16]) {
         if let Some(entries) = self.0.get() {
-            entries[entry_of(key)].put(key, value);
+            entries[entry_of(key)].put(key, ids);
         }
     }
 
@@ -43,14 +54,14 @@ impl SharedWords {
 }
 
 fn entry_of(key: Key) -> usize {
-    (fold(key).wrapping_mul(0xC2B2_AE3D_27D4_EB4F) >> 32) as usize % ENTRIES
+    (fold(key).wrapping_mul(MULTIPLIERS[1]) >> 32) as usize % ENTRIES
 }
 
-/// What an entry needs of a number; a trait so that a model checker can put its own in.
+/// The atomic operations of an entry; a trait so that tests can use a model checker's atomics.
 trait Atomic: Default {
     fn load(&self, order: Ordering) -> u64;
     fn store(&self, value: u64, order: Ordering);
-    /// Whether it was `old` and is `new` now.
+    /// Replaces `old` by `new` with acquire ordering; returns whether the value was `old`.
     fn try_replace(&self, old: u64, new: u64) -> bool;
     fn fence(order: Ordering);
 }
@@ -73,34 +84,36 @@ impl Atomic for AtomicU64 {
     }
 }
 
-/// A word and its value, or zeros.
+/// A word and its packed ids, or zeros.
 #[derive(Debug, Default)]
-struct SeqlockEntry<N> {
-    version: N,
-    words: [N; 4],
+struct SeqlockEntry<A> {
+    version: A,
+    words: [A; 4],
 }
 
-impl<N: Atomic> SeqlockEntry<N> {
+impl<A: Atomic> SeqlockEntry<A> {
     fn get(&self, key: Key) -> Option<[u8; 16]> {
         let version = self.version.load(Ordering::Acquire);
         let [low, high, first, second] = self.words.each_ref().map(|word| word.load(Ordering::Relaxed));
-        // Who has seen a word of a later writer sees that writer's odd version, or a later one, behind this.
-        N::fence(Ordering::Acquire);
-        let is_whole = version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version;
-        let value = u128::from(second) << 64 | u128::from(first);
-        (is_whole && u128::from(high) << 64 | u128::from(low) == key).then(|| value.to_le_bytes())
+        // If one of these loads has seen a store of a later writer, the fence synchronizes with that
+        // writer's release fence, and the load below sees its odd version or a later one.
+        A::fence(Ordering::Acquire);
+        let is_consistent = version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version;
+        let ids = u128::from(second) << 64 | u128::from(first);
+        (is_consistent && u128::from(high) << 64 | u128::from(low) == key).then(|| ids.to_le_bytes())
     }
 
-    fn put(&self, key: Key, value: [u8; 16]) {
+    fn put(&self, key: Key, ids: [u8; 16]) {
         let version = self.version.load(Ordering::Relaxed);
         if !version.is_multiple_of(2) || !self.version.try_replace(version, version + 1) {
             return;
         }
-        // No word is written before the version is odd.
-        N::fence(Ordering::Release);
-        let value = u128::from_le_bytes(value);
-        let words = [key as u64, (key >> 64) as u64, value as u64, (value >> 64) as u64];
-        self.words.iter().zip(words).for_each(|(place, word)| place.store(word, Ordering::Relaxed));
+        // Orders the odd version before the stores of the content.
+        A::fence(Ordering::Release);
+        let ids = u128::from_le_bytes(ids);
+        let words = [key as u64, (key >> 64) as u64, ids as u64, (ids >> 64) as u64];
+        self.words.iter().zip(words).for_each(|(to, word)| to.store(word, Ordering::Relaxed));
+        // Orders these stores before the even version.
         self.version.store(version + 2, Ordering::Release);
     }
 }
@@ -134,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_was_written_whole_in_every_interleaving() {
+    fn every_read_is_consistent_in_every_interleaving() {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(2);
         model.check(|| {
@@ -142,7 +155,7 @@ mod tests {
             let writers: Vec<_> = (1..=2)
                 .map(|number: u64| {
                     let entry = Arc::clone(&entry);
-                    // The same word with two values, so that a mixture of both would pass for it.
+                    // One word with two values, so that a mixture of both would have its key.
                     loom::thread::spawn(move || entry.put(7, value(number)))
                 })
                 .collect();
@@ -156,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_until_others_take_their_places() {
+    fn words_are_found_until_others_replace_them() {
         let words = SharedWords::default();
         let key = |number: u64| Key::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) | 8 << 120;
         words.put(key(1), value(1));

@@ -1,76 +1,84 @@
-//! Words that are their own keys.
+//! The table of short words.
 //!
-//! Two slots of 32 bytes make one cache line, and each word has two lines where it may stand. At home it is found without
-//! a branch; what newer words drove out of there stands aside, as long as there is room, and comes home when it is found.
-//! The table is twice as large when too many words were let go of, up to its limit.
+//! Each word has a primary and a secondary bucket. A new word goes to the front of its primary
+//! bucket, where a lookup finds it without a branch. The word that it pushes out of the bucket moves
+//! to its other bucket, if that has an empty slot; otherwise it is evicted. A lookup reads a
+//! secondary bucket only if the primary one is marked as overflowed, and a word found there can be
+//! promoted to its primary bucket.
+//!
+//! The table doubles when it has evicted too many words, up to a limit.
 
-use super::key::Key;
-use super::lookup::{primary_bucket, secondary_bucket};
+use super::lookup::secondary_bucket;
 use super::slot::{Bucket, Slot};
 use crate::memory::Table;
 use crate::simd;
+use crate::simd::probe::primary_bucket;
+use crate::word_key::Key;
 
-/// The first size of a table, in lines: 2 MiB.
+/// The initial size of a table, in buckets: 2 MiB.
 const INITIAL_BUCKETS: usize = 32 << 10;
-/// The first size of a table that knows many words from the start, at most: 8 MiB.
+/// The maximum initial size of a table that is seeded with words: 8 MiB.
 const MAX_SEEDED_BUCKETS: usize = 128 << 10;
-/// A table grows when it let go of so many words: one for each so many lines,
+/// The table grows after one eviction for this many buckets,
 const GROW_RATIO: usize = 32;
-/// and of one at least for each so many that were looked for: a few that take turns are not worth it.
+/// and for fewer than this many lookups. A few words that evict each other do not justify growth.
 const LOOKUPS_PER_EVICTION: u64 = 2048;
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct ShortWords {
     buckets: Table<Bucket>,
+    /// The maximum number of buckets.
     limit: usize,
-    /// How many words were let go of,
+    /// The number of evictions since the cache had counted `counted_from` lookups.
     evictions: usize,
-    /// since so many had been looked for.
-    since: u64,
+    counted_from: u64,
 }
 
 impl ShortWords {
-    /// At most so many lines, a power of two or none.
+    /// A table of up to `limit` buckets, a power of two or zero.
     pub(super) fn new(limit: usize) -> Self {
-        Self { buckets: Table::with_reserved(limit.min(INITIAL_BUCKETS), limit), limit, evictions: 0, since: 0 }
+        let buckets = Table::with_reserved(limit.min(INITIAL_BUCKETS), limit);
+        Self { buckets, limit, evictions: 0, counted_from: 0 }
     }
 
-    /// Begins anew with `words`, `count` at most, each of which has one id; with the first ones, so many that a quarter of the slots is taken.
+    /// Replaces the content by `words`, each of which has one id. `count` is their maximum number.
+    /// Takes the first ones, until a quarter of the slots is used.
     pub(super) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
-        /// So many lines are asked for together.
-        const PREFETCH_BATCH: usize = 16;
+        /// The number of buckets that are prefetched together.
+        const GROUP: usize = 16;
         let buckets = (2 * count).clamp(INITIAL_BUCKETS, MAX_SEEDED_BUCKETS).next_power_of_two().min(self.limit);
         self.buckets = Table::with_reserved(buckets, self.limit);
-        let mut group = [Slot::default(); PREFETCH_BATCH];
-        let mut left = words.take(buckets / 2);
+        let mut group = [Slot::default(); GROUP];
+        let mut words = words.take(buckets / 2);
         loop {
-            let mut there = 0;
-            for (slot, (key, id)) in group.iter_mut().zip(&mut left) {
+            let mut len = 0;
+            for (slot, (key, id)) in group.iter_mut().zip(&mut words) {
                 simd::prefetch(&self.buckets[primary_bucket(key, buckets)]);
                 *slot = Slot::packed(key, [id].into_iter()).unwrap_or_default();
-                there += 1;
+                len += 1;
             }
-            if there == 0 {
+            if len == 0 {
                 break;
             }
-            for slot in group[..there].iter().filter(|slot| !slot.is_empty()) {
+            for slot in group[..len].iter().filter(|slot| !slot.is_empty()) {
                 self.insert_if_free(*slot);
             }
         }
     }
 
-    /// Writes a word where there is room for it, if there is: those that came before stay where they are.
+    /// Writes a word to one of its buckets if that has an empty slot. No other word moves.
     fn insert_if_free(&mut self, slot: Slot) {
         let at = primary_bucket(slot.key, self.buckets.len());
-        if let Some(place) = self.buckets[at].0.iter().position(Slot::is_empty) {
-            self.buckets[at].set(place, slot);
-        } else if let Some((to, place)) = self.free_slot_in_other_bucket(at, slot.key) {
-            self.buckets[to].set(place, slot);
+        if let Some(free) = self.buckets[at].0.iter().position(Slot::is_empty) {
+            self.buckets[at].set(free, slot);
+        } else if let Some((to, free)) = self.free_slot_in_other_bucket(at, slot.key) {
+            self.buckets[to].set(free, slot);
             self.buckets[at].set_overflow();
         }
     }
 
+    /// Whether the table has no buckets.
     pub(super) fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
@@ -84,7 +92,7 @@ impl ShortWords {
         &self.buckets
     }
 
-    /// Asks ahead for the line that [`Self::insert`] will look at when a word drives another one out.
+    /// Prefetches the bucket that [`Self::insert`] of this key would move a word to.
     #[inline]
     pub(super) fn prefetch_victim(&self, key: Key) {
         let at = primary_bucket(key, self.buckets.len());
@@ -95,83 +103,87 @@ impl ShortWords {
         }
     }
 
-    /// Writes a word that was not found, or whose ids are gone, when so many were looked for.
-    pub(super) fn insert(&mut self, slot: Slot, looked_for: u64) {
+    /// Inserts a word that was not found, or whose spilled ids are gone. `lookups` is the number of
+    /// lookups of the cache so far.
+    pub(super) fn insert(&mut self, slot: Slot, lookups: u64) {
         let at = primary_bucket(slot.key, self.buckets.len());
         if self.insert_front(at, slot) {
             return;
         }
         self.evictions += 1;
         if self.evictions * GROW_RATIO > self.buckets.len() {
-            let is_often = looked_for - self.since < self.evictions as u64 * LOOKUPS_PER_EVICTION;
-            (self.evictions, self.since) = (0, looked_for);
-            if is_often && self.buckets.len() < self.limit {
+            let is_frequent = lookups - self.counted_from < self.evictions as u64 * LOOKUPS_PER_EVICTION;
+            (self.evictions, self.counted_from) = (0, lookups);
+            if is_frequent && self.buckets.len() < self.limit {
                 self.grow();
             }
         }
     }
 
-    /// Brings a word home that stands aside, if there is room for the one that has to go for it.
+    /// Moves a word from its secondary bucket to its primary one, unless that would evict another.
     #[cold]
     pub(super) fn promote(&mut self, key: Key) {
         let buckets = self.buckets.len();
         let (at, from) = (primary_bucket(key, buckets), secondary_bucket(key, buckets));
-        let Some(place) = self.buckets[from].0.iter().position(|slot| slot.key == key) else { return };
+        let Some(slot_at) = self.buckets[from].0.iter().position(|slot| slot.key == key) else { return };
         let second = self.buckets[at].0[1];
         if at != from && (second.is_empty() || self.free_slot_in_other_bucket(at, second.key).is_some()) {
-            let slot = self.buckets[from].0[place];
-            self.buckets[from].set(place, Slot::default());
+            let slot = self.buckets[from].0[slot_at];
+            self.buckets[from].set(slot_at, Slot::default());
             self.insert_front(at, slot);
         }
     }
 
-    /// Forgets all words.
+    /// Removes all words.
     pub(super) fn clear(&mut self) {
         self.buckets.fill(Bucket::default());
     }
 
-    /// Writes a word to the front of a line. The answer is no if another one is lost for it.
+    /// Writes a word to the front of a bucket. Returns false if this evicts a word from the table.
     fn insert_front(&mut self, at: usize, slot: Slot) -> bool {
-        let Some(evicted) = self.buckets[at].push_front(slot) else { return true };
-        let Some((to, place)) = self.free_slot_in_other_bucket(at, evicted.key) else { return false };
-        self.buckets[to].set(place, evicted);
-        if at == primary_bucket(evicted.key, self.buckets.len()) {
+        let Some(pushed_out) = self.buckets[at].push_front(slot) else { return true };
+        let Some((to, free)) = self.free_slot_in_other_bucket(at, pushed_out.key) else { return false };
+        self.buckets[to].set(free, pushed_out);
+        if at == primary_bucket(pushed_out.key, self.buckets.len()) {
             self.buckets[at].set_overflow();
         }
         true
     }
 
-    /// A free slot of a word's other line.
+    /// An empty slot in the bucket of a key that is not `at`: the bucket and the slot.
     fn free_slot_in_other_bucket(&self, at: usize, key: Key) -> Option<(usize, usize)> {
         let other = self.other_bucket(at, key);
-        let place = self.buckets[other].0.iter().rposition(Slot::is_empty)?;
-        (other != at).then_some((other, place))
+        let free = self.buckets[other].0.iter().rposition(Slot::is_empty)?;
+        (other != at).then_some((other, free))
     }
 
-    /// Of a word's two lines the one that is not `at`, unless both are the same.
+    /// The bucket of a key that is not `at`, unless both are the same.
     fn other_bucket(&self, at: usize, key: Key) -> usize {
         let primary = primary_bucket(key, self.buckets.len());
         if at == primary { secondary_bucket(key, self.buckets.len()) } else { primary }
     }
 
-    /// Twice as many lines, each of which takes what it has from one that was there: its words, at home or aside, stay in it
-    /// or go to the same place in the line that is as far behind it as there were lines.
+    /// Doubles the table in place. Bucket numbers are the low bits of a hash, so each word stays in
+    /// its bucket or goes to the one that is a table's length behind it, and no lookup is needed.
     fn grow(&mut self) {
         let buckets = self.buckets.len();
-        self.buckets.grow(2 * buckets);
+        if self.buckets.grow(2 * buckets).is_err() {
+            // Without memory it goes on forgetting words.
+            return;
+        }
         let (old, new) = self.buckets.split_at_mut(buckets);
-        for (at, (stays, goes)) in old.iter_mut().zip(new).enumerate() {
+        for (at, (stays, moves)) in old.iter_mut().zip(new).enumerate() {
             let Bucket(slots) = std::mem::take(stays);
-            for (place, slot) in slots.into_iter().enumerate().filter(|(_, slot)| !slot.is_empty()) {
+            for (slot_at, slot) in slots.into_iter().enumerate().filter(|(_, slot)| !slot.is_empty()) {
                 let to = [primary_bucket(slot.key, 2 * buckets), secondary_bucket(slot.key, 2 * buckets)];
                 let is_primary = primary_bucket(slot.key, buckets) == at;
-                let bucket = if to[usize::from(!is_primary)] == at { &mut *stays } else { &mut *goes };
-                bucket.set(place, slot);
+                let bucket = if to[usize::from(!is_primary)] == at { &mut *stays } else { &mut *moves };
+                bucket.set(slot_at, slot);
             }
-            // Which of the two it is would have to be looked for.
+            // Which of the two a word overflowed from is not known.
             if Bucket(slots).has_overflow() {
                 stays.set_overflow();
-                goes.set_overflow();
+                moves.set_overflow();
             }
         }
     }
@@ -206,28 +218,28 @@ mod tests {
             ring: &ring,
             simd: Simd::best(),
         };
-        let hit = lookup.append_ids(key(number), primary_bucket(key(number), words.buckets.len()) as u32, &mut end);
+        let hit = lookup.append_ids(key(number), primary_bucket(key(number), words.buckets.len()), &mut end);
         drop(end);
         words.promote(key(number));
         hit.map(|_| ids)
     }
 
     #[test]
-    fn a_table_that_is_half_full_loses_hardly_any_word() {
+    fn a_half_full_table_evicts_few_words() {
         let mut words = ShortWords::new(1 << 10);
         (0..1 << 10).for_each(|number| words.insert(slot(number), 0));
         for _ in 0..3 {
             let found = (0..1 << 10).filter(|&number| find(&mut words, number) == Some(vec![number, 7])).count();
             assert!(
                 found >= (1 << 10) - words.evictions && words.evictions * 40 < 1 << 10,
-                "{found} found, {} lost",
+                "{found} found, {} evicted",
                 words.evictions
             );
         }
     }
 
     #[test]
-    fn a_line_that_a_word_is_brought_home_from_still_says_that_words_stand_aside() {
+    fn a_bucket_that_a_word_is_promoted_from_stays_marked_as_overflowed() {
         let mut words = ShortWords::new(1 << 10);
         let buckets = words.buckets.len();
         let mut apart =
@@ -242,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_to_its_limit_and_keeps_what_it_had() {
+    fn it_grows_to_its_limit_and_keeps_its_words() {
         let mut words = ShortWords::new(4 * INITIAL_BUCKETS);
         let mut lost = 0;
         for number in 0..4 * INITIAL_BUCKETS as u32 {
@@ -261,24 +273,24 @@ mod tests {
         assert_eq!(
             find(&mut words, 16 * INITIAL_BUCKETS as u32 - 1),
             Some(vec![16 * INITIAL_BUCKETS as u32 - 1, 7]),
-            "the newest is there"
+            "the newest is found"
         );
     }
 
     #[test]
-    fn growing_loses_no_word_at_home_or_aside() {
+    fn growing_loses_no_word() {
         let mut words = ShortWords::new(1 << 10);
         let buckets = words.buckets.len();
         words.buckets = Table::with_reserved(buckets / 4, buckets);
         let known =
             |words: &mut ShortWords| (0..700).filter(|&number| find(words, number) == Some(vec![number, 7])).collect();
         for number in 0..700 {
-            // It may lose one, but does not grow.
+            // This may evict a word, but does not grow the table.
             words.insert_front(primary_bucket(key(number), buckets / 4), slot(number));
         }
         let before: Vec<u32> = known(&mut words);
-        let secondary = words.buckets.iter().filter(|bucket| bucket.has_overflow()).count();
-        assert!(before.len() < 512 && secondary > 50, "{} known, words of {secondary} buckets secondary", before.len());
+        let overflowed = words.buckets.iter().filter(|bucket| bucket.has_overflow()).count();
+        assert!(before.len() < 512 && overflowed > 50, "{} known, {overflowed} buckets overflowed", before.len());
         for _ in 0..2 {
             words.grow();
             let after: Vec<u32> = known(&mut words);
@@ -287,21 +299,21 @@ mod tests {
         let held = |words: &ShortWords| {
             words.buckets.iter().flat_map(|bucket| bucket.0).filter(|slot| !slot.is_empty()).count()
         };
-        assert_eq!((words.buckets.len(), held(&words)), (buckets, before.len()), "each stands once");
+        assert_eq!((words.buckets.len(), held(&words)), (buckets, before.len()), "each word is in the table once");
     }
 
     #[test]
-    fn words_that_take_turns_now_and_then_do_not_make_it_grow() {
-        let rounds = |apart: u64| {
+    fn rare_evictions_do_not_make_it_grow() {
+        let rounds = |interval: u64| {
             let mut words = ShortWords::new(2 * INITIAL_BUCKETS);
-            (0..4 * INITIAL_BUCKETS as u32).for_each(|number| words.insert(slot(number), apart * u64::from(number)));
+            (0..4 * INITIAL_BUCKETS as u32).for_each(|number| words.insert(slot(number), interval * u64::from(number)));
             words.buckets.len()
         };
         assert_eq!((rounds(1), rounds(2 * LOOKUPS_PER_EVICTION)), (2 * INITIAL_BUCKETS, INITIAL_BUCKETS));
     }
 
     #[test]
-    fn seeds_are_found_and_those_without_room_are_left_out() {
+    fn the_first_seeds_are_found_and_the_rest_is_left_out() {
         let mut words = ShortWords::new(64);
         words.seed(1000, (0..1000).map(|number| (key(number), number)));
         let known: Vec<u32> = (0..1000).filter(|&number| find(&mut words, number) == Some(vec![number])).collect();
@@ -316,19 +328,19 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_was_driven_out_comes_home_when_it_is_found() {
+    fn a_word_in_its_secondary_bucket_is_promoted_when_it_is_found() {
         let mut words = ShortWords::new(16);
-        let same_home: Vec<u32> = (0..)
+        let same_primary: Vec<u32> = (0..)
             .filter(|&number| primary_bucket(key(number), 16) == 3 && secondary_bucket(key(number), 16) != 3)
             .take(3)
             .collect();
-        same_home.iter().for_each(|&number| words.insert(slot(number), 0));
+        same_primary.iter().for_each(|&number| words.insert(slot(number), 0));
         let is_primary =
             |words: &ShortWords, number: u32| words.buckets[3].0.iter().any(|slot| slot.key == key(number));
-        assert!(!is_primary(&words, same_home[0]), "the oldest had to go");
-        assert_eq!(find(&mut words, same_home[0]), Some(vec![same_home[0], 7]));
-        assert!(is_primary(&words, same_home[0]));
-        for &number in &same_home {
+        assert!(!is_primary(&words, same_primary[0]), "the oldest was pushed out");
+        assert_eq!(find(&mut words, same_primary[0]), Some(vec![same_primary[0], 7]));
+        assert!(is_primary(&words, same_primary[0]));
+        for &number in &same_primary {
             assert_eq!(find(&mut words, number), Some(vec![number, 7]));
         }
         assert_eq!(words.evictions, 0);

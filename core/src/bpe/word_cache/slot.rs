@@ -1,55 +1,45 @@
-//! A short word with its ids, and the two that share a cache line.
+//! What the word cache stores in a slot, and how words move within a bucket.
+//!
+//! The layouts [`Slot`] and [`Bucket`] belong to [`crate::simd::probe`], whose kernels read them.
+//! A slot's ids are packed into it, or spilled to the ring with their place packed into it. The
+//! control byte of a slot has two flags of the cache: one about the word, and in a bucket's first
+//! slot one about the bucket. The newest word of a bucket is in its first slot.
 
 use super::Hit;
-use super::key::Key;
 use super::spill_ring::SpillRing;
 use crate::memory::Zeroed;
 use crate::simd::append::Appender;
 use crate::simd::packed::PackedIds;
+pub(super) use crate::simd::probe::{Bucket, Slot};
+use crate::word_key::Key;
 
-/// Of the first slot of a line: words whose home it is stand aside.
+/// In a bucket's first slot: a word whose primary bucket this is was moved to its secondary one.
 const OVERFLOW_FLAG: u8 = 0x40;
-/// Beside a count: see [`Hit::lengths_vary`].
+/// In a word's control byte: see [`Hit::lengths_vary`].
 pub(super) const LENGTHS_VARY_FLAG: u8 = 0x80;
 
-/// A word and its ids.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[repr(C, align(32))]
-pub(super) struct Slot {
-    /// Zero marks an empty slot.
-    pub(super) key: Key,
-    /// The ids, or where they stand in the ring. Beside their count [`OVERFLOWS`], and [`VARIES`].
-    value: PackedIds,
-}
+// SAFETY: a bucket consists of integers and bytes, without padding, so all bits zero is a value. It
+// is a bucket of two empty slots.
+#[allow(unsafe_code)]
+unsafe impl Zeroed for Bucket {}
 
 impl Slot {
-    /// Of a few ids, where they fit.
+    /// A slot with its ids packed, if they fit.
     pub(super) fn packed(key: Key, ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<Self> {
-        Some(Self { key, value: PackedIds::new(ids)? })
+        Some(Self { key, ids: PackedIds::new(ids)? })
     }
 
-    /// Of ids that are put in the ring, if that has room for so many.
+    /// A slot whose ids are spilled to the ring, if the ring takes that many.
     pub(super) fn spilled(
         key: Key,
         ids: impl ExactSizeIterator<Item = u32> + Clone,
         ring: &mut SpillRing,
     ) -> Option<Self> {
-        Some(Self { key, value: ring.spill_ids(ids)? })
+        Some(Self { key, ids: ring.spill_ids(ids)? })
     }
 
-    /// Of the [`Self::value`] of another one.
-    pub(super) fn from_value(key: Key, value: [u8; 16]) -> Self {
-        Self { key, value: PackedIds::from_bytes(value) }
-    }
-
-    /// All but the word, which says the same wherever the slot stands as long as the ids are in it.
-    #[inline(always)]
-    pub(super) fn value(&self) -> &PackedIds {
-        &self.value
-    }
-
-    pub(super) fn with_lengths_vary(mut self, vary: bool) -> Self {
-        self.value.set_flags(LENGTHS_VARY_FLAG, vary);
+    pub(super) fn with_lengths_vary(mut self, lengths_vary: bool) -> Self {
+        self.ids.set_flags(LENGTHS_VARY_FLAG, lengths_vary);
         self
     }
 
@@ -57,48 +47,40 @@ impl Slot {
         self.key == 0
     }
 
-    /// Appends the ids, if they are still there.
+    /// Appends the ids, unless they were overwritten in the ring.
     #[inline(always)]
     pub(super) fn append_ids(&self, ring: &SpillRing, ids: &mut Appender<'_>) -> Option<Hit> {
-        if !ids.push_packed(&self.value) {
-            ids.extend_from_slice(ring.spilled_ids(&self.value)?);
+        if !ids.push_packed(&self.ids) {
+            ids.extend_from_slice(ring.spilled_ids(&self.ids)?);
         }
-        Some(Hit { lengths_vary: self.value.control() & LENGTHS_VARY_FLAG != 0 })
+        Some(Hit { lengths_vary: self.ids.control() & LENGTHS_VARY_FLAG != 0 })
     }
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C, align(64))]
-pub(super) struct Bucket(pub(super) [Slot; 2]);
-
-const _: () = assert!(size_of::<Bucket>() == 64);
-
-// SAFETY: numbers and bytes, of which zero is one; such a line is empty.
-#[allow(unsafe_code)]
-unsafe impl Zeroed for Bucket {}
-
 impl Bucket {
+    /// Whether a word whose primary bucket this is may be in its secondary bucket.
     pub(super) fn has_overflow(&self) -> bool {
-        self.0[0].value.control() & OVERFLOW_FLAG != 0
+        self.0[0].ids.control() & OVERFLOW_FLAG != 0
     }
 
     pub(super) fn set_overflow(&mut self) {
-        self.0[0].value.set_flags(OVERFLOW_FLAG, true);
+        self.0[0].ids.set_flags(OVERFLOW_FLAG, true);
     }
 
-    /// Writes to a slot. What is noted of the line stays.
+    /// Writes a slot. The bucket's overflow flag stays as it is.
     pub(super) fn set(&mut self, at: usize, slot: Slot) {
-        let overflows = self.has_overflow();
+        let has_overflow = self.has_overflow();
         self.0[at] = slot;
-        self.0[at].value.set_flags(OVERFLOW_FLAG, false);
-        if overflows {
+        self.0[at].ids.set_flags(OVERFLOW_FLAG, false);
+        if has_overflow {
             self.set_overflow();
         }
     }
 
-    /// Writes a word to the front. The answer is the one that had to go for it.
+    /// Writes a word to the first slot and moves what was there to the second. Returns the word that
+    /// this evicts. A word that is in the bucket already is replaced.
     pub(super) fn push_front(&mut self, slot: Slot) -> Option<Slot> {
-        // A word that is here, but whose ids are gone from the ring, is written anew, and stands here once.
+        // A word that is here has lost its spilled ids; it must not be in the bucket twice.
         if self.0[1].key == slot.key {
             self.set(1, Slot::default());
         }
@@ -123,13 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn a_word_stands_in_a_line_once() {
+    fn a_word_is_in_a_bucket_once() {
         let mut bucket = Bucket::default();
         assert_eq!(bucket.push_front(slot(1)), None);
         assert_eq!(bucket.push_front(slot(2)), None);
-        // As when the word in front was brought home to another line.
+        // As after the first word was promoted to another bucket.
         bucket.set(0, Slot::default());
-        let again = Slot::spilled(1, 0..9, &mut SpillRing::new(128)).expect("there is room");
+        let again = Slot::spilled(1, 0..9, &mut SpillRing::new(128)).expect("the ring is large enough");
         assert_eq!(bucket.push_front(again), None);
         assert_eq!(bucket.0, [again, Slot::default()]);
     }

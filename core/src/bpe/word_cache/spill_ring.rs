@@ -1,31 +1,44 @@
-//! What does not fit into slots: ids, and the bytes of long words.
+//! Ids, and bytes of long words, that do not fit into a slot.
+//!
+//! The ring is a list of numbers that is written from front to back and then from the front again,
+//! so that the newest entries overwrite the oldest. A *place* counts all numbers ever written before
+//! an entry. So a slot can tell from a place alone whether its entry still exists.
 
 use crate::memory::Table;
 use crate::simd::packed::PackedIds;
 
-/// In place of a count of [`PackedIds`] numbers: they stand in the ring.
+/// The count of packed ids that marks a place in the ring.
 const SPILLED: u8 = PackedIds::COUNT_MASK;
 
-/// Numbers written one after the other, the newest over the oldest.
+/// See the module.
+///
+/// Invariant: an entry at `place` exists if `head - place <= words.len()`, and is in one piece.
 #[derive(Debug)]
 pub(super) struct SpillRing {
-    /// A power of two of them, or none.
+    /// A power of two of numbers, or none.
     pub(super) words: Table<u32>,
-    /// How many were ever written, gaps counted in; the next one's place.
+    /// The place of the next entry.
     pub(super) head: u32,
 }
 
 impl SpillRing {
+    /// A ring of `len` numbers, a power of two or zero.
     pub(super) fn new(len: usize) -> Self {
         Self { words: Table::zeroed(len), head: 0 }
     }
 
-    /// Whether the next places could be numbers too large to write down.
+    /// Whether places are about to exceed 32 bits. The owner then clears everything that has places,
+    /// and the ring.
     pub(super) fn is_exhausted(&self) -> bool {
         (u32::MAX - self.head) as usize <= 2 * self.words.len()
     }
 
-    /// Writes numbers in one piece and tells where; nothing when they are too many to be worth it.
+    /// Starts again at place 0.
+    pub(super) fn clear(&mut self) {
+        self.head = 0;
+    }
+
+    /// Writes an entry and returns its place; `None` if it is more than an eighth of the ring.
     pub(super) fn write(&mut self, numbers: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         let count = numbers.clone().count();
         let len = self.words.len();
@@ -34,7 +47,7 @@ impl SpillRing {
         }
         let mut at = self.head as usize & (len - 1);
         if at + count > len {
-            // Not around the edge: the rest is left as a gap.
+            // An entry does not wrap around; the rest of the ring stays unused in this round.
             self.head += (len - at) as u32;
             at = 0;
         }
@@ -46,14 +59,14 @@ impl SpillRing {
         Some(place)
     }
 
-    /// Writes numbers and tells where, in place of [`PackedIds`] ones.
-    pub(super) fn spill_ids(&mut self, numbers: impl ExactSizeIterator<Item = u32> + Clone) -> Option<PackedIds> {
-        let count = numbers.len() as u128;
-        let place = u128::from(self.write(numbers)?);
+    /// Writes ids and returns their place and number in the form of packed ids.
+    pub(super) fn spill_ids(&mut self, ids: impl ExactSizeIterator<Item = u32> + Clone) -> Option<PackedIds> {
+        let count = ids.len() as u128;
+        let place = u128::from(self.write(ids)?);
         Some(PackedIds::from_bytes((place | count << 32 | u128::from(SPILLED) << 120).to_le_bytes()))
     }
 
-    /// What [`Self::put_for`] wrote, if nothing was written over it since.
+    /// The ids that [`Self::spill_ids`] wrote, unless they were overwritten.
     #[inline]
     pub(super) fn spilled_ids(&self, packed: &PackedIds) -> Option<&[u32]> {
         let [place, count, ..] = packed.bytes().as_chunks::<4>().0 else {
@@ -62,7 +75,7 @@ impl SpillRing {
         self.read(u32::from_le_bytes(*place), u32::from_le_bytes(*count) as usize)
     }
 
-    /// What was written at a place, if nothing was written over it since.
+    /// The entry of `count` numbers at `place`, unless it was overwritten.
     #[inline]
     pub(super) fn read(&self, place: u32, count: usize) -> Option<&[u32]> {
         let len = self.words.len();

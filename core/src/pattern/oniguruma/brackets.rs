@@ -1,13 +1,17 @@
 //! `[…]`: the set of characters it stands for.
 
+use regex_syntax::hir::ClassUnicodeRange;
+
 use super::classes::{self, Set};
-use super::{Flags, Item, MOST_DEPTH, Parser, Problem, Result, fold};
+use super::{CLASS, Flags, Item, MOST_DEPTH, Parser, Problem, Result, fold};
 
 /// Behind an opening bracket.
 pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
     let is_negative = parser.take("^");
     let set = set(parser)?;
     let mut text = String::new();
+    // To find what ignoring case adds takes longer than the class itself.
+    parser.charge(set.ranges().len() * if flags.ignore_case { 16 } else { 1 })?;
     match (flags.ignore_case, is_negative) {
         (false, false) => classes::write(&set, &mut text),
         (true, false) => fold::write_class(&set, &mut text),
@@ -26,7 +30,8 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
     }
     let opened = parser.at;
     let unfinished = || Problem { what: "a class without an end".into(), at: opened };
-    let mut set = Set::empty();
+    // Joined at the end: each union of two sets takes as long as both are.
+    let mut ranges: Vec<ClassUnicodeRange> = vec![];
     let mut both: Option<Set> = None;
     // A closing bracket that comes first is a character, if another one follows.
     let mut is_first = parser.rest().starts_with(']');
@@ -37,23 +42,18 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
         let start = parser.at;
         if parser.take("]") && !std::mem::take(&mut is_first) {
             parser.depth -= 1;
-            if let Some(both) = both {
-                set.intersect(&both);
-            }
-            return Ok(set);
+            return intersection(parser, ranges, both);
         }
         is_first = false;
         parser.at = start;
         if parser.take("&&") {
-            if let Some(both) = &both {
-                set.intersect(both);
-            }
-            both = Some(std::mem::replace(&mut set, Set::empty()));
+            both = Some(intersection(parser, std::mem::take(&mut ranges), both)?);
             continue;
         }
         match part(parser)?.ok_or_else(unfinished)? {
             Part::Set(more) => {
-                set.union(&more);
+                parser.charge(more.ranges().len())?;
+                ranges.extend(more.ranges());
                 // A hyphen behind a class begins no range.
                 if parser.rest().starts_with('-') && !ends_range(parser) {
                     return Err(parser.problem("a range that begins with a class"));
@@ -62,12 +62,12 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
             Part::Character(first) => {
                 let hyphen = parser.at;
                 if !parser.rest().starts_with('-') || ends_range(parser) {
-                    set.union(&classes::range(first, first));
+                    ranges.push(ClassUnicodeRange::new(first, first));
                     continue;
                 }
                 parser.at += 1;
                 match part(parser)?.ok_or_else(unfinished)? {
-                    Part::Character(last) if first <= last => set.union(&classes::range(first, last)),
+                    Part::Character(last) if first <= last => ranges.push(ClassUnicodeRange::new(first, last)),
                     Part::Character(_) => return Err(Problem { what: "an empty range".into(), at: hyphen }),
                     Part::Set(_) => {
                         return Err(Problem { what: "a range that ends with a class".into(), at: hyphen });
@@ -75,11 +75,21 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
                 }
                 // Behind a range a hyphen is one.
                 if parser.take("-") {
-                    set.union(&classes::range('-', '-'));
+                    ranges.push(ClassUnicodeRange::new('-', '-'));
                 }
             }
         }
     }
+}
+
+/// The ranges as a set, without what the other set lacks.
+fn intersection(parser: &mut Parser<'_>, ranges: Vec<ClassUnicodeRange>, both: Option<Set>) -> Result<Set> {
+    parser.charge(ranges.len() + both.as_ref().map_or(0, |both| both.ranges().len()))?;
+    let mut set = Set::new(ranges);
+    if let Some(both) = both {
+        set.intersect(&both);
+    }
+    Ok(set)
 }
 
 /// Whether the hyphen that comes next is a character: nothing that could end a range follows it.
@@ -105,6 +115,7 @@ fn part(parser: &mut Parser<'_>) -> Result<Option<Part>> {
             let (plain, is_negative) = name.strip_prefix('^').map_or((name, false), |plain| (plain, true));
             let what = || Problem { what: format!("the unknown class [:{name}:]"), at: start };
             let set = classes::posix(plain).ok_or_else(what)?;
+            parser.charge(CLASS)?;
             return Ok(Some(Part::Set(if is_negative { classes::negated(set) } else { set })));
         }
         parser.at = start;
@@ -125,11 +136,13 @@ fn escape(parser: &mut Parser<'_>) -> Result<Part> {
     let Some(character) = parser.peek() else { return Err(parser.problem("a backslash at the end")) };
     if let Some(set) = classes::short(character, true) {
         parser.next();
+        parser.charge(CLASS)?;
         return Ok(Part::Set(set));
     }
     if matches!(character, 'p' | 'P')
         && let Some(set) = parser.property(true)?
     {
+        parser.charge(CLASS)?;
         return Ok(Part::Set(set));
     }
     if let Some(characters) = parser.coded(true)? {

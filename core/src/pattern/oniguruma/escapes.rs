@@ -1,7 +1,7 @@
 //! What a backslash begins: characters by their number, classes, assertions, references.
 
 use super::classes::{self, Set};
-use super::{Flags, Item, Parser, Problem, Result, Shape, any, group, literal, not_line_feed, written};
+use super::{CLASS, Flags, Item, Parser, Problem, Result, Shape, any, group, literal, not_line_feed, written};
 
 impl<'a> Parser<'a> {
     /// Behind a backslash, outside of brackets.
@@ -11,6 +11,7 @@ impl<'a> Parser<'a> {
         let Some(character) = self.peek() else { return Err(self.problem("a backslash at the end")) };
         if let Some(set) = classes::short(character, false) {
             self.next();
+            self.charge(CLASS + set.ranges().len())?;
             return Ok(written(&set));
         }
         match character {
@@ -21,6 +22,7 @@ impl<'a> Parser<'a> {
             }
             'p' | 'P' => {
                 if let Some(set) = self.property(false)? {
+                    self.charge(CLASS + set.ranges().len())?;
                     return Ok(written(&set));
                 }
             }
@@ -40,7 +42,9 @@ impl<'a> Parser<'a> {
             'K' => anchor(r"\K"),
             'b' | 'B' => {
                 let mut word = String::new();
-                classes::write(&classes::word(false), &mut word);
+                let set = classes::word(false);
+                self.charge(CLASS + 4 * set.ranges().len())?;
+                classes::write(&set, &mut word);
                 anchor(&match character {
                     'b' => format!("(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"),
                     _ => format!("(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"),

@@ -42,7 +42,7 @@ type Result<T> = std::result::Result<T, Problem>;
 
 /// The pattern as fancy-regex reads it.
 pub(super) fn translate(source: &str) -> Result<String> {
-    let mut parser = Parser { source, at: 0, depth: 0, groups: 0, has_names: has_names(source) };
+    let mut parser = Parser { source, at: 0, depth: 0, groups: 0, has_names: has_names(source), ranges: 0 };
     let (translated, _) = parser.alternatives(Flags::default())?;
     if parser.at < source.len() {
         return Err(parser.problem("a closing parenthesis without an opening one"));
@@ -118,7 +118,16 @@ struct Parser<'a> {
     depth: usize,
     groups: usize,
     has_names: bool,
+    /// Ranges of characters that classes were made of so far.
+    ranges: usize,
 }
+
+/// Ranges of all classes of a pattern together, each counted as often as it is looked at: `\p{L}` has some seven hundred, and
+/// the patterns of real files come to ten thousand.
+const MOST_RANGES: usize = 1 << 17;
+
+/// What it costs to look a class up, in ranges.
+const CLASS: usize = 64;
 
 /// Groups and brackets within one another.
 const MOST_DEPTH: usize = 200;
@@ -149,6 +158,15 @@ impl<'a> Parser<'a> {
 
     fn problem(&self, what: impl Into<String>) -> Problem {
         Problem { what: what.into(), at: self.at }
+    }
+
+    /// Charges so many ranges of a class, before or after they are made.
+    fn charge(&mut self, ranges: usize) -> Result<()> {
+        self.ranges += ranges;
+        if self.ranges > MOST_RANGES {
+            return Err(self.problem(format!("classes of more than {MOST_RANGES} ranges of characters in all")));
+        }
+        Ok(())
     }
 
     fn not_supported(&self, at: usize, what: &str) -> Problem {

@@ -253,7 +253,12 @@ mod tests {
     fn matches(source: &str, dialect: Dialect, text: &str) -> Option<Vec<(u32, u32)>> {
         let pattern = Pattern::new(source, dialect, "test").unwrap_or_else(|error| panic!("{error}"));
         let mut found = vec![];
-        pattern.for_each_match(text, |span| found.push((span.start, span.end))).ok().map(|()| found)
+        pattern
+            .for_each_match(text, &mut crate::budget::Budget::of_text(text.len()), |span| {
+                found.push((span.start, span.end))
+            })
+            .ok()
+            .map(|()| found)
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(crate) mod twins;
 mod window;
 mod word;
 
+use std::borrow::Cow;
+
 use crate::pattern::Dialect;
 use crate::simd::{BLOCK, Simd};
 use cl100k::Cl100k;
@@ -105,6 +107,17 @@ const ONIGURUMA: [(&str, Scanner); 1] = [(
     Scanner::Cl100k(Cl100k { end_first: true, ..cl100k(3) }),
 )];
 
+/// The pattern with line breaks and tabs written as escapes, as the known spellings have them. Files
+/// differ: in DeepSeek V3's own the line breaks of `[^\r\n…]` are characters, not escapes. Both mean
+/// the same in both dialects. A backslash before such a character would become another escape, but no
+/// known spelling contains that.
+fn with_escapes(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains(['\r', '\n', '\t']) {
+        return Cow::Borrowed(pattern);
+    }
+    Cow::Owned(pattern.replace('\r', r"\r").replace('\n', r"\n").replace('\t', r"\t"))
+}
+
 impl Scanner {
     /// gpt2, r50k, p50k, and ByteLevel's own expression.
     pub(crate) const GPT2: Self = Self::Gpt2(Gpt2 { digits_apart: false });
@@ -115,6 +128,7 @@ impl Scanner {
             Dialect::FancyRegex => &FANCY_REGEX,
             Dialect::Oniguruma => &ONIGURUMA,
         };
+        let pattern = with_escapes(pattern);
         COMMON.iter().chain(own).find(|(known, _)| *known == pattern).map(|&(_, scanner)| scanner)
     }
 
@@ -127,7 +141,8 @@ impl Scanner {
     /// The scanner that gives the same words as patterns one after the other, each of which cuts what the one before made of
     /// the text, and keeps all of it.
     pub(crate) fn of_sequence(patterns: &[&str]) -> Option<Self> {
-        (patterns == DeepSeek::PATTERNS).then_some(Self::DeepSeek(DeepSeek))
+        let is_same = patterns.iter().map(|pattern| with_escapes(pattern)).eq(DeepSeek::PATTERNS);
+        is_same.then_some(Self::DeepSeek(DeepSeek))
     }
 
     /// The scanner for what this one does to the parts of a text between digits, each of which is a word of its own.

@@ -187,3 +187,16 @@ fn only_what_is_exactly_known_is_recognized() {
     let mut inverted = PreTokenizer { stages: vec![split(BYTE_LEVEL, Behavior::Removed, true)] };
     assert_eq!(inverted.take_scanner(), Some(Scanner::GPT2));
 }
+
+/// DeepSeek V3's file has line breaks in its pattern where others write escapes.
+#[test]
+fn a_pattern_with_line_breaks_as_characters_has_the_scanner_of_its_escaped_spelling() {
+    let raw = |pattern: &str| pattern.replace(r"\r", "\r").replace(r"\n", "\n");
+    let patterns = DeepSeek::PATTERNS.map(raw);
+    assert!(patterns[2].contains("[^\r\n"));
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    assert_eq!(Scanner::of_sequence(&patterns), Some(Scanner::DeepSeek(DeepSeek)));
+    for (pattern, scanner) in COMMON {
+        assert_eq!(Scanner::of(&raw(pattern), Dialect::Oniguruma), Some(scanner));
+    }
+}

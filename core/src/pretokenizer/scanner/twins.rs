@@ -23,7 +23,9 @@ impl Twin {
         let (mut aligned, mut splits) = (AlignedText::default(), Splits::default());
         aligned.start(text, 0, false);
         splits.start(Span::new(0, text.len()));
-        self.stages.apply(&mut aligned, &mut splits).expect("no test text is hard");
+        self.stages
+            .apply(&mut aligned, &mut splits, &mut crate::budget::Budget::of_text(text.len()))
+            .expect("no test text is hard");
         let mut covered = 0;
         for span in splits.spans() {
             assert_eq!(span.start, covered, "{}: {text:?}: there is a gap", self.name);

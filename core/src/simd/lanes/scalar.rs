@@ -1,8 +1,8 @@
-//! Blocks as arrays: what every processor can.
+//! Blocks as arrays, for any CPU.
 
 use super::{LANES, Lanes};
 
-/// What every processor can.
+/// An array per block.
 #[derive(Clone, Copy)]
 pub(super) struct Scalar;
 
@@ -21,14 +21,14 @@ impl Lanes for Scalar {
 
     #[inline(always)]
     fn with_positions(self, mut block: Self::Block, bits: u32, first: usize) -> Self::Block {
-        block.iter_mut().zip(first as u32..).for_each(|(number, place)| *number = *number << bits | place);
+        block.iter_mut().zip(first as u32..).for_each(|(number, position)| *number = *number << bits | position);
         block
     }
 
     #[inline(always)]
-    fn fill(self, mut block: Self::Block, places: u16, number: u32) -> Self::Block {
-        for (at, place) in block.iter_mut().enumerate() {
-            *place = if places >> at & 1 == 1 { number } else { *place };
+    fn fill(self, mut block: Self::Block, lanes: u16, number: u32) -> Self::Block {
+        for (at, number_at) in block.iter_mut().enumerate() {
+            *number_at = if lanes >> at & 1 == 1 { number } else { *number_at };
         }
         block
     }

@@ -1,0 +1,63 @@
+// Files that would take all memory, or the square of the time: each in a process of its own, with two seconds of CPU and a
+// gibibyte, gives a result or an error with a code.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { test } from 'node:test'
+
+import { Tokenizer, limits } from '../index.mjs'
+import { CASES } from './support/file-limit-cases.mjs'
+import { failure } from './support/texts.mjs'
+import { bytesOf, tiny } from './support/tiny.mjs'
+
+const child = fileURLToPath(new URL('support/file-limits.mjs', import.meta.url))
+const CPU_SECONDS = 2
+const MOST_KILOBYTES = 1 << 20
+
+/** Only here can a process be given its limits from outside. */
+const limited = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0
+
+for (const [name, { code, codes = [code] }] of Object.entries(CASES)) {
+  test(name, { skip: !limited && 'there is no prlimit here' }, () => {
+    const { status, signal, stdout, stderr } = spawnSync(
+      'prlimit',
+      [`--cpu=${CPU_SECONDS}`, process.execPath, '--max-old-space-size=512', child, name],
+      { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } },
+    )
+    assert.equal(signal, null, `it was ended by ${signal}: ${stderr}`)
+    assert.equal(status, 0, stderr)
+    const outcome = JSON.parse(stdout)
+    assert.ok(codes.includes(outcome.code), `${outcome.code}: ${outcome.message}`)
+    assert.ok(outcome.peak < MOST_KILOBYTES, `${outcome.peak} KB`)
+    if (outcome.code === 'ERR_TOKENLANE_OUTPUT_LIMIT') {
+      assert.ok(outcome.reached > outcome.limit && typeof outcome.component === 'string', stdout)
+    }
+  })
+}
+
+test('the output limit is a multiple of the input that can be set', async () => {
+  const file = tiny()
+  file.normalizer = { type: 'Replace', pattern: { String: 'h' }, content: 'o'.repeat(100) }
+  const tokenizer = Tokenizer.fromBufferSync(bytesOf(file))
+  const text = 'h'.repeat(20_000)
+  try {
+    assert.equal(limits.maxExpansion, 32)
+    const error = await failure(async () => tokenizer.encode(text))
+    assert.equal(error.code, 'ERR_TOKENLANE_OUTPUT_LIMIT')
+    assert.deepEqual([error.component, error.reached, error.limit], ['the normalizer', 2_000_000, 640_000])
+    const row = await failure(() => tokenizer.encodeBatch(['h', text]))
+    assert.deepEqual([row.code, row.row, row.limit], ['ERR_TOKENLANE_OUTPUT_LIMIT', 1, 640_000])
+    limits.configure({ maxExpansion: 100 })
+    assert.equal(tokenizer.encode(text).ids.length, 2_000_002)
+    limits.configure({ maxExpansion: Infinity })
+    assert.equal(tokenizer.encode(text).ids.length, 2_000_002)
+    limits.configure({ maxExpansion: 2 })
+    assert.equal((await failure(async () => tokenizer.encode(text))).limit, 65_536)
+    // Whatever the factor is, a short text may become 64 KiB.
+    assert.equal(tokenizer.encode('h'.repeat(600)).ids.length, 60_002)
+    assert.equal((await failure(async () => limits.configure({ maxExpansion: 0 }))).code, 'ERR_TOKENLANE_ARGUMENT_VALUE')
+  } finally {
+    limits.configure({ maxExpansion: 32 })
+  }
+})

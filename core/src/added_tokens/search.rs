@@ -1,0 +1,189 @@
+//! The search for tokens in a text, in time that is linear in the text whatever the tokens are.
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::HashMap;
+use crate::error::LoadError;
+use crate::memory::Grow;
+use crate::memory::fallible::push;
+
+/// Finds the leftmost of all tokens, and of those that start in one place the longest.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// Of tokens of usual length. For each match it may read up to the length of the longest of them beyond it.
+    automaton: AhoCorasick,
+    /// From the automaton's pattern to the place in [`AddedTokens::tokens`].
+    tokens: Vec<usize>,
+    /// The other tokens. In the automaton they would make a search the square of the text.
+    long: Option<LongTokens>,
+}
+
+/// A token that was found in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hit {
+    /// The place in [`AddedTokens::tokens`].
+    pub(super) token: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// The tokens that are longer than [`Search::USUAL`]. A text is read once, from its end: the text that
+/// was read ends with a token, read backwards, exactly where that token starts.
+#[derive(Debug)]
+struct LongTokens {
+    /// A trie of the tokens, backwards. The root is node 0.
+    nodes: Vec<Node>,
+    /// The edges of nodes with several children, except for each node's first.
+    more_edges: HashMap<(u32, u8), u32>,
+}
+
+/// A node of the trie. Most have one child, which usually follows them in memory.
+#[derive(Debug, Clone, Copy, Default)]
+struct Node {
+    /// The first child; 0 if there is none.
+    child: u32,
+    /// The byte that leads to it.
+    byte: u8,
+    has_more: bool,
+    /// The node of the longest proper end of this node's text.
+    fail: u32,
+    /// The place and the length of the longest token that this node's text ends with.
+    longest: Option<(u32, u32)>,
+}
+
+/// What a search knows of one text.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The longest long token of each place where one starts, the last place first; none if the text was not read yet.
+    long: Option<Vec<Hit>>,
+    /// The next of the other tokens, if it was looked for. It stays the next one up to where it starts.
+    usual: Option<Option<Hit>>,
+}
+
+impl Search {
+    /// Tokens are mostly shorter than this, in bytes.
+    const USUAL: usize = 128;
+
+    pub(super) fn new(forms: &[String], tokens: Vec<usize>) -> Result<Option<Self>, LoadError> {
+        if forms.is_empty() {
+            return Ok(None);
+        }
+        let (usual, long): (Vec<_>, Vec<_>) = forms.iter().zip(tokens).partition(|(form, _)| form.len() <= Self::USUAL);
+        // Left to itself the crate makes a DFA of few tokens.
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(if long.is_empty() { None } else { Some(AhoCorasickKind::ContiguousNFA) })
+            .build(usual.iter().map(|(form, _)| form))
+            .map_err(|error| LoadError::shape("added_tokens", error.to_string()))?;
+        let long = (!long.is_empty()).then(|| LongTokens::new(&long));
+        Ok(Some(Self { automaton, tokens: usual.into_iter().map(|(_, token)| token).collect(), long }))
+    }
+
+    fn find_usual(&self, text: &str, at: usize) -> Option<Hit> {
+        let found = self.automaton.find(aho_corasick::Input::new(text).span(at..text.len()))?;
+        Some(Hit { token: self.tokens[found.pattern().as_usize()], start: found.start(), end: found.end() })
+    }
+
+    /// The leftmost token from byte `at` on, and of those the longest. `known` is of the same text, and `at` never goes back.
+    #[inline]
+    pub(super) fn find(&self, text: &str, at: usize, known: &mut Known) -> Option<Hit> {
+        let Some(long) = &self.long else { return self.find_usual(text, at) };
+        let usual = match known.usual {
+            Some(found) if found.is_none_or(|found| found.start >= at) => found,
+            _ => *known.usual.insert(self.find_usual(text, at)),
+        };
+        let starts = known.long.get_or_insert_with(|| long.starts(text));
+        while starts.last().is_some_and(|hit| hit.start < at) {
+            starts.pop();
+        }
+        // A long token is longer than any other that starts where it does.
+        match (starts.last(), usual) {
+            (Some(&long), Some(usual)) if long.start > usual.start => Some(usual),
+            (Some(&long), _) => Some(long),
+            (None, usual) => usual,
+        }
+    }
+}
+
+impl LongTokens {
+    fn new(tokens: &[(&String, usize)]) -> Self {
+        let mut made = Self { nodes: vec![Node::default()], more_edges: HashMap::default() };
+        // Depth, parent, byte and number of each node.
+        let mut nodes: Vec<(u32, u32, u8, u32)> = vec![];
+        for &(form, token) in tokens {
+            made.nodes.grow(form.len());
+            nodes.grow(form.len());
+            let mut node = 0;
+            for (depth, byte) in (0..).zip(form.bytes().rev()) {
+                node = match made.child(node, byte) {
+                    Some(child) => child,
+                    None => {
+                        let child = made.add_child(node, byte);
+                        nodes.push((depth, node, byte, child));
+                        child
+                    }
+                };
+            }
+            // Of two tokens of the same form the first counts.
+            made.nodes[node as usize].longest.get_or_insert((token as u32, form.len() as u32));
+        }
+        // By depth, so that the nodes of shorter ends are complete before they are needed.
+        nodes.sort_by_key(|&(depth, ..)| depth);
+        for (_, parent, byte, node) in nodes {
+            let fail = if parent == 0 { 0 } else { made.step(made.nodes[parent as usize].fail, byte) };
+            let shorter = made.nodes[fail as usize].longest;
+            let node = &mut made.nodes[node as usize];
+            node.fail = fail;
+            node.longest = node.longest.or(shorter);
+        }
+        made
+    }
+
+    fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        let Node { child, byte: first, has_more, .. } = self.nodes[node as usize];
+        match child {
+            0 => None,
+            child if first == byte => Some(child),
+            _ if has_more => self.more_edges.get(&(node, byte)).copied(),
+            _ => None,
+        }
+    }
+
+    fn add_child(&mut self, node: u32, byte: u8) -> u32 {
+        let child = self.nodes.len() as u32;
+        push(&mut self.nodes, Node::default());
+        let parent = &mut self.nodes[node as usize];
+        if parent.child == 0 {
+            (parent.child, parent.byte) = (child, byte);
+        } else {
+            parent.has_more = true;
+            self.more_edges.insert((node, byte), child);
+        }
+        child
+    }
+
+    /// The node of the longest end of a node's text and one more byte.
+    fn step(&self, mut node: u32, byte: u8) -> u32 {
+        loop {
+            match self.child(node, byte) {
+                Some(child) => return child,
+                None if node == 0 => return 0,
+                None => node = self.nodes[node as usize].fail,
+            }
+        }
+    }
+
+    /// The longest token of each place where one starts, the last place first.
+    fn starts(&self, text: &str) -> Vec<Hit> {
+        let mut starts = vec![];
+        let mut node = 0;
+        for (start, &byte) in text.as_bytes().iter().enumerate().rev() {
+            node = self.step(node, byte);
+            let hit = |(token, len)| Hit { token: token as usize, start, end: start + len as usize };
+            if let Some(longest) = self.nodes[node as usize].longest {
+                push(&mut starts, hit(longest));
+            }
+        }
+        starts
+    }
+}

@@ -1,0 +1,347 @@
+//! Which prefixes are counted to find the longest one within a limit.
+//!
+//! The tokens of the whole text say where the limit is passed, and the prefix that ends there is mostly
+//! the answer, or one that is a few characters shorter. But a longer prefix can have fewer tokens, because its
+//! end merges, composes or is cut differently. How much longer can it be?
+//!
+//! Say `e` is the end of the longest prefix known to be within the limit, and a longer one that ends at `p`
+//! is within it too. The last token of that one starts at some `q`, and the prefix up to `q` has one token less.
+//! So either `q` is at most `e`, and the text from `q` to `p` is a token of the vocabulary that crosses `e`;
+//! or the same holds for the prefix up to `q`, and so on. So of the prefixes behind `e`, only those need to be counted that
+//! end where a token can end that crosses `e` ([`Reach`]), and if none of them is within the limit none is.
+//!
+//! Two more things are known where `e` is the end of a token of the whole text and the limit is reached there. The two
+//! ways to write the text do not meet again behind the place where they part, because how a prefix is written is settled; so
+//! from one of the last tokens' ends on (of [`TOKENS_BEFORE`] these are looked at) the other way has to come as far with as
+//! many tokens ([`Reach::last_start`]). And where a word ends at `e`, behind a letter or a digit, or no merge joins over
+//! `e`, so it is in every longer prefix too, which then has at least one token more.
+//!
+//! That speaks of the text that the model sees. Where a normalizer changes what stands near the limit, all
+//! prefixes are counted up to a few tokens beyond it instead, and the following white space where text can vanish. Where
+//! offsets do not tell where tokens stand, because the model leaves characters out, the limit is found by halving.
+
+use super::prefixes::{CHUNK, Prefixes};
+use super::reach::Reach;
+use crate::budget::Budget;
+use crate::encoder::Encoder;
+use crate::error::EncodeError;
+
+/// Where the text is normalized: how many tokens beyond the limit prefixes are counted, and how many characters.
+const TOKENS_BEYOND: usize = 4;
+const CHARACTERS_BEYOND: usize = 64;
+/// Where the limit is found by halving: how many characters more are tried.
+const CHARACTERS_AFTER: usize = 8;
+/// How many characters are taken away one by one; then token by token, by ever more of them.
+const CHARACTERS_BACK: usize = 2 * CHARACTERS_BEYOND;
+/// How many bytes on both sides of the limit must not be changed by the normalizer.
+const NEAR: usize = 64;
+/// How many bytes may be encoded to count prefixes, beside as many as half of the text up to the limit. Beyond
+/// that prefixes get shorter token by token, and the one found is nearly the longest.
+const MOST_ENCODED: usize = 16 << 10;
+/// From the ends of so many tokens before the limit another way to write the text is expected to part.
+const TOKENS_BEFORE: usize = 8;
+/// How many bytes of white space behind a prefix are tried first.
+const WHITE_SPACE: usize = 64;
+
+/// A prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Its length in bytes.
+    pub(crate) length: usize,
+    /// How many tokens it has, without special tokens.
+    pub(crate) tokens: usize,
+}
+
+impl Prefixes<'_> {
+    /// The longest prefix that has at most `room` tokens, without special tokens.
+    pub(crate) fn longest(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
+        let found = self.longest_unverified(encoder, room)?;
+        self.verify(encoder, found, room)
+    }
+
+    /// As [`Self::longest`], but what it finds still has to be passed to [`Self::verify`].
+    pub(crate) fn longest_unverified(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
+        let beyond = if self.tokenizer.model.matches_whole_words() { CHARACTERS_BACK } else { TOKENS_BEYOND };
+        self.grow(encoder, room.saturating_add(beyond + 1))?;
+        let is_whole = self.covered == self.text.len();
+        if is_whole && self.made.len() <= room {
+            return Ok(Found { length: self.text.len(), tokens: self.made.len() });
+        }
+        let most = self.encoded + MOST_ENCODED + self.covered / 2;
+        self.search(encoder, room, most)
+    }
+
+    /// Counts a prefix as a whole where counts of ends are not exact. Returns a shorter one if it is
+    /// beyond the limit.
+    pub(crate) fn verify(&mut self, encoder: &mut Encoder, found: Found, room: usize) -> Result<Found, EncodeError> {
+        let is_counted_whole = self.is_of_one_piece && found.length == self.text.len();
+        if is_counted_whole || self.tokenizer.counts_ends_exactly() {
+            return Ok(found);
+        }
+        let tokens = self.count_whole(encoder, found.length, room)?;
+        if tokens <= room {
+            return Ok(Found { tokens, ..found });
+        }
+        let count = |prefixes: &mut Self, length| prefixes.count_whole(encoder, length, room);
+        self.shorter_by_tokens(found.length.saturating_sub(1), count, room)
+    }
+
+    /// The same for a text that has more tokens; at most `most` bytes are encoded for it.
+    fn search(&mut self, encoder: &mut Encoder, room: usize, most: usize) -> Result<Found, EncodeError> {
+        let edge = room.checked_sub(1).map_or(0, |last| self.made.offsets[last][1] as usize);
+        let tokenizer = self.tokenizer;
+        let found = match tokenizer.reach() {
+            _ if !tokenizer.places_are_known() => {
+                let found = self.shorter(encoder, self.start_of_word(room), room, most)?;
+                self.by_halves(encoder, found, room)?
+            }
+            Some(reach) if self.is_read_as_it_stands(edge) => {
+                if self.is_settled(edge, room) {
+                    Found { length: edge, tokens: room }
+                } else {
+                    let found = self.shorter(encoder, edge, room, most)?;
+                    self.longer(encoder, reach, found, room, most)?
+                }
+            }
+            _ => {
+                let top = self.top(edge, room);
+                let found = self.shorter(encoder, top, room, most)?;
+                if found.length == top { self.next_ones(encoder, found, room, most)? } else { found }
+            }
+        };
+        if !tokenizer.text_can_vanish() {
+            return Ok(found);
+        }
+        let found = self.with_dropped_text(encoder, found, room)?;
+        self.with_white_space(encoder, found, room)
+    }
+
+    /// Whether `room` tokens end at `edge` in every prefix that is as long as that or longer.
+    fn is_settled(&self, edge: usize, room: usize) -> bool {
+        let (offsets, words) = (&self.made.offsets, &self.made.word_ids);
+        let Some(bpe) = self.tokenizer.model.bpe() else { return false };
+        if room == 0 || offsets[room][0] as usize != edge || !self.tokenizer.counts_ends_exactly() {
+            return false;
+        }
+        if self.tokenizer.spaces.is_some() {
+            return bpe.split_points.as_ref().is_some_and(|points| points.splits_at(&bpe.alphabet, self.text, edge));
+        }
+        words[room] != words[room - 1]
+            && self.text.is_char_boundary(edge)
+            && self.text[..edge].ends_with(char::is_alphanumeric)
+    }
+
+    /// Whether the model sees the text near a place as it is.
+    fn is_read_as_it_stands(&mut self, place: usize) -> bool {
+        let Some(normalizer) = &self.tokenizer.normalizer else { return true };
+        if self.tokenizer.spaces.is_some() {
+            return true;
+        }
+        let start = self.text.floor_char_boundary(place.saturating_sub(NEAR));
+        let end = self.text.ceil_char_boundary((place + NEAR).min(self.text.len()));
+        // The stretch has a bounded length, so a budget of its own keeps the whole linear.
+        let leaves = normalizer.leaves(&self.text[start..end], &mut Budget::of_text(end - start));
+        self.look(place + NEAR + 4);
+        leaves
+    }
+
+    /// Where the longest prefix ends that is counted where the text is normalized.
+    fn top(&self, edge: usize, room: usize) -> usize {
+        let start_of = |token: usize| self.made.offsets.get(token).map_or(self.covered, |offset| offset[0] as usize);
+        // What stands between two tokens vanishes, or was composed with the first.
+        let first = self.text.floor_char_boundary(edge.max(start_of(room)));
+        if self.tokenizer.model.matches_whole_words() {
+            return self.text.ceil_char_boundary(first.max(self.end_of_word(room)));
+        }
+        let mut behind = self.text[first..].char_indices().skip(1).map(|(at, _)| first + at);
+        let end = behind.nth(CHARACTERS_BEYOND - 1).unwrap_or(self.text.len());
+        self.text.floor_char_boundary(end.min(first.max(start_of(room + TOKENS_BEYOND))))
+    }
+
+    /// The longest prefix within the limit that ends at `end` or before.
+    fn shorter(&mut self, encoder: &mut Encoder, end: usize, room: usize, most: usize) -> Result<Found, EncodeError> {
+        let mut length = self.text.floor_char_boundary(end);
+        let mut tried = 0;
+        while length > 0 && tried < CHARACTERS_BACK && self.encoded < most {
+            let tokens = self.count(encoder, length)?;
+            if tokens <= room {
+                return Ok(Found { length, tokens });
+            }
+            tried += 1;
+            length = self.text.floor_char_boundary(length - 1);
+        }
+        self.shorter_by_tokens(length, |prefixes, length| prefixes.count(encoder, length), room)
+    }
+
+    /// One of the longest prefixes within the limit that end at `end` or before, by ever more tokens shorter.
+    fn shorter_by_tokens(
+        &mut self,
+        end: usize,
+        mut count: impl FnMut(&mut Self, usize) -> Result<usize, EncodeError>,
+        room: usize,
+    ) -> Result<Found, EncodeError> {
+        let mut token = self.made.offsets.partition_point(|offset| (offset[1] as usize) < end);
+        let mut step = 1;
+        while token > 0 {
+            let length = self.text.floor_char_boundary(self.made.offsets[token - 1][1] as usize).min(end);
+            let tokens = count(self, length)?;
+            if tokens <= room {
+                return Ok(Found { length, tokens });
+            }
+            token = token.saturating_sub(step);
+            step *= 2;
+        }
+        Ok(Found { length: 0, tokens: 0 })
+    }
+
+    /// The longest prefix within the limit that is as long as `found` or longer, as far as tokens reach.
+    fn longer(
+        &mut self,
+        encoder: &mut Encoder,
+        reach: &Reach,
+        mut found: Found,
+        room: usize,
+        most: usize,
+    ) -> Result<Found, EncodeError> {
+        let mut ends = vec![];
+        while found.length < self.text.len() && self.encoded < most {
+            let last_start = self.last_start(reach, found, room);
+            let seen = reach.ends_behind(self.tokenizer, self.text, found.length, last_start, &mut ends);
+            self.look(seen);
+            let mut next = None;
+            for &length in ends.iter().rev() {
+                let tokens = self.count(encoder, length)?;
+                if tokens <= room {
+                    next = Some(Found { length, tokens });
+                    break;
+                }
+            }
+            match next {
+                Some(next) => found = next,
+                None => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// Where the last token of a longer prefix within the limit can start at the latest, of those that start at the end of
+    /// `found` or before.
+    fn last_start(&self, reach: &Reach, found: Found, room: usize) -> usize {
+        let is_edge = found.tokens == room && room > 0 && self.made.offsets[room - 1][1] as usize == found.length;
+        if !is_edge {
+            return found.length;
+        }
+        let first = (room - 1).saturating_sub(TOKENS_BEFORE);
+        let ends = self.made.offsets[first..room - 1].iter().rev().map(|offset| offset[1] as usize);
+        reach.last_start(self.text, found.length, ends.chain((first == 0).then_some(0)))
+    }
+
+    /// The same, character by character.
+    fn next_ones(
+        &mut self,
+        encoder: &mut Encoder,
+        mut found: Found,
+        room: usize,
+        most: usize,
+    ) -> Result<Found, EncodeError> {
+        let next = |text: &str, length: usize| text[length..].chars().next().map(|c| length + c.len_utf8());
+        let mut tried = 0;
+        while let Some(length) = next(self.text, found.length) {
+            if tried == CHARACTERS_BEYOND || self.encoded >= most {
+                break;
+            }
+            tried += 1;
+            match self.count(encoder, length)? {
+                tokens if tokens <= room => found = Found { length, tokens },
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// With the text behind it that has no token, if the prefix is then still within the limit.
+    fn with_dropped_text(&mut self, encoder: &mut Encoder, found: Found, room: usize) -> Result<Found, EncodeError> {
+        let next = self.made.offsets.get(found.tokens).map_or(self.covered, |offset| offset[0] as usize);
+        let length = self.text.floor_char_boundary(next);
+        if length <= found.length {
+            return Ok(found);
+        }
+        self.look(length + 4);
+        let tokens = self.count(encoder, length)?;
+        Ok(if tokens <= room { Found { length, tokens } } else { found })
+    }
+
+    /// With the white space behind it, as far as that is still within the limit: it may be stripped.
+    fn with_white_space(&mut self, encoder: &mut Encoder, mut found: Found, room: usize) -> Result<Found, EncodeError> {
+        let mut step = WHITE_SPACE;
+        loop {
+            let rest = &self.text[found.length..];
+            let near = &rest[..rest.floor_char_boundary(step)];
+            let length = found.length + near.len() - near.trim_start().len();
+            self.look(found.length + near.len() + 4);
+            if length == found.length {
+                return Ok(found);
+            }
+            match self.count(encoder, length)? {
+                tokens if tokens <= room => found = Found { length, tokens },
+                _ => return Ok(found),
+            }
+            step *= 2;
+        }
+    }
+
+    /// Where the word starts that a token is of.
+    fn start_of_word(&self, token: usize) -> usize {
+        let words = &self.made.word_ids;
+        let first = words[..token].iter().rev().take_while(|&&word| word == words[token]).count();
+        self.made.offsets[token - first][0] as usize
+    }
+
+    /// Where the word of a token ends, as far as the text is encoded.
+    fn end_of_word(&self, token: usize) -> usize {
+        let words = &self.made.word_ids;
+        let Some(word) = words.get(token) else { return self.covered };
+        let tokens = words[token..].iter().take_while(|&other| other == word).count();
+        self.made.offsets[token + tokens - 1][1] as usize
+    }
+
+    /// The longest prefix within the limit that is as long as `found` or longer, if counts grow with prefixes, and a few
+    /// characters more if they do not.
+    fn by_halves(&mut self, encoder: &mut Encoder, mut found: Found, room: usize) -> Result<Found, EncodeError> {
+        let mut step = *CHUNK.start();
+        let mut beyond;
+        loop {
+            if found.length == self.text.len() {
+                return Ok(found);
+            }
+            beyond = self.text.ceil_char_boundary((found.length + step).min(self.text.len()));
+            match self.count(encoder, beyond)? {
+                tokens if tokens <= room => found = Found { length: beyond, tokens },
+                _ => break,
+            }
+            step *= 2;
+        }
+        loop {
+            let middle = self.text.floor_char_boundary(found.length + (beyond - found.length) / 2);
+            if middle == found.length {
+                break;
+            }
+            match self.count(encoder, middle)? {
+                tokens if tokens <= room => found = Found { length: middle, tokens },
+                _ => beyond = middle,
+            }
+        }
+        let rest = self.text[found.length..].char_indices().map(|(_, c)| c.len_utf8());
+        let ends = rest.scan(found.length, |end, len| {
+            *end += len;
+            Some(*end)
+        });
+        for length in ends.take(CHARACTERS_AFTER).collect::<Vec<_>>().into_iter().rev() {
+            match self.count(encoder, length)? {
+                tokens if tokens <= room => return Ok(Found { length, tokens }),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+}

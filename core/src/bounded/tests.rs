@@ -1,0 +1,157 @@
+//! The longest prefix, against counting every prefix by itself; and how much is encoded to find it.
+
+use super::prefixes::Prefixes;
+use super::subjects::{Form, MODELS, NORMALIZERS, PRETOKENIZERS, pieces, tokenizer};
+use crate::{EncodeError, EncodeOptions, RankDefinition, SpecialTokens, Text, Tokenizer, encoding_file};
+use proptest::prelude::*;
+
+fn options() -> EncodeOptions {
+    EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
+}
+
+/// The slow twin: of all prefixes that end between two characters, the longest within the limit.
+fn longest_by_trying_all(tokenizer: &Tokenizer, text: &str, limit: usize) -> Option<usize> {
+    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let count = |end: usize| tokenizer.count(text[..end].into(), &options()).expect("a text");
+    ends.filter(|&end| count(end) <= limit).max()
+}
+
+fn check(tokenizer: &Tokenizer, name: &str, text: &str, limit: usize) {
+    let found = tokenizer.longest_prefix(text.into(), limit, &options()).expect("a text");
+    let expected = longest_by_trying_all(tokenizer, text, limit);
+    assert_eq!(found.map(|found| found.length), expected, "{name}: {text:?}, {limit}");
+    if let Some(found) = found {
+        let count = tokenizer.count(text[..found.length].into(), &options());
+        assert_eq!(Ok(found.tokens), count, "{name}: {text:?}, {limit}");
+    }
+}
+
+fn form() -> impl Strategy<Value = Form> {
+    let merges = prop::collection::vec((0usize..1000, 0usize..1000), 0..40);
+    (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..MODELS.len(), merges, any::<bool>()).prop_map(
+        |(normalizer, pretokenizer, model, merges, added)| Form { normalizer, pretokenizer, model, merges, added },
+    )
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(pieces()), 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn no_longer_prefix_is_within_the_limit(form in form(), text in text(), limits in prop::collection::vec(0usize..40, 4)) {
+        let tokenizer = tokenizer(&form);
+        for limit in limits {
+            check(&tokenizer, &form.to_string(), &text, limit);
+        }
+    }
+
+    #[test]
+    fn counting_the_end_of_a_prefix_gives_what_counting_all_of_it_gives(form in form(), text in text()) {
+        let tokenizer = tokenizer(&form);
+        let plan = tokenizer.count_plan(&options()).expect("sound options");
+        tokenizer.with_encoder(|encoder| {
+            let mut prefixes = Prefixes::new(&tokenizer, &plan).start(&text);
+            prefixes.grow(encoder, usize::MAX).expect("a text");
+            if tokenizer.counts_ends_exactly() {
+                for (end, _) in text.char_indices() {
+                    let counted = prefixes.count(encoder, end).expect("a text");
+                    let whole = prefixes.count_whole(encoder, end, usize::MAX).expect("a text");
+                    assert_eq!(counted, whole, "{form}: {:?}", &text[..end]);
+                }
+            }
+            Ok::<_, EncodeError>(())
+        })
+        .expect("a text");
+    }
+}
+
+fn bundled(name: &str) -> Tokenizer {
+    let path = format!("{}/../encodings/{}", env!("CARGO_MANIFEST_DIR"), encoding_file(name).expect("it is bundled"));
+    Tokenizer::from_encoding(name, &std::fs::read(path).expect("the file is there")).expect("a sound file")
+}
+
+#[test]
+fn decomposed_hangul_is_composed_by_a_longer_prefix() {
+    for normalizer in ["NFC", "NFKC"] {
+        let normalizer = NORMALIZERS.iter().position(|one| one["type"] == normalizer).expect("it is listed");
+        // Each syllable is one token, and each of its letters three.
+        let form = Form { normalizer, pretokenizer: 1, model: 0, merges: vec![], added: false };
+        let tokenizer = tokenizer(&form);
+        for text in ["\u{1103}\u{1170}\u{11b7}", "\u{1103}\u{1170}\u{11b7}\u{1103}\u{1170}a", "e\u{301}e\u{301}\u{323}"]
+        {
+            (0..12).for_each(|limit| check(&tokenizer, "syllables", text, limit));
+        }
+    }
+}
+
+#[test]
+fn long_words_of_one_character_and_of_two() {
+    let names = ["o200k_base", "r50k_base"];
+    for tokenizer in names.map(bundled) {
+        for piece in ["a", " ", "\n", "ab", "中", "é", "1", "👍", "\u{301}", " \n", "aA"] {
+            let text = piece.repeat(700 / piece.len());
+            for limit in [0, 1, 2, 7, 30, 100] {
+                check(&tokenizer, "bundled", &text, limit);
+            }
+        }
+    }
+}
+
+/// Finding a prefix encodes at most three times the bytes that have to be read, and a constant.
+#[test]
+fn finding_a_prefix_encodes_a_few_times_its_bytes() {
+    const CONSTANT: u64 = 70 << 10;
+    let kinds: Vec<String> =
+        ["a", " ", "\n", "中文字典", "👩\u{200d}", "\u{200b}\u{301}", "\u{1103}\u{1170}\u{11b7}", "word and more. "]
+            .iter()
+            .map(|piece| piece.repeat((1 << 20) / piece.len()))
+            .collect();
+    let forms = [(0, 1, 0), (1, 1, 0), (2, 2, 0), (6, 0, 2), (9, 5, 1), (14, 4, 1), (12, 6, 3), (15, 1, 0)];
+    let merges: Vec<(usize, usize)> = (0..40).map(|at| (at * 7 + 1, at * 13 + 5)).collect();
+    let mut tokenizers: Vec<(String, Tokenizer)> = forms
+        .iter()
+        .map(|&(normalizer, pretokenizer, model)| {
+            let form = Form { normalizer, pretokenizer, model, merges: merges.clone(), added: true };
+            (form.to_string(), tokenizer(&form))
+        })
+        .collect();
+    tokenizers.push(("o200k_base".into(), bundled("o200k_base")));
+    for (name, tokenizer) in &tokenizers {
+        for text in &kinds {
+            for limit in [1, 100, 10_000] {
+                let before = tokenizer.encoded_bytes();
+                let found = tokenizer.longest_prefix(text.as_str().into(), limit, &options()).expect("a text");
+                let encoded = tokenizer.encoded_bytes() - before;
+                let length = found.map_or(0, |found| found.length) as u64;
+                // One unknown token can cover any number of characters, and all of them are read.
+                let is_all_read = tokenizer.is_within(text.as_str().into(), limit + 6, &options()) == Ok(true);
+                let read = if is_all_read { text.len() as u64 } else { length };
+                assert!(
+                    encoded <= 3 * read + CONSTANT,
+                    "{name}: {encoded} bytes encoded for a prefix of {length} of {:?}, {limit}",
+                    &text[..text.floor_char_boundary(20)],
+                );
+            }
+        }
+    }
+}
+
+/// A text between words that no token stands for can be longer than any chunk.
+#[test]
+fn text_without_tokens_is_passed_over_in_chunks_that_grow() {
+    let few = (0..=255u8).map(|byte| format!("{} {byte}\n", encoded(byte))).collect::<String>();
+    let words = RankDefinition { pattern: r"\w+".into(), special_tokens: vec![] };
+    let tokenizer = Tokenizer::from_ranks(few.as_bytes(), &words).expect("a sound file");
+    let text = format!("ab{}cd", " ".repeat(1 << 20));
+    let before = tokenizer.encoded_bytes();
+    let found = tokenizer.longest_prefix(Text::Utf8(&text), 2, &options()).expect("a text").expect("there is one");
+    assert_eq!((found.length, found.tokens), (text.len() - 2, 2));
+    assert!(tokenizer.encoded_bytes() - before <= 12 * text.len() as u64);
+}
+
+fn encoded(byte: u8) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode([byte])
+}

@@ -1,0 +1,57 @@
+//! Any regular expressions on repetitive texts: all work that they do is charged, so that the budget bounds it.
+
+use super::draw::Draw;
+use crate::budget::{Budget, LEAST_STEPS, STEPS_PER_BYTE};
+use crate::pattern::{Dialect, Pattern, meter};
+
+const ATOMS: [&str; 24] = [
+    "a", "b", "ab", "é", " ", "[ab]", "[^a]", r"\s", r"\S", r"\w", r"\p{L}", ".", "(?s:.)", "(?i:k)", "^", "$", r"\A",
+    r"\z", r"\b", r"\G", r"\R", r"\1", "(a)", "a*",
+];
+const QUANTIFIERS: [&str; 16] =
+    ["", "", "", "*", "+", "?", "*?", "+?", "??", "*+", "++", "{2}", "{1,2}", "{0,40}", "{2,}", "{3,9}?"];
+const GROUPS: [&str; 9] = ["(?:", "(", "(?>", "(?=", "(?!", "(?<=", "(?<!", "(?:", "(?i:"];
+
+/// A pattern of groups within groups.
+fn pattern(draw: &mut Draw<'_>, depth: usize, out: &mut String) {
+    for branch in 0..=draw.below(3) {
+        if branch > 0 {
+            out.push('|');
+        }
+        for _ in 0..=draw.below(3) {
+            if depth > 0 && draw.below(3) == 0 {
+                out.push_str(draw.one_of(&GROUPS));
+                pattern(draw, depth - 1, out);
+                out.push(')');
+            } else {
+                out.push_str(draw.one_of(&ATOMS));
+            }
+            out.push_str(draw.one_of(&QUANTIFIERS));
+        }
+    }
+}
+
+/// Bytes as a pattern and a text.
+pub(super) fn patterns(bytes: &[u8]) {
+    let mut draw = Draw::new(bytes);
+    let dialect = if draw.flag() { Dialect::FancyRegex } else { Dialect::Oniguruma };
+    let mut source = String::new();
+    pattern(&mut draw, 3, &mut source);
+    let text = draw.one_of(&["a", "ab", " ", "é", "b\n", "aaab", "k\u{212a}"]).repeat(draw.below(3000))
+        + draw.one_of(&["", "a", "b", "\n"]);
+    check(&source, dialect, &text);
+}
+
+/// What a pattern does on a text is charged, and no more than the budget is.
+pub(crate) fn check(source: &str, dialect: Dialect, text: &str) {
+    let Ok(pattern) = Pattern::new(source, dialect, "test") else { return };
+    let mut budget = Budget::of_text(text.len());
+    let before = budget.steps;
+    assert_eq!(before, LEAST_STEPS + STEPS_PER_BYTE * text.len() as u64);
+    meter::taken();
+    let result = pattern.for_each_match(text, &mut budget, |_| ());
+    let (work, charged) = (meter::taken(), before - budget.steps);
+    // What runs when the budget ends is not charged any more: a run of characters, or a chunk of bytes.
+    let slack = if result.is_err() { 3 * text.len() as u64 + 10_000 } else { 16 };
+    assert!(work <= 3 * charged + slack, "{source} on {} bytes: {work} done, {charged} charged", text.len());
+}

@@ -1,0 +1,122 @@
+//! Builds the BPE model of a tokenizer.json from vocabulary, merges and settings.
+
+use std::sync::Arc;
+
+use crate::bpe::alphabet::{CharacterIds, Characters, IdOf, Unknown, position};
+use crate::bpe::merges::Merges;
+use crate::bpe::{Alphabet, Bpe, Spaces, SplitPoints, TokenTable};
+use crate::byte_level;
+use crate::definition::BpeSettings;
+use crate::encoder::Seeds;
+use crate::error::LoadError;
+use crate::memory::fallible::require_for_tables;
+use crate::tokenizer::TokenForm;
+use crate::vocab::Vocab;
+
+/// The most bytes of `continuing_subword_prefix` and `end_of_word_suffix`; `</w>` has four.
+const MAX_AFFIX_BYTES: usize = 64;
+
+impl BpeSettings {
+    /// Rejects settings that no model can have.
+    pub(crate) fn check(&self) -> Result<(), LoadError> {
+        for (what, affix) in [
+            ("model.continuing_subword_prefix", &self.continuing_subword_prefix),
+            ("model.end_of_word_suffix", &self.end_of_word_suffix),
+        ] {
+            // With byte fallback each unknown character is written with the whole affix.
+            if affix.len() > MAX_AFFIX_BYTES {
+                return Err(LoadError::TooLarge { what, size: affix.len() as u64, limit: MAX_AFFIX_BYTES as u64 });
+            }
+        }
+        match self.dropout {
+            Some(dropout) if !(0.0..=1.0).contains(&dropout) => {
+                Err(LoadError::shape("model.dropout", format!("{dropout} is not between 0 and 1")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Builds the model. It splits words where that is exact, and reads spaces as they are in the
+    /// text if possible.
+    pub(crate) fn bpe(&self, vocab: &Vocab, merges: Arc<Merges>, form: TokenForm, spaces: Option<&Spaces>) -> Bpe {
+        /// Bytes that a token and an id take at most in the tables made here.
+        const MAX_BYTES: usize = 64;
+        require_for_tables(vocab.len().max(vocab.dense_ids()).saturating_mul(MAX_BYTES));
+        let alphabet = match form {
+            TokenForm::Printable | TokenForm::Ranks => byte_alphabet(vocab),
+            TokenForm::Text => self.character_alphabet(vocab),
+        };
+        let whole_words = self.ignore_merges.then(|| whole_words(vocab, form));
+        let mut bpe = Bpe::new(alphabet, merges, whole_words, self.dropout.filter(|&dropout| dropout > 0.0));
+        cut_words(&mut bpe, vocab, spaces);
+        if form == TokenForm::Printable {
+            bpe.find_self_tokens(Seeds::candidates(vocab, form).map(|(_, id)| id), vocab.dense_ids());
+        }
+        bpe
+    }
+
+    fn character_alphabet(&self, vocab: &Vocab) -> Alphabet {
+        let (prefix, suffix) = (&self.continuing_subword_prefix, &self.end_of_word_suffix);
+        let mut ids: [IdOf; 4] = Default::default();
+        for (token, id) in vocab.iter() {
+            let token = std::str::from_utf8(token).expect("the tokens of a tokenizer.json are strings");
+            for is_first in [false, true] {
+                for is_last in [false, true] {
+                    let without_prefix = if is_first { Some(token) } else { token.strip_prefix(prefix.as_str()) };
+                    let bare =
+                        without_prefix.and_then(|t| if is_last { t.strip_suffix(suffix.as_str()) } else { Some(t) });
+                    let mut characters = bare.unwrap_or_default().chars();
+                    if let (Some(character), None) = (characters.next(), characters.next()) {
+                        ids[position(is_first, is_last)].insert(character, id);
+                    }
+                }
+            }
+        }
+        let byte_token = |byte: usize| vocab.id(format!("<0x{byte:02X}>").as_bytes());
+        Alphabet::Characters(Box::new(Characters {
+            ids: CharacterIds::new(ids),
+            byte_fallback: self.byte_fallback.then(|| Box::new(std::array::from_fn(byte_token))),
+            unknown: self.unk_token.as_ref().map(|token| Unknown {
+                token: token.clone(),
+                id: vocab.id(token.as_bytes()),
+                fuse: self.fuse_unk,
+            }),
+            continuing_subword_prefix: prefix.clone(),
+            end_of_word_suffix: suffix.clone(),
+        }))
+    }
+}
+
+/// Lets `bpe` split words where that is exact, and read `spaces` as they are in the text.
+fn cut_words(bpe: &mut Bpe, vocab: &Vocab, spaces: Option<&Spaces>) {
+    if bpe.tokens.is_some() || bpe.dropout.is_some() {
+        return;
+    }
+    let Alphabet::Characters(characters) = &mut bpe.alphabet else { return };
+    let spaces = spaces.filter(|spaces| characters.knows(spaces.mark));
+    let text = |id| vocab.token(id).and_then(|token| std::str::from_utf8(token).ok()).unwrap_or_default();
+    let merges = bpe.merges.iter().map(|(left, right, _)| (text(left), text(right)));
+    bpe.split_points = SplitPoints::new(merges, characters, spaces);
+    bpe.reads_spaces = bpe.split_points.is_some() && spaces.is_some();
+    if let Some(spaces) = spaces.filter(|_| bpe.reads_spaces) {
+        characters.read_space_as(spaces.mark);
+    }
+}
+
+fn byte_alphabet(vocab: &Vocab) -> Alphabet {
+    let id = |byte: usize| vocab.id(byte_level::CHARACTERS[byte].encode_utf8(&mut [0; 4]).as_bytes());
+    Alphabet::Bytes { ids: Box::new(std::array::from_fn(id)), missing_is_error: false }
+}
+
+/// The tokens as the model sees them.
+fn whole_words(vocab: &Vocab, form: TokenForm) -> TokenTable {
+    let TokenForm::Printable = form else { return TokenTable::new(vocab.iter()) };
+    let (mut words, mut bytes) = (TokenTable::builder(vocab.len()), vec![]);
+    for (token, id) in vocab.iter() {
+        bytes.clear();
+        if byte_level::bytes(token).all(|byte| byte.map(|byte| bytes.push(byte)).is_some()) {
+            words.push(&bytes, id);
+        }
+    }
+    words.finish()
+}

@@ -1,0 +1,126 @@
+//! Finds all tokens that end at each position of a text in time linear in the text: an Aho-Corasick
+//! automaton over a [`Trie`].
+//!
+//! The models search from each start position, which takes up to as many steps as the longest token
+//! has bytes. For tokens of thousands of bytes and a text of one repeated letter this is too slow,
+//! so the models use the automaton instead.
+
+use super::trie::{Node, Trie};
+use crate::memory::fallible::copies;
+
+/// No slot: the root if it is a state, no token if it is an output.
+const NONE: u32 = u32::MAX;
+
+/// Vocabularies with a token longer than this, in bytes, are searched by an automaton.
+pub(super) const LONG: usize = 512;
+
+/// Per slot of the trie: the data of the node in it.
+#[derive(Debug)]
+pub(super) struct Automaton {
+    /// The failure link: the node of the longest proper suffix of this node's text.
+    fail: Vec<u32>,
+    /// The output link: the node of the longest proper suffix that is a token.
+    output: Vec<u32>,
+    /// Length of the node's text in bytes.
+    depth: Vec<u32>,
+}
+
+/// A state of an automaton.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct State(u32);
+
+impl State {
+    pub(super) const START: Self = Self(NONE);
+}
+
+impl Automaton {
+    /// Builds the links for a trie and the tokens in it.
+    pub(super) fn new<'t>(trie: &Trie, tokens: impl Iterator<Item = &'t [u8]>) -> Self {
+        let slots = trie.slots();
+        let mut made = Self { fail: copies(NONE, slots), output: copies(NONE, slots), depth: copies(0, slots) };
+        // (depth, parent, byte, slot) of each node. Sorting by depth puts shorter texts first.
+        let mut nodes: Vec<(u32, u32, u8, u32)> = vec![];
+        for token in tokens {
+            let (mut parent, mut depth) = (NONE, 0);
+            for &byte in token {
+                let slot = trie.child(made.node(trie, parent), byte).expect("the trie has the token");
+                depth += 1;
+                if made.depth[slot as usize] == 0 {
+                    made.depth[slot as usize] = depth;
+                    nodes.push((depth, parent, byte, slot));
+                }
+                parent = slot;
+            }
+        }
+        nodes.sort_unstable();
+        for (depth, parent, byte, slot) in nodes {
+            let fail = if depth == 1 { NONE } else { made.step(trie, State(made.fail[parent as usize]), byte).0 };
+            made.fail[slot as usize] = fail;
+            made.output[slot as usize] = made.longest_at(trie, fail);
+        }
+        made
+    }
+
+    fn node(&self, trie: &Trie, slot: u32) -> Node {
+        if slot == NONE { trie.root() } else { trie.node(slot) }
+    }
+
+    /// The slot of the longest token that is a suffix of a state's text.
+    fn longest_at(&self, trie: &Trie, slot: u32) -> u32 {
+        match slot {
+            NONE => NONE,
+            _ if trie.id_at(slot).is_some() => slot,
+            _ => self.output[slot as usize],
+        }
+    }
+
+    /// The state after the next byte.
+    pub(super) fn step(&self, trie: &Trie, State(mut slot): State, byte: u8) -> State {
+        loop {
+            match trie.child(self.node(trie, slot), byte) {
+                Some(child) => return State(child),
+                None if slot == NONE => return State::START,
+                None => slot = self.fail[slot as usize],
+            }
+        }
+    }
+
+    /// The tokens that are suffixes of a state's text, longest first: id and length in bytes.
+    pub(super) fn tokens<'a>(&'a self, trie: &'a Trie, state: State) -> impl Iterator<Item = (u32, usize)> + 'a {
+        let found = |slot: u32| (slot != NONE).then_some(slot);
+        std::iter::successors(found(self.longest_at(trie, state.0)), move |&slot| found(self.output[slot as usize]))
+            .map(|slot| (trie.id_at(slot).expect("outputs are tokens"), self.depth[slot as usize] as usize))
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        (self.fail.capacity() + self.output.capacity() + self.depth.capacity()) * 4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_finds_all_tokens_at_each_place(
+            tokens in prop::collection::btree_set("[ab]{1,6}|é[ab]", 0..20),
+            text in "[abé]{0,40}",
+        ) {
+            let tokens: Vec<String> = tokens.into_iter().collect();
+            let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(0..)).expect("there is room");
+            let automaton = Automaton::new(&trie, tokens.iter().map(|token| token.as_bytes()));
+            let mut state = State::START;
+            for (at, &byte) in text.as_bytes().iter().enumerate() {
+                state = automaton.step(&trie, state, byte);
+                let ends = |(id, token): (usize, &String)| {
+                    text.as_bytes()[..=at].ends_with(token.as_bytes()).then_some((id as u32, token.len()))
+                };
+                let mut expected: Vec<_> = tokens.iter().enumerate().filter_map(ends).collect();
+                expected.sort_by_key(|&(_, len)| std::cmp::Reverse(len));
+                prop_assert_eq!(automaton.tokens(&trie, state).collect::<Vec<_>>(), expected);
+            }
+        }
+    }
+}

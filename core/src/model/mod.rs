@@ -1,0 +1,192 @@
+//! The model of a tokenizer: it turns a word from the pre-tokenizer into tokens.
+//!
+//! - [`crate::bpe`]: byte pair encoding, for tokenizer.json and rank files.
+//! - [`wordpiece`]: greedy longest match from the start of the word.
+//! - [`unigram`]: the segmentation with the greatest sum of scores.
+//! - [`wordlevel`]: a word is one token, or the unknown token.
+//! - [`trie`]: the token lookup of WordPiece and Unigram; [`automaton`]: the same for very long
+//!   tokens.
+//!
+//! [`Model`] is chosen once, when a tokenizer is loaded. The word cache, offsets and columns are
+//! the same for all models.
+
+mod automaton;
+mod trie;
+pub(crate) mod unigram;
+pub(crate) mod wordlevel;
+pub(crate) mod wordpiece;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::bpe::{Bpe, MergeScratch, Merges, Symbol};
+use crate::error::EncodeError;
+use crate::word_key::{self, Key};
+pub(crate) use unigram::Unigram;
+pub(crate) use wordlevel::WordLevel;
+pub(crate) use wordpiece::WordPiece;
+
+/// The model of one tokenizer.
+// A tokenizer has one model, behind an Arc, so the size of the smaller variants does not matter.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug)]
+pub(crate) enum Model {
+    Bpe(Bpe),
+    WordPiece(WordPiece),
+    Unigram(Unigram),
+    WordLevel(WordLevel),
+}
+
+/// The tables that a model is built from, apart from the vocabulary. Tokenizers that differ only in
+/// other settings share them.
+#[derive(Debug, Clone)]
+pub(crate) enum Tables {
+    /// The merges of BPE.
+    Merges(Arc<Merges>),
+    /// The scores of Unigram, by id.
+    Scores(Arc<[f64]>),
+    /// WordPiece and WordLevel need only the vocabulary.
+    VocabularyOnly,
+}
+
+/// One worker's buffers, reused from word to word.
+#[derive(Debug, Default)]
+pub(crate) struct ModelScratch {
+    pub(crate) merge: MergeScratch,
+    unigram: unigram::Scratch,
+}
+
+impl ModelScratch {
+    pub(crate) fn with_seed(seed: u64) -> Self {
+        Self { merge: MergeScratch::with_seed(seed), ..Self::default() }
+    }
+
+    /// Releases buffers that a long word made grow.
+    pub(crate) fn trim(&mut self) {
+        self.merge.trim();
+        self.unigram.trim();
+    }
+}
+
+impl Model {
+    /// Appends the tokens of a word whose key is known.
+    #[inline]
+    pub(crate) fn tokenize(
+        &self,
+        word: &[u8],
+        key: Key,
+        scratch: &mut ModelScratch,
+        out: &mut Vec<Symbol>,
+    ) -> Result<(), EncodeError> {
+        match self {
+            Self::Bpe(bpe) => bpe.tokenize(word, key, &mut scratch.merge, out),
+            Self::WordPiece(model) => model.tokenize(word, out),
+            Self::Unigram(model) => model.tokenize(word, &mut scratch.unigram, out),
+            Self::WordLevel(model) => model.tokenize(word, out),
+        }
+    }
+
+    pub(crate) fn bpe(&self) -> Option<&Bpe> {
+        match self {
+            Self::Bpe(bpe) => Some(bpe),
+            Self::WordPiece(_) | Self::Unigram(_) | Self::WordLevel(_) => None,
+        }
+    }
+
+    /// Whether a word always has the same tokens, so that they can be cached. False with dropout.
+    #[inline]
+    pub(crate) fn is_deterministic(&self) -> bool {
+        self.bpe().is_none_or(|bpe| bpe.dropout.is_none())
+    }
+
+    /// Whether some words have offsets that cannot be derived from ids alone.
+    pub(crate) fn lengths_vary(&self) -> bool {
+        match self {
+            Self::Bpe(bpe) => bpe.lengths_vary(),
+            Self::WordPiece(_) | Self::Unigram(_) | Self::WordLevel(_) => true,
+        }
+    }
+
+    /// Whether the model reads spaces as the marks that the pre-tokenizer would write.
+    pub(crate) fn reads_spaces(&self) -> bool {
+        self.bpe().is_some_and(|bpe| bpe.reads_spaces)
+    }
+
+    /// Whether every word becomes tokens that spell it: nothing is dropped, and no token covers a
+    /// run of unbounded length.
+    pub(crate) fn spells_words(&self) -> bool {
+        match self {
+            Self::Bpe(bpe) => bpe.alphabet.drops_nothing(),
+            Self::Unigram(model) => model.knows_all_bytes(),
+            Self::WordPiece(_) | Self::WordLevel(_) => false,
+        }
+    }
+
+    /// Whether a word is matched as a whole, so that it can have fewer tokens than a part of it.
+    pub(crate) fn matches_whole_words(&self) -> bool {
+        matches!(self, Self::WordPiece(_) | Self::WordLevel(_))
+    }
+
+    /// Whether [`Self::keeps_whole`] can hold for any token.
+    pub(crate) fn has_self_tokens(&self) -> bool {
+        match self {
+            Self::Bpe(bpe) => bpe.has_self_tokens(),
+            Self::Unigram(_) => false,
+            Self::WordPiece(_) | Self::WordLevel(_) => true,
+        }
+    }
+
+    /// Whether the short word with this key, which is spelled like a token, is known to become that
+    /// one token.
+    #[inline]
+    pub(crate) fn keeps_whole(&self, token: u32, key: Key) -> bool {
+        match self {
+            Self::Bpe(bpe) => bpe.is_self_token(token),
+            Self::WordPiece(model) => model.keeps_whole(word_key::word(&key.to_le_bytes())),
+            Self::Unigram(_) => false,
+            Self::WordLevel(_) => true,
+        }
+    }
+
+    /// Whether a token can cover text other than its own that has the same length.
+    #[inline]
+    pub(crate) fn is_stand_in(&self, id: u32) -> bool {
+        match self {
+            Self::Unigram(model) => model.is_unknown(id),
+            _ => false,
+        }
+    }
+
+    /// The text of an unknown token that covers `text`, if it differs from the vocabulary's.
+    pub(crate) fn unknown_text<'a>(&self, id: u32, text: &'a str) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Unigram(model) => model.unknown_text(id, text),
+            _ => None,
+        }
+    }
+
+    /// The character that a space at the start of a word stands for.
+    pub(crate) fn mark(&self) -> Option<char> {
+        match self {
+            Self::Unigram(model) => model.mark(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn tables(&self) -> Tables {
+        match self {
+            Self::Bpe(bpe) => Tables::Merges(Arc::clone(&bpe.merges)),
+            Self::Unigram(model) => Tables::Scores(Arc::clone(model.scores())),
+            Self::WordPiece(_) | Self::WordLevel(_) => Tables::VocabularyOnly,
+        }
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Bpe(bpe) => bpe.memory_bytes(),
+            Self::WordPiece(model) => model.memory_bytes(),
+            Self::Unigram(model) => model.memory_bytes(),
+            Self::WordLevel(model) => model.memory_bytes(),
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! A trie over the bytes of all tokens, as a double array.
+//!
+//! A node is identified by its base. Its child for a byte is in the slot `base ^ byte`, which is in
+//! the same block of 256 slots as the base. Bases are unique, so a slot with the label `byte`
+//! belongs to the one node with the base `slot ^ byte`, and comparing the label is enough to find
+//! out whether the child exists.
+
+use crate::error::LoadError;
+use crate::memory::Grow;
+use crate::memory::fallible::require_for_tables;
+
+/// The id of a node at which no token ends.
+const NO_ID: u32 = u32::MAX;
+/// The label of an unused slot.
+const FREE: u32 = 256;
+/// Slots per block: one per byte value.
+const BLOCK: usize = 256;
+/// Only this many of the newest blocks are searched for free slots.
+const OPEN_BLOCKS: usize = 16;
+
+/// A trie; see the module documentation.
+#[derive(Debug)]
+pub(crate) struct Trie {
+    slots: Vec<Slot>,
+    root: Node,
+    longest: usize,
+}
+
+/// A node of a [`Trie`]: its base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Node(u32);
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    /// The base of the node in this slot.
+    base: u32,
+    /// The token that ends here, or [`NO_ID`].
+    id: u32,
+    /// The byte of the edge to this node, or [`FREE`].
+    label: u32,
+}
+
+impl Trie {
+    /// Builds a trie of tokens and their ids, none of which may be `u32::MAX`. Empty tokens are
+    /// left out; of equal tokens the last one counts.
+    pub(crate) fn new<'t>(tokens: impl Iterator<Item = (&'t [u8], u32)>) -> Result<Self, LoadError> {
+        /// Roughly the bytes that a token takes at most while the trie is built, apart from its text.
+        const MAX_BYTES: usize = 128;
+        require_for_tables(tokens.size_hint().1.unwrap_or(0).saturating_mul(MAX_BYTES));
+        let mut keys: Vec<Key<'_>> =
+            tokens.filter(|(token, _)| !token.is_empty()).map(|(token, id)| Key::new(token, id)).collect();
+        // The sort is stable, so the last of equal tokens stays last.
+        keys.sort_by(|a, b| a.first.cmp(&b.first).then_with(|| a.bytes.cmp(b.bytes)));
+        let mut kept: Vec<Key<'_>> = vec![];
+        kept.grow(keys.len());
+        for key in keys {
+            match kept.last_mut() {
+                Some(last) if last.bytes == key.bytes => *last = key,
+                _ => kept.push(key),
+            }
+        }
+        let longest = kept.iter().map(|key| key.bytes.len()).max().unwrap_or(0);
+        Builder::default().build(&kept, longest)
+    }
+
+    /// The root.
+    #[inline]
+    pub(crate) fn root(&self) -> Node {
+        self.root
+    }
+
+    /// Length of the longest token in bytes.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// The number of slots.
+    pub(super) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The slot of the child of a node for a byte.
+    pub(super) fn child(&self, node: Node, byte: u8) -> Option<u32> {
+        let slot = node.0 ^ u32::from(byte);
+        self.slots.get(slot as usize).filter(|found| found.label == u32::from(byte)).map(|_| slot)
+    }
+
+    /// The node in a slot.
+    pub(super) fn node(&self, slot: u32) -> Node {
+        Node(self.slots[slot as usize].base)
+    }
+
+    /// The token that ends at the node in a slot.
+    pub(super) fn id_at(&self, slot: u32) -> Option<u32> {
+        Some(self.slots[slot as usize].id).filter(|&id| id != NO_ID)
+    }
+
+    /// The child of a node for a byte, and the id of the token that ends there.
+    #[inline(always)]
+    pub(crate) fn step(&self, node: Node, byte: u8) -> Option<(Node, Option<u32>)> {
+        let slot = self.slots.get((node.0 ^ u32::from(byte)) as usize)?;
+        (slot.label == u32::from(byte)).then(|| (Node(slot.base), (slot.id != NO_ID).then_some(slot.id)))
+    }
+
+    /// The node for `bytes`, if some token starts with them.
+    pub(crate) fn descend(&self, bytes: &[u8]) -> Option<Node> {
+        bytes.iter().try_fold(self.root, |node, &byte| Some(self.step(node, byte)?.0))
+    }
+
+    /// The id of a token.
+    pub(crate) fn id(&self, token: &[u8]) -> Option<u32> {
+        let (&last, front) = token.split_last()?;
+        self.step(self.descend(front)?, last)?.1
+    }
+
+    /// The longest token along `text` from `node` on: its id, and the number of bytes of `text`
+    /// matched.
+    #[inline]
+    pub(crate) fn longest_match(&self, mut node: Node, text: &[u8]) -> Option<(u32, usize)> {
+        let mut found = None;
+        for (at, &byte) in text.iter().enumerate() {
+            let Some((next, id)) = self.step(node, byte) else { break };
+            node = next;
+            if let Some(id) = id {
+                found = Some((id, at + 1));
+            }
+        }
+        found
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot>()
+    }
+}
+
+/// A token with its first bytes as a number, which sorts in the same order.
+#[derive(Clone, Copy)]
+struct Key<'t> {
+    first: u64,
+    bytes: &'t [u8],
+    id: u32,
+}
+
+impl<'t> Key<'t> {
+    fn new(bytes: &'t [u8], id: u32) -> Self {
+        let mut first = [0; 8];
+        let len = bytes.len().min(8);
+        first[..len].copy_from_slice(&bytes[..len]);
+        Self { first: u64::from_be_bytes(first), bytes, id }
+    }
+}
+
+#[derive(Default)]
+struct Builder {
+    slots: Vec<Slot>,
+    /// Per block: the slots in use, and the bases in use.
+    blocks: Vec<Block>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Block {
+    used: [u64; 4],
+    bases: [u64; 4],
+}
+
+impl Block {
+    fn has(bits: &[u64; 4], place: usize) -> bool {
+        bits[place / 64] >> (place % 64) & 1 != 0
+    }
+
+    fn set(bits: &mut [u64; 4], place: usize) {
+        bits[place / 64] |= 1 << (place % 64);
+    }
+
+    /// A free base in the block whose slots for all labels are free.
+    fn base_for(&self, labels: &[u8]) -> Option<usize> {
+        let first = usize::from(*labels.first()?);
+        for (word, used) in self.used.iter().enumerate() {
+            let mut free = !used;
+            while free != 0 {
+                let base = (word * 64 + free.trailing_zeros() as usize) ^ first;
+                if !Self::has(&self.bases, base)
+                    && labels.iter().all(|&label| !Self::has(&self.used, base ^ usize::from(label)))
+                {
+                    return Some(base);
+                }
+                free &= free - 1;
+            }
+        }
+        None
+    }
+}
+
+/// A node that is not built yet: the keys that share its text as a prefix.
+struct Pending {
+    /// The slot of the node; `None` for the root.
+    slot: Option<usize>,
+    keys: std::ops::Range<usize>,
+    depth: usize,
+}
+
+impl Builder {
+    fn build(mut self, keys: &[Key<'_>], longest: usize) -> Result<Trie, LoadError> {
+        self.add_block();
+        let mut root = Node(0);
+        let mut pending = vec![Pending { slot: None, keys: 0..keys.len(), depth: 0 }];
+        let mut children: Vec<(u8, std::ops::Range<usize>)> = vec![];
+        let mut labels: Vec<u8> = vec![];
+        while let Some(Pending { slot, keys: range, depth }) = pending.pop() {
+            let mut at = range.start;
+            // Keys are sorted, so a token that ends here comes first.
+            if let Some(slot) = slot
+                && keys[at].bytes.len() == depth
+            {
+                self.slots[slot].id = keys[at].id;
+                at += 1;
+            }
+            children.clear();
+            while at < range.end {
+                let label = keys[at].bytes[depth];
+                let end = at + keys[at..range.end].partition_point(|key| key.bytes[depth] == label);
+                children.push((label, at..end));
+                at = end;
+            }
+            labels.clear();
+            labels.extend(children.iter().map(|(label, _)| *label));
+            let base = self.place(&labels)?;
+            match slot {
+                Some(slot) => self.slots[slot].base = base,
+                None => root = Node(base),
+            }
+            // Pushed in reverse, so that the first child is built first.
+            for (label, keys) in children.drain(..).rev() {
+                let slot = (base ^ u32::from(label)) as usize;
+                self.slots[slot].label = u32::from(label);
+                pending.push(Pending { slot: Some(slot), keys, depth: depth + 1 });
+            }
+        }
+        self.slots.shrink_to_fit();
+        Ok(Trie { slots: self.slots, root, longest })
+    }
+
+    fn add_block(&mut self) {
+        self.blocks.push(Block::default());
+        self.slots.resize(self.blocks.len() * BLOCK, Slot { base: 0, id: NO_ID, label: FREE });
+    }
+
+    /// Allocates a base and the slots for the given labels. Nodes without children share [`LEAF`].
+    fn place(&mut self, labels: &[u8]) -> Result<u32, LoadError> {
+        if labels.is_empty() {
+            return Ok(LEAF);
+        }
+        let newest = self.blocks.len();
+        let found = (newest.saturating_sub(OPEN_BLOCKS)..newest)
+            .find_map(|block| Some((block, self.blocks[block].base_for(labels)?)));
+        let (block, base) = match found {
+            Some(found) => found,
+            None => {
+                if self.slots.len() >= LARGEST {
+                    return Err(LoadError::TooLarge {
+                        what: "the text of all tokens",
+                        size: self.slots.len() as u64,
+                        limit: LARGEST as u64,
+                    });
+                }
+                self.add_block();
+                (newest, self.blocks[newest].base_for(labels).expect("an empty block has room for any labels"))
+            }
+        };
+        let taken = &mut self.blocks[block];
+        Block::set(&mut taken.bases, base);
+        labels.iter().for_each(|&label| Block::set(&mut taken.used, base ^ usize::from(label)));
+        Ok((block * BLOCK + base) as u32)
+    }
+}
+
+/// The base of all nodes without children; it is beyond all slots.
+const LEAF: u32 = u32::MAX - 255;
+/// Upper bound on the number of slots, so that no base collides with [`LEAF`].
+const LARGEST: usize = 1 << 31;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn it_finds_what_a_map_has_and_nothing_else(
+            tokens in prop::collection::vec("[ab\0é]{0,6}|\\PC{0,3}", 0..60),
+            texts in prop::collection::vec("[ab\0é]{0,9}|\\PC{0,4}", 0..20),
+        ) {
+            let by_token: BTreeMap<&[u8], u32> = tokens.iter().map(|token| token.as_bytes()).zip(0..).collect();
+            let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(0..)).expect("there is room");
+            for text in tokens.iter().chain(&texts).map(|text| text.as_bytes()) {
+                prop_assert_eq!(trie.id(text), by_token.get(text).copied().filter(|_| !text.is_empty()));
+                let longest = (1..=text.len()).rev().find_map(|len| Some((*by_token.get(&text[..len])?, len)));
+                prop_assert_eq!(trie.longest_match(trie.root(), text), longest);
+                let is_start = by_token.keys().any(|token| !token.is_empty() && token.starts_with(text));
+                prop_assert_eq!(trie.descend(text).is_some(), is_start || text.is_empty());
+            }
+            prop_assert_eq!(trie.longest(), tokens.iter().map(String::len).max().unwrap_or(0));
+        }
+    }
+
+    #[test]
+    fn long_tokens_and_all_bytes_have_their_places() {
+        let all: Vec<Vec<u8>> = (0..=255u8).flat_map(|byte| [vec![byte], vec![byte, 255 - byte, byte]]).collect();
+        let long = vec![b'x'; 100_000];
+        let tokens = || all.iter().chain([&long]).map(Vec::as_slice).zip(0..);
+        let trie = Trie::new(tokens()).expect("there is room");
+        for (token, id) in tokens() {
+            assert_eq!(trie.id(token), Some(id));
+        }
+        assert_eq!(trie.id(&long[1..]), None);
+        assert!(Trie::new(std::iter::empty()).expect("there is room").longest_match(Node(0), b"a").is_none());
+    }
+}

@@ -1,0 +1,493 @@
+//! Unigram: the segmentation of a word into pieces with the greatest sum of scores.
+//!
+//! Sums are computed in the order of the reference (`encode_optimized`), so that rounding and ties
+//! agree: start positions from left to right, shorter pieces first, and a later candidate must be
+//! strictly better to win. A character that is not a piece can be the unknown token, whose score is
+//! ten less than the lowest score. Adjacent unknown tokens are fused; the fused text is looked up
+//! as a piece again, or written as byte tokens.
+//!
+//! If a segmenter writes the words, a space at the start of a word stands for the mark (`▁`) that
+//! Metaspace would write. It takes one byte instead of three and covers one byte of the text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::automaton::{Automaton, LONG, State};
+use super::trie::{Node, Trie};
+use crate::bpe::Symbol;
+use crate::definition::UnigramSettings;
+use crate::error::{EncodeError, LoadError};
+use crate::memory::Grow;
+use crate::memory::fallible::{append_copies, concat, push};
+use crate::vocab::Vocab;
+
+/// Difference between the lowest score and the score of an unknown character.
+const UNKNOWN_PENALTY: f64 = 10.0;
+
+/// The Unigram model of one tokenizer.
+#[derive(Debug)]
+pub(crate) struct Unigram {
+    trie: Trie,
+    /// Score per id.
+    scores: Arc<[f64]>,
+    unknown_score: f64,
+    unk_id: Option<u32>,
+    /// With `byte_fallback`: the token of each byte, if there is one.
+    bytes: Option<Box<[Option<u32>; 256]>>,
+    mark: Option<Mark>,
+    /// Set if some piece is so long that searching from each position would be too slow.
+    long: Option<Automaton>,
+}
+
+/// The character that a space at the start of a word stands for.
+#[derive(Debug)]
+struct Mark {
+    character: char,
+    /// The trie node of the mark, and the piece that is only the mark.
+    place: Option<(Node, Option<u32>)>,
+}
+
+/// Buffers, reused from word to word.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// Per position from the last flush on: the best path that ends there.
+    ways: Vec<Way>,
+    /// The pieces of the best path in reverse order: end position and id.
+    pieces: Vec<(usize, u32)>,
+}
+
+/// The best path of pieces that ends at a position.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    score: f64,
+    /// Start of its last piece; [`NOWHERE`] while no piece ends here.
+    start: u32,
+    /// Id of its last piece.
+    id: u32,
+}
+
+const NOWHERE: u32 = u32::MAX;
+const UNREACHED: Way = Way { score: 0.0, start: NOWHERE, id: 0 };
+
+/// After this many bytes the best path is written out at the next position that no piece crosses,
+/// so that buffers stay small.
+const FLUSH: usize = if cfg!(test) { 8 } else { 4096 };
+
+impl Scratch {
+    pub(crate) fn trim(&mut self) {
+        const KEEP: usize = 1 << 16;
+        if self.ways.capacity() > KEEP || self.pieces.capacity() > KEEP {
+            *self = Self::default();
+        }
+    }
+}
+
+impl Unigram {
+    /// Builds the model. `mark` is the character that a space at the start of a word stands for.
+    pub(crate) fn new(
+        settings: &UnigramSettings,
+        vocab: &Vocab,
+        scores: Arc<[f64]>,
+        mark: Option<char>,
+    ) -> Result<Self, LoadError> {
+        Self::with_limit(settings, vocab, scores, mark, LONG)
+    }
+
+    /// As [`Self::new`]; uses the automaton if some piece has more than `limit` bytes.
+    fn with_limit(
+        settings: &UnigramSettings,
+        vocab: &Vocab,
+        scores: Arc<[f64]>,
+        mark: Option<char>,
+        limit: usize,
+    ) -> Result<Self, LoadError> {
+        let least =
+            scores.iter().copied().fold(f64::INFINITY, |least, score| if score < least { score } else { least });
+        let byte_token = |byte: usize| vocab.id(format!("<0x{byte:02X}>").as_bytes());
+        let trie = Trie::new(vocab.iter())?;
+        let mark = mark.map(|character| {
+            let mut buffer = [0; 4];
+            let text = character.encode_utf8(&mut buffer).as_bytes();
+            Mark { character, place: trie.descend(text).map(|node| (node, trie.id(text))) }
+        });
+        let tokens = vocab.iter().map(|(token, _)| token);
+        Ok(Self {
+            mark,
+            long: (trie.longest() > limit).then(|| Automaton::new(&trie, tokens)),
+            trie,
+            scores,
+            unknown_score: least - UNKNOWN_PENALTY,
+            unk_id: settings.unk_id,
+            bytes: settings.byte_fallback.then(|| Box::new(std::array::from_fn(byte_token))),
+        })
+    }
+
+    /// Appends the tokens of a word.
+    pub(crate) fn tokenize(
+        &self,
+        word: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<Symbol>,
+    ) -> Result<(), EncodeError> {
+        if let Some(automaton) = &self.long {
+            return self.tokenize_long(automaton, word, scratch, out);
+        }
+        let Scratch { ways, pieces } = scratch;
+        let mut unknown = None;
+        // `ways` starts at `base`, and no piece crosses `base`.
+        let (mut base, mut reach) = (0, 0);
+        ways.clear();
+        ways.push(Way { start: 0, ..UNREACHED });
+        if word.len() < FLUSH {
+            append_copies(ways, UNREACHED, word.len());
+        }
+        let mut start = 0;
+        while start < word.len() {
+            if start == reach && start - base >= FLUSH {
+                self.write(word, base..start, ways, pieces, &mut unknown, out);
+                let way = ways[start - base];
+                ways.clear();
+                ways.push(way);
+                base = start;
+            }
+            reach = reach.max(self.extend(word, start, base, ways)?);
+            start += character_len(word[start]);
+        }
+        self.write(word, base..word.len(), ways, pieces, &mut unknown, out);
+        if let Some(run) = unknown {
+            self.write_unknown(word, run, out);
+        }
+        Ok(())
+    }
+
+    /// As [`Self::tokenize`], but by end positions. For each end, candidates come in order of their
+    /// start, as in the reference.
+    fn tokenize_long(
+        &self,
+        automaton: &Automaton,
+        word: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<Symbol>,
+    ) -> Result<(), EncodeError> {
+        let Scratch { ways, pieces } = scratch;
+        let spelled = self.spelled(word);
+        let first = out.len();
+        ways.clear();
+        append_copies(ways, UNREACHED, spelled.len() + 1);
+        let (mut state, mut character) = (State::START, 0);
+        for (at, &byte) in spelled.iter().enumerate() {
+            state = automaton.step(&self.trie, state, byte);
+            let end = at + 1;
+            let mut is_piece = false;
+            let mut best = UNREACHED;
+            for (id, len) in automaton.tokens(&self.trie, state) {
+                let start = end - len;
+                is_piece |= start == character;
+                let score = self.scores[id as usize] + ways[start].score;
+                if best.start == NOWHERE || score > best.score {
+                    best = Way { score, start: start as u32, id };
+                }
+            }
+            if end == character + character_len(spelled[character]) {
+                let score = self.unknown_score + ways[character].score;
+                if !is_piece && (best.start == NOWHERE || score > best.score) {
+                    let id = self.unk_id.ok_or(EncodeError::UnknownTokenUnset)?;
+                    best = Way { score, start: character as u32, id };
+                }
+                character = end;
+            }
+            ways[end] = best;
+        }
+        let mut unknown = None;
+        self.write(&spelled, 0..spelled.len(), ways, pieces, &mut unknown, out);
+        if let Some(run) = unknown {
+            self.write_unknown(&spelled, run, out);
+        }
+        if let Some(symbol) = out.get_mut(first) {
+            // The mark is shorter in the word than in `spelled`.
+            symbol.len -= (spelled.len() - word.len()) as u32;
+        }
+        Ok(())
+    }
+
+    /// Tries all pieces that start at a reachable position. Returns the furthest end of a piece.
+    #[inline]
+    fn extend(&self, word: &[u8], start: usize, base: usize, ways: &mut Vec<Way>) -> Result<usize, EncodeError> {
+        let so_far = ways[start - base].score;
+        let length = character_len(word[start]);
+        let (mut node, mut end, mut is_piece) = (Some(self.trie.root()), start, false);
+        let mut furthest = start + length;
+        let mut offer = |end: usize, score: f64, id: Option<u32>| {
+            let place = end - base;
+            if ways.len() <= place {
+                append_copies(ways, UNREACHED, place + 1 - ways.len());
+            }
+            let way = &mut ways[place];
+            let score = score + so_far;
+            if way.start == NOWHERE || score > way.score {
+                *way = Way { score, start: (start - base) as u32, id: id.ok_or(EncodeError::UnknownTokenUnset)? };
+            }
+            Ok::<_, EncodeError>(())
+        };
+        if start == 0
+            && let Some(mark) = self.mark_of(word)
+        {
+            end = 1;
+            node = mark.place.map(|place| place.0);
+            if let Some(id) = mark.place.and_then(|place| place.1) {
+                offer(end, self.scores[id as usize], Some(id))?;
+                is_piece = true;
+            }
+        }
+        while let (Some(here), Some(&byte)) = (node, word.get(end)) {
+            let Some((next, id)) = self.trie.step(here, byte) else { break };
+            node = Some(next);
+            end += 1;
+            if let Some(id) = id {
+                offer(end, self.scores[id as usize], Some(id))?;
+                is_piece |= end - start == length;
+                furthest = furthest.max(end);
+            }
+        }
+        if !is_piece {
+            offer(start + length, self.unknown_score, self.unk_id)?;
+        }
+        Ok(furthest)
+    }
+
+    /// Appends the tokens of the best path through a part of the word. A run of unknown characters
+    /// at its end stays in `unknown`.
+    fn write(
+        &self,
+        word: &[u8],
+        part: Range<usize>,
+        ways: &[Way],
+        pieces: &mut Vec<(usize, u32)>,
+        unknown: &mut Option<Range<usize>>,
+        out: &mut Vec<Symbol>,
+    ) {
+        pieces.clear();
+        let mut end = part.len();
+        while end > 0 {
+            let way = ways[end];
+            push(pieces, (part.start + end, way.id));
+            end = way.start as usize;
+        }
+        let mut start = part.start;
+        for &(end, id) in pieces.iter().rev() {
+            if Some(id) == self.unk_id {
+                unknown.get_or_insert(start..start).end = end;
+            } else {
+                if let Some(run) = unknown.take() {
+                    self.write_unknown(word, run, out);
+                }
+                push(out, Symbol { id, len: (end - start) as u32 });
+            }
+            start = end;
+        }
+    }
+
+    /// Appends the tokens for a run of unknown characters: the piece with this spelling, the tokens
+    /// of its bytes, or the unknown token.
+    fn write_unknown(&self, word: &[u8], run: Range<usize>, out: &mut Vec<Symbol>) {
+        let len = run.len() as u32;
+        let text = if run.start == 0 { self.spelled(&word[run]) } else { Cow::Borrowed(&word[run]) };
+        let text = &*text;
+        if let Some(id) = self.trie.id(text) {
+            push(out, Symbol { id, len });
+        } else if let Some(ids) = self.byte_tokens(text) {
+            // Each byte token covers the whole run, as in the reference.
+            let lens = std::iter::once(len).chain(std::iter::repeat(Symbol::SAME));
+            out.grow(text.len());
+            out.extend(ids.zip(lens).map(|(id, len)| Symbol { id, len }));
+        } else {
+            push(
+                out,
+                Symbol { id: self.unk_id.expect("there are unknown characters only with an unknown token"), len },
+            );
+        }
+    }
+
+    /// The mark at the start of a word, if there is one.
+    #[inline]
+    fn mark_of(&self, word: &[u8]) -> Option<&Mark> {
+        self.mark.as_ref().filter(|_| word.first() == Some(&b' '))
+    }
+
+    /// The text with the mark as the vocabulary spells it.
+    fn spelled<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        match self.mark_of(text) {
+            None => Cow::Borrowed(text),
+            Some(mark) => Cow::Owned(concat(&[mark.character.encode_utf8(&mut [0; 4]).as_bytes(), &text[1..]])),
+        }
+    }
+
+    pub(crate) fn mark(&self) -> Option<char> {
+        self.mark.as_ref().map(|mark| mark.character)
+    }
+
+    /// The byte tokens of a text, if every byte has one.
+    fn byte_tokens<'a>(&'a self, text: &'a [u8]) -> Option<impl Iterator<Item = u32> + use<'a>> {
+        let bytes = self.bytes.as_ref()?;
+        let id = |byte: &u8| bytes[usize::from(*byte)];
+        text.iter().all(|byte| id(byte).is_some()).then(|| text.iter().filter_map(id))
+    }
+
+    /// The text of an unknown token that covers `text`; `None` for other tokens.
+    pub(crate) fn unknown_text<'a>(&self, id: u32, text: &'a str) -> Option<Cow<'a, str>> {
+        let spelled = self.spelled(text.as_bytes());
+        let is_unknown = self.unk_id == Some(id) && self.trie.id(&spelled).is_none();
+        (is_unknown && self.byte_tokens(&spelled).is_none()).then(|| match spelled {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(spelled) => Cow::Owned(String::from_utf8_lossy(&spelled).into_owned()),
+        })
+    }
+
+    /// Whether this is the unknown token, which can cover any text.
+    pub(crate) fn is_unknown(&self, id: u32) -> bool {
+        self.unk_id == Some(id)
+    }
+
+    /// Whether every byte has a token, so that tokens cover a bounded length of text.
+    pub(crate) fn knows_all_bytes(&self) -> bool {
+        self.bytes.as_ref().is_some_and(|bytes| bytes.iter().all(Option::is_some))
+    }
+
+    pub(crate) fn scores(&self) -> &Arc<[f64]> {
+        &self.scores
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let bytes = self.bytes.as_ref().map_or(0, |bytes| size_of_val(&**bytes));
+        let long = self.long.as_ref().map_or(0, Automaton::memory_bytes);
+        self.trie.memory_bytes() + size_of_val(&*self.scores) + bytes + long
+    }
+}
+
+/// Length in bytes of the character that starts with this byte.
+#[inline]
+fn character_len(first: u8) -> usize {
+    match first {
+        0..0x80 => 1,
+        0x80..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        _ => 4,
+    }
+}
+
+/// Reference implementation for tests: as `encode_optimized`, with every piece looked up in the
+/// vocabulary.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn naive(
+    settings: &UnigramSettings,
+    vocab: &Vocab,
+    scores: &[f64],
+    word: &str,
+) -> Result<Vec<Symbol>, EncodeError> {
+    let unknown_score = scores.iter().copied().fold(f64::INFINITY, f64::min) - UNKNOWN_PENALTY;
+    let mut ways: Vec<Option<(f64, usize, u32)>> = vec![None; word.len() + 1];
+    for (start, character) in word.char_indices() {
+        let so_far = ways[start].map_or(0.0, |way| way.0);
+        let single = start + character.len_utf8();
+        let ends = (start + 1..=word.len()).filter(|&end| word.is_char_boundary(end));
+        let pieces = ends.filter_map(|end| {
+            let id = vocab.id(&word.as_bytes()[start..end])?;
+            Some((end, scores[id as usize], Some(id)))
+        });
+        let mut pieces: Vec<_> = pieces.collect();
+        if pieces.iter().all(|piece| piece.0 != single) {
+            pieces.push((single, unknown_score, settings.unk_id));
+        }
+        for (end, score, id) in pieces {
+            let score = score + so_far;
+            if ways[end].is_none_or(|way| score > way.0) {
+                ways[end] = Some((score, start, id.ok_or(EncodeError::UnknownTokenUnset)?));
+            }
+        }
+    }
+    let (mut strings, mut run, mut end) = (vec![], String::new(), word.len());
+    while end > 0 {
+        let (_, start, id) = ways[end].expect("every character is a piece or unknown");
+        if Some(id) == settings.unk_id {
+            run.insert_str(0, &word[start..end]);
+        } else {
+            strings.extend((!run.is_empty()).then(|| std::mem::take(&mut run)));
+            strings.push(word[start..end].to_owned());
+        }
+        end = start;
+    }
+    strings.extend((!run.is_empty()).then_some(run));
+    strings.reverse();
+    let mut out = vec![];
+    for string in strings {
+        let len = string.len() as u32;
+        let byte_tokens = || string.bytes().map(|byte| vocab.id(format!("<0x{byte:02X}>").as_bytes())).collect();
+        if let Some(id) = vocab.id(string.as_bytes()) {
+            out.push(Symbol { id, len });
+        } else if let Some(ids) = Some(byte_tokens).filter(|_| settings.byte_fallback).and_then(|ids| ids()) {
+            let ids: Vec<u32> = ids;
+            out.extend(
+                ids.iter().enumerate().map(|(at, &id)| Symbol { id, len: if at == 0 { len } else { Symbol::SAME } }),
+            );
+        } else {
+            out.push(Symbol { id: settings.unk_id.ok_or(EncodeError::UnknownTokenUnset)?, len });
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(600))]
+        #[test]
+        fn words_are_cut_as_by_definition(
+            // Few distinct scores produce ties; fractional ones produce rounding.
+            pieces in prop::collection::vec(("[abé▁]{0,5}|<0x(61|62|C3|A9|78)>", prop_oneof![
+                4 => (-3i32..3).prop_map(f64::from), 2 => (-30i32..30).prop_map(|score| f64::from(score) / 10.0), 1 => -1e15..1e15,
+            ]), 1..30),
+            unk_id in prop::option::weighted(0.9, any::<prop::sample::Index>()),
+            byte_fallback in any::<bool>(),
+            words in prop::collection::vec("[abé▁x]{0,40}", 1..20),
+        ) {
+            let mut builder = Vocab::builder(pieces.len(), 0);
+            for ((piece, _), id) in pieces.iter().zip(0..) {
+                builder.push(piece.as_bytes(), id).expect("there is room");
+            }
+            let vocab = builder.finish_list().expect("there is room");
+            let scores: Arc<[f64]> = pieces.iter().map(|piece| piece.1).collect();
+            let unk_id = unk_id.map(|index| index.index(pieces.len()) as u32);
+            let settings = UnigramSettings { unk_id, byte_fallback };
+            let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), None).expect("there is room");
+            let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), None, 0).expect("there is room");
+            let marked = [LONG, 0].map(|limit| {
+                Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), Some('▁'), limit).expect("there is room")
+            });
+            let mut scratch = Scratch::default();
+            for word in &words {
+                let mut out: Vec<Symbol> = vec![];
+                let fast = model.tokenize(word.as_bytes(), &mut scratch, &mut out).map(|()| out);
+                let slow = naive(&settings, &vocab, &scores, word);
+                prop_assert_eq!(&fast, &slow, "{:?}", word);
+                let mut tokens = |model: &Unigram, word: &str| {
+                    let mut out: Vec<Symbol> = vec![];
+                    model.tokenize(word.as_bytes(), &mut scratch, &mut out).map(|()| out)
+                };
+                prop_assert_eq!(&tokens(&by_automaton, word), &slow, "{:?}", word);
+                // A space in place of the mark, which is two bytes shorter.
+                let slow = naive(&settings, &vocab, &scores, &format!("▁{word}")).map(|mut symbols| {
+                    symbols[0].len -= 2;
+                    symbols
+                });
+                for model in &marked {
+                    prop_assert_eq!(&tokens(model, &format!(" {word}")), &slow, "{:?}", word);
+                    prop_assert_eq!(tokens(model, word), naive(&settings, &vocab, &scores, word));
+                }
+            }
+        }
+    }
+}

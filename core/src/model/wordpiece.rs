@@ -1,0 +1,228 @@
+//! WordPiece: greedy longest match. A word is split into the longest tokens from its start on;
+//! tokens that continue a word are spelled with a prefix. A word that cannot be split completely,
+//! or that has too many characters, becomes one unknown token.
+
+use super::automaton::{Automaton, LONG, State};
+use super::trie::{Node, Trie};
+use crate::bpe::Symbol;
+use crate::definition::WordPieceSettings;
+use crate::error::{EncodeError, LoadError};
+use crate::memory::fallible::{append_copies, push};
+use crate::vocab::Vocab;
+
+/// The WordPiece model. An unknown word is an error if the vocabulary lacks the unknown token.
+#[derive(Debug)]
+pub(crate) struct WordPiece {
+    trie: Trie,
+    /// The trie node of the prefix; `None` if no token starts with it.
+    continuing: Option<Node>,
+    /// Set if some token is so long that searching from each position would be too slow.
+    long: Option<LongTokens>,
+    prefix: Box<[u8]>,
+    unk_token: String,
+    unk_id: Option<u32>,
+    /// In code points.
+    max_input_chars_per_word: usize,
+}
+
+/// The continuing tokens without their prefix and with their bytes reversed. Running the automaton
+/// backwards over a word finds the longest token that starts at each position.
+#[derive(Debug)]
+struct LongTokens {
+    reversed: Trie,
+    automaton: Automaton,
+}
+
+impl LongTokens {
+    fn new(vocab: &Vocab, prefix: &[u8]) -> Result<Self, LoadError> {
+        let rest = |(token, id): (&[u8], u32)| {
+            let rest = token.strip_prefix(prefix).filter(|rest| !rest.is_empty())?;
+            Some((rest.iter().rev().copied().collect::<Vec<u8>>(), id))
+        };
+        let tokens: Vec<(Vec<u8>, u32)> = vocab.iter().filter_map(rest).collect();
+        let reversed = Trie::new(tokens.iter().map(|(token, id)| (&token[..], *id)))?;
+        let automaton = Automaton::new(&reversed, tokens.iter().map(|(token, _)| &token[..]));
+        Ok(Self { reversed, automaton })
+    }
+
+    /// Per position of a word: id and length of the longest continuing token that starts there; the
+    /// length is 0 if there is none.
+    fn longest(&self, word: &[u8]) -> Vec<(u32, u32)> {
+        let (mut state, mut found) = (State::START, vec![]);
+        append_copies(&mut found, (0, 0), word.len());
+        for (at, &byte) in word.iter().enumerate().rev() {
+            state = self.automaton.step(&self.reversed, state, byte);
+            if let Some((id, len)) = self.automaton.tokens(&self.reversed, state).next() {
+                found[at] = (id, len as u32);
+            }
+        }
+        found
+    }
+}
+
+impl WordPiece {
+    pub(crate) fn new(settings: &WordPieceSettings, vocab: &Vocab) -> Result<Self, LoadError> {
+        Self::with_limit(settings, vocab, LONG)
+    }
+
+    /// As [`Self::new`]; uses the automaton if some token has more than `limit` bytes.
+    fn with_limit(settings: &WordPieceSettings, vocab: &Vocab, limit: usize) -> Result<Self, LoadError> {
+        let trie = Trie::new(vocab.iter())?;
+        let prefix = settings.continuing_subword_prefix.as_bytes();
+        let long = (trie.longest() > limit).then(|| LongTokens::new(vocab, prefix)).transpose()?;
+        Ok(Self {
+            long,
+            continuing: trie.descend(prefix),
+            prefix: prefix.into(),
+            trie,
+            unk_token: settings.unk_token.clone(),
+            unk_id: vocab.id(settings.unk_token.as_bytes()),
+            max_input_chars_per_word: settings.max_input_chars_per_word,
+        })
+    }
+
+    /// Appends the tokens of a word.
+    pub(crate) fn tokenize(&self, word: &[u8], out: &mut Vec<Symbol>) -> Result<(), EncodeError> {
+        let before = out.len();
+        if self.is_too_long(word) || !self.cut(word, out) {
+            out.truncate(before);
+            push(out, Symbol { id: self.unknown()?, len: word.len() as u32 });
+        }
+        Ok(())
+    }
+
+    /// Whether a word with the spelling of a token becomes that token with the token's usual
+    /// length. A token that starts with the prefix is usually shorter, within a word.
+    pub(crate) fn keeps_whole(&self, token: &[u8]) -> bool {
+        let is_continuing = !self.prefix.is_empty() && token.starts_with(&self.prefix);
+        !token.is_empty() && !is_continuing && !self.is_too_long(token)
+    }
+
+    fn is_too_long(&self, word: &[u8]) -> bool {
+        word.len() > self.max_input_chars_per_word && characters(word) > self.max_input_chars_per_word
+    }
+
+    /// Appends the longest tokens from the start on; returns false if none matches at some
+    /// position.
+    fn cut(&self, word: &[u8], out: &mut Vec<Symbol>) -> bool {
+        if let Some(long) = &self.long {
+            return self.cut_long(word, &long.longest(word), out);
+        }
+        let (mut rest, mut node) = (word, Some(self.trie.root()));
+        while !rest.is_empty() {
+            let Some((id, len)) = node.and_then(|node| self.trie.longest_match(node, rest)) else { return false };
+            push(out, Symbol { id, len: len as u32 });
+            rest = &rest[len..];
+            node = self.continuing;
+        }
+        true
+    }
+
+    /// The same, with the longest continuing token per position given.
+    fn cut_long(&self, word: &[u8], longest: &[(u32, u32)], out: &mut Vec<Symbol>) -> bool {
+        let (mut at, mut found) = (0, self.trie.longest_match(self.trie.root(), word));
+        while at < word.len() {
+            let Some((id, len)) = found.filter(|&(_, len)| len > 0) else { return false };
+            push(out, Symbol { id, len: len as u32 });
+            at += len;
+            found = longest.get(at).map(|&(id, len)| (id, len as usize));
+        }
+        true
+    }
+
+    fn unknown(&self) -> Result<u32, EncodeError> {
+        self.unk_id.ok_or_else(|| EncodeError::UnknownTokenMissing { token: self.unk_token.clone() })
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let long = self.long.as_ref();
+        self.trie.memory_bytes() + long.map_or(0, |long| long.reversed.memory_bytes() + long.automaton.memory_bytes())
+    }
+}
+
+/// The number of characters in UTF-8 text.
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+}
+
+/// Reference implementation for tests: tries every end, from the last one on.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn naive(
+    settings: &WordPieceSettings,
+    vocab: &Vocab,
+    word: &str,
+    out: &mut Vec<Symbol>,
+) -> Result<(), EncodeError> {
+    let unknown = || {
+        let token = &settings.unk_token;
+        let missing = || EncodeError::UnknownTokenMissing { token: token.clone() };
+        Ok::<_, EncodeError>(Symbol { id: vocab.id(token.as_bytes()).ok_or_else(missing)?, len: word.len() as u32 })
+    };
+    let mut symbols = vec![];
+    let mut start = 0;
+    if word.chars().count() > settings.max_input_chars_per_word {
+        push(out, unknown()?);
+        return Ok(());
+    }
+    while start < word.len() {
+        let prefix = if start > 0 { &settings.continuing_subword_prefix[..] } else { "" };
+        let ends = (start + 1..=word.len()).rev().filter(|&end| word.is_char_boundary(end));
+        let id = |end: usize| vocab.id([prefix, &word[start..end]].concat().as_bytes());
+        let Some((end, id)) = ends.into_iter().find_map(|end| Some((end, id(end)?))) else {
+            push(out, unknown()?);
+            return Ok(());
+        };
+        symbols.push(Symbol { id, len: (end - start) as u32 });
+        start = end;
+    }
+    out.extend(symbols);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn vocab(tokens: &[String]) -> Vocab {
+        let mut builder = Vocab::builder(tokens.len(), 0);
+        for (token, id) in tokens.iter().zip(0..) {
+            builder.push(token.as_bytes(), id).expect("there is room");
+        }
+        builder.finish().expect("the ids differ")
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_cut_as_by_definition(
+            tokens in prop::collection::vec("(##|#|é)?[ab#é中]{0,4}", 0..30),
+            unk_token in prop_oneof![Just("[UNK]"), Just("a"), Just("")],
+            has_unk in any::<bool>(),
+            prefix in prop_oneof![4 => Just("##"), 1 => Just(""), 1 => Just("#"), 1 => Just("é")],
+            limit in prop_oneof![4 => Just(100usize), 1 => 0usize..6],
+            words in prop::collection::vec("[ab#é中]{0,9}", 1..20),
+        ) {
+            let mut tokens = tokens;
+            tokens.extend(has_unk.then(|| unk_token.to_owned()));
+            let vocab = vocab(&tokens);
+            let settings = WordPieceSettings {
+                unk_token: unk_token.into(),
+                continuing_subword_prefix: prefix.into(),
+                max_input_chars_per_word: limit,
+            };
+            let model = WordPiece::new(&settings, &vocab).expect("there is room");
+            let by_automaton = WordPiece::with_limit(&settings, &vocab, 0).expect("there is room");
+            for word in tokens.iter().chain(&words) {
+                let (mut fast, mut long, mut slow) = (vec![], vec![], vec![]);
+                let results = (model.tokenize(word.as_bytes(), &mut fast), naive(&settings, &vocab, word, &mut slow));
+                prop_assert_eq!(&results.0, &results.1);
+                prop_assert_eq!(&fast, &slow, "{:?}", word);
+                prop_assert_eq!(by_automaton.tokenize(word.as_bytes(), &mut long), results.0);
+                prop_assert_eq!(&long, &slow, "{:?}", word);
+                if vocab.id(word.as_bytes()).is_some() && model.keeps_whole(word.as_bytes()) {
+                    prop_assert_eq!(fast.len(), 1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! BertNormalizer, or some of its steps, and BertPreTokenizer: words are separated by white space,
+//! and each punctuation character is a word.
+
+use unicode_normalization_alignments::UnicodeNormalization;
+use unicode_normalization_alignments::char::canonical_combining_class;
+
+use super::Stop;
+use super::bits::{below, decode_any};
+use super::characters::{self, Characters, Entry, Kind};
+use super::words::SegmentedWords;
+use crate::memory::fallible::append_copies;
+use crate::normalizer::{Form, Letters, Normalizer};
+use crate::pretokenizer::{Cut, Letter, PreTokenizer, Stage};
+use crate::simd::{self, BLOCK, Simd};
+use crate::span::Span;
+
+/// Replaces BertNormalizer and BertPreTokenizer.
+#[derive(Debug)]
+pub(crate) struct Bert {
+    /// The steps of the normalizer, each of which handles characters independently. NFD, if any,
+    /// comes directly before `NoNonspacingMarks`.
+    steps: Vec<Letters>,
+    /// Whether NFD is one of the steps.
+    decomposes: bool,
+    characters: Characters,
+    /// Whether capital letters become lower case.
+    lowercases: bool,
+    /// Whether tab, vertical tab and form feed separate words as the space does.
+    keeps_tabs: bool,
+}
+
+impl Bert {
+    pub(super) fn of(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Self> {
+        let [Stage::Cut(first), Stage::Cut(second)] = &pretokenizer.stages[..] else { return None };
+        if !Cut::are_bert(first, second) {
+            return None;
+        }
+        let mut made = Self {
+            steps: vec![],
+            decomposes: false,
+            characters: Characters::new(),
+            lowercases: false,
+            keeps_tabs: false,
+        };
+        made.take(normalizer)?;
+        if made.decomposes && !made.steps.contains(&Letters::NoNonspacingMarks) {
+            return None;
+        }
+        // The masks assume these entries.
+        let is = |byte: u8, kind: Kind, written: u8| {
+            *made.entry(u32::from(byte)) == characters::entry(kind, char::from(written).encode_utf8(&mut [0; 4]))
+        };
+        let lowercases = !is(b'A', Kind::Word, b'A');
+        let lower = |byte: u8| if lowercases { byte.to_ascii_lowercase() } else { byte };
+        let space = characters::entry(Kind::Space, "");
+        let is_space = |byte: u8| *made.entry(u32::from(byte)) == space;
+        let as_expected = (0..128u8).all(|byte| match byte {
+            b' ' | b'\n' | b'\r' => is_space(byte),
+            _ if byte.is_ascii_alphanumeric() => is(byte, Kind::Word, lower(byte)),
+            _ if byte.is_ascii_punctuation() => is(byte, Kind::Alone, byte),
+            _ => true,
+        });
+        let keeps_tabs = [b'\t', 0x0B, 0x0C].into_iter().all(is_space);
+        as_expected.then_some(Self { lowercases, keeps_tabs, ..made })
+    }
+
+    /// Adds the steps of a normalizer; `None` if some step does not handle characters
+    /// independently.
+    fn take(&mut self, normalizer: Option<&Normalizer>) -> Option<()> {
+        match normalizer {
+            None => {}
+            Some(Normalizer::Sequence(all)) => all.iter().try_for_each(|one| self.take(Some(one)))?,
+            // Removes the marks that NFD may reorder, except those that `entry_of` detects.
+            Some(&Normalizer::Letters(letters @ Letters::NoNonspacingMarks)) => self.steps.push(letters),
+            Some(&Normalizer::Letters(_)) if self.decomposes && !self.steps.contains(&Letters::NoNonspacingMarks) => {
+                return None;
+            }
+            Some(&Normalizer::Letters(
+                letters @ (Letters::Clean | Letters::SpacesAroundIdeographs | Letters::Lowercase),
+            )) => self.steps.push(letters),
+            Some(Normalizer::Form(form)) if *form == Form::Nfd && !self.decomposes => {
+                if self.steps.contains(&Letters::Lowercase) || self.steps.contains(&Letters::NoNonspacingMarks) {
+                    return None;
+                }
+                self.decomposes = true;
+            }
+            Some(_) => return None,
+        }
+        Some(())
+    }
+
+    #[inline(always)]
+    fn entry(&self, code: u32) -> &Entry {
+        self.characters.get(code, |character| self.entry_of(character))
+    }
+
+    /// Computes the entry of a character by applying the steps.
+    fn entry_of(&self, character: char) -> Entry {
+        let mut written = character.to_string();
+        let mut is_decomposed = !self.decomposes;
+        for step in &self.steps {
+            if !is_decomposed && *step == Letters::NoNonspacingMarks {
+                is_decomposed = true;
+                written = written.nfd().map(|(character, _)| character).collect();
+            }
+            written = step.written(&written);
+        }
+        // A remaining mark may be reordered with a mark of a neighbouring character.
+        if self.decomposes && written.chars().any(|character| canonical_combining_class(character) != 0) {
+            return characters::entry(Kind::General, "");
+        }
+        let bare = written.trim_matches(|character| Letter::Space.contains(character));
+        let spaces = |text: &str| !text.is_empty();
+        let (before, behind) = written.split_once(bare).unwrap_or_default();
+        let is_word = |character: char| !Letter::Space.contains(character) && !Letter::Punctuation.contains(character);
+        let mut characters = bare.chars();
+        let single = characters.next().filter(|_| characters.next().is_none());
+        match (written.is_empty(), bare.is_empty()) {
+            (true, _) => characters::entry(Kind::Nothing, ""),
+            (_, true) => characters::entry(Kind::Space, ""),
+            _ if single.is_some_and(|character| Letter::Punctuation.contains(character)) => {
+                characters::entry(Kind::Alone, bare)
+            }
+            _ if !bare.chars().all(is_word) || spaces(before) != spaces(behind) => characters::entry(Kind::General, ""),
+            _ if spaces(before) => characters::entry(Kind::Alone, bare),
+            _ => characters::entry(Kind::Word, bare),
+        }
+    }
+
+    #[inline]
+    pub(super) fn fill(&self, text: &str, at: usize, tracked: bool, words: &mut SegmentedWords) -> Stop {
+        simd::dispatch(
+            #[inline(always)]
+            || self.fill_with(Simd::best(), text, at, tracked, words),
+        )
+    }
+
+    #[inline(always)]
+    pub(super) fn fill_with(
+        &self,
+        simd: Simd,
+        text: &str,
+        mut at: usize,
+        tracked: bool,
+        words: &mut SegmentedWords,
+    ) -> Stop {
+        words.clear(tracked);
+        let bytes = text.as_bytes();
+        // Whether the last word may continue, and where it starts in the text.
+        let (mut is_open, mut word_at) = (false, at);
+        let mut general = None;
+        // Start of a run of removed characters directly before this position.
+        let mut nothing: Option<usize> = None;
+        while at < bytes.len() && words.has_room() {
+            words.reserve();
+            let rest = &bytes[at..];
+            let mut padded = [b' '; BLOCK];
+            let block: &[u8; BLOCK] = match rest.first_chunk() {
+                Some(block) => block,
+                None => {
+                    padded[..rest.len()].copy_from_slice(rest);
+                    &padded
+                }
+            };
+            let masks = simd.masks(block);
+            let mut odd = !(masks.visible | masks.spaces);
+            if !self.keeps_tabs {
+                odd |= masks.spaces & !masks.blanks & !masks.line_breaks;
+            }
+            let sure = below(odd);
+            if sure != 0 {
+                let letters = (masks.letters | masks.digits) & sure;
+                let kept = masks.visible & sure;
+                let starts = kept & !(letters & (letters << 1 | u64::from(is_open)));
+                let mut written = *block;
+                if self.lowercases {
+                    written.iter_mut().for_each(|byte| byte.make_ascii_lowercase());
+                }
+                words.push_block(simd, &written, at, kept, starts);
+                if starts != 0 {
+                    word_at = at + 63 - starts.leading_zeros() as usize;
+                }
+                let len = (sure.count_ones() as usize).min(rest.len());
+                is_open = letters >> (len - 1) & 1 != 0;
+                nothing = None;
+                at += len;
+                if odd == 0 {
+                    continue;
+                }
+            }
+            // Characters that the masks do not cover, up to the next that they do.
+            while words.has_room() {
+                words.reserve();
+                let Some(&first) = bytes.get(at) else { break };
+                let (code, len) = decode_any(&bytes[at..]);
+                let entry = self.entry(code);
+                let written = characters::len(entry);
+                match characters::kind(entry) {
+                    Kind::Word => {
+                        if !is_open {
+                            words.start_word(at);
+                            (is_open, word_at) = (true, at);
+                        }
+                        words.push(entry, written);
+                        if !characters::is_aligned(entry, len) {
+                            words.note_change();
+                        }
+                    }
+                    Kind::Alone => {
+                        words.start_word(at);
+                        words.push(entry, written);
+                        if !characters::is_aligned(entry, len) {
+                            words.note_change();
+                        }
+                        is_open = false;
+                    }
+                    Kind::Space => is_open = false,
+                    Kind::Nothing => {
+                        nothing.get_or_insert(at);
+                        if is_open {
+                            words.note_change();
+                        }
+                    }
+                    Kind::General => {
+                        general = Some(at);
+                        break;
+                    }
+                }
+                if characters::kind(entry) != Kind::Nothing {
+                    nothing = None;
+                }
+                at += len;
+                if first < 0x80 && bytes.get(at).is_some_and(u8::is_ascii) {
+                    break;
+                }
+                if first >= 0x80 && bytes.get(at).is_some_and(|&next| next.is_ascii() && next != b' ') {
+                    break;
+                }
+            }
+            if general.is_some() {
+                break;
+            }
+        }
+        let stop = match general {
+            Some(found) => {
+                // NFD can give the span of a removed mark to one that remains.
+                let start = if is_open { word_at } else { nothing.unwrap_or(found) };
+                // These separate words whatever the settings of the normalizer are.
+                let ends_word = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+                let end = bytes[found..].iter().position(ends_word).map_or(bytes.len(), |len| found + len);
+                Stop::General(start..end)
+            }
+            None if at < bytes.len() && is_open => Stop::At(word_at),
+            None => Stop::At(at),
+        };
+        if is_open && stop != Stop::At(bytes.len()) {
+            words.drop_last();
+        } else {
+            words.end();
+        }
+        words.set_spans(|start, len, spans| self.spans(bytes, start, len, spans));
+        stop
+    }
+
+    /// Appends the span in the text of each of the `len` bytes of the word that starts at `at`.
+    fn spans(&self, text: &[u8], mut at: usize, len: usize, spans: &mut Vec<Span>) {
+        let end = spans.len() + len;
+        while spans.len() < end {
+            let (code, bytes) = decode_any(&text[at..]);
+            let written = characters::len(self.entry(code));
+            append_copies(spans, Span::new(at, at + bytes), written);
+            at += bytes;
+        }
+    }
+}

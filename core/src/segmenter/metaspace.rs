@@ -1,0 +1,378 @@
+//! A charsmap and Metaspace, as in models made by SentencePiece: words start with a mark that is
+//! written for a space. In the buffer a space stands for the mark, because it takes one byte; see
+//! [`crate::model::unigram`].
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::Stop;
+use super::bits::{below, decode_any};
+use super::characters::{self, Characters, Entry, Kind};
+use super::words::SegmentedWords;
+use crate::memory::fallible::{append_copies, push};
+use crate::normalizer::{Normalizer, Precompiled};
+use crate::pretokenizer::{Letter, PreTokenizer, Prepend, Stage};
+use crate::simd::{self, BLOCK, Simd};
+use crate::span::Span;
+use std::sync::Arc;
+
+/// Replaces a charsmap, a replacement that joins spaces, WhitespaceSplit and Metaspace.
+#[derive(Debug)]
+pub(crate) struct Metaspace {
+    charsmap: Option<Arc<Precompiled>>,
+    mark: char,
+    /// Whether WhitespaceSplit comes before Metaspace: white space is dropped and every word gets a
+    /// mark. Otherwise each space becomes the mark of the word after it.
+    drops_spaces: bool,
+    /// Which texts get a mark before their first word, unless white space is dropped.
+    prepend: Prepend,
+    /// Whether consecutive spaces become one.
+    joins_spaces: bool,
+    characters: Characters,
+    /// Whether capital letters become lower case.
+    lowercases: bool,
+    /// Whether a line feed becomes a space.
+    breaks_are_spaces: bool,
+}
+
+/// The mark as it is written into the buffer.
+const MARK: u8 = b' ';
+
+impl Metaspace {
+    pub(super) fn of(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Self> {
+        let (charsmap, joins_spaces) = match normalizer {
+            None => (None, false),
+            Some(Normalizer::Precompiled(charsmap)) => (Some(charsmap), false),
+            Some(Normalizer::Sequence(steps)) => match &steps[..] {
+                [Normalizer::Precompiled(charsmap)] => (Some(charsmap), false),
+                [Normalizer::Precompiled(charsmap), Normalizer::Replace(replace)] if replace.joins_spaces() => {
+                    (Some(charsmap), true)
+                }
+                _ => return None,
+            },
+            Some(_) => return None,
+        };
+        let (drops_spaces, stages) = match &pretokenizer.stages[..] {
+            [Stage::Cut(cut), rest @ ..] if cut.removes_white_space() => (true, rest),
+            stages => (false, stages),
+        };
+        let [Stage::Spaces { replacement, prepend }, Stage::Cut(cut)] = stages else { return None };
+        let is_always = *prepend == Prepend::Always;
+        if !cut.starts_words_at(*replacement) || *replacement == ' ' || drops_spaces && !is_always {
+            return None;
+        }
+        let made = Self {
+            charsmap: charsmap.map(Arc::clone),
+            mark: *replacement,
+            drops_spaces,
+            prepend: *prepend,
+            joins_spaces,
+            characters: Characters::new(),
+            lowercases: false,
+            breaks_are_spaces: false,
+        };
+        let is = |byte: u8, kind: Kind, written: u8| {
+            *made.entry(u32::from(byte)) == characters::entry(kind, char::from(written).encode_utf8(&mut [0; 4]))
+        };
+        let lowercases = !is(b'A', Kind::Word, b'A');
+        let lower = |byte: u8| if lowercases { byte.to_ascii_lowercase() } else { byte };
+        let as_expected = (0..128u8).all(|byte| match byte {
+            b' ' => is(byte, Kind::Space, MARK),
+            _ if byte.is_ascii_graphic() => is(byte, Kind::Word, lower(byte)),
+            _ => true,
+        });
+        let breaks_are_spaces = is(b'\n', Kind::Space, MARK);
+        as_expected.then_some(Self { lowercases, breaks_are_spaces, ..made })
+    }
+
+    /// The character that a space in the buffer stands for.
+    pub(super) fn mark(&self) -> char {
+        self.mark
+    }
+
+    #[inline(always)]
+    fn entry(&self, code: u32) -> &Entry {
+        self.characters.get(code, |character| self.entry_of(character))
+    }
+
+    fn entry_of(&self, character: char) -> Entry {
+        let general = characters::entry(Kind::General, "");
+        let mut buffer = [0; 4];
+        let own: &str = character.encode_utf8(&mut buffer);
+        if self.charsmap.is_some() && !stands_alone(own) {
+            return general;
+        }
+        let written = self.charsmap.as_ref().and_then(|charsmap| charsmap.replacement(own)).unwrap_or(own);
+        let is_space = |c: char| c == ' ' || self.drops_spaces && Letter::Space.contains(c);
+        match written {
+            // The span of a removed character goes to a neighbour.
+            "" => general,
+            " " => characters::entry(Kind::Space, " "),
+            _ if self.drops_spaces && written.chars().all(is_space) => characters::entry(Kind::Space, " "),
+            _ if written.contains(self.mark) || written.chars().any(is_space) => general,
+            _ => characters::entry(Kind::Word, written),
+        }
+    }
+
+    #[inline]
+    pub(super) fn fill(&self, text: &str, base: usize, at: usize, tracked: bool, words: &mut SegmentedWords) -> Stop {
+        simd::dispatch(
+            #[inline(always)]
+            || self.fill_with(Simd::best(), text, base, at, tracked, words),
+        )
+    }
+
+    /// [`Self::fill`] at a given SIMD level. `text` starts at byte `base` of the original.
+    #[inline(always)]
+    pub(super) fn fill_with(
+        &self,
+        simd: Simd,
+        text: &str,
+        base: usize,
+        mut at: usize,
+        tracked: bool,
+        words: &mut SegmentedWords,
+    ) -> Stop {
+        words.clear(tracked);
+        words.marks_are_put(self.drops_spaces);
+        let bytes = text.as_bytes();
+        let mut word_at = at;
+        // Whether the last word may continue, and whether it is only a mark.
+        let (mut is_open, mut is_space) = (false, false);
+        let mut general = None;
+        while at < bytes.len() && words.has_room() {
+            words.reserve();
+            if !is_open && characters::kind(self.entry(decode_any(&bytes[at..]).0)) == Kind::Word {
+                // No space precedes this word: it starts the text, or white space is dropped.
+                self.start_word(base, at, words);
+                (is_open, is_space, word_at) = (true, false, at);
+            }
+            let rest = &bytes[at..];
+            let mut padded = [0; BLOCK];
+            let block: &[u8; BLOCK] = match rest.first_chunk() {
+                Some(block) => block,
+                None => {
+                    padded[..rest.len()].copy_from_slice(rest);
+                    &padded
+                }
+            };
+            let masks = simd.masks(block);
+            let mut spaces = masks.blanks;
+            if self.breaks_are_spaces {
+                // Bit 2 is set in the carriage return and not in the line feed.
+                spaces |= masks.line_breaks & !simd.any_bit(block, 4);
+            }
+            let mut odd = !(masks.visible | spaces);
+            let before = spaces << 1 | u64::from(is_space);
+            let repeated = if self.joins_spaces && !self.drops_spaces { spaces & before } else { 0 };
+            if tracked {
+                odd |= repeated;
+            }
+            let mut sure = below(odd);
+            // A space before a character that the masks do not cover may form a grapheme cluster
+            // with it.
+            let last = (sure >> 1) + 1;
+            let goes_on = sure != u64::MAX || rest.get(BLOCK).is_some_and(|&next| next >= 0x80);
+            if goes_on && spaces & last & sure != 0 {
+                sure &= !last;
+            }
+            if sure != 0 {
+                let spaces = spaces & sure;
+                let visible = masks.visible & sure;
+                let len = sure.count_ones();
+                let (kept, starts) = if self.drops_spaces {
+                    // The space directly before a word becomes its mark.
+                    let starts = spaces & visible >> 1;
+                    (visible | starts, starts)
+                } else {
+                    let spaces = spaces & !repeated;
+                    (visible | spaces, spaces)
+                };
+                let mut written = *block;
+                if self.breaks_are_spaces {
+                    written.iter_mut().for_each(|byte| *byte = if *byte == b'\n' { MARK } else { *byte });
+                }
+                if self.lowercases {
+                    written.iter_mut().for_each(|byte| byte.make_ascii_lowercase());
+                }
+                words.push_block(simd, &written, at, kept, starts);
+                if starts != 0 {
+                    word_at = at + 63 - starts.leading_zeros() as usize + usize::from(self.drops_spaces);
+                }
+                is_space = spaces >> (len - 1) & 1 != 0;
+                is_open = !(is_space && self.drops_spaces);
+                at += len as usize;
+                if odd == 0 || len == BLOCK as u32 {
+                    continue;
+                }
+            }
+            // Characters that the masks do not cover, up to the next that they do.
+            while words.has_room() {
+                words.reserve();
+                let Some(&byte) = bytes.get(at) else { break };
+                let (code, len) = decode_any(&bytes[at..]);
+                let entry = self.entry(code);
+                match characters::kind(entry) {
+                    Kind::Word => {
+                        if !is_open {
+                            self.start_word(base, at, words);
+                            (is_open, word_at) = (true, at);
+                        }
+                        words.push(entry, characters::len(entry));
+                        if !characters::is_aligned(entry, len) {
+                            words.note_change();
+                        }
+                        is_space = false;
+                    }
+                    Kind::Space if self.joins_next(&bytes[at + len..]) => {
+                        general = Some(at);
+                        break;
+                    }
+                    Kind::Space if self.drops_spaces => (is_open, is_space) = (false, true),
+                    Kind::Space if self.joins_spaces && is_space && is_open => {
+                        if tracked {
+                            general = Some(at);
+                            break;
+                        }
+                    }
+                    Kind::Space => {
+                        words.start_word(at);
+                        words.push(entry, 1);
+                        if len != 1 {
+                            words.note_change();
+                        }
+                        (is_open, is_space, word_at) = (true, true, at);
+                    }
+                    _ => {
+                        general = Some(at);
+                        break;
+                    }
+                }
+                at += len;
+                if bytes.get(at).is_some_and(|&next| next.is_ascii() && (next != b' ' || byte < 0x80)) {
+                    break;
+                }
+            }
+            if general.is_some() {
+                break;
+            }
+        }
+        let stop = match general {
+            Some(found) => {
+                // Includes the preceding space: a removed character gives its span to what precedes
+                // it.
+                let start = if is_open { word_at } else { text[..found].char_indices().next_back().map_or(0, |c| c.0) };
+                Stop::General(start..self.end_of_general(text, start, found, tracked))
+            }
+            None if at < bytes.len() && is_open => Stop::At(word_at),
+            None => Stop::At(at),
+        };
+        if is_open && stop != Stop::At(bytes.len()) {
+            words.drop_last();
+        } else {
+            words.end();
+        }
+        words.set_spans(|start, len, spans| self.spans(bytes, base, start, len, spans));
+        stop
+    }
+
+    /// Starts a word that no space precedes.
+    #[inline]
+    fn start_word(&self, base: usize, at: usize, words: &mut SegmentedWords) {
+        words.start_word(at);
+        if self.is_marked(base, at) {
+            words.push(&[MARK; 16], 1);
+            if !self.drops_spaces {
+                words.note_change();
+            }
+        }
+    }
+
+    /// Whether the next character may form a grapheme cluster with a space before it.
+    #[inline]
+    fn joins_next(&self, rest: &[u8]) -> bool {
+        self.charsmap.is_some()
+            && rest.first().is_some_and(|&first| first >= 0x80)
+            && characters::kind(self.entry(decode_any(rest).0)) == Kind::General
+    }
+
+    /// The end of a part that starts at `start` and needs the normalizer because of the character
+    /// at `found`: a space that forms a grapheme cluster by itself and follows something other than
+    /// a space.
+    fn end_of_general(&self, text: &str, start: usize, found: usize, tracked: bool) -> usize {
+        if tracked && start == 0 && self.takes_next_span(text) {
+            return text.len();
+        }
+        let bytes = text.as_bytes();
+        let mut from = found + decode_any(&bytes[found..]).1;
+        while let Some(len) = bytes[from..].iter().position(|&byte| byte == b' ') {
+            let at = from + len;
+            if self.ends_cluster(&text[start..at]) && !self.joins_next(&bytes[at + 1..]) {
+                return at;
+            }
+            from = at + 1;
+        }
+        text.len()
+    }
+
+    /// Whether a space after this text is a grapheme cluster of its own and follows something other
+    /// than a space, after normalization.
+    fn ends_cluster(&self, text: &str) -> bool {
+        let Some(last) = text.chars().next_back() else { return false };
+        let mut buffer = [0; 4];
+        let own = &*last.encode_utf8(&mut buffer);
+        if characters::kind(self.entry(last as u32)) == Kind::Word {
+            return true;
+        }
+        if last == ' ' || [own, " "].concat().graphemes(true).count() == 1 {
+            return false;
+        }
+        let replacement = |part: &str| self.charsmap.as_ref().and_then(|charsmap| charsmap.replacement(part));
+        let cluster = text.graphemes(true).next_back().unwrap_or(own);
+        // A removed character does not separate two spaces.
+        let keeps_apart = |written: &str| !written.is_empty() && !written.ends_with(' ');
+        [own, cluster].iter().all(|part| keeps_apart(replacement(part).unwrap_or(part)))
+    }
+
+    /// Whether the first grapheme cluster of a text is removed. The spans of all characters of the
+    /// text are then shifted, as in the reference.
+    fn takes_next_span(&self, text: &str) -> bool {
+        let Some(charsmap) = &self.charsmap else { return false };
+        let mut buffer = [0; 4];
+        let first = text.chars().next().map(|first| &*first.encode_utf8(&mut buffer));
+        let cluster = text.graphemes(true).next();
+        [first, cluster].into_iter().flatten().any(|part| charsmap.replacement(part) == Some(""))
+    }
+
+    /// Appends the span in the text of each of the `len` bytes of the word that starts at `at`.
+    fn spans(&self, text: &[u8], base: usize, mut at: usize, len: usize, spans: &mut Vec<Span>) {
+        let end = spans.len() + len;
+        let first = decode_any(&text[at..]);
+        if characters::kind(self.entry(first.0)) == Kind::Word && self.is_marked(base, at) {
+            push(spans, Span::new(at, at + first.1));
+        }
+        while spans.len() < end {
+            let (code, bytes) = decode_any(&text[at..]);
+            let written = characters::len(self.entry(code));
+            append_copies(spans, Span::new(at, at + bytes), written);
+            at += bytes;
+        }
+    }
+
+    /// Whether a word that no space precedes starts with a mark.
+    #[inline]
+    fn is_marked(&self, base: usize, at: usize) -> bool {
+        let is_asked = match self.prepend {
+            Prepend::Always => true,
+            Prepend::First => base == 0,
+            Prepend::Never => false,
+        };
+        self.drops_spaces || at == 0 && is_asked
+    }
+}
+
+/// Whether a character never forms a grapheme cluster with another character for which this holds.
+fn stands_alone(character: &str) -> bool {
+    let breaks = |text: [&str; 2]| text.concat().graphemes(true).count() == 2;
+    // A carriage return forms a cluster with a line feed after it.
+    character != "\r" && breaks(["a", character]) && breaks([character, "a"]) && breaks([character, character])
+}

@@ -1,0 +1,95 @@
+//! Normalization and pre-tokenization in one pass, for common combinations of components.
+//!
+//! A segmenter reads a text once and writes its normalized words into a buffer, one directly after
+//! the other; white space between words is left out. The word cache and the model then process the
+//! buffer. ASCII is read 64 bytes at a time with the masks of [`crate::simd`], other characters
+//! with a table ([`characters`]). Characters that the table cannot describe because they depend on
+//! their neighbours go through the normalizer and the pre-tokenizer, from the start of their word
+//! to the next white space.
+//!
+//! - [`bert`]: BertNormalizer, or some of its steps, and BertPreTokenizer.
+//! - [`metaspace`]: a charsmap and Metaspace, with or without WhitespaceSplit.
+//! - [`words`]: the buffer, and the positions of its words in the original.
+//!
+//! The slow twin of a segmenter is the pair of components that it replaces; tests compare them.
+
+mod bert;
+mod bits;
+mod characters;
+mod metaspace;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::ops::Range;
+
+use crate::normalizer::Normalizer;
+use crate::pretokenizer::PreTokenizer;
+pub(crate) use bert::Bert;
+pub(crate) use metaspace::Metaspace;
+pub(crate) use words::SegmentedWords;
+
+/// A segmenter for one combination of components.
+#[derive(Debug)]
+pub(crate) enum Segmenter {
+    Bert(Box<Bert>),
+    Metaspace(Box<Metaspace>),
+}
+
+/// Why [`Segmenter::fill`] stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The buffer is full or the text has ended; the next word starts here.
+    At(usize),
+    /// This part of the text needs the normalizer and the pre-tokenizer.
+    General(Range<usize>),
+}
+
+impl Segmenter {
+    /// The segmenter for a normalizer and a pre-tokenizer, if there is one. Segmenters that write
+    /// marks as spaces are only used if the model reads them so.
+    pub(crate) fn of(
+        normalizer: Option<&Normalizer>,
+        pretokenizer: &PreTokenizer,
+        model_reads_marks: bool,
+    ) -> Option<Self> {
+        let metaspace = || Metaspace::of(normalizer, pretokenizer).filter(|_| model_reads_marks);
+        let bert = Bert::of(normalizer, pretokenizer).map(|bert| Self::Bert(Box::new(bert)));
+        bert.or_else(|| metaspace().map(|metaspace| Self::Metaspace(Box::new(metaspace))))
+    }
+
+    /// The character that a space at the start of a word stands for.
+    pub(crate) fn mark(&self) -> Option<char> {
+        match self {
+            Self::Bert(_) => None,
+            Self::Metaspace(metaspace) => Some(metaspace.mark()),
+        }
+    }
+
+    /// Replaces `words` with the words of `text` from byte `at` on, until the buffer is full or a
+    /// part needs the normalizer. If `tracked`, the positions of the words are recorded. `text`
+    /// starts at byte `base` of the original.
+    #[inline]
+    pub(crate) fn fill(&self, text: &str, base: usize, at: usize, tracked: bool, words: &mut SegmentedWords) -> Stop {
+        match self {
+            Self::Bert(bert) => bert.fill(text, at, tracked, words),
+            Self::Metaspace(metaspace) => metaspace.fill(text, base, at, tracked, words),
+        }
+    }
+
+    /// The same at a given SIMD level.
+    #[cfg(test)]
+    fn fill_with(
+        &self,
+        simd: crate::simd::Simd,
+        text: &str,
+        at: usize,
+        tracked: bool,
+        words: &mut SegmentedWords,
+    ) -> Stop {
+        match self {
+            Self::Bert(bert) => bert.fill_with(simd, text, at, tracked, words),
+            Self::Metaspace(metaspace) => metaspace.fill_with(simd, text, 0, at, tracked, words),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Every segmenter beside the normalizer and the pre-tokenizer that it replaces.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{SegmentedWords, Segmenter, Stop};
+use crate::aligned::AlignedText;
+use crate::budget::Budget;
+use crate::load::json::Part;
+use crate::load::{normalizer, pretokenizer};
+use crate::normalizer::Normalizer;
+use crate::pretokenizer::PreTokenizer;
+use crate::pretokenizer::splits::Splits;
+use crate::simd::Simd;
+use crate::span::Span;
+
+/// A word, and for each of its bytes what it comes from.
+type Word = (Vec<u8>, Vec<Span>);
+
+/// The components of a file, and the segmenter that stands for them.
+struct Twin {
+    normalizer: Option<Normalizer>,
+    pretokenizer: PreTokenizer,
+    segmenter: Segmenter,
+}
+
+impl Twin {
+    fn new(normalizer: &Value, pretokenizer: &Value) -> Option<Self> {
+        let normalizer = normalizer::load(&Part::new(normalizer, "normalizer")).expect("it loads");
+        let pretokenizer = pretokenizer::load(&Part::new(pretokenizer, "pre_tokenizer")).expect("it loads");
+        let segmenter = Segmenter::of(normalizer.as_ref(), &pretokenizer, true)?;
+        Some(Self { normalizer, pretokenizer, segmenter })
+    }
+
+    /// The words of a part of a text by the slow way.
+    fn slow(&self, text: &str, base: usize) -> Vec<Word> {
+        let (mut aligned, mut splits) = (AlignedText::default(), Splits::default());
+        let mut budget = Budget::of_text(text.len());
+        aligned.start(text, base, true);
+        if let Some(normalizer) = &self.normalizer {
+            normalizer.normalize(&mut aligned, &mut budget).expect("no test text is hard");
+        }
+        splits.start(Span::new(0, aligned.as_str().len()));
+        self.pretokenizer.apply(&mut aligned, &mut splits, &mut budget).expect("no test text is hard");
+        let word = |span: &Span| {
+            let (text, origins) = (&aligned.as_str()[span.range()], &aligned.origins()[span.range()]);
+            let mut word: Word = (text.into(), origins.to_vec());
+            // A mark at the start is written as a space by segmenters.
+            if let Some(mark) = self.segmenter.mark().filter(|&mark| text.starts_with(mark)) {
+                word = ([b" ", &word.0[mark.len_utf8()..]].concat(), word.1[mark.len_utf8() - 1..].to_vec());
+            }
+            word
+        };
+        splits.spans().iter().map(word).collect()
+    }
+
+    /// The same by the segmenter, and how many words did not have to go the slow way.
+    fn fast(&self, simd: Simd, text: &str, words: &mut SegmentedWords) -> (Vec<Word>, usize) {
+        let (mut all, mut at, mut quick) = (vec![], 0, 0);
+        while at < text.len() {
+            let stop = self.segmenter.fill_with(simd, text, at, true, words);
+            let mut start = 0;
+            for (number, &end) in words.ends().iter().enumerate() {
+                let bytes = &words.bytes()[start..end as usize];
+                let word = std::str::from_utf8(bytes).expect("words are text");
+                let spans = word.char_indices().flat_map(|(at, character)| {
+                    let first = start + at;
+                    let [from, to] = words.origin_in(number, first, first + character.len_utf8());
+                    std::iter::repeat_n(Span { start: from, end: to }, character.len_utf8())
+                });
+                all.push((bytes.to_vec(), spans.collect()));
+                (start, quick) = (end as usize, quick + 1);
+            }
+            assert_eq!(start, words.bytes().len());
+            at = match stop {
+                Stop::At(next) => next,
+                Stop::General(part) => {
+                    assert!(part.start >= at && part.end > part.start);
+                    all.extend(self.slow(&text[part.clone()], part.start));
+                    part.end
+                }
+            };
+        }
+        (all, quick)
+    }
+
+    fn check(&self, text: &str) -> usize {
+        let mut words = SegmentedWords::default();
+        let slow = self.slow(text, 0);
+        let mut least = usize::MAX;
+        for simd in Simd::all() {
+            let (fast, quick) = self.fast(simd, text, &mut words);
+            assert_eq!(fast, slow, "{simd:?} on {text:?}");
+            least = least.min(quick);
+        }
+        least
+    }
+}
+
+fn bert(clean: bool, ideographs: bool, accents: Option<bool>, lowercase: bool) -> Value {
+    json!({
+        "type": "BertNormalizer", "clean_text": clean, "handle_chinese_chars": ideographs, "strip_accents": accents,
+        "lowercase": lowercase,
+    })
+}
+
+fn berts() -> Vec<Twin> {
+    let mut normalizers = vec![Value::Null, json!({"type": "Lowercase"})];
+    for flags in 0..8 {
+        let [clean, ideographs, lowercase] = [1, 2, 4].map(|flag| flags & flag != 0);
+        normalizers.extend([None, Some(true), Some(false)].map(|accents| bert(clean, ideographs, accents, lowercase)));
+    }
+    let pre_tokenizer = json!({"type": "BertPreTokenizer"});
+    normalizers.iter().map(|normalizer| Twin::new(normalizer, &pre_tokenizer).expect("there is one")).collect()
+}
+
+/// Characters that one of the normalizers does something to, and their neighbours in the tables.
+const TELLING: &str = " \t\n\r\u{b}\u{c}\0\u{1}\u{7f}\u{85}\u{a0}\u{ad}aZ09_-.'’é\u{301}\u{327}İıſßΣάᾳ\u{345}\u{1d165}\u{1d16d}\u{302e}\u{3099}中\u{f900}\u{20000}가ᄀ\u{1161}„»…—\u{200b}\u{200d}\u{feff}\u{fffd}\u{e000}😀①½क्\u{93f}ไ\u{e33}\u{37e}≠\u{958}ﷺ\u{3000}▁";
+
+#[test]
+fn every_character_in_telling_neighbourhoods() {
+    let twins = berts();
+    for character in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3000 || (c as u32).is_multiple_of(7)) {
+        // One of them each, which is enough for a table.
+        let twin = &twins[character as usize % twins.len()];
+        let text = format!("ab{character}C {character}{character}.{character} \u{301}{character}x");
+        twin.check(&text);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn words_are_those_of_normalizer_and_pre_tokenizer(
+        text in prop::collection::vec(prop_oneof![
+            6 => prop::sample::select(TELLING.chars().collect::<Vec<_>>()).prop_map(String::from),
+            4 => "[a-zA-Z]{1,12} ?", 2 => "\\PC", 1 => " {1,70}|[a-z]{60,140}|[.,]{1,70}", 1 => "[а-яА-Я]{1,9} |[一-三]{1,4}",
+        ], 0..60),
+    ) {
+        let text = text.concat();
+        for twin in berts() {
+            twin.check(&text);
+        }
+    }
+}
+
+fn metaspaces() -> Vec<Twin> {
+    let rules = [
+        ("\t", " "),
+        ("\n", " "),
+        ("\r", " "),
+        ("\u{a0}", " "),
+        ("\u{3000}", " "),
+        ("\u{ad}", ""),
+        ("\u{200b}", ""),
+        ("ﷺ", "a b"),
+        ("ﬁ", "fi"),
+        ("①", "1"),
+        ("e\u{301}", "é"),
+        ("\u{958}", "क\u{93c}"),
+        ("½", "1\u{2044}2"),
+        (" \u{301}", "´"),
+        ("▁", " "),
+        ("\0", ""),
+        ("\u{feff}", ""),
+        ("가", "나"),
+        ("…", "..."),
+        ("Å", "Å"),
+        ("🏽", "x"),
+        ("\u{2028}", "\u{2029}"),
+    ];
+    let lower: Vec<(String, String)> =
+        ('A'..='Z').map(|c| (c.to_string(), c.to_ascii_lowercase().to_string())).collect();
+    let folding = rules.into_iter().chain(lower.iter().map(|(upper, lower)| (&**upper, &**lower))).collect::<Vec<_>>();
+    let precompiled = |rules: &[(&str, &str)]| {
+        use base64::Engine;
+        let charsmap = crate::normalizer::precompiled::tests::charsmap(rules);
+        json!({"type": "Precompiled", "precompiled_charsmap": base64::engine::general_purpose::STANDARD.encode(charsmap)})
+    };
+    let one_space = json!({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "});
+    let (plain, folding) = (precompiled(&rules), precompiled(&folding));
+    let normalizers = [
+        Value::Null,
+        json!({"type": "Sequence", "normalizers": [plain, one_space]}),
+        json!({"type": "Sequence", "normalizers": [folding]}),
+        plain,
+    ];
+    let metaspace =
+        |scheme: &str| json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": true});
+    let pre_tokenizers = [
+        metaspace("always"),
+        metaspace("first"),
+        metaspace("never"),
+        json!({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace("always")]}),
+    ];
+    let twins =
+        normalizers.iter().flat_map(|normalizer| pre_tokenizers.iter().map(move |one| Twin::new(normalizer, one)));
+    twins.map(|twin| twin.expect("there is one")).collect()
+}
+
+#[test]
+fn every_character_in_telling_neighbourhoods_between_marks() {
+    let twins = metaspaces();
+    for character in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3000 || (c as u32).is_multiple_of(7)) {
+        let twin = &twins[character as usize % twins.len()];
+        twin.check(&format!("ab{character}C {character}{character} {character}  {character}\u{301}.{character} x"));
+        twin.check(&format!("{character} {character}"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn words_with_marks_are_those_of_normalizer_and_pre_tokenizer(
+        text in prop::collection::vec(prop_oneof![
+            6 => prop::sample::select(TELLING.chars().collect::<Vec<_>>()).prop_map(String::from),
+            4 => "[a-zA-Z]{1,12} ?", 2 => "\\PC", 1 => " {1,70}|[a-z]{60,140}|\n{1,70}|\r\n", 1 => "[а-яА-Я]{1,9} |[一-三]{1,4}",
+            1 => " \u{301}| \u{200b}|\u{200b}|e\u{301}",
+        ], 0..60),
+    ) {
+        let text = text.concat();
+        for twin in metaspaces() {
+            twin.check(&text);
+        }
+    }
+}
+
+#[test]
+fn most_words_are_not_left_to_the_normalizer() {
+    let text = "Hello, World! Größe naïve Привет мир 你好世界 हिन्दी ไทย שָׁלוֹם 한국어 x\u{301}y. ".repeat(400);
+    for twin in berts().into_iter().chain(metaspaces()) {
+        assert!(twin.check(&text) > 400 * 7);
+    }
+}
+
+#[test]
+fn other_components_have_no_segmenter() {
+    let pre_tokenizer = json!({"type": "BertPreTokenizer"});
+    let sequence = |parts: Value| json!({"type": "Sequence", "normalizers": parts});
+    let others = [
+        json!({"type": "NFD"}),
+        json!({"type": "NFKC"}),
+        sequence(json!([{"type": "Lowercase"}, {"type": "NFD"}])),
+        sequence(json!([{"type": "NFC"}, bert(true, true, None, true)])),
+        json!({"type": "Prepend", "prepend": "_"}),
+    ];
+    for normalizer in &others {
+        assert!(Twin::new(normalizer, &pre_tokenizer).is_none(), "{normalizer}");
+    }
+    let digits =
+        json!({"type": "Sequence", "pretokenizers": [pre_tokenizer, {"type": "Digits", "individual_digits": true}]});
+    assert!(Twin::new(&bert(true, true, None, true), &digits).is_none());
+    assert!(Twin::new(&bert(true, true, None, true), &Value::Null).is_none());
+}

@@ -1,0 +1,167 @@
+//! Sixteen words merged at once, one in each lane.
+//!
+//! Each round performs one merge in every lane that still has one. Finding the next merge and its
+//! neighbors costs most of the time of merging a word, and here it is done for all lanes together.
+//! A lane never waits for the merge table's cache lines of another lane either: a round prefetches
+//! all of them before it reads the first.
+//!
+//! Only CPUs with AVX-512 can do this; [`LaneMerger::new`] asks. Elsewhere words are merged one by
+//! one by [`crate::bpe::short_word`], which is also the twin that tests compare with.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use super::Simd;
+use super::cpu::Avx512;
+use super::lanes::LANES;
+use super::priority::MergePriority;
+use crate::word_key;
+
+/// Fewer words than this are merged faster one by one.
+pub(crate) const MIN_WORDS: usize = 7;
+
+/// The number of positions in a word, a power of two. Symbols start at position 1. Position 0 and
+/// the one behind the last symbol hold a symbol that merges with nothing, so that every symbol has
+/// two neighbors.
+const POSITIONS: usize = 32;
+
+/// The maximum length of a word, in bytes.
+pub(crate) const MAX_LEN: usize = POSITIONS - 2;
+
+const _: () = assert!(POSITIONS.is_power_of_two() && POSITIONS <= 1 << MergePriority::POSITION_BITS);
+
+/// The merge table, as the kernel uses it. A pair of ids is hashed by multiplication; the hash
+/// selects a bit of a filter and a bucket of the table.
+pub(crate) trait PairTable {
+    /// How pairs are hashed and filtered.
+    fn hashing(&self) -> PairHashing<'_>;
+
+    /// Prefetches what [`Self::find`] reads.
+    fn prefetch(&self, hash: u64);
+
+    /// The rank and the id of the merge of the pair with this hash.
+    /// [`MergePriority::RANK_LIMIT`] or a higher rank if there is none.
+    fn find(&self, hash: u64) -> (u32, u32);
+}
+
+/// See [`PairTable::hashing`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PairHashing<'a> {
+    /// Ids in pairs are below two to the power of this, which is at most 31.
+    pub(crate) id_bits: u32,
+    /// The hash of a pair is `(left << id_bits | right) * multiplier`.
+    pub(crate) multiplier: u64,
+    /// A bit for each hash that may be in the table: bit `hash >> filter_shift`. A power of two of
+    /// words.
+    pub(crate) filter: &'a [u64],
+    pub(crate) filter_shift: u32,
+}
+
+/// What single bytes and pairs of bytes become.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ByteTables<'a> {
+    /// The id of each byte.
+    pub(crate) ids: &'a [u32; 256],
+    /// The rank and the id of each pair's merge. The left byte is the low part of the index.
+    pub(crate) pairs: &'a [[u32; 2]; 1 << 16],
+}
+
+/// One number per lane for each position.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+struct Rows([[u32; LANES]; POSITIONS]);
+
+impl Rows {
+    fn zeroed() -> Self {
+        Self([[0; LANES]; POSITIONS])
+    }
+}
+
+/// Up to sixteen words and the state of merging them, reused from group to group.
+#[derive(Debug, Clone)]
+pub(crate) struct LaneMerger {
+    cpu: Avx512,
+    /// The bytes of each word. The additional row is for loads of four bytes, which reach beyond
+    /// the end of the last word.
+    bytes: [[u8; POSITIONS]; LANES + 1],
+    /// The length of each word, in bytes.
+    lens: [u32; LANES],
+    words: usize,
+    /// The ids of the symbols.
+    ids: Rows,
+    /// The id that each symbol and its right neighbor merge to.
+    joined: Rows,
+    /// The [`MergePriority`] of that merge. The lowest one of a lane is its next merge.
+    priorities: Rows,
+    /// A bit for each position of a word that holds a symbol.
+    alive: [u32; LANES],
+}
+
+impl LaneMerger {
+    /// Creates a merger if the CPU has the instructions.
+    pub(crate) fn new(simd: Simd) -> Option<Self> {
+        simd.avx512().map(|cpu| Self {
+            cpu,
+            bytes: [[0; POSITIONS]; LANES + 1],
+            lens: [0; LANES],
+            words: 0,
+            ids: Rows::zeroed(),
+            joined: Rows::zeroed(),
+            priorities: Rows::zeroed(),
+            alive: [0; LANES],
+        })
+    }
+
+    /// Adds a word of up to [`MAX_LEN`] bytes and returns its lane.
+    ///
+    /// # Panics
+    /// If the word is longer, or if all lanes are taken.
+    pub(crate) fn push(&mut self, word: &[u8]) -> usize {
+        let lane = self.words;
+        assert!(word.len() <= MAX_LEN);
+        // Copies of fixed size are fastest for words of a few bytes.
+        let bytes = &mut self.bytes[..LANES][lane];
+        if let (Some(first), Some(last)) = (word.first_chunk::<16>(), word.last_chunk::<16>()) {
+            bytes[..16].copy_from_slice(first);
+            bytes[word.len() - 16..][..16].copy_from_slice(last);
+        } else {
+            bytes[..16].copy_from_slice(&word_key::of_word(word).to_le_bytes());
+        }
+        self.lens[lane] = word.len() as u32;
+        self.words += 1;
+        lane
+    }
+
+    /// The number of words added since the last [`Self::clear`].
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Removes all words.
+    pub(crate) fn clear(&mut self) {
+        self.words = 0;
+        self.lens = [0; LANES];
+    }
+
+    /// Merges all words. [`Self::tokens`] then returns what they became.
+    pub(crate) fn merge(&mut self, table: &impl PairTable, bytes: ByteTables<'_>) {
+        #[cfg(target_arch = "x86_64")]
+        avx512::merge(self.cpu, self, table, bytes);
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = (table, bytes, &self.joined, &self.priorities);
+            self.cpu.unreachable()
+        }
+    }
+
+    /// The tokens of a word: the id and the length in bytes of each.
+    pub(crate) fn tokens(&self, lane: usize) -> impl Iterator<Item = (u32, u32)> {
+        let mut rest = self.alive[lane] & !1;
+        std::iter::from_fn(move || {
+            let at = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
+            // The last symbol is the one behind the word.
+            (rest != 0).then(|| (self.ids.0[at as usize % POSITIONS][lane], rest.trailing_zeros() - at))
+        })
+    }
+}

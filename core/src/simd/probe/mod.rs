@@ -1,0 +1,213 @@
+//! Lookups of many short words in the word cache's table.
+//!
+//! The table is a list of buckets, a power of two of them. A bucket is one cache line and holds two
+//! slots, each with a word's key and its ids. A word is in its primary bucket or in its secondary
+//! one. The kernels here only deal with the primary bucket; the word cache
+//! ([`crate::bpe::word_cache`]) owns the table and all its rules.
+//!
+//! A lookup of a group of words has two steps: [`Simd::prefetch_words`] computes the keys of all
+//! words and prefetches their buckets, then [`Simd::append_primary_hits`] reads them. So no word
+//! waits for the cache line of the word before it.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use super::append::Appender;
+use super::packed::PackedIds;
+use super::{BLOCK, Simd, prefetch_at};
+use crate::word_key::{self, Key, MAX_SHORT_LEN, NOT_SHORT, fold};
+
+/// A short word and its ids.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C, align(32))]
+pub(crate) struct Slot {
+    /// Zero marks an empty slot.
+    pub(crate) key: Key,
+    /// The ids. A count above [`PackedIds::CAPACITY`] says that they are kept elsewhere.
+    pub(crate) ids: PackedIds,
+}
+
+/// Two slots that share a cache line.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(crate) struct Bucket(pub(crate) [Slot; 2]);
+
+const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Bucket>() == 64);
+
+impl Bucket {
+    /// The slot with this key.
+    #[inline(always)]
+    pub(crate) fn find(&self, key: Key) -> Option<&Slot> {
+        // Selected without a branch: which slot a word is in cannot be predicted.
+        let slot = &self.0[usize::from(self.0[1].key == key)];
+        (slot.key == key).then_some(slot)
+    }
+}
+
+/// See [`primary_bucket`].
+const PRIMARY_MULTIPLIER: u64 = word_key::MULTIPLIERS[0];
+
+/// The number of a key's primary bucket in a table of `buckets`, a power of two below 2³².
+#[inline(always)]
+pub(crate) fn primary_bucket(key: Key, buckets: usize) -> usize {
+    (fold(key).wrapping_mul(PRIMARY_MULTIPLIER) >> 32) as usize & buckets.wrapping_sub(1)
+}
+
+/// Adjacent words that were all found in their primary buckets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct PrimaryHits {
+    /// The number of words.
+    pub(crate) words: usize,
+    /// The bitwise or of the control bytes of their ids (see [`PackedIds::control`]).
+    pub(crate) control: u8,
+}
+
+impl Simd {
+    /// Computes the keys and the primary buckets of up to [`BLOCK`] adjacent words and prefetches
+    /// the buckets. The first word starts at byte `start` of the text, word `i` ends at `ends[i]`.
+    ///
+    /// Returns a bit for each word that is not short; its key is [`NOT_SHORT`] and its bucket
+    /// unspecified.
+    ///
+    /// # Panics
+    /// If `keys` or `buckets` are shorter than `ends`.
+    #[inline(always)]
+    pub(crate) fn prefetch_words(
+        self,
+        text: &[u8],
+        start: u32,
+        ends: &[u32],
+        table: &[Bucket],
+        keys: &mut [Key],
+        buckets: &mut [u32],
+    ) -> u64 {
+        debug_assert!(ends.len() <= BLOCK);
+        let (keys, buckets) = (&mut keys[..ends.len()], &mut buckets[..ends.len()]);
+        let (done, mut not_short) = self.prefetch_groups(text, start, ends, table, keys, buckets);
+        let mut start = if done == 0 { start } else { ends[done - 1] };
+        for at in done..ends.len() {
+            let key = word_key::of_range(text, start, ends[at]);
+            let bucket = primary_bucket(key, table.len());
+            prefetch_at(table, bucket);
+            (keys[at], buckets[at]) = (key, bucket as u32);
+            not_short |= u64::from(ends[at] - start > MAX_SHORT_LEN as u32) << at;
+            start = ends[at];
+        }
+        not_short
+    }
+
+    /// The vector part of [`Self::prefetch_words`]. Returns how many words it has done, and a bit
+    /// for each of these that is not short.
+    #[inline(always)]
+    fn prefetch_groups(
+        self,
+        text: &[u8],
+        start: u32,
+        ends: &[u32],
+        table: &[Bucket],
+        keys: &mut [Key],
+        buckets: &mut [u32],
+    ) -> (usize, u64) {
+        let (mut done, mut not_short) = (0, 0);
+        let Some(cpu) = self.avx512() else { return (done, not_short) };
+        while done < ends.len() {
+            // The last group overlaps the one before it, so that no words are left over.
+            let first = done.min(ends.len().saturating_sub(GROUP));
+            let from = if first == 0 { start } else { ends[first - 1] };
+            let Some(ends) = ends[first..].first_chunk() else { break };
+            let keys = keys[first..].first_chunk_mut().expect("as many keys as ends");
+            let buckets = buckets[first..].first_chunk_mut().expect("as many buckets as ends");
+            let last_bucket = table.len().wrapping_sub(1) as u32;
+            let Some(these) = keys_avx512(cpu, text, from, ends, last_bucket, keys, buckets) else { break };
+            buckets.iter().for_each(|&bucket| prefetch_at(table, bucket as usize));
+            not_short |= u64::from(these) << first;
+            done = first + GROUP;
+        }
+        (done, not_short)
+    }
+
+    /// Appends the ids of words, up to the first word that is not in its primary bucket or whose ids
+    /// are gone. `spilled` returns the ids that are kept outside of a slot, [`MAX_SHORT_LEN`] at
+    /// most, or `None` if they are gone.
+    ///
+    /// # Panics
+    /// If the spare capacity of `ids` is smaller than [`MAX_SHORT_LEN`] for each word.
+    #[inline(always)]
+    pub(crate) fn append_primary_hits<'t>(
+        self,
+        table: &[Bucket],
+        spilled: impl Fn(&PackedIds) -> Option<&'t [u32]>,
+        keys: &[Key],
+        buckets: &[u32],
+        ids: &mut Appender<'_>,
+    ) -> PrimaryHits {
+        if let Some(cpu) = self.avx512() {
+            return append_hits_avx512(cpu, table, spilled, keys, buckets, ids);
+        }
+        let mut hits = PrimaryHits::default();
+        for (&key, &bucket) in keys.iter().zip(buckets) {
+            let Some(slot) = table.get(bucket as usize).and_then(|bucket| bucket.find(key)) else { break };
+            if !ids.push_packed(&slot.ids) {
+                let Some(spilled) = spilled(&slot.ids) else { break };
+                ids.extend_from_slice(spilled);
+            }
+            hits.words += 1;
+            hits.control |= slot.ids.control();
+        }
+        hits
+    }
+
+    /// A bit for each short word, of up to [`BLOCK`], that is not in its primary bucket.
+    #[inline(always)]
+    pub(crate) fn primary_misses(self, table: &[Bucket], keys: &[Key], buckets: &[u32]) -> u64 {
+        if let Some(cpu) = self.avx512() {
+            return primary_misses_avx512(cpu, table, keys, buckets);
+        }
+        let is_hit =
+            |key: Key, bucket: u32| table.get(bucket as usize).is_some_and(|bucket| bucket.find(key).is_some());
+        let bits = keys.iter().zip(buckets).enumerate();
+        bits.map(|(at, (&key, &bucket))| u64::from(key != NOT_SHORT && !is_hit(key, bucket)) << at).sum()
+    }
+}
+
+/// The number of words whose keys are computed at once.
+const GROUP: usize = 8;
+
+#[cfg(target_arch = "x86_64")]
+use avx512::{append_hits as append_hits_avx512, keys as keys_avx512, primary_misses as primary_misses_avx512};
+#[cfg(not(target_arch = "x86_64"))]
+use no_avx512::{append_hits as append_hits_avx512, keys as keys_avx512, primary_misses as primary_misses_avx512};
+
+/// What takes the place of `avx512` on other architectures, where no [`super::cpu::Avx512`] exists.
+#[cfg(not(target_arch = "x86_64"))]
+mod no_avx512 {
+    use super::super::cpu::Avx512;
+    use super::*;
+
+    pub(super) fn keys(
+        cpu: Avx512,
+        _text: &[u8],
+        _start: u32,
+        _ends: &[u32; GROUP],
+        _last_bucket: u32,
+        _keys: &mut [Key; GROUP],
+        _buckets: &mut [u32; GROUP],
+    ) -> Option<u8> {
+        cpu.unreachable()
+    }
+
+    pub(super) fn append_hits<'t>(
+        cpu: Avx512,
+        _table: &[Bucket],
+        _spilled: impl Fn(&PackedIds) -> Option<&'t [u32]>,
+        _keys: &[Key],
+        _buckets: &[u32],
+        _ids: &mut Appender<'_>,
+    ) -> PrimaryHits {
+        cpu.unreachable()
+    }
+
+    pub(super) fn primary_misses(cpu: Avx512, _table: &[Bucket], _keys: &[Key], _buckets: &[u32]) -> u64 {
+        cpu.unreachable()
+    }
+}

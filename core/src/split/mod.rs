@@ -1,0 +1,351 @@
+//! Cuts a text into pieces that have at most so many tokens each.
+//!
+//! - [`sentences`], [`lines`]: where pieces may end.
+//!
+//! What is decided of a piece depends on the text from the piece's start to a place not far behind its end,
+//! never on how the text came: a stream that is given the text bit by bit gives the pieces of the whole text.
+
+pub(crate) mod lines;
+pub(crate) mod sentences;
+#[cfg(test)]
+mod tests;
+
+use crate::added_tokens::{Policy, Stage};
+use crate::batch::Cancel;
+use crate::bounded::prefixes::Prefixes;
+use crate::bounded::{Room, utf16_len};
+use crate::encoder::{Encoder, Plan};
+use crate::encoding::{Columns, Encoding, OffsetUnit};
+use crate::error::EncodeError;
+use crate::memory::fallible::gather;
+use crate::text::Text;
+use crate::tokenizer::{EncodeOptions, Tokenizer};
+
+/// How long pieces may be and where they end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How many tokens a piece has at most when it is encoded by itself, special tokens included.
+    pub max_tokens: usize,
+    /// How many tokens at the end of a piece come again at the start of the next, at most, special
+    /// tokens not counted. Less than `max_tokens`.
+    pub overlap: usize,
+    /// Where pieces end.
+    pub boundary: Boundary,
+}
+
+/// Where pieces end. A sentence or a line that is longer than a piece is cut as with [`Boundary::Token`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Boundary {
+    /// Between two characters, so that pieces are as long as they can be.
+    Token,
+    /// Behind the last sentence that fits, by Unicode's rules.
+    Sentence,
+    /// Behind the last line that fits.
+    Line,
+}
+
+/// A part of a text. Places are UTF-16 units of UTF-16, and bytes of anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it starts.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// How many tokens it has when it is encoded by itself, special tokens included.
+    pub tokens: usize,
+}
+
+/// How far a text was split; what comes next goes on from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Where the next piece starts.
+    pub start: usize,
+    /// Where the last piece ended: not before `start` unless pieces overlap.
+    pub covered: usize,
+}
+
+/// Why splitting stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// The text is split, or the next piece depends on text that is not there yet.
+    AtEnd,
+    /// The special tokens around a text are more than a piece may have.
+    SpecialTokens,
+    /// The character at [`Progress::start`] has more tokens than a piece may have.
+    Character,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// The pieces of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pieces {
+    /// In order.
+    pub pieces: Vec<Piece>,
+    /// What to go on with.
+    pub progress: Progress,
+    /// Why there are no more.
+    pub stopped: Stopped,
+}
+
+/// How many boundaries are tried, from the last one within the limit.
+const MOST_TRIED: usize = 16;
+/// How many bytes more than looked at have to be there, so that no character or special token is cut.
+const MARGIN: usize = 16;
+
+impl Tokenizer {
+    /// Splits a text from where `progress` says. Where more of the text may come (`is_end` is false), only
+    /// pieces are made that do not depend on it.
+    ///
+    /// Truncation and padding do not matter. All of the text is looked at for special tokens, if the
+    /// options say that one is an error.
+    pub fn split(
+        &self,
+        text: Text<'_>,
+        progress: Progress,
+        limits: &Limits,
+        options: &EncodeOptions,
+        is_end: bool,
+        cancel: Option<&Cancel>,
+    ) -> Result<Pieces, EncodeError> {
+        let plan = self.count_plan(options)?;
+        let mut buffer = String::new();
+        let utf8 = text.to_utf8(&mut buffer)?;
+        if plan.policy == Policy::Throw {
+            self.added_tokens.segments(Stage::Raw, utf8, &plan.policy, |_| Ok(()))?;
+        }
+        let Some(room) = self.room_for_text(&plan, limits.max_tokens)? else {
+            let stopped = if utf8.is_empty() { Stopped::AtEnd } else { Stopped::SpecialTokens };
+            return Ok(Pieces { pieces: vec![], progress, stopped });
+        };
+        let bytes = |place| match text {
+            Text::Utf16(_) => Units::new(utf8).byte_at(place),
+            Text::Utf8(_) | Text::Bytes(_) => place,
+        };
+        let progress = Progress { start: bytes(progress.start), covered: bytes(progress.covered) };
+        let mut made = self.with_encoder(|encoder| {
+            let prefixes = Prefixes::new(self, &plan);
+            let splitter = Splitter { tokenizer: self, text: utf8, limits, plan: &plan, room, is_end, encoder };
+            splitter.pieces(prefixes, progress, cancel)
+        })?;
+        if let Text::Utf16(_) = text {
+            in_utf16(utf8, &mut made);
+        }
+        Ok(made)
+    }
+}
+
+/// What a text is split with.
+struct Splitter<'a> {
+    tokenizer: &'a Tokenizer,
+    text: &'a str,
+    limits: &'a Limits,
+    plan: &'a Plan,
+    room: Room,
+    is_end: bool,
+    encoder: &'a mut Encoder,
+}
+
+/// What is known of the next piece.
+enum Next {
+    /// Its length in bytes, and its tokens.
+    Piece(usize, usize),
+    DependsOnMore,
+    TooLong,
+}
+
+impl<'a> Splitter<'a> {
+    fn pieces(
+        mut self,
+        mut prefixes: Prefixes<'a>,
+        Progress { mut start, mut covered }: Progress,
+        cancel: Option<&Cancel>,
+    ) -> Result<Pieces, EncodeError> {
+        let mut pieces = vec![];
+        let mut stopped = Stopped::AtEnd;
+        while start < self.text.len() {
+            if cancel.is_some_and(Cancel::is_cancelled) {
+                stopped = Stopped::Cancelled;
+                break;
+            }
+            let (length, tokens) = match self.next(&mut prefixes, start)? {
+                Next::Piece(length, tokens) => (length, tokens),
+                Next::DependsOnMore => break,
+                Next::TooLong => {
+                    stopped = Stopped::Character;
+                    break;
+                }
+            };
+            let end = start + length;
+            if end <= covered && start < covered {
+                // The overlap left no room for anything new.
+                start = covered;
+                continue;
+            }
+            pieces.push(Piece { start, end, tokens });
+            covered = end;
+            let is_last = self.is_end && end == self.text.len();
+            let Limits { overlap, max_tokens, .. } = *self.limits;
+            let shares = overlap > 0 && max_tokens > 1 && !is_last;
+            start = if shares { start + self.overlap_start(&self.text[start..end])? } else { end };
+        }
+        Ok(Pieces { pieces, progress: Progress { start, covered }, stopped })
+    }
+
+    fn next(&mut self, prefixes: &mut Prefixes<'a>, start: usize) -> Result<Next, EncodeError> {
+        let text = &self.text[start..];
+        prefixes.restart(text);
+        let found = prefixes.longest_unverified(self.encoder, self.room.tokens)?;
+        let wants_boundary = found.length < text.len() && self.limits.boundary != Boundary::Token;
+        let boundary = if wants_boundary && found.length > 0 {
+            let ends = self.last_boundaries(prefixes, found.length);
+            self.best_boundary(prefixes, &ends)?
+        } else {
+            None
+        };
+        let (length, tokens) = match boundary {
+            Some(boundary) => boundary,
+            None => {
+                let found = prefixes.verify(self.encoder, found, self.room.tokens)?;
+                (found.length, found.tokens)
+            }
+        };
+        let margin = self.tokenizer.added_tokens.tokens().iter().map(|token| token.content.len()).max();
+        if !self.is_end && prefixes.seen + margin.unwrap_or(0).max(MARGIN) > text.len() {
+            return Ok(Next::DependsOnMore);
+        }
+        Ok(if length == 0 { Next::TooLong } else { Next::Piece(length, self.room.total(tokens)) })
+    }
+
+    /// The last sentences or lines of a text that end at `most` or before.
+    fn last_boundaries(&self, prefixes: &mut Prefixes<'_>, most: usize) -> Vec<usize> {
+        let mut last = vec![];
+        let mut add = |end: usize| {
+            if last.len() == MOST_TRIED {
+                last.remove(0);
+            }
+            last.push(end);
+        };
+        prefixes.look(each_boundary(prefixes.text(), self.limits.boundary, most, &mut add));
+        last
+    }
+
+    /// The last of `ends` up to which a text has no more tokens than a piece may have. (A prefix can have more tokens than a
+    /// longer one.)
+    fn best_boundary(
+        &mut self,
+        prefixes: &mut Prefixes<'_>,
+        ends: &[usize],
+    ) -> Result<Option<(usize, usize)>, EncodeError> {
+        for &length in ends.iter().rev() {
+            let mut tokens = prefixes.count(self.encoder, length)?;
+            if tokens <= self.room.tokens && !self.tokenizer.counts_ends_exactly() {
+                tokens = prefixes.count_whole(self.encoder, length, self.room.tokens)?;
+            }
+            if tokens <= self.room.tokens {
+                return Ok(Some((length, tokens)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where in a piece the next one starts: as early as `overlap` tokens allow, with a whole sentence or line where those
+    /// are the boundary; the end of the piece where nothing is that short.
+    fn overlap_start(&mut self, piece: &str) -> Result<usize, EncodeError> {
+        let Limits { overlap, boundary, .. } = *self.limits;
+        let plan = Plan {
+            add_special_tokens: false,
+            columns: Columns::OFFSETS,
+            offset_unit: OffsetUnit::Byte,
+            ..self.plan.clone()
+        };
+        let mut made = Encoding::default();
+        self.encoder.encode(self.tokenizer, &piece.into(), &plan, &mut made)?;
+        let shared = &made.offsets[made.offsets.len().saturating_sub(overlap)..];
+        let mut starts = gather(shared.iter().map(|offset| offset[0] as usize));
+        starts.sort_unstable();
+        starts.dedup();
+        let first = starts.first().copied().unwrap_or(piece.len());
+        if boundary != Boundary::Token {
+            starts.clear();
+            each_boundary(piece, boundary, piece.len(), &mut |end| starts.push(end));
+        }
+        starts.retain(|&start| start > 0 && start >= first && start < piece.len());
+        let plan = Plan { columns: Columns::NONE, ..plan };
+        let (mut place, mut step) = (0, 1);
+        while let Some(&start) = starts.get(place) {
+            let tokens = self.encoder.count(self.tokenizer, &piece[start..].into(), &plan, overlap)?;
+            if tokens <= overlap {
+                return Ok(start);
+            }
+            // Mostly the first does, or the second; what fails that often is not tried one by one.
+            place += step;
+            step = if place < MOST_TRIED { 1 } else { 2 * step };
+        }
+        Ok(piece.len())
+    }
+}
+
+/// Calls `each` with where the sentences or lines of a text end, at `most` or before and before the text's own end. The
+/// answer is one past the last byte that this depends on.
+fn each_boundary(text: &str, boundary: Boundary, most: usize, each: &mut impl FnMut(usize)) -> usize {
+    let is_wanted = |end: usize| end <= most && end < text.len();
+    match boundary {
+        Boundary::Token => 0,
+        Boundary::Line => {
+            // A line that ends further on is not looked for, however long it is.
+            let near = &text[..text.ceil_char_boundary((most + 1).min(text.len()))];
+            lines::ends(near).take_while(|&end| is_wanted(end)).for_each(each);
+            most + 1
+        }
+        Boundary::Sentence => {
+            let mut ends = sentences::Ends::new(text);
+            while let Some(end) = ends.next_up_to(most).filter(|&end| is_wanted(end)) {
+                each(end);
+            }
+            ends.seen().max(most + 1)
+        }
+    }
+}
+
+/// Pieces of a text in bytes become pieces in UTF-16 units.
+fn in_utf16(text: &str, made: &mut Pieces) {
+    let (mut starts, mut ends) = (Units::new(text), Units::new(text));
+    for piece in &mut made.pieces {
+        (piece.start, piece.end) = (starts.unit_at(piece.start), ends.unit_at(piece.end));
+    }
+    made.progress.start = starts.unit_at(made.progress.start);
+    made.progress.covered = ends.unit_at(made.progress.covered);
+}
+
+/// Goes through a text and knows where it is, in bytes and in UTF-16 units.
+struct Units<'a> {
+    text: &'a str,
+    byte: usize,
+    unit: usize,
+}
+
+impl<'a> Units<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, byte: 0, unit: 0 }
+    }
+
+    /// The unit at a byte that is not before the one asked for last.
+    fn unit_at(&mut self, byte: usize) -> usize {
+        self.unit += utf16_len(&self.text[self.byte..byte]);
+        self.byte = byte;
+        self.unit
+    }
+
+    /// The byte at a unit that is not before the one asked for last.
+    fn byte_at(&mut self, unit: usize) -> usize {
+        let mut rest = self.text[self.byte..].chars();
+        while self.unit < unit
+            && let Some(character) = rest.next()
+        {
+            self.unit += character.len_utf16();
+            self.byte += character.len_utf8();
+        }
+        self.byte
+    }
+}

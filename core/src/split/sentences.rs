@@ -1,0 +1,277 @@
+//! Where sentences end: the rules of Unicode (UAX #29), in one pass and without going back.
+
+use regex_syntax::hir::{Class as Parsed, HirKind};
+use std::sync::LazyLock;
+
+/// What a character is to the rules, as their property Sentence_Break has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Other,
+    CarriageReturn,
+    LineFeed,
+    Separator,
+    /// Extend and Format: they belong to the character before them.
+    Extend,
+    Space,
+    Lower,
+    Upper,
+    OtherLetter,
+    Number,
+    /// A full stop, which does not always end a sentence.
+    Stop,
+    Continue,
+    /// What ends a sentence, such as `!`.
+    End,
+    Close,
+}
+
+const NAMES: [(&str, Class); 14] = [
+    ("CR", Class::CarriageReturn),
+    ("LF", Class::LineFeed),
+    ("Sep", Class::Separator),
+    ("Extend", Class::Extend),
+    ("Format", Class::Extend),
+    ("Sp", Class::Space),
+    ("Lower", Class::Lower),
+    ("Upper", Class::Upper),
+    ("OLetter", Class::OtherLetter),
+    ("Numeric", Class::Number),
+    ("ATerm", Class::Stop),
+    ("SContinue", Class::Continue),
+    ("STerm", Class::End),
+    ("Close", Class::Close),
+];
+
+impl Class {
+    fn of(character: char) -> Self {
+        let blocks = &*BLOCKS;
+        let code = character as usize;
+        blocks.classes[usize::from(blocks.numbers[code / BLOCK]) * BLOCK + code % BLOCK]
+    }
+
+    fn ends_paragraph(self) -> bool {
+        matches!(self, Self::CarriageReturn | Self::LineFeed | Self::Separator)
+    }
+}
+
+const BLOCK: usize = 128;
+const CODES: usize = char::MAX as usize + 1;
+
+/// The classes of all characters: blocks of them, each of which is there once.
+struct Blocks {
+    numbers: Box<[u16]>,
+    classes: Vec<Class>,
+}
+
+static BLOCKS: LazyLock<Blocks> = LazyLock::new(|| {
+    let mut all = vec![Class::Other; CODES];
+    for (name, class) in NAMES {
+        let parsed = regex_syntax::parse(&format!(r"\p{{Sentence_Break={name}}}"));
+        let parsed = parsed.expect("the library knows the property and its values");
+        let ranges = match parsed.kind() {
+            HirKind::Class(Parsed::Unicode(class)) => class.ranges().to_vec(),
+            // A class of one character.
+            HirKind::Literal(literal) => {
+                let character = std::str::from_utf8(&literal.0).ok().and_then(|text| text.chars().next());
+                let character = character.expect("a literal is text");
+                vec![regex_syntax::hir::ClassUnicodeRange::new(character, character)]
+            }
+            _ => unreachable!("a property is a class"),
+        };
+        for range in ranges {
+            all[range.start() as usize..=range.end() as usize].fill(class);
+        }
+    }
+    let mut blocks = Blocks { numbers: Box::default(), classes: vec![] };
+    let number = |block: &[Class]| {
+        let known = blocks.classes.chunks(BLOCK).position(|known| known == block);
+        known.unwrap_or_else(|| {
+            blocks.classes.extend_from_slice(block);
+            blocks.classes.len() / BLOCK - 1
+        }) as u16
+    };
+    let numbers = all.chunks(BLOCK).map(number).collect();
+    Blocks { numbers, ..blocks }
+});
+
+/// What stands before a place, as far as the rules ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    CarriageReturn,
+    LineBreak,
+    Letter,
+    Other,
+    /// Something that ends a sentence, and what is allowed behind it.
+    End {
+        is_stop: bool,
+        behind_letter: bool,
+        part: Part,
+    },
+}
+
+/// How far the end of a sentence is: the mark itself, then quotes and brackets, then spaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Part {
+    Mark,
+    Closes,
+    Spaces,
+}
+
+/// The ends of a text's sentences, one after the other.
+#[derive(Debug)]
+pub(super) struct Ends<'a> {
+    text: &'a str,
+    at: usize,
+    before: Before,
+    /// The first character at a place or behind it that decides whether a full stop ends a sentence: from which place on
+    /// that was looked for, where it is, and whether it is a small letter.
+    decisive: (usize, usize, bool),
+    seen: usize,
+}
+
+impl<'a> Ends<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0, before: Before::Nothing, decisive: (1, 0, false), seen: 0 }
+    }
+
+    /// One past the last byte that was looked at.
+    pub(super) fn seen(&self) -> usize {
+        self.seen.max(self.at)
+    }
+
+    /// The next end, if it is at `most` or before. The end of the text is none.
+    pub(super) fn next_up_to(&mut self, most: usize) -> Option<usize> {
+        while self.at <= most
+            && let Some(character) = self.text[self.at..].chars().next()
+        {
+            let (at, class) = (self.at, Class::of(character));
+            let is_end = self.is_end_before(class);
+            self.go_on(class, is_end);
+            self.at += character.len_utf8();
+            if is_end {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Whether a sentence ends before the character at hand. The numbers are those of the rules.
+    fn is_end_before(&mut self, class: Class) -> bool {
+        match self.before {
+            Before::Nothing => false,
+            Before::CarriageReturn => class != Class::LineFeed, // SB3, SB4
+            Before::LineBreak => true,                          // SB4
+            _ if class == Class::Extend => false,               // SB5
+            Before::Letter | Before::Other => false,            // SB998
+            Before::End { is_stop, behind_letter, part } => {
+                let goes_on = match class {
+                    Class::Number => is_stop && part == Part::Mark,                 // SB6
+                    Class::Upper => is_stop && behind_letter && part == Part::Mark, // SB7
+                    Class::Continue | Class::End | Class::Stop => true,             // SB8a
+                    Class::Close => part <= Part::Closes,                           // SB9
+                    Class::Space => true,                                           // SB9, SB10
+                    class => class.ends_paragraph(),                                // SB9, SB10
+                };
+                !(goes_on || is_stop && self.small_letter_follows()) // SB8, SB11
+            }
+        }
+    }
+
+    /// SB8: whether the first letter, line break or end of a sentence from here on is a small letter.
+    fn small_letter_follows(&mut self) -> bool {
+        let (from, place, is_lower) = self.decisive;
+        if (from..=place).contains(&self.at) {
+            return is_lower;
+        }
+        let mut place = self.text.len();
+        let mut is_lower = false;
+        for (behind, character) in self.text[self.at..].char_indices() {
+            let class = Class::of(character);
+            let decides = matches!(class, Class::Lower | Class::Upper | Class::OtherLetter | Class::Stop | Class::End)
+                || class.ends_paragraph();
+            if decides {
+                (place, is_lower) = (self.at + behind, class == Class::Lower);
+                break;
+            }
+        }
+        self.seen = self.seen.max(place + 1);
+        self.decisive = (self.at, place, is_lower);
+        is_lower
+    }
+
+    /// Takes the character at hand for the one before the next.
+    fn go_on(&mut self, class: Class, is_end: bool) {
+        let before = if is_end { Before::Nothing } else { self.before };
+        let end = |is_stop| Before::End { is_stop, behind_letter: before == Before::Letter, part: Part::Mark };
+        self.before = match (class, before) {
+            (Class::Extend, Before::Nothing) => Before::Other,
+            (Class::Extend, before) => before,
+            (Class::CarriageReturn, _) => Before::CarriageReturn,
+            (Class::LineFeed | Class::Separator, _) => Before::LineBreak,
+            (Class::Lower | Class::Upper, _) => Before::Letter,
+            (Class::Stop, _) => end(true),
+            (Class::End, _) => end(false),
+            (Class::Close, Before::End { is_stop, behind_letter, part }) if part <= Part::Closes => {
+                Before::End { is_stop, behind_letter, part: Part::Closes }
+            }
+            (Class::Space, Before::End { is_stop, behind_letter, .. }) => {
+                Before::End { is_stop, behind_letter, part: Part::Spaces }
+            }
+            _ => Before::Other,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use unicode_segmentation::UnicodeSegmentation;
+
+    fn ends(text: &str) -> Vec<usize> {
+        let mut ends = Ends::new(text);
+        std::iter::from_fn(|| ends.next_up_to(usize::MAX)).collect()
+    }
+
+    /// The slow twin: another implementation of the same rules.
+    fn ends_by_library(text: &str) -> Vec<usize> {
+        text.split_sentence_bound_indices().map(|(at, _)| at).skip(1).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #[test]
+        fn sentences_end_where_another_implementation_of_the_rules_says(
+            text in "[a-cA-C1-3.!?。 )\"'(,:\\-\r\n\u{85}\u{2028}\u{a0}\u{301}\u{ad}\u{200d}中あ٣#é]{0,16}",
+        ) {
+            prop_assert_eq!(ends(&text), ends_by_library(&text), "{:?}", text);
+        }
+    }
+
+    #[test]
+    fn the_end_that_is_asked_for_is_found_in_any_order_of_questions() {
+        let text = "One. Two etc. and more! (Three?) 4.5 and E.U. Law. \r\n\u{301}Last";
+        let all = ends(text);
+        assert!(all.len() >= 4, "{all:?}");
+        for most in 0..=text.len() {
+            let mut some = Ends::new(text);
+            let mut found: Vec<usize> = std::iter::from_fn(|| some.next_up_to(most)).collect();
+            assert_eq!(found, all.iter().copied().filter(|&end| end <= most).collect::<Vec<_>>(), "{most}");
+            found.extend(std::iter::from_fn(|| some.next_up_to(usize::MAX)));
+            assert_eq!(found, all);
+        }
+    }
+
+    #[test]
+    fn a_full_stop_before_much_that_decides_nothing_is_looked_behind_once() {
+        let text = format!("a. {}", "1 ) ".repeat(100_000));
+        let mut ends = Ends::new(&text);
+        assert_eq!(ends.next_up_to(usize::MAX), Some(3));
+        let spaces = format!("a.{}b", " ".repeat(400_000));
+        assert!(self::ends(&spaces).is_empty());
+        let mut found = Ends::new(&spaces);
+        assert_eq!(found.next_up_to(10), None);
+        assert_eq!(found.seen(), 11, "nothing asked whether a small letter follows the spaces");
+    }
+}

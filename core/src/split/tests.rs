@@ -1,0 +1,209 @@
+//! Splitting, against its definition: every prefix counted by itself.
+
+use proptest::prelude::*;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{Boundary, Limits, MOST_TRIED, Piece, Pieces, Progress, Stopped};
+use crate::bounded::subjects::{Form, MODELS, NORMALIZERS, PRETOKENIZERS, pieces, tokenizer};
+use crate::{Columns, EncodeOptions, SpecialTokens, Text, Tokenizer, encoding_file};
+
+fn options() -> EncodeOptions {
+    EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
+}
+
+/// Where sentences or lines end, but for the end of the text.
+fn boundaries(text: &str, boundary: Boundary) -> Vec<usize> {
+    let ends: Vec<usize> = match boundary {
+        Boundary::Token => vec![],
+        Boundary::Line => super::lines::ends(text).collect(),
+        Boundary::Sentence => text.split_sentence_bound_indices().map(|(at, part)| at + part.len()).collect(),
+    };
+    ends.into_iter().filter(|&end| end < text.len()).collect()
+}
+
+/// The slow twin. Nothing if a character has too many tokens.
+fn split_by_definition(tokenizer: &Tokenizer, text: &str, limits: &Limits) -> Option<Vec<Piece>> {
+    let Limits { max_tokens, overlap, boundary } = *limits;
+    let count = |text: &str| tokenizer.count(text.into(), &options()).expect("a text");
+    let bare = EncodeOptions { add_special_tokens: false, columns: Columns::OFFSETS, ..options() };
+    let mut pieces: Vec<Piece> = vec![];
+    let (mut start, mut covered) = (0, 0);
+    while start < text.len() {
+        let rest = &text[start..];
+        let prefixes = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+        let mut length = prefixes.filter(|&end| count(&rest[..end]) <= max_tokens).max()?;
+        if length < rest.len() {
+            let ends = boundaries(rest, boundary).into_iter().filter(|&end| end <= length).rev().take(MOST_TRIED);
+            length = ends.into_iter().find(|&end| count(&rest[..end]) <= max_tokens).unwrap_or(length);
+        }
+        let end = start + length;
+        if end <= covered && start < covered {
+            start = covered;
+            continue;
+        }
+        pieces.push(Piece { start, end, tokens: count(&text[start..end]) });
+        covered = end;
+        start = end;
+        if overlap > 0 && max_tokens > 1 && end < text.len() {
+            let piece = &text[end - length..end];
+            let offsets = tokenizer.encode(piece.into(), &bare).expect("a text").offsets().to_vec();
+            let mut starts: Vec<usize> =
+                offsets[offsets.len().saturating_sub(overlap)..].iter().map(|offset| offset[0] as usize).collect();
+            let first = starts.iter().copied().min().unwrap_or(length);
+            if boundary != Boundary::Token {
+                starts = boundaries(piece, boundary);
+            }
+            starts.sort_unstable();
+            starts.dedup();
+            starts.retain(|&start| start > 0 && start >= first);
+            let fits = |start: &usize| tokenizer.count(piece[*start..].into(), &bare).expect("a text") <= overlap;
+            start = end - length + starts.into_iter().find(fits).unwrap_or(length);
+        }
+    }
+    Some(pieces)
+}
+
+fn split(tokenizer: &Tokenizer, text: &str, limits: &Limits) -> Pieces {
+    tokenizer.split(text.into(), Progress::default(), limits, &options(), true, None).expect("a text")
+}
+
+/// The pieces of a text that comes in parts.
+fn split_in_parts(tokenizer: &Tokenizer, parts: &[&str], limits: &Limits) -> (Vec<Piece>, Stopped) {
+    let (mut text, mut before) = (String::new(), 0);
+    let (mut pieces, mut progress) = (vec![], Progress::default());
+    for number in 0..=parts.len() {
+        let is_end = number == parts.len();
+        text.push_str(parts.get(number).unwrap_or(&""));
+        let made = tokenizer.split(text.as_str().into(), progress, limits, &options(), is_end, None).expect("a text");
+        let moved = |piece: Piece| Piece { start: piece.start + before, end: piece.end + before, ..piece };
+        pieces.extend(made.pieces.into_iter().map(moved));
+        if made.stopped != Stopped::AtEnd {
+            return (pieces, made.stopped);
+        }
+        // What is done goes, as a stream lets go of it.
+        text.drain(..made.progress.start);
+        before += made.progress.start;
+        progress = Progress { start: 0, covered: made.progress.covered.saturating_sub(made.progress.start) };
+    }
+    (pieces, Stopped::AtEnd)
+}
+
+fn form() -> impl Strategy<Value = Form> {
+    let merges = prop::collection::vec((0usize..1000, 0usize..1000), 0..40);
+    (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..MODELS.len(), merges, any::<bool>()).prop_map(
+        |(normalizer, pretokenizer, model, merges, added)| Form { normalizer, pretokenizer, model, merges, added },
+    )
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    let boundary = prop::sample::select(vec![Boundary::Token, Boundary::Sentence, Boundary::Line]);
+    (1usize..30, 0usize..8, boundary).prop_map(|(max_tokens, overlap, boundary)| Limits {
+        max_tokens,
+        overlap: overlap.min(max_tokens - 1),
+        boundary,
+    })
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let more = ["One. ", "Two! ", "\r\n", "\u{2028}", "End.) "].map(String::from);
+    prop::collection::vec(prop::sample::select([&pieces()[..], &more].concat()), 0..40)
+        .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(800))]
+    #[test]
+    fn pieces_are_those_of_the_definition(form in form(), text in text(), limits in limits(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..9)) {
+        let tokenizer = tokenizer(&form);
+        let found = split(&tokenizer, &text, &limits);
+        match split_by_definition(&tokenizer, &text, &limits) {
+            Some(expected) => prop_assert_eq!(&found.pieces, &expected, "{} {:?} {:?}", form, text, limits),
+            None => prop_assert_eq!(found.stopped, Stopped::Character, "{} {:?} {:?}", form, text, limits),
+        }
+        // In UTF-16 they are the same.
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let in_utf16 = tokenizer
+            .split(Text::Utf16(&units), Progress::default(), &limits, &options(), true, None)
+            .expect("a text");
+        let texts = |pieces: &[Piece]| pieces.iter().map(|piece| text[piece.start..piece.end].to_owned()).collect::<Vec<_>>();
+        let utf16_texts: Vec<String> =
+            in_utf16.pieces.iter().map(|piece| String::from_utf16_lossy(&units[piece.start..piece.end])).collect();
+        prop_assert_eq!(utf16_texts, texts(&found.pieces));
+        // And however the text comes.
+        let mut places: Vec<usize> = cuts.iter().map(|cut| text.floor_char_boundary(cut.index(text.len() + 1))).collect();
+        places.extend([0, text.len()]);
+        places.sort_unstable();
+        let parts: Vec<&str> = places.windows(2).map(|ends| &text[ends[0]..ends[1]]).collect();
+        prop_assert_eq!(split_in_parts(&tokenizer, &parts, &limits), (found.pieces, found.stopped), "{} {:?}", form, parts);
+    }
+}
+
+fn bundled(name: &str) -> Tokenizer {
+    let path = format!("{}/../encodings/{}", env!("CARGO_MANIFEST_DIR"), encoding_file(name).expect("it is bundled"));
+    Tokenizer::from_encoding(name, &std::fs::read(path).expect("the file is there")).expect("a sound file")
+}
+
+/// Splitting a text encodes less than three times its bytes, and so many for each piece.
+#[test]
+fn splitting_encodes_less_than_three_times_the_text() {
+    const PER_PIECE: u64 = 400;
+    let words: String = (0u32..40_000)
+        .map(|at| ["the ", "international ", "fox. ", "of ", "rules! "][((at * at) >> 3) as usize % 5])
+        .collect();
+    let lots = |from: char, count: u32| {
+        (0..100_000u32)
+            .filter_map(|at| char::from_u32(from as u32 + at.wrapping_mul(2_654_435_761) % count))
+            .collect::<String>()
+    };
+    let kinds = [
+        words,
+        "a".repeat(200_000),
+        " ".repeat(200_000),
+        lots('\u{1}', 31),
+        lots('一', 20_000),
+        lots('가', 11_172),
+        lots('\u{1F300}', 0x300),
+        lots('0', 10),
+        "\u{1103}\u{1170}\u{11b7}".repeat(20_000),
+    ];
+    let merges: Vec<(usize, usize)> = (0..40).map(|at| (at * 7 + 1, at * 13 + 5)).collect();
+    // Strip and Metaspace, NFC and bytes, BERT's two.
+    let forms = [(9, 6, 1), (1, 1, 0), (16, 10, 1)];
+    let forms = forms.map(|(normalizer, pretokenizer, model)| {
+        tokenizer(&Form { normalizer, pretokenizer, model, merges: merges.clone(), added: true })
+    });
+    let bundled = ["o200k_base", "cl100k_base", "r50k_base"].map(bundled);
+    for (number, tokenizer) in bundled.iter().chain(&forms).enumerate() {
+        for text in &kinds {
+            for boundary in [Boundary::Token, Boundary::Sentence, Boundary::Line] {
+                for max_tokens in [16, 256] {
+                    let limits = Limits { max_tokens, overlap: 0, boundary };
+                    let before = tokenizer.encoded_bytes();
+                    let made = split(tokenizer, text, &limits);
+                    let encoded = tokenizer.encoded_bytes() - before;
+                    assert_eq!(made.stopped, Stopped::AtEnd);
+                    let most = 3 * text.len() as u64 + PER_PIECE * made.pieces.len() as u64 + 10_000;
+                    let start = &text[..text.floor_char_boundary(30)];
+                    assert!(
+                        encoded <= most,
+                        "tokenizer {number}, {start:?}, {limits:?}: {encoded} bytes encoded of {}, {} pieces",
+                        text.len(),
+                        made.pieces.len(),
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_special_tokens_leave_no_room_for_is_told() {
+    let tokenizer = bundled("cl100k_base");
+    let limits = Limits { max_tokens: 1, overlap: 0, boundary: Boundary::Token };
+    let made = split(&tokenizer, "a 𒀀", &limits);
+    assert_eq!((made.stopped, made.progress.start, made.pieces.len()), (Stopped::Character, 2, 2));
+    let strict = EncodeOptions { special_tokens: SpecialTokens::Throw, ..options() };
+    let text = "many words before <|endoftext|>";
+    let error = tokenizer.split(text.into(), Progress::default(), &limits, &strict, true, None);
+    assert!(error.is_err(), "a special token is found wherever it is");
+}

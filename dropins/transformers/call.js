@@ -1,0 +1,251 @@
+'use strict'
+
+// The call `tokenizer(texts, options)`. The lengths of rows follow @huggingface/transformers: which
+// rows are cut, which are filled, and to what length. What a cut row contains follows Python's
+// transformers: special tokens stay.
+
+const { error, typeError } = require('../errors.js')
+const { checkListed, checkText } = require('./backend.js')
+const { tensorOf } = require('./tensor.js')
+
+// Limit for one tensor, in ids: one gibibyte of 64-bit integers.
+const MAX_TENSOR = 2 ** 27
+// A shorter text alone is encoded on this thread: a batch costs a task on the thread pool.
+const LONG = 2 ** 15
+
+const MAX_ID = 0xffffffff
+const MAX_LENGTH = 0xffffffff
+
+const STRATEGIES = ['longest_first', 'only_first', 'only_second']
+const RAGGED =
+  'Unable to create tensor, you should probably activate truncation and/or padding ' +
+  "with 'padding=true' and 'truncation=true' to have batched tensors with the same length."
+
+// Messages of this process. Configs can bring any number of them.
+const warned = new Set()
+const MAX_WARNED = 100
+
+function warnOnce(message) {
+  if (warned.has(message) || warned.size === MAX_WARNED) return
+  warned.add(message)
+  process.emitWarning(message)
+}
+
+/** Encodes texts: { input_ids, attention_mask, token_type_ids? } as tensors or as arrays. */
+function call(tokenizer, text, options) {
+  const { text_pair = null, add_special_tokens = true, return_token_type_ids = null } = options
+  const { texts, pairs } = inputs(text, text_pair)
+  const { truncation, padding, limit } = lengthsOf(tokenizer, options)
+  const rows = encodeRows(tokenizer._tokenizer.engine, {
+    texts,
+    pairs,
+    hasTypeIds: Boolean(return_token_type_ids ?? tokenizer.return_token_type_ids),
+    addSpecialTokens: Boolean(add_special_tokens),
+    truncation,
+  })
+  const table = new Table(rows, filledLength(rows, padding, limit), tokenizer)
+  if (options.return_tensor ?? true) return table.tensors()
+  return Array.isArray(text) ? table.arrays() : table.arrays((column) => column[0])
+}
+
+function inputs(text, pair) {
+  if (!Array.isArray(text)) {
+    if (text === null || text === undefined) throw typeError('text may not be null or undefined')
+    if (Array.isArray(pair)) {
+      throw typeError(
+        'When specifying `text_pair`, since `text` is a string, `text_pair` must also be a string (i.e., not an array).',
+      )
+    }
+    return checked([text], [pair])
+  }
+  if (text.length === 0) throw error('ARGUMENT_VALUE', 'text array must be non-empty')
+  if (pair === null) return checked(text)
+  if (!Array.isArray(pair)) throw typeError('text_pair must also be an array')
+  if (text.length !== pair.length) throw error('ARGUMENT_VALUE', 'text and text_pair must have the same length')
+  return checked(text, pair)
+}
+
+/** Checks the types. Pairs of which all are null are the same as none. */
+function checked(texts, pairs = undefined) {
+  texts.forEach((text, index) => checkText(`text[${index}]`, text))
+  const isPair = (pair) => pair !== null && pair !== undefined
+  pairs?.forEach((pair, index) => isPair(pair) && checkText(`text_pair[${index}]`, pair))
+  return { texts, pairs: pairs?.some(isPair) ? pairs : undefined }
+}
+
+/** { truncation, padding, limit }: how rows are cut, and how far they are filled. */
+function lengthsOf(tokenizer, { padding: wanted = false, truncation: wantedCut = null, max_length = null }) {
+  const padding = paddingOf(wanted)
+  let strategy = strategyOf(wantedCut)
+  const most = numberOrInfinity(tokenizer.model_max_length)
+  if (max_length !== null && !(Number.isInteger(max_length) && max_length >= 0)) {
+    throw error('ARGUMENT_VALUE', `max_length must be a non-negative integer, but it is ${String(max_length)}`)
+  }
+  let limit = max_length ?? most
+  if (max_length !== null && strategy === null && padding === 'longest') {
+    warnOnce(
+      '`max_length` is ignored when `padding: true` and there is no truncation strategy. ' +
+        "To pad to max length, use `padding: 'max_length'`.",
+    )
+    limit = most
+  } else if (max_length !== null && strategy === null && padding === false) {
+    warnOnce(
+      'Truncation was not explicitly activated but `max_length` is provided a specific value, please use ' +
+        '`truncation: true` to explicitly truncate examples to max length.',
+    )
+    strategy = 'longest_first'
+  }
+  limit = Math.min(limit, most)
+  const cuts = strategy && limit <= MAX_LENGTH
+  const direction = tokenizer.config.truncation_side === 'left' ? 'left' : 'right'
+  return { truncation: cuts ? { maxLength: limit, strategy, direction } : false, padding, limit }
+}
+
+const numberOrInfinity = (value) => (typeof value === 'number' && value >= 0 ? value : Infinity)
+
+function paddingOf(padding) {
+  if (padding === true || padding === 'longest') return 'longest'
+  if (padding === 'max_length') return padding
+  if (!padding || padding === 'do_not_pad') return false
+  throw error('ARGUMENT_VALUE', `padding must be true, false or 'max_length', but it is ${String(padding)}`)
+}
+
+/** A strategy, false for none, or null if the call does not say. */
+function strategyOf(truncation) {
+  if (truncation === null || truncation === undefined) return null
+  if (truncation === true) return 'longest_first'
+  if (truncation === false || truncation === 'do_not_truncate') return false
+  if (STRATEGIES.includes(truncation)) return truncation
+  throw error(
+    'ARGUMENT_VALUE',
+    `truncation must be true, false or one of ${STRATEGIES.join(', ')}, but it is ${String(truncation)}`,
+  )
+}
+
+/** Encodes all rows: { ids, typeIds? } each. Texts with and without a pair are two batches. */
+function encodeRows(engine, { texts, pairs, hasTypeIds, addSpecialTokens, truncation }) {
+  const options = { addSpecialTokens, truncation, padding: false }
+  const isPair = (index) => typeof pairs?.[index] === 'string'
+  if (texts.length === 1 && texts[0].length < LONG) {
+    const encoding = engine.encode(texts[0], { ...options, pair: isPair(0) ? pairs[0] : undefined })
+    return [{ ids: encoding.ids, typeIds: hasTypeIds ? encoding.typeIds : undefined }]
+  }
+  const columns = hasTypeIds ? ['typeIds'] : []
+  const encode = (some, theirs) => rowsOf(engine.encodeBatchSync(some, { ...options, columns, pairs: theirs }))
+  const all = [...texts.keys()]
+  if (pairs === undefined || all.every(isPair)) return encode(texts, pairs)
+  const rows = new Array(texts.length)
+  for (const kind of [true, false]) {
+    const members = all.filter((index) => isPair(index) === kind)
+    const pick = (list) => members.map((index) => list[index])
+    const encoded = withRows(members, () => encode(pick(texts), kind ? pick(pairs) : undefined))
+    members.forEach((index, at) => {
+      rows[index] = encoded[at]
+    })
+  }
+  return rows
+}
+
+/** Calls `work` on some of the rows; an error has the index of its row among all of them. */
+function withRows(members, work) {
+  try {
+    return work()
+  } catch (failure) {
+    if (failure.row !== undefined) failure.row = members[failure.row]
+    throw failure
+  }
+}
+
+function rowsOf(batch) {
+  const { rowOffsets, typeIds } = batch
+  return Array.from(batch, (ids, row) => ({ ids, typeIds: typeIds?.subarray(rowOffsets[row], rowOffsets[row + 1]) }))
+}
+
+/** The length to which shorter rows are filled. Longer rows keep theirs. */
+function filledLength(rows, padding, limit) {
+  if (padding === false) return 0
+  const longest = rows.reduce((most, { ids }) => Math.max(most, ids.length), 0)
+  if (padding === 'longest') return Math.min(longest, limit)
+  if (limit <= MAX_LENGTH) return limit
+  throw error(
+    'ARGUMENT_VALUE',
+    "padding: 'max_length' needs a max_length, because the tokenizer has no model_max_length",
+  )
+}
+
+/** Rows with their padding, as tensors or as arrays. */
+class Table {
+  #rows
+  #length
+  #columns
+  #isLeft
+
+  constructor(rows, length, { padding_side: side, pad_token: token, pad_token_id: id }) {
+    this.#rows = rows
+    this.#length = length
+    this.#isLeft = side === 'left'
+    const isFilled = rows.some(({ ids }) => ids.length < length)
+    if (isFilled && !(Number.isInteger(id) && id >= 0 && id <= MAX_ID)) {
+      throw error('NO_SUCH_TOKEN', `padding needs an id, but the tokenizer has none for its pad_token ${String(token)}`)
+    }
+    this.#columns = [
+      ['input_ids', ({ ids }) => ids, id],
+      ['attention_mask', ({ ids }) => new Uint8Array(ids.length).fill(1), 0],
+    ]
+    if (rows[0].typeIds !== undefined) this.#columns.push(['token_type_ids', ({ typeIds }) => typeIds, 0])
+  }
+
+  #widthOf({ ids }) {
+    return Math.max(ids.length, this.#length)
+  }
+
+  #build(make) {
+    return Object.fromEntries(this.#columns.map(([name, values, pad]) => [name, make(values, pad)]))
+  }
+
+  tensors() {
+    const width = this.#widthOf(this.#rows[0])
+    if (this.#rows.some((row) => this.#widthOf(row) !== width)) throw error('TENSOR_SHAPE', RAGGED)
+    const size = this.#rows.length * width
+    if (size > MAX_TENSOR) {
+      throw error(
+        'PADDING_TOO_LONG',
+        `a tensor of ${this.#rows.length} rows of ${width} ids is more than the limit of ${MAX_TENSOR} ids`,
+      )
+    }
+    return this.#build((values, pad) => {
+      const data = new BigInt64Array(size)
+      // The lower halves of the integers; all machines that the addon runs on store them first.
+      const halves = new Int32Array(data.buffer)
+      this.#rows.forEach((row, index) => this.#write(halves, 2 * index * width, values(row), pad))
+      return tensorOf(data, [this.#rows.length, width])
+    })
+  }
+
+  /** Writes a row and its padding to every second place. */
+  #write(halves, start, values, pad) {
+    const missing = Math.max(0, this.#length - values.length)
+    let at = start
+    const writePadding = () => {
+      for (let left = missing; left > 0; left--, at += 2) halves[at] = pad
+    }
+    if (this.#isLeft) writePadding()
+    for (let index = 0; index < values.length; index++, at += 2) halves[at] = values[index]
+    if (!this.#isLeft) writePadding()
+  }
+
+  arrays(unwrap = (column) => column) {
+    checkListed(this.#columns.length * this.#rows.reduce((sum, row) => sum + this.#widthOf(row), 0))
+    return this.#build((values, pad) =>
+      unwrap(
+        this.#rows.map((row) => {
+          const own = Array.from(values(row))
+          const padding = new Array(Math.max(0, this.#length - own.length)).fill(pad)
+          return this.#isLeft ? padding.concat(own) : own.concat(padding)
+        }),
+      ),
+    )
+  }
+}
+
+module.exports = { call, warnOnce }

@@ -1,0 +1,190 @@
+'use strict'
+
+// The tokenizer classes of @huggingface/transformers, by their names. They differ in a few defaults
+// and methods.
+
+const { error, notCovered } = require('../errors.js')
+const { isTensor } = require('./tensor.js')
+const { PreTrainedTokenizer, idsOfTensor } = require('./tokenizer.js')
+
+class LlamaTokenizer extends PreTrainedTokenizer {
+  padding_side = 'left'
+}
+
+/** Tokens are letters, and every second one is a pause. */
+class VitsTokenizer extends PreTrainedTokenizer {
+  decode_single(token_ids, options) {
+    super.decode_single(token_ids, options) // Checks the arguments.
+    const tokens = token_ids.map((id) => this._tokenizer.id_to_token(id) ?? '')
+    return tokens.filter((_, index) => index % 2 === 1).join('')
+  }
+}
+
+class MarianTokenizer extends PreTrainedTokenizer {
+  languageRegex = /^(>>\w+<<)\s*/
+
+  get supported_language_codes() {
+    return [...this.get_vocab().keys()].filter((token) => this.languageRegex.test(token))
+  }
+}
+
+class WhisperTokenizer extends PreTrainedTokenizer {
+  get timestamp_begin() {
+    return this._tokenizer.token_to_id('<|notimestamps|>') + 1
+  }
+
+  decode(token_ids, decode_args = {}) {
+    const { decode_with_timestamps = false, time_precision = 0.02, ...rest } = decode_args ?? {}
+    if (!decode_with_timestamps) return super.decode(token_ids, rest)
+    const ids = isTensor(token_ids) ? idsOfTensor(token_ids) : token_ids
+    const begin = this.all_special_ids.at(-1) + 1
+    let text = ''
+    let open = []
+    const flush = () => {
+      if (open.length > 0) text += super.decode(open, rest)
+      open = []
+    }
+    for (const id of ids.map(Number)) {
+      if (id < begin) open.push(id)
+      else {
+        flush()
+        text += `<|${((id - begin) * time_precision).toFixed(2)}|>`
+      }
+    }
+    flush()
+    return text
+  }
+
+  _decode_asr() {
+    throw notCovered('_decode_asr, which joins the outputs of speech recognition')
+  }
+}
+
+/** A tokenizer of a translation model, whose texts start with the token of their language. */
+class TranslationTokenizer extends PreTrainedTokenizer {
+  languageRegex = /^$/
+
+  /** The name of a language in the token `token`, and the token of a language. */
+  _codeOf(token) {
+    return token
+  }
+
+  lang_to_token = (code) => code
+
+  get language_codes() {
+    return this.all_special_tokens.filter((token) => this.languageRegex.test(token)).map((token) => this._codeOf(token))
+  }
+
+  _build_translation_inputs(raw_inputs, tokenizer_options, generate_kwargs) {
+    const { src_lang: source, tgt_lang: target } = generate_kwargs
+    this.#check('Target', target)
+    if (source !== undefined) {
+      this.#check('Source', source)
+      this.#setLanguage(this.lang_to_token(source))
+    }
+    generate_kwargs.forced_bos_token_id = this._tokenizer.token_to_id(this.lang_to_token(target))
+    return this._call(raw_inputs, tokenizer_options)
+  }
+
+  #check(which, code) {
+    const known = this.language_codes
+    if (known.includes(code)) return
+    throw error(
+      'ARGUMENT_VALUE',
+      `${which} language code "${code}" is not valid. Must be one of: {${known.join(', ')}}`,
+    )
+  }
+
+  /** Replaces the first token of a language in the template for one text. */
+  #setLanguage(token) {
+    const template = this._tokenizer.settings.post_processor
+    const single = template?.single ?? []
+    const at = single.findIndex((item) => this.languageRegex.test(item.SpecialToken?.id ?? ''))
+    if (at === -1 || single[at].SpecialToken.id === token) return
+    const known = { id: token, ids: [this._tokenizer.token_to_id(token)], tokens: [token] }
+    this._tokenizer.replacePostProcessor({
+      ...template,
+      single: single.with(at, { SpecialToken: { ...single[at].SpecialToken, id: token } }),
+      special_tokens: { ...template.special_tokens, [token]: known },
+    })
+  }
+}
+
+class MBartTokenizer extends TranslationTokenizer {
+  languageRegex = /^[a-z]{2}_[A-Z]{2}$/
+}
+
+class MBart50Tokenizer extends MBartTokenizer {}
+
+class NllbTokenizer extends TranslationTokenizer {
+  languageRegex = /^[a-z]{3}_[A-Z][a-z]{3}$/
+}
+
+class M2M100Tokenizer extends TranslationTokenizer {
+  languageRegex = /^__[a-z]{2,3}__$/
+  lang_to_token = (code) => `__${code}__`
+
+  _codeOf(token) {
+    return token.slice(2, -2)
+  }
+}
+
+/** A class of a name that only has another default for token type ids. */
+function plain(name, hasTypeIds = false) {
+  const named = {
+    [name]: class extends PreTrainedTokenizer {
+      return_token_type_ids = hasTypeIds
+    },
+  }
+  return named[name]
+}
+
+const withTypeIds = (name) => plain(name, true)
+
+module.exports = {
+  AlbertTokenizer: withTypeIds('AlbertTokenizer'),
+  BartTokenizer: plain('BartTokenizer'),
+  BertTokenizer: withTypeIds('BertTokenizer'),
+  BlenderbotSmallTokenizer: plain('BlenderbotSmallTokenizer'),
+  BlenderbotTokenizer: plain('BlenderbotTokenizer'),
+  BloomTokenizer: plain('BloomTokenizer'),
+  CLIPTokenizer: plain('CLIPTokenizer'),
+  CamembertTokenizer: plain('CamembertTokenizer'),
+  CodeGenTokenizer: plain('CodeGenTokenizer'),
+  CodeLlamaTokenizer: plain('CodeLlamaTokenizer'),
+  CohereAsrTokenizer: plain('CohereAsrTokenizer'),
+  CohereTokenizer: plain('CohereTokenizer'),
+  ConvBertTokenizer: withTypeIds('ConvBertTokenizer'),
+  DebertaTokenizer: withTypeIds('DebertaTokenizer'),
+  DebertaV2Tokenizer: withTypeIds('DebertaV2Tokenizer'),
+  DistilBertTokenizer: plain('DistilBertTokenizer'),
+  ElectraTokenizer: withTypeIds('ElectraTokenizer'),
+  EsmTokenizer: plain('EsmTokenizer'),
+  FalconTokenizer: plain('FalconTokenizer'),
+  GPT2Tokenizer: plain('GPT2Tokenizer'),
+  GPTNeoXTokenizer: plain('GPTNeoXTokenizer'),
+  GemmaTokenizer: plain('GemmaTokenizer'),
+  HerbertTokenizer: withTypeIds('HerbertTokenizer'),
+  LlamaTokenizer,
+  M2M100Tokenizer,
+  MBart50Tokenizer,
+  MBartTokenizer,
+  MPNetTokenizer: plain('MPNetTokenizer'),
+  MarianTokenizer,
+  MgpstrTokenizer: plain('MgpstrTokenizer'),
+  MobileBertTokenizer: withTypeIds('MobileBertTokenizer'),
+  NllbTokenizer,
+  NougatTokenizer: plain('NougatTokenizer'),
+  Qwen2Tokenizer: plain('Qwen2Tokenizer'),
+  RoFormerTokenizer: withTypeIds('RoFormerTokenizer'),
+  RobertaTokenizer: plain('RobertaTokenizer'),
+  SiglipTokenizer: plain('SiglipTokenizer'),
+  SpeechT5Tokenizer: plain('SpeechT5Tokenizer'),
+  SqueezeBertTokenizer: withTypeIds('SqueezeBertTokenizer'),
+  T5Tokenizer: plain('T5Tokenizer'),
+  VitsTokenizer,
+  Wav2Vec2CTCTokenizer: plain('Wav2Vec2CTCTokenizer'),
+  WhisperTokenizer,
+  XLMRobertaTokenizer: plain('XLMRobertaTokenizer'),
+  XLMTokenizer: withTypeIds('XLMTokenizer'),
+}

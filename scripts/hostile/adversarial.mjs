@@ -1,0 +1,132 @@
+// Texts that are made to be slow, of any length: what `npm run hostile -- texts` and __test__/32-growth.test.mjs measure.
+
+import { random } from './random.mjs'
+
+const again = (piece) => () => (bytes) => piece.repeat(Math.ceil(bytes / Buffer.byteLength(piece)))
+
+/** Characters drawn from a string or from ranges of code points; another text for each call. */
+const lots = (...sources) => {
+  const all = sources.flatMap((source) => (typeof source === 'string' ? [...source] : range(...source)))
+  return (draw) => (bytes) => {
+    const count = Math.ceil((bytes * all.length) / Buffer.byteLength(all.join('')))
+    return Array.from({ length: count }, () => draw.of(all)).join('')
+  }
+}
+
+const range = (first, last) => Array.from({ length: last - first + 1 }, (_, at) => String.fromCodePoint(first + at))
+
+/** Pieces one after the other, drawn by lot. */
+const mixed = (...pieces) => (draw) => (bytes) => {
+  const parts = []
+  for (let length = 0; length < bytes; length += Buffer.byteLength(parts.at(-1))) parts.push(draw.of(pieces))
+  return parts.join('')
+}
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+const WHITE_SPACE = ['\t', '\v', '\f', '\r', '\r\n', '\u0085', '\u00a0', '\u1680', '\u2003', '\u2028', '\u2029', '\u202f', '\u3000']
+const WORDS = 'the of international organisations and agreed in 1948 that everyone has a right to education, '.split(' ').map((word) => `${word} `)
+
+/** By name: given what draws by lot, a function that makes a text of about so many bytes. */
+export const TEXTS = {
+  // Runs of one character, and of one class.
+  'one letter': again('a'),
+  'one capital': again('A'),
+  'random letters': lots(LETTERS),
+  'random capitals and letters': lots(LETTERS, LETTERS.toUpperCase()),
+  'one digit': again('0'),
+  'random digits': lots('0123456789'),
+  'digits of other scripts': lots([0x660, 0x669], [0x966, 0x96f], [0xff10, 0xff19]),
+  'one sign': again('!'),
+  'random signs': lots('!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'),
+  'slashes and newlines': lots('/\r\n'),
+  é: again('é'),
+  'random Cyrillic': lots([0x410, 0x44f]),
+  Thai: lots([0xe01, 0xe3a]),
+  Arabic: lots([0x621, 0x64a]),
+  'Hebrew with points': lots([0x5d0, 0x5ea], [0x5b0, 0x5bd]),
+  Devanagari: lots([0x904, 0x94d]),
+  中: again('中'),
+  'random CJK': lots([0x4e00, 0x9fa5]),
+  'kana and CJK': lots([0x3041, 0x3096], [0x30a1, 0x30fa], [0x4e00, 0x4eff]),
+  'rare CJK': lots([0x20000, 0x2a6df]),
+  Hangul: lots([0xac00, 0xd7a3]),
+  'decomposed Hangul': mixed('\u1103\u1170\u11b7', '\u1112\u1161\u11ab', '\u1100\u1173', '\u1100'),
+  'Hangul vowels': lots([0x1161, 0x1175]),
+  'Hangul finals': again('\u11b7'),
+  // White space.
+  spaces: again(' '),
+  newlines: again('\n'),
+  'spaces, tabs and newlines': lots(' \n\t'),
+  'spaces before a letter': (draw) => (bytes) => `${' '.repeat(bytes)}x`,
+  'each kind of white space': mixed(...WHITE_SPACE),
+  'one kind of white space': again('\u2003'),
+  'letters apart by spaces': again('a '),
+  'newlines among spaces': mixed('      ', '\n', ' '),
+  // Controls, marks, formats.
+  'control characters': lots([1, 8], [14, 31]),
+  'one control character': again('\u0001'),
+  'zero bytes': again('\0'),
+  'combining marks': lots([0x300, 0x36f]),
+  'marks behind one letter': (draw) => (bytes) => `a${lots([0x300, 0x36f])(draw)(bytes)}`,
+  'marks in falling order': mixed('\u0345', '\u0301', '\u0323', '\u0334'),
+  'letters with marks': mixed('e\u0301', 'a\u0323\u0302', 'o\u0308'),
+  'zero-width marks': again('\u200b\u0301'),
+  'zero-width joiners': again('\u200d'),
+  'byte order marks': again('\ufeff'),
+  'replacement characters': again('\ufffd'),
+  'private characters': lots([0xe000, 0xe0ff]),
+  'characters not assigned': lots([0xe01f0, 0xe02ff]),
+  // Emoji and surrogates.
+  'emoji joiners': again('👩\u200d'),
+  families: again('👨\u200d👩\u200d👧\u200d👦'),
+  'random emoji': lots([0x1f300, 0x1f64f]),
+  'emoji with skin': mixed('👍🏽', '👋🏿', '❤️\u200d🔥'),
+  'regional indicators': lots([0x1f1e6, 0x1f1ff]),
+  'variation selectors': again('\ufe0f'),
+  'high surrogates': again('\ud83d'),
+  'low surrogates': again('\ude00'),
+  'surrogates the wrong way round': again('\ude00\ud83d'),
+  // Directions and scripts that alternate.
+  'right to left and left to right': mixed('שלום', 'abc', ' ', '\u202e', '\u200f'),
+  'scripts that alternate': again('aжא中あก'),
+  'letters and digits that alternate': again('a1'),
+  'what splits patterns': again("a'S \n1!é中"),
+  contractions: again("'re'll've"),
+  'contractions cut short': again("'r'l'v"),
+  'capitals and letters that alternate': again('aA'),
+  'capitals before one letter': (draw) => (bytes) => `${'A'.repeat(bytes)}a`,
+  // Tokens and what looks like them.
+  'special tokens': again('<|endoftext|>'),
+  'special tokens cut short': again('<|endoftext|'),
+  'starts of special tokens': again('<|'),
+  'one character of special tokens': again('<'),
+  'special tokens and spaces': again('<|endoftext|>   '),
+  'chat markup': mixed('<|im_start|>', '<|im_end|>', '[INST]', '<s>', '</s>', 'user\n'),
+  'long repeats that are tokens': mixed('='.repeat(64), '-'.repeat(63), '*'.repeat(33), '#'.repeat(17), ' '.repeat(80)),
+  'two letters': again('ab'),
+  'letters doubled': mixed('aa', 'bb', 'aaaa', 'ab'),
+  'growing runs of one letter': () => (bytes) => {
+    const parts = []
+    for (let length = 0, run = 1; length < bytes; length += run++ + 1) parts.push(`${'a'.repeat(run)} `)
+    return parts.join('')
+  },
+  '▁': again('▁'),
+  'words and marks for spaces': again('▁a b'),
+  // What programs send.
+  base64: lots(LETTERS, LETTERS.toUpperCase(), '0123456789+/'),
+  hexadecimal: lots('0123456789abcdef'),
+  brackets: again('[{('),
+  JSON: again('{"a":[1,2.5,null],"b":"\\u00e9"},'),
+  code: mixed('        ', 'return x_1;\n', 'if (a != b) {', '}\n\n', '// ---- \n', '\t\t'),
+  'random bytes as text': (draw) => (bytes) => Buffer.from(Array.from({ length: bytes }, () => draw.below(256))).toString('latin1'),
+  'random code points': (draw) => (bytes) => Array.from({ length: bytes / 4 }, () => String.fromCodePoint(draw.below(0xd800))).join(''),
+  words: mixed(...WORDS),
+  'full stops': again('.'),
+  'sentences of one letter': again('A. '),
+  'abbreviations that end no sentence': again('etc. 1 '),
+  'a full stop before what ends no sentence': (draw) => (bytes) => `a.${' 1)'.repeat(bytes / 3)}`,
+  'closing quotes behind a full stop': (draw) => (bytes) => `a.${')'.repeat(bytes)}`,
+}
+
+/** A text of a kind, of about so many bytes; another one for each seed, where the kind is not the same again and again. */
+export const adversarial = (kind, bytes, seed = 1) => TEXTS[kind](random(seed))(bytes)

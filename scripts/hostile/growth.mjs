@@ -1,0 +1,198 @@
+// How the time of calls grows with the length of a text: the time of the processor for a text and for one twice as long.
+
+import { createRequire } from 'node:module'
+
+import { root } from '../setup.mjs'
+import { adversarial } from './adversarial.mjs'
+
+const require = createRequire(import.meta.url)
+const tokenlane = require(root)
+
+const PARSE = { specialTokens: 'parse' }
+const TEMPLATE =
+  "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}{% endfor %}"
+
+async function streamed(tokenizer, text, size, options) {
+  const chunks = new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < text.length; at += size) controller.enqueue(text.slice(at, at + size))
+      controller.close()
+    },
+  })
+  let pieces = 0
+  for await (const _ of chunks.pipeThrough(tokenizer.splitStream(options))) pieces++
+  return pieces
+}
+
+/** The column of an encoding that was made without it. */
+const column = (name) => ({ run: (tokenizer, text) => tokenizer.encode(text, PARSE)[name].length })
+
+/** Ids of a text, and half as many: what a call is given beside the text. */
+const withIds = (run) => ({
+  prepare: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, truncation: false, padding: false }).ids,
+  run,
+})
+const half = (ids) => Math.ceil(ids.length / 2)
+
+/** What can be measured of any tokenizer: `prepare` makes what `run` needs beside the text, before the time starts. */
+const CALLS = {
+  encode: { run: (tokenizer, text) => tokenizer.encode(text, PARSE).length },
+  'encode text': { run: (tokenizer, text) => tokenizer.encode(text, { specialTokens: 'text' }).length },
+  'encode bytes': { prepare: (_, text) => Buffer.from(text), run: (tokenizer, _, bytes) => tokenizer.encode(bytes, PARSE).length },
+  offsets: column('offsets'),
+  'offsets in code points': { run: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, offsets: 'codepoint' }).offsets.length },
+  tokens: column('tokens'),
+  wordIds: column('wordIds'),
+  'truncated with overflow': {
+    run: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, truncation: { maxLength: 512, stride: 32 } }).overflowing.length,
+  },
+  pair: { run: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, pair: text }).length },
+  encodeBatch: { run: async (tokenizer, text) => (await tokenizer.encodeBatch([text], PARSE)).length },
+  'encodeBatch with columns': {
+    run: async (tokenizer, text) => (await tokenizer.encodeBatch([text, ''], { ...PARSE, offsets: 'utf16', columns: ['tokens', 'wordIds'] })).length,
+  },
+  count: { run: (tokenizer, text) => tokenizer.count(text, PARSE) },
+  countBatch: { run: async (tokenizer, text) => (await tokenizer.countBatch([text], PARSE))[0] },
+  isWithin: withIds((tokenizer, text, ids) => tokenizer.isWithin(text, half(ids), PARSE)),
+  truncate: withIds((tokenizer, text, ids) => tokenizer.truncate(text, half(ids) + 8, PARSE).length),
+  'truncate to few': { run: (tokenizer, text) => tokenizer.truncate(text, 64, PARSE).length },
+  encodeInto: withIds((tokenizer, text, ids) => tokenizer.encodeInto(text, new Uint32Array(half(ids)), PARSE).written),
+  split: { run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256 }).length },
+  'split into sentences': { run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256, boundary: 'sentence' }).length },
+  'split into lines, with overlap': {
+    run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256, overlap: 64, boundary: 'line' }).length,
+  },
+  'split with overlap': { run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256, overlap: 32 }).length },
+  splitAsync: { run: async (tokenizer, text) => (await tokenizer.splitAsync(text, { ...PARSE, maxTokens: 256 })).length },
+  splitStream: { run: (tokenizer, text) => streamed(tokenizer, text, 1000, { ...PARSE, maxTokens: 256, boundary: 'sentence' }) },
+  decode: withIds((tokenizer, _, ids) => tokenizer.decode(ids).length),
+  decodeBytes: withIds((tokenizer, _, ids) => tokenizer.decodeBytes(ids).length),
+  decodeBatch: withIds(async (tokenizer, _, ids) => (await tokenizer.decodeBatch([ids, ids])).length),
+  decodeStream: withIds((tokenizer, _, ids) => {
+    const stream = tokenizer.decodeStream()
+    let length = 0
+    for (const id of ids) length += stream.push(id).length
+    return length + stream.end().length
+  }),
+  applyChatTemplate: {
+    run: (tokenizer, text) => tokenizer.applyChatTemplate([{ role: 'user', content: text }], { chatTemplate: TEMPLATE }).length,
+    isFor: (tokenizer) => !tokenizer.isOfOpenAi,
+  },
+  'many messages': {
+    prepare: (_, text) => Array.from({ length: text.length / 100 }, (_, at) => ({ role: 'user', content: text.slice(100 * at, 100 * at + 100) })),
+    run: (tokenizer, _, messages) => tokenizer.countChat(messages, tokenizer.isOfOpenAi ? {} : { chatTemplate: TEMPLATE }),
+    isFor: (tokenizer) => !tokenizer.isOfOpenAi || ['cl100k_base', 'o200k_base'].includes(tokenizer.name),
+  },
+  'with the text as an added token': {
+    run: (tokenizer, text) => tokenizer.with({ addedTokens: [text] }).count(text, PARSE),
+    isFor: (tokenizer) => !tokenizer.isOfOpenAi,
+  },
+}
+
+/** What can be measured of the drop-ins, each with what it is given. */
+const DROPINS = {
+  'tiktoken encode': { run: ({ tiktoken }, text) => tiktoken.encode(text, 'all').length },
+  'tiktoken encode_ordinary': { run: ({ tiktoken }, text) => tiktoken.encode_ordinary(text).length },
+  'tiktoken decode': {
+    prepare: ({ tiktoken }, text) => tiktoken.encode_ordinary(text),
+    run: ({ tiktoken }, _, ids) => tiktoken.decode(ids).length,
+  },
+  'gpt-tokenizer encode': { run: ({ gpt }, text) => gpt.encode(text, { disallowedSpecial: new Set() }).length },
+  'gpt-tokenizer countTokens': { run: ({ gpt }, text) => gpt.countTokens(text, { disallowedSpecial: new Set() }) },
+  'gpt-tokenizer isWithinTokenLimit': { run: ({ gpt }, text) => gpt.isWithinTokenLimit(text, text.length, { disallowedSpecial: new Set() }) },
+  'gpt-tokenizer encodeGenerator': {
+    run: ({ gpt }, text) => {
+      let count = 0
+      for (const ids of gpt.encodeGenerator(text, { disallowedSpecial: new Set() })) count += ids.length
+      return count
+    },
+  },
+  'gpt-tokenizer decode': {
+    prepare: ({ gpt }, text) => gpt.encode(text, { disallowedSpecial: new Set() }),
+    run: ({ gpt }, _, ids) => gpt.decode(ids).length,
+  },
+  'huggingface encode': { run: async ({ hf }, text) => (await hf.encode(text)).getIds().length },
+  'huggingface offsets': { run: async ({ hf }, text) => (await hf.encode(text)).getOffsets().length },
+  'huggingface encodeBatch': { run: async ({ hf }, text) => (await hf.encodeBatch([text, text]))[0].getTokens().length },
+  'huggingface decode': {
+    prepare: async ({ hf }, text) => (await hf.encode(text)).getIds(),
+    run: async ({ hf }, _, ids) => (await hf.decode(ids)).length,
+  },
+}
+
+export const CALL_NAMES = [...Object.keys(CALLS), ...Object.keys(DROPINS)]
+
+/** A subject: a tokenizer by the path of its file or the name of its encoding, with the drop-ins that can have it. */
+export async function subjectOf(name, bytes) {
+  if (bytes === undefined && tokenlane.encodings().includes(name)) {
+    const tokenizer = tokenlane.Tokenizer.fromEncodingSync(name)
+    tokenizer.isOfOpenAi = true
+    tokenizer.name = name
+    const tiktoken = require(`${root}/dropins/tiktoken/index.js`).get_encoding(name)
+    const { GptEncoding } = require(`${root}/dropins/gpt-tokenizer/GptEncoding.js`)
+    const known = ['r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base', 'o200k_harmony']
+    return { name, tokenizer, tiktoken, gpt: known.includes(name) ? GptEncoding.getEncodingApi(name) : undefined }
+  }
+  const tokenizer = bytes === undefined ? tokenlane.Tokenizer.fromFileSync(name) : tokenlane.Tokenizer.fromBufferSync(bytes)
+  const { Tokenizer } = require(`${root}/dropins/huggingface/index.js`)
+  const hf = bytes === undefined ? Tokenizer.fromFile(name) : Tokenizer.fromString(Buffer.from(bytes).toString())
+  return { name, tokenizer, hf }
+}
+
+/** The calls that a subject has. */
+export function callsOf(subject, wanted = CALL_NAMES) {
+  const has = (call) => {
+    if (call in CALLS) return CALLS[call].isFor?.(subject.tokenizer) ?? true
+    return subject[{ 'tiktoken': 'tiktoken', 'gpt-tokenizer': 'gpt', 'huggingface': 'hf' }[call.split(' ')[0]]] !== undefined
+  }
+  return wanted.filter(has)
+}
+
+/** Milliseconds of the processor for one run of a call on a text. */
+async function timed(subject, call, text) {
+  const { prepare, run } = CALLS[call] ?? DROPINS[call]
+  const target = call in CALLS ? subject.tokenizer : subject
+  const given = await prepare?.(target, text)
+  // So that a long word that begins as the last one did does not go on from it.
+  subject.tokenizer.count('z'.repeat(1000))
+  const start = process.cpuUsage()
+  await run(target, text, given)
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
+}
+
+/** The least of some runs, each with a text of its own: the caches know what was just seen. */
+async function least(subject, call, kind, bytes, seed, runs = 3) {
+  let best = Infinity
+  for (let run = 0; run < runs && best > 0.5; run++) {
+    best = Math.min(best, await timed(subject, call, adversarial(kind, bytes, seed + run)))
+    if (best > 1500) break
+  }
+  return best
+}
+
+/** So many milliseconds make a time that says something. */
+const TELLING = 8
+
+/**
+ * How the time of a call grows: `{ bytes, single, double }`, in milliseconds of the processor. Texts get longer until the time
+ * says something or they have `most` bytes. What grows by more than `wanted` is measured again, so many times: another program's work
+ * makes times longer, never shorter.
+ */
+export async function growthOf(subject, call, kind, { least: from, most, wanted, factor = 2, tries = 6 }) {
+  let bytes = from
+  let single = await least(subject, call, kind, bytes, 1)
+  while (single < TELLING && bytes < most) {
+    bytes = Math.min(most, bytes * (single < TELLING / 8 ? 8 : 2))
+    single = await least(subject, call, kind, bytes, 1)
+  }
+  let double = await least(subject, call, kind, factor * bytes, 11)
+  for (let again = 1; again <= tries && double / single > wanted && double >= TELLING; again++) {
+    double = Math.min(double, await least(subject, call, kind, factor * bytes, 20 * again))
+    single = Math.min(single, await least(subject, call, kind, bytes, 20 * again + 10))
+  }
+  return { bytes, single, double }
+}
+
+/** Whether a growth is more than `wanted`, and the time long enough to say so. */
+export const isSteep = ({ single, double }, wanted) => double >= TELLING && double / single > wanted

@@ -251,7 +251,9 @@ class Packer {
     }
   }
 
-  /** The end of the longest run of blocks from `from` that fits, up to `limit`; `at` if none does. */
+  /**
+   * The end of the longest run of blocks from `from` that fits, up to `limit`; `at` if none does.
+   */
   #lastFitting(blocks, from, at, limit) {
     const fits = (to) =>
       this.#tokenizer.isWithin(

@@ -21,11 +21,39 @@ const NODE_FLAGS = { WASI: '--allow-wasi', WorkerThreads: '--allow-worker', Chil
 if (false) require('../native.js')
 
 try {
-  module.exports = requireOwn('native.js')
+  module.exports = withVersionCheck(() => requireOwn('native.js'))
 } catch (cause) {
   module.exports = loadDirectly() ?? raise(explain(cause))
 }
 if (module.exports.__napiBindingTarget === 'wasm32-wasi') require('./wasm.js').complete(module.exports)
+
+/**
+ * The generated loader refuses a platform package of another version only if this variable is set.
+ */
+function withVersionCheck(load) {
+  const name = 'NAPI_RS_ENFORCE_VERSION_CHECK'
+  const before = process.env[name]
+  process.env[name] = '1'
+  try {
+    return load()
+  } finally {
+    if (before === undefined) delete process.env[name]
+    else process.env[name] = before
+  }
+}
+
+/**
+ * The versions of this package and of the platform package, if the latter is installed and another.
+ */
+function versionsThatDiffer(platform) {
+  try {
+    const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
+    const [own, addon] = ['../package.json', `tokenlane-${platform}/package.json`].map((name) => requireFrom(name).version)
+    return own === addon ? undefined : { own, addon }
+  } catch {
+    return undefined
+  }
+}
 
 function raise(thrown) {
   throw thrown
@@ -37,6 +65,7 @@ function raise(thrown) {
  */
 function loadDirectly() {
   const name = `tokenlane-${platformName()}`
+  if (versionsThatDiffer(platformName()) !== undefined) return undefined
   try {
     const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
     return requireFrom(path.join(requireFrom.resolve(`${name}/package.json`), '..', `${name.replace('-', '.')}.node`))
@@ -54,6 +83,12 @@ function explain(cause) {
     const flags = [...denied.keys()].join(' ')
     const message = `tokenlane's addon (tokenlane-${platform}) is not permitted to load: ${[...denied.values()].join('; ')}. Run with ${flags}`
     return error('ERR_TOKENLANE_ADDON_NOT_PERMITTED', message, { cause })
+  }
+  const versions = versionsThatDiffer(platform)
+  if (versions !== undefined) {
+    const { own, addon } = versions
+    const message = `tokenlane ${own} found its addon, tokenlane-${platform}, in version ${addon}: both must be the same. Run "npm install tokenlane@${own} tokenlane-${platform}@${own}"`
+    return error('ERR_TOKENLANE_ADDON_VERSION', message, { cause })
   }
   const broken = failures.slice(1).find(({ code }) => code !== 'MODULE_NOT_FOUND')
   if (broken !== undefined) {

@@ -59,7 +59,8 @@ class Source {
 
   /** The length of the input, in UTF-16 units or bytes. */
   get size() {
-    const sizeOf = (text) => (Array.isArray(text) ? text.reduce((sum, word) => sum + sizeOf(word), 0) : (text?.length ?? 0))
+    const sizeOf = (text) =>
+      Array.isArray(text) ? text.reduce((sum, word) => sum + sizeOf(word), 0) : (text?.length ?? 0)
     return sizeOf(this.#text) + sizeOf(this.#pair)
   }
 

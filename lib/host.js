@@ -8,7 +8,6 @@ const { fileURLToPath } = require('node:url')
 const native = require('./native.js')
 const { encodingPath } = require('./package-root.js')
 
-
 module.exports = {
   fileURLToPath,
   byteLength: Buffer.byteLength,

@@ -272,7 +272,10 @@ function checkNames(options, known, within) {
 function checkObject(value, name = 'options', expected = 'an object') {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     // Array.prototype.map and forEach hand the index to their callback.
-    const hint = name === 'options' && typeof value === 'number' ? ' (a callback of map() gets an index: write (text) => tokenizer.count(text))' : ''
+    const hint =
+      name === 'options' && typeof value === 'number'
+        ? ' (a callback of map() gets an index: write (text) => tokenizer.count(text))'
+        : ''
     throw wrongType(name, expected + hint, value)
   }
 }

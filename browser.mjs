@@ -2,4 +2,4 @@
 
 import './lib/browser/start.mjs'
 
-export { Batch, DecodeStream, Encoding, Tokenizer, encodings, limits, memory } from './index.js'
+export { Batch, DecodeStream, Encoding, Tokenizer, encodingForModel, encodings, limits, memory, queue } from './index.js'

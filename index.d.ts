@@ -14,6 +14,7 @@
  * @module tokenlane
  */
 import type {
+  BlockSplitOptions,
   Changes,
   ChatMessage,
   ChatOptions,
@@ -111,6 +112,21 @@ export class Tokenizer {
   /** Like {@link fromEncoding}, on this thread. */
   static fromEncodingSync(name: string): Tokenizer
 
+  /**
+   * Loads the encoding of a model of OpenAI, see {@link encodingForModel}.
+   *
+   * Rejects with a `RangeError`, `ERR_TOKENLANE_UNKNOWN_MODEL`, for any other name.
+   *
+   * ```js
+   * const tokenizer = await Tokenizer.forModel('gpt-4o')
+   * ```
+   *
+   * @param name such as `'gpt-4o'`, `'gpt-oss-120b'` or `'ft:gpt-4o:organization::id'`
+   */
+  static forModel(name: string): Promise<Tokenizer>
+  /** Like {@link forModel}, on this thread. */
+  static forModelSync(name: string): Tokenizer
+
   /** Like {@link fromFile}, from the bytes of the file. They are copied before the call returns. */
   static fromBuffer(bytes: Uint8Array, options?: LoadOptions): Promise<Tokenizer>
   /** Like {@link fromBuffer}, on this thread. */
@@ -192,6 +208,8 @@ export class Tokenizer {
    * single character has more ids. Blocks this thread; {@link splitAsync} does not.
    */
   split(text: string, options: SplitOptions): Piece[]
+  /** The same, for pieces of whole paragraphs or blocks of Markdown. */
+  split(text: string, options: BlockSplitOptions): Piece[]
   /**
    * Like {@link split}, but off the event loop, for long texts. The text is copied when the call
    * starts; calls wait in the same queue as batches ({@link encodeBatch}). Rejects with the errors
@@ -205,6 +223,8 @@ export class Tokenizer {
   splitStream(options: SplitOptions): TransformStream<string, Piece>
   /** The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}. */
   countBatch(texts: readonly Text[], options?: CountOptions & RunOptions): Promise<Uint32Array>
+  /** Like {@link countBatch}, but blocks this thread: for scripts and worker threads. */
+  countBatchSync(texts: readonly Text[], options?: CountOptions & ThreadOptions): Uint32Array
 
   /**
    * The ids of a conversation, as `apply_chat_template` of Python's transformers returns them: a
@@ -432,6 +452,15 @@ export class Encoding {
   /** Which tokens belong to which text. If empty, all belong to the first. */
   readonly sequenceRanges: readonly SequenceRange[]
 
+  /**
+   * The ids as a plain array, so that `JSON.stringify(encoding)` has them. Throws a `RangeError`
+   * (`ERR_TOKENLANE_BATCH_TOO_LARGE`) for more than 67,108,864.
+   */
+  toJSON(): {
+    /** The ids. */
+    ids: number[]
+  }
+
   // Positions are in the unit of the offsets. The methods return `undefined` if there is no such
   // token, word or position. `sequence` is 0 for the text, the default, and 1 for the pair.
 
@@ -506,10 +535,30 @@ export class Batch implements Iterable<Uint32Array> {
    */
   dispose(): void
   /**
+   * For each row a plain array of its ids, and of the values of each column that the call asked for
+   * (`offsets`: pairs of start and end). Throws `ERR_TOKENLANE_DISPOSED` after {@link dispose}, and
+   * a `RangeError` (`ERR_TOKENLANE_BATCH_TOO_LARGE`) for more than 67,108,864 ids.
+   */
+  toJSON(): {
+    /** The ids of each row. */
+    ids: number[][]
+    /** The values of each row, for each column of the call. */
+    [column: string]: unknown[][]
+  }
+  /**
    * Like {@link dispose}: `using batch = await …` disposes of the batch at the end of the block.
    */
   [Symbol.dispose](): void
 }
+
+/**
+ * The name of the bundled encoding of a model of OpenAI: of a name, a dated name
+ * (`'gpt-4o-2024-05-13'`), a fine-tuned one (`'ft:gpt-4o:organization::id'`), or one of a family
+ * that OpenAI's tiktoken knows (`'gpt-5…'`). `'r50k_base'` for GPT-2, whose tokens are the same.
+ *
+ * Throws a `RangeError`, `ERR_TOKENLANE_UNKNOWN_MODEL`, for any other name.
+ */
+export function encodingForModel(name: string): string
 
 /** The names of the bundled encodings, for {@link Tokenizer.fromEncoding}. */
 export function encodings(): string[]

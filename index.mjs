@@ -1,1 +1,1 @@
-export { Batch, DecodeStream, Encoding, Tokenizer, encodings, limits, memory } from './index.js'
+export { Batch, DecodeStream, Encoding, Tokenizer, encodingForModel, encodings, limits, memory, queue } from './index.js'

@@ -87,9 +87,10 @@ test('publint and arethetypeswrong accept the package', () => {
 function withoutAddon(before = '') {
   const code = `
     const Module = require('node:module')
+    const path = require('node:path')
     const load = Module._load
     Module._load = (request, ...rest) => {
-      if (request === '../native.js') throw Object.assign(new Error('Cannot find native binding'), { cause: new Error('x') })
+      if (path.isAbsolute(request) && request.endsWith('native.js')) throw Object.assign(new Error('Cannot find native binding'), { cause: new Error('x') })
       return load(request, ...rest)
     }
     ${before}

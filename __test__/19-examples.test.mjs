@@ -32,6 +32,20 @@ async function whileServing(name, tries) {
   }
 }
 
+/** Like whileServing, for a service that ends itself: returns how it ended. */
+async function whileObserved(tries) {
+  const service = spawn(process.execPath, [`${folder}observability.mjs`, '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let printed = ''
+  const ended = new Promise((resolve) => service.once('close', (status) => resolve(status)))
+  const listening = new Promise((resolve) => service.stdout.on('data', (data) => resolve((printed += data))))
+  try {
+    await tries((await listening).match(/http:\S+/)[0], service)
+    return { status: await ended, printed }
+  } finally {
+    service.kill('SIGKILL')
+  }
+}
+
 async function post(address, body) {
   const response = await fetch(address, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
   return [response.status, await response.json()]
@@ -94,6 +108,33 @@ const TESTED = {
     const [status, { code }] = await post(`${address}/count`, JSON.stringify(['x'.repeat(5 << 20)]))
     assert.deepEqual([status, code], [413, 'ERR_TOKENLANE_INPUT_TOO_LARGE'])
   }),
+  'observability.mjs': async () => {
+    const { status, printed } = await whileObserved(async (address, service) => {
+      assert.deepEqual(await post(`${address}/count`, '["Hello, world!", "<|endoftext|>"]'), [200, { counts: [4, 7] }])
+      assert.equal((await post(`${address}/count`, JSON.stringify(['x'.repeat(5 << 20)])))[0], 413)
+      assert.deepEqual([(await fetch(`${address}/ready`)).status, (await fetch(`${address}/live`)).status], [200, 200])
+      const metrics = await (await fetch(`${address}/metrics`)).text()
+      for (const line of ['tokenlane_queue_waiting 0', 'tokenlane_tokens_total 11', 'tokenlane_count_seconds_count 1', 'tokenlane_errors_total{code="ERR_TOKENLANE_INPUT_TOO_LARGE"} 1']) {
+        assert.ok(metrics.includes(`\n${line}\n`), `${line}\n${metrics}`)
+      }
+      assert.match(metrics, /^tokenlane_cache_hit_ratio (0|0?\.\d+|1)$/m)
+      assert.match(metrics, /^tokenlane_table_bytes \d{7,}$/m)
+      // More batches than may wait: some are refused, the others are answered, and none is lost.
+      const body = JSON.stringify(['word '.repeat(200_000)])
+      const all = await Promise.all(Array.from({ length: 90 }, () => post(`${address}/count`, body)))
+      const statuses = new Set(all.map(([code]) => code))
+      assert.ok(statuses.has(200) && [...statuses].every((code) => code === 200 || code === 503), [...statuses].join())
+      // A request in flight is answered after SIGTERM.
+      const running = post(`${address}/count`, JSON.stringify(['word '.repeat(700_000)]))
+      while (!/^tokenlane_queue_running 1$/m.test(await (await fetch(`${address}/metrics`)).text())) {
+        if ((await Promise.race([running, undefined])) !== undefined) break
+      }
+      service.kill('SIGTERM')
+      assert.equal((await running)[0], 200)
+    })
+    assert.equal(status, 0)
+    assert.match(printed, /closed\n$/)
+  },
   'next-route.mjs': async () => {
     const { POST, runtime } = await import('../examples/next-route.mjs')
     assert.equal(runtime, 'nodejs')

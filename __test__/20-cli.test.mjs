@@ -204,7 +204,7 @@ test('an incomplete command line ends with exit code 2', () => {
     [['frobnicate'], /no command 'frobnicate'; the commands are encode, decode, count/],
     [['encode', '--fromat', 'x'], /no option '--fromat'; did you mean '--format'/],
     [['encode', '-Z'], /no option '-Z'/],
-    [['encode', '--format', 'xml'], /'--format' is one of text, jsonl, npy, bin, not 'xml'/],
+    [['encode', '--format', 'xml'], /'--format' is one of text, jsonl, npy, bin, parquet, not 'xml'/],
     [['encode', '--format'], /'--format' needs a value/],
     [['encode', '--quiet=yes'], /'--quiet' takes no value/],
     [['encode', '--threads', '0', '-x', 'a'], /'--threads' is a whole number from 1 to 256, not '0'/],

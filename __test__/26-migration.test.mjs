@@ -8,7 +8,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 
 import '../scripts/model-entries.mjs'
-import { Tokenizer } from '../index.mjs'
+import { Tokenizer, encodingForModel } from '../index.mjs'
 import { bert, bertConfig } from './support/bert.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
 
@@ -53,7 +53,7 @@ async function compare(title, least, was, tokenizer, texts) {
   const ids = tokenizer.encode(text).ids
   const shared = { text, second, texts, special: `${text}<|endoftext|>`, ids, pairs: texts.toReversed(), rows: texts.map((one) => Array.from(tokenizer.encode(one).ids)), Buffer, TextDecoder }
   for (const [left, right] of rows) {
-    const [before, after] = [await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }), await valueOf(right, { ...shared, messages: was.messages, tokenizer })]
+    const [before, after] = [await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }), await valueOf(right, { ...shared, messages: was.messages, tokenizer, encodingForModel })]
     assert.deepEqual(after, before, `${left} is not ${right}`)
   }
 }
@@ -63,6 +63,12 @@ const TEXTS = ['Hello, wörld! 🚀 it is', 'a second text']
 test('the calls of tiktoken', async () => {
   const { get_encoding } = await import('tokenlane/tiktoken')
   await compare('tiktoken', 9, { encoder: get_encoding('o200k_base') }, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
+})
+
+test('the calls of js-tiktoken', async () => {
+  const { getEncoding, getEncodingNameForModel } = await import('tokenlane/js-tiktoken')
+  const was = { js: getEncoding('o200k_base'), getEncodingNameForModel, encodingForModel }
+  await compare('js-tiktoken', 8, was, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
 })
 
 test('the calls of gpt-tokenizer', async () => {

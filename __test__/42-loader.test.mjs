@@ -22,7 +22,7 @@ let made = 0
  * Creates a project with the package and one platform package with these bytes. Returns the path of
  * a script in it that loads the package.
  */
-function project({ platform = PLATFORM, addon } = {}) {
+function project({ platform = PLATFORM, addon, version = '0.1.0' } = {}) {
   const place = path.join(folder, `project-${(made += 1)}`)
   const installed = path.join(place, 'node_modules', 'tokenlane')
   fs.mkdirSync(installed, { recursive: true })
@@ -31,7 +31,7 @@ function project({ platform = PLATFORM, addon } = {}) {
   if (addon !== undefined) {
     const beside = path.join(place, 'node_modules', `tokenlane-${platform}`)
     fs.mkdirSync(beside)
-    fs.writeFileSync(path.join(beside, 'package.json'), JSON.stringify({ name: `tokenlane-${platform}`, version: '0.1.0', main: 'a.node' }))
+    fs.writeFileSync(path.join(beside, 'package.json'), JSON.stringify({ name: `tokenlane-${platform}`, version, main: 'a.node' }))
     fs.writeFileSync(path.join(beside, 'a.node'), addon)
   }
   const script = path.join(place, 'script.cjs')
@@ -60,6 +60,18 @@ test('the error for a missing addon says how to install it', () => {
   // Like node_modules that were copied from another system.
   const other = PLATFORM === 'win32-arm64-msvc' ? 'darwin-x64' : 'win32-arm64-msvc'
   assert.match(run(project({ platform: other, addon: REAL })), new RegExp(`^ERR_TOKENLANE_ADDON_MISSING .* tokenlane-${other} is installed, but it is for another platform\\.`))
+})
+
+test('an addon of another version is refused, with both versions', () => {
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
+  const message = run(project({ addon: REAL, version: '99.0.0' }))
+  const start = `ERR_TOKENLANE_ADDON_VERSION tokenlane ${version} found its addon, tokenlane-${PLATFORM}, in version 99.0.0: both must be the same.`
+  assert.ok(message.startsWith(start), message)
+  assert.ok(message.includes(`npm install tokenlane@${version} tokenlane-${PLATFORM}@${version}`))
+  // The variable that the check uses does not stay.
+  const script = project({ addon: REAL })
+  fs.appendFileSync(script, "\nconsole.log('NAPI_RS_ENFORCE_VERSION_CHECK' in process.env)")
+  assert.equal(run(script), '2\nfalse\n')
 })
 
 test('the error for an addon that the system cannot load says that it is installed', () => {

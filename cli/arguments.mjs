@@ -8,6 +8,33 @@ import { UsageError } from './failure.mjs'
 
 const { nearestOf } = createRequire(import.meta.url)('../lib/errors.js')
 
+/** Names of options that other tools have, and those here that mean the same. */
+const SYNONYMS = {
+  model: ['tokenizer'],
+  vocab: ['tokenizer'],
+  'chunk-size': ['max-tokens'],
+  'max-length': ['max-tokens'],
+  'max-tokens': ['max-length'],
+  truncate: ['max-length'],
+  'chunk-overlap': ['overlap'],
+  stride: ['overlap'],
+  separator: ['boundary'],
+  out: ['output'],
+  'output-file': ['output'],
+  'output-format': ['format'],
+  column: ['field'],
+  key: ['field'],
+  lines: ['rows'],
+  jobs: ['threads'],
+  workers: ['threads'],
+  silent: ['quiet'],
+  sum: ['total'],
+  colour: ['color'],
+  'ignore-errors': ['on-error'],
+  'skip-errors': ['on-error'],
+  dtype: ['type'],
+}
+
 const HELP = { type: 'boolean', short: 'h', help: 'show this help' }
 
 /**
@@ -36,7 +63,7 @@ export function readArguments(command, args) {
 function take(values, known, { name, rawName, value }) {
   const option = Object.hasOwn(known, name) ? known[name] : undefined
   if (option === undefined) {
-    const near = rawName.startsWith('--') ? nearestOf(name, Object.keys(known)) : undefined
+    const near = rawName.startsWith('--') ? nearOption(name, Object.keys(known)) : undefined
     throw new UsageError(`there is no option '${rawName}'${near === undefined ? '; --help lists those that there are' : `; did you mean '--${near}'?`}`)
   }
   if (option.type === 'boolean') {
@@ -49,6 +76,11 @@ function take(values, known, { name, rawName, value }) {
   if (option.multiple) values[name] = [...(values[name] ?? []), checked]
   else if (values[name] !== undefined) throw new UsageError(`'${rawName}' is given twice`)
   else values[name] = checked
+}
+
+function nearOption(name, known) {
+  const meant = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name].find((one) => known.includes(one)) : undefined
+  return meant ?? nearestOf(name, known)
 }
 
 function check(rawName, { choices, number, size }, value) {

@@ -39,7 +39,7 @@ async function main([name, ...args]) {
     process.exitCode = 2
     return
   }
-  if (name === '--version' || name === '-v') return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
+  if (['--version', '-v', '-V'].includes(name)) return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
   if (name === '--help' || name === '-h') return print(await overview())
   if (name === 'help') return args.length > 0 ? main([args[0], '--help']) : print(await overview())
   if (!Object.hasOwn(COMMANDS, name)) {

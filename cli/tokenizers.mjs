@@ -10,16 +10,7 @@ import { statIfThere } from './input/stat.mjs'
 
 const require = createRequire(import.meta.url)
 
-const models = require('../dropins/gpt-tokenizer/models.json')
-
-/** Which encoding each model of OpenAI uses: those that chat the newest, unless one of the other lists has them. */
-const MODELS = new Map(
-  [
-    ...models.chat.map((name) => [name, 'o200k_base']),
-    ...Object.entries(models.encodings).flatMap(([encoding, names]) => names.map((name) => [name, encoding])),
-    ...Object.entries(require('../dropins/tiktoken/model_to_encoding.json')),
-  ].map(([name, encoding]) => [name, encoding === 'gpt2' ? 'r50k_base' : encoding]),
-)
+const { findEncoding } = require('../lib/models.js')
 
 /** What can only be meant as a file: it is nowhere else. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|bpe)$|[/\\]$/
@@ -87,11 +78,5 @@ async function loadFile(name, encoding) {
   }
 }
 
-/** The bundled encoding of a name; also of a model, of a dated version of it, and of one that was fine-tuned. */
-export function encodingOf(name) {
-  if (encodings().includes(name)) return name
-  const model = name.startsWith('ft:') ? name.split(':')[1] : name
-  if (MODELS.has(model)) return MODELS.get(model)
-  const shorter = [...MODELS.keys()].filter((known) => model.startsWith(`${known}-`))
-  return MODELS.get(shorter.sort((a, b) => b.length - a.length)[0])
-}
+/** The bundled encoding of a name, or of a model. */
+export const encodingOf = (name) => (encodings().includes(name) ? name : findEncoding(name))

@@ -3,10 +3,10 @@
 // The bundled encodings for the drop-ins: with the names of other libraries, and with additional
 // special tokens.
 
-const fs = require('node:fs')
-const path = require('node:path')
-
 const native = require('../lib/native.js')
+const { encodingPath } = require('../lib/package-root.js')
+const fs = require('node:fs')
+
 const { Tokenizer } = require('../lib/tokenizer.js')
 
 /** The rank files of GPT-2 and r50k_base have the same tokens with the same ids. */
@@ -17,7 +17,7 @@ const tokenizers = new Map()
 /** Returns the pattern, the special tokens and the path of the rank file of an encoding. */
 function definition(name) {
   const { file, pattern, specialTokens } = native.encodingDefinition(ALIASES[name] ?? name)
-  return { pattern, specialTokens, file: path.join(__dirname, '..', 'encodings', file) }
+  return { pattern, specialTokens, file: encodingPath(file) }
 }
 
 /**

@@ -7,6 +7,8 @@ const { collectIfRequested } = require('./memory.js')
 // Node 20 defines the symbol by this name, because its V8 does not have it.
 const DISPOSE = Symbol.dispose ?? Symbol.for('nodejs.dispose')
 
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+
 // The columns in the order of src/options.rs, with the types of their views.
 /** @type {[string, any][]} */
 const COLUMNS = [
@@ -136,6 +138,15 @@ class Batch {
 
   *[Symbol.iterator]() {
     for (let index = 0; index < this.#rows; index++) yield this.row(index)
+  }
+
+  toJSON() {
+    return require('./print.js').batchJson(this, Object.keys(this.#columns), this.#slab === undefined)
+  }
+
+  [INSPECT](...args) {
+    if (!(#slab in this)) return 'Batch.prototype'
+    return require('./print.js').printBatch(this, Object.keys(this.#columns), this.#slab === undefined, ...args)
   }
 
   dispose() {

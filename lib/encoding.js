@@ -15,6 +15,8 @@ const SEQUENCE_IDS = 6
 const ROWS = 7
 const RANGES = 8
 
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+
 const asIs = (column) => column
 const asUint32 = (buffer) => new Uint32Array(buffer)
 // The core's value for "none", u32::MAX, becomes -1.
@@ -53,6 +55,13 @@ class Source {
 
   get hasOffsets() {
     return hasOffsets(this.#flags)
+  }
+
+  /** The length of the input, in UTF-16 units or bytes. */
+  get size() {
+    const sizeOf = (text) =>
+      Array.isArray(text) ? text.reduce((sum, word) => sum + sizeOf(word), 0) : (text?.length ?? 0)
+    return sizeOf(this.#text) + sizeOf(this.#pair)
   }
 
   /** The same input, with the overflowing parts. */
@@ -188,6 +197,15 @@ class Encoding {
       })
     }
     return this.#ranges
+  }
+
+  toJSON() {
+    return require('./print.js').encodingJson(this)
+  }
+
+  [INSPECT](...args) {
+    if (!(#ids in this)) return 'Encoding.prototype'
+    return require('./print.js').printEncoding(this, this.#source.size, ...args)
   }
 
   tokenToSequence(token) {

@@ -45,7 +45,7 @@ const LONG = 200
 
 /** An option that does not exist, with the one that was probably meant. */
 function unknownOption(name, known, within) {
-  const nearest = nearestOf(name, known)
+  const nearest = require('./hints.js').synonymOf(name, known) ?? nearestOf(name, known)
   const hint =
     nearest !== undefined
       ? `; did you mean '${nearest}'?`
@@ -97,4 +97,4 @@ function distance(a, b) {
   return row[b.length]
 }
 
-module.exports = { allocated, error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, nearestOf, unknownOption }
+module.exports = { allocated, withCode, error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, nearestOf, unknownOption }

@@ -3,12 +3,10 @@
 // The functions that depend on the runtime. Bundlers for browsers replace this file by
 // browser/host.js (see the field `browser` of package.json).
 
-const path = require('node:path')
 const { fileURLToPath } = require('node:url')
 
 const native = require('./native.js')
-
-const ENCODINGS = path.join(__dirname, '..', 'encodings')
+const { encodingPath } = require('./package-root.js')
 
 module.exports = {
   fileURLToPath,
@@ -16,8 +14,8 @@ module.exports = {
 
   loadFile: (turn, file, options) => native.loadFile(turn, file, options),
   loadFileSync: (file, options) => native.loadFileSync(file, options),
-  loadEncoding: (turn, file, options) => native.loadFile(turn, path.join(ENCODINGS, file), options),
-  loadEncodingSync: (file, options) => native.loadFileSync(path.join(ENCODINGS, file), options),
+  loadEncoding: (turn, file, options) => native.loadFile(turn, encodingPath(file), options),
+  loadEncodingSync: (file, options) => native.loadFileSync(encodingPath(file), options),
 
   // These modules load on first use.
   get beside() {

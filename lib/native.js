@@ -4,6 +4,8 @@
 // If that fails, the error distinguishes three causes: the addon is missing, the runtime does not
 // permit it, or the system cannot load it.
 
+// First, because in a bundle of ES modules it says why the modules of Node are not found.
+const { createRequire, packageRoot, requireOwn } = require('./package-root.js')
 const path = require('node:path')
 
 const { error } = require('./errors.js')
@@ -14,14 +16,66 @@ const PLATFORMS = ['linux-x64-gnu', 'linux-arm64-gnu', 'linux-x64-musl', 'linux-
 /** Flags without a value of Node's permission model, by the name of the permission. */
 const NODE_FLAGS = { WASI: '--allow-wasi', WorkerThreads: '--allow-worker', ChildProcess: '--allow-child-process' }
 
+// Never runs, and bundlers leave it out. Tools that collect the files of a deployment follow it.
+// biome-ignore lint/correctness/noConstantCondition: see above.
+if (false) require('../native.js')
+
 try {
-  module.exports = require('../native.js')
+  module.exports = withVersionCheck(() => requireOwn('native.js'))
 } catch (cause) {
-  throw explain(cause)
+  module.exports = loadDirectly() ?? raise(explain(cause))
 }
 if (module.exports.__napiBindingTarget === 'wasm32-wasi') require('./wasm.js').complete(module.exports)
 
+/**
+ * The generated loader refuses a platform package of another version only if this variable is set.
+ */
+function withVersionCheck(load) {
+  const name = 'NAPI_RS_ENFORCE_VERSION_CHECK'
+  const before = process.env[name]
+  process.env[name] = '1'
+  try {
+    return load()
+  } finally {
+    if (before === undefined) delete process.env[name]
+    else process.env[name] = before
+  }
+}
+
+/**
+ * The versions of this package and of the platform package, if the latter is installed and another.
+ */
+function versionsThatDiffer(platform) {
+  try {
+    const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
+    const [own, addon] = ['../package.json', `tokenlane-${platform}/package.json`].map((name) => requireFrom(name).version)
+    return own === addon ? undefined : { own, addon }
+  } catch {
+    return undefined
+  }
+}
+
+function raise(thrown) {
+  throw thrown
+}
+
+/**
+ * Loads the platform package's file by its path: an executable of `bun build --compile` does not
+ * resolve the package's name.
+ */
+function loadDirectly() {
+  const name = `tokenlane-${platformName()}`
+  if (versionsThatDiffer(platformName()) !== undefined) return undefined
+  try {
+    const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
+    return requireFrom(path.join(requireFrom.resolve(`${name}/package.json`), '..', `${name.replace('-', '.')}.node`))
+  } catch {
+    return undefined
+  }
+}
+
 function explain(cause) {
+  if (cause.code === 'ERR_TOKENLANE_BUNDLED') return cause
   const platform = platformName()
   const failures = [cause, ...attempts(platform)]
   const denied = new Map(failures.map(denialOf).filter((denial) => denial !== undefined).map(({ what, flag }) => [flag, what]))
@@ -29,6 +83,12 @@ function explain(cause) {
     const flags = [...denied.keys()].join(' ')
     const message = `tokenlane's addon (tokenlane-${platform}) is not permitted to load: ${[...denied.values()].join('; ')}. Run with ${flags}`
     return error('ERR_TOKENLANE_ADDON_NOT_PERMITTED', message, { cause })
+  }
+  const versions = versionsThatDiffer(platform)
+  if (versions !== undefined) {
+    const { own, addon } = versions
+    const message = `tokenlane ${own} found its addon, tokenlane-${platform}, in version ${addon}: both must be the same. Run "npm install tokenlane@${own} tokenlane-${platform}@${own}"`
+    return error('ERR_TOKENLANE_ADDON_VERSION', message, { cause })
   }
   const broken = failures.slice(1).find(({ code }) => code !== 'MODULE_NOT_FOUND')
   if (broken !== undefined) {
@@ -41,10 +101,11 @@ function explain(cause) {
 /** Returns the error of each file of the addon. The error of the generated loader has no codes. */
 function attempts(platform) {
   const failures = []
+  const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
   for (const place of [() => process.env.NAPI_RS_NATIVE_LIBRARY_PATH, () => `../tokenlane.${platform}.node`, () => `tokenlane-${platform}`]) {
     try {
       const name = place()
-      if (name !== undefined) require(name)
+      if (name !== undefined) requireFrom(name)
     } catch (failure) {
       failures.push(failure)
     }
@@ -61,7 +122,7 @@ function denialOf({ name, code, message, permission, resource }) {
     return { what: "Node's permission model does not allow addons", flag: '--allow-addons' }
   }
   if (code === 'ERR_ACCESS_DENIED') {
-    const own = path.join(__dirname, '..')
+    const own = packageRoot()
     const folder = resource?.startsWith(own + path.sep) ? own : path.dirname(resource ?? own)
     const flag = permission === 'FileSystemRead' ? `--allow-fs-read=${folder}` : NODE_FLAGS[permission]
     return { what: `Node's permission model does not allow ${permission} of ${resource}`, flag: flag ?? 'the flag that allows it' }
@@ -98,7 +159,7 @@ function missingHint(platform) {
 
 function isInstalled(platform) {
   try {
-    require.resolve(`tokenlane-${platform}`)
+    createRequire(path.join(packageRoot(), 'lib', 'native.js')).resolve(`tokenlane-${platform}`)
     return true
   } catch {
     return false

@@ -192,6 +192,18 @@ export interface SplitOptions extends CountOptions {
   boundary?: 'token' | 'sentence' | 'line' | undefined
 }
 
+/** Options of {@link Tokenizer.split} for pieces of whole paragraphs or blocks of Markdown. */
+export interface BlockSplitOptions extends Omit<SplitOptions, 'boundary'> {
+  /**
+   * Where pieces end. `'paragraph'`: at blank lines. `'markdown'`: between the blocks of Markdown
+   * (CommonMark, and GitHub's tables): a heading starts a piece, with the headings right before it;
+   * fenced code, tables, lists and their items stay whole where they fit. What does not fit is
+   * split: lists at items, code and tables at lines, text at sentences. For whole texts only:
+   * {@link Tokenizer.splitStream} does not have them. No default.
+   */
+  boundary: 'paragraph' | 'markdown'
+}
+
 /** Options of {@link Tokenizer.splitAsync}. */
 export interface SplitAsyncOptions extends SplitOptions {
   /**
@@ -211,6 +223,11 @@ export interface Piece {
   end: number
   /** The number of ids when the piece is encoded alone. */
   count: number
+  /**
+   * The titles of the headings that the end of the piece is below, outermost first; only with the
+   * boundary `'markdown'`.
+   */
+  headings?: string[]
 }
 
 /** Options of the loaders: what a rank file (`*.tiktoken`) does not contain, and chat templates. */

@@ -49,6 +49,7 @@ const KNOWN = {
   split: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens'],
   splitAsync: ['maxTokens', 'overlap', 'boundary', 'addSpecialTokens', 'specialTokens', 'signal'],
   countBatch: ['addSpecialTokens', 'specialTokens', 'signal', 'threads'],
+  countBatchSync: ['addSpecialTokens', 'specialTokens', 'threads'],
   decode: ['skipSpecialTokens'],
   decodeBatch: ['skipSpecialTokens', 'signal', 'threads'],
   vocabSize: ['addedTokens'],
@@ -269,7 +270,14 @@ function checkNames(options, known, within) {
 }
 
 function checkObject(value, name = 'options', expected = 'an object') {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType(name, expected, value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    // Array.prototype.map and forEach hand the index to their callback.
+    const hint =
+      name === 'options' && typeof value === 'number'
+        ? ' (a callback of map() gets an index: write (text) => tokenizer.count(text))'
+        : ''
+    throw wrongType(name, expected + hint, value)
+  }
 }
 
 function boolean(name, value, byDefault) {

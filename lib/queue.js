@@ -18,6 +18,7 @@ const { setTimeout } = globalThis
 
 const waiting = []
 let running = 0
+const totals = { started: 0, refused: 0, aborted: 0 }
 let timer
 
 /**
@@ -31,10 +32,14 @@ let timer
  */
 function enqueue(start, { signal, onWait } = {}) {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason)
+    if (signal?.aborted) {
+      totals.aborted++
+      return reject(signal.reason)
+    }
     const turn = native.joinLine()
     const entry = { turn, start, resolve: settle(resolve), reject: settle(reject) }
     const onAbort = () => {
+      totals.aborted++
       native.leaveLine(turn)
       const index = waiting.indexOf(entry)
       if (index !== -1) waiting.splice(index, 1)
@@ -55,6 +60,7 @@ function enqueue(start, { signal, onWait } = {}) {
       if (waiting.length > limits.maxQueuedBatches) throw queueFull()
       onWait?.()
     } catch (error) {
+      totals.refused++
       waiting.splice(waiting.indexOf(entry), 1)
       native.leaveLine(turn)
       entry.reject(error)
@@ -87,6 +93,7 @@ function launch(entry) {
     return
   }
   running++
+  totals.started++
   const ended = (settle) => (value) => {
     running--
     settle(value)
@@ -95,4 +102,7 @@ function launch(entry) {
   task.then(ended(entry.resolve), ended(entry.reject))
 }
 
-module.exports = { enqueue }
+/** The state of this thread's queue, and what happened since it was loaded. */
+const queue = Object.freeze({ stats: () => ({ waiting: waiting.length, running, ...totals }) })
+
+module.exports = { enqueue, queue }

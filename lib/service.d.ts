@@ -66,6 +66,29 @@ export interface Limits {
  */
 export const limits: Limits
 
+/** The queue of batches and loads of this thread. */
+export interface QueueStats {
+  /** Calls that wait for their turn. */
+  waiting: number
+  /** Calls that run: two at most in the process. */
+  running: number
+  /** Calls that were started, since the package was loaded. */
+  started: number
+  /** Calls that were refused with `ERR_TOKENLANE_QUEUE_FULL`. */
+  refused: number
+  /** Calls whose signal aborted before they ended. */
+  aborted: number
+}
+
+/**
+ * The queue of `encodeBatch`, `countBatch`, `decodeBatch` and of the asynchronous loaders. Each JS
+ * thread has its own; the threads of a process take turns. docs/guide/services.md has examples.
+ */
+export const queue: {
+  /** The state of the queue. */
+  stats(): QueueStats
+}
+
 /** Statistics of a step of an allocation, since the process started. */
 export interface MemoryStep {
   /** How often the step ran. */

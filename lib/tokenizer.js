@@ -40,10 +40,21 @@ const later = {
   get openAi() {
     return require('./chat/openai.js')
   },
+  get models() {
+    return require('./models.js')
+  },
+  get print() {
+    return require('./print.js')
+  },
+  get markdown() {
+    return require('./markdown.js')
+  },
   get split() {
     return require('./split.js')
   },
 }
+
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 // The addon writes the ids of one text to this buffer; longer results have their own memory. It is
 // never visible to callers.
@@ -66,14 +77,24 @@ const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
 class Tokenizer {
   #handle
   #chat
+  /** Where it was loaded from, for printing. */
+  #from
 
-  constructor(handle, loader, chat) {
+  constructor(handle, loader, chat, from) {
     if (loader !== LOADER) {
-      const message = 'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, fromEncoding or fromBuffer'
+      const message = 'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, forModel, fromEncoding or fromBuffer'
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
     }
     this.#handle = handle
     this.#chat = chat
+    this.#from = from
+  }
+
+  /** Throws if a method was taken from its tokenizer, as in `texts.map(tokenizer.count)`. */
+  static #check(self, method) {
+    if (typeof self === 'object' && self !== null && #handle in self) return
+    const message = `${method} was called without its tokenizer: write (text) => tokenizer.${method}(text), or tokenizer.${method}.bind(tokenizer)`
+    throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
   }
 
   static async fromFile(file, options) {
@@ -81,14 +102,14 @@ class Tokenizer {
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
     const handle = enqueue((turn) => host.loadFile(turn, name, resolved))
-    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(name)])))
+    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(name), name])))
   }
 
   static fromFileSync(file, options) {
     const name = filePath(file)
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
-    return new Tokenizer(host.loadFileSync(name, resolved), LOADER, chat ?? host.beside.chatBesideSync(name))
+    return new Tokenizer(host.loadFileSync(name, resolved), LOADER, chat ?? host.beside.chatBesideSync(name), name)
   }
 
   static async fromPretrained(repo, options) {
@@ -99,11 +120,19 @@ class Tokenizer {
   static async fromEncoding(name) {
     const file = encodingFile(name)
     const handle = await enqueue((turn) => host.loadEncoding(turn, file, { encoding: name }))
-    return new Tokenizer(handle, LOADER, openAiChat(name))
+    return new Tokenizer(handle, LOADER, openAiChat(name), name)
   }
 
   static fromEncodingSync(name) {
-    return new Tokenizer(host.loadEncodingSync(encodingFile(name), { encoding: name }), LOADER, openAiChat(name))
+    return new Tokenizer(host.loadEncodingSync(encodingFile(name), { encoding: name }), LOADER, openAiChat(name), name)
+  }
+
+  static async forModel(name) {
+    return Tokenizer.fromEncoding(later.models.encodingForModel(name))
+  }
+
+  static forModelSync(name) {
+    return Tokenizer.fromEncodingSync(later.models.encodingForModel(name))
   }
 
   static async fromBuffer(bytes, options) {
@@ -122,6 +151,8 @@ class Tokenizer {
   }
 
   encode(text, options) {
+    Tokenizer.#check(this, 'encode')
+    if (typeof text !== 'string') checkOneText(text, options)
     checkInput(text, options?.pair)
     const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
     const extra = extraOptions(flags, options)
@@ -133,6 +164,7 @@ class Tokenizer {
   }
 
   async encodeBatch(texts, options) {
+    Tokenizer.#check(this, 'encodeBatch')
     checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatch, MANY_TEXTS)
     const extra = extraOptions(flags, options)
@@ -145,6 +177,7 @@ class Tokenizer {
   }
 
   encodeBatchSync(texts, options) {
+    Tokenizer.#check(this, 'encodeBatchSync')
     checkInput(texts, options?.pairs)
     const flags = encodeFlags(options, KNOWN.encodeBatchSync, MANY_TEXTS)
     const extra = extraOptions(flags, options)
@@ -153,12 +186,16 @@ class Tokenizer {
   }
 
   count(text, options) {
+    Tokenizer.#check(this, 'count')
+    if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     return native.count(this.#handle, text, flags, extraOptions(flags, options))
   }
 
   isWithin(text, limit, options) {
+    Tokenizer.#check(this, 'isWithin')
+    if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     checkCount('limit', limit)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
@@ -166,6 +203,8 @@ class Tokenizer {
   }
 
   encodeInto(text, ids, options) {
+    Tokenizer.#check(this, 'encodeInto')
+    if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
     native.encodeInto(this.#handle, text, ids, flags, extraOptions(flags, options), two)
@@ -173,6 +212,8 @@ class Tokenizer {
   }
 
   truncate(text, maxTokens, options) {
+    Tokenizer.#check(this, 'truncate')
+    if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     checkCount('maxTokens', maxTokens)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
@@ -181,7 +222,9 @@ class Tokenizer {
   }
 
   split(text, options) {
+    Tokenizer.#check(this, 'split')
     checkSplit(text)
+    if (options?.boundary === 'paragraph' || options?.boundary === 'markdown') return later.markdown.splitBlocks(this, text, options)
     const { limits, flags, extra } = splitOptions(options)
     const { pieces, failure } = later.split.piecesOf(text, native.split(this.#handle, text, flags, extra, later.split.whole(limits)), limits)
     if (failure !== undefined) throw failure
@@ -189,6 +232,7 @@ class Tokenizer {
   }
 
   async splitAsync(text, options) {
+    Tokenizer.#check(this, 'splitAsync')
     checkSplit(text)
     const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
@@ -199,6 +243,7 @@ class Tokenizer {
   }
 
   splitStream(options) {
+    Tokenizer.#check(this, 'splitStream')
     const { limits, flags, extra } = splitOptions(options)
     const handle = this.#handle
     const split = (text, request) => native.split(handle, text, flags, extra, request)
@@ -219,6 +264,7 @@ class Tokenizer {
   }
 
   async countBatch(texts, options) {
+    Tokenizer.#check(this, 'countBatch')
     checkInput(texts)
     const flags = encodeFlags(options, KNOWN.countBatch, MANY_TEXTS)
     const extra = extraOptions(flags, options)
@@ -231,7 +277,16 @@ class Tokenizer {
     )
   }
 
+  countBatchSync(texts, options) {
+    Tokenizer.#check(this, 'countBatchSync')
+    checkInput(texts)
+    const flags = encodeFlags(options, KNOWN.countBatchSync, MANY_TEXTS)
+    const { threads } = runOptions(options)
+    return new Uint32Array(native.countBatchSync(this.#handle, texts, flags, extraOptions(flags, options), threads))
+  }
+
   applyChatTemplate(messages, options = {}) {
+    Tokenizer.#check(this, 'applyChatTemplate')
     checkKnown(options, [...later.chat.CHAT_OPTIONS, 'tokenize'])
     const { tokenize, ...rest } = options
     const isTokenized = boolean('tokenize', tokenize, true)
@@ -240,6 +295,7 @@ class Tokenizer {
   }
 
   countChat(messages, options = {}) {
+    Tokenizer.#check(this, 'countChat')
     // OpenAI documents the number of tokens of a chat, but not its text.
     if (this.#chat.count !== undefined) return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
     return this.count(this.#renderChat(messages, options), CHAT_TEXT)
@@ -252,14 +308,17 @@ class Tokenizer {
   }
 
   decode(ids, options) {
+    Tokenizer.#check(this, 'decode')
     return native.decode(this.#handle, toIds('ids', ids), decodeFlag(options, KNOWN.decode))
   }
 
   decodeBytes(ids, options) {
+    Tokenizer.#check(this, 'decodeBytes')
     return native.decodeBytes(this.#handle, toIds('ids', ids), decodeFlag(options, KNOWN.decode))
   }
 
   async decodeBatch(rows, options) {
+    Tokenizer.#check(this, 'decodeBatch')
     const skip = decodeFlag(options, KNOWN.decodeBatch)
     const { threads, signal } = runOptions(options)
     let { ids, rowOffsets } = toRows(rows)
@@ -270,15 +329,18 @@ class Tokenizer {
   }
 
   decodeStream(options) {
+    Tokenizer.#check(this, 'decodeStream')
     return decodeStream(this.#handle, decodeFlag(options, KNOWN.decode))
   }
 
   tokenToId(token) {
+    Tokenizer.#check(this, 'tokenToId')
     if (typeof token !== 'string') throw wrongType('token', 'a string', token)
     return native.tokenToId(this.#handle, token) ?? undefined
   }
 
   idToToken(id) {
+    Tokenizer.#check(this, 'idToToken')
     checkId('id', id)
     return native.idToToken(this.#handle, id) ?? undefined
   }
@@ -298,6 +360,11 @@ class Tokenizer {
 
   toBuffer() {
     return native.toBuffer(this.#handle)
+  }
+
+  [INSPECT](...args) {
+    if (!(#handle in this)) return 'Tokenizer.prototype'
+    return later.print.printTokenizer(this, this.#from, ...args)
   }
 
   toJSON() {
@@ -337,7 +404,18 @@ const openAiChat = (name) => new later.openAi.OpenAiChat(name)
 
 function encodingFile(name) {
   if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)
-  return native.encodingFile(name)
+  try {
+    return native.encodingFile(name)
+  } catch (error) {
+    if (later.models.findEncoding(name) !== undefined) error.message += `; it is a model: Tokenizer.forModel('${name}')`
+    throw error
+  }
+}
+
+/** Throws for an array of texts, which is an argument of other calls. */
+function checkOneText(text, options) {
+  if (!Array.isArray(text) || options?.pretokenized === true) return
+  throw wrongType('text', 'a string or a Uint8Array of UTF-8 (encodeBatch and countBatch take arrays of texts)', text)
 }
 
 /** Copies a text or an array of words, so that the caller cannot change it. */

@@ -2,7 +2,8 @@
 // Compares the drop-ins with their originals, call by call. Install the originals outside of this
 // repository:
 //
-//   npm install --prefix /tmp/originals tiktoken@1.0.22 gpt-tokenizer@4.0.0 tokenizers@0.23.2
+//   npm install --prefix /tmp/originals tiktoken@1.0.22 js-tiktoken@1.0.21 gpt-tokenizer@4.0.0 tokenizers@0.23.2
+//   usage: node scripts/dropins.mjs --only js-tiktoken /tmp/originals
 //   usage: node scripts/dropins.mjs /tmp/originals [tokenizer.json …]
 //
 // Known differences (docs/drop-ins.md) are excluded and marked below.
@@ -14,7 +15,8 @@ import { parseArgs } from 'node:util'
 import './model-entries.mjs'
 import { stop } from './setup.mjs'
 
-const { positionals } = parseArgs({ allowPositionals: true })
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' } } })
+const isWanted = (name) => (values.only ?? name) === name
 const [folder, ...files] = positionals
 if (folder === undefined) stop('the folder of the originals is missing: node scripts/dropins.mjs FOLDER [tokenizer.json …]')
 const original = createRequire(path.resolve(folder, 'package.json'))
@@ -48,7 +50,7 @@ function outcome(call) {
     const value = /** @type {any} */ (call())
     return JSON.stringify(value instanceof Uint32Array || value instanceof Uint8Array ? [...value] : value) ?? 'undefined'
   } catch (error) {
-    const known = /special token|cannot both be|Invalid (model|encoding|value)|does not support chat|Content must/
+    const known = /special token|cannot both be|Invalid (model|encoding|value)|Unknown (model|encoding)|does not support chat|Content must/
     return known.test(error.message) ? `error: ${error.message}` : 'error'
   }
 }
@@ -87,6 +89,37 @@ function compareTiktoken() {
   const { bpe_ranks, special_tokens, pat_str } = original('tiktoken/encoders/cl100k_base.json')
   const custom = libraries.map((library) => new library.Tiktoken(bpe_ranks, special_tokens, pat_str))
   for (const text of TEXTS) same('tiktoken ranks of its own', (index) => custom[index].encode(text, 'all'))
+}
+
+function compareJsTiktoken() {
+  const libraries = [original('js-tiktoken'), ours('tokenlane/js-tiktoken')]
+  const lite = [original('js-tiktoken/lite'), ours('tokenlane/js-tiktoken/lite')]
+  const own = (name) => [original, ours].map((load, index) => load(`${index === 0 ? '' : 'tokenlane/'}js-tiktoken/ranks/${name}`))
+  for (const name of ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base']) {
+    const ranks = own(name)
+    const encoders = {
+      bundled: libraries.map((library) => library.getEncoding(name, { '<|x|>': 300000 })),
+      'own ranks': lite.map(({ Tiktoken }, index) => new Tiktoken(ranks[index])),
+      "the original's ranks": lite.map(({ Tiktoken }) => new Tiktoken(ranks[0])),
+    }
+    for (const [kind, both] of Object.entries(encoders)) {
+      for (const text of [...TEXTS, ...SPECIAL]) {
+        for (const allowed of [undefined, [], 'all', ['<|endoftext|>'], ['nope']]) {
+          for (const disallowed of [undefined, [], 'all', ['<|endoftext|>'], ['fanta']]) {
+            const call = `encode(${JSON.stringify([text, allowed, disallowed])})`
+            same(`js-tiktoken ${name} ${kind} ${call}`, (index) => both[index].encode(text, allowed, disallowed))
+          }
+        }
+        const ids = both[1].encode(text, 'all')
+        const others = [ids, ids.slice(1), ids.slice(0, -1), [...ids, 10_000_000, -1, 0.5], Uint32Array.from(ids)]
+        for (const list of others) same(`js-tiktoken ${name} ${kind} decode ${list}`, (index) => both[index].decode(list))
+      }
+    }
+  }
+  for (const model of [...Object.keys(original('tiktoken/model_to_encoding.json')), 'nope', 'constructor']) {
+    same(`js-tiktoken ${model}`, (index) => libraries[index].getEncodingNameForModel(model))
+  }
+  same('js-tiktoken unknown encoding', (index) => libraries[index].getEncoding('nope'))
 }
 
 const CHATS = [
@@ -236,8 +269,9 @@ async function compareHuggingFace(file) {
   }
 }
 
-compareTiktoken()
-compareGptTokenizer()
+if (isWanted('tiktoken')) compareTiktoken()
+if (isWanted('js-tiktoken')) compareJsTiktoken()
+if (isWanted('gpt-tokenizer')) compareGptTokenizer()
 for (const file of files) await compareHuggingFace(path.resolve(file))
 
 console.log(`${compared} calls compared, ${differing.size} kinds of them differ`)

@@ -13,3 +13,7 @@ async function main(): Promise<number> {
 }
 
 export = main
+
+import jsRanks = require('tokenlane/js-tiktoken/ranks/gpt2')
+import jsLite = require('tokenlane/js-tiktoken/lite')
+const jsIds: number[] = new jsLite.Tiktoken(jsRanks).encode('a')

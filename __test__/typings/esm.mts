@@ -1,5 +1,5 @@
 // Is compiled, never run: correct use of the package, and with @ts-expect-error incorrect use.
-import { Batch, Encoding, Tokenizer, encodings, limits as serviceLimits } from 'tokenlane'
+import { Batch, Encoding, Tokenizer, encodingForModel, encodings, limits as serviceLimits } from 'tokenlane'
 import type {
   Changes,
   ChatMessage,
@@ -29,6 +29,9 @@ import type {
 import { Tiktoken, encoding_for_model, get_encoding } from 'tokenlane/tiktoken'
 import { bpe_ranks, pat_str, special_tokens } from 'tokenlane/tiktoken/encoders/cl100k_base'
 import { init, type TiktokenEncoding, type TiktokenModel } from 'tokenlane/tiktoken/init'
+import { encodingForModel as jsEncodingForModel, type TiktokenBPE } from 'tokenlane/js-tiktoken'
+import { Tiktoken as JsTiktoken } from 'tokenlane/js-tiktoken/lite'
+import jsRanks from 'tokenlane/js-tiktoken/ranks/o200k_base'
 import { encode as gptEncode } from 'tokenlane/gpt-tokenizer'
 import gpt4o from 'tokenlane/gpt-tokenizer/model/gpt-4o'
 import { GptEncoding, type ChatCompletionFunctionDefinition } from 'tokenlane/gpt-tokenizer/GptEncoding'
@@ -49,6 +52,9 @@ const others = [
   Tokenizer.fromFileSync('tokenizer.json', { encoding: 'r50k_base' }),
   Tokenizer.fromBufferSync(new Uint8Array()),
   Tokenizer.fromEncodingSync('o200k_base'),
+  Tokenizer.forModelSync('gpt-4o'),
+  await Tokenizer.forModel('gpt-4o'),
+  await Tokenizer.fromEncoding(encodingForModel('ft:gpt-4o:org')),
 ]
 
 const wanted: PretrainedOptions = {
@@ -124,6 +130,7 @@ const whole = await tokenizer.encodeBatch([['one'], ['two', 'three']], { ...many
 const { data, dims } = whole.tensor('int64', 'attentionMask')
 const wide: BigInt64Array = data
 const tensor: TensorData<'int32'> = whole.tensor('int32')
+const countsNow: Uint32Array = tokenizer.countBatchSync(texts, { ...count, threads: 2 })
 const counts: Uint32Array = await tokenizer.countBatch(texts, { ...count, ...run })
 const fits: boolean = tokenizer.isWithin('text', 10, count)
 const into: EncodedInto = tokenizer.encodeInto(new Uint8Array(), new Uint32Array(8))
@@ -207,3 +214,14 @@ tokenizer.encodeBatch(texts, { pair: 'a' })
 export { flat, int64, nested, padId, prompt, promptIds, promptInputs }
 export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
 export { back, bytes, columns, counts, dims, fits, id, into, later, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }
+
+const jsBpe: TiktokenBPE = jsRanks
+const jsIds: number[] = new JsTiktoken(jsBpe, { '<x>': 300000 }).encode('a', ['<x>'], 'all')
+const jsText: string = jsEncodingForModel('gpt-4o').decode(jsIds)
+// @ts-expect-error not a model
+jsEncodingForModel('nope')
+
+const sections: Piece[] = tokenizer.split('# a', { maxTokens: 5, overlap: 1, boundary: 'markdown' })
+const titles: string[] = sections[0]?.headings ?? []
+// @ts-expect-error for whole texts only
+tokenizer.splitStream({ maxTokens: 5, boundary: 'markdown' })

@@ -5,8 +5,9 @@ import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
+import { Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, THREADS, batchOptions } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, THREADS, batchOptions, withJson } from './options.mjs'
 
 const MIB = 2 ** 20
 
@@ -25,6 +26,7 @@ export const bench = {
     passes: { type: 'string', value: 'N', number: [1, 1000], default: 5, help: 'how often, after the first pass' },
     mib: { type: 'string', value: 'N', number: [1, 4096], default: 64, help: 'how much text is read, in MiB' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each tokenizer' },
+    json: JSON_OPTION,
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
@@ -35,12 +37,16 @@ export const bench = {
     ['tokenlane bench -t gpt-4o -t tokenizer.json --threads 1 docs/', 'two of them, on one thread'],
   ],
 
-  async run({ values, positionals }) {
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+  async run({ values: given, positionals }) {
+    const values = withJson(given)
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const out = openOutput(undefined, values.tokenizer.flatMap((name) => inputsOf(sources, name)))
-    const batches = await readUpTo(values.mib * MIB, sources, { unit: unitOf(values, 'lines'), field: values.field, maxRow: values['max-row'] })
+    const skips = new Skips()
+    const batches = await readUpTo(values.mib * MIB, sources, { skips, unit: unitOf(values, 'lines'), field: values.field, maxRow: values['max-row'] })
     const rows = batches.reduce((sum, batch) => sum + batch.length, 0)
     const bytes = batches.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+    skips.done(rows)
+    await skips.finish()
     if (bytes === 0) throw new Failure('USAGE', 'there is no text to measure with')
     const results = []
     for (const name of values.tokenizer) results.push({ tokenizer: name, rows, bytes, ...(await measure(name, batches, bytes, values)) })

@@ -1,31 +1,38 @@
+import { UsageError } from '../failure.mjs'
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
-import { formatOf } from '../output/ids.mjs'
+import { formatOf, jsonText } from '../output/ids.mjs'
+import { parquetWriter } from '../output/parquet.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
+import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, THREADS, batchOptions } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, KEEP, OUTPUT, QUIET, THREADS, batchOptions, keepOf, withJson } from './options.mjs'
 
 const WIDTH = 10
+const FORMATS = ['text', 'jsonl', 'parquet']
 
 export const count = {
   summary: 'How many tokens texts have.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
     'A row is a whole file, as for wc; with --rows lines each line is counted, without its end, and with --field a field of each line of JSON. Lines are read as they come: files larger than memory want --rows lines or --field.',
-    'Formats: text has a number and the name of the file, and a last line with the sum; for rows that are lines just the number. jsonl has {"file", "line", "tokens"}.',
+    'Formats: text has a number and the name of the file, and a last line with the sum; for rows that are lines just the number. jsonl and parquet have {"file", "line", "tokens"}.',
   ],
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: files)' },
     total: { type: 'boolean', help: 'only the sum of all rows' },
-    format: { ...FORMAT, choices: ['text', 'jsonl'] },
+    keep: KEEP,
+    format: { ...FORMAT, choices: FORMATS },
+    json: JSON_OPTION,
     output: OUTPUT,
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
+    ...ON_ERROR_OPTIONS,
     threads: THREADS,
     quiet: QUIET,
   },
@@ -36,41 +43,58 @@ export const count = {
     ['tokenlane count --field messages.0.content chats.jsonl.gz', 'tokens of a field, for each line'],
   ],
 
-  async run({ values, positionals }) {
+  async run({ values: given, positionals }) {
+    const values = withJson(given)
     const unit = unitOf(values, 'files')
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const format = formatOf(values, FORMATS)
+    if (values.total && format === 'parquet') throw new UsageError("'--total' is one number: give another '--format'")
+    const kept = keepOf(values, format)
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
+    const inputs = inputsOf(sources, values.tokenizer)
+    const table = format === 'parquet' ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) }) : undefined
+    const file = table ?? openOutput(values.output, inputs)
+    const skips = new Skips(values)
+    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
-    const write = values.total ? () => '' : formatOf(values, ['text', 'jsonl']) === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
+    const write = values.total ? () => '' : format === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
     const options = batchOptions(tokenizer, values)
-    const countRows = async (rows) => {
-      try {
-        return await tokenizer.countBatch(rows.map(({ text }) => text), options)
-      } catch (error) {
-        throw atRow(rows, error)
-      }
-    }
+    const countRows = (rows) => skips.run(rows, (some) => tokenizer.countBatch(some.map(({ text }) => text), options))
     let sum = 0
-    const rows = batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'], onRead: (bytes) => progress.read(bytes) })
-    for await (const { batch, result } of inOrder(rows, countRows)) {
+    const rows = batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'], skips, onRead: (bytes) => progress.read(bytes) })
+    for await (const { result: counted } of inOrder(rows, countRows)) {
+      if (table !== undefined) {
+        await addCounts(table, counted, skips)
+        continue
+      }
       let text = ''
-      result.forEach((tokens, row) => {
+      counted.result.forEach((tokens, index) => {
         sum += tokens
-        text += write(batch[row], tokens)
+        text += write(counted.rows[index], tokens)
       })
       await file.write(text)
     }
-    if (values.total) await file.write(`${sum}\n`)
-    else if (write === fileLine && sources.length > 1) await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
-    await file.commit()
+    if (values.total) await file.write(format === 'jsonl' ? `${JSON.stringify({ tokens: sum })}\n` : `${sum}\n`)
+    else if (table === undefined && write === fileLine && sources.length > 1) await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
     progress.stop()
+    await skips.finish()
+    await file.commit()
   },
 }
 
-const numberLine = (row, tokens) => `${tokens}\n`
+/** The columns of a table; rows that are files have no line. */
+const columnsOf = (unit) => ({ file: 'string', ...(unit !== 'files' && { line: 'int32' }), tokens: 'int32' })
+
+async function addCounts(table, { rows, result }, skips) {
+  for (const [index, row] of rows.entries()) {
+    const values = { file: row.source.name, line: row.line, tokens: result[index] }
+    await skips.attempt(row, () => table.add(row, values))
+  }
+}
+
+const numberLine = (_, tokens) => `${tokens}\n`
 
 /** As wc: what has no name is a number alone. */
 const fileLine = ({ source }, tokens) => (source.file === undefined ? `${tokens}\n` : `${String(tokens).padStart(WIDTH)}  ${source.name}\n`)
 
-const jsonLine = ({ source, line }, tokens) => `${JSON.stringify({ file: source.name, line, tokens })}\n`
+const jsonLine = ({ source, line, fields }, tokens) => `${jsonText({ ...fields, file: source.name, line, tokens })}\n`

@@ -13,14 +13,14 @@ export const decode = {
   summary: 'The text of token ids.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
-    'Reads what tokenlane encode writes. In text a row is a line of numbers, with spaces or commas between them, in brackets or not; in jsonl a list, or an object with a field that is one. Rows of npy and bin are those of the file beside it (FILE.rows.npy, FILE.rows.bin) or of a table; without either the file is one row.',
+    'Reads what tokenlane encode writes. In text a row is a line of numbers, with spaces or commas between them, in brackets or not; in jsonl a list, or an object with a field that is one. In parquet a column has lists. Rows of npy and bin are those of the file beside it (FILE.rows.npy, FILE.rows.bin) or of a table; without either the file is one row.',
     'Formats: text has the text of a row and an end of line behind it, so that rows that have ends of lines themselves run together; jsonl has {"text"}.',
   ],
   options: {
     ...TOKENIZER_OPTIONS,
     ids: { type: 'string', short: 'x', value: 'IDS', help: 'decode these ids instead of files' },
     from: { type: 'string', choices: ID_FORMATS, help: 'how ids are written (default: as the name of the file ends, else text)' },
-    field: { type: 'string', value: 'PATH', default: 'ids', help: 'where the ids are in a line of JSON' },
+    field: { type: 'string', value: 'PATH', default: 'ids', help: 'where the ids are in a line of JSON, or the column of a Parquet file' },
     type: { type: 'string', choices: ['u16', 'u32'], help: 'the numbers of a bin file (default: u16 if the vocabulary fits)' },
     'skip-special-tokens': { type: 'boolean', help: 'leave special tokens out' },
     format: { ...FORMAT, choices: ['text', 'jsonl'] },

@@ -1,11 +1,12 @@
 import { UsageError } from '../failure.mjs'
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
 import { ID_FORMATS, formatOf, idWriter } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
+import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, THREADS, batchOptions } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, THREADS, batchOptions, keepOf } from './options.mjs'
 
 /** The most bytes of a row whose tokens are written: each token is a string, which takes more than its id. */
 const MAX_WITH_TOKENS = 8 << 20
@@ -15,13 +16,14 @@ export const encode = {
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
     'A row is a line, without its end; with --rows files it is a whole file. Input that is compressed with gzip or Zstandard is decompressed, whatever it is called.',
-    'Formats: text has the ids of a row in a line; jsonl an object a row. npy and bin are two files: the ids of all rows end to end (u16 or u32, little endian), and OUTPUT.rows.npy or .rows.bin, where rows start and the last one ends (rows + 1 numbers, u64).',
+    'Formats: text has the ids of a row in a line; jsonl an object a row. npy and bin are two files: the ids of all rows end to end (u16 or u32, little endian), and OUTPUT.rows.npy or .rows.bin, where rows start and the last one ends (rows + 1 numbers, u64). parquet has the ids as a list of int32, and the other fields of the row.',
     'Rows are neither truncated nor padded, whatever the tokenizer says; --max-length truncates.',
   ],
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: lines)' },
+    keep: KEEP,
     format: { ...FORMAT, choices: ID_FORMATS },
     output: OUTPUT,
     type: { type: 'string', choices: ['u16', 'u32'], help: 'the numbers of npy and bin (default: u16 if the vocabulary fits)' },
@@ -31,6 +33,7 @@ export const encode = {
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
+    ...ON_ERROR_OPTIONS,
     threads: THREADS,
     quiet: QUIET,
   },
@@ -45,9 +48,13 @@ export const encode = {
     const unit = unitOf(values, 'lines')
     const format = formatOf(values, ID_FORMATS)
     if (format !== 'jsonl' && (values.tokens || values.offsets)) throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const kept = keepOf(values, format)
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const writer = idWriter(format, { output: values.output, inputs: inputsOf(sources, values.tokenizer), type: values.type ?? typeFor(tokenizer), unit })
+    const inputs = inputsOf(sources, values.tokenizer)
+    const skips = new Skips(values)
+    const writer = await idWriter(format, { output: values.output, inputs, type: values.type ?? typeFor(tokenizer), unit, skips })
+    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     const options = {
       ...batchOptions(tokenizer, values),
@@ -56,20 +63,15 @@ export const encode = {
       ...(values.tokens && { columns: ['tokens'] }),
       ...(values.offsets && { offsets: values.offsets }),
     }
-    const encodeRows = async (rows) => {
-      try {
-        return await tokenizer.encodeBatch(rows.map(({ text }) => text), options)
-      } catch (error) {
-        throw atRow(rows, error)
-      }
+    const encodeRows = (rows) => skips.run(rows, (some) => tokenizer.encodeBatch(some.map(({ text }) => text), options))
+    const rows = batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined), skips, onRead: (bytes) => progress.read(bytes) })
+    for await (const { result: encoded } of inOrder(rows, encodeRows)) {
+      await writer.write(encoded.result, encoded.rows)
+      encoded.result.dispose()
     }
-    const rows = batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined), onRead: (bytes) => progress.read(bytes) })
-    for await (const { batch, result } of inOrder(rows, encodeRows)) {
-      await writer.write(result, batch)
-      result.dispose()
-    }
-    await writer.commit()
     progress.stop()
+    await skips.finish()
+    await writer.commit()
   },
 }
 

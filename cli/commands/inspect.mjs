@@ -5,7 +5,8 @@ import { openOutput } from '../output/file.mjs'
 import { COLOUR_OPTION, broken, dim, forTerminal, hasColours, marked, onGround, visible } from '../terminal.mjs'
 import { LOOK, describe, hex } from '../tokens.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { FORMAT } from './options.mjs'
+import { Skips } from '../skips.mjs'
+import { FORMAT, JSON_OPTION, withJson } from './options.mjs'
 
 export const inspect = {
   summary: 'The tokens of a text, to look at: in the terminal, or as a page in the browser.',
@@ -20,6 +21,7 @@ export const inspect = {
     text: { type: 'string', short: 'x', value: 'TEXT', help: 'look at this text instead of files' },
     limit: { type: 'string', value: 'N', number: [1, Infinity], default: 200, help: 'the most tokens that are shown of a text' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each token' },
+    json: JSON_OPTION,
     color: COLOUR_OPTION,
     'max-row': { ...MAX_ROW_OPTION['max-row'], default: 16 << 20, help: 'the most bytes of a text, such as 64M' },
     ...RATIO_OPTION,
@@ -33,22 +35,28 @@ export const inspect = {
     ['tokenlane inspect --web tokenizer.json', 'a page that compares your tokenizer with others'],
   ],
 
-  async run({ values, positionals }) {
+  async run({ values: given, positionals }) {
+    const values = withJson(given)
     if (values.web) {
       const { serve } = await import('../web/serve.mjs')
       return serve([...positionals, ...(values.tokenizer === inspect.options.tokenizer.default ? [] : values.tokenizer)], values)
     }
     if (values.port !== undefined) throw new UsageError("'--port' is for the page: give '--web' too")
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const out = openOutput(undefined, values.tokenizer.flatMap((name) => inputsOf(sources, name)))
+    const skips = new Skips()
     for (const name of values.tokenizer) {
       const tokenizer = await loadTokenizer(name, values.encoding)
       for (const source of sources) {
-        const text = utf8Of(await wholeText(source, values['max-row']), source)
+        const bytes = await wholeText(source, values['max-row']).catch((error) => skips.source(source, error))
+        if (bytes === undefined) continue
+        const text = utf8Of(bytes, source)
+        skips.done(1)
         if (values.format === 'jsonl') await out.write(objects(tokenizer, text, values))
         else await out.write(page(name, tokenizer, source, text, values), { isSafe: true })
       }
     }
+    await skips.finish()
     await out.commit()
   },
 }

@@ -1,5 +1,7 @@
 // Options that several commands have, and what they become in calls of the library.
 
+import { UsageError } from '../failure.mjs'
+
 export const ENCODE_OPTIONS = {
   'special-tokens': {
     type: 'string',
@@ -12,6 +14,30 @@ export const ENCODE_OPTIONS = {
 export const THREADS = { type: 'string', value: 'N', number: [1, 256], help: 'the most threads (default: as many as there are processors)' }
 export const OUTPUT = { type: 'string', short: 'o', value: 'FILE', help: 'write here instead of standard output; the file appears when it is complete' }
 export const QUIET = { type: 'boolean', short: 'q', help: 'no progress bar' }
+export const KEEP = {
+  type: 'string',
+  value: 'FIELD',
+  multiple: true,
+  help: "a field that is written beside the result, with '--field'; may be given more than once (jsonl, parquet; default: none for jsonl, all for parquet)",
+}
+
+/** Which fields rows keep, and whether as a Parquet file has them. */
+export function keepOf({ keep, field }, format) {
+  if (keep === undefined) return { keep: format === 'parquet' && field !== undefined ? 'all' : undefined, isRaw: format === 'parquet' }
+  if (field === undefined) throw new UsageError("'--keep' is for rows with fields: give '--field' too")
+  if (format !== 'jsonl' && format !== 'parquet') throw new UsageError("'--keep' is for '--format jsonl' and parquet")
+  return { keep, isRaw: format === 'parquet' }
+}
+
+export const JSON_OPTION = { type: 'boolean', help: 'the same as --format jsonl' }
+
+/** The options with the format that `--json` means. */
+export function withJson(values) {
+  if (!values.json) return values
+  if (values.format !== undefined && values.format !== 'jsonl') throw new UsageError(`'--json' is '--format jsonl', and '--format' says ${values.format}`)
+  return { ...values, format: 'jsonl' }
+}
+
 export const FORMAT = { type: 'string', short: 'f', help: 'how results are written; by default as the name of the output ends, else text' }
 
 /** The options of a call that counts or encodes. Of ranks the library refuses special tokens; a file that has one is no mistake. */

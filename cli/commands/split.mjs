@@ -2,19 +2,24 @@ import { Readable } from 'node:stream'
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, placeOf, unitOf } from '../input/rows.mjs'
+import { isParquet } from '../input/parquet.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, placeOf, refuseParquet, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
-import { formatOf } from '../output/ids.mjs'
+import { formatOf, jsonText } from '../output/ids.mjs'
+import { parquetWriter } from '../output/parquet.mjs'
 import { progressOf } from '../progress.mjs'
+import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, OUTPUT, QUIET, countOptions } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, countOptions, keepOf } from './options.mjs'
+
+const FORMATS = ['jsonl', 'text', 'parquet']
 
 export const split = {
   summary: 'Pieces of texts, with so many tokens at most.',
   usage: ['--max-tokens N [options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
     'A row is a whole file, which is read as a stream, or with --rows lines a line, or with --field a field of each line of JSON.',
-    'Formats: jsonl has {"file", "line", "start", "end", "tokens", "text"}, with places in UTF-16 units of the row; text has the pieces, each below a line that says where it stands.',
+    'Formats: jsonl and parquet have {"file", "line", "start", "end", "tokens", "text"}, with places in UTF-16 units of the row; text has the pieces, each below a line that says where it stands.',
   ],
   options: {
     ...TOKENIZER_OPTIONS,
@@ -22,17 +27,20 @@ export const split = {
     rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: files)' },
     'max-tokens': { type: 'string', short: 'n', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most tokens of a piece, those included that the tokenizer adds' },
     overlap: { type: 'string', value: 'N', number: [0, 2 ** 32 - 1], default: 0, help: 'how many tokens at the end of a piece start the next one, at most' },
-    boundary: { type: 'string', choices: ['token', 'sentence', 'line'], default: 'token', help: 'where pieces end' },
-    format: { ...FORMAT, choices: ['jsonl', 'text'], help: 'how pieces are written; by default as the name of the output ends, else jsonl' },
+    boundary: { type: 'string', choices: ['token', 'sentence', 'line', 'paragraph', 'markdown'], default: 'token', help: 'where pieces end' },
+    keep: KEEP,
+    format: { ...FORMAT, choices: FORMATS, help: 'how pieces are written; by default as the name of the output ends, else jsonl' },
     output: OUTPUT,
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
+    ...ON_ERROR_OPTIONS,
     quiet: QUIET,
   },
   examples: [
     ['tokenlane split -n 512 book.txt', 'pieces of a book'],
     ['tokenlane split -n 256 --overlap 32 --boundary sentence docs/ -o chunks.jsonl', 'whole sentences for retrieval'],
+    ['tokenlane split -n 512 --boundary markdown docs/ -o chunks.jsonl', 'sections of Markdown, with their headings'],
     ['tokenlane split -n 100 --boundary line -f text notes.md', 'pieces to read'],
   ],
 
@@ -41,28 +49,45 @@ export const split = {
     if (maxTokens === undefined) throw new UsageError("say how many tokens a piece has at most: '--max-tokens N'")
     if (values.overlap >= maxTokens) throw new UsageError("'--overlap' must be less than '--max-tokens'")
     const unit = unitOf(values, 'files')
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'] })
+    const format = formatOf(values, FORMATS, 'jsonl')
+    const kept = keepOf(values, format)
+    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
+    const inputs = inputsOf(sources, values.tokenizer)
+    const table = format === 'parquet' ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) }) : undefined
+    const file = table ?? openOutput(values.output, inputs)
+    const skips = new Skips(values)
+    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     const onRead = (bytes) => progress.read(bytes)
     const options = { maxTokens, overlap: values.overlap, boundary: values.boundary, ...countOptions(tokenizer, values) }
-    const write = formatOf(values, ['text', 'jsonl'], 'jsonl') === 'jsonl' ? jsonLine : readable
-    const pieces = unit === 'files' ? streamed(tokenizer, sources, options, onRead) : splitRows(tokenizer, batchesOf(sources, { unit, field: values.field, maxRow: values['max-row'], onRead }), options)
-    for await (const piece of pieces) await file.write(write(piece))
-    await file.commit()
+    const write = format === 'jsonl' ? jsonLine : readable
+    // A file whose end fails is left out as a whole, so it is read before its first piece is
+    // written.
+    const pieces =
+      unit === 'files' && !skips.isOn && !['paragraph', 'markdown'].includes(values.boundary)
+        ? streamed(tokenizer, sources, options, { onRead, skips })
+        : splitRows(tokenizer, batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'], skips, onRead }), options, skips)
+    for await (const piece of pieces) {
+      if (table === undefined) await file.write(write(piece))
+      else await skips.attempt(piece, () => table.add({ ...piece, text: piece.piece.text }, valuesOf(piece)))
+    }
     progress.stop()
+    await skips.finish()
+    await file.commit()
   },
 }
 
 /** Pieces of whole files, which are never in memory as a whole. */
-async function* streamed(tokenizer, sources, options, onRead) {
+async function* streamed(tokenizer, sources, options, { onRead, skips }) {
   for (const source of sources) {
     const texts = Readable.toWeb(Readable.from(decoded(source, onRead)))
     try {
+      if (isParquet(source)) refuseParquet(source)
       for await (const piece of texts.pipeThrough(tokenizer.splitStream(options))) yield { source, piece }
+      skips.done(1)
     } catch (error) {
-      throw error instanceof Failure ? error : at(source.name, error)
+      skips.source(source, error instanceof Failure ? error : at(source.name, error))
     }
   }
 }
@@ -77,24 +102,40 @@ async function* decoded(source, onRead) {
   }
 }
 
-async function* splitRows(tokenizer, batches, options) {
+async function* splitRows(tokenizer, batches, options, skips) {
   for await (const rows of batches) {
     for (const row of rows) {
-      for (const piece of splitRow(tokenizer, row, options)) yield { ...row, piece }
+      for (const piece of splitRow(tokenizer, row, options, skips)) yield { ...row, piece }
     }
   }
 }
 
-function splitRow(tokenizer, row, options) {
+function splitRow(tokenizer, row, options, skips) {
   try {
     const text = typeof row.text === 'string' ? row.text : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(row.text)
-    return tokenizer.split(text, options)
+    const pieces = tokenizer.split(text, options)
+    skips.done(1)
+    return pieces
   } catch (error) {
-    if (error.code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw at(placeOf(row), error)
-    throw new Failure('INVALID_UTF8', `${placeOf(row)}: it is not valid UTF-8`, { cause: error })
+    const isInvalid = error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+    const notUtf8 = () => new Failure('INVALID_UTF8', `${placeOf(row)}: it is not valid UTF-8`, { cause: error })
+    skips.row(row, isInvalid ? notUtf8() : at(placeOf(row), error))
+    return []
   }
 }
 
-const jsonLine = ({ source, line, piece: { start, end, count, text } }) => `${JSON.stringify({ file: source.name, line, start, end, tokens: count, text })}\n`
+/** The columns of a table; pieces of whole files have no line. */
+const columnsOf = (unit) => ({
+  file: 'string',
+  ...(unit !== 'files' && { line: 'int32' }),
+  start: 'int32',
+  end: 'int32',
+  tokens: 'int32',
+  text: 'string',
+})
+
+const valuesOf = ({ source, line, piece: { start, end, count, text } }) => ({ file: source.name, line, start, end, tokens: count, text })
+
+const jsonLine = ({ fields, ...row }) => `${jsonText({ ...fields, ...valuesOf(row), headings: row.piece.headings })}\n`
 
 const readable = ({ source, line, piece: { start, end, count, text } }) => `── ${placeOf({ source, line })}, ${start}–${end}: ${count} ${count === 1 ? 'token' : 'tokens'} ──\n${text}${text.endsWith('\n') ? '' : '\n'}`

@@ -17,7 +17,7 @@ export const MAX_RATIO = 100
 const SLICE = 1 << 14
 
 /** Counts bytes on both sides of a decompressor. */
-class Ratio {
+export class Ratio {
   #most
   #read = 0
   #made = 0

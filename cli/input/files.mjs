@@ -6,6 +6,7 @@ import path from 'node:path'
 import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
 import { MAX_RATIO, decompressed } from './decompress.mjs'
 import { glob, isGlob } from './glob.mjs'
+import { onlyText } from './not-text.mjs'
 import { tokenizerFiles } from '../tokenizers.mjs'
 import { readInput } from './open.mjs'
 import { rowsFileOf } from './rows-file.mjs'
@@ -30,24 +31,31 @@ export const RATIO_OPTION = {
  * @property {string} [file] its path
  * @property {number} [descriptor] its file descriptor, where it is open already
  * @property {number} [size] bytes as they lie on the disk; nothing for a pipe
- * @property {(onRead?: (bytes: number) => void) => AsyncIterable<Buffer>} chunks its bytes, decompressed; `onRead` hears how many
- *   were read of those on the disk
+ * @property {number} [maxRatio] how many bytes a compressed byte may become
+ * @property {boolean} [isFound] whether it was found in a folder or by a pattern, and is skipped if
+ *   it is not text
+ * @property {(onRead?: (bytes: number) => void) => AsyncIterable<Buffer>} chunks its bytes,
+ *   decompressed; `onRead` hears how many were read of those on the disk
  */
 
 /**
- * The sources that arguments name, in the order of the arguments, in folders and patterns in that of the names.
+ * The sources that arguments name, in the order of the arguments, in folders and patterns in that
+ * of the names.
  *
- * @param {string[]} names paths, folders, patterns, or `-` for standard input, which is also read where there are none
- * @param {{ text?: string, option?: string, maxRatio?: number }} [how] `text` is read instead of files, and `option` is what gave it;
- *   `maxRatio` is how many bytes a compressed byte may become
+ * @param {string[]} names paths, folders, patterns, or `-` for standard input, which is also read
+ *   where there are none
+ * @param {{ text?: string, option?: string, maxRatio?: number, isText?: boolean }} [how] `text` is
+ *   read instead of files, and `option` is what gave it; `maxRatio` is how many bytes a compressed
+ *   byte may become; with `isText`, reading a file of a folder or pattern that is not text throws a
+ *   NotText
  * @returns {Source[]}
  */
-export function sourcesOf(names, { text, option = '--text', maxRatio } = {}) {
+export function sourcesOf(names, { text, option = '--text', maxRatio, isText = false } = {}) {
   if (text !== undefined) {
     if (names.length > 0) throw new UsageError(`give files or '${option}', not both`)
     return [textSource(text, option)]
   }
-  if (names.length > 0) return names.flatMap((name) => named(name, maxRatio))
+  if (names.length > 0) return names.flatMap((name) => named(name, { maxRatio, isText }))
   if (process.stdin.isTTY) throw new UsageError(`there is nothing to read: name files, give ${option}, or pipe something in`)
   return [stdin(maxRatio)]
 }
@@ -58,42 +66,56 @@ export function inputsOf(sources, tokenizer) {
   return [...sources, ...beside, ...tokenizerFiles(tokenizer)]
 }
 
-function named(name, maxRatio) {
+function named(name, { maxRatio, isText }) {
   if (name === '-') return [stdin(maxRatio)]
   const stat = statIfThere(name)
-  if (stat?.isDirectory()) return filesBelow(name).map((file) => fileSource(file, maxRatio))
-  if (stat !== undefined) return [fileSource(name, maxRatio)]
+  if (stat?.isDirectory()) return filesBelow(name, { maxRatio, isText })
+  if (stat !== undefined) return [fileSource(name, { maxRatio })]
   const found = isGlob(name) ? glob(name).filter(isFile) : []
-  if (found.length > 0) return found.map((file) => fileSource(file, maxRatio))
+  if (found.length > 0) return found.map((file) => fileSource(file, { maxRatio, isText }))
   throw new Failure('FILE_NOT_FOUND', `${name}: ${isGlob(name) ? 'no file matches' : 'there is no such file'}`)
 }
 
 /** Whether a name is one of a regular file, or a link to one. Pipes and devices are read only where they are named themselves. */
 const isFile = (name) => statIfThere(name)?.isFile() === true
 
-/** All files of a folder and those in it. Names with a dot in front, such as .git, are left out; so are links to folders. */
-function filesBelow(folder) {
+/**
+ * All files of a folder and those in it. Names with a dot in front, such as .git, are left out; so
+ * are links to folders. A folder that cannot be read is a source whose reading fails.
+ */
+function filesBelow(folder, options) {
   let entries
   try {
     entries = fs.readdirSync(folder, { withFileTypes: true })
   } catch (error) {
-    throw fileFailure(folder, error)
+    return [unreadable(folder, error)]
   }
   return entries
     .filter(({ name }) => !name.startsWith('.'))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const place = path.join(folder, entry.name)
-      if (entry.isDirectory()) return filesBelow(place)
-      return isFile(place) ? [place] : []
+      if (entry.isDirectory()) return filesBelow(place, options)
+      return isFile(place) ? [fileSource(place, options)] : []
     })
 }
 
-function fileSource(file, maxRatio) {
+function fileSource(file, { maxRatio, isText = false }) {
   const stat = statIfThere(file)
   const size = stat?.isFile() ? stat.size : undefined
-  return { name: file, file, size, chunks: (onRead) => bytesOf(file, () => readInput(file), { onRead, maxRatio }) }
+  const bytes = (onRead) => bytesOf(file, () => readInput(file), { onRead, maxRatio })
+  return { name: file, file, size, maxRatio, isFound: isText, chunks: isText ? (onRead) => onlyText(bytes(onRead)) : bytes }
 }
+
+const unreadable = (folder, error) => ({
+  name: folder,
+  file: folder,
+  size: 0,
+  // biome-ignore lint/correctness/useYield: reading fails.
+  async *chunks() {
+    throw fileFailure(folder, error)
+  },
+})
 
 const stdin = (maxRatio) => ({
   name: 'standard input',

@@ -5,6 +5,7 @@ import fs from 'node:fs'
 import { Failure } from '../failure.mjs'
 import { readHeader } from '../output/npy.mjs'
 import { readInput } from './open.mjs'
+import { isParquet, parquetRows } from './parquet.mjs'
 import { MAX_JSON, MAX_LINE, batchesOf, jsonOf, placeOf, tooLong, valueAt } from './rows.mjs'
 import { rowsFileOf } from './rows-file.mjs'
 
@@ -29,13 +30,14 @@ const MOST = 2 ** 32 - 1
 export async function* idBatches(sources, options) {
   for (const source of sources) {
     const format = options.from ?? formatOf(source)
-    if (format === 'npy' || format === 'bin') yield* binaryRows(source, format, options)
+    if (format === 'parquet' || isParquet(source)) yield* tableRows(source, options)
+    else if (format === 'npy' || format === 'bin') yield* binaryRows(source, format, options)
     else yield* lineRows(source, format, options)
   }
 }
 
 function formatOf({ file = '', name }) {
-  const extension = /\.(jsonl|ndjson|npy|bin)(\.gz|\.zst)?$/i.exec(file || name)?.[1].toLowerCase()
+  const extension = /\.(jsonl|ndjson|npy|bin|parquet)(\.gz|\.zst)?$/i.exec(file || name)?.[1].toLowerCase()
   return extension === 'ndjson' ? 'jsonl' : (extension ?? 'text')
 }
 
@@ -58,10 +60,27 @@ function textIds(row) {
   })
 }
 
+/** The rows of a column of lists. */
+async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
+  if (!isParquet(source)) throw new Failure('PARQUET', `${source.name}: this is no Parquet file, or no file at all`)
+  source.isTable = true
+  for await (const rows of parquetRows(source, { field, maxRatio: source.maxRatio, onRead })) {
+    yield rows.map(({ text, line }) => {
+      const row = { source, line }
+      if (text?.length * 4 > maxRow) throw tooLong(() => placeOf(row))(maxRow)
+      return { ids: listOfIds(row, field, ArrayBuffer.isView(text) ? Array.from(/** @type {any} */ (text)) : text), ...row }
+    })
+  }
+}
+
 /** A line is a list of ids, or an object that has one. */
 function jsonIds(row, field) {
   const value = jsonOf(row)
-  const ids = Array.isArray(value) ? value : valueAt(value, field)
+  return listOfIds(row, field, Array.isArray(value) ? value : valueAt(value, field))
+}
+
+function listOfIds(row, field, list) {
+  const ids = Array.isArray(list) ? list.map((id) => (typeof id === 'bigint' ? Number(id) : id)) : list
   if (!Array.isArray(ids)) throw new Failure('FIELD', `${placeOf(row)}: the field '${field}' must be a list of ids`)
   const wrong = ids.find((id) => !Number.isInteger(id) || id < 0 || id > MOST)
   if (wrong !== undefined) throw new Failure('ID', `${placeOf(row)}: ${JSON.stringify(wrong)} is no id`)

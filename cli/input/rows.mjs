@@ -3,6 +3,18 @@
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { Gatherer } from './gather.mjs'
+import { NotText } from './not-text.mjs'
+import { isParquet, parquetRows } from './parquet.mjs'
+
+/** Without a record of skipped rows, the first error is thrown. */
+const NO_SKIPS = {
+  row: (_, error) => {
+    throw error
+  },
+  source: (_, error) => {
+    throw error
+  },
+}
 
 const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
@@ -25,7 +37,7 @@ export const MAX_ROW_OPTION = {
 export const ROW_OPTIONS = {
   text: { type: 'string', short: 'x', value: 'TEXT', help: 'read this text instead of files' },
   rows: { type: 'string', choices: ['lines', 'files'], help: 'what a row is' },
-  field: { type: 'string', value: 'PATH', help: 'the files are JSON Lines, and the text of a row is this field, such as text or messages.0.content' },
+  field: { type: 'string', value: 'PATH', help: 'the files are JSON Lines or Parquet, and the text of a row is this field, such as text or messages.0.content' },
 }
 
 /**
@@ -35,6 +47,9 @@ export const ROW_OPTIONS = {
  * @property {Buffer | string} text
  * @property {import('./files.mjs').Source} source
  * @property {number} [line] counted from 1; nothing where the row is a file
+ * @property {object} [fields] other fields of the row, if they were wanted
+ * @property {object} [schema] of a row of a Parquet file: the elements of its schema, by the names
+ *   of `fields`
  */
 
 /** What the options say a row is: `'lines'`, `'files'` or `'fields'`. */
@@ -48,29 +63,86 @@ export function unitOf({ rows, field, text }, byDefault) {
  * The rows of all sources, in order, in batches.
  *
  * @param {import('./files.mjs').Source[]} sources
- * @param {{ unit: string, field?: string, maxRow?: number, onRead?: (bytes: number) => void }} options `maxRow` in bytes
+ * @param {object} options
+ * @param {string} options.unit `'lines'`, `'files'` or `'fields'`
+ * @param {string} [options.field]
+ * @param {number} [options.maxRow] in bytes
+ * @param {(bytes: number) => void} [options.onRead]
+ * @param {object} [options.skips] a Skips, which decides about rows and sources that cannot be read
+ * @param {'all' | string[]} [options.keep] fields that rows keep besides their text
+ * @param {boolean} [options.isRaw] whether dates and times of Parquet files stay numbers
  * @returns {AsyncGenerator<Row[]>}
  */
-export async function* batchesOf(sources, { unit, field, maxRow, onRead }) {
+export async function* batchesOf(sources, options) {
   let batch = []
   let bytes = 0
-  for (const source of sources) {
-    for await (const rows of unit === 'files' ? wholeFile(source, maxRow, onRead) : lines(source, maxRow ?? (unit === 'fields' ? MAX_JSON : MAX_LINE), onRead)) {
-      for (const row of unit === 'fields' ? fields(rows, field) : rows) {
-        batch.push(row)
-        bytes += row.text.length
-        if (bytes < BATCH_BYTES && batch.length < BATCH_ROWS) continue
-        yield batch
-        batch = []
-        bytes = 0
-      }
+  for await (const rows of rowsOf(sources, { skips: NO_SKIPS, ...options })) {
+    for (const row of rows) {
+      batch.push(row)
+      bytes += row.text.length
+      if (bytes < BATCH_BYTES && batch.length < BATCH_ROWS) continue
+      yield batch
+      batch = []
+      bytes = 0
     }
   }
   if (batch.length > 0) yield batch
 }
 
+/** The rows of all sources, as many at a time as are read at once. */
+async function* rowsOf(sources, options) {
+  const { unit, maxRow, onRead, skips } = options
+  const most = maxRow ?? (unit === 'fields' ? MAX_JSON : MAX_LINE)
+  for (const source of sources) {
+    try {
+      if (isParquet(source)) {
+        if (unit !== 'fields') refuseParquet(source)
+        yield* tableRows(source, options)
+        continue
+      }
+      const parts = unit === 'files' ? wholeFile(source, maxRow, onRead) : lines(source, most, onRead, skips)
+      for await (const rows of parts) yield unit === 'fields' ? fields(rows, options) : rows
+    } catch (error) {
+      skips.source(source, error)
+    }
+  }
+}
+
+/** Throws for a Parquet file of which no column was named. */
+export function refuseParquet(source) {
+  if (source.isFound) throw new NotText()
+  throw new Failure('PARQUET', `${source.name}: this is a Parquet file: name the column of its texts with '--field'`)
+}
+
+/**
+ * The rows of a Parquet file. Bytes that are not valid UTF-8 are left to the tokenizer, which
+ * refuses them.
+ */
+async function* tableRows(source, { skips, maxRow = MAX_LINE, maxRatio = source.maxRatio, ...options }) {
+  source.isTable = true
+  for await (const rows of parquetRows(source, { ...options, maxRatio })) {
+    yield rows.flatMap((row) => {
+      try {
+        return [{ ...row, text: checkTableText(row, options.field, maxRow) }]
+      } catch (error) {
+        skips.row(row, error)
+        return []
+      }
+    })
+  }
+}
+
+function checkTableText(row, field, maxRow) {
+  const { text } = row
+  if (text instanceof Uint8Array || typeof text === 'string') {
+    if (Buffer.byteLength(text) > maxRow) throw tooLong(() => placeOf(row))(maxRow)
+    return typeof text === 'string' ? text : Buffer.from(text)
+  }
+  throw fieldError(row, field, text)
+}
+
 /** Where a row stands, for messages. */
-export const placeOf = ({ source, line }) => (line === undefined ? source.name : `${source.name}, line ${line}`)
+export const placeOf = ({ source, line }) => (line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`)
 
 /** An error of a call on these rows, with the place of the row that it is about. */
 export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
@@ -91,34 +163,61 @@ export async function wholeText(source, maxRow = MAX_WHOLE, onRead) {
 }
 
 /** The lines of a source, those of each chunk together: without their ends, which are \n or \r\n; there is none behind the last. */
-async function* lines(source, maxRow, onRead) {
+async function* lines(source, maxRow, onRead, skips) {
   let line = 0
+  let isTooLong = false
   const here = () => placeOf({ source, line: line + 1 })
   const start = new Gatherer(maxRow, tooLong(here))
+  const add = (part) => {
+    if (isTooLong) return
+    try {
+      start.push(part)
+    } catch (error) {
+      skips.row({ source, line: line + 1 }, error)
+      start.take()
+      isTooLong = true
+    }
+  }
+  /** The row that ends with `rest`; none if it was skipped. */
   const row = (rest) => {
-    if (start.length > 0 || rest.length > maxRow) start.push(rest)
+    if (isTooLong || start.length > 0 || rest.length > maxRow) add(rest)
     const text = start.length > 0 ? start.take() : rest
     line += 1
-    return { text: text[text.length - 1] === RETURN ? text.subarray(0, -1) : text, source, line }
+    if (isTooLong) {
+      isTooLong = false
+      return []
+    }
+    return [{ text: text[text.length - 1] === RETURN ? text.subarray(0, -1) : text, source, line }]
   }
   try {
     for await (const chunk of source.chunks(onRead)) {
       const rows = []
       let from = 0
-      for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from)) rows.push(row(chunk.subarray(from, to)))
-      if (from < chunk.length) start.push(chunk.subarray(from))
+      for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from)) rows.push(...row(chunk.subarray(from, to)))
+      if (from < chunk.length) add(chunk.subarray(from))
       if (rows.length > 0) yield rows
     }
   } catch (error) {
     // The decompressor does not know of lines.
-    throw error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT' ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error }) : error
+    const failure = error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT' ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error }) : error
+    // What cannot be read starts here.
+    throw failure instanceof Failure ? Object.assign(failure, { line: line + 1 }) : failure
   }
-  if (start.length > 0) yield [row(EMPTY)]
+  if (start.length > 0) yield row(EMPTY)
 }
 
 /** A field of each line; empty lines are none. */
-function fields(rows, path) {
-  return rows.filter(({ text }) => !isBlank(text)).map((row) => ({ ...row, text: fieldOf(row, path) }))
+function fields(rows, { field, keep, skips }) {
+  return rows.flatMap((row) => {
+    if (isBlank(row.text)) return []
+    try {
+      const value = jsonOf(row)
+      return [{ ...row, text: fieldOf(row, value, field), ...(keep && { fields: keptOf(value, field, keep) }) }]
+    } catch (error) {
+      skips.row(row, error)
+      return []
+    }
+  })
 }
 
 const isBlank = (bytes) => bytes.every((byte) => byte === 32 || byte === 9 || byte === RETURN)
@@ -134,11 +233,22 @@ export function jsonOf(row) {
   }
 }
 
-function fieldOf(row, path) {
-  const value = valueAt(jsonOf(row), path)
+/** The fields of an object that are kept; a field that is missing is null. */
+function keptOf(value, field, keep) {
+  const names = keep === 'all' ? Object.keys(value).filter((name) => name !== field) : keep
+  return Object.fromEntries(names.map((name) => [name, valueAt(value, name) ?? null]))
+}
+
+function fieldOf(row, object, path) {
+  const value = valueAt(object, path)
   if (typeof value === 'string') return value
+  throw fieldError(row, path, value)
+}
+
+
+function fieldError(row, path, value) {
   const found = value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
-  throw new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
+  return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
 }
 
 /** The value at a dotted path. A name that has dots itself goes before a path. */

@@ -6,15 +6,25 @@ import path from 'node:path'
 import { Failure, UsageError } from '../failure.mjs'
 import { rowsFileOf } from '../input/rows-file.mjs'
 import { openOutput } from './file.mjs'
+import { idList, parquetWriter } from './parquet.mjs'
 import { headerOf } from './npy.mjs'
 
-export const ID_FORMATS = ['text', 'jsonl', 'npy', 'bin']
-const EXTENSIONS = { '.txt': 'text', '.jsonl': 'jsonl', '.ndjson': 'jsonl', '.npy': 'npy', '.bin': 'bin' }
+export const ID_FORMATS = ['text', 'jsonl', 'npy', 'bin', 'parquet']
+const EXTENSIONS = { '.txt': 'text', '.jsonl': 'jsonl', '.ndjson': 'jsonl', '.npy': 'npy', '.bin': 'bin', '.parquet': 'parquet' }
 
-/** The format that the options or the name of the output say. */
+/**
+ * The format that the options or the name of the output say. A name without an extension says none;
+ * one with an extension that the command does not write is refused.
+ */
 export function formatOf({ format, output }, formats, byDefault = 'text') {
-  const told = format ?? EXTENSIONS[path.extname(output ?? '').toLowerCase()]
-  return formats.includes(told) ? told : byDefault
+  if (format !== undefined) return format
+  const extension = path.extname(output ?? '')
+  if (extension === '' || extension === '.') return byDefault
+  const found = EXTENSIONS[extension.toLowerCase()]
+  if (formats.includes(found)) return found
+  const known = Object.entries(EXTENSIONS).filter(([, one]) => formats.includes(one))
+  const names = known.map(([name, one]) => `${name} (${one})`).join(', ')
+  throw new UsageError(`${output}: no format has the extension ${extension}; there are ${names}, or say which with '--format'`)
 }
 
 /**
@@ -23,7 +33,8 @@ export function formatOf({ format, output }, formats, byDefault = 'text') {
  * @param {string} format one of ID_FORMATS
  * @param {{ output?: string, inputs: object[], type: 'u16' | 'u32', unit: string }} options `inputs` as for openOutput
  */
-export function idWriter(format, options) {
+export async function idWriter(format, options) {
+  if (format === 'parquet') return parquetIds(options)
   if (format === 'npy' || format === 'bin') return new BinaryWriter(format, options)
   const lines = format === 'text' ? textLines : jsonLines
   const file = openOutput(options.output, options.inputs)
@@ -31,6 +42,18 @@ export function idWriter(format, options) {
     for (const text of lines(batch, rows, options)) await file.write(text)
   }
   return { write, commit: () => file.commit() }
+}
+
+async function parquetIds({ output, inputs, unit, skips }) {
+  const columns = /** @type {const} */ ({ ...(unit === 'files' && { file: 'string' }), ids: 'list' })
+  const writer = await parquetWriter({ output, inputs, columns })
+  const write = async (batch, rows) => {
+    for (let index = 0; index < batch.length; index++) {
+      const ids = idList(batch.row(index))
+      await skips.attempt(rows[index], () => writer.add(rows[index], { file: rows[index].source.name, ids }, ids.length))
+    }
+  }
+  return { write, commit: () => writer.commit() }
 }
 
 /** How many values become text at once: the text of a long row would be longer than a string can be. */
@@ -50,12 +73,29 @@ function* textLines(batch) {
   }
 }
 
+/** Names that fields of a row must not replace. */
+const OWN = ['file', 'ids', 'tokens', 'offsets']
+
+/** JSON of a value of a Parquet file too: 64-bit integers as digits, bytes as base64. */
+export const jsonText = (value) => JSON.stringify(toJson(value))
+
+function toJson(value) {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) return Array.from(/** @type {any} */ (value), toJson)
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, toJson(one)]))
+}
+
 /** Per row `{"ids": [...]}`, with the name of the file where a row is a file, and tokens and offsets where they were asked for. */
 function* jsonLines(batch, rows, { unit }) {
   const { rowOffsets, tokens } = batch
   for (let row = 0; row < batch.length; row++) {
     yield '{'
     if (unit === 'files' && rows[row].source.file) yield `"file":${JSON.stringify(rows[row].source.name)},`
+    for (const [name, value] of Object.entries(rows[row].fields ?? {})) {
+      if (!OWN.includes(name)) yield `${JSON.stringify(name)}:${jsonText(value)},`
+    }
     const ids = batch.row(row)
     yield '"ids":['
     yield* joined(ids.length, ',', (from, to) => ids.subarray(from, to).join(','))

@@ -4,7 +4,8 @@
 // the newest encoding.
 
 const { ImSep } = require('./special-tokens.js')
-const { chat, encodings, functionCalling, other } = require('./models.json')
+const encodings = require('./modelsMap.js')
+const { chat, functionCalling, other } = require('./models.json')
 
 const ENCODINGS = ['gpt2', 'p50k_base', 'r50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base', 'o200k_harmony']
 

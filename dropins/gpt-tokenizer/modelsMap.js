@@ -1,14 +1,18 @@
 'use strict'
 
-// The models of each encoding.
+// The models of each encoding that gpt-tokenizer lists. Their encodings are those of
+// lib/models.json.
 
-const { encodings } = require('./models.json')
+const { encodings } = require('../../lib/models.js')
+const { listed } = require('./models.json')
 
-exports.gpt2 = encodings.gpt2
-exports.p50k_base = encodings.p50k_base
-exports.r50k_base = encodings.r50k_base
-exports.p50k_edit = encodings.p50k_edit
-exports.cl100k_base = encodings.cl100k_base
+const of = (encoding) => encodings[encoding].filter((name) => listed.includes(name))
+
+exports.gpt2 = of('gpt2')
+exports.p50k_base = of('p50k_base')
+exports.r50k_base = of('r50k_base')
+exports.p50k_edit = of('p50k_edit')
+exports.cl100k_base = of('cl100k_base')
 // Models that are not listed use o200k_base.
 exports.o200k_base = []
-exports.o200k_harmony = encodings.o200k_harmony
+exports.o200k_harmony = of('o200k_harmony')

@@ -20,6 +20,7 @@ function withoutWaiting(binding) {
   return {
     ...binding,
     encodeBatchSync: encode,
+    countBatchSync: (handle, texts, flags, extra) => countBatchSync(handle, texts, flags, extra, 1),
     encodeBatch: runNow(encode),
     countBatch: runNow((handle, texts, flags, extra) => countBatchSync(handle, texts, flags, extra, 1)),
     decodeBatch: runNow((handle, ids, rowOffsets, skip) => decodeBatchSync(handle, ids, rowOffsets, skip, 1)),

@@ -23,6 +23,15 @@ const TEMPLATE_NAME = /^(?!(?:con|prn|aux|nul|com\d|lpt\d)\.)[\w-][\w.-]*\.jinja
 // An ETag becomes one too, and must not be taken for an unfinished file.
 const ETAG = /^(?!.*\.(?:incomplete|lock|tokenlane))[\w-][\w.-]{0,199}$/i
 
+/**
+ * Bundlers leave the optional package out where it is not installed, because the failure is handled
+ * here.
+ */
+const importHub = () =>
+  import(/* webpackIgnore: true */ /* turbopackIgnore: true */ '@huggingface/hub').catch((failure) => {
+    throw failure
+  })
+
 /** Each file takes a socket and a few file descriptors while it is downloaded. */
 const gate = new Gate(MAX_CONCURRENT_FILES)
 
@@ -62,7 +71,7 @@ class Search {
     const cached = known && (await this.#cached(known))
     if (cached && (offline || (isFixed && (await this.#isComplete(known))))) return cached
     if (offline) throw notCached(this.#names.join(' or '), this.#told)
-    this.#hub = await optional(() => import('@huggingface/hub'), '@huggingface/hub', 'Tokenizer.fromPretrained')
+    this.#hub = await optional(importHub, '@huggingface/hub', 'Tokenizer.fromPretrained')
     return this.#current(cached)
   }
 

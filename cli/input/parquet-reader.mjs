@@ -1,0 +1,223 @@
+// Reads a Parquet file in a process of its own, whose memory is limited. A few bytes of a file can
+// stand for more values than the memory holds, or than an array of V8 can have, which ends the
+// process (also from a worker thread).
+
+import fs from 'node:fs'
+import zlib from 'node:zlib'
+
+import { Failure } from '../failure.mjs'
+import { Ratio } from './decompress.mjs'
+import { valueAt } from './rows.mjs'
+import { ZstdGuard } from './zstd-guard.mjs'
+
+const BATCH_UNITS = 4 << 20
+const BATCH_ROWS = 1 << 14
+/**
+ * Decoding copies the start of each value from the value before, so that its output is not bounded
+ * by its input.
+ */
+const REFUSED_ENCODING = 'DELTA_BYTE_ARRAY'
+
+const { file: name, field, keep, maxRatio, isRaw } = JSON.parse(process.argv[2])
+const ratio = new Ratio(maxRatio)
+
+const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
+const { parquetHeader } = await import('hyparquet/src/column.js')
+const { decompress: unzstd } = await import('fzstd')
+
+const descriptor = fs.openSync(name, 'r')
+const size = fs.fstatSync(descriptor).size
+
+/** The bytes of the file, as hyparquet reads them. */
+const file = {
+  byteLength: size,
+  slice(start, end = size) {
+    if (!(start >= 0 && start <= end && end <= size)) throw new Failure('PARQUET', 'a part of it lies beyond its end')
+    const bytes = new Uint8Array(end - start)
+    for (let at = 0; at < bytes.length; ) {
+      const read = fs.readSync(descriptor, bytes, at, bytes.length - at, start + at)
+      if (read === 0) throw new Failure('PARQUET', 'it became shorter while it was read')
+      at += read
+    }
+    return bytes.buffer
+  },
+}
+
+/** Decompresses a page, whose size its header says. */
+const bounded = (inflate) => (bytes, length) => {
+  ratio.read(bytes.length)
+  ratio.make(length)
+  return inflate(bytes, length)
+}
+
+const compressors = {
+  ZSTD: bounded((bytes, length) => {
+    new ZstdGuard().push(bytes)
+    return unzstd(bytes, new Uint8Array(length))
+  }),
+  GZIP: bounded((bytes, length) => zlib.gunzipSync(bytes, { maxOutputLength: Math.max(1, length) })),
+  BROTLI: bounded((bytes, length) => zlib.brotliDecompressSync(bytes, { maxOutputLength: Math.max(1, length) })),
+}
+const CODECS = ['UNCOMPRESSED', 'SNAPPY', ...Object.keys(compressors)]
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Text that is not valid UTF-8 stays bytes, so that the error names its row. */
+function textOf(bytes) {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return Uint8Array.from(bytes)
+  }
+}
+
+/** Numbers that a Parquet file takes back as they are. Dates would lose digits. */
+const RAW = {
+  timestampFromMilliseconds: (value) => value,
+  timestampFromMicroseconds: (value) => value,
+  timestampFromNanoseconds: (value) => value,
+  dateFromDays: (value) => value,
+}
+const parsers = { stringFromBytes: (bytes) => bytes && textOf(bytes), ...(isRaw ? RAW : {}) }
+
+// Nobody reads on.
+process.on('disconnect', () => process.exit())
+
+try {
+  await main()
+} catch (error) {
+  const [code, message] =
+    error instanceof Failure
+      ? [error.code.replace('ERR_TOKENLANE_', ''), error.message]
+      : ['PARQUET', `it is damaged: ${error.message}`]
+  process.send({ failure: { code, message } })
+}
+process.disconnect()
+
+async function main() {
+  const metadata = await parquetMetadataAsync(file)
+  const { text, kept, columns } = columnsOf(metadata.schema)
+  process.send({ schema: Object.fromEntries(kept.map((column) => [column, subtree(metadata.schema, column)])) })
+  let rowStart = 0
+  for (const group of metadata.row_groups) {
+    const rowEnd = rowStart + Number(group.num_rows)
+    for (const { meta_data: column } of group.columns) {
+      if (!columns.includes(column?.path_in_schema[0])) continue
+      if (column.num_values < group.num_rows)
+        throw new Failure('PARQUET', 'it is damaged: a row group has fewer values than rows')
+      checkChunk(column)
+    }
+    let rows
+    const onComplete = (all) => (rows = all)
+    await parquetRead({
+      file,
+      metadata,
+      columns,
+      rowStart,
+      rowEnd,
+      rowFormat: 'object',
+      onComplete,
+      compressors,
+      parsers,
+      utf8: false,
+    })
+    await send(rows, text, kept, group)
+    rowStart = rowEnd
+  }
+}
+
+/** The columns that are read: that of the text, and those whose values are kept. */
+function columnsOf(schema) {
+  const names = topLevel(schema).map(({ name: column }) => column)
+  const text = names.find((column) => field === column) ?? names.find((column) => field.startsWith(`${column}.`))
+  if (text === undefined)
+    throw new Failure('FIELD', `there is no column for the field '${field}'; the columns are ${names.join(', ')}`)
+  const missing = Array.isArray(keep) ? keep.find((column) => !names.includes(column)) : undefined
+  if (missing !== undefined)
+    throw new Failure('FIELD', `there is no column '${missing}'; the columns are ${names.join(', ')}`)
+  const kept = keep === 'all' ? names.filter((column) => column !== field) : (keep ?? [])
+  return { text, kept, columns: [...new Set([text, ...kept])] }
+}
+
+/** The elements of the columns: a schema is a list in which children follow their parent. */
+function topLevel(schema) {
+  const found = []
+  for (let at = 1; at < schema.length; at = endOf(schema, at)) found.push(schema[at])
+  return found
+}
+
+function endOf(schema, at) {
+  let open = 1
+  for (; open > 0 && at < schema.length; at++) open += (schema[at].num_children ?? 0) - 1
+  return at
+}
+
+function subtree(schema, name) {
+  let at = 1
+  while (schema[at].name !== name) at = endOf(schema, at)
+  return schema.slice(at, endOf(schema, at))
+}
+
+/** Checks what the pages of a column say before they are read. */
+function checkChunk({
+  codec,
+  path_in_schema,
+  num_values,
+  data_page_offset,
+  dictionary_page_offset,
+  total_compressed_size,
+}) {
+  const column = path_in_schema.join('.')
+  if (!CODECS.includes(codec)) {
+    throw new Failure(
+      'PARQUET',
+      `the column '${column}' is compressed with ${codec}, and read are ${CODECS.slice(1).join(', ')}`,
+    )
+  }
+  const start = Number(
+    dictionary_page_offset && dictionary_page_offset < data_page_offset ? dictionary_page_offset : data_page_offset,
+  )
+  const bytes = file.slice(start, start + Number(total_compressed_size))
+  if (codec === 'UNCOMPRESSED') ratio.read(bytes.byteLength)
+  const reader = { view: new DataView(bytes), offset: 0 }
+  let values = 0
+  while (reader.offset < bytes.byteLength && values < Number(num_values)) {
+    const header = parquetHeader(reader)
+    const { num_values: count = 0, encoding } = header.data_page_header ?? header.data_page_header_v2 ?? {}
+    if (encoding === REFUSED_ENCODING) {
+      throw new Failure(
+        'PARQUET',
+        `the column '${column}' has the encoding ${REFUSED_ENCODING}, which is not read: write it with another one`,
+      )
+    }
+    const own = header.dictionary_page_header?.num_values ?? count
+    if (!(own >= 0 && header.compressed_page_size >= 0))
+      throw new Failure('PARQUET', 'it is damaged: a page has less than no values')
+    values += count
+    reader.offset += header.compressed_page_size
+  }
+  if (values > Number(num_values))
+    throw new Failure('PARQUET', `it is damaged: the column '${column}' has more values than it says`)
+}
+
+/** Sends rows in batches; each waits for the one before to be wanted. */
+async function send(rows, text, kept, group) {
+  const bytesRead = Number(group.total_compressed_size ?? group.total_byte_size)
+  let [from, units] = [0, 0]
+  for (let row = 0; row < rows.length; row++) {
+    const value = valueAt({ [text]: rows[row][text] }, field)
+    const length = typeof value === 'string' || value instanceof Uint8Array ? value.length : 0
+    ratio.make(length)
+    units += length
+    if (units < BATCH_UNITS && row + 1 - from < BATCH_ROWS && row + 1 < rows.length) continue
+    const batch = rows.slice(from, row + 1)
+    const texts = batch.map((one) => valueAt({ [text]: one[text] }, field))
+    const fields =
+      kept.length > 0
+        ? batch.map((one) => Object.fromEntries(kept.map((column) => [column, one[column] ?? null])))
+        : undefined
+    process.send({ texts, fields, bytes: Math.round((bytesRead * batch.length) / rows.length) })
+    await new Promise((resolve) => process.once('message', resolve))
+    ;[from, units] = [row + 1, 0]
+  }
+}

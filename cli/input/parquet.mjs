@@ -1,0 +1,104 @@
+// Parquet files: rows of a column, and what the other columns have beside it.
+
+import { fork } from 'node:child_process'
+import { on } from 'node:events'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+import { Failure } from '../failure.mjs'
+import { MAX_RATIO } from './decompress.mjs'
+
+const MAGIC = Buffer.from('PAR1')
+const MIB = 2 ** 20
+/** The most MiB of a row group's values. */
+const MOST_MIB = 4096
+
+const READER = fileURLToPath(new URL('./parquet-reader.mjs', import.meta.url))
+
+/** Whether a source is a Parquet file, by its first and last bytes. */
+export function isParquet({ file, size }) {
+  if (file === undefined || !(size >= 12)) return false
+  let descriptor
+  try {
+    descriptor = fs.openSync(file, 'r')
+    const ends = [Buffer.alloc(4), Buffer.alloc(4)]
+    fs.readSync(descriptor, ends[0], 0, 4, 0)
+    fs.readSync(descriptor, ends[1], 0, 4, size - 4)
+    return ends.every((end) => end.equals(MAGIC))
+  } catch {
+    // Whoever reads it says why that fails.
+    return false
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor)
+  }
+}
+
+/** Throws if a package is missing. */
+export function checkPackages(...names) {
+  for (const name of names) {
+    try {
+      import.meta.resolve ? import.meta.resolve(name) : createRequire(import.meta.url).resolve(name)
+    } catch (error) {
+      const message = `Parquet needs the package ${name}: run "npm install ${names.join(' ')}"`
+      throw new Failure('PACKAGE_MISSING', message, { cause: error })
+    }
+  }
+}
+
+/**
+ * The rows of a Parquet file, some at a time.
+ *
+ * @param {import('./files.mjs').Source} source
+ * @param {object} options
+ * @param {string} options.field path of the text
+ * @param {'all' | string[]} [options.keep] columns whose values are in a row's `fields`
+ * @param {boolean} [options.isRaw] whether dates and times stay numbers
+ * @param {number} [options.maxRatio]
+ * @param {(bytes: number) => void} [options.onRead]
+ * @returns {AsyncGenerator<{ text: unknown, fields?: object, schema: object, line: number }[]>}
+ *   `text` is any value; `schema` has the elements of the file's schema for each kept column
+ */
+export async function* parquetRows(source, { field, keep, isRaw = false, maxRatio = MAX_RATIO, onRead }) {
+  checkPackages('hyparquet', 'fzstd')
+  const mib = Math.min(MOST_MIB, Math.floor(os.totalmem() / MIB / 2))
+  const reader = fork(READER, [JSON.stringify({ file: source.file, field, keep, isRaw, maxRatio })], {
+    execArgv: [`--max-old-space-size=${mib}`],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const ended = new Promise((resolve) => reader.once('exit', (status, signal) => resolve(signal ?? status)))
+  let schema
+  let line = 0
+  try {
+    for await (const [message] of on(reader, 'message', { close: ['disconnect'] })) {
+      if (message.failure !== undefined)
+        throw new Failure(message.failure.code, `${source.name}: ${message.failure.message}`)
+      if (message.schema !== undefined) {
+        schema = message.schema
+        continue
+      }
+      onRead?.(message.bytes)
+      const first = line + 1
+      line += message.texts.length
+      const rows = message.texts.map((text, index) => ({
+        text,
+        fields: message.fields?.[index],
+        schema,
+        source,
+        line: first + index,
+      }))
+      reader.send('more')
+      yield rows
+    }
+    if ((await ended) !== 0) {
+      throw new Failure(
+        'PARQUET',
+        `${source.name}: a row group has more values than fit into ${mib} MiB: it is damaged, or to be written with smaller ones`,
+      )
+    }
+  } finally {
+    reader.kill()
+  }
+}

@@ -1,0 +1,225 @@
+// Rows that fail. By default the first one ends the command. With `--on-error skip` it is left out,
+// and listed in a report.
+
+import fs from 'node:fs'
+import path from 'node:path'
+
+import { Failure, UsageError } from './failure.mjs'
+import { NotText } from './input/not-text.mjs'
+import { atRow, placeOf } from './input/rows.mjs'
+import { openOutput } from './output/file.mjs'
+import { oneLine } from './terminal.mjs'
+
+export const ON_ERROR_OPTIONS = {
+  'on-error': {
+    type: 'string',
+    choices: ['fail', 'skip'],
+    default: 'fail',
+    help: 'skip: leave out rows and files that cannot be read or encoded, and say at the end how many',
+  },
+  report: {
+    type: 'string',
+    value: 'FILE',
+    help: 'list what was left out in JSON Lines: {"file", "line", "code", "reason"}',
+  },
+}
+
+/** Errors that the next row would have too. */
+const FATAL = ['USAGE', 'OUT_OF_MEMORY', 'TOO_MANY_FILES', 'PACKAGE_MISSING']
+/** The number of skipped rows that are printed if there is no report. */
+const PRINTED = 10
+/** The number of names of files that are not text. */
+const NAMED = 3
+/** A batch that fails is tried again in parts of this size, and a part that fails row by row. */
+const PART = 256
+const PREFIX = 'ERR_TOKENLANE_'
+
+export class Skips {
+  #isOn
+  #report
+  #file
+  #hasHint = false
+  #printed = []
+  #counts = new Map()
+  #notText = new Set()
+  /** Errors that end the command; they pass through the readers of rows and of sources. */
+  #thrown = new WeakSet()
+  #done = 0
+  #skipped = 0
+
+  /** @param {{ 'on-error'?: string, report?: string }} values the options of the command */
+  constructor(values = {}) {
+    this.#isOn = values['on-error'] === 'skip'
+    this.#report = values.report
+  }
+
+  get isOn() {
+    return this.#isOn
+  }
+
+  /**
+   * Opens the report.
+   *
+   * @param {{ inputs: object[], output?: string, isOneRow?: boolean }} options `isOneRow`: skipping
+   *   it would leave nothing
+   */
+  open({ inputs, output, isOneRow = false }) {
+    this.#hasHint = !isOneRow
+    if (this.#report === undefined) return
+    if (placeOfOutput(this.#report) === placeOfOutput(output)) {
+      throw new UsageError("'--report' and the output are the same file: name another one")
+    }
+    this.#file = openOutput(this.#report, inputs)
+  }
+
+  /** Counts rows that were written. */
+  done(rows) {
+    this.#done += rows
+  }
+
+  /**
+   * Calls `call` with the rows that do not fail. A row that fails is skipped, or ends the command.
+   *
+   * A batch with failures costs at most three calls for each row: one for the whole batch, one for
+   * the rows of its parts, and one for the rows that are left.
+   *
+   * @template Row, Result
+   * @param {Row[]} rows
+   * @param {(rows: Row[]) => Promise<Result>} call rejects with an error that has the index of a
+   *   row in `row`
+   * @returns {Promise<{ rows: Row[], result: Result }>}
+   */
+  async run(rows, call) {
+    let kept = rows
+    let result
+    try {
+      result = await call(rows)
+    } catch (error) {
+      if (rows[error.row] === undefined) throw error
+      if (!this.#isOn) this.row(rows[error.row], atRow(rows, error))
+      kept = await this.#withoutFailures(rows, call)
+      result = await call(kept)
+    }
+    this.#done += kept.length
+    return { rows: kept, result }
+  }
+
+  async #withoutFailures(rows, call) {
+    const kept = []
+    for (let from = 0; from < rows.length; from += PART) {
+      const part = rows.slice(from, from + PART)
+      if ((await failureOf(part, call)) === undefined) {
+        kept.push(...part)
+        continue
+      }
+      for (const row of part) {
+        const error = await failureOf([row], call)
+        if (error === undefined) kept.push(row)
+        else this.row(row, atRow([row], error))
+      }
+    }
+    return kept
+  }
+
+  /** Writes a row. One that does not fit is skipped, or ends the command. */
+  async attempt(row, write) {
+    try {
+      await write()
+    } catch (error) {
+      this.row(row, error)
+      this.#done -= 1
+    }
+  }
+
+  /** Skips a row, or throws its error. */
+  row({ source, line }, error) {
+    this.#skip(source, line, error)
+  }
+
+  /** Skips a source that cannot be read, from the error's `line` on, or throws the error. */
+  source(source, error) {
+    if (error instanceof NotText) {
+      this.#notText.add(source.name)
+      this.#list({ file: source.name, code: error.code, reason: error.message })
+      return
+    }
+    this.#skip(source, error.line, error)
+  }
+
+  #skip(source, line, error) {
+    const code = error instanceof Failure ? error.code.slice(PREFIX.length) : undefined
+    if (code === undefined || FATAL.includes(code) || this.#thrown.has(error)) throw error
+    if (!this.#isOn) throw this.#final(code, error)
+    this.#skipped += 1
+    this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)
+    const place = placeOf({ source, line })
+    const named = [place, source.name].find((name) => error.message.startsWith(`${name}: `))
+    const reason = named === undefined ? error.message : error.message.slice(named.length + 2)
+    if (this.#report === undefined && this.#printed.length < PRINTED) {
+      this.#printed.push(`skipped ${place}: ${reason} (${error.code})`)
+    }
+    this.#list({ file: source.name, line, code: error.code, reason })
+  }
+
+  #final(code, error) {
+    const hint = " ('--on-error skip' goes on without it)"
+    const failure = this.#hasHint ? new Failure(code, error.message + hint, { cause: error }) : error
+    this.#thrown.add(failure)
+    return failure
+  }
+
+  #list(entry) {
+    this.#file?.write(`${JSON.stringify(entry)}\n`)
+  }
+
+  /** Says what was skipped; call it before the output is committed. Throws if no row is left. */
+  async finish() {
+    await this.#file?.commit()
+    for (const line of this.#printed) say(line)
+    if (this.#notText.size > 0) say(this.#notTextLine())
+    if (this.#skipped > 0) say(this.#summary())
+    if (this.#done > 0 || this.#skipped + this.#notText.size === 0) return
+    throw new Failure('ALL_SKIPPED', 'nothing is left: every row was skipped')
+  }
+
+  #summary() {
+    const counts = [...this.#counts].map(([code, count]) => `${number(count)} ${code}`).join(', ')
+    const where = this.#report === undefined ? "'--report FILE' lists all" : `${this.#report} lists them`
+    const isListed = this.#report === undefined && this.#skipped <= PRINTED
+    const rows = `${number(this.#done)} ${this.#done === 1 ? 'row' : 'rows'} done`
+    return `${rows}, ${number(this.#skipped)} skipped (${counts})${isListed ? '' : `; ${where}`}`
+  }
+
+  #notTextLine() {
+    const count = this.#notText.size
+    const rest = count - NAMED
+    const names = [...[...this.#notText].slice(0, NAMED), ...(rest > 0 ? [`${number(rest)} more`] : [])].join(', ')
+    return `skipped ${number(count)} ${count === 1 ? 'file that is' : 'files that are'} not text: ${names}`
+  }
+}
+
+/** The error of a call, or undefined. Errors that do not belong to a row are thrown. */
+async function failureOf(rows, call) {
+  try {
+    const result = await call(rows)
+    result.dispose?.()
+    return undefined
+  } catch (error) {
+    if (rows[error.row] === undefined) throw error
+    return error
+  }
+}
+
+/** The place of an output, in a form that is the same for two names of one file. */
+function placeOfOutput(name) {
+  if (name === undefined || name === '-') return '-'
+  try {
+    return fs.realpathSync(name)
+  } catch {
+    return path.resolve(name)
+  }
+}
+
+const number = (count) => count.toLocaleString('en')
+
+const say = (text) => process.stderr.write(`tokenlane: ${oneLine(text)}\n`)

@@ -1,0 +1,81 @@
+'use strict'
+
+// The API of the npm package js-tiktoken 1.0 without ranks, implemented with tokenlane.
+
+const { withSpecialTokens } = require('../bundled.js')
+const { error, typeError } = require('../errors.js')
+const { firstOf } = require('../special-tokens.js')
+const encodingOfModel = require('../tiktoken/model_to_encoding.json')
+const { plainRanks } = require('../tiktoken/ranks.js')
+const { Tokenizer } = require('../../lib/tokenizer.js')
+
+/** Two models have another encoding in js-tiktoken than OpenAI says. */
+const OTHER_MODELS = { 'davinci-002': 'p50k_base', 'babbage-002': 'r50k_base' }
+
+/**
+ * The name of the bundled encoding whose ranks these are (set by ranks.js), so that all encoders
+ * share one vocabulary.
+ */
+const BUNDLED = new WeakMap()
+
+const utf8 = new TextDecoder()
+
+class Tiktoken {
+  #tokenizer
+  #specialTokens
+
+  constructor(ranks, extendedSpecialTokens) {
+    const { pat_str, special_tokens, bpe_ranks } = ranks
+    this.#specialTokens = { ...special_tokens, ...extendedSpecialTokens }
+    const name = BUNDLED.get(ranks)
+    if (name !== undefined) {
+      this.#tokenizer = withSpecialTokens(name, this.#specialTokens)
+      return
+    }
+    if (typeof bpe_ranks !== 'string') throw typeError('bpe_ranks must be a string with the ranks')
+    if (typeof pat_str !== 'string') throw typeError('pat_str must be a string with a regular expression')
+    const bytes = Buffer.from(plainRanks(bpe_ranks))
+    this.#tokenizer = Tokenizer.fromBufferSync(bytes, { pattern: pat_str, specialTokens: this.#specialTokens })
+  }
+
+  encode(text, allowedSpecial = [], disallowedSpecial = 'all') {
+    if (typeof text !== 'string') throw typeError('text must be a string')
+    const names = Object.keys(this.#specialTokens)
+    const allowed = new Set(allowedSpecial === 'all' ? names : allowedSpecial)
+    const disallowed =
+      disallowedSpecial === 'all' ? names.filter((token) => !allowed.has(token)) : [...disallowedSpecial]
+    const found = firstOf(text, disallowed)
+    if (found !== undefined) {
+      throw error('SPECIAL_TOKEN', `The text contains a special token that is not allowed: ${found}`)
+    }
+    const parsed = names.filter((token) => allowed.has(token))
+    return Array.from(
+      this.#tokenizer.encode(text, { specialTokens: parsed.length > 0 ? parsed : 'text', offsets: false }).ids,
+    )
+  }
+
+  decode(tokens) {
+    const ids = Array.from(tokens)
+    try {
+      return utf8.decode(this.#tokenizer.decodeBytes(ids))
+    } catch {
+      // As in the original, what is not an id is left out.
+      return utf8.decode(this.#tokenizer.decodeBytes(ids.filter((id) => this.#isId(id))))
+    }
+  }
+
+  #isId(id) {
+    return typeof id === 'number' && id >>> 0 === id && this.#tokenizer.idToToken(id) !== undefined
+  }
+}
+
+function getEncodingNameForModel(model) {
+  if (Object.hasOwn(OTHER_MODELS, model)) return OTHER_MODELS[model]
+  if (!Object.hasOwn(encodingOfModel, model)) throw error('UNKNOWN_MODEL', 'Unknown model')
+  return encodingOfModel[model]
+}
+
+exports.Tiktoken = Tiktoken
+exports.getEncodingNameForModel = getEncodingNameForModel
+// For ranks.js. Not enumerable, because the entry point has the exports of the original only.
+Object.defineProperty(exports, 'BUNDLED', { value: BUNDLED })

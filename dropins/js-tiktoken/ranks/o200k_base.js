@@ -1,0 +1,3 @@
+'use strict'
+
+module.exports = require('../ranks.js').ranks('o200k_base')

@@ -1,0 +1,3 @@
+'use strict'
+
+module.exports = require('../ranks.js').ranks('p50k_edit')

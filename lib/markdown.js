@@ -1,0 +1,351 @@
+'use strict'
+
+// Pieces of a text that end at paragraphs, or at the blocks of Markdown: headings start pieces,
+// fenced code, tables and lists stay whole where they fit. Blocks are found line by line, as
+// CommonMark and GitHub's tables define them; a block that does not fit is split by
+// Tokenizer.split.
+
+const { wrongType, wrongValue } = require('./errors.js')
+const { checkKnown, checkCount, KNOWN } = require('./options.js')
+
+const BOUNDARIES = ['paragraph', 'markdown']
+
+const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/
+const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/
+const ITEM = /^( {0,3})(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/
+const QUOTE = /^ {0,3}>/
+const RULE = /^ {0,3}(?:\*[ \t]*\*[ \t]*\*[* \t]*|-[ \t]*-[ \t]*-[- \t]*|_[ \t]*_[ \t]*_[_ \t]*)$/
+const DELIMITER_CELL = /^[ \t]*:?-+:?[ \t]*$/
+/** The most UTF-16 units of a title. */
+const MAX_TITLE = 1000
+/** Longer lines are neither headings nor tables; the expressions above see a bounded text. */
+const MAX_LINE = 1000
+
+/**
+ * A block of a text, with the blank lines behind it.
+ *
+ * @typedef {object} Block
+ * @property {number} start
+ * @property {number} end
+ * @property {'heading' | 'text' | 'lines' | 'list'} kind `lines` are code and tables
+ * @property {number} [level] of a heading
+ * @property {string} [title] of a heading
+ * @property {number[]} [items] where the items of a list start
+ */
+
+/** The lines of a text as `[start, end, text]`; the text is without its end, and cut off. */
+function linesOf(text) {
+  const lines = []
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline + 1
+    const stop = newline === -1 ? end : newline - (text[newline - 1] === '\r' && newline > start ? 1 : 0)
+    lines.push({
+      start,
+      end,
+      text: text.slice(start, Math.min(stop, start + MAX_LINE)),
+      isLong: stop - start > MAX_LINE,
+    })
+    start = end
+  }
+  return lines
+}
+
+const isBlank = ({ text, isLong }) => !isLong && text.trim() === ''
+
+/** Blocks between blank lines. */
+function paragraphs(lines) {
+  return grouped(lines, (at) => ({ kind: 'text', next: untilBlank(lines, at + 1) }))
+}
+
+function untilBlank(lines, from) {
+  let at = from
+  while (at < lines.length && !isBlank(lines[at])) at += 1
+  return at
+}
+
+/** The blocks of Markdown. */
+function markdownBlocks(lines) {
+  return grouped(lines, (at) => {
+    const { text, isLong } = lines[at]
+    if (isLong) return { kind: 'text', next: paragraphEnd(lines, at) }
+    if (at === 0 && text === '---') {
+      const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)$/.test(line.text))
+      if (end !== -1) return { kind: 'lines', next: end + 1 }
+    }
+    const fence = FENCE.exec(text)
+    if (fence !== null) return { kind: 'lines', next: fenceEnd(lines, at, fence[1]) }
+    const heading = HEADING.exec(text)
+    if (heading !== null)
+      return { kind: 'heading', level: heading[1].length, title: titleOf(text.slice(heading[0].length)), next: at + 1 }
+    if (isTable(lines, at)) return { kind: 'lines', next: untilBlank(lines, at + 2) }
+    if (RULE.test(text)) return { kind: 'text', next: at + 1 }
+    if (ITEM.test(text)) return list(lines, at)
+    if (/^(?: {4}|\t)/.test(text)) return { kind: 'lines', next: indentedEnd(lines, at) }
+    const next = paragraphEnd(lines, at)
+    const underline = next < lines.length ? SETEXT.exec(lines[next].text) : null
+    if (underline === null || lines[next].isLong || QUOTE.test(text)) return { kind: 'text', next }
+    const title = lines
+      .slice(at, next)
+      .map((line) => line.text.trim())
+      .join(' ')
+      .slice(0, MAX_TITLE)
+    return { kind: 'heading', level: underline[1][0] === '=' ? 1 : 2, title, next: next + 1 }
+  })
+}
+
+/** The text of a heading, without the number signs that may close it. */
+function titleOf(text) {
+  const title = text.trim()
+  let end = title.length
+  while (end > 0 && title[end - 1] === '#') end -= 1
+  const isClosed = end === 0 || ' \t'.includes(title[end - 1])
+  return isClosed ? title.slice(0, end).trim() : title
+}
+
+/** Calls `blockAt` for the first line of each block; blank lines belong to the block before. */
+function grouped(lines, blockAt) {
+  /** @type {Block[]} */
+  const blocks = []
+  let start = 0
+  for (let at = 0; at < lines.length; ) {
+    if (isBlank(lines[at])) {
+      at += 1
+      continue
+    }
+    const { next, ...block } = blockAt(at)
+    at = next
+    while (at < lines.length && isBlank(lines[at])) at += 1
+    const end = lines[at - 1].end
+    blocks.push({ ...block, start, end })
+    start = end
+  }
+  const length = lines.at(-1)?.end ?? 0
+  // A text of blank lines only.
+  if (start < length) blocks.push({ kind: 'text', start, end: length })
+  return blocks
+}
+
+function fenceEnd(lines, at, fence) {
+  const close = new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`)
+  let end = at + 1
+  while (end < lines.length && !close.test(lines[end].text)) end += 1
+  return Math.min(end + 1, lines.length)
+}
+
+function isTable(lines, at) {
+  const [head, delimiter] = [lines[at], lines[at + 1]]
+  if (!head.text.includes('|') || delimiter === undefined || delimiter.isLong || !delimiter.text.includes('-'))
+    return false
+  const cells = delimiter.text
+    .trim()
+    .replace(/^\||\|$/g, '')
+    .split('|')
+  return (cells.length > 1 || delimiter.text.includes('|')) && cells.every((cell) => DELIMITER_CELL.test(cell))
+}
+
+/** A paragraph ends at a blank line, and where a block starts that can interrupt it. */
+function paragraphEnd(lines, from) {
+  let at = from + 1
+  for (; at < lines.length && !isBlank(lines[at]); at++) {
+    const { text, isLong } = lines[at]
+    if (isLong) continue
+    if (SETEXT.test(text) || FENCE.test(text) || HEADING.test(text) || RULE.test(text) || isTable(lines, at)) break
+    // As in CommonMark, a list interrupts a paragraph if it starts with a bullet or with 1.
+    if (/^ {0,3}(?:[-*+]|1[.)])[ \t]+\S/.test(text)) break
+  }
+  return at
+}
+
+function indentedEnd(lines, from) {
+  let at = from + 1
+  while (at < lines.length && (isBlank(lines[at]) || /^(?: {4}|\t)/.test(lines[at].text))) at += 1
+  return at
+}
+
+/** A list, with what is indented below its items, and blank lines between them. */
+function list(lines, from) {
+  const items = [lines[from].start]
+  let at = from + 1
+  let afterBlank = false
+  let fence
+  for (; at < lines.length; at++) {
+    const { text, start } = lines[at]
+    if (fence !== undefined) {
+      if (fence.test(text)) fence = undefined
+      continue
+    }
+    if (isBlank(lines[at])) {
+      afterBlank = true
+      continue
+    }
+    const isIndented = /^(?: {2}|\t)/.test(text)
+    const open = /^\s*(`{3,}|~{3,})/.exec(text)
+    if (ITEM.test(text) && !isIndented) items.push(start)
+    else if (!isIndented && (afterBlank || HEADING.test(text) || RULE.test(text) || open !== null)) break
+    else if (open !== null) fence = new RegExp(`^\\s*${open[1][0]}{${open[1].length},}[ \\t]*$`)
+    afterBlank = false
+  }
+  return { kind: 'list', items, next: at }
+}
+
+/**
+ * Splits a text at its blocks.
+ *
+ * @param {object} tokenizer
+ * @param {string} text
+ * @param {any} options
+ */
+function splitBlocks(tokenizer, text, options) {
+  checkKnown(options, KNOWN.split)
+  const { maxTokens, overlap = 0, boundary, ...counting } = options
+  checkCount('maxTokens', maxTokens)
+  if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
+  checkCount('overlap', overlap)
+  if (overlap >= maxTokens) throw wrongValue('overlap', `less than maxTokens (${maxTokens})`, overlap)
+  if (typeof text !== 'string') throw wrongType('text', 'a string', text)
+  // Checks the options for counting, also for a text that is empty.
+  tokenizer.count('', counting)
+  const isMarkdown = boundary === 'markdown'
+  const lines = linesOf(text)
+  const blocks = isMarkdown ? markdownBlocks(lines) : paragraphs(lines)
+  const packer = new Packer(tokenizer, text, { maxTokens, overlap, counting })
+  const pieces = [...packer.pieces(blocks)]
+  return isMarkdown ? withHeadings(pieces, blocks) : pieces
+}
+
+class Packer {
+  #tokenizer
+  #text
+  #maxTokens
+  #overlap
+  #counting
+
+  constructor(tokenizer, text, { maxTokens, overlap, counting }) {
+    this.#tokenizer = tokenizer
+    this.#text = text
+    this.#maxTokens = maxTokens
+    this.#overlap = overlap
+    this.#counting = counting
+  }
+
+  *pieces(blocks) {
+    const sectionEnd = sections(blocks)
+    // `from` is the first block of the piece, `at` the first one that no piece has yet.
+    for (let from = 0, at = 0; at < blocks.length; ) {
+      const limit = sectionEnd(from, at)
+      const to = this.#lastFitting(blocks, from, at, limit)
+      if (to === at) {
+        if (from < at) from = at
+        else {
+          yield* this.#parts(blocks[at])
+          from = at += 1
+        }
+        continue
+      }
+      const [start, end] = [blocks[from].start, blocks[to - 1].end]
+      yield this.#piece(start, end)
+      from = this.#overlapStart(blocks, from, to)
+      at = to
+    }
+  }
+
+  /**
+   * The end of the longest run of blocks from `from` that fits, up to `limit`; `at` if none does.
+   */
+  #lastFitting(blocks, from, at, limit) {
+    const fits = (to) =>
+      this.#tokenizer.isWithin(
+        this.#text.slice(blocks[from].start, blocks[to - 1].end),
+        this.#maxTokens,
+        this.#counting,
+      )
+    let good = at
+    let step = 1
+    // Doubles the run, and then halves the part that is not decided, so that a block is counted
+    // a few times only.
+    while (good < limit && fits(Math.min(good + step, limit))) {
+      good = Math.min(good + step, limit)
+      step *= 2
+    }
+    for (let bad = Math.min(good + step, limit + 1); bad - good > 1; ) {
+      const middle = (good + bad) >> 1
+      if (fits(middle)) good = middle
+      else bad = middle
+    }
+    return good
+  }
+
+  #piece(start, end) {
+    const text = this.#text.slice(start, end)
+    return { text, start, end, count: this.#tokenizer.count(text, this.#counting) }
+  }
+
+  /** Pieces of a block that does not fit: of a list its items, of code and tables lines. */
+  *#parts(block) {
+    if (block.kind === 'list' && block.items.length > 1) {
+      const starts = [block.start, ...block.items.slice(1)]
+      const items = starts.map((start, index) => ({ kind: 'text', start, end: starts[index + 1] ?? block.end }))
+      yield* this.pieces(items)
+      return
+    }
+    const boundary = block.kind === 'lines' || block.kind === 'list' ? 'line' : 'sentence'
+    const options = { ...this.#counting, maxTokens: this.#maxTokens, overlap: this.#overlap, boundary }
+    for (const piece of this.#tokenizer.split(this.#text.slice(block.start, block.end), options)) {
+      yield { ...piece, start: piece.start + block.start, end: piece.end + block.start }
+    }
+  }
+
+  /** The first block of the next piece: blocks of the same section that fit into the overlap. */
+  #overlapStart(blocks, from, to) {
+    if (this.#overlap === 0 || to === blocks.length || blocks[to].kind === 'heading') return to
+    const bare = { ...this.#counting, addSpecialTokens: false }
+    const end = blocks[to - 1].end
+    let first = to
+    while (
+      first - 1 > from &&
+      blocks[first - 1].kind !== 'heading' &&
+      this.#tokenizer.isWithin(this.#text.slice(blocks[first - 1].start, end), this.#overlap, bare)
+    )
+      first -= 1
+    return first
+  }
+}
+
+/**
+ * Returns a function that gives the end of the section of a piece, which starts at the block `from`
+ * and has all blocks before `at`: the next heading that follows something else than headings.
+ */
+function sections(blocks) {
+  const end = blocks.length
+  // For each block the next heading, and the next block that is none; both can be the block itself.
+  const nextHeading = new Uint32Array(end + 2).fill(end)
+  const nextOther = new Uint32Array(end + 2).fill(end)
+  for (let index = end - 1; index >= 0; index--) {
+    const isHeading = blocks[index].kind === 'heading'
+    nextHeading[index] = isHeading ? index : nextHeading[index + 1]
+    nextOther[index] = isHeading ? nextOther[index + 1] : index
+  }
+  return (from, at) => {
+    const hasText = nextOther[from] < at
+    return nextHeading[hasText ? at : nextOther[Math.max(from, at)] + 1]
+  }
+}
+
+/** Gives each piece the titles of the headings that it is below, at its end. */
+function withHeadings(pieces, blocks) {
+  const headings = blocks.filter(({ kind }) => kind === 'heading')
+  /** @type {Block[]} */
+  const path = []
+  let next = 0
+  return pieces.map((piece) => {
+    for (; next < headings.length && headings[next].start < piece.end; next++) {
+      while (path.length > 0 && path.at(-1).level >= headings[next].level) path.pop()
+      path.push(headings[next])
+    }
+    return { ...piece, headings: path.map(({ title }) => title) }
+  })
+}
+
+module.exports = { BOUNDARIES, splitBlocks }

@@ -1,0 +1,56 @@
+'use strict'
+
+// The encoding of each model of OpenAI, for the API, the command line and the drop-ins. models.json
+// has the models of OpenAI's tiktoken (tiktoken/model.py, with its rules for families of names) and
+// the text models that gpt-tokenizer and the npm package tiktoken list.
+
+const { withCode, wrongType, nearestOf } = require('./errors.js')
+const { encodings, prefixes } = require('./models.json')
+
+/** The tokens of GPT-2 and r50k_base are the same, with the same ids. */
+const ALIASES = { gpt2: 'r50k_base' }
+
+/** A date at the end of a name, as in gpt-4o-2024-05-13 and gpt-4-0613. */
+const DATE = /-(\d{4}-\d{2}-\d{2}|\d{4})$/
+const LONG = 200
+
+const table = new Map(Object.entries(encodings).flatMap(([encoding, names]) => names.map((name) => [name, encoding])))
+
+/**
+ * The bundled encoding of a model, or undefined. Fine-tuned models have names such as
+ * `ft:gpt-4o:organization::id`.
+ */
+function findEncoding(name) {
+  if (name.length > LONG) return undefined
+  const model = name.startsWith('ft:') ? name.split(':')[1] : name
+  const encoding = table.get(model) ?? table.get(model.replace(DATE, '')) ?? ofFamily(model)
+  return ALIASES[encoding] ?? encoding
+}
+
+function ofFamily(model) {
+  const found = Object.keys(prefixes).filter((prefix) => model.startsWith(prefix))
+  return prefixes[found.sort((a, b) => b.length - a.length)[0]]
+}
+
+/** The name of the bundled encoding of a model. */
+function encodingForModel(name) {
+  if (typeof name !== 'string') throw wrongType('name', 'the name of a model (a string)', name)
+  const encoding = findEncoding(name)
+  if (encoding !== undefined) return encoding
+  throw withCode(
+    new RangeError(`there is no model ${shown(name)} of OpenAI in the list${hintFor(name)}`),
+    'ERR_TOKENLANE_UNKNOWN_MODEL',
+  )
+}
+
+function hintFor(name) {
+  if (/^[\w.-]+\/[\w.-]+$/.test(name))
+    return `; load a model of the Hugging Face Hub with Tokenizer.fromPretrained('${name}')`
+  if (Object.hasOwn(encodings, name)) return `; it is an encoding: Tokenizer.fromEncoding('${name}')`
+  const near = nearestOf(name, [...table.keys()])
+  return near === undefined ? '; Tokenizer.fromEncoding takes the name of its encoding' : `; did you mean '${near}'?`
+}
+
+const shown = (name) => (name.length > LONG ? `'${name.slice(0, LONG)}…'` : `'${name}'`)
+
+module.exports = { encodingForModel, findEncoding, encodings }

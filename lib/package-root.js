@@ -1,0 +1,85 @@
+'use strict'
+
+// Finds the files of this package that are not JavaScript: the addon and the encodings. Bundlers
+// move code away from its package, so in a bundle they are looked for where Node would find the
+// package. Nothing here is a call that bundlers follow.
+
+const { error } = require('./errors.js')
+
+const NAME = 'package-root.js'
+
+/** @type {import('node:path')} */
+let path
+/** @type {typeof import('node:module').createRequire} */
+let createRequire
+try {
+  path = require('node:path')
+  createRequire = require('node:module').createRequire
+} catch (cause) {
+  throw notFound('it was bundled as an ES module, in which require does not work', cause)
+}
+
+const isBundled = typeof __filename !== 'string' || path.basename(__filename) !== NAME || !isThere(__filename)
+
+let found
+
+/**
+ * Some bundlers write the name that this file had, which need not exist. A file that may not be
+ * read is there.
+ */
+function isThere(file) {
+  try {
+    require('node:fs').statSync(file)
+    return true
+  } catch ({ code }) {
+    return code !== 'ENOENT' && code !== 'ENOTDIR'
+  }
+}
+
+/** The folder of the package. */
+function packageRoot() {
+  found ??= isBundled ? installed() : path.join(__dirname, '..')
+  return found
+}
+
+/** Loads a file of the package. */
+const requireOwn = (name) => createRequire(path.join(packageRoot(), NAME))(path.join(packageRoot(), name))
+
+function installed() {
+  const own = typeof __filename === 'string' && path.isAbsolute(__filename) ? [__filename] : []
+  const { version } = require('../package.json')
+  for (const base of [...own, process.argv[1], path.join(process.cwd(), NAME)]) {
+    const folder = base && resolved(base)
+    if (folder === undefined) continue
+    const { version: other } = createRequire(base)(path.join(folder, 'package.json'))
+    if (other === version) return folder
+    throw notFound(`it is bundled in version ${version}, and ${folder} has version ${other}`)
+  }
+  throw notFound('it is bundled, and its folder is not in a node_modules beside the bundle or the working directory')
+}
+
+function resolved(base) {
+  try {
+    return path.dirname(createRequire(base).resolve('tokenlane/package.json'))
+  } catch {
+    return undefined
+  }
+}
+
+/** An error with the line that each bundler needs. */
+function notFound(reason, cause) {
+  const message = `tokenlane's addon and encodings are not found: ${reason}. \
+Leave the package out of the bundle and install it beside it: esbuild and bun --external:tokenlane; \
+webpack externals: { tokenlane: 'commonjs tokenlane' }; Next.js serverExternalPackages: ['tokenlane']; \
+Vite ssr: { external: ['tokenlane'] } (see docs/guide/deployment.md)`
+  return error('ERR_TOKENLANE_BUNDLED', message, cause === undefined ? undefined : { cause })
+}
+
+/**
+ * The path of the rank file of an encoding. Tools that collect the files of a deployment follow the
+ * second form.
+ */
+const encodingPath = (file) =>
+  isBundled ? path.join(packageRoot(), 'encodings', file) : path.join(__dirname, '..', 'encodings', file)
+
+module.exports = { createRequire, encodingPath, packageRoot, requireOwn }

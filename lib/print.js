@@ -1,0 +1,98 @@
+'use strict'
+
+// What console.log shows of a Tokenizer, an Encoding and a Batch, in Node, Deno and Bun, and what
+// JSON.stringify writes.
+
+const { error, withCode } = require('./errors.js')
+
+/** The number of ids, tokens or rows that are shown of each list. */
+const SHOWN = 20
+const ROWS = 3
+/** Tokens need the text to be encoded again, so they are shown for short texts only. */
+const MAX_IDS = 100
+const MAX_TEXT = 10_000
+/**
+ * An array of V8 with more elements than some hundred million ends the process; JSON of as many is
+ * no string.
+ */
+const MAX_JSON = 2 ** 26
+
+/**
+ * `Name { field: value, … }`, as inspect writes objects. Runtimes that hand over no `inspect` print
+ * the object themselves.
+ *
+ * @param {string} name
+ * @param {object} fields
+ * @param {number} depth
+ * @param {any} [options]
+ * @param {Function} [inspect]
+ */
+function print(name, fields, depth, options, inspect) {
+  if (typeof depth === 'number' && depth < 0) return `[${name}]`
+  if (typeof inspect !== 'function') return fields
+  const inner = { ...options, maxArrayLength: Math.min(options?.maxArrayLength ?? SHOWN, SHOWN), depth: 2 }
+  return `${name} ${inspect(fields, inner)}`
+}
+
+function printTokenizer(tokenizer, from, ...rest) {
+  const all = tokenizer.vocabSize()
+  const { tableBytes, cacheBytes } = tokenizer.stats()
+  const fields = {
+    ...(from !== undefined && { from }),
+    vocabSize: all,
+    addedTokens: all - tokenizer.vocabSize({ addedTokens: false }),
+    tableBytes,
+    cacheBytes,
+  }
+  return print('Tokenizer', fields, ...rest)
+}
+
+function printEncoding(encoding, textLength, ...rest) {
+  const { ids, length } = encoding
+  const fields = { ids, ...(length <= MAX_IDS && textLength <= MAX_TEXT && { tokens: encoding.tokens }) }
+  return print(`Encoding(${length})`, fields, ...rest)
+}
+
+function printBatch(batch, columns, isDisposed, ...rest) {
+  if (isDisposed) return 'Batch (disposed)'
+  const { length, ids } = batch
+  const rows = Array.from({ length: Math.min(length, ROWS) }, (_, index) => batch.row(index))
+  const fields = { ids: ids.length, ...(columns.length > 0 && { columns }), rows }
+  if (length > ROWS) fields.more = `${length - ROWS} more rows`
+  return print(`Batch(${length})`, fields, ...rest)
+}
+
+/** The ids as JSON has them. */
+function encodingJson({ ids }) {
+  checkJson(ids.length)
+  return { ids: Array.from(ids) }
+}
+
+/** A list for each row: its ids, and in the columns that the call asked for its values. */
+function batchJson(batch, columns, isDisposed) {
+  if (isDisposed) throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed and has no rows')
+  checkJson(batch.ids.length)
+  const names = ['ids', ...columns]
+  return Object.fromEntries(names.map((name) => [name, rowsOf(batch, name)]))
+}
+
+function rowsOf(batch, name) {
+  const values = batch[name]
+  const { rowOffsets } = batch
+  const width = name === 'offsets' ? 2 : 1
+  return Array.from({ length: batch.length }, (_, row) => {
+    const [from, to] = [rowOffsets[row] * width, rowOffsets[row + 1] * width]
+    const list = Array.from(values.slice(from, to))
+    return width === 1
+      ? list
+      : Array.from({ length: list.length / 2 }, (_, token) => [list[2 * token], list[2 * token + 1]])
+  })
+}
+
+function checkJson(length) {
+  if (length <= MAX_JSON) return
+  const message = `JSON of ${length} ids is too long, and ${MAX_JSON} are the most: write the ids as bytes`
+  throw withCode(new RangeError(message), 'ERR_TOKENLANE_BATCH_TOO_LARGE')
+}
+
+module.exports = { printTokenizer, printEncoding, printBatch, encodingJson, batchJson }

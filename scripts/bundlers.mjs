@@ -1,0 +1,184 @@
+#!/usr/bin/env node
+// npm run bundlers: bundles a program with each bundler, without any setting for tokenlane, and
+// runs it: where it was made, and moved to a folder without node_modules. There it must fail with
+// the line that each bundler needs. docs/guide/deployment.md has the results.
+//
+//   usage: npm run bundlers [-- --only NAME] [--folder FOLDER]     NAME: see BUNDLERS
+//
+// The package is packed, and installed with the bundlers into .cache/bundlers (about 800 MB) or
+// FOLDER. The addon must be built.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { root, run, stop } from './setup.mjs'
+
+const VERSIONS = {
+  esbuild: '0.28.2',
+  webpack: '5.112.2',
+  'webpack-cli': '7.3.1',
+  vite: '8.3.8',
+  next: '16.4.6',
+  react: '19.3.1',
+  'react-dom': '19.3.1',
+  bun: '1.4.5',
+}
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, folder: { type: 'string' } } })
+const folder = path.resolve(values.folder ?? path.join(root, '.cache', 'bundlers'))
+const bin = (name) => path.join(folder, 'node_modules', '.bin', name)
+const bun = path.join(folder, 'node_modules', 'bun', 'bin', 'bun.exe')
+
+/** What a bundle prints: the number of tokens, or the error with the line to add. */
+const WORKS = /^4\s*$/m
+const SAYS = /ERR_TOKENLANE_BUNDLED|Leave the package out of the bundle/
+
+const IN = [WORKS, SAYS]
+
+/**
+ * Commands that make a bundle, the command that runs it, and what is expected in place and moved.
+ *
+ * @type {Record<string, { make: string[], run: string[], expected: RegExp[] }>}
+ */
+const BUNDLERS = {
+  'esbuild CJS': {
+    make: [bin('esbuild'), 'in.cjs', '--bundle', '--platform=node', '--outfile=out/main.cjs'],
+    run: [process.execPath, 'main.cjs'],
+    expected: IN,
+  },
+  'esbuild ESM': {
+    make: [bin('esbuild'), 'in.mjs', '--bundle', '--platform=node', '--format=esm', '--outfile=out/main.mjs'],
+    run: [process.execPath, 'main.mjs'],
+    expected: [SAYS, SAYS],
+  },
+  'esbuild --loader:.node=copy': {
+    make: [bin('esbuild'), 'in.cjs', '--bundle', '--platform=node', '--loader:.node=copy', '--outfile=out/main.cjs'],
+    run: [process.execPath, 'main.cjs'],
+    expected: IN,
+  },
+  'esbuild --external:tokenlane': {
+    make: [
+      bin('esbuild'),
+      'in.mjs',
+      '--bundle',
+      '--platform=node',
+      '--format=esm',
+      '--external:tokenlane',
+      '--outfile=out/main.mjs',
+    ],
+    run: [process.execPath, 'main.mjs'],
+    expected: [WORKS, /ERR_MODULE_NOT_FOUND/],
+  },
+  webpack: {
+    make: [
+      bin('webpack'),
+      '--mode',
+      'production',
+      '--target',
+      'node',
+      '--entry',
+      './in.cjs',
+      '-o',
+      'out',
+      '--output-filename',
+      'main.cjs',
+    ],
+    run: [process.execPath, 'main.cjs'],
+    expected: IN,
+  },
+  vite: { make: [bin('vite'), 'build'], run: [process.execPath, 'in.mjs'], expected: IN },
+  'bun build': {
+    make: [bun, 'build', 'in.mjs', '--target=node', '--outfile=out/main.mjs'],
+    run: [process.execPath, 'main.mjs'],
+    expected: [WORKS, /./],
+  },
+  'bun build --compile': {
+    make: [bun, 'build', 'in.mjs', '--compile', '--outfile=out/main'],
+    run: ['./main'],
+    expected: [WORKS, /./],
+  },
+  'next (Turbopack)': { make: [bin('next'), 'build'], run: [], expected: [WORKS] },
+  'next --webpack': { make: [bin('next'), 'build', '--webpack'], run: [], expected: [WORKS] },
+}
+
+const FILES = {
+  'in.cjs': "console.log(require('tokenlane').Tokenizer.fromEncodingSync('o200k_base').count('Hello, world!'))\n",
+  'in.mjs':
+    "import { Tokenizer } from 'tokenlane'\nconsole.log(Tokenizer.forModelSync('gpt-4o').count('Hello, world!'))\n",
+  'vite.config.mjs':
+    "export default { build: { ssr: 'in.mjs', outDir: 'out', emptyOutDir: true }, ssr: { noExternal: true } }\n",
+  'next.config.mjs': 'export default { turbopack: { root: import.meta.dirname } }\n',
+  'app/layout.js': 'export default ({ children }) => <html><body>{children}</body></html>\n',
+  // Counts while the page is built, on the server.
+  'app/page.js': `import { Tokenizer } from 'tokenlane'
+console.log(String(Tokenizer.forModelSync('gpt-4o').count('Hello, world!')).padStart(2, '\\n'))
+export default () => <p>page</p>
+`,
+}
+
+function install() {
+  fs.mkdirSync(folder, { recursive: true })
+  const staged = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-bundlers-'))
+  const addon = fs.readdirSync(root).find((name) => /^tokenlane\..*\.node$/.test(name))
+  if (addon === undefined) stop('the addon is missing: npm run build')
+  const platform = path.join(staged, 'platform')
+  fs.cpSync(path.join(root, 'npm', addon.split('.')[1]), platform, { recursive: true })
+  fs.copyFileSync(path.join(root, addon), path.join(platform, addon))
+  const pack = (from) =>
+    spawnSync('npm', ['pack', '--loglevel=error', '--pack-destination', staged], { cwd: from, encoding: 'utf8' })
+      .stdout.trim()
+      .split('\n')
+      .at(-1)
+  const packed = [root, platform].map((from) => path.join(staged, pack(from)))
+  fs.writeFileSync(path.join(folder, 'package.json'), '{"private": true}')
+  fs.rmSync(path.join(folder, 'package-lock.json'), { force: true })
+  for (const name of ['tokenlane', `tokenlane-${addon.split('.')[1]}`])
+    fs.rmSync(path.join(folder, 'node_modules', name), { recursive: true, force: true })
+  const wanted = Object.entries(VERSIONS).map(([name, version]) => `${name}@${version}`)
+  if (!run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packed, ...wanted], { cwd: folder }))
+    stop('npm could not install the bundlers')
+  fs.rmSync(staged, { recursive: true })
+}
+
+function outputOf([command, ...args], cwd) {
+  const { stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    timeout: 300_000,
+    env: { ...process.env, NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1' },
+  })
+  return `${stdout}${stderr}`
+}
+
+function attempt({ make, run: program, expected }) {
+  const out = path.join(folder, 'out')
+  fs.rmSync(out, { recursive: true, force: true })
+  fs.rmSync(path.join(folder, '.next'), { recursive: true, force: true })
+  const made = outputOf(make, folder)
+  if (program.length === 0) return expected[0].test(made) ? undefined : made
+  const moved = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-moved-'))
+  if (fs.existsSync(out)) fs.cpSync(out, moved, { recursive: true })
+  const outputs = [out, moved].map((place) => (fs.existsSync(place) ? outputOf(program, place) : made))
+  fs.rmSync(moved, { recursive: true })
+  const wrong = outputs.findIndex((output, index) => !expected[index].test(output))
+  return wrong === -1
+    ? undefined
+    : `${['in place', 'moved'][wrong]}: ${outputs[wrong].slice(-1500)}\n${made.slice(-500)}`
+}
+
+install()
+for (const [name, content] of Object.entries(FILES)) {
+  fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+  fs.writeFileSync(path.join(folder, name), content)
+}
+let failed = false
+for (const [name, bundler] of Object.entries(BUNDLERS)) {
+  if (values.only !== undefined && values.only !== name) continue
+  const failure = attempt(bundler)
+  console.log(`${failure === undefined ? 'ok' : 'FAILED'} ${name}${failure === undefined ? '' : `\n${failure}`}`)
+  failed ||= failure !== undefined
+}
+process.exit(failed ? 1 : 0)

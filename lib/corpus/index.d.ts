@@ -1,0 +1,256 @@
+/**
+ * Corpora to files of tokens, on all cores of a machine. A job that ended early goes on where it
+ * was.
+ *
+ * ```js
+ * import { tokenizeCorpus } from 'tokenlane/corpus'
+ *
+ * const options = { inputs: 'data/', output: 'tokens/', tokenizer: 'gpt-4o', eos: true }
+ * const { documents, tokens } = await tokenizeCorpus(options)
+ * ```
+ *
+ * docs/guide/corpus.md describes the files.
+ *
+ * @module tokenlane/corpus
+ */
+
+/** Options of {@link tokenizeCorpus}. */
+export interface CorpusOptions {
+  /**
+   * Files, folders and patterns (`*`, `?`, `**`, `[a-z]`, `{md,txt}`), in this order; files of a
+   * folder in the order of their names. Names that start with a dot are left out of folders. gzip
+   * and Zstandard are recognised by their first bytes. Default: none.
+   */
+  inputs?: string | readonly string[] | undefined
+  /** A file with one more input per line. Default: none. */
+  filesFrom?: string | undefined
+  /**
+   * The folder for the output: new, empty, or that of the same job. Required unless `dryRun`.
+   * Default: none.
+   */
+  output?: string | undefined
+  /**
+   * A file (tokenizer.json, tekken.json, a rank file), a folder with one of the first two, a
+   * bundled encoding, a model of OpenAI, or `owner/name[@revision]` on the Hugging Face Hub.
+   * Default `'o200k_base'`.
+   */
+  tokenizer?: string | undefined
+  /** The bundled encoding that a rank file is read as. Default: none. */
+  encoding?: string | undefined
+  /**
+   * `'megatron'`: .bin and .idx for IndexedDataset of megatron-core. `'npy'` and `'bin'`: tokens,
+   * row offsets, and a table of the documents. `'jsonl'`: ids as text. Default `'megatron'`.
+   */
+  format?: 'megatron' | 'npy' | 'bin' | 'jsonl' | undefined
+  /**
+   * The numbers of megatron, npy and bin. Default: `'u16'` if the vocabulary fits, else `'u32'`.
+   */
+  type?: 'u16' | 'u32' | undefined
+  /**
+   * What a document is: a field of a line of JSON, a line without its end, or a file. Default:
+   * `'json'` for names that end in .jsonl, .ndjson or .json (also .gz, .zst), else `'lines'`.
+   */
+  rows?: 'json' | 'lines' | 'files' | undefined
+  /** The field with the text; parts of a path are joined with dots. Default `'text'`. */
+  field?: string | undefined
+  /** The field with the id of a document, a string or a number; not for megatron. Default: none. */
+  idField?: string | undefined
+  /**
+   * Puts a token before each document: the one that tokenizer_config.json or the vocabulary names,
+   * or this one. Default `false`.
+   */
+  bos?: boolean | string | undefined
+  /** The same behind each document. Default `false`. */
+  eos?: boolean | string | undefined
+  /**
+   * Makes rows of so many tokens across documents. No token is lost: the last row of a shard may be
+   * shorter. Default: a document is a row.
+   */
+  pack?: number | undefined
+  /**
+   * Seed of a random order of shards, and of the documents in each. Default: the order of the
+   * inputs.
+   */
+  shuffle?: number | undefined
+  /**
+   * `'skip'` leaves out rows that cannot be read or encoded, and counts them; a record lists the
+   * first 20 of its shard. Default `'fail'`.
+   */
+  onError?: 'fail' | 'skip' | undefined
+  /**
+   * The most tokens of a document, bos and eos included; the rest is cut off and counted. Default:
+   * no limit.
+   */
+  maxTokens?: number | undefined
+  /**
+   * Special tokens that a text spells out. Default: `'parse'` for a tokenizer.json, `'text'` for
+   * ranks.
+   */
+  specialTokens?: 'parse' | 'text' | 'throw' | undefined
+  /**
+   * The most bytes of a row. Default: 256 MiB for a whole file, 64 MiB for a line, 16 MiB for a
+   * line of JSON.
+   */
+  maxRow?: number | undefined
+  /** How many bytes a compressed byte may become, beyond the first 64 MiB. Default 100. */
+  maxRatio?: number | undefined
+  /** About how many bytes of text a shard has. Default 268435456. */
+  shardSize?: number | undefined
+  /** Counts documents and tokens, and writes nothing. Default `false`. */
+  dryRun?: boolean | undefined
+  /** How the files of a run before are compared with their records. Default `'sha256'`. */
+  resumeCheck?: 'sha256' | 'size' | undefined
+  /** Shards at a time, 1 to 256. Default: half as many as processors, from 2 to 8. */
+  concurrency?: number | undefined
+  /** The most threads that encode, 1 to 256. Default: as many as processors. */
+  threads?: number | undefined
+  /** Ends the job; the promise rejects with `signal.reason`. Default: none. */
+  signal?: AbortSignal | undefined
+  /** Hears how the job goes. Default: nobody. */
+  onEvent?: ((event: CorpusEvent) => void) | undefined
+}
+
+/** What {@link CorpusOptions.onEvent} hears. */
+export type CorpusEvent =
+  | { event: 'planning'; shards: number; parts: number; bytes: number }
+  | { event: 'unreadable'; code: string; message: string }
+  | ({ event: 'plan' } & CorpusPlan)
+  | ({ event: 'shard' } & ShardSummary)
+  | ({ event: 'progress' } & CorpusProgress)
+  | ({ event: 'done' } & CorpusResult)
+
+/** The plan of a job. */
+export interface CorpusPlan {
+  /** The number of shards. */
+  shards: number
+  /** The number of ranges of inputs. */
+  parts: number
+  /** Bytes of the inputs as they lie on the disk. */
+  bytes: number
+  /** SHA-256 of plan.jsonl. */
+  sha256: string
+}
+
+/** A shard that is done. */
+export interface ShardSummary {
+  /** The number in the names of its files. */
+  shard: number
+  /** Whether this run did it; otherwise it was there, and its files are as recorded. */
+  isNew: boolean
+  /** Documents with tokens. */
+  documents: number
+  /** Tokens, bos and eos included. */
+  tokens: number
+  /** Bytes of its inputs as they lie on the disk. */
+  bytes: number
+  /** Rows that were skipped. */
+  skipped: number
+  /** How long it took. */
+  seconds: number
+  /** The machine that did it. */
+  host: string
+}
+
+/** How far a job is. */
+export interface CorpusProgress {
+  /** Shards that are done. */
+  shards: number
+  /** Those of them that a run before did. */
+  kept: number
+  /** Documents so far. */
+  documents: number
+  /** Tokens so far. */
+  tokens: number
+  /** Bytes of inputs that were read. */
+  bytes: number
+  /** All shards of the job. */
+  allShards: number
+  /** All bytes of its inputs. */
+  allBytes: number
+  /** Since the first shard was started. */
+  seconds: number
+}
+
+/** The sums over all shards. */
+export interface CorpusTotals {
+  /** The number of shards. */
+  shards: number
+  /** Documents with tokens. */
+  documents: number
+  /** Tokens, bos and eos included. */
+  tokens: number
+  /** Bytes of the texts in UTF-8. */
+  textBytes: number
+  /** Documents without tokens, which are left out. */
+  empty: number
+  /** Documents that `maxTokens` cut. */
+  truncated: number
+  /** Tokens that it cut off. */
+  cutTokens: number
+  /** Rows that were skipped. */
+  skipped: number
+  /** The times of all shards together. */
+  seconds: number
+}
+
+/** What a job did. */
+export interface CorpusResult extends CorpusTotals {
+  /** Names the job: inputs, tokenizer, options and version. */
+  id: string
+  /** The folder; nothing after a dry run. */
+  output: string | undefined
+  /** The tokenizer and the ids around documents. */
+  tokenizer: { name: string; encoding?: string; sha256: string; vocabSize: number; bos?: number; eos?: number }
+  /** The options that decide the bytes of the output, with their defaults. */
+  options: Record<string, unknown>
+  /** The plan. */
+  plan: CorpusPlan
+  /** Shards that a run before did. */
+  kept: number
+}
+
+/** Options of {@link verifyCorpus}. */
+export interface VerifyOptions {
+  /** Ends the comparison. Default: none. */
+  signal?: AbortSignal | undefined
+  /** Hears of each problem and each shard. Default: nobody. */
+  onEvent?: ((event: VerifyEvent) => void) | undefined
+}
+
+/** What {@link VerifyOptions.onEvent} hears. */
+export type VerifyEvent =
+  | { event: 'problem'; file: string; problem: string }
+  | { event: 'verified'; shard: number; allShards: number }
+
+/** The result of {@link verifyCorpus}; the sums are those of the shards that have records. */
+export interface VerifyResult extends CorpusTotals {
+  /** The job. */
+  id: string
+  /** Whether nothing is missing and nothing differs. */
+  isWhole: boolean
+  /** How many problems there are. */
+  problems: number
+  /** The first thousand. */
+  listed: { file: string; problem: string }[]
+}
+
+/**
+ * Turns a corpus into files of tokens. The bytes of the files depend on the inputs, the tokenizer
+ * and the options alone. Files appear under their names when they are complete and on the disk. If
+ * the output folder holds the same job, shards whose files agree with their records are kept.
+ *
+ * Rejects with `ERR_TOKENLANE_CORPUS_MISMATCH` if the folder holds another job or other files,
+ * `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input is not the one that was planned,
+ * `ERR_TOKENLANE_CORPUS_DAMAGED` if a record went missing, `ERR_TOKENLANE_OUTPUT_IS_INPUT`,
+ * `ERR_TOKENLANE_FILE` for a failure of the file system such as a full disk, and unless rows are
+ * skipped with the error of the first row that fails, whose message has its place.
+ */
+export function tokenizeCorpus(options: CorpusOptions): Promise<CorpusResult>
+
+/**
+ * Compares the output of a job with its records: the plan, every file of every shard by SHA-256,
+ * and the sums of the manifest.
+ *
+ * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder holds no job.
+ */
+export function verifyCorpus(output: string, options?: VerifyOptions): Promise<VerifyResult>

@@ -1,0 +1,7 @@
+'use strict'
+
+// The entry point `tokenlane/corpus`, for import and for require. The modules behind it load with
+// the first call.
+
+exports.tokenizeCorpus = async (options) => (await import('./job.mjs')).tokenizeCorpus(options)
+exports.verifyCorpus = async (output, options) => (await import('./verify.mjs')).verifyCorpus(output, options)

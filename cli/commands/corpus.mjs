@@ -4,6 +4,7 @@
 import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
+import { interruptible } from '../interrupt.mjs'
 import { RATIO_OPTION } from '../input/files.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
@@ -174,7 +175,7 @@ const corpus = {
       resumeCheck: values['resume-check'],
     }
     try {
-      const result = await tokenizeCorpus(options)
+      const result = await interruptible((signal) => tokenizeCorpus({ ...options, signal }))
       progress.stop()
       const cost = price === undefined ? undefined : (result.tokens / 1e6) * price
       if (values.json) print(JSON.stringify({ event: 'result', ...result, ...(cost !== undefined && { cost }) }))

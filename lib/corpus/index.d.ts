@@ -111,13 +111,53 @@ export interface CorpusOptions {
 }
 
 /** What {@link CorpusOptions.onEvent} hears. */
-export type CorpusEvent =
-  | { event: 'planning'; shards: number; parts: number; bytes: number }
-  | { event: 'unreadable'; code: string; message: string }
-  | ({ event: 'plan' } & CorpusPlan)
-  | ({ event: 'shard' } & ShardSummary)
-  | ({ event: 'progress' } & CorpusProgress)
-  | ({ event: 'done' } & CorpusResult)
+export type CorpusEvent = PlanningEvent | UnreadableEvent | PlanEvent | ShardEvent | ProgressEvent | DoneEvent
+
+/** The plan is being made. */
+export interface PlanningEvent {
+  /** The kind of event. */
+  event: 'planning'
+  /** Shards so far. */
+  shards: number
+  /** Ranges of inputs so far. */
+  parts: number
+  /** Bytes of inputs so far. */
+  bytes: number
+}
+
+/** With `onError: 'skip'`, an input that cannot be read is left out. */
+export interface UnreadableEvent {
+  /** The kind of event. */
+  event: 'unreadable'
+  /** The code of the error. */
+  code: string
+  /** Its message, which names the input. */
+  message: string
+}
+
+/** The plan is made. */
+export interface PlanEvent extends CorpusPlan {
+  /** The kind of event. */
+  event: 'plan'
+}
+
+/** A shard is done. */
+export interface ShardEvent extends ShardSummary {
+  /** The kind of event. */
+  event: 'shard'
+}
+
+/** How far the job is; at most five a second. */
+export interface ProgressEvent extends CorpusProgress {
+  /** The kind of event. */
+  event: 'progress'
+}
+
+/** The job is done. */
+export interface DoneEvent extends CorpusResult {
+  /** The kind of event. */
+  event: 'done'
+}
 
 /** The plan of a job. */
 export interface CorpusPlan {
@@ -200,13 +240,29 @@ export interface CorpusResult extends CorpusTotals {
   /** The folder; nothing after a dry run. */
   output: string | undefined
   /** The tokenizer and the ids around documents. */
-  tokenizer: { name: string; encoding?: string; sha256: string; vocabSize: number; bos?: number; eos?: number }
+  tokenizer: CorpusTokenizer
   /** The options that decide the bytes of the output, with their defaults. */
   options: Record<string, unknown>
   /** The plan. */
   plan: CorpusPlan
   /** Shards that a run before did. */
   kept: number
+}
+
+/** The tokenizer of a job. */
+export interface CorpusTokenizer {
+  /** As it was given. */
+  name: string
+  /** The bundled encoding, or that of a rank file. */
+  encoding?: string
+  /** SHA-256 of its file. */
+  sha256: string
+  /** The number of its tokens. */
+  vocabSize: number
+  /** The id before each document. */
+  bos?: number
+  /** The id behind each document. */
+  eos?: number
 }
 
 /** Options of {@link verifyCorpus}. */
@@ -218,9 +274,31 @@ export interface VerifyOptions {
 }
 
 /** What {@link VerifyOptions.onEvent} hears. */
-export type VerifyEvent =
-  | { event: 'problem'; file: string; problem: string }
-  | { event: 'verified'; shard: number; allShards: number }
+export type VerifyEvent = ProblemEvent | VerifiedEvent
+
+/** A file is missing, or differs from its record. */
+export interface ProblemEvent extends CorpusProblem {
+  /** The kind of event. */
+  event: 'problem'
+}
+
+/** A shard was compared. */
+export interface VerifiedEvent {
+  /** The kind of event. */
+  event: 'verified'
+  /** The shard. */
+  shard: number
+  /** All shards of the job. */
+  allShards: number
+}
+
+/** What is wrong with a file of the output. */
+export interface CorpusProblem {
+  /** The name of the file. */
+  file: string
+  /** What is wrong. */
+  problem: string
+}
 
 /** The result of {@link verifyCorpus}; the sums are those of the shards that have records. */
 export interface VerifyResult extends CorpusTotals {
@@ -231,7 +309,7 @@ export interface VerifyResult extends CorpusTotals {
   /** How many problems there are. */
   problems: number
   /** The first thousand. */
-  listed: { file: string; problem: string }[]
+  listed: CorpusProblem[]
 }
 
 /**

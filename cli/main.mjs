@@ -15,6 +15,7 @@ const COMMANDS = {
   split: async () => (await import('./commands/split.mjs')).split,
   inspect: async () => (await import('./commands/inspect.mjs')).inspect,
   bench: async () => (await import('./commands/bench.mjs')).bench,
+  worker: async () => (await import('./commands/worker.mjs')).worker,
   corpus: async (first) => (await import('./commands/corpus.mjs')).corpusCommand(first),
 }
 

@@ -124,6 +124,12 @@ const corpus = {
       help: 'shards at a time (default: half as many as processors, from 2 to 8)',
     },
     threads: THREADS,
+    queue: {
+      type: 'string',
+      value: 'URL',
+      help: 'have the shards done by the workers of this queue: redis://host:6379 (TLS: rediss://)',
+    },
+    'queue-name': { type: 'string', value: 'NAME', help: 'the name of the queue (default: tokenlane-corpus)' },
     json: JSON_OPTION,
     quiet: QUIET,
   },
@@ -135,6 +141,10 @@ const corpus = {
     ],
     ['tokenlane corpus data/ -o tokens/ --eos --pack 2048 --shuffle 1', 'rows of 2048 tokens in a random order'],
     ['tokenlane corpus data/ --dry-run --price 0.13', 'what it would cost to embed'],
+    [
+      'tokenlane corpus /shared/data -o /shared/tokens --queue redis://host:6379',
+      'on all machines that run tokenlane worker',
+    ],
     ['tokenlane corpus verify tokens/', 'whether all files are as they were written'],
   ],
 
@@ -172,6 +182,8 @@ const corpus = {
       maxRow: values['max-row'],
       maxRatio: values['max-ratio'],
       dryRun: values['dry-run'],
+      queue: values.queue,
+      queueName: values['queue-name'],
       resumeCheck: values['resume-check'],
     }
     try {

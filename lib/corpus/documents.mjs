@@ -53,13 +53,14 @@ export const placeOf = ({ path, at, line }) => `${path}, ${line === undefined ? 
  * The documents of parts, in batches.
  *
  * @param {import('./plan.mjs').Part[]} parts
+ * @param {string | undefined} base the folder that their paths are relative to
  * @param {import('./options.mjs').Content} content
  * @param {{ onRead: (chunk: Buffer) => void, onSkip: (place: { path: string, at: number, line?:
  *   number }, error: Error) => void }} hooks `onRead` gets the bytes as they lie on the disk;
  *   `onSkip` throws if rows are not to be skipped
  * @returns {AsyncGenerator<DocumentBatch>}
  */
-export async function* documentsOf(parts, content, hooks) {
+export async function* documentsOf(parts, base, content, hooks) {
   const pool = new ArenaPool()
   const reader = new FieldReader(content.field, content.idField)
   let documents = []
@@ -74,7 +75,7 @@ export async function* documentsOf(parts, content, hooks) {
     return batch
   }
   for (const part of parts) {
-    for await (const rows of rowsOfPart(part, content, hooks)) {
+    for await (const rows of rowsOfPart(part, base, content, hooks)) {
       for (const row of rows) {
         let document
         try {
@@ -107,8 +108,8 @@ const mostOf = ({ rows }, { maxRow }) => maxRow ?? { json: MAX_JSON, lines: MAX_
  * The rows of a part; those of a chunk come together, and are there until the next ones are asked
  * for.
  */
-async function* rowsOfPart(part, content, hooks) {
-  const input = await openPart(part)
+async function* rowsOfPart(part, base, content, hooks) {
+  const input = await openPart(part, base)
   try {
     const raw = input.chunks(part.start, part.end, { onRead: hooks.onRead, isReused: part.codec === undefined })
     const chunks = part.codec === undefined ? raw : decompressed(raw, content.maxRatio)
@@ -127,8 +128,8 @@ async function* rowsOfPart(part, content, hooks) {
 }
 
 /** Opens an input and compares it with the plan. */
-async function openPart(part) {
-  const input = await Input.open(part.path)
+async function openPart(part, base) {
+  const input = await Input.open(part.path, base)
   try {
     if (input.size !== part.size) throw inputChanged(part.path, `it had ${part.size} bytes and has ${input.size}`)
     const sample = await input.sample(part.start, part.end)

@@ -6,6 +6,9 @@ const errors = createRequire(import.meta.url)('../errors.js')
 
 export const { error, typeError, wrongType, wrongValue } = errors
 
+/** An argument whose value is not shown. */
+export const rangeError = (code, message) => Object.assign(new RangeError(message), { code })
+
 /** An input is not the one that was planned. */
 export const inputChanged = (path, what) =>
   error('ERR_TOKENLANE_CORPUS_INPUT_CHANGED', `${path} changed since the job was planned: ${what}`)

@@ -104,14 +104,34 @@ export interface CorpusOptions {
   concurrency?: number | undefined
   /** The most threads that encode, 1 to 256. Default: as many as processors. */
   threads?: number | undefined
-  /** Ends the job; the promise rejects with `signal.reason`. Default: none. */
+  /**
+   * Has the shards done by the workers of a queue: `'redis://host:6379'`, or `'rediss://…'` for
+   * TLS. User and password may stand in the URL, or in TOKENLANE_QUEUE_USERNAME and
+   * TOKENLANE_QUEUE_PASSWORD. It needs the packages bullmq and ioredis. All machines must see the
+   * inputs and the output under the same paths. Default: this machine.
+   */
+  queue?: string | undefined
+  /** The name of the queue. Default `'tokenlane-corpus'`. */
+  queueName?: string | undefined
+  /**
+   * Ends the job; the promise rejects with `signal.reason`. With a queue, workers go on. Default:
+   * none.
+   */
   signal?: AbortSignal | undefined
   /** Hears how the job goes. Default: nobody. */
   onEvent?: ((event: CorpusEvent) => void) | undefined
 }
 
 /** What {@link CorpusOptions.onEvent} hears. */
-export type CorpusEvent = PlanningEvent | UnreadableEvent | PlanEvent | ShardEvent | ProgressEvent | DoneEvent
+export type CorpusEvent =
+  | PlanningEvent
+  | UnreadableEvent
+  | PlanEvent
+  | QueuedEvent
+  | ShardEvent
+  | FailedEvent
+  | ProgressEvent
+  | DoneEvent
 
 /** The plan is being made. */
 export interface PlanningEvent {
@@ -139,6 +159,26 @@ export interface UnreadableEvent {
 export interface PlanEvent extends CorpusPlan {
   /** The kind of event. */
   event: 'plan'
+}
+
+/** Shards were put into the queue. */
+export interface QueuedEvent {
+  /** The kind of event. */
+  event: 'queued'
+  /** Shards so far. */
+  shards: number
+  /** All shards of the job. */
+  allShards: number
+}
+
+/** A shard in the queue failed for the last time. */
+export interface FailedEvent {
+  /** The kind of event. */
+  event: 'failed'
+  /** The place of the shard in the plan. */
+  shard: number
+  /** The error. */
+  message: string
 }
 
 /** A shard is done. */
@@ -209,6 +249,10 @@ export interface CorpusProgress {
   allBytes: number
   /** Since the first shard was started. */
   seconds: number
+  /** With a queue: shards that were put aside. */
+  failed?: number
+  /** With a queue: the machines that have shards, and how many. */
+  hosts?: Record<string, number>
 }
 
 /** The sums over all shards. */
@@ -253,6 +297,8 @@ export interface CorpusResult extends CorpusTotals {
 export interface CorpusTokenizer {
   /** As it was given. */
   name: string
+  /** Where it comes from. */
+  kind: 'file' | 'encoding' | 'hub'
   /** The bundled encoding, or that of a rank file. */
   encoding?: string
   /** SHA-256 of its file. */
@@ -321,7 +367,9 @@ export interface VerifyResult extends CorpusTotals {
  * `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input is not the one that was planned,
  * `ERR_TOKENLANE_CORPUS_DAMAGED` if a record went missing, `ERR_TOKENLANE_OUTPUT_IS_INPUT`,
  * `ERR_TOKENLANE_FILE` for a failure of the file system such as a full disk, and unless rows are
- * skipped with the error of the first row that fails, whose message has its place.
+ * skipped with the error of the first row that fails, whose message has its place. With a queue
+ * also with `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be used, and
+ * `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if shards failed three times; the others are done then.
  */
 export function tokenizeCorpus(options: CorpusOptions): Promise<CorpusResult>
 
@@ -332,3 +380,43 @@ export function tokenizeCorpus(options: CorpusOptions): Promise<CorpusResult>
  * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder holds no job.
  */
 export function verifyCorpus(output: string, options?: VerifyOptions): Promise<VerifyResult>
+
+/** Options of {@link createWorker}. */
+export interface WorkerOptions {
+  /** The queue, as in {@link CorpusOptions.queue}. Required; there is no default. */
+  queue: string
+  /** Folders that jobs may read and write; links are resolved. Required; there is no default. */
+  allow: string | readonly string[]
+  /** Lets jobs use tokenizers of the Hugging Face Hub. Default `false`. */
+  allowHub?: boolean | undefined
+  /** The name of the queue. Default `'tokenlane-corpus'`. */
+  queueName?: string | undefined
+  /** Shards at a time, 1 to 256. Default: half as many as processors, from 2 to 8. */
+  concurrency?: number | undefined
+  /** The most threads that encode, 1 to 256. Default: as many as processors. */
+  threads?: number | undefined
+  /** After how many seconds of silence another worker takes a shard. Default 30. */
+  lockSeconds?: number | undefined
+  /** How long `close` waits for shards before it hands them back. Default 20. */
+  graceSeconds?: number | undefined
+  /** Hears of shards that are done or failed. Default: nobody. */
+  onEvent?: ((event: Record<string, unknown> & { event: string }) => void) | undefined
+}
+
+/** A worker that takes shards until it is closed. */
+export interface CorpusWorker {
+  /** Resolves when the worker is closed; rejects if it cannot go on. */
+  readonly done: Promise<void>
+  /** Takes no more shards; those under way are finished, or handed back after the time of grace. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts a worker, which does shards of the jobs in a queue. It reads and writes below `allow`
+ * only, whatever a job says (`ERR_TOKENLANE_CORPUS_NOT_ALLOWED` is the error of such a shard).
+ *
+ * Rejects with `ERR_TOKENLANE_PACKAGE_MISSING` without bullmq or ioredis, and
+ * `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be reached or is older than 6.2. `done` rejects with
+ * `ERR_TOKENLANE_CORPUS_MISMATCH` if the queue has a job of another version of tokenlane.
+ */
+export function createWorker(options: WorkerOptions): Promise<CorpusWorker>

@@ -4,4 +4,5 @@
 // the first call.
 
 exports.tokenizeCorpus = async (options) => (await import('./job.mjs')).tokenizeCorpus(options)
+exports.createWorker = async (options) => (await import('./queue/worker.mjs')).createWorker(options)
 exports.verifyCorpus = async (output, options) => (await import('./verify.mjs')).verifyCorpus(output, options)

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
 
 import { fileFailure } from '../../cli/failure.mjs'
 import { inputChanged } from './errors.mjs'
@@ -25,9 +26,13 @@ export class Input {
     this.#opened = stat
   }
 
-  static async open(path) {
+  /**
+   * @param {string} path as it was named
+   * @param {string} [base] the folder that it is relative to
+   */
+  static async open(path, base = '') {
     try {
-      const handle = await openRegular(path)
+      const handle = await openRegular(resolve(base, path))
       return new Input(path, handle, await handle.stat())
     } catch (failure) {
       throw fileFailure(path, failure)

@@ -17,7 +17,9 @@ import path from 'node:path'
 import { fileFailure } from '../../cli/failure.mjs'
 import { partOf, removeDeadParts, removeOwnParts } from '../../cli/output/parts.mjs'
 import { error, otherJob } from './errors.mjs'
-import { Totals, writeManifest } from './manifest.mjs'
+import { Totals, readTotals, writeManifest } from './manifest.mjs'
+import { LAYOUT, readJob } from './job-file.mjs'
+import { JOB, PLAN } from './layout.mjs'
 import { checkOptions } from './options.mjs'
 import { hashOf, syncFolder, writeWhole } from './part-file.mjs'
 import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
@@ -26,10 +28,6 @@ import { Threads } from './threads.mjs'
 import { completeContent, findTokenizer, openTokenizer } from './tokenizer.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../package.json').version
-/** The version of the files in the output folder. */
-const LAYOUT = 1
-export const PLAN = 'plan.jsonl'
-export const JOB = 'job.json'
 /** Milliseconds between events about progress. */
 const INTERVAL = 200
 
@@ -75,7 +73,7 @@ class Run {
       const job = this.#job(prepared, plan)
       const totals = new Totals()
       await this.#shards(file, job, prepared, undefined, (record) => totals.add(record))
-      return this.#done(job, totals, 0)
+      return this.#done(job, totals.toJSON(), 0)
     } finally {
       remove()
       process.off('exit', remove)
@@ -94,10 +92,20 @@ class Run {
     if (before === undefined) {
       await writeWhole(path.join(output, JOB), `${JSON.stringify(job, undefined, 2)}\n`)
     }
+    if (this.#options.queue !== undefined) return this.#onQueue(job, output)
     let kept = 0
     await this.#shards(path.join(output, PLAN), job, prepared, output, (_record, isNew) => (kept += Number(!isNew)))
     const totals = await writeManifest(output, job)
-    return this.#done(job, totals, kept)
+    return this.#done(job, totals.toJSON(), kept)
+  }
+
+  /** Has the shards and the manifest done by workers. */
+  async #onQueue(job, output) {
+    const { queue, queueName, signal } = this.#options
+    const { runOnQueue } = await import('./queue/planner.mjs')
+    const place = await fs.promises.realpath(output)
+    const { kept } = await runOnQueue({ queue, queueName, output: place, job, signal, onEvent: this.#emit })
+    return this.#done(job, await readTotals(output), kept)
   }
 
   async #prepare() {
@@ -108,7 +116,8 @@ class Run {
   }
 
   #job({ source, content, ids, vocabSize }, plan) {
-    const tokenizer = { name: source.name, encoding: source.encoding, sha256: source.sha256, vocabSize, ...ids }
+    const { name, kind, encoding, sha256 } = source
+    const tokenizer = { name, kind, encoding, sha256, vocabSize, ...ids }
     const known = { version: LAYOUT, tokenlane: VERSION, tokenizer, options: content, plan }
     const id = createHash('sha256')
       .update(JSON.stringify({ ...known, tokenizer: { ...tokenizer, name: undefined } }))
@@ -200,7 +209,7 @@ class Run {
 
   #done(job, totals, kept) {
     const { id, tokenizer, options, plan } = job
-    const result = { id, output: this.#options.output, tokenizer, options, plan, kept, ...totals.toJSON() }
+    const result = { id, output: this.#options.output, tokenizer, options, plan, kept, ...totals }
     this.#emit({ event: 'done', ...result })
     return result
   }
@@ -268,25 +277,6 @@ async function makeFolder(output) {
       ? otherJob(`the output ${output} is no folder: name one that is empty or does not exist`)
       : fileFailure(output, failure)
   }
-}
-
-/** What job.json of a folder says; nothing if there is none. */
-export async function readJob(output) {
-  const file = path.join(output, JOB)
-  let text
-  try {
-    text = await fs.promises.readFile(file, 'utf8')
-  } catch (failure) {
-    if (failure.code === 'ENOENT') return undefined
-    throw fileFailure(file, failure)
-  }
-  try {
-    const job = JSON.parse(text)
-    if (job.version === LAYOUT && typeof job.plan?.sha256 === 'string') return job
-  } catch {
-    // Said below.
-  }
-  throw otherJob(`${file} is not one that this version of tokenlane writes: name another output folder`)
 }
 
 /** A folder without a job may hold the plan of one that ended early, and nothing else. */

@@ -1,13 +1,15 @@
 // manifest.json: what a finished job was made of and what it made. It is written as a stream, with
 // a shard per line.
 
+import fs from 'node:fs'
 import path from 'node:path'
 
+import { fileFailure } from '../../cli/failure.mjs'
 import { error } from './errors.mjs'
+import { MANIFEST } from './layout.mjs'
 import { PartFile, syncFolder } from './part-file.mjs'
 import { readRecord } from './shard.mjs'
 
-export const MANIFEST = 'manifest.json'
 const BUFFER = 1 << 16
 
 /** The sums over all shards. */
@@ -100,3 +102,42 @@ const lineOf = ({
     seconds,
   },
 })
+
+/**
+ * Bytes at each end of a manifest, where its job and its sums are; its length grows with the
+ * shards.
+ */
+const ENDS = 4096
+
+/**
+ * The start of the manifest, and its sums as they are written; nothing if there is none.
+ *
+ * @param {string} output
+ * @returns {Promise<{ start: string, totals: string | undefined } | undefined>}
+ */
+export async function readManifestEnds(output) {
+  const file = path.join(output, MANIFEST)
+  let handle
+  try {
+    handle = await fs.promises.open(file)
+    const { size } = await handle.stat()
+    const length = Math.min(size, ENDS)
+    const [start, end] = [Buffer.alloc(length), Buffer.alloc(length)]
+    await handle.read(start, 0, length, 0)
+    await handle.read(end, 0, length, size - length)
+    return { start: start.toString(), totals: /"totals":(\{[^{}]*\})\}\n$/.exec(end.toString())?.[1] }
+  } catch (failure) {
+    if (failure.code === 'ENOENT') return undefined
+    throw fileFailure(file, failure)
+  } finally {
+    await handle?.close()
+  }
+}
+
+/** The sums of a manifest that was written. */
+export async function readTotals(output) {
+  const text = (await readManifestEnds(output))?.totals
+  if (text === undefined)
+    throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${path.join(output, MANIFEST)} is missing or is no manifest`)
+  return JSON.parse(text)
+}

@@ -50,7 +50,7 @@ const NAMES = [
     'resumeCheck',
     'concurrency',
   ],
-  ...['threads', 'signal', 'onEvent'],
+  ...['threads', 'signal', 'onEvent', 'queue', 'queueName'],
 ]
 
 /**
@@ -59,6 +59,8 @@ const NAMES = [
  * @property {string[]} inputs
  * @property {string} [filesFrom]
  * @property {string} [output]
+ * @property {string} [queue]
+ * @property {string} queueName
  * @property {string} tokenizer
  * @property {string} [encoding]
  * @property {boolean} dryRun
@@ -107,6 +109,37 @@ export function checkOptions(options) {
     throw wrongType('inputs', 'a path or an array of paths', given.inputs)
   }
   const dryRun = flag(given, 'dryRun')
+  const content = checkContent(given)
+  const conflict = conflictOf(content, given, inputs, dryRun)
+  if (conflict !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', conflict)
+  /** @type {any} */
+  const checked = {
+    inputs,
+    filesFrom: text(given, 'filesFrom'),
+    output: text(given, 'output'),
+    queue: text(given, 'queue'),
+    queueName: queueName(given.queueName),
+    tokenizer: text(given, 'tokenizer') ?? 'o200k_base',
+    encoding: text(given, 'encoding'),
+    dryRun,
+    resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
+    concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
+    threads: whole(given, 'threads', 1, 256),
+    signal: signalOption(given.signal),
+    onEvent: listener(given.onEvent),
+    content,
+  }
+  return checked
+}
+
+/**
+ * Checks the options that decide the bytes of the output, also those that a file says.
+ *
+ * @param {any} given
+ * @returns {Content}
+ */
+export function checkContent(given) {
+  /** @type {any} */
   const content = {
     format: choice(given, 'format', FORMATS) ?? 'megatron',
     type: choice(given, 'type', ['u16', 'u32']),
@@ -124,24 +157,7 @@ export function checkOptions(options) {
     maxRatio: whole(given, 'maxRatio', 1, 1_000_000),
     shardSize: whole(given, 'shardSize', 1, MAX_SHARD_SIZE) ?? SHARD_SIZE,
   }
-  const conflict = conflictOf(content, given, inputs, dryRun)
-  if (conflict !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', conflict)
-  /** @type {any} */
-  const checked = {
-    inputs,
-    filesFrom: text(given, 'filesFrom'),
-    output: text(given, 'output'),
-    tokenizer: text(given, 'tokenizer') ?? 'o200k_base',
-    encoding: text(given, 'encoding'),
-    dryRun,
-    resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
-    concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
-    threads: whole(given, 'threads', 1, 256),
-    signal: signalOption(given.signal),
-    onEvent: listener(given.onEvent),
-    content,
-  }
-  return checked
+  return content
 }
 
 /** Options that do not go together. */
@@ -150,6 +166,8 @@ function conflictOf(content, given, inputs, dryRun) {
     return 'there are no inputs: give inputs, or a list of them as filesFrom'
   if (given.output === undefined && !dryRun) return 'there is no output: name a folder'
   if (given.output !== undefined && dryRun) return 'a dry run writes nothing, so it takes no output'
+  if (given.queue !== undefined && dryRun) return 'a dry run is one of this machine, so it takes no queue'
+  if (given.queue === undefined && given.queueName !== undefined) return 'queueName is for a queue, and there is none'
   if (content.idField !== undefined && content.format === 'megatron')
     return 'idField has no place in the format megatron: use npy, bin or jsonl'
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
@@ -207,5 +225,14 @@ function whole(given, name, least, most) {
 function listener(value) {
   if (value === undefined) return () => {}
   if (typeof value !== 'function') throw wrongType('onEvent', 'a function', value)
+  return value
+}
+
+export const QUEUE_NAME = 'tokenlane-corpus'
+
+/** The name of a queue, which becomes a part of keys in Redis. */
+export function queueName(value = QUEUE_NAME) {
+  if (typeof value !== 'string') throw wrongType('queueName', 'a string', value)
+  if (!/^[\w.-]{1,100}$/.test(value)) throw wrongValue('queueName', 'a name of letters, digits, _, . and -', value)
   return value
 }

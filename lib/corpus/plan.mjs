@@ -178,3 +178,48 @@ export async function throwDifference(before, now) {
     throw inputChanged(is.path, 'it is divided in another way')
   }
 }
+
+/**
+ * Where the lines of each shard stand in a plan.
+ *
+ * @param {string} file
+ * @returns {AsyncGenerator<{ shard: number, from: number, to: number }>}
+ */
+export async function* planSlices(file) {
+  let from = 0
+  for await (const parts of readPlan(file)) {
+    // The lines are written by JSON.stringify, and a part that was read is written the same way.
+    const to = parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)) + 1, from)
+    yield { shard: parts[0].shard, from, to }
+    from = to
+  }
+}
+
+/** The parts in a slice of a plan. Throws if it is none. */
+export async function readSlice(file, from, to) {
+  const input = await Input.open(file)
+  try {
+    const parts = (await input.read(from, to - from))
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    if (parts.length > 0 && parts.every((part) => isPart(part) && part.shard === parts[0].shard))
+      return /** @type {Part[]} */ (parts)
+  } catch (failure) {
+    if (!(failure instanceof SyntaxError)) throw failure
+  } finally {
+    await input.close()
+  }
+  throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${file}: bytes ${from} to ${to} are no shard of a plan`)
+}
+
+function isPart(part) {
+  const numbers = [part?.shard, part?.start, part?.end, part?.size]
+  const isRange =
+    numbers.every((value) => Number.isSafeInteger(value) && value >= 0) &&
+    part.start < part.end &&
+    part.end <= part.size
+  const isKnown = ['json', 'lines', 'files'].includes(part?.rows) && [undefined, 'gzip', 'zstd'].includes(part?.codec)
+  return isRange && isKnown && typeof part.path === 'string' && typeof part.sample === 'string'
+}

@@ -30,6 +30,7 @@ export const recordFile = (output, shard) => path.join(output, `${stemOf(shard)}
  * @property {number} shard the number in the names of its files
  * @property {import('./plan.mjs').Part[]} parts
  * @property {string} job the id of the job
+ * @property {string} [base] the folder that paths are relative to; nothing for the current one
  */
 
 /**
@@ -49,7 +50,7 @@ export const recordFile = (output, shard) => path.join(output, `${stemOf(shard)}
  * @param {Context} context
  * @returns {Promise<object>} its record
  */
-export async function doShard({ shard, parts, job }, { tokenizer, content, ids, output, threads, onProgress }) {
+export async function doShard({ shard, parts, job, base }, { tokenizer, content, ids, output, threads, onProgress }) {
   const started = Date.now()
   const stats = new Stats()
   const input = createHash('sha256')
@@ -69,7 +70,7 @@ export async function doShard({ shard, parts, job }, { tokenizer, content, ids, 
     },
   }
   const encoder = new Encoder(tokenizer, content, ids, stats, threads)
-  const batches = documentsOf(parts, content, hooks)
+  const batches = documentsOf(parts, base, content, hooks)
   const files =
     output === undefined
       ? []
@@ -143,12 +144,12 @@ function atPlace(place, failure) {
  * @param {'sha256' | 'size'} check how files are compared with the record
  * @throws if an input has changed since the shard was done
  */
-export async function doneRecord({ shard, parts, job }, output, check) {
+export async function doneRecord({ shard, parts, job, base }, output, check) {
   const record = await readRecord(output, shard)
   if (record === undefined || record.job !== job || record.shard !== shard || !Array.isArray(record.files))
     return undefined
   for (const file of record.files) if ((await differenceOf(output, file, check)) !== undefined) return undefined
-  await checkInputs(record, parts)
+  await checkInputs(record, parts, base)
   return record
 }
 
@@ -185,14 +186,14 @@ async function sizeOf(place) {
 }
 
 /** Reads the inputs of a shard again if one of them was written to after the shard was started. */
-async function checkInputs(record, parts) {
+async function checkInputs(record, parts, base) {
   const started = Date.parse(record.started)
   let isOlder = true
-  for (const part of parts) isOlder &&= await withInput(part, async ({ mtime }) => mtime < started)
+  for (const part of parts) isOlder &&= await withInput(part, base, async ({ mtime }) => mtime < started)
   if (isOlder) return
   const hash = createHash('sha256')
   for (const part of parts) {
-    await withInput(part, async (input) => {
+    await withInput(part, base, async (input) => {
       for await (const chunk of input.chunks(part.start, part.end)) hash.update(chunk)
     })
   }
@@ -202,8 +203,8 @@ async function checkInputs(record, parts) {
   throw inputChanged(names, `the SHA-256 of what was read was ${record.input.sha256} and is ${sha256}`)
 }
 
-async function withInput({ path: file }, work) {
-  const input = await Input.open(file)
+async function withInput({ path: file }, base, work) {
+  const input = await Input.open(file, base)
   try {
     return await work(input)
   } finally {

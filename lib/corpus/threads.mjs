@@ -6,11 +6,15 @@ import { unpackError } from './errors.mjs'
 
 const THREAD = new URL('./thread.mjs', import.meta.url)
 
+const threadEnded = () => new Error('a thread of the job ended')
+
 export class Threads {
   #data
   #most
   #idle = /** @type {ShardThread[]} */ ([])
   #all = /** @type {ShardThread[]} */ ([])
+  #running = new Set()
+  #isEnded = false
 
   /**
    * @param {object} data for thread.mjs
@@ -29,19 +33,39 @@ export class Threads {
    * @returns {Promise<{ record: any, isNew: boolean }>}
    */
   async run(request, onProgress) {
+    const run = this.#run(request, onProgress)
+    this.#running.add(run)
+    try {
+      return await run
+    } finally {
+      this.#running.delete(run)
+    }
+  }
+
+  /** Resolves when no shard is under way. */
+  async idle() {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
+  }
+
+  async #run(request, onProgress) {
+    if (this.#isEnded) throw threadEnded()
     let thread = this.#idle.pop()
     if (thread === undefined) {
       if (this.#all.length >= this.#most) throw new Error('all threads are busy')
       thread = new ShardThread(this.#data)
       this.#all.push(thread)
     }
-    const result = await thread.run(request, onProgress)
-    this.#idle.push(thread)
-    return result
+    try {
+      return await thread.run(request, onProgress)
+    } finally {
+      if (thread.isAlive) this.#idle.push(thread)
+      else this.#all.splice(this.#all.indexOf(thread), 1)
+    }
   }
 
-  /** Ends all threads, whatever they do. */
+  /** Ends all threads, whatever they do; calls under way and later ones reject. */
   async end() {
+    this.#isEnded = true
     await Promise.all(this.#all.map((thread) => thread.end()))
   }
 }
@@ -49,6 +73,7 @@ export class Threads {
 class ShardThread {
   #worker
   #ready
+  #isAlive = true
   #resolve = (_result) => {}
   #reject = (_failure) => {}
   #onProgress = (_progress) => {}
@@ -58,16 +83,24 @@ class ShardThread {
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.once('message', resolve)
       this.#worker.once('error', reject)
-      this.#worker.once('exit', () => reject(new Error('a thread of the job ended')))
+      this.#worker.once('exit', () => reject(threadEnded()))
     })
     this.#ready.catch(() => {})
     this.#worker.on('message', (message) => this.#hear(message))
     this.#worker.on('error', (failure) => this.#reject(failure))
-    this.#worker.on('exit', () => this.#reject(new Error('a thread of the job ended')))
+    this.#worker.on('exit', () => {
+      this.#isAlive = false
+      this.#reject(threadEnded())
+    })
+  }
+
+  get isAlive() {
+    return this.#isAlive
   }
 
   async run(request, onProgress) {
     await this.#ready
+    if (!this.#isAlive) throw threadEnded()
     return new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -77,6 +110,7 @@ class ShardThread {
   }
 
   end() {
+    this.#isAlive = false
     return this.#worker.terminate()
   }
 

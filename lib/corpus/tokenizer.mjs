@@ -32,6 +32,7 @@ const USUAL = {
 /**
  * @typedef {object} TokenizerSource
  * @property {string} name as it was given
+ * @property {'file' | 'encoding' | 'hub'} kind
  * @property {string} [file]
  * @property {string} [encoding] of a rank file, or the bundled encoding if there is no file
  * @property {string} sha256 of the file
@@ -51,16 +52,14 @@ export async function findTokenizer(name, encoding) {
     const { pretrainedOptions } = require('../hub/options.js')
     const { request } = pretrainedOptions(source.repository, { revision: source.revision })
     const file = await pretrainedFile(request)
-    return { name, file, sha256: await sha256Of(file) }
+    return { name, kind: 'hub', file, sha256: await sha256Of(file) }
   }
   if (source.file === undefined) {
-    return {
-      name,
-      encoding: source.encoding,
-      sha256: await sha256Of(path.join(ENCODINGS, native.encodingFile(source.encoding))),
-    }
+    const file = path.join(ENCODINGS, native.encodingFile(source.encoding))
+    return { name, kind: 'encoding', encoding: source.encoding, sha256: await sha256Of(file) }
   }
-  return { name, file: path.resolve(source.file), encoding: source.encoding, sha256: await sha256Of(source.file) }
+  const { file } = source
+  return { name, kind: 'file', file: path.resolve(file), encoding: source.encoding, sha256: await sha256Of(file) }
 }
 
 async function sha256Of(file) {

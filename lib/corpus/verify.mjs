@@ -1,11 +1,11 @@
 // Compares an output folder with its records: the plan, each file of each shard, and the manifest.
 
-import fs from 'node:fs'
 import path from 'node:path'
 
 import { error, wrongType } from './errors.mjs'
-import { JOB, PLAN, readJob } from './job.mjs'
-import { MANIFEST, Totals } from './manifest.mjs'
+import { readJob } from './job-file.mjs'
+import { JOB, MANIFEST, PLAN } from './layout.mjs'
+import { Totals, readManifestEnds } from './manifest.mjs'
 import { hashOf } from './part-file.mjs'
 import { differenceOf, readRecord, stemOf } from './shard.mjs'
 import { createRequire } from 'node:module'
@@ -67,26 +67,10 @@ export async function verifyCorpus(output, options = {}) {
   }
 }
 
-/** The manifest is read from its end, where the sums are: its length grows with the shards. */
 async function manifestProblem(output, job, totals) {
-  let handle
-  try {
-    handle = await fs.promises.open(path.join(output, MANIFEST))
-    const { size } = await handle.stat()
-    const length = Math.min(size, 4096)
-    const start = Buffer.alloc(length)
-    const end = Buffer.alloc(length)
-    await handle.read(start, 0, length, 0)
-    await handle.read(end, 0, length, size - length)
-    if (!start.toString().startsWith(`{"version":${job.version},"id":"${job.id}"`))
-      return 'it is the manifest of another job'
-    const said = /"totals":(\{[^{}]*\})\}\n$/.exec(end.toString())?.[1]
-    if (said !== JSON.stringify(totals)) return `its sums are not those of the records: ${said ?? 'there are none'}`
-    return undefined
-  } catch (failure) {
-    if (failure.code === 'ENOENT') return 'it is missing: the job is not finished'
-    throw failure
-  } finally {
-    await handle?.close()
-  }
+  const ends = await readManifestEnds(output)
+  if (ends === undefined) return 'it is missing: the job is not finished'
+  if (!ends.start.startsWith(`{"version":${job.version},"id":"${job.id}"`)) return 'it is the manifest of another job'
+  if (ends.totals === JSON.stringify(totals)) return undefined
+  return `its sums are not those of the records: ${ends.totals ?? 'there are none'}`
 }

@@ -56,7 +56,7 @@ const startWorker = (name, ...more) =>
     '--concurrency',
     '1',
     '--lock-time',
-    '2',
+    '4',
     ...more,
   ])
 const startPlanner = (name, output, size, ...more) =>

@@ -44,9 +44,9 @@ export const worker = {
     'lock-time': {
       type: 'string',
       value: 'SECONDS',
-      number: [1, 86_400],
+      number: [4, 86_400],
       default: 30,
-      help: 'after how many seconds of silence another worker takes a shard',
+      help: 'within how many seconds another worker takes the shard of one that died',
     },
     grace: {
       type: 'string',

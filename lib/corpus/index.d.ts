@@ -395,7 +395,7 @@ export interface WorkerOptions {
   concurrency?: number | undefined
   /** The most threads that encode, 1 to 256. Default: as many as processors. */
   threads?: number | undefined
-  /** After how many seconds of silence another worker takes a shard. Default 30. */
+  /** Within how many seconds another worker takes the shard of one that died; from 4. Default 30. */
   lockSeconds?: number | undefined
   /** How long `close` waits for shards before it hands them back. Default 20. */
   graceSeconds?: number | undefined

@@ -1,7 +1,7 @@
 // A corpus job on this machine. In the output folder:
 //
 //   plan.jsonl            which bytes of which inputs are which shard (plan.mjs)
-//   job.json              tokenizer, options, versions and the plan's SHA-256: what the shards depend on
+//   job.json              tokenizer, options, version, SHA-256 of the plan: what shards depend on
 //   shard-NNNNNNNN.*      the files of a shard, and last its record .json (shard.mjs)
 //   manifest.json         written when all shards are done
 //

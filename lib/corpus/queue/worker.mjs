@@ -82,7 +82,7 @@ function checkWorkerOptions(options) {
   return {
     ...{ queue, queueName: queueName(options.queueName), allowHub, onEvent, concurrency, threads },
     allow: folders.map(realFolder),
-    lock: seconds('lockSeconds', options.lockSeconds, 1, 30),
+    lock: seconds('lockSeconds', options.lockSeconds, 4, 30),
     grace: seconds('graceSeconds', options.graceSeconds, 0, 20),
   }
 }
@@ -126,8 +126,9 @@ class CorpusWorker {
       this.#worker = new bullmq.Worker(options.queueName, (job, token) => this.#counted(job, token), {
         connection,
         concurrency: options.concurrency,
-        lockDuration: options.lock,
-        stalledInterval: options.lock,
+        // A lock that is not renewed ends after half of the time; two looks later the shard is free.
+        lockDuration: options.lock / 2,
+        stalledInterval: options.lock / 4,
         maxStalledCount: MAX_STALLED,
         name: `${os.hostname()}:${process.pid}`,
       })

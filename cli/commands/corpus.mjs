@@ -11,7 +11,7 @@ import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, QUIET, THREADS } from './options.mjs'
 
 const require = createRequire(import.meta.url)
-const { tokenizeCorpus, verifyCorpus } = require('../../lib/corpus/index.js')
+const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
 
 const PRICE = /^(?:\d+|\d*\.\d+)$/
 const MOST = 2 ** 31 - 1
@@ -27,13 +27,14 @@ const corpus = {
     '[options] -o FOLDER FILE | FOLDER | PATTERN…',
     '--dry-run [options] FILE | FOLDER | PATTERN…',
     'verify FOLDER',
+    'report FOLDER -o FILE',
   ],
   about: [
     'Inputs are cut into shards: byte ranges of plain files, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend on the inputs, the tokenizer and the options alone. plan.jsonl has the shards, shard-N.json what was made of each, manifest.json the sums.',
     'Run the same command again after a crash, a full disk or Ctrl-C: what is there is compared with its SHA-256, and what is missing is done.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
     'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as Dolma has it), jsonl.',
-    'tokenlane corpus verify FOLDER compares all files with their records.',
+    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them.',
   ],
   options: {
     output: {
@@ -226,8 +227,29 @@ const verify = {
   },
 }
 
+const report = {
+  summary: 'Writes a page about a corpus job.',
+  usage: ['FOLDER -o report.html'],
+  about: [
+    'Tokens by source, lengths of documents, bytes per token, machines, and skipped rows, in one HTML file without scripts. A job that is not finished is reported as far as it is.',
+  ],
+  options: {
+    output: { type: 'string', short: 'o', value: 'FILE', help: 'the page' },
+    price: { type: 'string', value: 'P', help: 'what a million tokens cost; the page has the cost of all' },
+  },
+  examples: [['tokenlane corpus report tokens/ -o report.html --price 0.13', 'a page with the cost']],
+
+  async run({ values, positionals }) {
+    const [, folder, ...more] = positionals
+    if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    if (values.output === undefined) throw new UsageError("name the page with '--output'")
+    const { tokens } = await writeReport(folder, values.output, { price: priceOf(values.price) })
+    print(`${values.output}: ${number(tokens)} tokens`)
+  },
+}
+
 /** The command that a first argument means. */
-export const corpusCommand = (first) => (first === 'verify' ? verify : corpus)
+export const corpusCommand = (first) => (first === 'verify' ? verify : first === 'report' ? report : corpus)
 
 const named = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]))
 

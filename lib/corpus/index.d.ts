@@ -420,3 +420,20 @@ export interface CorpusWorker {
  * `ERR_TOKENLANE_CORPUS_MISMATCH` if the queue has a job of another version of tokenlane.
  */
 export function createWorker(options: WorkerOptions): Promise<CorpusWorker>
+
+/** Options of {@link writeReport}. */
+export interface ReportOptions {
+  /** What a million tokens cost; the page has the cost of all. Default: no cost. */
+  price?: number | undefined
+}
+
+/**
+ * Writes an HTML page about a job: tokens by source, lengths of documents, bytes per token, machines,
+ * skipped rows. The page is one file without scripts and loads nothing. Returns the sums.
+ *
+ * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder holds no job.
+ *
+ * @param output the folder of the job
+ * @param file the page
+ */
+export function writeReport(output: string, file: string, options?: ReportOptions): Promise<CorpusTotals>

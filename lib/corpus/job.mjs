@@ -82,8 +82,7 @@ class Run {
 
   async inFolder(output) {
     removeDeadParts(output)
-    const before = await readJob(output)
-    if (before === undefined) await checkEmpty(output)
+    const before = await jobIn(output)
     const prepared = await this.#prepare()
     // Nothing has to be planned to see that the job is another one.
     if (before !== undefined) checkSame(before, this.#job(prepared, before.plan))
@@ -279,13 +278,20 @@ async function makeFolder(output) {
   }
 }
 
-/** A folder without a job may hold the plan of one that ended early, and nothing else. */
-async function checkEmpty(output) {
-  for (const name of await fs.promises.readdir(output)) {
-    if (name.startsWith('.')) continue
-    if (name === PLAN) await fs.promises.rm(path.join(output, name))
-    else throw otherJob(`the output folder ${output} is not empty and holds no job (it has ${name}): name a new folder`)
-  }
+/**
+ * The job of a folder, which another process may start at the same time. A folder without a job may
+ * hold a plan, of one that ended early or is about to start, and nothing else.
+ */
+async function jobIn(output) {
+  const job = await readJob(output)
+  if (job !== undefined) return job
+  const names = await fs.promises.readdir(output)
+  const stranger = names.find((name) => !name.startsWith('.') && name !== PLAN)
+  if (stranger === undefined) return undefined
+  const started = await readJob(output)
+  if (started !== undefined) return started
+  const what = `the output folder ${output} is not empty and holds no job (it has ${stranger})`
+  throw otherJob(`${what}: name a new folder`)
 }
 
 /** Throws if the job in a folder is another one. */

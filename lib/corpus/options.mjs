@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module'
 import os from 'node:os'
 
+import { MAX_RATIO } from '../../cli/input/decompress.mjs'
 import { typeError, wrongType, wrongValue } from './errors.mjs'
 
 const require = createRequire(import.meta.url)
@@ -154,7 +155,7 @@ export function checkContent(given) {
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
     specialTokens: choice(given, 'specialTokens', SPECIAL),
     maxRow: whole(given, 'maxRow', 1, 2 ** 32 - 1),
-    maxRatio: whole(given, 'maxRatio', 1, 1_000_000),
+    maxRatio: whole(given, 'maxRatio', 1, 1_000_000) ?? MAX_RATIO,
     shardSize: whole(given, 'shardSize', 1, MAX_SHARD_SIZE) ?? SHARD_SIZE,
   }
   return content

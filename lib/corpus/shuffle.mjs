@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 
 /** Bytes of input for each bucket, and the most buckets. */
 const BUCKET = 8 << 20
-const MAX_BUCKETS = 512
+const MAX_BUCKETS = 64
 /** Bytes that are gathered before they go to a bucket. */
 const BUFFER = 1 << 16
 /** Bytes of tokens in a block. */

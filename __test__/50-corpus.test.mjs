@@ -546,6 +546,7 @@ test('the command line: events as JSON Lines, verify, exit codes', () => {
 })
 
 test('options that do not exist, have another type, or do not go together', async () => {
+  fs.writeFileSync(at('table.parquet'), 'PAR1 and so on')
   const wrong = [
     [{ formats: 'npy' }, 'UNKNOWN_OPTION'],
     [{ format: 'csv' }, 'ARGUMENT_VALUE'],
@@ -561,6 +562,9 @@ test('options that do not exist, have another type, or do not go together', asyn
     [{ onEvent: 1 }, 'ARGUMENT_TYPE'],
     [{ tokenizer: 'o200k_base', type: 'u16' }, 'ARGUMENT_VALUE'],
     [{ tokenizer: 'nothing' }, 'UNKNOWN_TOKENIZER'],
+    [{ inputs: 's3://lake/raw/' }, 'UNSUPPORTED'],
+    [{ output: 's3://lake/tokens/' }, 'UNSUPPORTED'],
+    [{ inputs: at('table.parquet') }, 'UNSUPPORTED'],
   ]
   for (const [options, code] of wrong) {
     const error = await failure(() => tokenizeCorpus({ ...BASE, output: at('wrong', String((made += 1))), ...options }))

@@ -13,6 +13,9 @@ export const rangeError = (code, message) => Object.assign(new RangeError(messag
 export const inputChanged = (path, what) =>
   error('ERR_TOKENLANE_CORPUS_INPUT_CHANGED', `${path} changed since the job was planned: ${what}`)
 
+/** Something that corpus jobs do not do. */
+export const unsupported = (message) => error('ERR_TOKENLANE_UNSUPPORTED', message)
+
 /** The output folder belongs to another job, or to something else. */
 export const otherJob = (message) => error('ERR_TOKENLANE_CORPUS_MISMATCH', message)
 

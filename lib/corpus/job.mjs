@@ -25,6 +25,7 @@ import { hashOf, syncFolder, writeWhole } from './part-file.mjs'
 import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
 import { permutation } from './shuffle.mjs'
 import { Threads } from './threads.mjs'
+import { checkLocal } from './walk.mjs'
 import { completeContent, findTokenizer, openTokenizer } from './tokenizer.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../package.json').version
@@ -41,6 +42,7 @@ export async function tokenizeCorpus(given) {
   options.signal?.throwIfAborted()
   const run = new Run(options)
   if (options.output === undefined) return run.dry()
+  checkLocal(options.output)
   const output = await makeFolder(options.output)
   const clean = () => removeOwnParts(output)
   process.on('exit', clean)

@@ -8,7 +8,7 @@ import fs from 'node:fs'
 import readline from 'node:readline'
 
 import { fileFailure } from '../../cli/failure.mjs'
-import { error, inputChanged } from './errors.mjs'
+import { error, inputChanged, unsupported } from './errors.mjs'
 import { Input, codecOf, unitOf } from './inputs.mjs'
 import { inputFiles } from './walk.mjs'
 
@@ -17,6 +17,8 @@ import { inputFiles } from './walk.mjs'
  * plan stays small.
  */
 const MAX_PARTS = 4096
+/** The first bytes of a Parquet file. */
+const PARQUET = Buffer.from('PAR1')
 /** Bytes of text that a compressed byte counts for. */
 const COMPRESSION = 4
 /** A range that would be shorter than this part of a shard goes to the next one. */
@@ -68,7 +70,10 @@ export async function* planParts({ inputs, filesFrom, content, exclude, onUnread
     try {
       const { size } = input
       if (size === 0) continue
-      const codec = codecOf(await input.read(0, Math.min(4, size)))
+      const head = await input.read(0, Math.min(4, size))
+      if (head.equals(PARQUET))
+        throw unsupported(`${path}: corpus jobs do not read Parquet; convert it to JSON Lines first`)
+      const codec = codecOf(head)
       const rows = content.rows ?? unitOf(path)
       const isCut = codec === undefined && rows !== 'files'
       for (let start = 0; start < size; ) {

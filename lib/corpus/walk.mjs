@@ -9,7 +9,7 @@ import readline from 'node:readline'
 
 import { fileFailure } from '../../cli/failure.mjs'
 import { alternatives, isGlob, matcher } from '../../cli/input/glob.mjs'
-import { error } from './errors.mjs'
+import { error, unsupported } from './errors.mjs'
 
 /** Names of a folder that are sorted in memory. */
 const RUN = 100_000
@@ -39,6 +39,12 @@ async function* linesOf(file) {
   }
 }
 
+/** Throws for the address of a store, which would otherwise be taken for a path. */
+export function checkLocal(name) {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) return
+  throw unsupported(`${name.split('://')[0]}://: corpus jobs read and write files and folders`)
+}
+
 class Walk {
   #exclude
   #run
@@ -49,6 +55,7 @@ class Walk {
   }
 
   async *named(name) {
+    checkLocal(name)
     const stat = await statIfThere(name)
     if (stat?.isDirectory()) yield* this.#below(name)
     else if (stat?.isFile()) yield* this.#file(name)

@@ -1,5 +1,5 @@
 // Is compiled, never run: correct use of tokenlane/corpus, and with @ts-expect-error incorrect use.
-import { createWorker, tokenizeCorpus, verifyCorpus } from 'tokenlane/corpus'
+import { createWorker, tokenizeCorpus, verifyCorpus, writeReport } from 'tokenlane/corpus'
 import type { CorpusEvent, CorpusOptions, CorpusResult, VerifyResult, WorkerOptions } from 'tokenlane/corpus'
 
 const options: CorpusOptions = { inputs: ['data/'], output: 'tokens/', format: 'npy', eos: true, bos: '<s>', pack: 2048 }
@@ -19,6 +19,8 @@ const settings: WorkerOptions = { queue: 'redis://localhost', allow: '/shared' }
 const worker = await createWorker(settings)
 await worker.close()
 await worker.done
+
+const totals: number = (await writeReport('tokens/', 'report.html', { price: 0.1 })).tokens
 
 // @ts-expect-error there is no such format
 await tokenizeCorpus({ inputs: 'data/', output: 'tokens/', format: 'csv' })

@@ -91,6 +91,17 @@ const TESTED = {
     assert.ok(Number(printed.match(/(\d+) chunks/)[1]) > 10)
   },
   'stream-answer.mjs': () => assert.equal(output('stream-answer.mjs'), 'Naïve café 👩‍🚀🚀: 日本語のテキスト。\n'),
+  'corpus.mjs': () => {
+    const to = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-example-'))
+    try {
+      fs.writeFileSync(path.join(to, 'a.txt'), 'Hello, world!\nHello again\n')
+      const run = () => output('corpus.mjs', path.join(to, 'a.txt'), path.join(to, 'tokens'))
+      assert.equal(run(), '2 documents, 8 tokens in 1 shards, 0 of them from before\n')
+      assert.equal(run(), '2 documents, 8 tokens in 1 shards, 1 of them from before\n')
+    } finally {
+      fs.rmSync(to, { recursive: true, force: true })
+    }
+  },
   'workers.mjs': () => assert.match(output('workers.mjs'), /^\d{4,5} tokens in 1000 texts\n$/),
   'count-service.mjs': () => whileServing('count-service.mjs', async (address) => {
     assert.deepEqual(await post(address, '"Hello, world!"'), [200, { tokens: 4 }])

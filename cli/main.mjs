@@ -15,6 +15,8 @@ const COMMANDS = {
   split: async () => (await import('./commands/split.mjs')).split,
   inspect: async () => (await import('./commands/inspect.mjs')).inspect,
   bench: async () => (await import('./commands/bench.mjs')).bench,
+  worker: async () => (await import('./commands/worker.mjs')).worker,
+  corpus: async (first) => (await import('./commands/corpus.mjs')).corpusCommand(first),
 }
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
@@ -45,7 +47,7 @@ async function main([name, ...args]) {
   if (!Object.hasOwn(COMMANDS, name)) {
     throw new UsageError(`there is no command '${name}'; the commands are ${Object.keys(COMMANDS).join(', ')}`)
   }
-  const command = await COMMANDS[name]()
+  const command = await COMMANDS[name](args[0])
   const told = readArguments(command, args)
   if (told.values.help) return print(helpOf(name, command))
   await command.run(told)

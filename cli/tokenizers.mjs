@@ -41,14 +41,27 @@ export const TOKENIZER_OPTIONS = {
  * @returns {Promise<Tokenizer>}
  */
 export async function loadTokenizer(name, encoding) {
+  const source = sourceOf(name, encoding)
+  if (source.repository !== undefined) return Tokenizer.fromPretrained(source.repository, { revision: source.revision })
+  return source.file === undefined ? Tokenizer.fromEncoding(source.encoding) : loadFile(source.file, source.encoding)
+}
+
+/**
+ * What a name stands for: a file, a bundled encoding, or a repository of the hub.
+ *
+ * @param {string} name
+ * @param {string} [encoding] for a rank file
+ * @returns {{ file?: string, encoding?: string, repository?: string, revision?: string }}
+ */
+export function sourceOf(name, encoding) {
   const file = fileOf(name)
   if (encoding !== undefined && file === undefined) throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
-  if (file !== undefined) return loadFile(file, encoding)
+  if (file !== undefined) return { file, encoding }
   if (FILE.test(name)) throw new Failure('FILE_NOT_FOUND', `${name}: there is no such file`)
   const bundled = encodingOf(name)
-  if (bundled !== undefined) return Tokenizer.fromEncoding(bundled)
+  if (bundled !== undefined) return { encoding: bundled }
   const [, repository, revision] = REPOSITORY.exec(name) ?? []
-  if (repository !== undefined) return Tokenizer.fromPretrained(repository, { revision })
+  if (repository !== undefined) return { repository, revision }
   const known = `the encodings are ${encodings().join(', ')}`
   throw new Failure('UNKNOWN_TOKENIZER', `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`)
 }
@@ -68,7 +81,7 @@ function fileOf(name) {
   return found
 }
 
-async function loadFile(name, encoding) {
+export async function loadFile(name, encoding) {
   try {
     return await Tokenizer.fromFile(name, encoding === undefined ? undefined : { encoding })
   } catch (error) {

@@ -17,7 +17,7 @@ export function glob(pattern) {
 }
 
 /** `a{b,c}d` as `abd` and `acd`. */
-function alternatives(pattern) {
+export function alternatives(pattern) {
   const braces = /\{([^{}]*,[^{}]*)\}/.exec(pattern)
   if (braces === null) return [pattern]
   const [before, after] = [pattern.slice(0, braces.index), pattern.slice(braces.index + braces[0].length)]
@@ -49,7 +49,7 @@ function entries(folder) {
 }
 
 /** A pattern of one name as a regular expression. A bracket that is not closed stands for itself. */
-function matcher(part) {
+export function matcher(part) {
   const source = part.replace(/\[(!?)([^\]]+)\]|[*?]|[^*?[]+|\[/g, (found, not, set) => {
     if (found === '*') return '[^]*'
     if (found === '?') return '[^]'

@@ -69,3 +69,11 @@ function isDead(pid, start) {
   const now = startOf(pid)
   return start !== '0' && now !== '0' && now !== start
 }
+
+/** Removes what this process left in a folder. */
+export function removeOwnParts(folder) {
+  for (const name of attempt(() => fs.readdirSync(folder)) || []) {
+    const [, system, pid, start] = NAME.exec(name) ?? []
+    if (system === SYSTEM && Number(pid) === process.pid && start === START) attempt(() => fs.unlinkSync(path.join(folder, name)))
+  }
+}

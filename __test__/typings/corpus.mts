@@ -1,0 +1,30 @@
+// Is compiled, never run: correct use of tokenlane/corpus, and with @ts-expect-error incorrect use.
+import { createWorker, tokenizeCorpus, verifyCorpus, writeReport } from 'tokenlane/corpus'
+import type { CorpusEvent, CorpusOptions, CorpusResult, VerifyResult, WorkerOptions } from 'tokenlane/corpus'
+
+const options: CorpusOptions = { inputs: ['data/'], output: 'tokens/', format: 'npy', eos: true, bos: '<s>', pack: 2048 }
+const result: CorpusResult = await tokenizeCorpus({ ...options, signal: AbortSignal.timeout(1000), onEvent: hear })
+const tokens: number = result.tokens
+
+function hear(event: CorpusEvent) {
+  if (event.event === 'progress') return event.bytes / event.allBytes
+  if (event.event === 'shard') return event.isNew ? 1 : 0
+  return 0
+}
+
+const found: VerifyResult = await verifyCorpus('tokens/', { onEvent: ({ event }) => void event })
+if (!found.isWhole) for (const { file, problem } of found.listed) console.log(file, problem, tokens)
+
+const settings: WorkerOptions = { queue: 'redis://localhost', allow: '/shared' }
+const worker = await createWorker(settings)
+await worker.close()
+await worker.done
+
+const totals: number = (await writeReport('tokens/', 'report.html', { price: 0.1 })).tokens
+
+// @ts-expect-error there is no such format
+await tokenizeCorpus({ inputs: 'data/', output: 'tokens/', format: 'csv' })
+// @ts-expect-error a worker needs folders
+await createWorker({ queue: 'redis://localhost' })
+// @ts-expect-error a number of tokens
+await tokenizeCorpus({ inputs: 'data/', output: 'tokens/', pack: '2048' })

@@ -1,0 +1,284 @@
+// `tokenlane corpus`: a corpus to files of tokens. `tokenlane corpus verify` compares such files
+// with their records.
+
+import { createRequire } from 'node:module'
+
+import { UsageError } from '../failure.mjs'
+import { interruptible } from '../interrupt.mjs'
+import { RATIO_OPTION } from '../input/files.mjs'
+import { corpusProgress } from '../corpus-progress.mjs'
+import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
+import { ENCODE_OPTIONS, QUIET, THREADS } from './options.mjs'
+
+const require = createRequire(import.meta.url)
+const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
+
+const PRICE = /^(?:\d+|\d*\.\d+)$/
+const MOST = 2 ** 31 - 1
+
+const JSON_OPTION = {
+  type: 'boolean',
+  help: 'write events as JSON Lines to standard output, the last one with the result',
+}
+
+const corpus = {
+  summary: 'A corpus to token files, on all cores; goes on after a crash.',
+  usage: [
+    '[options] -o FOLDER FILE | FOLDER | PATTERN…',
+    '--dry-run [options] FILE | FOLDER | PATTERN…',
+    'verify FOLDER',
+    'report FOLDER -o FILE',
+  ],
+  about: [
+    'Inputs are cut into shards: byte ranges of plain files, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend on the inputs, the tokenizer and the options alone. plan.jsonl has the shards, shard-N.json what was made of each, manifest.json the sums.',
+    'Run the same command again after a crash, a full disk or Ctrl-C: what is there is compared with its SHA-256, and what is missing is done.',
+    'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
+    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as Dolma has it), jsonl.',
+    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them.',
+  ],
+  options: {
+    output: {
+      type: 'string',
+      short: 'o',
+      value: 'FOLDER',
+      help: 'the folder of the output: new, empty, or that of the same job',
+    },
+    ...TOKENIZER_OPTIONS,
+    format: {
+      type: 'string',
+      short: 'f',
+      choices: ['megatron', 'npy', 'bin', 'jsonl'],
+      default: 'megatron',
+      help: 'the files of a shard',
+    },
+    type: {
+      type: 'string',
+      choices: ['u16', 'u32'],
+      help: 'the numbers of megatron, npy and bin (default: u16 if the vocabulary fits)',
+    },
+    rows: {
+      type: 'string',
+      choices: ['json', 'lines', 'files'],
+      help: 'what a document is (default: by the name of the file)',
+    },
+    field: { type: 'string', value: 'PATH', help: 'the field of a line of JSON with the text (default: text)' },
+    'id-field': {
+      type: 'string',
+      value: 'PATH',
+      help: 'the field with the id of the document; for npy, bin and jsonl',
+    },
+    'files-from': { type: 'string', value: 'FILE', help: 'read names of inputs from this file too, one per line' },
+    bos: { type: 'boolean', help: "put the tokenizer's first token before each document" },
+    'bos-token': { type: 'string', value: 'TOKEN', help: 'the same with this token' },
+    eos: { type: 'boolean', help: "put the tokenizer's last token behind each document" },
+    'eos-token': { type: 'string', value: 'TOKEN', help: 'the same with this token' },
+    'max-tokens': {
+      type: 'string',
+      value: 'N',
+      number: [1, MOST],
+      help: 'the most tokens of a document, bos and eos included; the rest is cut off and counted',
+    },
+    pack: {
+      type: 'string',
+      value: 'N',
+      number: [1, MOST],
+      help: 'rows of N tokens across documents; the last row of a shard may be shorter',
+    },
+    shuffle: {
+      type: 'string',
+      value: 'SEED',
+      number: [0, Number.MAX_SAFE_INTEGER],
+      help: 'a random order of shards, and of the documents in each',
+    },
+    'special-tokens': ENCODE_OPTIONS['special-tokens'],
+    'on-error': {
+      type: 'string',
+      choices: ['fail', 'skip'],
+      default: 'fail',
+      help: 'skip leaves out rows that cannot be read or encoded, and counts them',
+    },
+    'shard-size': {
+      type: 'string',
+      value: 'SIZE',
+      size: [1, 2 ** 40],
+      help: 'about how many bytes of text a shard has (default: 256M)',
+    },
+    'max-row': {
+      type: 'string',
+      value: 'SIZE',
+      size: [1, 2 ** 32 - 1],
+      help: 'the most bytes of a row (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
+    },
+    ...RATIO_OPTION,
+    'dry-run': { type: 'boolean', help: 'count documents and tokens, and write nothing' },
+    price: { type: 'string', value: 'P', help: 'what a million tokens cost; the result has the cost of all' },
+    'resume-check': {
+      type: 'string',
+      choices: ['sha256', 'size'],
+      default: 'sha256',
+      help: 'how the files of a run before are compared',
+    },
+    concurrency: {
+      type: 'string',
+      value: 'N',
+      number: [1, 256],
+      help: 'shards at a time (default: half as many as processors, from 2 to 8)',
+    },
+    threads: THREADS,
+    queue: {
+      type: 'string',
+      value: 'URL',
+      help: 'have the shards done by the workers of this queue: redis://host:6379 (TLS: rediss://)',
+    },
+    'queue-name': { type: 'string', value: 'NAME', help: 'the name of the queue (default: tokenlane-corpus)' },
+    json: JSON_OPTION,
+    quiet: QUIET,
+  },
+  examples: [
+    ['tokenlane corpus data/ -t gpt-4o -o tokens/ --format megatron --eos', 'all files of a folder for Megatron'],
+    [
+      "tokenlane corpus 'data/**/*.jsonl.zst' -t tokenizer.json -o tokens/ -f npy --id-field id",
+      'arrays, and a table of the documents',
+    ],
+    ['tokenlane corpus data/ -o tokens/ --eos --pack 2048 --shuffle 1', 'rows of 2048 tokens in a random order'],
+    ['tokenlane corpus data/ --dry-run --price 0.13', 'what it would cost to embed'],
+    [
+      'tokenlane corpus /shared/data -o /shared/tokens --queue redis://host:6379',
+      'on all machines that run tokenlane worker',
+    ],
+    ['tokenlane corpus verify tokens/', 'whether all files are as they were written'],
+  ],
+
+  async run({ values, positionals }) {
+    if (positionals.length === 0 && values['files-from'] === undefined)
+      throw new UsageError('there is nothing to read: name files, folders or patterns')
+    if (values.output === undefined && !values['dry-run'])
+      throw new UsageError("name a folder for the output with '--output', or say '--dry-run'")
+    const price = priceOf(values.price)
+    const progress = corpusProgress(values)
+    const options = {
+      inputs: positionals,
+      onEvent: (event) => progress.on(event),
+      bos: edgeOf('bos', values),
+      eos: edgeOf('eos', values),
+      filesFrom: values['files-from'],
+      ...named(values, [
+        'output',
+        'tokenizer',
+        'encoding',
+        'format',
+        'type',
+        'rows',
+        'field',
+        'pack',
+        'shuffle',
+        'concurrency',
+        'threads',
+      ]),
+      idField: values['id-field'],
+      maxTokens: values['max-tokens'],
+      specialTokens: values['special-tokens'],
+      onError: values['on-error'],
+      shardSize: values['shard-size'],
+      maxRow: values['max-row'],
+      maxRatio: values['max-ratio'],
+      dryRun: values['dry-run'],
+      queue: values.queue,
+      queueName: values['queue-name'],
+      resumeCheck: values['resume-check'],
+    }
+    try {
+      const result = await interruptible((signal) => tokenizeCorpus({ ...options, signal }))
+      progress.stop()
+      const cost = price === undefined ? undefined : (result.tokens / 1e6) * price
+      if (values.json) print(JSON.stringify({ event: 'result', ...result, ...(cost !== undefined && { cost }) }))
+      else print(summary(result, cost))
+    } catch (failure) {
+      throw failure.code === 'ERR_TOKENLANE_ARGUMENT_TYPE' ? new UsageError(failure.message) : failure
+    } finally {
+      progress.stop()
+    }
+  },
+}
+
+const verify = {
+  summary: 'Compares the files of a corpus job with their records.',
+  usage: ['FOLDER'],
+  about: [
+    'The plan, every file of every shard, and the sums of the manifest. It ends with 1 if anything is missing or differs; run the job again to mend it.',
+  ],
+  options: { json: JSON_OPTION, quiet: QUIET },
+  examples: [['tokenlane corpus verify tokens/', 'whether all files are as they were written']],
+
+  async run({ values, positionals }) {
+    const [, folder, ...more] = positionals
+    if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    const onEvent = (event) => {
+      if (values.json) print(JSON.stringify(event))
+      else if (event.event === 'problem') print(`${event.file}: ${event.problem}`)
+    }
+    const result = await verifyCorpus(folder, { onEvent })
+    if (values.json) print(JSON.stringify({ event: 'result', ...result }))
+    else
+      print(
+        `${number(result.shards)} shards, ${number(result.tokens)} tokens: ${result.isWhole ? 'all as recorded' : `${number(result.problems)} problems`}`,
+      )
+    if (!result.isWhole) process.exitCode = 1
+  },
+}
+
+const report = {
+  summary: 'Writes a page about a corpus job.',
+  usage: ['FOLDER -o report.html'],
+  about: [
+    'Tokens by source, lengths of documents, bytes per token, machines, and skipped rows, in one HTML file without scripts. A job that is not finished is reported as far as it is.',
+  ],
+  options: {
+    output: { type: 'string', short: 'o', value: 'FILE', help: 'the page' },
+    price: { type: 'string', value: 'P', help: 'what a million tokens cost; the page has the cost of all' },
+  },
+  examples: [['tokenlane corpus report tokens/ -o report.html --price 0.13', 'a page with the cost']],
+
+  async run({ values, positionals }) {
+    const [, folder, ...more] = positionals
+    if (folder === undefined || more.length > 0) throw new UsageError('name one folder')
+    if (values.output === undefined) throw new UsageError("name the page with '--output'")
+    const { tokens } = await writeReport(folder, values.output, { price: priceOf(values.price) })
+    print(`${values.output}: ${number(tokens)} tokens`)
+  },
+}
+
+/** The command that a first argument means. */
+export const corpusCommand = (first) => (first === 'verify' ? verify : first === 'report' ? report : corpus)
+
+const named = (values, names) => Object.fromEntries(names.map((name) => [name, values[name]]))
+
+function edgeOf(name, values) {
+  const token = values[`${name}-token`]
+  if (token !== undefined && values[name]) throw new UsageError(`give '--${name}' or '--${name}-token', not both`)
+  return token ?? values[name] ?? false
+}
+
+function priceOf(value) {
+  if (value === undefined) return undefined
+  if (!PRICE.test(value)) throw new UsageError(`'--price' is a number such as 0.13, not '${value}'`)
+  return Number(value)
+}
+
+function summary({ output, shards, kept, documents, tokens, textBytes, empty, truncated, cutTokens, skipped }, cost) {
+  const lines = [
+    `${number(documents)} documents, ${number(tokens)} tokens, ${(textBytes / Math.max(1, tokens)).toFixed(2)} bytes per token`,
+    ...(empty > 0 ? [`${number(empty)} documents without tokens were left out`] : []),
+    ...(truncated > 0 ? [`${number(truncated)} documents were cut, by ${number(cutTokens)} tokens`] : []),
+    ...(skipped > 0 ? [`${number(skipped)} rows were skipped; the records of the shards list them`] : []),
+    ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
+    ...(output === undefined
+      ? []
+      : [`${number(shards)} shards in ${output}${kept > 0 ? `, ${number(kept)} of them from before` : ''}`]),
+  ]
+  return lines.join('\n')
+}
+
+const number = (value) => value.toLocaleString('en')
+
+const print = (text) => process.stdout.write(`${text}\n`)

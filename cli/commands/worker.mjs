@@ -1,0 +1,122 @@
+// `tokenlane worker`: does shards of corpus jobs from a queue.
+
+import { createRequire } from 'node:module'
+
+import { UsageError } from '../failure.mjs'
+import { oneLine } from '../terminal.mjs'
+import { QUIET, THREADS } from './options.mjs'
+
+const { createWorker } = createRequire(import.meta.url)('../../lib/corpus/index.js')
+
+const URL_FROM = 'TOKENLANE_QUEUE'
+/** Seconds beyond the time of grace after which a worker ends whatever it waits for. */
+const PATIENCE = 10
+const GRACE = 20
+
+export const worker = {
+  summary: 'Does shards of corpus jobs that another machine put into a queue.',
+  usage: ['--queue URL --allow FOLDER [options]'],
+  about: [
+    `Start one on each machine; tokenlane corpus --queue URL plans, and the workers share the shards. The URL may also stand in ${URL_FROM}, user and password in ${URL_FROM}_USERNAME and ${URL_FROM}_PASSWORD. It needs the packages bullmq and ioredis, Redis 6.2 or newer, and a folder that all machines see under the same path.`,
+    'A worker reads and writes below the folders of --allow only, whatever a job says. SIGTERM ends it when its shards are done; those that take longer than the time of grace are handed back.',
+  ],
+  options: {
+    queue: {
+      type: 'string',
+      value: 'URL',
+      help: `redis://host:6379, or rediss:// for TLS (default: ${URL_FROM} of the environment)`,
+    },
+    'queue-name': { type: 'string', value: 'NAME', help: 'the name of the queue (default: tokenlane-corpus)' },
+    allow: {
+      type: 'string',
+      value: 'FOLDER',
+      multiple: true,
+      help: 'a folder that jobs may read and write; may be given several times',
+    },
+    'allow-hub': { type: 'boolean', help: 'let jobs use tokenizers of the Hugging Face Hub' },
+    concurrency: {
+      type: 'string',
+      value: 'N',
+      number: [1, 256],
+      help: 'shards at a time (default: half as many as processors, from 2 to 8)',
+    },
+    threads: THREADS,
+    'lock-time': {
+      type: 'string',
+      value: 'SECONDS',
+      number: [4, 86_400],
+      default: 30,
+      help: 'within how many seconds another worker takes the shard of one that died',
+    },
+    grace: {
+      type: 'string',
+      value: 'SECONDS',
+      number: [0, 86_400],
+      default: GRACE,
+      help: 'how long SIGTERM waits for shards before they are handed back',
+    },
+    json: { type: 'boolean', help: 'write events as JSON Lines to standard output' },
+    quiet: QUIET,
+  },
+  examples: [
+    ['tokenlane worker --queue redis://host:6379 --allow /shared', 'a worker for jobs below /shared'],
+    [
+      `${URL_FROM}_PASSWORD=… tokenlane worker --queue rediss://host:6379 --allow /shared`,
+      'the same with TLS and a password',
+    ],
+  ],
+
+  async run({ values, positionals }) {
+    if (positionals.length > 0) throw new UsageError(`a worker takes no files: '${positionals[0]}'`)
+    const queue = values.queue ?? process.env[URL_FROM]
+    if (queue === undefined) throw new UsageError(`name the queue with '--queue' or ${URL_FROM}`)
+    if (values.allow === undefined) throw new UsageError("name the folders that jobs may use with '--allow'")
+    const running = await createWorker({
+      ...{ queue, queueName: values['queue-name'], allow: values.allow, allowHub: values['allow-hub'] },
+      ...{
+        concurrency: values.concurrency,
+        threads: values.threads,
+        lockSeconds: values['lock-time'],
+        graceSeconds: values.grace,
+      },
+      onEvent: (event) => say(event, values),
+    })
+    say({ event: 'ready' }, values)
+    closeOnSignal(running, values.grace)
+    await running.done
+    process.exit(0)
+  },
+}
+
+/** The first signal closes the worker; the second one ends the process. */
+function closeOnSignal(running, grace) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    const before = process.listeners(/** @type {NodeJS.Signals} */ (signal))
+    process.removeAllListeners(signal)
+    process.once(signal, () => {
+      for (const listener of before) process.on(signal, listener)
+      setTimeout(() => process.exit(1), (grace + PATIENCE) * 1000).unref()
+      running.close().catch(() => {})
+    })
+  }
+}
+
+function say(event, { json, quiet }) {
+  if (json) process.stdout.write(`${JSON.stringify(event)}\n`)
+  else if (!quiet) process.stderr.write(`${oneLine(lineOf(event))}\n`)
+}
+
+function lineOf(event) {
+  switch (event.event) {
+    case 'ready':
+      return 'ready for shards'
+    case 'shard':
+      return `shard ${event.shard}: ${event.isNew ? 'done' : 'was done'}, ${event.documents.toLocaleString('en')} documents, ${event.tokens.toLocaleString('en')} tokens, ${event.seconds.toFixed(1)} s`
+    case 'manifest':
+      return `manifest of ${event.shards.toLocaleString('en')} shards written`
+    case 'failed':
+      return `${event.shard === undefined ? 'the manifest' : `shard ${event.shard}`} failed (attempt ${event.attempt}): ${event.message}`
+    default:
+      return event.message
+  }
+}

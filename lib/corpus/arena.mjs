@@ -1,0 +1,61 @@
+// Memory for the texts of a batch. It is used again when the batch is encoded, so that the garbage
+// collector has nothing to do.
+
+/** Bytes of a block; longer texts have a block of their own, which is not kept. */
+const BLOCK = 4 << 20
+
+/** The texts of one batch. */
+class Arena {
+  #pool
+  #blocks = /** @type {Buffer[]} */ ([])
+  #left = Buffer.alloc(0)
+
+  constructor(pool) {
+    this.#pool = pool
+  }
+
+  /** Room for so many bytes; what is not kept can be given out again. */
+  room(length) {
+    if (length <= this.#left.length) return this.#left
+    this.#left = this.#pool.take(length)
+    this.#blocks.push(this.#left)
+    return this.#left
+  }
+
+  /** Keeps the first bytes of the room. */
+  keep(length) {
+    const kept = this.#left.subarray(0, length)
+    this.#left = this.#left.subarray(length)
+    return kept
+  }
+
+  copy(bytes) {
+    bytes.copy(this.room(bytes.length))
+    return this.keep(bytes.length)
+  }
+
+  /** Gives the memory back. The texts must not be used any more. */
+  release() {
+    this.#pool.give(this.#blocks)
+    this.#blocks = []
+    this.#left = Buffer.alloc(0)
+  }
+}
+
+/** Blocks that no batch uses. */
+export class ArenaPool {
+  #free = /** @type {Buffer[]} */ ([])
+
+  arena() {
+    return new Arena(this)
+  }
+
+  take(length) {
+    if (length > BLOCK) return Buffer.allocUnsafeSlow(length)
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK)
+  }
+
+  give(blocks) {
+    for (const block of blocks) if (block.length === BLOCK) this.#free.push(block)
+  }
+}

@@ -1,0 +1,33 @@
+// Errors of corpus jobs, and their form between threads and machines.
+
+import { createRequire } from 'node:module'
+
+const errors = createRequire(import.meta.url)('../errors.js')
+
+export const { error, typeError, wrongType, wrongValue } = errors
+
+/** An argument whose value is not shown. */
+export const rangeError = (code, message) => Object.assign(new RangeError(message), { code })
+
+/** An input is not the one that was planned. */
+export const inputChanged = (path, what) =>
+  error('ERR_TOKENLANE_CORPUS_INPUT_CHANGED', `${path} changed since the job was planned: ${what}`)
+
+/** Something that corpus jobs do not do. */
+export const unsupported = (message) => error('ERR_TOKENLANE_UNSUPPORTED', message)
+
+/** The output folder belongs to another job, or to something else. */
+export const otherJob = (message) => error('ERR_TOKENLANE_CORPUS_MISMATCH', message)
+
+/** A file of the output is missing or differs from its record. */
+export const damaged = (message) => error('ERR_TOKENLANE_CORPUS_DAMAGED', message)
+
+/** The fields of an error that another thread or machine needs. */
+export const packError = ({ code, message, name }) => ({ code, message, name })
+
+/** The error of {@link packError} again. */
+export function unpackError({ code, message, name }) {
+  const made =
+    name === 'TypeError' ? new TypeError(message) : name === 'RangeError' ? new RangeError(message) : new Error(message)
+  return Object.assign(made, code === undefined ? {} : { code })
+}

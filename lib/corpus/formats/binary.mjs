@@ -1,0 +1,68 @@
+// `npy` and `bin`: the tokens of a shard end to end; where rows start and the last one ends (rows +
+// 1 numbers, u64); and of each document, as Dolma has it, a line `start,end,id,src,loc` of a
+// .csv.gz. With `pack`, rows have a file of their own and documents another one.
+
+import { NumberFile } from './npy-file.mjs'
+import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
+import { StoredGzip } from './stored-gzip.mjs'
+
+const DESCR = { u16: '<u2', u32: '<u4' }
+
+export class BinaryWriter {
+  #tokens
+  #rows
+  #documents
+  #table
+  #pack
+  #packer
+  #rowEnds = new Ends()
+  #documentEnds = new Ends()
+  #end = 0
+
+  constructor(files, pack) {
+    this.#tokens = files.tokens
+    this.#rows = files.rows
+    this.#documents = files.documents
+    this.#table = files.table
+    this.#pack = pack
+    this.#packer = pack === undefined ? undefined : new Packer(pack)
+  }
+
+  static async create({ format, type, pack }, create) {
+    const numbers = async (suffix, descr) =>
+      NumberFile.create(await create(`${suffix}.${format}`), format === 'npy' ? descr : undefined)
+    const files = {
+      tokens: await numbers('', DESCR[type]),
+      rows: await numbers('.rows', '<u8'),
+      documents: pack === undefined ? undefined : await numbers('.docs', '<u8'),
+      table: new StoredGzip(await create('.csv.gz')),
+    }
+    await files.rows.write(BigUint64Array.of(0n))
+    await files.documents?.write(BigUint64Array.of(0n))
+    return new BinaryWriter(files, pack)
+  }
+
+  async write(block) {
+    await this.#tokens.write(block.tokens)
+    await this.#rows.write(this.#rowEnds.of(rowLengths(block, this.#packer, this.#pack)))
+    await this.#documents?.write(this.#documentEnds.of(block.lengths))
+    let text = ''
+    block.documents.forEach(({ id = '', path, at }, index) => {
+      const start = this.#end
+      this.#end += block.lengths[index]
+      text += `${start},${this.#end},${cell(id)},${cell(path)},${at}\r\n`
+    })
+    await this.#table.write(text)
+  }
+
+  async finish() {
+    await this.#rows.write(this.#rowEnds.of(lastRow(this.#packer)))
+    await this.#tokens.finish()
+    await this.#rows.finish()
+    await this.#documents?.finish()
+    await this.#table.end()
+  }
+}
+
+/** A value of a CSV file, as Python's csv.writer quotes it. */
+const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

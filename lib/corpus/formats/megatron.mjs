@@ -1,0 +1,99 @@
+// The format of Megatron-LM, which megatron-core's IndexedDataset reads: tokens in .bin, and in
+// .idx
+//
+//   9 bytes   MMIDIDX and two zeros
+//   u64       version, 1
+//   u8        type of the tokens: 8 is u16, 4 is i32
+//   u64       number of sequences
+//   u64       number of documents + 1
+//   i32 each  lengths of the sequences
+//   i64 each  positions of the sequences in .bin, in bytes
+//   i64 each  the first sequence of each document, and the number of sequences
+//
+// A document is a sequence. With `pack` a row is, and .docs.npy has where documents start among the
+// tokens.
+
+import { NumberFile } from './npy-file.mjs'
+import { Ends, Packer, lastRow, rowLengths } from './rows.mjs'
+
+const MAGIC = Buffer.from('MMIDIDX\0\0', 'latin1')
+const HEADER = 34
+const TYPES = { u16: { code: 8, width: 2 }, u32: { code: 4, width: 4 } }
+/** Lengths that are read at once to make the positions of them. */
+const SLICE = 1 << 16
+
+function headerOf(code, sequences, documents) {
+  const header = Buffer.alloc(HEADER)
+  MAGIC.copy(header)
+  header.writeBigUInt64LE(1n, 9)
+  header[17] = code
+  header.writeBigUInt64LE(BigInt(sequences), 18)
+  header.writeBigUInt64LE(BigInt(documents), 26)
+  return header
+}
+
+export class MegatronWriter {
+  #tokens
+  #index
+  #documents
+  #type
+  #pack
+  #packer
+  #ends = new Ends()
+  #sequences = 0
+
+  constructor(tokens, index, documents, type, pack) {
+    this.#tokens = tokens
+    this.#index = index
+    this.#documents = documents
+    this.#type = TYPES[type]
+    this.#pack = pack
+    this.#packer = pack === undefined ? undefined : new Packer(pack)
+  }
+
+  static async create({ type, pack }, create) {
+    const tokens = await create('.bin')
+    const index = await create('.idx')
+    await index.write(headerOf(0, 0, 0))
+    const documents = pack === undefined ? undefined : await NumberFile.create(await create('.docs.npy'), '<u8')
+    await documents?.write(BigUint64Array.of(0n))
+    return new MegatronWriter(tokens, index, documents, type, pack)
+  }
+
+  async write(block) {
+    await this.#tokens.writeNumbers(block.tokens)
+    await this.#add(rowLengths(block, this.#packer, this.#pack))
+    await this.#documents?.write(this.#ends.of(block.lengths))
+  }
+
+  #add(lengths) {
+    this.#sequences += lengths.length
+    return this.#index.writeNumbers(lengths)
+  }
+
+  async finish() {
+    await this.#add(lastRow(this.#packer))
+    await this.#positions()
+    for (let from = 0; from <= this.#sequences; from += SLICE) {
+      const count = Math.min(SLICE, this.#sequences + 1 - from)
+      await this.#index.writeNumbers(BigInt64Array.from({ length: count }, (_, index) => BigInt(from + index)))
+    }
+    await this.#index.rewriteStart(headerOf(this.#type.code, this.#sequences, this.#sequences + 1))
+    await this.#documents?.finish()
+  }
+
+  /** The lengths stand in the file already, so that they need not be in memory. */
+  async #positions() {
+    let position = 0
+    for (let from = 0; from < this.#sequences; from += SLICE) {
+      const count = Math.min(SLICE, this.#sequences - from)
+      const lengths = new Int32Array(new Uint8Array(await this.#index.read(HEADER + from * 4, count * 4)).buffer)
+      const positions = new BigInt64Array(count)
+      for (let row = 0; row < count; row++) {
+        positions[row] = BigInt(position)
+        position += lengths[row] * this.#type.width
+      }
+      await this.#index.writeNumbers(positions)
+    }
+  }
+}

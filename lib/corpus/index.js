@@ -1,0 +1,9 @@
+'use strict'
+
+// The entry point `tokenlane/corpus`, for import and for require. The modules behind it load with
+// the first call.
+
+exports.tokenizeCorpus = async (options) => (await import('./job.mjs')).tokenizeCorpus(options)
+exports.createWorker = async (options) => (await import('./queue/worker.mjs')).createWorker(options)
+exports.writeReport = async (output, file, options) => (await import('./report.mjs')).writeReport(output, file, options)
+exports.verifyCorpus = async (output, options) => (await import('./verify.mjs')).verifyCorpus(output, options)

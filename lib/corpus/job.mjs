@@ -1,0 +1,316 @@
+// A corpus job on this machine. In the output folder:
+//
+//   plan.jsonl            which bytes of which inputs are which shard (plan.mjs)
+//   job.json              tokenizer, options, version, SHA-256 of the plan: what shards depend on
+//   shard-NNNNNNNN.*      the files of a shard, and last its record .json (shard.mjs)
+//   manifest.json         written when all shards are done
+//
+// Each of them appears under its name when it is complete and on the disk, so a job that ends at
+// any moment goes on where it was: the next run plans again, compares the plan, and does the shards
+// whose files do not agree with their records.
+
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+
+import { fileFailure } from '../../cli/failure.mjs'
+import { partOf, removeDeadParts, removeOwnParts } from '../../cli/output/parts.mjs'
+import { error, otherJob } from './errors.mjs'
+import { Totals, readTotals, writeManifest } from './manifest.mjs'
+import { LAYOUT, readJob } from './job-file.mjs'
+import { JOB, PLAN } from './layout.mjs'
+import { checkOptions } from './options.mjs'
+import { hashOf, syncFolder, writeWhole } from './part-file.mjs'
+import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
+import { permutation } from './shuffle.mjs'
+import { Threads } from './threads.mjs'
+import { checkLocal } from './walk.mjs'
+import { completeContent, findTokenizer, openTokenizer } from './tokenizer.mjs'
+
+const VERSION = createRequire(import.meta.url)('../../package.json').version
+/** Milliseconds between events about progress. */
+const INTERVAL = 200
+
+/**
+ * Turns a corpus into tokens.
+ *
+ * @param {any} given see index.d.ts
+ */
+export async function tokenizeCorpus(given) {
+  const options = checkOptions(given)
+  options.signal?.throwIfAborted()
+  const run = new Run(options)
+  if (options.output === undefined) return run.dry()
+  checkLocal(options.output)
+  const output = await makeFolder(options.output)
+  const clean = () => removeOwnParts(output)
+  process.on('exit', clean)
+  try {
+    return await run.inFolder(output)
+  } finally {
+    clean()
+    process.off('exit', clean)
+  }
+}
+
+class Run {
+  #options
+  #emit
+
+  constructor(options) {
+    this.#options = options
+    this.#emit = options.onEvent
+  }
+
+  /** Counts without writing. */
+  async dry() {
+    const folder = await fs.promises.mkdtemp(path.join((await import('node:os')).tmpdir(), 'tokenlane-plan-'))
+    const remove = () => fs.rmSync(folder, { recursive: true, force: true })
+    process.on('exit', remove)
+    try {
+      const prepared = await this.#prepare()
+      const file = path.join(folder, PLAN)
+      const plan = await this.#plan(file)
+      const job = this.#job(prepared, plan)
+      const totals = new Totals()
+      await this.#shards(file, job, prepared, undefined, (record) => totals.add(record))
+      return this.#done(job, totals.toJSON(), 0)
+    } finally {
+      remove()
+      process.off('exit', remove)
+    }
+  }
+
+  async inFolder(output) {
+    removeDeadParts(output)
+    const before = await jobIn(output)
+    const prepared = await this.#prepare()
+    // Nothing has to be planned to see that the job is another one.
+    if (before !== undefined) checkSame(before, this.#job(prepared, before.plan))
+    const plan = await this.#planInto(output, before)
+    const job = this.#job(prepared, plan)
+    if (before === undefined) {
+      await writeWhole(path.join(output, JOB), `${JSON.stringify(job, undefined, 2)}\n`)
+    }
+    if (this.#options.queue !== undefined) return this.#onQueue(job, output)
+    let kept = 0
+    await this.#shards(path.join(output, PLAN), job, prepared, output, (_record, isNew) => (kept += Number(!isNew)))
+    const totals = await writeManifest(output, job)
+    return this.#done(job, totals.toJSON(), kept)
+  }
+
+  /** Has the shards and the manifest done by workers. */
+  async #onQueue(job, output) {
+    const { queue, queueName, signal } = this.#options
+    const { runOnQueue } = await import('./queue/planner.mjs')
+    const place = await fs.promises.realpath(output)
+    const { kept } = await runOnQueue({ queue, queueName, output: place, job, signal, onEvent: this.#emit })
+    return this.#done(job, await readTotals(output), kept)
+  }
+
+  async #prepare() {
+    const source = await findTokenizer(this.#options.tokenizer, this.#options.encoding)
+    const tokenizer = await openTokenizer(source)
+    const { content, ids } = await completeContent(tokenizer, source, this.#options.content)
+    return { source, content, ids, vocabSize: tokenizer.vocabSize() }
+  }
+
+  #job({ source, content, ids, vocabSize }, plan) {
+    const { name, kind, encoding, sha256 } = source
+    const tokenizer = { name, kind, encoding, sha256, vocabSize, ...ids }
+    const known = { version: LAYOUT, tokenlane: VERSION, tokenizer, options: content, plan }
+    const id = createHash('sha256')
+      .update(JSON.stringify({ ...known, tokenizer: { ...tokenizer, name: undefined } }))
+      .digest('hex')
+      .slice(0, 32)
+    return JSON.parse(JSON.stringify({ id, ...known }))
+  }
+
+  /** Writes the plan to a file. */
+  async #plan(file, exclude) {
+    const { inputs, filesFrom, content, signal } = this.#options
+    const onUnreadable = (/** @type {any} */ { code, message }) => this.#emit({ event: 'unreadable', code, message })
+    const handle = await fs.promises.open(file, 'wx').catch((failure) => Promise.reject(fileFailure(file, failure)))
+    let last = performance.now()
+    try {
+      const summary = await writePlan(
+        handle,
+        planParts({ inputs, filesFrom, content, exclude, onUnreadable }),
+        (soFar) => {
+          signal?.throwIfAborted()
+          if (performance.now() - last < INTERVAL) return
+          last = performance.now()
+          this.#emit({ event: 'planning', ...soFar })
+        },
+      )
+      await handle.sync()
+      if (summary.shards === 0)
+        throw error('ERR_TOKENLANE_FILE_NOT_FOUND', 'the inputs hold no text: there is no file that is not empty')
+      this.#emit({ event: 'plan', ...summary })
+      return summary
+    } catch (failure) {
+      throw failure.syscall === undefined ? failure : fileFailure(file, failure)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  /** Writes the plan into the output folder, or compares it with the one that is there. */
+  async #planInto(output, before) {
+    const place = path.join(output, PLAN)
+    const part = partOf(place)
+    const plan = await this.#plan(part, await fs.promises.realpath(output))
+    if (before === undefined) {
+      await fs.promises.rename(part, place)
+      await syncFolder(output)
+      return plan
+    }
+    const found = await hashOf(place)
+    if (found?.sha256 !== before.plan.sha256)
+      throw otherJob(`${place} is missing or was changed: its SHA-256 is not that of ${JOB}`)
+    if (plan.sha256 !== before.plan.sha256) await throwDifference(place, part)
+    await fs.promises.rm(part, { force: true })
+    return before.plan
+  }
+
+  /** Does all shards that are not done, some at a time. */
+  async #shards(planFile, job, { source, content, ids }, output, onRecord) {
+    const { concurrency, threads, signal, resumeCheck } = this.#options
+    const pool = new Threads({ source, content, ids, output, threads, check: resumeCheck }, concurrency)
+    const progress = new Progress(job.plan, this.#emit)
+    const order =
+      content.shuffle === undefined ? (shard) => shard : permutation(`shards ${content.shuffle}`, job.plan.shards)
+    const running = new Set()
+    let stop = (_reason) => {}
+    const stopped = new Promise((_resolve, reject) => (stop = reject))
+    stopped.catch(() => {})
+    const onAbort = () => stop(signal.reason)
+    signal?.addEventListener('abort', onAbort)
+    try {
+      for await (const parts of readPlan(planFile)) {
+        signal?.throwIfAborted()
+        const shard = order(parts[0].shard)
+        const started = progress.start(shard, parts)
+        const task = pool.run({ shard, parts, job: job.id }, started.update).then(({ record, isNew }) => {
+          started.end(record, isNew)
+          onRecord(record, isNew)
+          running.delete(task)
+        })
+        task.catch(stop)
+        running.add(task)
+        if (running.size >= concurrency) await Promise.race([...running, stopped])
+      }
+      await Promise.race([Promise.all(running), stopped])
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+      await pool.end()
+    }
+  }
+
+  #done(job, totals, kept) {
+    const { id, tokenizer, options, plan } = job
+    const result = { id, output: this.#options.output, tokenizer, options, plan, kept, ...totals }
+    this.#emit({ event: 'done', ...result })
+    return result
+  }
+}
+
+/** Sums up what the threads say, and passes it on from time to time. */
+class Progress {
+  #plan
+  #emit
+  #started = performance.now()
+  #last = 0
+  #shards = new Map()
+  #done = { shards: 0, kept: 0, documents: 0, tokens: 0, bytes: 0 }
+
+  constructor(plan, emit) {
+    this.#plan = plan
+    this.#emit = emit
+  }
+
+  start(shard, parts) {
+    const bytes = parts.reduce((sum, { start, end }) => sum + end - start, 0)
+    return {
+      update: (soFar) => {
+        this.#shards.set(shard, soFar)
+        if (performance.now() - this.#last >= INTERVAL) this.#report()
+      },
+      end: (record, isNew) => {
+        this.#shards.delete(shard)
+        this.#done.shards += 1
+        this.#done.kept += Number(!isNew)
+        this.#done.documents += record.documents
+        this.#done.tokens += record.tokens
+        this.#done.bytes += bytes
+        const { documents, tokens, skipped, seconds, host } = record
+        this.#emit({ event: 'shard', shard, isNew, documents, tokens, bytes, skipped: skipped.rows, seconds, host })
+        this.#report()
+      },
+    }
+  }
+
+  #report() {
+    this.#last = performance.now()
+    const sum = { ...this.#done }
+    for (const { documents, tokens, bytes } of this.#shards.values()) {
+      sum.documents += documents
+      sum.tokens += tokens
+      sum.bytes += bytes
+    }
+    this.#emit({
+      event: 'progress',
+      ...sum,
+      allShards: this.#plan.shards,
+      allBytes: this.#plan.bytes,
+      seconds: (this.#last - this.#started) / 1000,
+    })
+  }
+}
+
+async function makeFolder(output) {
+  try {
+    await fs.promises.mkdir(output, { recursive: true })
+    return output
+  } catch (failure) {
+    throw failure.code === 'EEXIST' || failure.code === 'ENOTDIR'
+      ? otherJob(`the output ${output} is no folder: name one that is empty or does not exist`)
+      : fileFailure(output, failure)
+  }
+}
+
+/**
+ * The job of a folder, which another process may start at the same time. A folder without a job may
+ * hold a plan, of one that ended early or is about to start, and nothing else.
+ */
+async function jobIn(output) {
+  const job = await readJob(output)
+  if (job !== undefined) return job
+  const names = await fs.promises.readdir(output)
+  const stranger = names.find((name) => !name.startsWith('.') && name !== PLAN)
+  if (stranger === undefined) return undefined
+  const started = await readJob(output)
+  if (started !== undefined) return started
+  const what = `the output folder ${output} is not empty and holds no job (it has ${stranger})`
+  throw otherJob(`${what}: name a new folder`)
+}
+
+/** Throws if the job in a folder is another one. */
+function checkSame(before, now) {
+  const [was, is] = [before, now].map(({ tokenlane, tokenizer, options }) => ({
+    ...options,
+    tokenlane,
+    'the SHA-256 of the tokenizer': tokenizer.sha256,
+    'the encoding of the tokenizer': tokenizer.encoding,
+    'the id of bos': tokenizer.bos,
+    'the id of eos': tokenizer.eos,
+  }))
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => was[name] !== is[name])
+  if (names.length === 0) return
+  const [name] = names
+  const show = (value) => (value === undefined ? 'none' : JSON.stringify(value))
+  throw otherJob(
+    `the output folder holds another job: there ${name} is ${show(was[name])}, here it is ${show(is[name])}; name another folder, or go on as before`,
+  )
+}

@@ -1,0 +1,239 @@
+// The options of a corpus job. They fall into three groups: what decides the bytes of the output
+// (kept in job.json and equal on all machines), where the inputs and the output are, and how this
+// process runs.
+
+import { createRequire } from 'node:module'
+import os from 'node:os'
+
+import { MAX_RATIO } from '../../cli/input/decompress.mjs'
+import { typeError, wrongType, wrongValue } from './errors.mjs'
+
+const require = createRequire(import.meta.url)
+const { unknownOption } = require('../errors.js')
+const { signalOption } = require('../options.js')
+
+export const FORMATS = ['megatron', 'npy', 'bin', 'jsonl']
+export const UNITS = ['json', 'lines', 'files']
+const SPECIAL = ['parse', 'text', 'throw']
+
+/** Default bytes of text in a shard. */
+export const SHARD_SIZE = 256 << 20
+const MAX_SHARD_SIZE = 2 ** 40
+/** The largest number of ids in a row. Megatron's index has row lengths of 31 bits. */
+const MAX_ROW_IDS = 2 ** 31 - 1
+const MAX_CONCURRENCY = 256
+
+const NAMES = [
+  ...[
+    'inputs',
+    'filesFrom',
+    'output',
+    'tokenizer',
+    'encoding',
+    'format',
+    'type',
+    'rows',
+    'field',
+    'idField',
+    'bos',
+    'eos',
+    'pack',
+  ],
+  ...[
+    'shuffle',
+    'onError',
+    'maxTokens',
+    'specialTokens',
+    'maxRow',
+    'maxRatio',
+    'shardSize',
+    'dryRun',
+    'resumeCheck',
+    'concurrency',
+  ],
+  ...['threads', 'signal', 'onEvent', 'queue', 'queueName'],
+]
+
+/**
+ * @typedef {object} Options the checked options, with all defaults but those that depend on the
+ *   tokenizer
+ * @property {string[]} inputs
+ * @property {string} [filesFrom]
+ * @property {string} [output]
+ * @property {string} [queue]
+ * @property {string} queueName
+ * @property {string} tokenizer
+ * @property {string} [encoding]
+ * @property {boolean} dryRun
+ * @property {'sha256' | 'size'} resumeCheck
+ * @property {number} concurrency
+ * @property {number} [threads]
+ * @property {AbortSignal} [signal]
+ * @property {(event: object) => void} onEvent
+ * @property {Content} content
+ */
+
+/**
+ * What decides the bytes of the output, beside the inputs and the tokenizer.
+ *
+ * @typedef {object} Content
+ * @property {string} format
+ * @property {'u16' | 'u32'} [type]
+ * @property {'json' | 'lines' | 'files'} [rows]
+ * @property {string} field
+ * @property {string} [idField]
+ * @property {boolean | string} bos
+ * @property {boolean | string} eos
+ * @property {number} [pack]
+ * @property {number} [shuffle]
+ * @property {'skip' | 'fail'} onError
+ * @property {number} [maxTokens]
+ * @property {'parse' | 'text' | 'throw'} [specialTokens]
+ * @property {number} [maxRow]
+ * @property {number} [maxRatio]
+ * @property {number} shardSize
+ */
+
+/**
+ * Checks the options of `tokenizeCorpus`.
+ *
+ * @param {any} options
+ * @returns {Options}
+ */
+export function checkOptions(options) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw wrongType('options', 'an object', options)
+  for (const name of Object.keys(options)) if (!NAMES.includes(name)) throw unknownOption(name, NAMES)
+  const given = options
+  const inputs = typeof given.inputs === 'string' ? [given.inputs] : (given.inputs ?? [])
+  if (!Array.isArray(inputs) || inputs.some((name) => typeof name !== 'string' || name === '')) {
+    throw wrongType('inputs', 'a path or an array of paths', given.inputs)
+  }
+  const dryRun = flag(given, 'dryRun')
+  const content = checkContent(given)
+  const conflict = conflictOf(content, given, inputs, dryRun)
+  if (conflict !== undefined) throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', conflict)
+  /** @type {any} */
+  const checked = {
+    inputs,
+    filesFrom: text(given, 'filesFrom'),
+    output: text(given, 'output'),
+    queue: text(given, 'queue'),
+    queueName: queueName(given.queueName),
+    tokenizer: text(given, 'tokenizer') ?? 'o200k_base',
+    encoding: text(given, 'encoding'),
+    dryRun,
+    resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
+    concurrency: whole(given, 'concurrency', 1, MAX_CONCURRENCY) ?? defaultConcurrency(),
+    threads: whole(given, 'threads', 1, 256),
+    signal: signalOption(given.signal),
+    onEvent: listener(given.onEvent),
+    content,
+  }
+  return checked
+}
+
+/**
+ * Checks the options that decide the bytes of the output, also those that a file says.
+ *
+ * @param {any} given
+ * @returns {Content}
+ */
+export function checkContent(given) {
+  /** @type {any} */
+  const content = {
+    format: choice(given, 'format', FORMATS) ?? 'megatron',
+    type: choice(given, 'type', ['u16', 'u32']),
+    rows: choice(given, 'rows', UNITS),
+    field: text(given, 'field') ?? 'text',
+    idField: text(given, 'idField'),
+    bos: token(given, 'bos'),
+    eos: token(given, 'eos'),
+    pack: whole(given, 'pack', 1, MAX_ROW_IDS),
+    shuffle: whole(given, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
+    onError: choice(given, 'onError', ['skip', 'fail']) ?? 'fail',
+    maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
+    specialTokens: choice(given, 'specialTokens', SPECIAL),
+    maxRow: whole(given, 'maxRow', 1, 2 ** 32 - 1),
+    maxRatio: whole(given, 'maxRatio', 1, 1_000_000) ?? MAX_RATIO,
+    shardSize: whole(given, 'shardSize', 1, MAX_SHARD_SIZE) ?? SHARD_SIZE,
+  }
+  return content
+}
+
+/** Options that do not go together. */
+function conflictOf(content, given, inputs, dryRun) {
+  if (inputs.length === 0 && given.filesFrom === undefined)
+    return 'there are no inputs: give inputs, or a list of them as filesFrom'
+  if (given.output === undefined && !dryRun) return 'there is no output: name a folder'
+  if (given.output !== undefined && dryRun) return 'a dry run writes nothing, so it takes no output'
+  if (given.queue !== undefined && dryRun) return 'a dry run is one of this machine, so it takes no queue'
+  if (given.queue === undefined && given.queueName !== undefined) return 'queueName is for a queue, and there is none'
+  if (content.idField !== undefined && content.format === 'megatron')
+    return 'idField has no place in the format megatron: use npy, bin or jsonl'
+  if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
+    return 'idField is for rows of JSON'
+  if (given.field !== undefined && content.rows !== undefined && content.rows !== 'json')
+    return 'field is for rows of JSON'
+  if (content.type !== undefined && content.format === 'jsonl') return 'type is for megatron, npy and bin'
+  return undefined
+}
+
+/**
+ * Shards in flight. A shard's thread mostly reads and parses; the addon's threads do the rest on
+ * all cores.
+ */
+const defaultConcurrency = () => Math.min(8, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
+
+function text(given, name) {
+  const value = given[name]
+  if (value !== undefined && typeof value !== 'string') throw wrongType(name, 'a string', value)
+  if (value === '') throw wrongValue(name, 'a string that is not empty', value)
+  return value
+}
+
+function flag(given, name) {
+  const value = given[name] ?? false
+  if (typeof value !== 'boolean') throw wrongType(name, 'a boolean', value)
+  return value
+}
+
+function token(given, name) {
+  const value = given[name] ?? false
+  if (typeof value !== 'boolean' && typeof value !== 'string') throw wrongType(name, 'a boolean or a token', value)
+  if (value === '') throw wrongValue(name, 'a boolean or a token', value)
+  return value
+}
+
+function choice(given, name, choices) {
+  const value = given[name]
+  const expected = choices.map((one) => `'${one}'`).join(' or ')
+  if (value === undefined) return undefined
+  if (typeof value !== 'string') throw wrongType(name, expected, value)
+  if (!choices.includes(value)) throw wrongValue(name, expected, value)
+  return value
+}
+
+function whole(given, name, least, most) {
+  const value = given[name]
+  if (value === undefined) return undefined
+  if (typeof value !== 'number') throw wrongType(name, 'a number', value)
+  if (!Number.isSafeInteger(value) || value < least || value > most)
+    throw wrongValue(name, `a whole number from ${least} to ${most}`, value)
+  return value
+}
+
+function listener(value) {
+  if (value === undefined) return () => {}
+  if (typeof value !== 'function') throw wrongType('onEvent', 'a function', value)
+  return value
+}
+
+export const QUEUE_NAME = 'tokenlane-corpus'
+
+/** The name of a queue, which becomes a part of keys in Redis. */
+export function queueName(value = QUEUE_NAME) {
+  if (typeof value !== 'string') throw wrongType('queueName', 'a string', value)
+  if (!/^[\w.-]{1,100}$/.test(value)) throw wrongValue('queueName', 'a name of letters, digits, _, . and -', value)
+  return value
+}

@@ -1,0 +1,359 @@
+// A worker takes shards from a queue and does them with the threads of this machine.
+//
+// What a job says is not trusted: the output, the inputs and a tokenizer's file must lie below the
+// folders that are allowed, links resolved; the options are checked as those of a caller; and the
+// tokenizer must have the SHA-256 of the job.
+
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+
+import { fileFailure } from '../../../cli/failure.mjs'
+import { removeDeadParts, removeOwnParts } from '../../../cli/output/parts.mjs'
+import { error, otherJob, wrongType, wrongValue } from '../errors.mjs'
+import { readJob } from '../job-file.mjs'
+import { PLAN } from '../layout.mjs'
+import { writeManifest } from '../manifest.mjs'
+import { checkContent, checkOptions, queueName } from '../options.mjs'
+import { readSlice } from '../plan.mjs'
+import { Threads } from '../threads.mjs'
+import { findTokenizer } from '../tokenizer.mjs'
+import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
+
+const require = createRequire(import.meta.url)
+const { checkKnown } = require('../../options.js')
+const VERSION = require('../../../package.json').version
+
+const NAMES = [
+  'queue',
+  'queueName',
+  'allow',
+  'allowHub',
+  'concurrency',
+  'threads',
+  'lockSeconds',
+  'graceSeconds',
+  'onEvent',
+]
+/** How often the worker of a shard may die before the shard is put aside. */
+const MAX_STALLED = 2
+/** Milliseconds between messages of a shard about its progress. */
+const INTERVAL = 1000
+/**
+ * Milliseconds without a shard after which a worker that closes does not wait for Redis, and
+ * between looks.
+ */
+const QUIET = 5000
+const POLL = 100
+/** Jobs whose threads are kept. */
+const MAX_JOBS = 2
+
+/**
+ * Starts a worker.
+ *
+ * @param {any} options see index.d.ts
+ */
+export async function createWorker(options) {
+  const checked = checkWorkerOptions(options)
+  const bullmq = await loadBullMq()
+  const connection = connectionOf(checked.queue)
+  const client = await connect(connection)
+  client.disconnect()
+  return new CorpusWorker(bullmq, connection, checked)
+}
+
+function checkWorkerOptions(options) {
+  checkKnown(options, NAMES)
+  const { queue, allow, allowHub = false, onEvent = () => {} } = options
+  if (typeof queue !== 'string') throw wrongType('queue', 'a URL', queue)
+  const folders = typeof allow === 'string' ? [allow] : allow
+  if (!Array.isArray(folders) || folders.length === 0 || folders.some((folder) => typeof folder !== 'string'))
+    throw wrongType('allow', 'a folder or an array of folders', allow)
+  if (typeof allowHub !== 'boolean') throw wrongType('allowHub', 'a boolean', allowHub)
+  if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
+  // The same checks as for a job.
+  const { concurrency, threads } = checkOptions({
+    inputs: '.',
+    output: '.',
+    concurrency: options.concurrency,
+    threads: options.threads,
+  })
+  return {
+    ...{ queue, queueName: queueName(options.queueName), allowHub, onEvent, concurrency, threads },
+    allow: folders.map(realFolder),
+    lock: seconds('lockSeconds', options.lockSeconds, 4, 30),
+    grace: seconds('graceSeconds', options.graceSeconds, 0, 20),
+  }
+}
+
+function realFolder(folder) {
+  try {
+    return fs.realpathSync(folder)
+  } catch (failure) {
+    throw fileFailure(folder, failure)
+  }
+}
+
+function seconds(name, value, least, byDefault) {
+  if (value === undefined) return byDefault * 1000
+  if (typeof value !== 'number') throw wrongType(name, 'a number', value)
+  if (!(value >= least && value <= 86_400)) throw wrongValue(name, `seconds from ${least} to 86400`, value)
+  return value * 1000
+}
+
+class CorpusWorker {
+  #options
+  #bullmq
+  #worker
+  /** @type {Map<string, Promise<Job>>} */
+  #jobs = new Map()
+  #isClosing = false
+  #isHandingBack = false
+  /** Jobs under way. */
+  #active = 0
+  #resolve = (_nothing) => {}
+  #fail = (_failure) => {}
+  /** Rejects if the worker cannot go on; resolves when it is closed. */
+  done
+
+  constructor(bullmq, connection, options) {
+    this.#bullmq = bullmq
+    this.#options = options
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#fail = reject
+      this.#worker = new bullmq.Worker(options.queueName, (job, token) => this.#counted(job, token), {
+        connection,
+        concurrency: options.concurrency,
+        // A lock that is not renewed ends after half of the time; two looks later the shard is free.
+        lockDuration: options.lock / 2,
+        stalledInterval: options.lock / 4,
+        maxStalledCount: MAX_STALLED,
+        name: `${os.hostname()}:${process.pid}`,
+      })
+      this.#worker.on('closed', () => resolve(undefined))
+    })
+    this.done.catch(() => {})
+    // It connects again by itself; what it says may be worth knowing.
+    this.#worker.on('error', (failure) =>
+      this.#options.onEvent({ event: 'error', message: queueFailed(connection, failure).message }),
+    )
+  }
+
+  /**
+   * Takes no more shards, and waits for those under way; after the time of grace they are handed
+   * back.
+   */
+  async close() {
+    if (this.#isClosing) return this.done
+    this.#isClosing = true
+    const timer = setTimeout(() => this.#handBack(), this.#options.grace)
+    const closed = this.#worker.close().then(
+      () => true,
+      () => true,
+    )
+    try {
+      // A connection that broke meanwhile can keep BullMQ from closing; then nothing is left to
+      // say.
+      if (!(await Promise.race([closed, this.#quiet()]))) await Promise.race([this.#worker.disconnect(), pause(QUIET)])
+    } finally {
+      clearTimeout(timer)
+      await this.#endThreads()
+    }
+    this.#resolve(undefined)
+    return undefined
+  }
+
+  /** Resolves to `false` when there has been no shard for a while. */
+  async #quiet() {
+    for (let since = performance.now(); performance.now() - since < QUIET; ) {
+      await pause(POLL)
+      if (this.#active > 0) since = performance.now()
+    }
+    return false
+  }
+
+  #handBack() {
+    this.#isHandingBack = true
+    return this.#endThreads()
+  }
+
+  async #endThreads() {
+    for (const known of this.#jobs.values()) {
+      const job = await known.catch(() => undefined)
+      await job?.end()
+    }
+  }
+
+  async #counted(job, token) {
+    this.#active += 1
+    try {
+      return await this.#process(job, token)
+    } finally {
+      this.#active -= 1
+    }
+  }
+
+  async #process(job, token) {
+    const { onEvent } = this.#options
+    try {
+      const { data } = job
+      checkData(data)
+      if (data.tokenlane !== VERSION) {
+        const message = `the job is one of tokenlane ${data.tokenlane}, and this worker is ${VERSION}: install the same version on all machines`
+        throw Object.assign(otherJob(message), { isFatal: true })
+      }
+      if (job.name === 'manifest') return await this.#manifest(job)
+      return await this.#shard(job)
+    } catch (failure) {
+      if (this.#isHandingBack || failure.isFatal) {
+        // Another worker takes it at once; this attempt does not count.
+        await job.moveToWait(token)
+        if (failure.isFatal) this.#stop(failure)
+        throw new this.#bullmq.WaitingError()
+      }
+      onEvent({
+        event: 'failed',
+        shard: job.data?.shard,
+        attempt: job.attemptsMade + 1,
+        code: failure.code,
+        message: failure.message,
+      })
+      throw Object.assign(
+        new Error(failure.code === undefined ? failure.message : `${failure.message} (${failure.code})`),
+        { stack: '' },
+      )
+    }
+  }
+
+  /** Ends the worker with an error. */
+  #stop(failure) {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.#fail(failure)
+    // Not awaited: the job that is under way is this one.
+    this.#worker.close().catch(() => {})
+  }
+
+  async #shard(job) {
+    const { id, output, base, shard, from, to } = job.data
+    const known = await this.#job(id, output, base)
+    const parts = await readSlice(allowed(path.join(known.output, PLAN), known.allow), from, to)
+    for (const part of parts) allowed(path.resolve(base, part.path), known.allow)
+    let last = performance.now()
+    const host = os.hostname()
+    const onProgress = (progress) => {
+      if (performance.now() - last < INTERVAL) return
+      last = performance.now()
+      job.updateProgress({ host, ...progress }).catch(() => {})
+    }
+    const { record, isNew } = await known.threads.run({ shard, parts, job: id, base }, onProgress)
+    const { documents, tokens, skipped, seconds: taken } = record
+    const bytes = parts.reduce((sum, part) => sum + part.end - part.start, 0)
+    const result = { shard, isNew, documents, tokens, bytes, skipped: skipped.rows, seconds: taken, host }
+    this.#options.onEvent({ event: 'shard', ...result })
+    return result
+  }
+
+  async #manifest(job) {
+    const { id, output, base } = job.data
+    const known = await this.#job(id, output, base)
+    const { ignored = 0 } = await job.getDependenciesCount({ ignored: true })
+    if (ignored > 0) throw new this.#bullmq.UnrecoverableError(`${ignored} shards failed`)
+    const totals = await writeManifest(known.output, known.job)
+    // What workers of this machine left that were killed.
+    removeDeadParts(known.output)
+    this.#options.onEvent({ event: 'manifest', id, ...totals.toJSON() })
+    return undefined
+  }
+
+  /** What is known of a job; its threads load the tokenizer once. */
+  #job(id, output, base) {
+    const key = JSON.stringify([id, output, base])
+    let known = this.#jobs.get(key)
+    this.#jobs.delete(key)
+    known ??= Job.open(id, output, base, this.#options)
+    this.#jobs.set(key, known)
+    known.catch(() => this.#jobs.delete(key))
+    this.#forgetOldest()
+    return known
+  }
+
+  #forgetOldest() {
+    for (const [key, known] of this.#jobs) {
+      if (this.#jobs.size <= MAX_JOBS) return
+      this.#jobs.delete(key)
+      known.then((job) => job.endWhenIdle()).catch(() => {})
+    }
+  }
+}
+
+/** A job as a worker knows it. */
+class Job {
+  constructor({ job, output, allow, threads }) {
+    this.job = job
+    this.output = output
+    this.allow = allow
+    this.threads = threads
+  }
+
+  static async open(id, output, base, { allow, allowHub, concurrency, threads }) {
+    const folder = allowed(output, allow)
+    const job = await readJob(folder)
+    if (job === undefined || job.id !== id)
+      throw otherJob(`${output} holds ${job === undefined ? 'no job' : 'another job'}`)
+    const content = JSON.parse(JSON.stringify(checkContent(job.options)))
+    const { name, kind, encoding, sha256, bos, eos } = job.tokenizer
+    if (kind === 'hub' && !allowHub)
+      throw otherJob(
+        `the job uses ${name} of the Hugging Face Hub, and this worker does not allow that: say allowHub (--allow-hub)`,
+      )
+    const found =
+      kind === 'file'
+        ? await findTokenizer(allowed(path.resolve(base, name), allow), encoding)
+        : await findTokenizer(kind === 'hub' ? name : encoding)
+    if (found.kind !== kind || found.sha256 !== sha256)
+      throw otherJob(`the tokenizer ${name} has the SHA-256 ${found.sha256} here, and ${sha256} in the job`)
+    removeDeadParts(folder)
+    const data = { source: found, content, ids: { bos, eos }, output: folder, threads, check: 'sha256' }
+    return new Job({ job, output: folder, allow, threads: new Threads(data, concurrency) })
+  }
+
+  async end() {
+    await this.threads.end()
+    removeOwnParts(this.output)
+  }
+
+  async endWhenIdle() {
+    await this.threads.idle()
+    await this.end()
+  }
+}
+
+/** The real path of a file or folder that may be used. */
+function allowed(place, allow) {
+  let real
+  try {
+    real = fs.realpathSync(place)
+  } catch (failure) {
+    throw fileFailure(place, failure)
+  }
+  const isInside = allow.some(
+    (folder) => real === folder || real.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep),
+  )
+  if (isInside) return real
+  throw error('ERR_TOKENLANE_CORPUS_NOT_ALLOWED', `${place} is not below a folder that this worker allows (--allow)`)
+}
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds, false))
+
+function checkData(data) {
+  const isText = [data?.id, data?.tokenlane, data?.output, data?.base].every((value) => typeof value === 'string')
+  const isPlace =
+    data?.shard === undefined ||
+    [data.shard, data.from, data.to].every((value) => Number.isSafeInteger(value) && value >= 0)
+  if (!isText || !isPlace || !path.isAbsolute(data.output) || !path.isAbsolute(data.base)) {
+    throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is no job of tokenlane')
+  }
+}

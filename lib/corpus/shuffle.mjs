@@ -1,0 +1,158 @@
+// Random orders that depend on a seed alone: of shards, and of the documents of a shard.
+//
+// The documents of a shard are dealt to buckets on the disk at random, and each bucket is shuffled
+// in memory. Every order is equally likely, as if all documents had been shuffled at once.
+
+import { createHash } from 'node:crypto'
+
+/** Bytes of input for each bucket, and the most buckets. */
+const BUCKET = 8 << 20
+const MAX_BUCKETS = 64
+/** Bytes that are gathered before they go to a bucket. */
+const BUFFER = 1 << 16
+/** Bytes of tokens in a block. */
+const BLOCK = 4 << 20
+
+/** A generator of numbers from 0 up to 1 (sfc32), seeded by a text. */
+export function randomOf(seed) {
+  const words = createHash('sha256').update(seed).digest()
+  let [a, b, c, counter] = [0, 4, 8, 12].map((at) => words.readUInt32LE(at) | 0)
+  const next = () => {
+    const sum = (((a + b) | 0) + counter) | 0
+    counter = (counter + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = (((c << 21) | (c >>> 11)) + sum) | 0
+    return (sum >>> 0) / 2 ** 32
+  }
+  return () => (next() * 2 ** 21 + Math.floor(next() * 2 ** 21) / 2 ** 21) / 2 ** 21
+}
+
+/** Shuffles an array in place (Fisher and Yates). */
+function shuffle(list, random) {
+  for (let last = list.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1))
+    const held = list[last]
+    list[last] = list[other]
+    list[other] = held
+  }
+}
+
+/**
+ * A permutation of `count` numbers that is computed for one number at a time, so that it needs no
+ * memory: a Feistel network over the next power of four, applied until the result is below `count`.
+ */
+export function permutation(seed, count) {
+  const half = Math.max(1, Math.ceil(Math.log2(Math.max(2, count)) / 2))
+  const size = 2 ** half
+  const round = (value, key) => createHash('sha256').update(`${seed} ${key} ${value}`).digest().readUInt32LE(0) % size
+  const once = (value) => {
+    let left = Math.floor(value / size)
+    let right = value % size
+    for (let key = 0; key < 4; key++) [left, right] = [right, (left ^ round(right, key)) >>> 0]
+    return left * size + right
+  }
+  return (index) => {
+    let value = once(index)
+    while (value >= count) value = once(value)
+    return value
+  }
+}
+
+/** A writer of blocks that gives another one the same documents in a random order. */
+export class ShuffleWriter {
+  #writer
+  #random
+  #buckets
+  #View
+
+  /**
+   * @param {import('./formats/formats.mjs').FormatWriter} writer
+   * @param {{ seed: string, bytes: number, View: Uint16ArrayConstructor | Uint32ArrayConstructor,
+   *   create: (suffix: string) => Promise<any> }} options `bytes` of input; `create` makes a file
+   *   that is discarded afterwards
+   */
+  static async create(writer, { seed, bytes, View, create }) {
+    const made = new ShuffleWriter()
+    made.#writer = writer
+    made.#random = randomOf(seed)
+    made.#View = View
+    made.#buckets = []
+    const count = Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(bytes / BUCKET)))
+    for (let index = 0; index < count; index++)
+      made.#buckets.push({ file: await create(`.bucket-${index}`), pending: [], size: 0 })
+    return made
+  }
+
+  async write({ tokens, lengths, documents }) {
+    const bytes = Buffer.from(tokens.buffer, tokens.byteOffset, tokens.byteLength)
+    const width = this.#View.BYTES_PER_ELEMENT
+    let from = 0
+    for (let index = 0; index < lengths.length; index++) {
+      const to = from + lengths[index] * width
+      const about = Buffer.from(JSON.stringify(documents[index]))
+      const header = Buffer.alloc(8)
+      header.writeUInt32LE(to - from, 0)
+      header.writeUInt32LE(about.length, 4)
+      const bucket = this.#buckets[Math.floor(this.#random() * this.#buckets.length)]
+      bucket.pending.push(header, about, bytes.subarray(from, to))
+      bucket.size += 8 + about.length + to - from
+      from = to
+      if (bucket.size >= BUFFER) await flush(bucket)
+    }
+    // The tokens belong to the caller again.
+    for (const bucket of this.#buckets) {
+      if (bucket.pending.length > 0) bucket.pending = [Buffer.concat(bucket.pending)]
+    }
+  }
+
+  async finish() {
+    for (const bucket of this.#buckets) {
+      await flush(bucket)
+      const bytes = await bucket.file.read(0, bucket.file.size)
+      await bucket.file.discard()
+      const records = []
+      for (let at = 0; at < bytes.length; ) {
+        const [tokens, about] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)]
+        records.push([at, tokens, about])
+        at += 8 + about + tokens
+      }
+      shuffle(records, this.#random)
+      await this.#emit(bytes, records)
+    }
+    await this.#writer.finish()
+  }
+
+  async #emit(bytes, records) {
+    for (let first = 0; first < records.length; ) {
+      let size = 0
+      let last = first
+      while (last < records.length && (last === first || size + records[last][1] <= BLOCK)) size += records[last++][1]
+      const block = Buffer.allocUnsafeSlow(size)
+      const width = this.#View.BYTES_PER_ELEMENT
+      const lengths = new Uint32Array(last - first)
+      const documents = []
+      let to = 0
+      for (const [at, tokens, about] of records.slice(first, last)) {
+        documents.push(JSON.parse(bytes.toString('utf8', at + 8, at + 8 + about)))
+        bytes.copy(block, to, at + 8 + about, at + 8 + about + tokens)
+        lengths[documents.length - 1] = tokens / width
+        to += tokens
+      }
+      await this.#writer.write({
+        tokens: new this.#View(block.buffer, block.byteOffset, size / width),
+        lengths,
+        documents,
+      })
+      first = last
+    }
+  }
+}
+
+async function flush(bucket) {
+  if (bucket.pending.length === 0) return
+  const bytes = Buffer.concat(bucket.pending)
+  bucket.pending = []
+  bucket.size = 0
+  await bucket.file.write(bytes)
+}

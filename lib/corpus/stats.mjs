@@ -1,0 +1,69 @@
+// What the record of a shard says of its documents.
+
+/** Skipped rows that a record lists. */
+const LISTED = 20
+/** Characters of a message. */
+const MESSAGE = 300
+
+export class Stats {
+  documents = 0
+  tokens = 0
+  /** Bytes of UTF-8 of the texts. */
+  textBytes = 0
+  /** Documents without tokens, which are left out. */
+  empty = 0
+  /** Documents that had more than maxTokens, and the tokens that were cut off. */
+  truncated = 0
+  cutTokens = 0
+  /**
+   * Documents by the number of their tokens: entry i counts those with at least 2^i and fewer than
+   * 2^(i + 1).
+   */
+  lengths = []
+  skipped = { rows: 0, codes: /** @type {Record<string, number>} */ ({}), listed: /** @type {object[]} */ ([]) }
+  /** The same by input. */
+  sources = /** @type {Record<string, { documents: number, tokens: number, textBytes: number, skipped: number }>} */ ({
+    __proto__: null,
+  })
+
+  /** Counts a document of so many tokens, of which `cut` were left out. */
+  document({ text, path }, tokens, cut) {
+    if (tokens === 0) {
+      this.empty += 1
+      return
+    }
+    const bytes = text.length
+    const source = this.#source(path)
+    this.documents += 1
+    this.tokens += tokens
+    this.textBytes += bytes
+    source.documents += 1
+    source.tokens += tokens
+    source.textBytes += bytes
+    if (cut > 0) {
+      this.truncated += 1
+      this.cutTokens += cut
+    }
+    const magnitude = 31 - Math.clz32(tokens)
+    while (this.lengths.length <= magnitude) this.lengths.push(0)
+    this.lengths[magnitude] += 1
+  }
+
+  /** Counts a row that was skipped. */
+  skip({ path, at, line }, { code, message }) {
+    this.skipped.rows += 1
+    this.#source(path).skipped += 1
+    this.skipped.codes[code] = (this.skipped.codes[code] ?? 0) + 1
+    if (this.skipped.listed.length < LISTED)
+      this.skipped.listed.push({ path, at, line, code, message: message.slice(0, MESSAGE) })
+  }
+
+  #source(path) {
+    this.sources[path] ??= { documents: 0, tokens: 0, textBytes: 0, skipped: 0 }
+    return this.sources[path]
+  }
+
+  toJSON() {
+    return { ...this }
+  }
+}

@@ -1,0 +1,122 @@
+// Threads that do shards, one each at a time.
+
+import { Worker } from 'node:worker_threads'
+
+import { unpackError } from './errors.mjs'
+
+const THREAD = new URL('./thread.mjs', import.meta.url)
+
+const threadEnded = () => new Error('a thread of the job ended')
+
+export class Threads {
+  #data
+  #most
+  #idle = /** @type {ShardThread[]} */ ([])
+  #all = /** @type {ShardThread[]} */ ([])
+  #running = new Set()
+  #isEnded = false
+
+  /**
+   * @param {object} data for thread.mjs
+   * @param {number} most threads at a time
+   */
+  constructor(data, most) {
+    this.#data = data
+    this.#most = most
+  }
+
+  /**
+   * Does a shard on an idle thread, or on a new one. At most `most` calls may be under way.
+   *
+   * @param {import('./shard.mjs').ShardJob} request
+   * @param {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
+   * @returns {Promise<{ record: any, isNew: boolean }>}
+   */
+  async run(request, onProgress) {
+    const run = this.#run(request, onProgress)
+    this.#running.add(run)
+    try {
+      return await run
+    } finally {
+      this.#running.delete(run)
+    }
+  }
+
+  /** Resolves when no shard is under way. */
+  async idle() {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
+  }
+
+  async #run(request, onProgress) {
+    if (this.#isEnded) throw threadEnded()
+    let thread = this.#idle.pop()
+    if (thread === undefined) {
+      if (this.#all.length >= this.#most) throw new Error('all threads are busy')
+      thread = new ShardThread(this.#data)
+      this.#all.push(thread)
+    }
+    try {
+      return await thread.run(request, onProgress)
+    } finally {
+      if (thread.isAlive) this.#idle.push(thread)
+      else this.#all.splice(this.#all.indexOf(thread), 1)
+    }
+  }
+
+  /** Ends all threads, whatever they do; calls under way and later ones reject. */
+  async end() {
+    this.#isEnded = true
+    await Promise.all(this.#all.map((thread) => thread.end()))
+  }
+}
+
+class ShardThread {
+  #worker
+  #ready
+  #isAlive = true
+  #resolve = (_result) => {}
+  #reject = (_failure) => {}
+  #onProgress = (_progress) => {}
+
+  constructor(data) {
+    this.#worker = new Worker(THREAD, { workerData: data })
+    this.#ready = new Promise((resolve, reject) => {
+      this.#worker.once('message', resolve)
+      this.#worker.once('error', reject)
+      this.#worker.once('exit', () => reject(threadEnded()))
+    })
+    this.#ready.catch(() => {})
+    this.#worker.on('message', (message) => this.#hear(message))
+    this.#worker.on('error', (failure) => this.#reject(failure))
+    this.#worker.on('exit', () => {
+      this.#isAlive = false
+      this.#reject(threadEnded())
+    })
+  }
+
+  get isAlive() {
+    return this.#isAlive
+  }
+
+  async run(request, onProgress) {
+    await this.#ready
+    if (!this.#isAlive) throw threadEnded()
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+      this.#onProgress = onProgress
+      this.#worker.postMessage({ request })
+    })
+  }
+
+  end() {
+    this.#isAlive = false
+    return this.#worker.terminate()
+  }
+
+  #hear({ progress, error, record, isNew }) {
+    if (progress !== undefined) this.#onProgress(progress)
+    else if (error !== undefined) this.#reject(unpackError(error))
+    else if (record !== undefined) this.#resolve({ record, isNew })
+  }
+}

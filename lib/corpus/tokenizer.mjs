@@ -1,0 +1,139 @@
+// The tokenizer of a job: found once, identified by the SHA-256 of its file, and loaded by every
+// thread and machine from that file.
+
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { countOptions } from '../../cli/commands/options.mjs'
+import { fileFailure } from '../../cli/failure.mjs'
+import { loadFile, sourceOf } from '../../cli/tokenizers.mjs'
+import { Tokenizer } from '../../index.mjs'
+import { error, typeError } from './errors.mjs'
+
+const require = createRequire(import.meta.url)
+const native = require('../native.js')
+const { readRegular } = require('../regular-file.js')
+
+const ENCODINGS = fileURLToPath(new URL('../../encodings/', import.meta.url))
+const MAX_CONFIG = 32 << 20
+
+/**
+ * Tokens that end or start a document in well-known vocabularies, for tokenizers without a
+ * tokenizer_config.json.
+ */
+const USUAL = {
+  eos: ['<|endoftext|>', '<|end_of_text|>', '</s>', '<eos>', '<|im_end|>', '[SEP]'],
+  bos: ['<|begin_of_text|>', '<s>', '<bos>', '<|startoftext|>', '[CLS]'],
+}
+
+/**
+ * @typedef {object} TokenizerSource
+ * @property {string} name as it was given
+ * @property {'file' | 'encoding' | 'hub'} kind
+ * @property {string} [file]
+ * @property {string} [encoding] of a rank file, or the bundled encoding if there is no file
+ * @property {string} sha256 of the file
+ */
+
+/**
+ * Finds a tokenizer by its name.
+ *
+ * @param {string} name
+ * @param {string} [encoding]
+ * @returns {Promise<TokenizerSource>}
+ */
+export async function findTokenizer(name, encoding) {
+  const source = sourceOf(name, encoding)
+  if (source.repository !== undefined) {
+    const { pretrainedFile } = require('../hub/pretrained.js')
+    const { pretrainedOptions } = require('../hub/options.js')
+    const { request } = pretrainedOptions(source.repository, { revision: source.revision })
+    const file = await pretrainedFile(request)
+    return { name, kind: 'hub', file, sha256: await sha256Of(file) }
+  }
+  if (source.file === undefined) {
+    const file = path.join(ENCODINGS, native.encodingFile(source.encoding))
+    return { name, kind: 'encoding', encoding: source.encoding, sha256: await sha256Of(file) }
+  }
+  const { file } = source
+  return { name, kind: 'file', file: path.resolve(file), encoding: source.encoding, sha256: await sha256Of(file) }
+}
+
+async function sha256Of(file) {
+  const hash = createHash('sha256')
+  try {
+    for await (const chunk of fs.createReadStream(file)) hash.update(chunk)
+  } catch (failure) {
+    throw fileFailure(file, failure)
+  }
+  return hash.digest('hex')
+}
+
+/** Loads a tokenizer that was found, here or in another thread. */
+export const openTokenizer = (/** @type {{ file?: string, encoding?: string }} */ { file, encoding }) =>
+  file === undefined ? Tokenizer.fromEncoding(encoding) : loadFile(file, encoding)
+
+/**
+ * Fills in what the options leave to the tokenizer: the type of numbers, what is done with special
+ * tokens in a text, and the ids around each document.
+ *
+ * @param {Tokenizer} tokenizer
+ * @param {TokenizerSource} source
+ * @param {import('./options.mjs').Content} content
+ */
+export async function completeContent(tokenizer, source, content) {
+  const ids = {
+    bos: await edgeOf('bos', content.bos, tokenizer, source),
+    eos: await edgeOf('eos', content.eos, tokenizer, source),
+  }
+  const around = Number(ids.bos !== undefined) + Number(ids.eos !== undefined)
+  if (content.maxTokens !== undefined && content.maxTokens <= around) {
+    throw typeError(
+      'ERR_TOKENLANE_ARGUMENT_TYPE',
+      `maxTokens is ${content.maxTokens}, and bos and eos alone are ${around}`,
+    )
+  }
+  const complete = {
+    ...content,
+    type: content.format === 'jsonl' ? undefined : (content.type ?? (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')),
+    specialTokens: content.specialTokens ?? countOptions(tokenizer, {}).specialTokens,
+  }
+  return { content: JSON.parse(JSON.stringify(complete)), ids }
+}
+
+/** The id of the token that starts or ends documents; nothing if none is wanted. */
+async function edgeOf(name, wanted, tokenizer, source) {
+  if (wanted === false) return undefined
+  const token = wanted === true ? ((await configured(`${name}_token`, source)) ?? usual(name, tokenizer)) : wanted
+  const id = token === undefined ? undefined : tokenizer.tokenToId(token)
+  if (id !== undefined) return id
+  const option = `${name}: 'TOKEN' (--${name}-token TOKEN)`
+  const reason =
+    token === undefined
+      ? `nothing says which token of ${source.name} is ${name}`
+      : `${source.name} has no token '${token}'`
+  throw error('ERR_TOKENLANE_NO_SUCH_SPECIAL_TOKEN', `${reason}: name it with ${option}`)
+}
+
+/** The token that tokenizer_config.json beside the tokenizer names. */
+async function configured(name, { file }) {
+  if (file === undefined) return undefined
+  let config
+  try {
+    config = JSON.parse(
+      (await readRegular(path.join(path.dirname(file), 'tokenizer_config.json'), MAX_CONFIG)).toString(),
+    )
+  } catch {
+    return undefined
+  }
+  const token = config?.[name]?.content ?? config?.[name]
+  return typeof token === 'string' ? token : undefined
+}
+
+function usual(name, tokenizer) {
+  const found = USUAL[name].filter((token) => tokenizer.tokenToId(token) !== undefined)
+  return found.length === 1 ? found[0] : undefined
+}

@@ -1,0 +1,76 @@
+// Compares an output folder with its records: the plan, each file of each shard, and the manifest.
+
+import path from 'node:path'
+
+import { error, wrongType } from './errors.mjs'
+import { readJob } from './job-file.mjs'
+import { JOB, MANIFEST, PLAN } from './layout.mjs'
+import { Totals, readManifestEnds } from './manifest.mjs'
+import { hashOf } from './part-file.mjs'
+import { differenceOf, readRecord, stemOf } from './shard.mjs'
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
+const { checkKnown, signalOption } = require('../options.js')
+
+/** Problems that are returned; all are counted, and reported as events. */
+const LISTED = 1000
+
+/**
+ * @param {string} output
+ * @param {{ signal?: AbortSignal, onEvent?: (event: object) => void }} [options]
+ */
+export async function verifyCorpus(output, options = {}) {
+  if (typeof output !== 'string') throw wrongType('output', 'a path', output)
+  checkKnown(options, ['signal', 'onEvent'])
+  const signal = signalOption(options.signal)
+  const onEvent = options.onEvent ?? (() => {})
+  if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
+  const job = await readJob(output)
+  if (job === undefined)
+    throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: there is no ${JOB}, so this is no output of a corpus job`)
+  const found = { problems: 0, listed: /** @type {{ file: string, problem: string }[]} */ ([]) }
+  const report = (file, problem) => {
+    found.problems += 1
+    if (found.listed.length < LISTED) found.listed.push({ file, problem })
+    onEvent({ event: 'problem', file, problem })
+  }
+  const plan = await hashOf(path.join(output, PLAN))
+  if (plan === undefined) report(PLAN, 'it is missing')
+  else if (plan.sha256 !== job.plan.sha256)
+    report(PLAN, `its SHA-256 is ${plan.sha256}, and ${JOB} says ${job.plan.sha256}`)
+  const totals = new Totals()
+  for (let shard = 0; shard < job.plan.shards; shard++) {
+    signal?.throwIfAborted()
+    const name = `${stemOf(shard)}.json`
+    const record = await readRecord(output, shard)
+    if (record === undefined) report(name, 'it is missing, so the shard is not done')
+    else if (record.job !== job.id || record.shard !== shard || !Array.isArray(record.files))
+      report(name, 'it is the record of another job')
+    else {
+      for (const file of record.files) {
+        const difference = await differenceOf(output, file, 'sha256')
+        if (difference !== undefined) report(file.name, difference)
+      }
+      totals.add(record)
+    }
+    onEvent({ event: 'verified', shard, allShards: job.plan.shards })
+  }
+  const manifest = await manifestProblem(output, job, totals)
+  if (manifest !== undefined) report(MANIFEST, manifest)
+  return {
+    id: job.id,
+    isWhole: found.problems === 0,
+    problems: found.problems,
+    listed: found.listed,
+    ...totals.toJSON(),
+  }
+}
+
+async function manifestProblem(output, job, totals) {
+  const ends = await readManifestEnds(output)
+  if (ends === undefined) return 'it is missing: the job is not finished'
+  if (!ends.start.startsWith(`{"version":${job.version},"id":"${job.id}"`)) return 'it is the manifest of another job'
+  if (ends.totals === JSON.stringify(totals)) return undefined
+  return `its sums are not those of the records: ${ends.totals ?? 'there are none'}`
+}

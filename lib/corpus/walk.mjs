@@ -1,0 +1,227 @@
+// The files that inputs name, one by one and in an order that is the same everywhere: names of a
+// folder are sorted by their UTF-16 units. Memory does not grow with the number of files: a folder
+// with very many names is sorted in runs on the disk.
+
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import readline from 'node:readline'
+
+import { fileFailure } from '../../cli/failure.mjs'
+import { alternatives, isGlob, matcher } from '../../cli/input/glob.mjs'
+import { error, unsupported } from './errors.mjs'
+
+/** Names of a folder that are sorted in memory. */
+const RUN = 100_000
+
+/**
+ * The paths of all inputs.
+ *
+ * @param {string[]} names files, folders and patterns
+ * @param {string | undefined} filesFrom a file with a path per line
+ * @param {{ exclude?: string, run?: number }} [options] `exclude` is the real path of a folder that
+ *   is left out: the output
+ * @returns {AsyncGenerator<string>}
+ */
+export async function* inputFiles(names, filesFrom, { exclude, run = RUN } = {}) {
+  const walk = new Walk(exclude, run)
+  for (const name of names) yield* walk.named(name)
+  if (filesFrom === undefined) return
+  for await (const line of linesOf(filesFrom)) if (line.trim() !== '') yield* walk.named(line)
+}
+
+async function* linesOf(file) {
+  try {
+    const handle = await fs.promises.open(file)
+    yield* readline.createInterface({ input: handle.createReadStream(), crlfDelay: Infinity })
+  } catch (failure) {
+    throw fileFailure(file, failure)
+  }
+}
+
+/** Throws for the address of a store, which would otherwise be taken for a path. */
+export function checkLocal(name) {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) return
+  throw unsupported(`${name.split('://')[0]}://: corpus jobs read and write files and folders`)
+}
+
+class Walk {
+  #exclude
+  #run
+
+  constructor(exclude, run) {
+    this.#exclude = exclude
+    this.#run = run
+  }
+
+  async *named(name) {
+    checkLocal(name)
+    const stat = await statIfThere(name)
+    if (stat?.isDirectory()) yield* this.#below(name)
+    else if (stat?.isFile()) yield* this.#file(name)
+    else if (stat !== undefined)
+      throw error('ERR_TOKENLANE_NOT_A_FILE', `${name}: a corpus is read from files, and this is a pipe or a device`)
+    else yield* this.#matching(name)
+  }
+
+  /** A file below the output would be read while it is written. */
+  async *#file(name) {
+    const folder = this.#exclude === undefined ? undefined : path.dirname(fs.realpathSync(name))
+    if (folder !== undefined && `${folder}${path.sep}`.startsWith(`${this.#exclude}${path.sep}`)) {
+      throw error('ERR_TOKENLANE_OUTPUT_IS_INPUT', `${name}: this input lies in the output folder`)
+    }
+    yield name
+  }
+
+  async *#below(folder) {
+    if (this.#isExcluded(folder)) return
+    for await (const { name, kind } of this.#entries(folder)) {
+      if (name.startsWith('.')) continue
+      const place = path.join(folder, name)
+      if (kind === 'd') yield* this.#below(place)
+      else if (kind === 'f' || (await statIfThere(place))?.isFile()) yield place
+    }
+  }
+
+  async *#matching(pattern) {
+    if (!isGlob(pattern)) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${pattern}: there is no such file`)
+    const parts = (path.sep === '\\' ? pattern.replaceAll('\\', '/') : pattern).split('/')
+    const first = parts.findIndex(isGlob)
+    const base = parts.slice(0, first).join('/')
+    const patterns = alternatives(parts.slice(first).join('/')).map(compile)
+    let found = false
+    for await (const file of this.#match(
+      first > 0 ? `${base}/` : '',
+      unique(patterns.flatMap((one) => closure(one, 0))),
+    )) {
+      found = true
+      yield file
+    }
+    if (!found) throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${pattern}: no file matches`)
+  }
+
+  /** Walks a folder once, with all positions in the patterns that its names can match. */
+  async *#match(folder, states) {
+    if (this.#isExcluded(folder || '.') || (await statIfThere(folder || '.'))?.isDirectory() !== true) return
+    for await (const { name, kind } of this.#entries(folder || '.')) {
+      const next = unique(states.flatMap((state) => step(state, name)))
+      if (next.length === 0) continue
+      const place = folder + name
+      const isMatch = next.some(({ parts, at }) => at === parts.length)
+      const inner = next.filter(({ parts, at }) => at < parts.length)
+      if (kind === 'd') yield* inner.length > 0 ? this.#match(`${place}/`, inner) : []
+      else if (isMatch && (kind === 'f' || (await statIfThere(place))?.isFile())) yield place
+    }
+  }
+
+  #isExcluded(folder) {
+    if (this.#exclude === undefined) return false
+    try {
+      return fs.realpathSync(folder) === this.#exclude
+    } catch {
+      return false
+    }
+  }
+
+  /**
+   * The names of a folder in order; `kind` is `d` for a folder, `f` for a file and `o` for anything
+   * else, such as a link.
+   */
+  async *#entries(folder) {
+    let names = []
+    /** @type {string[]} */
+    const runs = []
+    let scratch
+    try {
+      for await (const entry of await fs.promises.opendir(folder, { bufferSize: 1024 })) {
+        names.push({ name: entry.name, kind: entry.isDirectory() ? 'd' : entry.isFile() ? 'f' : 'o' })
+        if (names.length < this.#run) continue
+        scratch ??= await fs.promises.mkdtemp(path.join(os.tmpdir(), 'tokenlane-names-'))
+        runs.push(await writeRun(path.join(scratch, String(runs.length)), names))
+        names = []
+      }
+      names.sort(byName)
+      if (runs.length === 0) yield* names
+      else yield* merged([...runs.map(readRun), names])
+    } catch (failure) {
+      throw failure.syscall === undefined ? failure : fileFailure(folder, failure)
+    } finally {
+      if (scratch !== undefined) await fs.promises.rm(scratch, { recursive: true, force: true })
+    }
+  }
+}
+
+/**
+ * A pattern as tests of names, one for each folder and one for the file. `**` stands for any number
+ * of folders; at the end it stands for all files below.
+ *
+ * @returns {(RegExp | '**')[]}
+ */
+function compile(pattern) {
+  const parts = pattern.split('/').filter((part) => part !== '' && part !== '.')
+  if (parts.at(-1) === '**') parts.push('*')
+  return parts.map((part) => (part === '**' ? part : matcher(part)))
+}
+
+/** A position in a pattern. At `**`, the position behind it is one too. */
+const closure = (parts, at) => (parts[at] === '**' ? [{ parts, at }, ...closure(parts, at + 1)] : [{ parts, at }])
+
+/** The positions behind a name. */
+function step({ parts, at }, name) {
+  const part = parts[at]
+  if (part === '**') return name.startsWith('.') ? [] : closure(parts, at)
+  return part.test(name) ? closure(parts, at + 1) : []
+}
+
+const unique = (states) =>
+  states.filter(({ parts, at }, index) => states.findIndex((one) => one.parts === parts && one.at === at) === index)
+
+const byName = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+
+async function writeRun(file, names) {
+  const handle = await fs.promises.open(file, 'wx')
+  names.sort(byName)
+  for (let from = 0; from < names.length; from += 1000) {
+    await handle.write(
+      names
+        .slice(from, from + 1000)
+        .map(({ name, kind }) => `${JSON.stringify(kind + name)}\n`)
+        .join(''),
+    )
+  }
+  await handle.close()
+  return file
+}
+
+async function* readRun(file) {
+  for await (const line of linesOf(file)) {
+    const text = JSON.parse(line)
+    yield { kind: text[0], name: text.slice(1) }
+  }
+}
+
+/** Sorted lists as one. */
+async function* merged(lists) {
+  const iterators = lists.map((list) =>
+    Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator](),
+  )
+  const heads = await Promise.all(iterators.map((iterator) => iterator.next()))
+  for (;;) {
+    let least = -1
+    heads.forEach(({ done, value }, index) => {
+      if (!done && (least === -1 || byName(value, heads[least].value) < 0)) least = index
+    })
+    if (least === -1) return
+    yield heads[least].value
+    heads[least] = await iterators[least].next()
+  }
+}
+
+async function statIfThere(name) {
+  try {
+    return await fs.promises.stat(name)
+  } catch (failure) {
+    if (failure.code === 'ENOENT' || failure.code === 'ENOTDIR') return undefined
+    throw fileFailure(name, failure)
+  }
+}

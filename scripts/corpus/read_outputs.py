@@ -1,0 +1,98 @@
+"""Reads the output of `tokenlane corpus` with the readers of its formats and compares it.
+
+    pip install numpy tokenizers megatron-core torch
+    python scripts/corpus/read_outputs.py --corpus data/ --tokenizer tokenizer.json --eos ID TOKENS
+
+TOKENS is an output of `tokenlane corpus data/ -t tokenizer.json --eos -o TOKENS`, without
+--shuffle and --on-error skip. Each document of the JSON Lines in data/ is encoded with Hugging
+Face's tokenizers, and the ids must be those that megatron-core's IndexedDataset or NumPy reads.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import pathlib
+import sys
+
+import numpy
+
+
+def expected(arguments):
+    """The ids of the documents that have any, in order."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(arguments.tokenizer)
+    for file in sorted(pathlib.Path(arguments.corpus).glob("*.jsonl")):
+        with open(file, encoding="utf-8") as lines:
+            texts = [json.loads(line)["text"] for line in lines]
+        for encoding in tokenizer.encode_batch_fast(texts, add_special_tokens=False):
+            if encoding.ids:
+                yield encoding.ids + ([] if arguments.eos is None else [arguments.eos])
+
+
+def megatron(prefix, pack):
+    from megatron.core.datasets.indexed_dataset import IndexedDataset
+
+    dataset = IndexedDataset(str(prefix))
+    assert list(dataset.document_indices) == list(range(len(dataset) + 1))
+    # Copies: the rows are views of a file that the data set closes.
+    rows = [numpy.array(dataset[row]) for row in range(len(dataset))]
+    return rows if pack is None else documents(rows, numpy.load(f"{prefix}.docs.npy"), pack)
+
+
+def arrays(prefix, suffix, dtype, pack):
+    def load(kind, of):
+        file = f"{prefix}{kind}.{suffix}"
+        return numpy.load(file, mmap_mode="r") if suffix == "npy" else numpy.memmap(file, of, "r")
+
+    tokens, offsets = load("", dtype), load(".rows", "<u8")
+    rows = [tokens[start:end] for start, end in zip(offsets[:-1], offsets[1:])]
+    with gzip.open(f"{prefix}.csv.gz", "rt", encoding="utf-8", newline="") as table:
+        bounds = [(int(row[0]), int(row[1])) for row in csv.reader(table)]
+    if pack is not None:
+        rows = documents(rows, load(".docs", "<u8"), pack)
+    assert [end - start for start, end in bounds] == [len(row) for row in rows]
+    return rows
+
+
+def documents(rows, offsets, pack):
+    """The documents of packed rows."""
+    assert all(len(row) == pack for row in rows[:-1])
+    tokens = numpy.concatenate(rows)
+    return [tokens[start:end] for start, end in zip(offsets[:-1], offsets[1:])]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tokens")
+    parser.add_argument("--corpus", required=True)
+    parser.add_argument("--tokenizer", required=True)
+    parser.add_argument("--eos", type=int)
+    arguments = parser.parse_args()
+    folder = pathlib.Path(arguments.tokens)
+    job = json.loads((folder / "job.json").read_text())
+    options = job["options"]
+    dtype = {"u16": "<u2", "u32": "<u4"}[options["type"]]
+    pack = options.get("pack")
+    wanted = expected(arguments)
+    count = tokens = 0
+    for shard in range(job["plan"]["shards"]):
+        prefix = folder / f"shard-{shard:08}"
+        if options["format"] == "megatron":
+            rows = megatron(prefix, pack)
+        else:
+            rows = arrays(prefix, options["format"], dtype, pack)
+        for row in rows:
+            ids = next(wanted, None)
+            if ids is None or not numpy.array_equal(row, ids):
+                sys.exit(f"{prefix}: document {count} differs")
+            count += 1
+            tokens += len(ids)
+    if next(wanted, None) is not None:
+        sys.exit("documents are missing")
+    print(f"{options['format']}{'' if pack is None else f' --pack {pack}'}: {count} documents, {tokens} tokens: equal")
+
+
+if __name__ == "__main__":
+    main()

@@ -22,6 +22,7 @@ checkNode()
 checkCompilers()
 
 const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
+/** @type {[string, () => boolean | Promise<boolean>][]} */
 const CHECKS = [
   ['formatting (cargo fmt)', () => run('cargo', ['fmt', '--all', '--check'])],
   ['lints (cargo clippy)', () => run('cargo', ['clippy', '--workspace', '--all-targets', '--', '-D', 'warnings'])],

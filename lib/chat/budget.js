@@ -30,9 +30,15 @@ const MAX_DEPTH = 200
 
 /** A limit that a template exceeded: its option if it has one, what it counts, and its size. */
 class LimitError extends Error {
+  /**
+   * @param {string | undefined} option
+   * @param {string} unit
+   * @param {number} allowed
+   */
   constructor(option, unit, allowed) {
     super(`it takes more than ${allowed.toLocaleString('en-US')} ${unit}`)
-    Object.assign(this, { option, allowed })
+    this.option = option
+    this.allowed = allowed
   }
 }
 

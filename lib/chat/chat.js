@@ -189,7 +189,11 @@ function tokensOf(config) {
   return Object.fromEntries(tokens.filter(([, token]) => typeof token === 'string'))
 }
 
-/** What a loader is told of chats, checked: undefined where it is told nothing. */
+/**
+ * Checks the chat options of a loader. Returns undefined if there are none.
+ *
+ * @param {Pick<import('../..').LoadOptions, 'chatTemplate' | 'config'>} [options]
+ */
 function chatOption({ chatTemplate, config } = {}) {
   if (chatTemplate === undefined && config === undefined) return undefined
   if (config !== undefined) checkObject(config, 'config', 'what a tokenizer_config.json holds (an object)')

@@ -24,7 +24,8 @@ function absolute(value) {
   if (value instanceof Undefined) value.refuse()
   if (!isNumber(value)) throw new TemplateError(`${kind(value)} is no number`)
   if (value instanceof Float) return new Float(Math.abs(value.value))
-  return value < 0 ? integer(-BigInt(value)) : integer(value)
+  const whole = integer(value)
+  return whole < 0 ? integer(-BigInt(whole)) : whole
 }
 
 function indent(value, width, first, blank) {

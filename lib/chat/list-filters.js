@@ -203,7 +203,8 @@ function last(value) {
     return value instanceof Markup ? new Markup(one) : one
   }
   if (value instanceof Dict) return value.size === 0 ? emptyList() : value.keys().at(-1)
-  if (!Array.isArray(value) && !(value instanceof Range) && !(value instanceof Undefined)) throw new TemplateError(`${kind(value)} has no last element`)
+  if (value instanceof Undefined) return emptyList()
+  if (!Array.isArray(value) && !(value instanceof Range)) throw new TemplateError(`${kind(value)} has no last element`)
   return value.length > 0 ? value.at(-1) : emptyList()
 }
 

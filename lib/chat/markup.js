@@ -19,7 +19,8 @@ function asMarkup(value, like) {
   if (typeof value === 'string') return new Markup(value)
   if (!Array.isArray(value)) return value
   allocate(64 * value.length)
-  return value.constructor.from(value, (one) => asMarkup(one, like))
+  const List = /** @type {ArrayConstructor} */ (value.constructor)
+  return List.from(value, (one) => asMarkup(one, like))
 }
 
 /** a + b for strings and Markup. */

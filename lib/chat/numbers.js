@@ -195,7 +195,11 @@ function fixed(double, decimals) {
   return minus + digits.slice(0, point) + (decimals === 0 ? '' : `.${digits.slice(point)}`)
 }
 
-/** A double as an integer times a power of two. */
+/**
+ * A double as an integer times a power of two.
+ *
+ * @returns {[bigint, number]} the integer, and the exponent of the power
+ */
 function fraction(double) {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setFloat64(0, double)
@@ -205,7 +209,12 @@ function fraction(double) {
   return power === 0 ? [mantissa, -1074] : [mantissa | (1n << 52n), power - 1075]
 }
 
-/** n / d rounded to the nearest integer, half to even. */
+/**
+ * Rounds n / d to the nearest integer, half to even.
+ *
+ * @param {bigint} n
+ * @param {bigint} d
+ */
 function halfEven(n, d) {
   const floor = n / d
   const twice = 2n * (n % d)

@@ -15,6 +15,18 @@ const IMPLICIT = ['caller', 'kwargs', 'varargs']
 /** The levels of blocks and brackets; each takes the parser through all levels of operators. */
 const MAX_NESTING = 100
 
+/**
+ * A node of the tree. Its other fields depend on the type.
+ *
+ * @typedef {{ type: string, depth: number } & Record<string, any>} Node
+ */
+
+/**
+ * `end` is a name that ends a tuple, `parse` parses one element. A tuple in brackets may be empty.
+ *
+ * @typedef {{ withCondition?: boolean, end?: string, parse?: () => Node, isInBrackets?: boolean }} TupleOptions
+ */
+
 /** The body of a template, from its source. */
 function parse(source) {
   return new Parser(tokenize(source)).template()
@@ -74,7 +86,11 @@ class Parser {
     return new TemplateError(`${found} ${expected === undefined ? 'is unexpected' : `where ${expected.replace('_', ' ')} is expected`}`)
   }
 
-  /** A node with the depth of the tree below it. */
+  /**
+   * A node with the depth of the tree below it.
+   *
+   * @returns {Node}
+   */
   #node(type, fields, ...parts) {
     allocate(100)
     let depth = 0
@@ -246,7 +262,11 @@ class Parser {
     return this.#node('With', { values, body: this.#block('endwith')[0] })
   }
 
-  /** What can be assigned to: a name, names, and in `set` an attribute of a namespace. */
+  /**
+   * What can be assigned to: a name, names, and in `set` an attribute of a namespace.
+   *
+   * @param {{ end?: string, withNamespace?: boolean }} options `end`: the name after the target
+   */
   #target({ end, withNamespace = false }) {
     const target = this.#tuple({ end, parse: () => this.#primary(withNamespace) })
     const check = (node) => {
@@ -259,7 +279,11 @@ class Parser {
 
   // Expressions, from the operators that bind least to those that bind most
 
-  /** An expression, or a tuple of several with commas between them. */
+  /**
+   * An expression, or a tuple of several with commas between them.
+   *
+   * @param {TupleOptions} [options]
+   */
   #tuple({ withCondition = true, end, parse, isInBrackets = false } = {}) {
     const one = parse ?? (() => (withCondition ? this.#expression() : this.#or()))
     const items = []

@@ -104,6 +104,7 @@ function errorOf(failure, what) {
   return error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${failure.message}`, { cause: failure })
 }
 
+/** @param {{ message: string, option?: string, allowed?: number, cause?: unknown }} failure */
 function limitError({ message, option, allowed, cause }) {
   const hint = option === undefined ? '' : `, which is what limits.${option} allows for these messages; limits.configure({ ${option} }) raises it`
   const thrown = error('ERR_TOKENLANE_CHAT_LIMIT', `the chat template exceeds a limit: ${message}${hint}`, { cause })

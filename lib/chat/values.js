@@ -34,12 +34,24 @@ class Sequence extends Array {
   }
 }
 class Tuple extends Sequence {}
-class View extends Sequence {}
+class View extends Sequence {
+  /** The name that Python prints, such as `dict_keys`. */
+  name = ''
+}
 
 /** Integers in equal steps, computed when they are needed. */
 class Range {
+  /**
+   * @param {number} start
+   * @param {number} stop
+   * @param {number} step
+   */
   constructor(start, stop, step) {
-    Object.assign(this, { start, stop, step, length: Math.max(0, Math.ceil((stop - start) / step)) })
+    this.start = start
+    this.stop = stop
+    this.step = step
+    /** Number of integers. */
+    this.length = Math.max(0, Math.ceil((stop - start) / step))
   }
 
   /** The integer at a place, counted from the end if that is negative, or undefined. */
@@ -107,6 +119,7 @@ class Dict {
   /** The keys that are not their own form, by their form. */
   #keys = new Map()
 
+  /** @param {Iterable<readonly unknown[]>} [entries] pairs of a key and a value */
   constructor(entries = []) {
     for (const [key, value] of entries) this.set(key, value)
   }

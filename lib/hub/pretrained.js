@@ -26,14 +26,19 @@ const ETAG = /^(?!.*\.(?:incomplete|lock|tokenlane))[\w-][\w.-]{0,199}$/i
 /** Each file takes a socket and a few file descriptors while it is downloaded. */
 const gate = new Gate(MAX_CONCURRENT_FILES)
 
+/** What defines a request: calls with the same values share one download. */
+const KEY = ['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline', 'maxFileBytes', 'maxTemplates']
+
 /**
- * The place of the tokenizer in the cache, with its config and its templates beside it. `request` is { repo, revision, file,
- * token, cacheDir, localFilesOnly, signal, onProgress }.
+ * Finds or downloads a tokenizer, with its config and its templates. Returns its path in the cache.
+ *
+ * @param {{ repo: string, revision: string, file?: string } & import('./settings.js').Options & import('./shared.js').Run} request
+ * @returns {Promise<string>}
  */
 async function pretrainedFile({ signal, onProgress, ...request }) {
-  const told = { ...request, ...(await settings(request)) }
-  const key = JSON.stringify(['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline', 'maxFileBytes', 'maxTemplates'].map((name) => told[name] ?? null))
-  return shared(key, { signal, onProgress }, (run) => new Search(told, run).file())
+  const resolved = { ...request, ...(await settings(request)) }
+  const key = JSON.stringify(KEY.map((name) => resolved[name] ?? null))
+  return shared(key, { signal, onProgress }, (run) => new Search(resolved, run).file())
 }
 
 class Search {

@@ -51,7 +51,20 @@ function checkedToken(token) {
 
 const seconds = (name, byDefault) => 1e3 * (Number(variable(name)) || byDefault)
 
-/** What a call of fromPretrained is about, with everything that it leaves open filled in. */
+/**
+ * @typedef {object} Options options of `fromPretrained` that the environment can set too
+ * @property {string | false} [token]
+ * @property {string} [cacheDir]
+ * @property {boolean} [localFilesOnly]
+ * @property {number} [maxFileBytes]
+ * @property {number} [maxTemplates]
+ */
+
+/**
+ * Resolves the options of a call: absent ones come from the environment, or have their default.
+ *
+ * @param {Options} options
+ */
 async function settings({ token, cacheDir, localFilesOnly = false, maxFileBytes = MAX_FILE_BYTES, maxTemplates = MAX_TEMPLATES }) {
   return {
     endpoint: (variable('HF_ENDPOINT') ?? 'https://huggingface.co').replace(/\/+$/, ''),

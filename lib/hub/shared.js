@@ -5,8 +5,20 @@
 const running = new Map()
 
 /**
- * Joins the work of this key, or starts it with `start({ signal, onProgress })`. Each caller can leave by its own signal; the
- * work stops when nobody is left.
+ * @typedef {object} Run
+ * @property {AbortSignal} [signal]
+ * @property {(progress: import('../..').DownloadProgress) => void} [onProgress]
+ */
+
+/**
+ * Joins the work with this key, or starts it. Each caller can leave through its own signal; the work
+ * is aborted when all callers have left.
+ *
+ * @template T
+ * @param {string} key
+ * @param {Run} run
+ * @param {(run: Required<Run>) => Promise<T>} start
+ * @returns {Promise<T>}
  */
 function shared(key, { signal, onProgress }, start) {
   if (signal?.aborted) return Promise.reject(signal.reason)

@@ -11,15 +11,18 @@ const { positionals, values } = parseArgs({ allowPositionals: true, options: { j
 const { now, templates, cases } = JSON.parse(fs.readFileSync(positionals[0], 'utf8'))
 
 const RealDate = Date
-globalThis.Date = class extends RealDate {
+class FixedDate extends RealDate {
+  /** @param {[] | [number]} args */
   constructor(...args) {
-    super(...(args.length === 0 ? [now] : args))
+    super(args.length === 0 ? now : args[0])
   }
 }
+globalThis.Date = /** @type {DateConstructor} */ (FixedDate)
 
 const tokenizer = Tokenizer.fromFileSync(new URL('../../__test__/testdata/chat/tokenizer.json', import.meta.url))
 
 function render({ template, messages, tools, documents, add_generation_prompt: addGenerationPrompt, variables }) {
+  /** @type {import('../../index.mjs').ChatOptions & { tokenize: false }} */
   const options = { chatTemplate: templates[template], tools, documents, addGenerationPrompt, variables, tokenize: false }
   try {
     return { text: tokenizer.applyChatTemplate(messages, options) }

@@ -31,9 +31,15 @@ if (process.argv[2] === '--child') await child(...process.argv.slice(3).map(Numb
 else if (process.argv[1] === fileURLToPath(import.meta.url)) main()
 
 function main() {
-  const options = { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' }, huge: { type: 'boolean' } }
-  const { values: told } = parseArgs({ options, allowPositionals: true })
-  const [count, seed] = [Number(told.count), Number(told.seed)]
+  const { values: options } = parseArgs({
+    options: {
+      count: { type: 'string', default: '100000' },
+      seed: { type: 'string', default: '1' },
+      huge: { type: 'boolean' },
+    },
+    allowPositionals: true,
+  })
+  const [count, seed] = [Number(options.count), Number(options.seed)]
   let failed = false
   const totals = { calls: 0, results: 0, errors: 0, thrown: 0, functions: 0 }
   for (let done = 0; done < count; done += CHUNK) {
@@ -42,7 +48,7 @@ function main() {
     if (report.totals) for (const name of ['calls', 'results', 'errors', 'thrown']) totals[name] += report.totals[name]
     totals.functions = report.totals?.functions ?? totals.functions
   }
-  if (told.huge) failed = inChild(-1, 0).failed || failed
+  if (options.huge) failed = inChild(-1, 0).failed || failed
   console.log(JSON.stringify(totals))
   if (failed) process.exit(1)
 }
@@ -64,14 +70,15 @@ async function child(seed, count) {
   const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
   const totals = { calls: 0, results: 0, errors: 0, thrown: 0, functions: all.length }
   const wrong = []
-  const pending = new Set()
+  /** The names of the calls whose promises have not settled. */
+  const pending = new Map()
   process.on('unhandledRejection', (error) => judge({ name: 'a promise of nobody' }, error, false))
 
   /** Counts an error, and keeps it if it is not as it should be. */
   function judge(subject, error, isReceiver) {
     if (error instanceof Thrown || error?.cause instanceof Thrown) return void totals.thrown++
     totals.errors++
-    const hasCode = error instanceof Error && /^ERR_TOKENLANE_[A-Z0-9_]+$/.test(error.code)
+    const hasCode = error instanceof Error && /^ERR_TOKENLANE_[A-Z0-9_]+$/.test(codeOf(error))
     const isDropIn = !subject.name.includes('tokenlane')
     const bySystem = isDropIn && error?.syscall !== undefined
     const byLanguage = error instanceof TypeError && (isDropIn || !isReceiver || /revoked|proxy/i.test(error.message))
@@ -92,8 +99,7 @@ async function child(seed, count) {
       keep(result)
       if (typeof result?.then === 'function' && result instanceof Promise) {
         const promise = result.then(keep, (error) => judge(subject, error, isReceiver)).finally(() => pending.delete(promise))
-        promise.subject = subject
-        pending.add(promise)
+        pending.set(promise, subject.name)
       }
     } catch (error) {
       judge(subject, error, isReceiver)
@@ -120,8 +126,8 @@ async function child(seed, count) {
     if (pending.size === 0) return
     let timer
     const late = new Promise((resolve) => (timer = setTimeout(resolve, PATIENCE, 'late')))
-    if ((await Promise.race([Promise.all(pending), late])) === 'late') {
-      wrong.push(`call ${totals.calls}: these hang: ${[...pending].map((promise) => promise.subject.name)}`)
+    if ((await Promise.race([Promise.all(pending.keys()), late])) === 'late') {
+      wrong.push(`call ${totals.calls}: these hang: ${[...pending.values()]}`)
       pending.clear()
     }
     clearTimeout(timer)
@@ -136,6 +142,10 @@ async function child(seed, count) {
   }
 }
 
+/** @param {NodeJS.ErrnoException} error */
+function codeOf(error) {
+  return error.code
+}
 
 /** By class: objects to call methods of. */
 async function liveObjects(face, require) {

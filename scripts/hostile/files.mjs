@@ -26,8 +26,10 @@ if (process.argv[2] === '--child') await child(...process.argv.slice(3).map(Numb
 else if (process.argv[1] === fileURLToPath(import.meta.url)) main()
 
 function main() {
-  const options = { count: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } }
-  const { values } = parseArgs({ options, allowPositionals: true })
+  const { values } = parseArgs({
+    options: { count: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
+    allowPositionals: true,
+  })
   const [count, seed] = [Number(values.count), Number(values.seed)]
   const totals = { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
   let failed = false

@@ -23,9 +23,16 @@ import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from './growth.mjs'
 
 const WANTED = 2.3
 
-const many = { type: 'string', multiple: true }
-const options = { call: many, text: many, vocab: many, least: { type: 'string', default: '16' }, most: { type: 'string', default: '1024' } }
-const { values, positionals } = parseArgs({ options, allowPositionals: true })
+const { values, positionals } = parseArgs({
+  options: {
+    call: { type: 'string', multiple: true },
+    text: { type: 'string', multiple: true },
+    vocab: { type: 'string', multiple: true },
+    least: { type: 'string', default: '16' },
+    most: { type: 'string', default: '1024' },
+  },
+  allowPositionals: true,
+})
 
 function chosen(name, wanted, known) {
   for (const one of wanted ?? []) if (!known.includes(one)) stop(`--${name} is one of: ${known.join(', ')}; not ${one}`)
@@ -60,7 +67,8 @@ for (const name of names) {
   }
   console.log(name)
   for (const kind of kinds) {
-    let [slowest, steepest] = [{ perMib: 0 }, { factor: 0 }]
+    let slowest = { call: '', perMib: 0 }
+    let steepest = { call: '', factor: 0 }
     for (const call of callsOf(subject, calls)) {
       let found
       try {

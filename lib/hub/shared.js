@@ -1,6 +1,6 @@
 'use strict'
 
-// Work that several callers want at the same time is done once.
+// Runs work that several callers request concurrently only once.
 
 const running = new Map()
 
@@ -11,8 +11,8 @@ const running = new Map()
  */
 
 /**
- * Joins the work with this key, or starts it. Each caller can leave through its own signal; the work
- * is aborted when all callers have left.
+ * Joins the work with this key, or starts it. Each caller can leave through its own signal; the
+ * work is aborted when all callers have left.
  *
  * @template T
  * @param {string} key
@@ -35,7 +35,7 @@ function begin(start, end) {
   const listeners = new Set()
   const onProgress = (progress) => listeners.forEach((listener) => listener(progress))
   const promise = start({ signal: controller.signal, onProgress }).finally(end)
-  // Everybody may have left.
+  // If all callers have left, nothing handles a rejection.
   promise.catch(() => {})
   return { controller, listeners, promise, end }
 }

@@ -18,7 +18,6 @@ const lib = path.join(root, 'lib', 'chat')
 const DEFAULTS = { maxChatWork: 6_000_000, maxChatMemory: 128 * 2 ** 20, maxChatOutput: 64 * 2 ** 20 }
 test.afterEach(() => limits.configure(DEFAULTS))
 
-const CODES = ['ERR_TOKENLANE_CHAT_LIMIT', 'ERR_TOKENLANE_CHAT_TEMPLATE']
 /** Of the templates of each class, the tests try one in three; `npm run hostile -- templates` tries all. */
 const SOME = MORE.filter((_, i) => i % 3 === 0)
 

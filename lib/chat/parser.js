@@ -1,7 +1,7 @@
 'use strict'
 
-// The tokens of a template as a tree, by the grammar of jinja2. A node is an object with a type; the
-// nodes and what they mean are in compile.js.
+// Parses the tokens of a template to a tree, by the grammar of jinja2. A node is an object with a
+// type. compile.js defines the meaning of the nodes.
 
 const { LimitError, allocate, checkDepth } = require('./budget.js')
 const { tokenize } = require('./lexer.js')
@@ -10,9 +10,9 @@ const { TemplateError } = require('./values.js')
 const CONSTANTS = new Map([['true', true], ['True', true], ['false', false], ['False', false], ['none', null], ['None', null]])
 const COMPARISONS = ['==', '!=', '<', '<=', '>', '>=']
 const NEXT_TO_A_TEST = ['name', 'string', 'number', '(', '[', '{']
-/** Names that a macro has only if its body uses them. */
+/** Names that a macro only has if its body uses them. */
 const IMPLICIT = ['caller', 'kwargs', 'varargs']
-/** The levels of blocks and brackets; each takes the parser through all levels of operators. */
+/** Maximum nesting of blocks and brackets. Each level recurses through all operator levels. */
 const MAX_NESTING = 100
 
 /**
@@ -22,12 +22,14 @@ const MAX_NESTING = 100
  */
 
 /**
- * `end` is a name that ends a tuple, `parse` parses one element. A tuple in brackets may be empty.
- *
- * @typedef {{ withCondition?: boolean, end?: string, parse?: () => Node, isInBrackets?: boolean }} TupleOptions
+ * @typedef {object} TupleOptions
+ * @property {boolean} [withCondition] whether elements may be `a if b`
+ * @property {string} [end] a name that ends the tuple
+ * @property {() => Node} [parse] parses one element
+ * @property {boolean} [isInBrackets] whether the tuple may be empty
  */
 
-/** The body of a template, from its source. */
+/** Parses the source of a template. Returns the statements of its body. */
 function parse(source) {
   return new Parser(tokenize(source)).template()
 }
@@ -36,7 +38,7 @@ class Parser {
   #tokens
   #at = 0
   #nesting = 0
-  /** The implicit names that each macro around the current place uses. */
+  /** The implicit names that each enclosing macro uses. */
   #macros = []
 
   constructor(tokens) {
@@ -61,7 +63,7 @@ class Parser {
     return this.#type === 'name' && names.includes(this.#value)
   }
 
-  /** Whether the current token is the operator or the name; then it is passed over. */
+  /** Skips the current token if it is this operator or name. Returns whether it was. */
   #skip(word) {
     const token = this.#tokens[this.#at]
     const isIt = token.value === word && (token.type === word || token.type === 'name')
@@ -69,7 +71,7 @@ class Parser {
     return isIt
   }
 
-  /** Passes over a token of this type, and gives its value. */
+  /** Consumes a token of this type, and returns its value. */
   #expect(type) {
     if (this.#type !== type) throw this.#unexpected(type)
     return this.#tokens[this.#at++].value
@@ -87,7 +89,7 @@ class Parser {
   }
 
   /**
-   * A node with the depth of the tree below it.
+   * Creates a node with the depth of its subtree.
    *
    * @returns {Node}
    */
@@ -99,7 +101,7 @@ class Parser {
     return { type, ...fields, depth: depth + 1 }
   }
 
-  /** Parses what is inside brackets or a block. */
+  /** Parses the content of brackets or of a block. */
   #nested(parse) {
     if (++this.#nesting > MAX_NESTING) throw new LimitError(undefined, 'levels of nested brackets and blocks', MAX_NESTING)
     const result = parse()
@@ -109,7 +111,9 @@ class Parser {
 
   // Statements
 
-  /** Statements up to a block with one of these names, whose beginning is passed over. */
+  /**
+   * Parses statements up to a block with one of these names, and consumes the start of that block.
+   */
   #body(ends) {
     return this.#nested(() => {
       const body = []
@@ -135,7 +139,10 @@ class Parser {
     })
   }
 
-  /** The body of a block; the name of the block that ends it is passed over and given with it. */
+  /**
+   * Parses the body of a block. Returns it with the name of the block that ends it, which is
+   * consumed.
+   */
   #block(...ends) {
     this.#skip(':')
     this.#expect('block_end')
@@ -220,7 +227,10 @@ class Parser {
     return this.#node('Macro', { name, ...this.#macroBody(this.#parameters(), 'endmacro') })
   }
 
-  /** What macros and call blocks have: parameters, a body, and the implicit names that it uses. */
+  /**
+   * The common parts of macros and call blocks: parameters, a body, and the implicit names that it
+   * uses.
+   */
   #macroBody(parameters, end) {
     const uses = new Set()
     this.#macros.push(uses)
@@ -263,7 +273,7 @@ class Parser {
   }
 
   /**
-   * What can be assigned to: a name, names, and in `set` an attribute of a namespace.
+   * A target of an assignment: a name, several names, or in `set` an attribute of a namespace.
    *
    * @param {{ end?: string, withNamespace?: boolean }} options `end`: the name after the target
    */
@@ -277,10 +287,10 @@ class Parser {
     return target
   }
 
-  // Expressions, from the operators that bind least to those that bind most
+  // Expressions, from the lowest to the highest precedence of operators
 
   /**
-   * An expression, or a tuple of several with commas between them.
+   * An expression, or a tuple of expressions separated by commas.
    *
    * @param {TupleOptions} [options]
    */
@@ -494,7 +504,7 @@ class Parser {
     return this.#node('Call', { callee, ...given }, callee, given.all)
   }
 
-  /** What is between the parentheses of a call: values, values by name, `*list` and `**mapping`. */
+  /** The arguments of a call: values, named values, `*list` and `**mapping`. */
   #arguments() {
     const given = { args: [], keywords: [], list: undefined, mapping: undefined, all: [] }
     const check = (isAllowed) => {
@@ -543,7 +553,7 @@ class Parser {
     return this.#node(type, { value, ...applied }, value, applied.all)
   }
 
-  /** The filters of a block. The first stands behind the name of a `filter` block without a `|`. */
+  /** The filters of a block. In a `filter` block, the first one has no `|` before it. */
   #filters(startsInline) {
     const filters = startsInline ? [this.#filter()] : []
     while (this.#skip('|')) filters.push(this.#filter())

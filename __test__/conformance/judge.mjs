@@ -1,11 +1,11 @@
-// Compares what a tokenizer answers with the golden records of core/testdata/conformance.
+// Compares the results of a tokenizer with the golden records of core/testdata/conformance.
 
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 
 const UNITS = ['utf16', 'codepoint', 'byte']
 
-/** How the fields of a golden encoding are called in an answer, and how both become plain arrays. */
+/** The fields of a golden encoding, with their names in a result and their conversion to arrays. */
 const FIELDS = [
   ['ids', 'ids', Array.from],
   ['t', 'tokens', Array.from],
@@ -14,7 +14,7 @@ const FIELDS = [
   ['am', 'attentionMask', digits],
 ]
 
-/** The capability (in the conformance kit's words) that a kind of record needs. */
+/** The capability, in the conformance kit's terms, that a kind of record needs. */
 const NEEDS = {
   v: 'vocab',
   e: 'encode',
@@ -33,12 +33,15 @@ const NEEDS = {
 /**
  * Judges a loaded tokenizer.
  *
- * @param {object} subject what the adapter's `load` gave
+ * @typedef {{ passed: number, failed: number, skipped: number }} Counts
+ *
+ * @param {object} subject the result of the adapter's `load`
  * @param {object[]} records golden records, in the order of the file
  * @param {Map<string, string>} texts by case id
- * @param {{ capabilities: string[], columns: string[] }} adapter what the package can do; the rest is counted as skipped
- * @returns {{ aspects: Map<string, { passed: number, failed: number, skipped: number }>, differences: object[] }}
- * a difference has `aspect`, `input`, `want` and `got`
+ * @param {{ capabilities: string[], columns: string[] }} adapter the features of the package;
+ *   records that need others are skipped
+ * @returns {{ aspects: Map<string, Counts>, differences: object[] }} a difference has `aspect`,
+ *   `input`, `want` and `got`
  */
 export function judge(subject, records, texts, { capabilities, columns }) {
   const aspects = new Map()
@@ -51,7 +54,8 @@ export function judge(subject, records, texts, { capabilities, columns }) {
     subject,
     texts,
     columns,
-    lastAnswer: null, // the `e` record with added special tokens that `same` and `d` records lean on
+    // The `e` record with added special tokens to which `same` and `d` records refer.
+    lastAnswer: null,
     skip: (aspect) => count(aspect, 'skipped'),
     expect(aspect, input, want, answer) {
       let got
@@ -165,7 +169,7 @@ const JUDGES = {
 
   t(record, court) {
     const { input, texts, encode: encodeAnew } = truncated(record, court)
-    // A long text has hundreds of parts: all are looked at in one encoding for each unit.
+    // A long text has hundreds of parts. All are compared in one encoding for each unit.
     const encodings = new Map()
     const encode = (offsets) => encodings.get(offsets) ?? encodings.set(offsets, encodeAnew(offsets)).get(offsets)
     expectEncoding('truncation', record, court, input, sequenceText(record, texts), encode)
@@ -224,9 +228,10 @@ const JUDGES = {
 }
 
 /**
- * Judges every column that the golden encoding and the package both have; the offsets in all three units.
+ * Judges every column that both the golden encoding and the package have; offsets in all three
+ * units.
  *
- * @param {(token: number) => string | undefined} textOf the text that the offsets of a token point into
+ * @param {(token: number) => string | undefined} textOf the text of a token's offsets
  * @param {(unit?: string) => object} encode
  */
 function expectEncoding(aspect, want, { expect, skip, columns }, input, textOf, encode) {
@@ -272,7 +277,7 @@ const truncationOf = ({ max, stride, dir, strat = 'longest_first' }) => ({
   strategy: strat,
 })
 
-/** Which of the texts a token of a golden record lies in; none for tokens that were added. */
+/** The text of a token in a golden record; undefined for added tokens. */
 const sequenceText = (record, texts) => (token) => texts[record.sq[token]]
 
 /** SHA-256 of numbers as 32-bit little-endian integers. */
@@ -286,7 +291,7 @@ function digits(mask) {
   return Array.from(mask, Number)
 }
 
-/** Turns flat offsets into code points. An offset that is no character boundary becomes -1. */
+/** Converts flat offsets to code points. An offset inside of a character becomes -1. */
 function inCodePoints(offsets, unit, textOf) {
   if (unit === 'codepoint') return offsets
   const boundaries = new Map() // text -> Map of the unit's offset -> code point

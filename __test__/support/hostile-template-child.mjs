@@ -1,4 +1,4 @@
-// Renders the template that stands in a file and prints how it ended: { code, limit, length, ms, mib }.
+// Renders the template in a file and prints how it ended: { code, limit, length, ms, mib }.
 //
 //   node hostile-template-child.mjs FILE [messages]
 

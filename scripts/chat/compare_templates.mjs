@@ -1,4 +1,5 @@
-// Renders the cases of compare_templates.py with tokenlane and lists every text or refusal that differs.
+// Renders the cases of compare_templates.py with tokenlane, and lists every text or refusal that
+// differs.
 //
 //   node scripts/chat/compare_templates.mjs CASES.json [--json DIFFERENCES.json]
 

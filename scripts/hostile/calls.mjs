@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// Calls everything that the package exports with whatever it should not be called with.
+// Calls every export of the package with invalid and unusual arguments.
 //
-//   usage: npm run hostile -- calls [--count 100000] [--seed 1] [--huge]     --huge: strings of 512 MiB as well
+//   usage: npm run hostile -- calls [--count 100000] [--seed 1] [--huge]
+//   --huge: also strings of 512 MiB
 //
-// The calls are made in a process of their own, so that one that ends it is told: the seed and the number of a call make it
-// again. Every error must have a code of this package, or be what the argument itself threw. A receiver that is no object
-// of the class, a proxy that was revoked, and in drop-ins whatever their typings do not allow, may be told by the language, with
-// a TypeError of its own.
+// The calls run in a child process, so that one that ends the process is reported. The seed and the
+// number of a call reproduce it. Every error must have a code of this package, or be the one that
+// an argument threw. JavaScript's own TypeErrors are allowed for a receiver of another class, for a
+// revoked proxy, and in drop-ins for arguments that their typings do not allow.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -21,7 +22,7 @@ import { subjects } from './subjects.mjs'
 import { Thrown, values } from './values.mjs'
 
 const CHUNK = 10_000
-/** Calls that have not ended after so many milliseconds hang. */
+/** Milliseconds after which a call counts as hanging. */
 const PATIENCE = 20_000
 
 // Tokenizers that all calls of a process share.
@@ -53,9 +54,9 @@ function main() {
   if (failed) process.exit(1)
 }
 
-/** Makes calls in a process of their own and says what became of it. */
+/** Makes calls in a child process. Returns whether it failed, and its totals. */
 export function inChild(seed, count) {
-  // Some calls write files, under names by lot.
+  // Some calls write files with random names.
   return runChild(fileURLToPath(import.meta.url), seed, count)
 }
 
@@ -74,7 +75,7 @@ async function child(seed, count) {
   const pending = new Map()
   process.on('unhandledRejection', (error) => judge({ name: 'a promise of nobody' }, error, false))
 
-  /** Counts an error, and keeps it if it is not as it should be. */
+  /** Counts an error, and records it if it is not allowed. */
   function judge(subject, error, isReceiver) {
     if (error instanceof Thrown || error?.cause instanceof Thrown) return void totals.thrown++
     totals.errors++
@@ -133,7 +134,7 @@ async function child(seed, count) {
     clearTimeout(timer)
   }
 
-  /** What is set for the whole process is set back, and what was freed gets a successor. */
+  /** Restores the settings of the process, and replaces freed objects. */
   async function reset() {
     await settle()
     face.limits.configure({ maxInputBytes: Infinity, maxQueuedBatches: Infinity })
@@ -147,7 +148,7 @@ function codeOf(error) {
   return error.code
 }
 
-/** By class: objects to call methods of. */
+/** Objects by class, as receivers of methods. */
 async function liveObjects(face, require) {
   const tiktoken = require(path.join(root, 'dropins/tiktoken/index.js'))
   const huggingface = require(path.join(root, 'dropins/huggingface/index.js'))
@@ -183,7 +184,7 @@ async function liveObjects(face, require) {
   return objects
 }
 
-/** Strings as long as V8 has them: they work, or are refused with a code. */
+/** Strings of V8's maximum length must work, or be refused with a code. */
 async function huge(face) {
   const gpt = face.Tokenizer.fromEncodingSync('r50k_base')
   const told = []

@@ -1,8 +1,8 @@
-// Files with something wrong with them: bytes that are cut, turned or doubled, and JSON that says what it should not.
+// Damaged files: bytes that are removed, flipped or repeated, and JSON with invalid values.
 
 const NUMBERS = ['4294967295', '4294967296', '4294967294', '-1', '1e308', '1e999', '0.5', '1000000000', '9'.repeat(400), '-0', 'null', '""', '[]', '{}', 'true']
 
-/** Regular expressions that take long, or that are hard to compile. */
+/** Regular expressions that are slow to match, or difficult to compile. */
 const PATTERNS = [
   '(a+)+$',
   '(a|a)*b',
@@ -20,7 +20,7 @@ const PATTERNS = [
   '(?:'.repeat(300) + 'a' + ')*'.repeat(300),
 ]
 
-/** A file, and something done to it, by lot. */
+/** Applies a random mutation to a file. */
 export function mutated(draw, { name, kind, bytes, told }) {
   const ways = kind === 'json' ? [...BYTES, ...TREES, ...TREES, ...TREES] : BYTES
   const way = draw.of(ways)
@@ -146,7 +146,7 @@ const TREES = [
   }),
 ]
 
-/** Changes a place of the file's JSON, or the whole of it; as bytes where it is none any more. */
+/** Changes random values of the file's JSON. Returns files unchanged that are no longer JSON. */
 function tree(change) {
   const made = {
     [change.name](draw, bytes) {
@@ -164,7 +164,7 @@ function tree(change) {
   return made[change.name]
 }
 
-/** Every place of a JSON; of large lists and objects the first few. */
+/** All values of a JSON document; of large lists and objects only the first ones. */
 function places(file) {
   const all = []
   const walk = (holder) => {

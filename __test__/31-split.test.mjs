@@ -17,7 +17,6 @@ const PARSE = { specialTokens: 'parse' }
 const BOUNDARIES = ['token', 'sentence', 'line']
 const TOO_SMALL = 'ERR_TOKENLANE_LIMIT_TOO_SMALL'
 
-/** Tokenizers by name: bundled ones, those of the public test set, and changed ones. */
 /** Bundled encodings. The others are small or changed to be difficult. */
 const REAL = ['r50k_base', 'o200k_base']
 const TOKENIZERS = {}
@@ -169,7 +168,7 @@ test('sentences end where Intl.Segmenter ends them, and lines where lines end', 
   }
 })
 
-test('splitAsync gives the pieces of split, off the calling thread, and stops when asked', async () => {
+test('splitAsync gives the pieces of split, off the calling thread, and stops when its signal aborts', async () => {
   const tokenizer = TOKENIZERS.o200k_base
   const text = english(200_000, 3)
   for (const options of [{ maxTokens: 100 }, { maxTokens: 64, overlap: 8, boundary: 'sentence' }, { maxTokens: 30, boundary: 'line' }]) {

@@ -213,8 +213,8 @@ export async function wrongAmong(templates, messages) {
     for (const [i, template] of left) {
       const file = path.join(folder, `${i}.jinja`)
       fs.writeFileSync(file, template)
-      const told = await rendered(file, messages)
-      if (!isFine(told)) wrong.push([template.slice(0, 200), told])
+      const outcome = await rendered(file, messages)
+      if (!isFine(outcome)) wrong.push([template.slice(0, 200), outcome])
     }
   }
   await Promise.all([run(), run()])

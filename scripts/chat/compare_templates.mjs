@@ -49,9 +49,9 @@ for (const [at, one] of cases.entries()) {
 
 const seen = new Map()
 for (const { at, template, kind, expected, found } of differences) {
-  const told = kind === 'differs' ? `expected ${around(expected, found)}, found ${around(found, expected)}` : (kind === 'fails' ? found : expected).slice(0, 200)
+  const shown = kind === 'differs' ? `expected ${around(expected, found)}, found ${around(found, expected)}` : (kind === 'fails' ? found : expected).slice(0, 200)
   const key = `${template} ${kind}`
-  if (!seen.has(key)) console.log(`${template} (case ${at}): ${kind}: ${told}`)
+  if (!seen.has(key)) console.log(`${template} (case ${at}): ${kind}: ${shown}`)
   seen.set(key, (seen.get(key) ?? 0) + 1)
 }
 const count = (kind) => differences.filter((one) => one.kind === kind).length

@@ -187,7 +187,7 @@ async function liveObjects(face, require) {
 /** Strings of V8's maximum length must work, or be refused with a code. */
 async function huge(face) {
   const gpt = face.Tokenizer.fromEncodingSync('r50k_base')
-  const told = []
+  const lines = []
   const text = 'all work and no play '.repeat(Math.floor((2 ** 29 - 24) / 21))
   for (const [name, call] of Object.entries({
     count: () => gpt.count(text),
@@ -201,12 +201,12 @@ async function huge(face) {
   })) {
     const start = performance.now()
     try {
-      told.push(`${name}: ${await call()} in ${Math.round(performance.now() - start)} ms`)
+      lines.push(`${name}: ${await call()} in ${Math.round(performance.now() - start)} ms`)
     } catch (error) {
-      told.push(`${name}: ${error.code} in ${Math.round(performance.now() - start)} ms`)
+      lines.push(`${name}: ${error.code} in ${Math.round(performance.now() - start)} ms`)
       if (!/^ERR_TOKENLANE_/.test(error.code)) process.exitCode = 1
     }
   }
-  console.log(told.join('\n'))
-  console.log(JSON.stringify({ calls: told.length, results: 0, errors: 0, thrown: 0, functions: 0 }))
+  console.log(lines.join('\n'))
+  console.log(JSON.stringify({ calls: lines.length, results: 0, errors: 0, thrown: 0, functions: 0 }))
 }

@@ -59,13 +59,13 @@ async function child(seed, count) {
   const wrong = []
   const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
   for (let at = 0; at < count; at++) {
-    const { name, bytes, told } = mutated(draw, draw.of(sources))
+    const { name, bytes, options } = mutated(draw, draw.of(sources))
     fs.writeSync(last, `${at} ${name}`.padEnd(120), 0)
     // CPU time does not depend on other processes.
     const start = process.cpuUsage()
     totals.files++
     try {
-      works(Tokenizer.fromBufferSync(bytes, told))
+      works(Tokenizer.fromBufferSync(bytes, options))
       totals.loaded++
     } catch (error) {
       totals.refused++
@@ -119,7 +119,7 @@ function originals() {
   const whole = fs.readdirSync(path.join(folder, 'conformance', 'tokenizers')).map((name) => json('conformance', 'tokenizers', name))
   const seeds = fs.readdirSync(path.join(folder, 'fuzz', 'load')).filter((name) => name.endsWith('.json')).map((name) => json('fuzz', 'load', name))
   const ranks = fs.readFileSync(path.join(root, 'encodings', 'r50k_base.tiktoken'), 'utf8').split('\n').slice(0, 2000).join('\n')
-  const told = { pattern: String.raw`'s| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, specialTokens: { '<x>': 100_000 } }
-  const rank = { name: 'r50k_base.tiktoken', kind: 'ranks', bytes: Buffer.from(ranks), told }
+  const options = { pattern: String.raw`'s| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, specialTokens: { '<x>': 100_000 } }
+  const rank = { name: 'r50k_base.tiktoken', kind: 'ranks', bytes: Buffer.from(ranks), options }
   return [...whole, ...seeds, ...seeds, rank, rank]
 }

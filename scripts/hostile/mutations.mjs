@@ -21,13 +21,14 @@ const PATTERNS = [
 ]
 
 /** Applies a random mutation to a file. */
-export function mutated(draw, { name, kind, bytes, told }) {
+export function mutated(draw, { name, kind, bytes, options }) {
   const ways = kind === 'json' ? [...BYTES, ...TREES, ...TREES, ...TREES] : BYTES
   const way = draw.of(ways)
   let made = way(draw, bytes)
   if (draw.chance(0.2)) made = draw.of(BYTES)(draw, made)
-  const options = told && draw.chance(0.2) ? { ...told, pattern: draw.of(PATTERNS) } : told
-  return { name: `${name} ${way.name}`, bytes: made, told: options }
+  const isPattern = options !== undefined && draw.chance(0.2)
+  const changed = isPattern ? { ...options, pattern: draw.of(PATTERNS) } : options
+  return { name: `${name} ${way.name}`, bytes: made, options: changed }
 }
 
 const BYTES = [

@@ -87,7 +87,7 @@ class Transport {
   /** Requests the file, or a part of it. */
   fetch = (url, init) => this.#guarded(async () => {
     const response = await this.#request(url, init, false)
-    // A success without a body, such as 204, is an error: a reader of the body would wait forever.
+    // A success without a body, such as 204, is an error: its reader would wait forever.
     if ((response.status === 200 || response.status === 206) && response.body !== null) return response
     drop(response)
     if (response.ok) throw strange(`status ${response.status} in place of a file`, this.#settings.endpoint)

@@ -187,8 +187,8 @@ export class Tokenizer {
    * tokens included, and that ends between two characters. A longer prefix can have fewer ids,
    * because its end merges or composes differently; that is taken into account. Where the
    * vocabulary has tokens of more than 4,096 bytes, or a normalizer changes more than 64 characters
-   * in a row at the limit, the result can be slightly shorter than the longest. For bytes: a view of
-   * their start.
+   * in a row at the limit, the result can be slightly shorter than the longest. For bytes: a view
+   * of their start.
    *
    * Throws a `RangeError` (`ERR_TOKENLANE_LIMIT_TOO_SMALL`) if the special tokens alone are more.
    */

@@ -130,7 +130,8 @@ test('stats reports memory and hits of the word caches', () => {
 })
 
 test('encodeInto reads all of a text exactly when it writes all of its ids', () => {
-  // A suffix that is written as bytes is in no character of the text; accents go; special tokens stand around.
+  // A suffix that is encoded as bytes belongs to no character of the text, accents are removed, and
+  // special tokens surround the text.
   const bytes = Object.fromEntries(Array.from({ length: 256 }, (_, byte) => [`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, byte]))
   const suffixed = {
     ...tiny(),

@@ -1,4 +1,4 @@
-// Any argument gives a result or an error with a code, and the process survives.
+// Every argument leads to a result or to an error with a code, and the process survives.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

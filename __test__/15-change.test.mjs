@@ -126,12 +126,13 @@ test('invalid changes', async () => {
     assert.equal((await failure(write)).code, 'ERR_TOKENLANE_SAVE')
 })
 
-// What tokenizers 0.23.3 gave for random tokenizers: vocabularies with gaps, tokens that exist, tokens without text, tokens
-// added in several steps, saved and loaded in between. Made by scripts/make_added_token_cases.py.
+// Results of tokenizers 0.23.3 for random tokenizers: vocabularies with gaps, existing tokens,
+// tokens without text, and tokens that are added in several steps and saved and loaded in between.
+// Recorded by scripts/make_added_token_cases.py.
 const recording = fs.readFileSync(new URL('testdata/added-tokens.json.gz', import.meta.url))
 const { cases } = JSON.parse(zlib.gunzipSync(recording))
 
-/** The same of a tokenizer here as the script records of one there. */
+/** The state of a tokenizer in the form of the recording. */
 function stateOf(tokenizer, recorded) {
   const added = tokenizer.toJSON().added_tokens
   const flags = (t) => [t.id, t.content, t.single_word, t.lstrip, t.rstrip, t.normalized, t.special]

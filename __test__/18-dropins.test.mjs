@@ -329,7 +329,7 @@ test('gpt-tokenizer: limits, options and lists at their edges are what they are 
   assert.equal(chat.isWithinTokenLimit([], -1), false)
   assert.equal(chat.isWithinTokenLimit([], NaN), chat.encodeChat([]).length)
   assert.equal(chat.isWithinTokenLimit([], 100), chat.encodeChat([]).length)
-  // An empty content adds no list of its own.
+  // Empty content adds no list.
   const lists = [...chat.encodeChatGenerator([{ role: 'user', content: '' }])]
   assert.deepEqual(lists, [[100264], [882], [100266], [100265], [], [100264], [78191], [100266]])
   // Generators leave out tokens that do not exist, decode does not.

@@ -51,7 +51,7 @@ async function post(address, body) {
   return [response.status, await response.json()]
 }
 
-/** Calls `tries` with the path of the tokenizer.json of a BERT tokenizer, and returns its result. */
+/** Calls `tries` with the path of a BERT tokenizer's tokenizer.json, and returns its result. */
 function whileBertIsIn(tries) {
   const model = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-example-'))
   try {

@@ -85,9 +85,9 @@ test('templates come from the config, from files besides the tokenizer, or from 
     assert.equal(text(tokenizer, { tools: [{}], chatTemplate: 'default' }), 'file <s>')
     assert.equal(text(tokenizer, { chatTemplate: 'mine {{ bos_token }}' }), 'mine <s>')
   }
-  const told = { chatTemplate: 'told {{ eos_token }}', config: { eos_token: { content: '</s>' }, chat_template: 'no' } }
+  const options = { chatTemplate: 'told {{ eos_token }}', config: { eos_token: { content: '</s>' }, chat_template: 'no' } }
   const bytes = fs.readFileSync(file)
-  for (const tokenizer of [Tokenizer.fromFileSync(folderOf(files), told), await Tokenizer.fromBuffer(bytes, told), Tokenizer.fromBufferSync(bytes, told)]) {
+  for (const tokenizer of [Tokenizer.fromFileSync(folderOf(files), options), await Tokenizer.fromBuffer(bytes, options), Tokenizer.fromBufferSync(bytes, options)]) {
     assert.equal(text(tokenizer), 'told </s>')
   }
   assert.equal(text(Tokenizer.fromBufferSync(bytes, { chatTemplate: { a: 'A', default: 'D' } }), { chatTemplate: 'a' }), 'A')

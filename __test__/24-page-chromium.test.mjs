@@ -246,7 +246,7 @@ async function tests() {
     await settled(page)
     assert.ok((await width()) <= 360, 'with a long name')
     await page.getByRole('combobox', { name: 'Tokenizer' }).first().selectOption('o200k_base')
-    // Tokens that are drawn anew are not active any more, so the tap waits for them.
+    // Redrawn tokens are no longer active, so the tap waits for them.
     await box(page, 'o200k_base').waitFor()
     await settled(page)
     const [first, second] = await page.locator('.pane').evaluateAll((panes) => panes.map((pane) => pane.getBoundingClientRect().top))

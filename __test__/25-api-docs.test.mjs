@@ -1,4 +1,4 @@
-// docs/api is up to date, and the typings document what a reader needs.
+// docs/api is up to date, and every public name is documented.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -78,7 +78,7 @@ function sources(name) {
   return found.map((file) => read(name, file))
 }
 
-/** What a pattern finds in the sources of some folders. */
+/** The matches of a pattern in the sources of some folders. */
 const found = (pattern, ...folders) => new Set(folders.flatMap(sources).flatMap((text) => [...text.matchAll(pattern)].map(([, code]) => code)))
 
 test('docs/guide/errors.md lists every error code, and no others', () => {

@@ -1,4 +1,5 @@
-// What chat templates may cost: hostile ones in processes of their own, what every operation charges, and faults planted in the charges.
+// Cost limits of chat templates: hostile templates in child processes, the charges of every
+// operation, and missing charges that the tests must detect.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -18,8 +19,7 @@ const lib = path.join(root, 'lib', 'chat')
 const DEFAULTS = { maxChatWork: 6_000_000, maxChatMemory: 128 * 2 ** 20, maxChatOutput: 64 * 2 ** 20 }
 test.afterEach(() => limits.configure(DEFAULTS))
 
-const CODES = ['ERR_TOKENLANE_CHAT_LIMIT', 'ERR_TOKENLANE_CHAT_TEMPLATE']
-/** Of the templates of each class, the tests try one in three; `npm run hostile -- templates` tries all. */
+/** The tests run every third template of each class; `npm run hostile -- templates` runs all. */
 const SOME = MORE.filter((_, i) => i % 3 === 0)
 
 const endWell = async (templates, messages) => assert.deepEqual(await wrongAmong(templates, messages), [])
@@ -80,7 +80,7 @@ test('a continued message is cut within the budget, in linear time', () => {
   const options = { chatTemplate: '{{ messages[0].content }}', continueFinalMessage: true, tokenize: false }
   assert.equal(tokenizer.applyChatTemplate([{ role: 'assistant', content }], options), content)
   limits.configure({ ...DEFAULTS, maxChatWork: 20_000 })
-  // The template writes little; what is looked through is the text for the end of the message.
+  // The template has a short output, but the whole text is searched for the end of the message.
   assert.throws(() => tokenizer.applyChatTemplate([{ role: 'assistant', content }], { ...options, chatTemplate: '{{ messages[0].content * 3 }}' }), { code: 'ERR_TOKENLANE_CHAT_LIMIT' })
 })
 
@@ -108,7 +108,7 @@ test('random templates with huge values end with a text or an error with a code'
   assert.ok(totals.templates === 150 && totals.texts > 30 && totals.refused > 15 && totals.stopped > 10, JSON.stringify(totals))
 })
 
-// What is charged: rows of templates with values of 100 characters or elements, and what they cost.
+// Charges: templates with values of 100 characters or elements, and their recorded costs.
 
 const ENDLESS = { maxChatWork: 1e15, maxChatMemory: 1e15, maxChatOutput: 1e15 }
 const SMALL = 100
@@ -118,7 +118,7 @@ const ROWS = [
   ['', 'text {# comment #} {% raw %}{{ x }}{% endraw %}', "{{ '\\x41' 'a' }}{{ 1_000 + 1.5e3 }}"],
   OPERATIONS.map((operation) => `{{ ${operation} }}`),
   STATEMENTS.map((statement) => statement.replace('%s', 'ls')),
-  // What is refused for its depth
+  // Refused because of the depth
   ['{{ a.x }}', '{{ a.x|tojson }}', "{{ a.x == [a.x] }}", '{{ a.x < [a.x] }}', '{{ twice(a.x) }}'].map((use) => DEEP + use),
   [`${DEEP.replace('[a.x]', '(a.x,)')}{{ {a.x: 1} }}`, `${DEEP.replaceAll('[a.x]', "{'k': a.x}")}{{ a.x == {'k': a.x} }}`],
   ['{{ tooDeep }}', '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}', '{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}'],
@@ -127,7 +127,10 @@ const ROWS = [
 
 const tooDeep = JSON.parse('['.repeat(300) + ']'.repeat(300))
 
-/** What a template costs: work, memory and output, what is allowed, what compiling costs, and how it ended. */
+/**
+ * The cost of a template: work, memory and output, the growth of the budget, the cost of compiling,
+ * and the result.
+ */
 function costOf(source, { render: renderWith, compile, within, Budget }) {
   const [budget, compiling] = [new Budget(ENDLESS), new Budget(ENDLESS)]
   let ended = ''
@@ -143,7 +146,7 @@ function costOf(source, { render: renderWith, compile, within, Budget }) {
   return [...of(budget), Math.round(budget.allowed.work - 1e15), ...of(compiling).slice(0, 2), ended]
 }
 
-/** The modules of lib/chat as they are loaded anew, with the source of one of them changed. */
+/** Loads the modules of lib/chat anew, with changed source code in one of them. */
 function modulesWith(changed, change) {
   const isOurs = (name) => name.startsWith(lib)
   const kept = Object.entries(require.cache).filter(([name]) => isOurs(name))
@@ -169,7 +172,7 @@ const expected = () => JSON.parse(fs.readFileSync(golden, 'utf8'))
 test('what every operation charges is as recorded, and no less than what it writes', () => {
   const own = modulesWith()
   const found = Object.fromEntries(ROWS.map((source) => [label(source), costOf(source, own)]))
-  // TOKENLANE_UPDATE=1 records it anew, after a change that is meant.
+  // TOKENLANE_UPDATE=1 records the costs again after an intended change.
   if (process.env.TOKENLANE_UPDATE) {
     const lines = Object.entries(found).map(([source, cost]) => `${JSON.stringify(source)}: ${JSON.stringify(cost)}`)
     fs.writeFileSync(golden, `{\n${lines.join(',\n')}\n}\n`)
@@ -180,7 +183,7 @@ test('what every operation charges is as recorded, and no less than what it writ
   }
 })
 
-/** The places of lib/chat at which something is charged or a depth is checked. */
+/** The positions in lib/chat that charge a cost or check a depth. */
 function sites() {
   const found = []
   for (const name of fs.readdirSync(lib)) {

@@ -1,5 +1,5 @@
-// Files that would take all memory, or the square of the time: each in a process of its own, with two seconds of CPU and a
-// gibibyte, gives a result or an error with a code.
+// Files that could exhaust memory or take quadratic time. Each case runs in a child process with 2
+// s of CPU and 1 GiB of memory, and must return a result or throw an error with a code.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -15,7 +15,7 @@ const child = fileURLToPath(new URL('support/file-limits.mjs', import.meta.url))
 const CPU_SECONDS = 2
 const MOST_KILOBYTES = 1 << 20
 
-/** Only here can a process be given its limits from outside. */
+/** Only Linux can limit a process from outside. */
 const limited = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0
 
 for (const [name, { code, codes = [code] }] of Object.entries(CASES)) {
@@ -54,7 +54,7 @@ test('the output limit is a multiple of the input that can be set', async () => 
     assert.equal(tokenizer.encode(text).ids.length, 2_000_002)
     limits.configure({ maxExpansion: 2 })
     assert.equal((await failure(async () => tokenizer.encode(text))).limit, 65_536)
-    // Whatever the factor is, a short text may become 64 KiB.
+    // A short text may always expand to 64 KiB.
     assert.equal(tokenizer.encode('h'.repeat(600)).ids.length, 60_002)
     assert.equal((await failure(async () => limits.configure({ maxExpansion: 0 }))).code, 'ERR_TOKENLANE_ARGUMENT_VALUE')
   } finally {

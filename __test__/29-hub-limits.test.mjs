@@ -285,7 +285,7 @@ async function usedCache() {
 
 const again = (cacheDir, more) => loadFrom({}, undefined, { cacheDir, ...more })
 
-/** What can be at the path of a regular file. */
+/** What an attacker can put at the path of a regular file. */
 const PLANTS = {
   'a pipe': (place) => execFileSync('mkfifo', [place]),
   'a socket': (place) => new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// The command line with input that is made to do harm, with names that would control a terminal, and with signals at every moment.
-// Rows that could exhaust the machine run with 2 s of CPU and 1 GiB of memory.
+// The CLI with malicious input, with names that contain terminal escapes, and with signals at any
+// time. Cases that could exhaust the machine run with 2 s of CPU and 1 GiB of memory.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -23,7 +23,7 @@ const MIB = 1 << 20
 const posix = { skip: process.platform === 'win32' && 'there are no such files' }
 const linux = { skip: process.platform !== 'linux' && 'this needs /proc' }
 
-/** Runs it within limits. */
+/** Runs the CLI within limits. */
 const limited = (args, limits) => runLimited([process.execPath, main, ...args], { cwd: folder, limits })
 
 async function refused(args, message, status = 1, limits = undefined) {
@@ -34,10 +34,12 @@ async function refused(args, message, status = 1, limits = undefined) {
   return result
 }
 
-/** Eight mebibytes of one letter, and 48 of them: a few kilobytes. */
+/** Many mebibytes of one letter, compressed to a few kilobytes. */
 const member = zlib.gzipSync(Buffer.alloc(64 * MIB, 'a'))
 const bomb = Buffer.concat(Array(48).fill(member))
-/** A line that compresses to a fiftieth, so that its length and not the ratio is too much. */
+/**
+ * A line that compresses to a fiftieth, so that its length exceeds a limit, and its ratio does not.
+ */
 const longLine = () => {
   const part = Buffer.concat(Array.from({ length: 20 }, (_, i) => Buffer.concat([Buffer.from(Array.from({ length: 1500 }, (_, j) => 33 + (((i * 1500 + j) * 2654435761) >>> 7) % 90)), Buffer.alloc(60_000, 'a')])))
   return Buffer.concat(Array(270).fill(zlib.gzipSync(part)))
@@ -107,7 +109,9 @@ test('a row of 250 MiB is counted within a gibibyte', async () => {
   fs.rmSync(place('whole.txt'))
 })
 
-/** A Zstandard frame. `window` is the byte that describes it; blocks are [size, content] of one repeated byte. */
+/**
+ * A Zstandard frame. `window` is the window descriptor; each block repeats one byte `size` times.
+ */
 function frame(window, blocks, size = 1 << 17) {
   const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, window])
   const all = Array.from({ length: blocks }, (_, i) => {
@@ -163,7 +167,7 @@ test('arrays whose header promises more than there is', async () => {
 
 // Signals.
 
-/** The files that a process has open, by what they lead to. */
+/** The paths of the files that a process has open. */
 const openFiles = (pid) => {
   try {
     return fs.readdirSync(`/proc/${pid}/fd`).map((name) => fs.readlinkSync(`/proc/${pid}/fd/${name}`))
@@ -172,7 +176,7 @@ const openFiles = (pid) => {
   }
 }
 
-/** Waits until something holds, and fails when the process ends first. */
+/** Waits until a condition holds, and fails if the process ends before. */
 async function until(holds, child) {
   while (!(await holds())) {
     assert.equal(child.exitCode ?? child.signalCode, null, 'it ended')
@@ -180,13 +184,16 @@ async function until(holds, child) {
   }
 }
 
-/** Sends a signal when `holds`, and checks how the process ends. One that does not end is killed at last, which is a failure. */
+/**
+ * Sends a signal when a condition holds, and checks how the process ends. A process that does not
+ * end is killed, which is a failure.
+ */
 async function ends(args, holds, env) {
   for (const [signal, status] of [['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]]) {
     const { child, ended, written } = startIn(folder, args, env)
     try {
       await until(() => holds(child), child)
-      // Its handlers are set before it opens anything.
+      // The handlers are installed before anything is opened.
       child.kill(signal)
       const rescue = setTimeout(() => child.kill('SIGKILL'), 60_000)
       const { status: left } = await ended
@@ -205,7 +212,7 @@ test('a command that waits for a pipe ends by a signal', linux, async () => {
   for (const [name, ...options] of [['count'], ['encode', '-o', 'out.txt'], ['decode', '-t', 'tiny.json'], ['decode', '-t', 'tiny.json', '--from', 'npy'], ['split', '-n', '5'], ['inspect'], ['bench']]) {
     await ends([name, ...options, 'pipe'], opened)
   }
-  // With somebody at the other end, who says nothing.
+  // A FIFO whose other end is open but silent.
   const { O_RDWR, O_NONBLOCK } = fs.constants
   const other = fs.openSync(place('pipe'), O_RDWR | O_NONBLOCK)
   await ends(['count', 'pipe'], opened)
@@ -219,7 +226,7 @@ test('a command that waits for a pipe ends by a signal', linux, async () => {
 test('a command that waits for standard input, for a reader, or for the network, ends by a signal', linux, async () => {
   const loaded = ({ pid }) => fs.readFileSync(`/proc/${pid}/maps`, 'utf8').includes('tokenlane.')
   for (const command of [['count'], ['encode', '-o', 'out.txt'], ['split', '-n', '5'], ['inspect']]) await ends(command, loaded)
-  // A pipe that nobody reads: what is written waits, and not the process.
+  // A pipe without a reader: the output waits, but the process reacts to signals.
   spawnSync('mkfifo', [place('unread')])
   let probes = 0
   await ends(['encode', '-x', 'hello', '-o', 'unread'], (child) => loaded(child) && (probes += 1) > 20)
@@ -249,7 +256,7 @@ test('pipes are read and written like files', linux, async () => {
   for await (const text of reader) read += text
   assert.equal((await ended).status, 0)
   assert.equal(read, '14 11 15\n'.repeat(200_000))
-  // A reader that goes away.
+  // A reader that closes its end.
   const { child, ended: cut } = startIn(folder, ['encode', '-t', 'tiny.json', '-o', 'to'])
   child.stdin.on('error', () => {}).end(lines)
   const short = fs.createReadStream(place('to'))
@@ -272,7 +279,7 @@ test('folders and patterns leave out what is no file; named, it is refused or re
   for (const name of ['mixed/b.txt', '/dev/zero', 'mixed/d.txt']) await refused(['count', '-x', 'a', '-t', `./${path.relative(folder, path.resolve(folder, name))}`], /NOT_A_FILE/)
 })
 
-// What is written.
+// Output.
 
 test('an input is never written to', posix, () => {
   write('x.txt', 'hello\n')
@@ -321,7 +328,7 @@ test('what a killed run leaves behind is removed by the next one, and nothing el
   const live = await start('live.txt')
   assert.deepEqual(parts(), [live.name], 'that of the killed run is gone, and of another output')
 
-  // Names as other machines, other processes with the same number, and nobody would give them.
+  // Names of other machines, of other processes with the same number, and invalid ones.
   const [, system, pid, begun] = /tokenlane-([0-9a-f]{12})-(\d+)-(\d+)-\d+\.part$/.exec(live.name)
   assert.equal(Number(pid), live.child.pid)
   const dead = 4_194_305
@@ -340,11 +347,11 @@ test('what a killed run leaves behind is removed by the next one, and nothing el
   assert.equal((await live.ended).status, 0)
   assert.ok(!fs.existsSync(place(`parts/${live.name}`)))
   assert.equal(fs.readFileSync(place('parts/live.txt'), 'utf8'), '64\n')
-  // A name as long as names can be.
+  // Names of the maximum length.
   for (const long of ['n'.repeat(255), 'ß'.repeat(127)]) assert.equal(run(['encode', '-x', 'a', '-o', `parts/${long}`]).status, 0)
 })
 
-// What is shown.
+// Display.
 
 const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status !== 0 && 'there is no program `script` that makes a terminal'
 
@@ -402,7 +409,7 @@ test('a failure at any moment is one line', linux, async () => {
   hub.close()
   write('many.txt', 'hello\n'.repeat(100_000))
   assert.match(run(['encode', '-t', 'tiny.json', 'many.txt', '-o', '/dev/full']).stderr, /^tokenlane: \/dev\/full: no space is left on the disk \(ERR_TOKENLANE_FILE\)\n$/)
-  // Standard error that nobody reads.
+  // Standard error without a reader.
   const child = spawn(process.execPath, [main, 'count', 'nowhere.txt'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   child.stderr.destroy()
   assert.equal(await new Promise((resolve) => child.on('close', resolve)), 1)

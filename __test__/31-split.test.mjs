@@ -1,4 +1,4 @@
-// split, splitAsync and splitStream against their definition, and how much is encoded for them.
+// split, splitAsync and splitStream compared with their definition, and how much text they encode.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -17,7 +17,6 @@ const PARSE = { specialTokens: 'parse' }
 const BOUNDARIES = ['token', 'sentence', 'line']
 const TOO_SMALL = 'ERR_TOKENLANE_LIMIT_TOO_SMALL'
 
-/** Tokenizers by name: bundled ones, those of the public test set, and changed ones. */
 /** Bundled encodings. The others are small or changed to be difficult. */
 const REAL = ['r50k_base', 'o200k_base']
 const TOKENIZERS = {}
@@ -52,7 +51,7 @@ function someText(seed, most = 40) {
   return Array.from({ length: draw.below(most) }, () => draw.of(PIECES)).join('')
 }
 
-/** Ends of characters of a text, in UTF-16 units; a surrogate without its other half is a character. */
+/** Ends of the characters of a text, in UTF-16 units. A lone surrogate is a character. */
 function endsOf(text) {
   const ends = []
   let at = 0
@@ -67,7 +66,7 @@ function longestByTryingAll(tokenizer, text, limit) {
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
-/** Where sentences or lines end, but for the text's own end. */
+/** The ends of sentences or lines, without the end of the text. */
 function boundaries(text, kind) {
   if (kind === 'token') return []
   const ends =
@@ -77,7 +76,7 @@ function boundaries(text, kind) {
   return ends.filter((end) => end < text.length)
 }
 
-/** What split is by definition; undefined if a character has too many ids. */
+/** The result of split by definition, or undefined if a character has too many ids. */
 function splitByDefinition(tokenizer, text, { maxTokens, overlap, boundary }) {
   const count = (part, options) => tokenizer.count(part, { ...PARSE, ...options })
   const bare = { addSpecialTokens: false }
@@ -169,7 +168,7 @@ test('sentences end where Intl.Segmenter ends them, and lines where lines end', 
   }
 })
 
-test('splitAsync gives the pieces of split, off the calling thread, and stops when asked', async () => {
+test('splitAsync gives the pieces of split, off the calling thread, and stops when its signal aborts', async () => {
   const tokenizer = TOKENIZERS.o200k_base
   const text = english(200_000, 3)
   for (const options of [{ maxTokens: 100 }, { maxTokens: 64, overlap: 8, boundary: 'sentence' }, { maxTokens: 30, boundary: 'line' }]) {
@@ -219,7 +218,7 @@ test('a stream gives the pieces of the whole text, with any tokenizer and howeve
   }
 })
 
-// What is counted is text given to the encoder, which does not depend on the machine.
+// The amount of encoded text does not depend on the machine.
 test('split encodes at most three times the text, and a constant for each piece', () => {
   const kinds = ['words', 'one letter', 'spaces', 'control characters', 'random CJK', 'Hangul', 'decomposed Hangul', 'random emoji', 'combining marks', 'random digits']
   const small = Tokenizer.fromBufferSync(bytesOf(tiny()))
@@ -232,7 +231,7 @@ test('split encodes at most three times the text, and a constant for each piece'
         const before = tokenizer.stats().encodedBytes
         const pieces = attempt(() => tokenizer.split(text, { ...PARSE, maxTokens, boundary }))
         const encoded = tokenizer.stats().encodedBytes - before
-        // Where counts of prefixes are not exact, more prefixes of each piece are tried: 16 KiB at most.
+        // If prefix counts are not exact, more prefixes of each piece are encoded, at most 16 KiB.
         const perPiece = REAL.includes(name) ? 1000 : 16 << 10
         const most = 3 * Buffer.byteLength(text) + perPiece * (pieces?.length ?? 1) + 20_000
         assert.ok(encoded <= most, JSON.stringify({ name, kind, boundary, encoded, most, pieces: pieces?.length }))

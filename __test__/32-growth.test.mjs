@@ -1,7 +1,9 @@
-// No call's time grows with more than the length of its text: a short form of `npm run hostile -- texts`.
+// The time of every call is linear in the length of its text: a short form of `npm run hostile --
+// texts`.
 //
-// Four times the text is compared, in time of the processor, so that another program's work does not look like growth: what
-// is linear takes four times as long, what is quadratic sixteen times. What takes more than nine times is measured again.
+// A text and one four times as long are compared by CPU time, which does not depend on other
+// processes. Linear calls take four times as long, quadratic ones sixteen times. A growth of more
+// than nine is measured again.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -24,7 +26,8 @@ const SUBJECTS = {
   ),
 }
 
-// A part of all pairs of a text and a call, another one for each tokenizer, so that each call meets each text over the tokenizers.
+// Each tokenizer measures one eighth of all pairs of a text and a call, and another one than the
+// others, so that every call meets many texts.
 const PART = 8
 
 for (const [number, [name, bytes]] of Object.entries(SUBJECTS).entries()) {

@@ -1,6 +1,7 @@
-// Texts, results and files that are larger than the memory of the process: each call gives its result or
-// ERR_TOKENLANE_OUT_OF_MEMORY, and the process goes on. Each case is a process of its own with a limit of addresses, in
-// decimal gigabytes; Node takes 0.75 of them before anything is done. Linux only: other systems do not enforce the limit.
+// Texts, results and files that exceed the memory of the process: each call returns its result or
+// throws ERR_TOKENLANE_OUT_OF_MEMORY, and the process continues. Each case is a child process with
+// a limited address space, in decimal gigabytes; Node itself takes 0.75 of them. Linux only,
+// because other systems do not enforce the limit.
 
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
@@ -27,7 +28,7 @@ function has(program) {
   }
 }
 
-/** What a process with these limits prints, whatever becomes of it. */
+/** Runs a process within limits. Resolves to how it ended and what it printed. */
 function limited(limits, args, options = {}) {
   return new Promise((resolve) => {
     const env = { ...process.env, TOKENLANE_TEST_FOLDER: folder, ...options.env }
@@ -37,7 +38,7 @@ function limited(limits, args, options = {}) {
   })
 }
 
-/** What a call may also end with: the argument did not fit, or the file is none. */
+/** Other allowed outcomes: the argument did not fit into memory, or the file is not a tokenizer. */
 const expected = ['NO_ARGUMENT', 'ERR_TOKENLANE_UNKNOWN_FORMAT', 'ERR_TOKENLANE_SHAPE']
 
 async function outcome(gigabytes, ...args) {
@@ -98,7 +99,8 @@ test('what fits into the memory there is succeeds, and what does not is an error
 })
 
 test('without threads a batch runs on the thread that has it', { skip }, async () => {
-  // More processes than the user has by now are not allowed; Node's own threads are there before.
+  // The user may start no further processes or threads, except for Node's own threads, which start
+  // first.
   const program = `
     import { Tokenizer } from ${JSON.stringify(new URL('../index.mjs', import.meta.url).href)}
     import { execFileSync } from 'node:child_process'

@@ -157,9 +157,9 @@ test('collections happen, and can be turned off', async () => {
 
 test('a full collection collects everything', () => {
   const { stdout, stderr } = script('full-collections.mjs')
-  const [asked, forced] = stdout.split(' ').map(Number)
-  assert.ok(asked > 0, `results that are kept make one worth a try: ${stdout}${stderr}`)
-  assert.equal(forced, asked)
+  const [requested, forced] = stdout.split(' ').map(Number)
+  assert.ok(requested > 0, `kept results lead to a request: ${stdout}${stderr}`)
+  assert.equal(forced, requested)
 })
 
 test('trim releases unused memory', async () => {

@@ -402,7 +402,7 @@ test('chat templates: rendering, variables, ids and lengths', async () => {
   assert.deepEqual(
     other.apply_chat_template(chat, { ...arrays, max_length: 2 }).input_ids,
     ids,
-    'nothing is cut unless asked',
+    'nothing is cut unless requested',
   )
   assert.deepEqual(
     other.apply_chat_template(chat, { ...arrays, max_length: 2, truncation: true }).input_ids,
@@ -481,11 +481,11 @@ test('an unknown class is a warning, a folder without a config a tokenizer witho
   assert.match((await warning).message, /^Unknown tokenizer class "constructor"/)
   const none = { 'tokenizer.json': bert(), 'tokenizer_config.json': { tokenizer_class: null } }
   assert.equal((await AutoTokenizer.from_pretrained(folderOf('null', none))).constructor, PreTrainedTokenizer)
-  const told = []
+  const files = []
   const bare = await AutoTokenizer.from_pretrained(folderOf('bare', { 'tokenizer.json': bert() }), {
-    progress_callback: ({ file }) => told.push(file),
+    progress_callback: ({ file }) => files.push(file),
   })
-  assert.deepEqual([...new Set(told)], ['tokenizer.json'])
+  assert.deepEqual([...new Set(files)], ['tokenizer.json'])
   assert.deepEqual([bare.constructor, bare.config, bare.chat_template], [PreTrainedTokenizer, {}, null])
 })
 

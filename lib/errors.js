@@ -8,24 +8,27 @@ function withCode(thrown, code) {
   return thrown
 }
 
-/** The world or the data is not as it should be. */
+/** The data or the environment is not as required. */
 const error = (code, message, options) => withCode(new Error(message, options), code)
 
-/** The arguments do not fit the call. */
+/** The arguments do not match the call. */
 const typeError = (code, message) => withCode(new TypeError(message), code)
 
-/** An argument of the wrong kind: what it is called, what it must be, what it was. */
+/** An argument of the wrong type. The message has its name, what is expected, and the value. */
 function wrongType(name, expected, value) {
   return typeError('ERR_TOKENLANE_ARGUMENT_TYPE', `${name} must be ${expected}, but it is ${describe(value)}`)
 }
 
-/** An argument of the right kind with a value that is not allowed. */
+/** An argument of the right type with a value that is not allowed. */
 function wrongValue(name, expected, value) {
   const message = `${name} must be ${expected}, but it is ${describe(value)}`
   return withCode(new RangeError(message), 'ERR_TOKENLANE_ARGUMENT_VALUE')
 }
 
-/** Allocates; a failure of the engine becomes the error that the addon has for it. */
+/**
+ * Calls `make`, which allocates memory. An allocation failure of the engine becomes the error that
+ * the addon throws in this case.
+ */
 function allocated(make) {
   try {
     return make()
@@ -34,16 +37,16 @@ function allocated(make) {
   }
 }
 
-/** More tokens are needed than the caller allows. */
+/** The result needs more tokens than the caller allows. */
 const limitTooSmall = (message) => withCode(new RangeError(message), 'ERR_TOKENLANE_LIMIT_TOO_SMALL')
 
-/** There is more text in a call than the service allows. */
+/** The call has more text than the limits of the service allow. */
 const inputTooLarge = (message) => withCode(new RangeError(message), 'ERR_TOKENLANE_INPUT_TOO_LARGE')
 
-/** A name of more letters than this is shown by its beginning, and is not like any other. */
+/** Longer names are shortened in messages, and get no suggestion. */
 const LONG = 200
 
-/** An option that does not exist, with the one that was probably meant. */
+/** An option that does not exist. The message suggests the option that was probably meant. */
 function unknownOption(name, known, within) {
   const nearest = require('./hints.js').synonymOf(name, known) ?? nearestOf(name, known)
   const hint =
@@ -56,14 +59,14 @@ function unknownOption(name, known, within) {
   return typeError('ERR_TOKENLANE_UNKNOWN_OPTION', `there is no option '${within === undefined ? shown : `${within}.${shown}`}'${hint}`)
 }
 
-/** Which of the known names was probably meant; nothing if none is like it. */
+/** Returns the known name that was probably meant, or undefined if none is similar. */
 function nearestOf(name, known) {
   if (name.length > LONG) return undefined
   const nearest = [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]
   return nearest !== undefined && distance(name, nearest) <= Math.max(2, name.length / 3) ? nearest : undefined
 }
 
-/** A value in the words of a message, short. */
+/** Describes a value for a message. */
 function describe(value) {
   if (value === null || value === undefined) return String(value)
   switch (typeof value) {
@@ -83,7 +86,7 @@ function describe(value) {
   }
 }
 
-/** How many letters have to change, come or go. */
+/** The edit distance between two names: changed, added and removed letters. */
 function distance(a, b) {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {

@@ -46,6 +46,7 @@ const limits = Object.freeze({
   },
   configure(options) {
     checkKnown(options, NAMES)
+    /** @type {[string, number][]} */
     const wanted = NAMES.filter((name) => options[name] !== undefined).map((name) => [name, limit(name, options[name])])
     // All values are checked before any limit changes.
     for (const [name, value] of wanted) {

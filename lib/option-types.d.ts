@@ -185,8 +185,8 @@ export interface SplitOptions extends CountOptions {
   overlap?: number | undefined
   /**
    * Where pieces end: `'token'`: as late as possible; `'sentence'`: after the last sentence that
-   * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too); `'line'`: after the last
-   * line that fits. A sentence or line that is longer than a piece is split as with `'token'`.
+   * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too); `'line'`: after the
+   * last line that fits. A sentence or line that is longer than a piece is split as with `'token'`.
    * Default `'token'`.
    */
   boundary?: 'token' | 'sentence' | 'line' | undefined
@@ -359,11 +359,11 @@ export interface AddedToken {
   /** The text. An empty one is ignored, as in Hugging Face's library. */
   content: string
   /**
-   * The id that it has to get; by default any. In a tokenizer.json, a token of the vocabulary keeps
-   * its id; the others get consecutive ids after the largest one of the tokens added before, or
-   * after the number of tokens in the vocabulary if that is larger, as in Hugging Face's library.
-   * Another wish is a `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`). Beside ranks it may be any free
-   * id, and the default is one more than any id in use.
+   * The required id; by default any. In a tokenizer.json, a token of the vocabulary keeps its id;
+   * the others get consecutive ids after the largest one of the tokens added before, or after the
+   * number of tokens in the vocabulary if that is larger, as in Hugging Face's library. Another id
+   * is a `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`). With ranks it may be any free id, and the
+   * default is one more than any id in use.
    */
   id?: number | undefined
   /** Skipped by `skipSpecialTokens`, and subject to the option `specialTokens`. Default `false`. */
@@ -422,7 +422,9 @@ export interface ModelChanges {
   unkToken?: string | null | undefined
   /** BPE: merge consecutive unknown tokens into one. */
   fuseUnk?: boolean | undefined
-  /** BPE and Unigram: encode unknown characters as the tokens of their bytes, `<0x00>` to `<0xFF>`. */
+  /**
+   * BPE and Unigram: encode unknown characters as the tokens of their bytes, `<0x00>` to `<0xFF>`.
+   */
   byteFallback?: boolean | undefined
   /** BPE: a word that is itself a token is not merged. */
   ignoreMerges?: boolean | undefined

@@ -1,7 +1,8 @@
 'use strict'
 
-// Checks options and packs them into the integer that src/options.rs unpacks. Nothing is accepted and ignored: an option
-// that a call does not have is refused by name. `undefined` stands for the default everywhere.
+// Checks options, and packs them into the integer that src/options.rs unpacks. No option is
+// accepted and ignored: an unknown option is an error that names it. `undefined` selects the
+// default everywhere.
 
 const { typeError, wrongType, wrongValue, unknownOption } = require('./errors.js')
 
@@ -25,7 +26,7 @@ const COLUMNS = {
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
 const BOUNDARIES = ['token', 'sentence', 'line']
-const MOST_THREADS = 256
+const MAX_THREADS = 256
 
 const BATCH = [
   'addSpecialTokens',
@@ -58,7 +59,10 @@ const KNOWN = {
   padding: ['to', 'multipleOf', 'direction', 'padId', 'padTypeId', 'padToken'],
 }
 
-/** What no options at all mean: for one text, offsets can be had in UTF-16 units; for a batch they cost, so there are none. */
+/**
+ * Flags of a call without options. Offsets are available for one text, where they are computed on
+ * first access, but not for a batch, where they cost time and memory.
+ */
 const ONE_TEXT = ADD_SPECIAL_TOKENS | OFFSETS.utf16
 const MANY_TEXTS = ADD_SPECIAL_TOKENS
 
@@ -125,7 +129,10 @@ function columns(value) {
   return flags
 }
 
-/** What flags cannot say: the special tokens listed, truncation and padding. Mostly nothing. */
+/**
+ * Options that do not fit into the flags: listed special tokens, truncation and padding. Returns
+ * undefined if there are none, as in most calls.
+ */
 function extraOptions(flags, options) {
   if (options === undefined) return undefined
   const listed = (flags & LISTED) === LISTED ? [...options.specialTokens] : undefined
@@ -164,7 +171,10 @@ function paddingOption(value) {
   return { length, multipleOf, left: direction === 'left', padId, padTypeId, padToken }
 }
 
-/** How a text is to be split, as src/split.rs takes it, and the flags and the rest for counting pieces. */
+/**
+ * Checks the options of a split. Returns the limits in the form of src/split.rs, and the flags and
+ * the extra options with which pieces are counted.
+ */
 function splitOptions(options, known = KNOWN.split) {
   checkObject(options)
   const { maxTokens, overlap = 0, boundary = 'token' } = options
@@ -189,29 +199,32 @@ function oneOf(name, value, known, expected = known.map((one) => `'${one}'`).joi
   if (!known.includes(value)) throw wrongValue(name, expected, value)
 }
 
-/** Whether the columns of an encoding know offsets. */
+/** Whether the encoding has offsets. */
 const hasOffsets = (flags) => (flags & OFFSETS_MASK) !== 0
 
 /** Whether texts are arrays of words. */
 const hasWords = (flags) => (flags & WORDS) !== 0
 
-/** The flags with what truncation cuts off. */
+/** The flags, with overflowing parts. */
 const withOverflow = (flags) => flags | OVERFLOW
 
-/** The flags for a text's own tokens and nothing else, whatever the file says. */
+/**
+ * The flags for the tokens of the text only, without special tokens, truncation and padding of the
+ * file.
+ */
 const bare = (flags) => (flags & ~ADD_SPECIAL_TOKENS) | NO_TRUNCATION | NO_PADDING
 
-/** `threads` and `signal` of a batch. 0 threads: the default. */
+/** `threads` and `signal` of a batch. 0 threads select the default. */
 function runOptions(options) {
   const { threads = 0, signal } = options ?? {}
   if (typeof threads !== 'number') throw wrongType('threads', 'a number', threads)
-  if (options?.threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {
-    throw wrongValue('threads', `an integer from 1 to ${MOST_THREADS}`, threads)
+  if (options?.threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= MAX_THREADS)) {
+    throw wrongValue('threads', `an integer from 1 to ${MAX_THREADS}`, threads)
   }
   return { threads, signal: signalOption(signal) }
 }
 
-/** An AbortSignal, also one of another realm or package. */
+/** Checks an AbortSignal. Signals of another realm or package are accepted. */
 function signalOption(signal) {
   const isSignal =
     typeof signal === 'object' &&
@@ -237,7 +250,7 @@ function addedTokensFlag(options) {
   return boolean('addedTokens', options.addedTokens, true)
 }
 
-/** What a loader is told of a rank file. */
+/** Checks the options of a loader. Returns those for rank files. */
 function loadOptions(options) {
   if (options === undefined) return {}
   checkKnown(options, KNOWN.load)
@@ -289,7 +302,7 @@ function boolean(name, value, byDefault) {
 /** Whether a value can be a token id: an integer from 0 to 2^32 - 1. */
 const isId = (value) => typeof value === 'number' && value >>> 0 === value
 
-/** Refuses what is no token id. */
+/** Throws if a value is not a token id. */
 function checkId(name, value) {
   if (typeof value !== 'number') throw wrongType(name, 'a token id (a number)', value)
   if (!isId(value)) throw wrongValue(name, 'an integer from 0 to 4294967295', value)

@@ -1,17 +1,18 @@
 'use strict'
 
-// Opens files that somebody else may have put there: a cache, a folder beside a tokenizer. Whatever is not a regular file
-// is refused before a read could wait for it (a FIFO, a terminal) or act on it (a device).
+// Opens files that another program may have created, in a cache or in the folder of a tokenizer. A
+// file that is not regular is refused before a read could wait for it (a FIFO, a terminal) or
+// affect it (a device).
 
 const fs = require('node:fs')
 
 const { error } = require('./errors.js')
 
 const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = fs.constants
-// Windows has neither of them.
+// Windows has neither of these flags.
 const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants
 
-/** Flags of a file that did not exist before: an existing file or link of that name is an error. */
+/** Flags that create a file. An existing file or link with that name is an error. */
 const CREATE = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW
 
 const CHUNK = 1 << 20
@@ -30,10 +31,12 @@ function checkRegular(file, stat) {
 const tooLarge = (file, limit) => error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${file}: it has more than ${limit} bytes`)
 
 /**
- * Opens a regular file for reading; the caller closes the handle. `follow` says whether the file may be a link.
+ * Opens a regular file for reading; the caller closes the handle. `follow` says whether the path
+ * may be a symbolic link.
  *
- * The file is checked before it is opened, because opening a device can change its state, and again afterwards, because it can
- * have been replaced in between. O_NONBLOCK keeps `open` from waiting for the other end of a FIFO.
+ * The file is checked before it is opened, because opening a device can change its state, and again
+ * afterwards, because it may have been replaced in between. O_NONBLOCK prevents `open` from waiting
+ * for the other end of a FIFO.
  */
 async function openRegular(file, { follow = true } = {}) {
   checkRegular(file, follow ? await fs.promises.stat(file) : await fs.promises.lstat(file))
@@ -64,7 +67,7 @@ async function readRegular(file, limit, options) {
   }
 }
 
-/** As readRegular, on this thread. */
+/** Like readRegular, but synchronous. */
 function readRegularSync(file, limit) {
   checkRegular(file, fs.statSync(file))
   const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
@@ -84,7 +87,10 @@ function readRegularSync(file, limit) {
   }
 }
 
-/** Whether a name is taken. A failure other than "there is no such file" is thrown: it says nothing about the name. */
+/**
+ * Returns the status of a file, or undefined if there is none. Other failures are thrown, because
+ * they do not tell whether the file exists.
+ */
 async function lstatIfThere(file) {
   try {
     return await fs.promises.lstat(file)
@@ -94,7 +100,7 @@ async function lstatIfThere(file) {
   }
 }
 
-/** Whether an error of the file system says that there is no such file. */
+/** Whether a file system error means that there is no such file. */
 const isAbsence = ({ code }) => code === 'ENOENT' || code === 'ENOTDIR'
 
 module.exports = { CREATE, checkRegular, isAbsence, lstatIfThere, notRegular, openRegular, readRegular, readRegularSync }

@@ -1,8 +1,8 @@
 // Settings for all tokenizers of a service: limits, and the memory of results.
 
 /**
- * Limits of calls. Each JS thread has its own, except for `maxExpansion`. By default there are only those
- * of chat templates and of what files make of a text.
+ * Limits of calls. Each JS thread has its own, except for `maxExpansion`. By default, only chat
+ * templates and the output of a file's components are limited.
  */
 export interface Limits {
   /**
@@ -19,15 +19,15 @@ export interface Limits {
   readonly maxQueuedBatches: number
   /**
    * The steps that rendering a chat template may take. A step is about 30 ns: one operation of the
-   * template, one element of a list, 8 characters that are examined or 32 that are copied. Each value
-   * in the messages, tools, documents and variables adds 300 steps and half a step per character, up
-   * to three times the limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default 6,000,000.
+   * template, one element of a list, 8 characters that are examined or 32 that are copied. Each
+   * value in the messages, tools, documents and variables adds 300 steps and half a step per
+   * character, up to three times the limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default 6,000,000.
    */
   readonly maxChatWork: number
   /**
-   * The bytes that rendering a chat template may allocate, counting what is no longer used too. Each
-   * value that the template is given adds 2,048 bytes and 16 per character, up to three times the
-   * limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default 134,217,728 (128 MiB).
+   * The bytes that rendering a chat template may allocate, including memory that is no longer in
+   * use. Each value that the template gets adds 2,048 bytes and 16 per character, up to three times
+   * the limit. More is `ERR_TOKENLANE_CHAT_LIMIT`. Default 134,217,728 (128 MiB).
    */
   readonly maxChatMemory: number
   /**
@@ -36,13 +36,13 @@ export interface Limits {
    */
   readonly maxChatOutput: number
   /**
-   * How many times longer than its input the text may become that the components of a file make of it:
-   * normalizer, pre-tokenizer, tokens as strings and decoder, in bytes of UTF-8; of the parts that
-   * truncation cuts a text into, in tokens. An id that is decoded counts as 64 bytes of input. Output of
-   * 64 KiB (encoding), 1 MiB (decoding) or 4,194,304 tokens (truncation) is always allowed. More is
-   * `ERR_TOKENLANE_OUTPUT_LIMIT`, before the output is made; the error has the properties `component`,
-   * `reached` and `limit`. From 1. It holds for all threads of the process. Default 32: the longest that
-   * real files make of a text is 26 times its length.
+   * How many times longer than its input the output of a file's components may be: of the
+   * normalizer, the pre-tokenizer, tokens as strings and the decoder, in bytes of UTF-8; of the
+   * parts into which truncation splits a text, in tokens. A decoded id counts as 64 bytes of input.
+   * Output of 64 KiB (encoding), 1 MiB (decoding) or 4,194,304 tokens (truncation) is always
+   * allowed. More is `ERR_TOKENLANE_OUTPUT_LIMIT`, before the output is created; the error has the
+   * properties `component`, `reached` and `limit`. At least 1. It holds for all threads of the
+   * process. Default 32; the largest factor of real files is 26.
    */
   readonly maxExpansion: number
   /**

@@ -1,21 +1,29 @@
 'use strict'
 
-// Pieces of a text, from the numbers that the addon gives: of a whole text, or of one that comes bit by bit.
+// Creates the pieces of a text from the numbers that the addon returns: for a complete text, or for
+// one that arrives in parts.
 
 const { limitTooSmall, wrongType } = require('./errors.js')
 
-// Why the addon gave no more pieces, as src/split.rs says it.
+// The reasons why the addon stopped early, as numbers of src/split.rs.
 const SPECIAL_TOKENS = 1
 const CHARACTER = 2
 
-/** How many UTF-16 units of a stream are waited for at least, and how many for each id of a piece. */
-const LEAST_WAIT = 256
+/**
+ * A stream is split when this many UTF-16 units are buffered, or UNITS_PER_TOKEN for each id of a
+ * piece if that is more.
+ */
+const MIN_BUFFERED = 256
 const UNITS_PER_TOKEN = 4
 
-/** What the addon is asked for a text that is there as a whole. */
+/** The request for a complete text. */
 const whole = (limits) => ({ ...limits, start: 0, covered: 0, isEnd: true })
 
-/** The pieces that the addon found in `text`, which starts at `before` in the whole text; how far it came, and the error there. */
+/**
+ * Converts the result of the addon for `text`, which starts at offset `before` of the whole text.
+ * Returns the pieces, the start and the covered length for the next request, and the error that
+ * ended the split.
+ */
 function piecesOf(text, found, limits, before = 0) {
   const numbers = new Uint32Array(found)
   const end = numbers.length - 3
@@ -35,34 +43,36 @@ function failureOf(stopped, text, start, { maxTokens }) {
   return limitTooSmall(`the character ${JSON.stringify(character)} has more than ${maxTokens} tokens`)
 }
 
-/** Splits a text that comes bit by bit. */
+/** Splits a text that arrives in parts. */
 class Splitter {
   #limits
   #split
-  /** What is not in pieces yet, or is needed for the next one. */
+  /** Text that is not in a piece yet, or that the next piece may repeat. */
   #text = ''
-  /** Where in the whole text `#text` starts. */
+  /** The offset of `#text` in the whole text. */
   #before = 0
-  /** Where in `#text` the piece before ends. */
+  /** The offset in `#text` at which the last piece ends. */
   #covered = 0
-  /** How many units of text make it worth to look again: each look takes time for all of them. */
-  #wanted
+  /**
+   * The length of `#text` at which it is split again. Each attempt takes time for the whole buffer.
+   */
+  #threshold
 
-  /** `split` is the addon's, with a text and what is wanted of it. */
+  /** `split(text, request)` calls the addon. */
   constructor(limits, split) {
     this.#limits = limits
     this.#split = split
-    this.#wanted = this.#least()
+    this.#threshold = this.#minThreshold()
   }
 
-  /** Takes more of the text; gives the pieces that do not depend on what comes next. */
+  /** Adds a part of the text. Yields the pieces that do not depend on later parts. */
   *push(text) {
     if (typeof text !== 'string') throw wrongType('text', 'a string', text)
     this.#text += text
-    if (this.#text.length >= this.#wanted) yield* this.#pieces(false)
+    if (this.#text.length >= this.#threshold) yield* this.#pieces(false)
   }
 
-  /** Gives the rest of the pieces. */
+  /** Yields the remaining pieces. */
   *end() {
     yield* this.#pieces(true)
   }
@@ -78,7 +88,7 @@ class Splitter {
   }
 
   *#pieces(isEnd) {
-    // Half of a character may be there: its other half comes next.
+    // The buffer may end inside of a surrogate pair. The other half arrives with the next part.
     const last = this.#text.charCodeAt(this.#text.length - 1)
     const text = !isEnd && (last & 0xfc00) === 0xd800 ? this.#text.slice(0, -1) : this.#text
     const request = { ...this.#limits, start: 0, covered: this.#covered, isEnd }
@@ -86,13 +96,13 @@ class Splitter {
     this.#text = this.#text.slice(start)
     this.#before += start
     this.#covered = Math.max(0, covered - start)
-    this.#wanted = Math.max(this.#least(), 2 * this.#text.length)
+    this.#threshold = Math.max(this.#minThreshold(), 2 * this.#text.length)
     yield* pieces
     if (failure !== undefined) throw failure
   }
 
-  #least() {
-    return Math.max(LEAST_WAIT, UNITS_PER_TOKEN * this.#limits.maxTokens)
+  #minThreshold() {
+    return Math.max(MIN_BUFFERED, UNITS_PER_TOKEN * this.#limits.maxTokens)
   }
 }
 

@@ -20,7 +20,8 @@ import { checkCompilers, root, stop } from './setup.mjs'
 
 const RECORD = path.join(root, 'core', 'benches', 'instructions.json')
 const ENCODINGS = ['r50k_base', 'cl100k_base', 'o200k_base']
-const STAGES = ['load', 'cold', 'warm', 'offsets', 'decode'] // in the order in which the program runs them
+// The order in which the program runs the stages.
+const STAGES = ['load', 'cold', 'warm', 'offsets', 'decode']
 const INSTRUCTION_SET = 'avx2+pext'
 const TOLERANCE = 0.03
 const OTHER_COMPILER = 0.1

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// npm test: every check of the project, each with its time. Missing dependencies are installed and the
-// addon is built first.
+// npm test: runs every check of the project, and prints the time of each. First installs missing
+// dependencies and builds the addon.
 //
 //   usage: node scripts/check.mjs [--only NAME]     NAME: part of the name of a check
 //
-// The last line is the count of the Node specs. A spec that was skipped as a whole is listed above it,
-// with the reason and the command that runs it.
+// The last line is the count of the Node specs. Specs that were skipped as a whole are listed above
+// it, with the reason and the command that runs them.
 
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
@@ -22,6 +22,7 @@ checkNode()
 checkCompilers()
 
 const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
+/** @type {[string, () => boolean | Promise<boolean>][]} */
 const CHECKS = [
   ['formatting (cargo fmt)', () => run('cargo', ['fmt', '--all', '--check'])],
   ['lints (cargo clippy)', () => run('cargo', ['clippy', '--workspace', '--all-targets', '--', '-D', 'warnings'])],
@@ -32,7 +33,8 @@ const CHECKS = [
 
 let summary = []
 install()
-// The release build of the addon ends in a long step on one core; lints and tests use the other core meanwhile.
+// The release build of the addon ends with a long step on one core. Lints and tests use the other
+// core meanwhile.
 const addonBuilt = buildAddon()
 
 const failed = []

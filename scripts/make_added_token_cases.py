@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Records what tokenizers 0.23.3 does with added tokens, for __test__/15-change.test.mjs.
+"""Records the added tokens of tokenizers 0.23.3, for __test__/15-change.test.mjs.
 
-Random tokenizers whose vocabularies have gaps, with added tokens in the file and added later, in one or more steps, with a
-save and a load in between. Run it with a Python that has tokenizers 0.23.3:
+The tokenizers are random: vocabularies with gaps, and added tokens in the file and added later, in
+one or more steps, with a save and a load in between. Run it with a Python that has tokenizers 0.23.3:
 
-    python scripts/make_added_token_cases.py [--seed 1] [--cases 400] | gzip -9n > __test__/testdata/added-tokens.json.gz
+    python scripts/make_added_token_cases.py [--seed 1] [--cases 400] |
+        gzip -9n > __test__/testdata/added-tokens.json.gz
 """
 
 import argparse
@@ -40,7 +41,7 @@ def file_of(rng):
 
 
 def token(rng):
-    # Flags are rare: what they do to texts is compared by scripts/differential.
+    # Flags are rare here: scripts/differential compares their effect on texts.
     flags = {flag: rng.random() < 0.15 for flag in FLAGS}
     return {"content": rng.choice(CONTENTS)} | flags
 

@@ -105,12 +105,12 @@ def row(encoding):
 
 
 def overflow(encoding):
-    """The parts that truncation removed. The first part of each text of a pair has its own overflow."""
+    """The overflowing parts. The first part of each text of a pair has its own overflow."""
     return [row(part) | ({"ov": overflow(part)} if part.overflowing else {}) for part in encoding.overflowing]
 
 
 def questions(encoding):
-    """Results of the lookups for tokens (also after the last one), words and offsets, for three sequence ids."""
+    """Results of lookups for tokens (also after the last one), words and offsets, with three sequence ids."""
     tokens, ids, words, places = range(len(encoding.ids) + 1), range(3), range(4), range(6)
     return {
         "n": encoding.n_sequences,

@@ -16,8 +16,9 @@ import { root, run } from './setup.mjs'
 /**
  * Scenarios: name, file of __test__/support, argument, expected output, expected exit code or
  * signal.
+ *
+ * @type {[string, string, string, string, number | string][]}
  */
-/** @type {[string, string, string, string, number | string][]} */
 export const SCENARIOS = [
   ['six workers in turn, main without the addon', 'six-workers', '', '1 2 3 4 5 6', 0],
   ['eight workers at once, main without the addon', 'shutdown/eight-at-once', '', Array(8).fill(200).join(' '), 0],

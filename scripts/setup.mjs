@@ -30,13 +30,13 @@ export function run(command, args, options = {}) {
 
 const found = (command, ...args) => spawnSync(command, args, { stdio: 'ignore', shell: windows }).status === 0
 
-/** Refuses a Node that is too old. */
+/** Stops if Node is too old. */
 export function checkNode() {
   const major = Number(process.versions.node.split('.')[0])
   if (major < NODE) stop(`tokenlane needs Node ${NODE} or newer, and this is ${process.version}: see https://nodejs.org`)
 }
 
-/** Refuses a machine that cannot build the addon. */
+/** Stops if the machine cannot build the addon. */
 export function checkCompilers() {
   if (!found('cargo', '--version')) {
     stop('building tokenlane needs a Rust toolchain, and there is no cargo: see https://rustup.rs')
@@ -46,7 +46,7 @@ export function checkCompilers() {
   }
 }
 
-/** Installs what package-lock.json lists, unless that is done already. */
+/** Installs the packages of package-lock.json, unless they are installed. */
 export function install() {
   const done = path.join(root, 'node_modules', '.package-lock.json')
   if (modified(done) >= modified(path.join(root, 'package-lock.json'))) return
@@ -73,12 +73,12 @@ export function build() {
   if (!run('npm', ['run', '--silent', 'build'])) stop('the addon did not build; the output of the compiler is above')
 }
 
-/** When a file was last changed; 0 if it is not there. */
+/** The modification time of a file; 0 if it does not exist. */
 function modified(file) {
   return fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** When anything under a path was last changed. */
+/** The latest modification time below a path. */
 function newest(name) {
   const place = path.join(root, name)
   if (!fs.statSync(place).isDirectory()) return modified(place)

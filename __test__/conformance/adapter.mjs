@@ -34,8 +34,11 @@ export const columns = [
   'overflowing',
 ]
 
-/** The columns of a batch besides offsets. */
-/** @type {any[]} */
+/**
+ * The columns of a batch besides offsets.
+ *
+ * @type {any[]}
+ */
 const BATCH_COLUMNS = columns.filter((name) => name !== 'offsets' && name !== 'overflowing')
 
 /**

@@ -1,11 +1,11 @@
-// Compares what a tokenizer answers with the golden records of core/testdata/conformance.
+// Compares the results of a tokenizer with the golden records of core/testdata/conformance.
 
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 
 const UNITS = ['utf16', 'codepoint', 'byte']
 
-/** How the fields of a golden encoding are called in an answer, and how both become plain arrays. */
+/** The fields of a golden encoding, with their names in a result and their conversion to arrays. */
 const FIELDS = [
   ['ids', 'ids', Array.from],
   ['t', 'tokens', Array.from],
@@ -14,7 +14,7 @@ const FIELDS = [
   ['am', 'attentionMask', digits],
 ]
 
-/** The capability (in the conformance kit's words) that a kind of record needs. */
+/** The capability, in the conformance kit's terms, that a kind of record needs. */
 const NEEDS = {
   v: 'vocab',
   e: 'encode',
@@ -33,12 +33,15 @@ const NEEDS = {
 /**
  * Judges a loaded tokenizer.
  *
- * @param {object} subject what the adapter's `load` gave
+ * @typedef {{ passed: number, failed: number, skipped: number }} Counts
+ *
+ * @param {object} subject the result of the adapter's `load`
  * @param {object[]} records golden records, in the order of the file
  * @param {Map<string, string>} texts by case id
- * @param {{ capabilities: string[], columns: string[] }} adapter what the package can do; the rest is counted as skipped
- * @returns {{ aspects: Map<string, { passed: number, failed: number, skipped: number }>, differences: object[] }}
- * a difference has `aspect`, `input`, `want` and `got`
+ * @param {{ capabilities: string[], columns: string[] }} adapter the features of the package;
+ *   records that need others are skipped
+ * @returns {{ aspects: Map<string, Counts>, differences: object[] }} a difference has `aspect`,
+ *   `input`, `want` and `got`
  */
 export function judge(subject, records, texts, { capabilities, columns }) {
   const aspects = new Map()
@@ -51,7 +54,8 @@ export function judge(subject, records, texts, { capabilities, columns }) {
     subject,
     texts,
     columns,
-    lastAnswer: null, // the `e` record with added special tokens that `same` and `d` records lean on
+    // The `e` record with added special tokens to which `same` and `d` records refer.
+    lastAnswer: null,
     skip: (aspect) => count(aspect, 'skipped'),
     expect(aspect, input, want, answer) {
       let got
@@ -165,7 +169,7 @@ const JUDGES = {
 
   t(record, court) {
     const { input, texts, encode: encodeAnew } = truncated(record, court)
-    // A long text has hundreds of parts: all are looked at in one encoding for each unit.
+    // A long text has hundreds of parts. All are compared in one encoding for each unit.
     const encodings = new Map()
     const encode = (offsets) => encodings.get(offsets) ?? encodings.set(offsets, encodeAnew(offsets)).get(offsets)
     expectEncoding('truncation', record, court, input, sequenceText(record, texts), encode)
@@ -224,10 +228,11 @@ const JUDGES = {
 }
 
 /**
- * Judges every column that the golden encoding and the package both have; the offsets in all three units.
+ * Judges every column that both the golden encoding and the package have; offsets in all three
+ * units.
  *
- * @param {(token: number) => string | string[] | undefined} textOf the text that the offsets of a token point into, or
- * several that they may point into
+ * @param {(token: number) => string | string[] | undefined} textOf the text of a token, or
+ *   several possible texts
  * @param {(unit?: string) => object} encode
  */
 function expectEncoding(aspect, want, { expect, skip, columns }, input, textOf, encode) {
@@ -273,14 +278,15 @@ const truncationOf = ({ max, stride, dir, strat = 'longest_first' }) => ({
   strategy: strat,
 })
 
-/** The text that a token of a golden record is in; none for tokens that were added. */
+/** The text of a token in a golden record; undefined for added tokens. */
 const sequenceText = (record, texts) => (token) => texts[record.sq[token]]
 
 /**
- * The same for an overflowing part. Without a post-processor the reference does not record which text of a pair the
- * tokens of parts are in, so it is either.
+ * The same for an overflowing part. Without a post-processor the reference does not record to which
+ * text of a pair the tokens of parts belong, so both are possible.
  */
-const overflowText = (record, texts) => (texts[1] === undefined || record.sq.includes('1') ? sequenceText(record, texts) : () => texts)
+const overflowText = (record, texts) =>
+  texts[1] === undefined || record.sq.includes('1') ? sequenceText(record, texts) : () => texts
 
 /** SHA-256 of numbers as 32-bit little-endian integers. */
 function checksum(numbers) {
@@ -294,8 +300,8 @@ function digits(mask) {
 }
 
 /**
- * Turns flat offsets into code points. An offset that is no character boundary becomes -1. Of several texts, the one
- * counts that gives the wanted offset.
+ * Converts flat offsets to code points. An offset inside of a character becomes -1. With several
+ * texts, the result is the wanted offset if one of the texts gives it.
  */
 function inCodePoints(offsets, unit, textOf, want = []) {
   if (unit === 'codepoint') return offsets

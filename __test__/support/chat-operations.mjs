@@ -1,5 +1,5 @@
-// What a chat template can do: expressions over values of any size, for the tests of its limits. Each
-// is used with small values, whose charges are known, and in random templates with huge ones.
+// Operations of chat templates: expressions over values of any size, for the tests of limits. Each
+// is used with small values, whose charges are recorded, and in random templates with huge ones.
 
 /** Values with about n characters or elements. */
 export const variablesOf = (n) => ({
@@ -22,7 +22,7 @@ export const variablesOf = (n) => ({
   n,
 })
 
-/** Expressions that make or read something as large as their values. */
+/** Expressions whose cost grows with their values. */
 export const OPERATIONS = [
   // Filters
   'l|batch(3)|list', "[1]|batch(n,'x')|list", 's|capitalize', 's|center(2*n)', 'd|dictsort', "d|dictsort(by='value',reverse=true)", 'html|e', 'html|escape',
@@ -51,7 +51,7 @@ export const OPERATIONS = [
   '{"a": 1}|urlencode', 'l is sameas l', 's is lower', 's is upper', "'k1' is in d", 'l is iterable', 's is eq long', 'l is ne deep', 'deep|list|string|length', 'ns', '(s,)', '[s]|string',
 ]
 
-/** Statements of templates, whose places for expressions are %s. */
+/** Statements of templates; %s is replaced by an expression. */
 export const STATEMENTS = [
   '{{ %s }}', '{%% set x = %s %%}{{ x }}', '{%% set x %%}{{ %s }}{%% endset %%}{{ x }}', '{%% set x|upper %%}{{ %s }}{%% endset %%}', '{%% filter trim %%}{{ %s }}{%% endfilter %%}',
   '{%% for x in %s %%}{{ loop.index }}{{ x }}{%% endfor %%}', '{%% for x in %s if x %%}{{ loop.last }}{%% else %%}-{%% endfor %%}', '{%% if %s %%}a{%% endif %%}',

@@ -1,5 +1,5 @@
-// One case of 28-file-limits in a process of its own: makes the file, loads it, calls, and prints what came out of that and
-// the most memory that the process had. The limits on it are set by whoever starts it.
+// Runs one case of 28-file-limits in its own process: creates and loads the file, makes the call,
+// and prints the outcome and the peak memory. The parent process sets the limits.
 
 import { CASES } from './file-limit-cases.mjs'
 

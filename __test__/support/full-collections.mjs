@@ -13,11 +13,11 @@ const observer = new PerformanceObserver((list) => {
 })
 observer.observe({ entryTypes: ['gc'] })
 
-const asked = () => memory.stats().steps.fullCollection.count
+const requested = () => memory.stats().steps.fullCollection.count
 const gpt = Tokenizer.fromEncodingSync('r50k_base')
 const rows = Array(500).fill('a b c d '.repeat(800))
 const held = []
-while (asked() === 0 && held.length < 60) held.push(await gpt.encodeBatch(rows))
+while (requested() === 0 && held.length < 60) held.push(await gpt.encodeBatch(rows))
 // Node reports collections a little later.
-for (let tries = 0; forced < asked() && tries < 1000; tries++) await sleep(10)
-console.log(asked(), forced)
+for (let tries = 0; forced < requested() && tries < 1000; tries++) await sleep(10)
+console.log(requested(), forced)

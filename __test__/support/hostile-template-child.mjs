@@ -1,4 +1,4 @@
-// Renders the template that stands in a file and prints how it ended: { code, limit, length, ms, mib }.
+// Renders the template in a file and prints how it ended: { code, limit, length, ms, mib }.
 //
 //   node hostile-template-child.mjs FILE [messages]
 
@@ -11,13 +11,13 @@ const tokenizer = Tokenizer.fromFileSync(new URL('../testdata/chat/tokenizer.jso
 const messages = Array.from({ length: Number(count) }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: `message ${i}` }))
 const options = { chatTemplate: fs.readFileSync(file, 'utf8'), variables: { twice: (value) => [value, value] }, tokenize: false }
 
-const told = {}
+const outcome = {}
 try {
-  told.length = tokenizer.applyChatTemplate(messages, options).length
+  outcome.length = tokenizer.applyChatTemplate(messages, options).length
 } catch (error) {
-  Object.assign(told, { code: error.code, limit: error.limit, message: error.message })
+  Object.assign(outcome, { code: error.code, limit: error.limit, message: error.message })
 }
 const { user, system } = process.cpuUsage()
-told.ms = Math.round((user + system) / 1000)
-told.mib = Math.round(process.resourceUsage().maxRSS / 1024)
-console.log(JSON.stringify(told))
+outcome.ms = Math.round((user + system) / 1000)
+outcome.mib = Math.round(process.resourceUsage().maxRSS / 1024)
+console.log(JSON.stringify(outcome))

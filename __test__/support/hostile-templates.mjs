@@ -1,4 +1,4 @@
-// Chat templates that should bring a process down, and must not, by the class of what is expensive; and processes to try them in.
+// Hostile chat templates by kind of cost, and a function that renders them in child processes.
 
 import { execFile } from 'node:child_process'
 import fs from 'node:fs'
@@ -17,7 +17,7 @@ const doubled = (step, use) => `{% set a = namespace(x=1) %}{% set b = namespace
 const nested = (open, close) => `{{ ${open.repeat(10_000)}1${close.repeat(10_000)} }}`
 const LISTS = '{% set a.x = [a.x, a.x] %}{% set b.x = [b.x, b.x] %}'
 
-/** The rows of the issue. */
+/** Templates that once exhausted a process. */
 export const FOUND = [
   '{{ [1]|batch(1000000000000, "x")|list }}',
   "{% set s = 'ab' * 1000000 %}{{ ([s] * 100000)|map('upper')|list|length }}",
@@ -40,7 +40,7 @@ export const FOUND = [
 
 /** More of each class. */
 export const MORE = [
-  // What is made by one call
+  // A single call with a large result
   "{{ 'x' * 10 ** 12 }}",
   "{{ 'x'.ljust(10 ** 12) }}",
   "{{ 'x'.zfill(10 ** 9) }}",
@@ -66,7 +66,7 @@ export const MORE = [
   '{{ range(100000)|slice(10 ** 12)|list }}',
   "{{ dict(range(100000)|map('string')|batch(2)) }}",
   "{% set s %}{% for i in range(100000) %}{{ 'x' * 10000 }}{% endfor %}{% endset %}",
-  // What grows by doubling or by repetition
+  // Growth by doubling or repetition
   "{% set n = namespace(s='ab') %}{% for i in range(99) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
   "{% set n = namespace(s='ab'|safe) %}{% for i in range(99) %}{% set n.s = n.s + n.s %}{% endfor %}",
   '{% set n = namespace(s=[1]) %}{% for i in range(99) %}{% set n.s = n.s + n.s %}{% endfor %}',
@@ -107,7 +107,7 @@ export const MORE = [
   loops("{% set x = {'a': 1}|tojson %}"),
   loops("{% set x = twice(1) %}"),
   "{% macro m() %}{{ 'a' * 10000000 }}{% endmacro %}{% for a in range(100000) %}{{ m() }}{% endfor %}",
-  // What reads long values again and again
+  // Repeated reads of long values
   often("'a' * 10000000", "'b' in s"),
   often("'a' * 1000000", "('a' * 10000 ~ 'b') in s"),
   often("'a' * 1000000", "('b' ~ 'a' * 100000) in s"),
@@ -141,7 +141,7 @@ export const MORE = [
   often('[1] * 1000000', 's|reverse'),
   often("[{'k': 1}] * 1000000", "s|groupby('k')"),
   often("[{'k': 1}] * 1000000", "s|map(attribute='k')|max"),
-  // Depth, in the source and while it runs
+  // Depth, in the source and at run time
   nested('(', ')'),
   nested('[', ']'),
   nested('not ', ''),
@@ -166,7 +166,7 @@ export const MORE = [
   '{% macro m(x) %}{{ [[[[[[[[m(x)]]]]]]]] }}{% endmacro %}{{ m(1) }}',
   '{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{% endmacro %}{{ m() }}',
   '{% for i in range(5) recursive %}{{ loop(range(5)) }}{% endfor %}',
-  // The source: each kind of token, many times
+  // The source: many tokens of each kind
   `{{ ${'a'.repeat(500_000)} }}`,
   `{{ ${'1'.repeat(500_000)} }}`,
   `{{ 1${'_1'.repeat(250_000)} }}`,
@@ -187,7 +187,7 @@ export const MORE = [
   'a'.repeat(1_000_000),
 ]
 
-/** Renders the template of a file in a process with limits, and gives how that ended. */
+/** Renders the template of a file in a process with limits. Resolves to how it ended. */
 function rendered(file, messages) {
   const node = [`--max-old-space-size=${MAX_MIB}`, CHILD, file, String(messages)]
   const limited = ['sh', '-c', `ulimit -t ${CPU_SECONDS}; exec "$0" "$@"`, process.execPath, ...node]
@@ -201,7 +201,10 @@ function rendered(file, messages) {
 
 const isFine = ({ died, mib, code }) => died === undefined && mib <= MAX_MIB && (code === undefined || CODES.includes(code))
 
-/** The templates that do not give a result or an error with a code within the limits, two at a time. */
+/**
+ * The templates that do not end with a result or an error with a code within the limits. Two run at
+ * a time.
+ */
 export async function wrongAmong(templates, messages) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-templates-'))
   const wrong = []
@@ -210,8 +213,8 @@ export async function wrongAmong(templates, messages) {
     for (const [i, template] of left) {
       const file = path.join(folder, `${i}.jinja`)
       fs.writeFileSync(file, template)
-      const told = await rendered(file, messages)
-      if (!isFine(told)) wrong.push([template.slice(0, 200), told])
+      const outcome = await rendered(file, messages)
+      if (!isFine(outcome)) wrong.push([template.slice(0, 200), outcome])
     }
   }
   await Promise.all([run(), run()])

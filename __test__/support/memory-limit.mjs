@@ -1,5 +1,6 @@
-// A process of 33-memory-limit.test.mjs: one call on a long text, in little memory, then a short one. Prints both results.
-// Arguments: the call, the kind of text, its size in MiB.
+// Runs a call on a long text with little memory, and then one on a short text, for
+// 33-memory-limit.test.mjs. Prints both results. Arguments: the call, the kind of text, its size in
+// MiB.
 
 import fs from 'node:fs'
 
@@ -26,7 +27,7 @@ const rows = (count) => {
   return Array.from({ length: count }, (_, row) => one.slice((row * one.length) / count, ((row + 1) * one.length) / count))
 }
 
-/** As many ids as are so many mebibytes. Without memory for them, there is nothing to test. */
+/** Ids of `mebibytes` MiB. If they do not fit into memory, there is nothing to test. */
 const idsOf = () => {
   try {
     return new Uint32Array((Number(mebibytes) << 20) / 4).fill(1234)

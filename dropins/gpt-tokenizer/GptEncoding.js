@@ -91,10 +91,12 @@ class GptEncoding {
     let count = 0
     if (typeof input === 'string') {
       const options = this.#policy(input, encodeOptions)
-      // A long text is left as soon as it is over the limit. Whatever is no such number is only compared, as below.
+      // Stops in a long text as soon as the limit is exceeded. A limit that is not such a number is
+      // only compared below.
       if (tokenLimit >= 1 && !this.#tokenizer.isWithin(input, Math.min(Math.floor(Number(tokenLimit)), 4294967295), options)) return false
       count = this.#tokenizer.count(input, options)
-      // No tokens are never too many, and neither are any where the limit is no number: `undefined`, `NaN`.
+      // As in the original, an empty text is within every limit, and every text is if the limit is
+      // not a number.
       return count > 0 && count > tokenLimit ? false : count
     }
     for (const tokens of this.encodeChatGenerator(input, undefined, encodeOptions)) {
@@ -225,8 +227,8 @@ class GptEncoding {
 }
 
 /**
- * The text that becomes certain with one more token. Generators leave out a token that does not exist, as in the original;
- * `decode` throws.
+ * The text that becomes certain with one more token. As in the original, generators skip a token
+ * that does not exist; `decode` throws.
  */
 function pushed(stream, token) {
   try {

@@ -61,7 +61,7 @@ function* harmony(chat, prime, write) {
   }
 }
 
-/** What the original yields for a list of tokens: nothing if there are none. */
+/** Yields a list of tokens unless it is empty, as the original does. */
 function unlessEmpty(tokens) {
   return tokens.length > 0 ? [tokens] : []
 }

@@ -23,7 +23,7 @@ const WORD_PIECE_OPTIONS = {
 const WORD_LEVEL_OPTIONS = { unkToken: 'unk_token' }
 const UNIGRAM_OPTIONS = { unkId: 'unk_id', byteFallback: 'byte_fallback' }
 
-/** The options that are given, as a tokenizer.json names them. */
+/** The given options with their names in tokenizer.json. */
 function settingsOf(known, options) {
   const given = Object.entries(known).filter(([name]) => options?.[name] !== undefined && options[name] !== null)
   return Object.fromEntries(given.map(([name, key]) => [key, options[name]]))
@@ -33,7 +33,7 @@ function checkVocab(vocab) {
   if (typeof vocab !== 'object' || vocab === null) throw typeError('the vocabulary must be an object of tokens and ids')
 }
 
-/** The library's own words for a path that is none. */
+/** Checks a path, with the error message of the original. */
 function checkPath(path) {
   if (typeof path === 'string') return
   const kind = path === undefined ? 'Undefined' : path === null ? 'Null' : typeof path === 'object' ? 'Object {}' : String(path)
@@ -68,7 +68,7 @@ class WordPiece extends Model {
     return new WordPiece({ type: 'WordPiece', ...defaults, ...settingsOf(WORD_PIECE_OPTIONS, options), vocab })
   }
 
-  /** A token a line, whose number is its id. */
+  /** Reads one token per line. The number of the line is the id. */
   static fromFile(vocab, options) {
     checkPath(vocab)
     return fs.readFile(vocab, 'utf8').then((text) => {

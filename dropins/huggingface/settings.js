@@ -38,7 +38,7 @@ function padding(options) {
   }
 }
 
-/** The padding of a tokenizer.json, which is as long as the caller says. */
+/** The padding of a tokenizer.json, with the length that the caller passes. */
 function paddingOfFile({ direction, pad_id: padId, pad_type_id: padTypeId, pad_token: padToken }) {
   return { direction: directionOf(direction, 'padding'), padId, padTypeId, padToken }
 }

@@ -22,7 +22,10 @@ class Tokenizer {
   #truncation
   #padding
   #running = 0
-  /** What was added since the file was read. A token whose id went to a later one is no longer in the file, but has it still. */
+  /**
+   * Tokens that were added since the file was read. A token that lost its id to a later one is no
+   * longer in the file, but still counts as added.
+   */
   #added = new Set()
 
   constructor(model) {
@@ -115,7 +118,7 @@ class Tokenizer {
   }
 
   setPadding(options) {
-    // Without options the original pads no more.
+    // Without options the original disables padding.
     this.#padding = options === undefined || options === null ? false : settings.padding(options)
   }
 
@@ -224,7 +227,7 @@ class Tokenizer {
     const encoded = () => {
       const encoding = tokenizer.encode(text, { ...options, padding })
       if (encoding.ids.length === ids.length) return encoding
-      // The padding that the file asks for: only its JSON says which.
+      // The padding of the file, which is only known from its JSON.
       const ofFile = settings.paddingOfFile(tokenizer.toJSON().padding)
       return tokenizer.encode(text, { ...options, padding: { ...ofFile, to: ids.length } })
     }

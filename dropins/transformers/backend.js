@@ -45,7 +45,7 @@ class Backend {
     this.#settings = settings
   }
 
-  /** From the object that a tokenizer.json holds. */
+  /** Creates a backend from the object of a tokenizer.json. */
   static fromJson(json, config) {
     if (typeof json !== 'object' || json === null) {
       throw typeError('tokenizerJSON must be the object of a tokenizer.json')
@@ -116,7 +116,8 @@ class Backend {
   }
 
   get_added_tokens_decoder() {
-    // The library counts ids on if those in the file do not fit, and so does tokenlane.
+    // If the ids of the file do not fit, the library assigns consecutive ids, and so does
+    // tokenlane.
     const idOf = ({ content, id }) => this.#engine.tokenToId(content) ?? id
     this.#added ??= (this.settings.added_tokens ?? []).map((token) => ({ ...token, id: idOf(token) }))
     return new Map(this.#added.map((token) => [token.id, { ...token }]))

@@ -1,8 +1,8 @@
 'use strict'
 
 // The call `tokenizer(texts, options)`. The lengths of rows follow @huggingface/transformers: which
-// rows are cut, which are filled, and to what length. What a cut row contains follows Python's
-// transformers: special tokens stay.
+// rows are cut, which are padded, and to what length. The content of a cut row follows Python's
+// transformers: it keeps special tokens.
 
 const { error, typeError } = require('../errors.js')
 const { checkListed, checkText } = require('./backend.js')
@@ -73,7 +73,7 @@ function checked(texts, pairs = undefined) {
   return { texts, pairs: pairs?.some(isPair) ? pairs : undefined }
 }
 
-/** { truncation, padding, limit }: how rows are cut, and how far they are filled. */
+/** { truncation, padding, limit }: how rows are cut, and to which length they are padded. */
 function lengthsOf(tokenizer, { padding: wanted = false, truncation: wantedCut = null, max_length = null }) {
   const padding = paddingOf(wanted)
   let strategy = strategyOf(wantedCut)
@@ -161,7 +161,7 @@ function rowsOf(batch) {
   return Array.from(batch, (ids, row) => ({ ids, typeIds: typeIds?.subarray(rowOffsets[row], rowOffsets[row + 1]) }))
 }
 
-/** The length to which shorter rows are filled. Longer rows keep theirs. */
+/** The length to which shorter rows are padded. Longer rows keep theirs. */
 function filledLength(rows, padding, limit) {
   if (padding === false) return 0
   const longest = rows.reduce((most, { ids }) => Math.max(most, ids.length), 0)

@@ -211,7 +211,7 @@ export const Wav2Vec2CTCTokenizer: typeof PreTrainedTokenizer
 export type Wav2Vec2CTCTokenizer = PreTrainedTokenizer
 
 /**
- * The tokenizer of Whisper. `decode` takes `decode_with_timestamps`; `_decode_asr` is not supported.
+ * The tokenizer of Whisper. `decode` takes `decode_with_timestamps`; `_decode_asr` is unsupported.
  */
 export const WhisperTokenizer: typeof PreTrainedTokenizer
 /** An instance of the class of this name. */

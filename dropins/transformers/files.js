@@ -133,7 +133,9 @@ class Progress {
     this.#emit('progress', file, { progress: total > 0 ? (100 * loaded) / total : 100, loaded, total })
   }
 
-  /** Reports the end of a file, also of one that was not downloaded. Without a size there is none. */
+  /**
+   * Reports the end of a file, even if it was not downloaded. Without a size nothing is reported.
+   */
   finish(file, size = undefined) {
     if (!this.#started.has(file)) {
       if (size === undefined) return

@@ -140,7 +140,7 @@ export interface BatchEncoding<TItem> {
   input_ids: TItem
   /** 1 for ids, 0 for padding. */
   attention_mask: TItem
-  /** The number of the text in a pair; for models that have this input, or if it is asked for. */
+  /** The number of the text in a pair; for models that have this input, or if it is requested. */
   token_type_ids?: TItem
 }
 
@@ -270,7 +270,7 @@ export interface BackendEncoding {
   tokens: string[]
   /** 1 for each id. */
   attention_mask: number[]
-  /** The number of the text in a pair, if it is asked for. */
+  /** The number of the text in a pair, if it is requested. */
   token_type_ids?: number[]
 }
 

@@ -21,7 +21,7 @@ function endOfString(bytes, start) {
   return at + 1
 }
 
-/** The end of a value, without spaces behind it. */
+/** The end of a value, without the spaces after it. */
 function endOfValue(bytes, start) {
   let depth = 0
   let at = start

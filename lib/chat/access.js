@@ -11,7 +11,7 @@ const text = require('./text.js')
 const { Dict, Namespace, Range, TemplateError, Tuple, Undefined, View, isInteger, isText, kind, plain } = require('./values.js')
 const { Loop } = require('./loop.js')
 
-/** The attribute of a value, or undefined if its kind has none of this name. */
+/** The attribute of a value, or undefined if values of its kind have none with this name. */
 function attribute(object, name) {
   if (object instanceof Namespace) return object.attributes.get(name)
   if (object instanceof Loop) return object.get(name)
@@ -78,14 +78,14 @@ function getSlice(object, start, stop, step) {
   return object instanceof Tuple ? Tuple.from(list) : list
 }
 
-/** The attributes that a path such as 'a.b' or 0 names, for filters. */
+/** Parses an attribute path of a filter, such as 'a.b' or 0, to its names. */
 function attributePath(path) {
   if (path === null) return []
   if (isInteger(path)) return [path]
   return text.split(textOf(path), '.', -1).map((name) => (/^\d+$/.test(name) ? Number(name) : name))
 }
 
-/** The value at a path; `otherwise` stands for what is missing on the way if it is not null. */
+/** The value at a path. `otherwise` replaces missing values on the path unless it is null. */
 function follow(value, path, otherwise = null) {
   let found = value
   for (const name of path) {

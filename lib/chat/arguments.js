@@ -5,7 +5,7 @@
 const { spend } = require('./budget.js')
 const { TemplateError, isInteger, isText, kind, plain } = require('./values.js')
 
-/** Arguments by their names, with the defaults of those that are left out. */
+/** Binds arguments to parameter names. `defaults` belong to the last names. */
 function bind(names, defaults, args, kwargs) {
   if (args.length > names.length) throw new TemplateError(`too many arguments: ${args.length}, not ${names.length} at most`)
   for (const key of kwargs.keys()) if (!names.includes(key)) throw new TemplateError(`there is no argument '${key}'`)
@@ -21,7 +21,7 @@ function bind(names, defaults, args, kwargs) {
   })
 }
 
-/** The string of an argument that has to be one. */
+/** Returns the string of an argument that must be a string. */
 function textOf(value) {
   if (!isText(value)) throw new TemplateError(`a string is needed, not ${kind(value)}`)
   return plain(value)
@@ -29,7 +29,7 @@ function textOf(value) {
 
 const textOrNull = (value) => (value === null ? null : textOf(value))
 
-/** The integer of an argument that has to be one, as a JavaScript number. */
+/** Returns the integer of an argument that must be an integer, as a JavaScript number. */
 function wholeOf(value) {
   if (!isInteger(value) && typeof value !== 'boolean') throw new TemplateError(`an integer is needed, not ${kind(value)}`)
   return Number(value)

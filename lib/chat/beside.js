@@ -1,6 +1,7 @@
 'use strict'
 
-// tokenizer_config.json and the chat templates in the folder of a tokenizer, as transformers saves them and the hub has them.
+// Reads tokenizer_config.json and the chat templates in the folder of a tokenizer, in the layout
+// that transformers writes and that the hub has.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -13,14 +14,14 @@ const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
 const MORE = 'additional_chat_templates'
 
-/** Bytes of the config and all templates together. hub/limits.js has the same number. */
+/** Bytes of the config and all templates together. hub/limits.js has the same limit. */
 const MAX_BYTES = 32 * 2 ** 20
 /** Entries of the folder `additional_chat_templates`. */
 const MAX_ENTRIES = 1000
 
 /**
- * What the files beside a tokenizer say of chats. A failure is one of chats only, so the tokenizer
- * itself can be used.
+ * The chat of the files in a tokenizer's folder. An error in these files only affects chat calls,
+ * so the tokenizer itself loads.
  */
 async function chatBeside(file) {
   try {
@@ -32,8 +33,8 @@ async function chatBeside(file) {
 }
 
 /**
- * Reads { config, templates } beside a tokenizer. Templates by name have precedence over those in
- * the config; they are undefined if there are none.
+ * Reads { config, templates } from a tokenizer's folder. `templates` has templates by name, which
+ * have precedence over those of the config, or is undefined if there are none.
  */
 async function readBeside(file) {
   const texts = new Texts()
@@ -43,7 +44,7 @@ async function readBeside(file) {
   return texts.contents()
 }
 
-/** As chatBeside, on this thread. */
+/** Like chatBeside, but synchronous. */
 function chatBesideSync(file) {
   try {
     const texts = new Texts()
@@ -61,7 +62,7 @@ function chatBesideSync(file) {
 
 async function namesIn(folder) {
   const names = []
-  // Iterating closes the folder.
+  // The iteration closes the folder.
   if (folder !== undefined) for await (const { name } of folder) push(names, name, folder)
   return names
 }
@@ -80,13 +81,13 @@ function push(names, name, folder) {
   if (names.push(name) > MAX_ENTRIES) throw error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${folder.path}: it has more than ${MAX_ENTRIES} files`)
 }
 
-/** The config, the template, and the templates of the folder, relative to the tokenizer. */
+/** The paths of the config and of all templates, relative to the folder. */
 function filesOf(more) {
   const templates = more.filter((name) => name.endsWith('.jinja')).sort()
   return [CONFIG, TEMPLATE, ...templates.map((name) => path.join(MORE, name))]
 }
 
-/** Returns nothing where there is no file, and throws other failures. */
+/** Returns undefined if the file does not exist, and throws other failures. */
 function absent(failure) {
   if (isAbsence(failure)) return undefined
   throw failure
@@ -100,9 +101,9 @@ function unlessAbsent(work) {
   }
 }
 
-/** The texts of the files. Those with templates count for more than templates in the config. */
+/** The contents of the files. Separate template files have precedence over the config. */
 class Texts {
-  /** How many bytes the files that follow may have. */
+  /** The number of bytes that the remaining files may have. */
   left = MAX_BYTES
   #config = {}
   #template

@@ -1,19 +1,19 @@
 'use strict'
 
-// What rendering a chat template may cost. A template comes from a repository or from a request, so
-// every operation charges the size of what it makes before it makes it, and what it reads before it
-// reads it. There are three accounts:
+// The cost limits of rendering a chat template. Templates come from repositories or from requests,
+// so every operation charges the size of its result before it creates it, and of its input before
+// it reads it. There are three accounts:
 //
 //   work    in steps; a step is about 30 ns: one node of the template, one element of a list, eight
-//           characters that are looked at one by one, or 32 that are copied or compared
-//   memory  in bytes of everything that was made, whether it is still in use or not
+//           characters that are examined one by one, or 32 that are copied or compared
+//   memory  in bytes of all values that were created, whether they are still in use or not
 //   output  in characters of the rendered text
 //
-// Work and memory start at their limits and grow with the values that the template is given, up to
-// GROWTH times the limit: long conversations need more, and no conversation gets more than that.
+// Work and memory start at their limits and grow with the values that the template gets, up to
+// GROWTH times the limit: long conversations need more, but their cost stays bounded.
 //
-// Rendering is synchronous, so the budget in use is a variable of this module: `within` sets it for
-// the duration of a call. A function of the caller's may render another template meanwhile.
+// Rendering is synchronous, so the current budget is a variable of this module: `within` sets it
+// for the duration of a call. A function of the caller may render another template meanwhile.
 
 const GROWTH = 3
 const STEPS_PER_VALUE = 300
@@ -25,19 +25,28 @@ const CHARACTERS_SCANNED_PER_STEP = 32
 const CHARACTERS_WALKED_PER_STEP = 8
 const BYTES_PER_STEP = 64
 
-/** The depth of values, of expressions, of blocks and of macros that call each other. */
+/** Maximum depth of nested values, expressions, blocks and macro calls. */
 const MAX_DEPTH = 200
 
-/** A limit that a template exceeded: its option if it has one, what it counts, and its size. */
+/**
+ * A template exceeded a limit. `option` is the option that raises it, if there is one, `unit` what
+ * is counted, `allowed` the limit.
+ */
 class LimitError extends Error {
+  /**
+   * @param {string | undefined} option
+   * @param {string} unit
+   * @param {number} allowed
+   */
   constructor(option, unit, allowed) {
     super(`it takes more than ${allowed.toLocaleString('en-US')} ${unit}`)
-    Object.assign(this, { option, allowed })
+    this.option = option
+    this.allowed = allowed
   }
 }
 
 class Budget {
-  /** The limits are those of lib/limits.js. */
+  /** Takes the limits of lib/limits.js. */
   constructor({ maxChatWork, maxChatMemory, maxChatOutput }) {
     this.work = maxChatWork
     this.memory = maxChatMemory
@@ -47,7 +56,9 @@ class Budget {
     this.most = { work: GROWTH * maxChatWork, memory: GROWTH * maxChatMemory }
   }
 
-  /** Adds what a value of the caller's allows: `characters` is its length if it is a string. */
+  /**
+   * Increases the budget for a value of the caller. `characters` is the length of a string, else 0.
+   */
   grow(characters) {
     this.#add('work', STEPS_PER_VALUE + STEPS_PER_CHARACTER * characters)
     this.#add('memory', BYTES_PER_VALUE + BYTES_PER_CHARACTER * characters)
@@ -55,7 +66,7 @@ class Budget {
 
   #add(account, size) {
     const added = Math.min(size, this.most[account] - this.allowed[account])
-    // With a limit of Infinity the difference is not a number, and nothing has to be added.
+    // With a limit of Infinity the difference is NaN, and nothing needs to be added.
     if (!(added > 0)) return
     this.allowed[account] += added
     this[account] += added
@@ -73,7 +84,7 @@ class Budget {
 
 let current = null
 
-/** Runs `run` with this budget, and with the one before again afterwards. */
+/** Runs `run` with this budget, and restores the previous one. */
 function within(budget, run) {
   const outer = current
   current = budget
@@ -84,35 +95,35 @@ function within(budget, run) {
   }
 }
 
-// The comparisons below are written so that NaN is refused too.
+// The comparisons are written so that NaN exceeds the budget too.
 
 /** Charges work. */
 function spend(steps) {
   if (!((current.work -= steps) >= 0)) current.exceed('work')
 }
 
-/** Charges work for characters that are copied, compared or searched natively. */
+/** Charges work for characters that the engine copies, compares or searches. */
 function scan(characters) {
   spend(characters / CHARACTERS_SCANNED_PER_STEP)
 }
 
-/** Charges work for characters that are looked at one by one. */
+/** Charges work for characters that are examined one by one. */
 function walk(characters) {
   spend(characters / CHARACTERS_WALKED_PER_STEP)
 }
 
-/** Charges memory, and the work of filling it. */
+/** Charges memory, and the work to fill it. */
 function allocate(bytes) {
   if (!((current.memory -= bytes) >= 0)) current.exceed('memory')
   spend(bytes / BYTES_PER_STEP)
 }
 
-/** Charges a string of so many UTF-16 units. */
+/** Charges a string of `length` UTF-16 units. */
 function allocateText(length) {
   allocate(24 + 2 * length)
 }
 
-/** Charges a list of so many elements, not the elements themselves. */
+/** Charges a list of `length` elements, without the elements. */
 function allocateList(length) {
   allocate(48 + 8 * length)
 }
@@ -122,12 +133,12 @@ function output(characters) {
   if (!((current.output -= characters) >= 0)) current.exceed('output')
 }
 
-/** Counts a value that the caller gives to the template. */
+/** Increases the budget for a value of the caller. */
 function admit(characters) {
   current.grow(characters)
 }
 
-/** Runs `run` one level deeper in macros and loops that call each other. */
+/** Runs `run` one level deeper in the nesting of macros and recursive loops. */
 function deeper(what, run) {
   checkDepth(++current.depth, what)
   try {
@@ -137,7 +148,7 @@ function deeper(what, run) {
   }
 }
 
-/** Refuses what is nested too deeply. */
+/** Throws if values are nested too deeply. */
 function checkDepth(depth, what) {
   if (depth > MAX_DEPTH) throw new LimitError(undefined, `levels of nested ${what}`, MAX_DEPTH)
 }

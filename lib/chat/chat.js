@@ -1,18 +1,18 @@
 'use strict'
 
-// How a tokenizer makes a text of a conversation: with a template, as transformers' apply_chat_template does.
+// Renders a conversation to text with a chat template, like `apply_chat_template` of transformers.
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
 
-/** The options of a call that makes text of a conversation. */
+/** The options of calls that render a conversation. */
 const CHAT_OPTIONS = ['tools', 'documents', 'chatTemplate', 'addGenerationPrompt', 'continueFinalMessage', 'variables', 'specialTokens']
 const GIVEN = ['messages', 'tools', 'documents', 'add_generation_prompt']
-// The names by which templates have called what a model thinks before it answers; the first is today's.
+// The names of the field with the model's reasoning in templates; the first is the current one.
 const REASONING = ['reasoning_content', 'thinking', 'reasoning']
 const TAG = 'CONTINUE_FINAL_MESSAGE_TAG '
 
-/** Templates by name, and the variables that a tokenizer_config.json gives them. */
+/** Templates by name, and the variables that a tokenizer_config.json defines for them. */
 class TemplateChat {
   #templates
   #tokens
@@ -22,19 +22,22 @@ class TemplateChat {
     this.#tokens = tokens
   }
 
-  /** The text of a conversation. */
+  /** Renders a conversation to text. */
   render(messages, options = {}) {
     const conversation = checkMessages(messages).map(withReasoning)
     const { tools, documents, chatTemplate, addGenerationPrompt, continueFinalMessage, variables } = checkOptions(options)
     const source = this.#choose(chatTemplate, tools)
     const tail = continueFinalMessage === false ? undefined : openEnd(conversation, continueFinalMessage, source)
     const given = { messages: conversation, tools: tools ?? null, documents: documents ?? null, add_generation_prompt: addGenerationPrompt }
-    // Loaded when it is needed: it takes six mebibytes, and most tokenizers never see a chat.
+    // Loaded on first use: it takes six mebibytes, and most tokenizers never render a chat.
     const finish = tail === undefined ? undefined : (text) => cutAtTag(text, tail)
     return require('./template.js').render(source, { ...this.#tokens, ...variables, ...given }, finish)
   }
 
-  /** The template that is asked for; where tools are given and there is one for them, that one. */
+  /**
+   * The requested template; without a request, `tool_use` if there are tools and such a template,
+   * else the default.
+   */
   #choose(wanted, tools) {
     const names = Object.keys(this.#templates)
     if (wanted !== undefined) return Object.hasOwn(this.#templates, wanted) && names.length > 1 ? this.#templates[wanted] : wanted
@@ -52,7 +55,7 @@ class TemplateChat {
 
 const missing = (message) => error('ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message)
 
-/** What stands for a chat where what was to say how it goes could not be read. */
+/** The chat of a tokenizer whose chat files could not be read. */
 class BrokenChat {
   #failure
 
@@ -95,7 +98,7 @@ function checkList(name, list) {
   list.forEach((one, i) => checkObject(one, `${name}[${i}]`))
 }
 
-/** The messages without fields that are null: other programs write such where there is nothing. */
+/** Checks messages, and drops fields that are null: other programs write null for absent fields. */
 function checkMessages(messages) {
   if (!Array.isArray(messages)) throw wrongType('messages', 'an array of objects', messages)
   if (messages.length === 0) throw wrongValue('messages', 'at least one message', messages)
@@ -105,20 +108,20 @@ function checkMessages(messages) {
   })
 }
 
-/** A message with what was thought under all names for it. */
+/** Copies the model's reasoning to all fields by which templates read it. */
 function withReasoning(message) {
   const name = REASONING.find((one) => message[one] !== undefined)
   return name === undefined ? message : { thinking: message[name], ...message, reasoning_content: message[name] }
 }
 
-/** All strings in what a chat is made of, with their places: `messages[0].content`. */
+/** Yields all strings in the inputs of a chat, with their places: `messages[0].content`. */
 function* spoken(value, place) {
   if (typeof value === 'string') yield [place, value]
   if (typeof value !== 'object' || value === null) return
   for (const [key, part] of Object.entries(value)) yield* spoken(part, Array.isArray(value) ? `${place}[${key}]` : `${place}.${key}`)
 }
 
-/** Calls `check` with every string of a chat that its template did not write; an error gets to know where that is. */
+/** Calls `check` with every string that the caller passed. Errors get the place of the string. */
 function checkSpoken(messages, { tools, documents, variables }, check) {
   for (const [name, value] of Object.entries({ messages, tools, documents, variables })) {
     for (const [place, text] of spoken(value, name)) {
@@ -132,7 +135,10 @@ function checkSpoken(messages, { tools, documents, variables }, check) {
   }
 }
 
-/** Marks the end of what the last message says, and gives that. */
+/**
+ * Appends a tag to the text of the last message, to find its end after rendering. Returns the text
+ * without the tag.
+ */
 function openEnd(messages, field, source) {
   const name = field === true ? 'content' : field
   const last = messages.at(-1)
@@ -151,7 +157,10 @@ function openEnd(messages, field, source) {
   return said[at].text
 }
 
-/** The text up to where the last message ends; where the template took the space behind it, without that. */
+/**
+ * The rendered text up to the end of the last message. If the template stripped the space at its
+ * end, the result has none either.
+ */
 function cutAtTag(text, said) {
   const { find, findLast, strip } = require('./text.js')
   const at = findLast(text, TAG.trim())
@@ -162,8 +171,8 @@ function cutAtTag(text, said) {
 }
 
 /**
- * A chat of the contents of a tokenizer_config.json and of templates by name, which count for more. Without templates it says
- * that there are none when it is asked.
+ * Creates a chat from the content of a tokenizer_config.json, and from templates by name, which
+ * have precedence. Without templates, rendering throws an error that says so.
  */
 function chatOf(config = {}, templates = undefined) {
   return new TemplateChat(templates ?? templatesOf(config.chat_template), tokensOf(config))
@@ -180,7 +189,7 @@ function templatesOf(value) {
   return Object.fromEntries(entries)
 }
 
-/** bos_token and its like: those of the config that are tokens. */
+/** The special tokens of the config, such as bos_token, by name. */
 function tokensOf(config) {
   const more = config.extra_special_tokens
   const named = typeof more === 'object' && more !== null && !Array.isArray(more) ? Object.entries(more) : []
@@ -189,7 +198,11 @@ function tokensOf(config) {
   return Object.fromEntries(tokens.filter(([, token]) => typeof token === 'string'))
 }
 
-/** What a loader is told of chats, checked: undefined where it is told nothing. */
+/**
+ * Checks the chat options of a loader. Returns undefined if there are none.
+ *
+ * @param {Pick<import('../..').LoadOptions, 'chatTemplate' | 'config'>} [options]
+ */
 function chatOption({ chatTemplate, config } = {}) {
   if (chatTemplate === undefined && config === undefined) return undefined
   if (config !== undefined) checkObject(config, 'config', 'what a tokenizer_config.json holds (an object)')

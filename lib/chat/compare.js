@@ -1,12 +1,12 @@
 'use strict'
 
-// ==, < and `in` of Python.
+// The operators ==, < and `in` of Python.
 
 const { checkDepth, scan, spend, walk } = require('./budget.js')
 const { find } = require('./search.js')
 const { Dict, Float, Range, TemplateError, Undefined, isNumber, isText, iterate, kind, numberOf, plain } = require('./values.js')
 
-/** Characters of two strings that are compared before the next of them are charged. */
+/** Characters of two strings that are compared before the next chunk is charged. */
 const CHUNK = 1024
 
 function equals(a, b, depth = 0) {
@@ -30,10 +30,12 @@ function equals(a, b, depth = 0) {
   return a instanceof Undefined ? b instanceof Undefined : a === b
 }
 
-/** Ranges are equal if their integers are. */
+/** Ranges are equal if they have the same integers. */
 const sameRange = (a, b) => a.length === b.length && a.at(0) === b.at(0) && a.at(-1) === b.at(-1)
 
-/** How elements of lists and mappings are compared: what is identical is equal, even `nan`. */
+/**
+ * Compares elements of lists and mappings as Python does: identical values are equal, even `nan`.
+ */
 function same(a, b, depth) {
   spend(1)
   return (a === b && typeof a !== 'string') || equals(a, b, depth)
@@ -51,13 +53,16 @@ const sameSort = (a, b) => a.constructor === b.constructor
 function sameNumber(a, b) {
   if (typeof a !== 'bigint' && typeof b !== 'bigint') return numberOf(a) === numberOf(b)
   // JavaScript compares bigints with numbers by their exact values.
-  // eslint-disable-next-line eqeqeq
+  // biome-ignore lint/suspicious/noDoubleEquals: `===` is false for a bigint and a number.
   return exact(a) == exact(b)
 }
 
 const exact = (value) => (value instanceof Float ? value.value : typeof value === 'boolean' ? Number(value) : value)
 
-/** Less than zero, zero or more, for values that Python can put in order. NaN where one is not a number. */
+/**
+ * Returns a negative number, zero or a positive number for values that Python can order, NaN if one
+ * of them is NaN.
+ */
 function compare(a, b, depth = 0) {
   spend(2)
   if (isNumber(a) && isNumber(b)) {
@@ -66,7 +71,7 @@ function compare(a, b, depth = 0) {
   }
   if (isText(a) && isText(b)) return compareText(plain(a), plain(b))
   if (Array.isArray(a) && Array.isArray(b) && sameSort(a, b)) {
-    // `same` refuses lists that are nested too deeply.
+    // `same` throws for lists that are nested too deeply.
     const length = Math.min(a.length, b.length)
     for (let i = 0; i < length; i++) if (!same(a[i], b[i], depth + 1)) return compare(a[i], b[i], depth + 1)
     return a.length - b.length
@@ -75,7 +80,9 @@ function compare(a, b, depth = 0) {
   throw new TemplateError(`${kind(a)} and ${kind(b)} have no order`)
 }
 
-/** By code points; UTF-16 has those past U+FFFF before some of the others. */
+/**
+ * Compares by code points. In UTF-16 order, code points past U+FFFF come before some of the others.
+ */
 function compareText(a, b) {
   const length = Math.min(a.length, b.length)
   for (let start = 0; start < length; start += CHUNK) {

@@ -1,9 +1,9 @@
 'use strict'
 
-// The tree of a template as functions. An expression becomes a function of the scope that gives its
-// value. A statement becomes a function of the scope and the output, which gives BREAK or CONTINUE
-// if it leaves the loop around it. `names` are the names that can be set where a node stands.
-// Scopes and undefined values behave as in jinja2.
+// Compiles the tree of a template to functions. An expression becomes a function of the scope that
+// returns its value. A statement becomes a function of the scope and the output, which returns
+// BREAK or CONTINUE if it leaves the loop around it. `names` are the names that can be set at a
+// node. Scopes and undefined values behave as in jinja2.
 
 const { allocate, allocateList, deeper, spend } = require('./budget.js')
 const { getAttribute, getItem, getSlice } = require('./access.js')
@@ -23,7 +23,7 @@ const BREAK = Symbol('break')
 const CONTINUE = Symbol('continue')
 const NO_KEYWORDS = new Map()
 
-/** A function of the values by name that gives the text of a template. */
+/** Compiles a template to a function of the values by name, which returns the rendered text. */
 function compile(source) {
   const names = new Names()
   const body = block(parse(source), names)
@@ -48,7 +48,10 @@ function block(nodes, names) {
   }
 }
 
-/** A function that hands what a body writes to `use`. If the body leaves a loop, its text is lost. */
+/**
+ * A function that passes the output of a body to `use`. If the body leaves a loop, its output is
+ * dropped.
+ */
 function captured(nodes, around, use) {
   const names = new Names(around)
   const body = block(nodes, names)
@@ -64,7 +67,7 @@ function captured(nodes, around, use) {
 const STATEMENTS = {
   Data:
     ({ text: data }) =>
-    (scope, out) =>
+    (_scope, out) =>
       out.write(data),
 
   Output({ value }, names) {
@@ -89,7 +92,7 @@ const STATEMENTS = {
     return captured(body, names, (written, scope, out) => out.write(str(change(written, scope))))
   },
 
-  Generation: ({ body }, names) => captured(body, names, (written, scope, out) => out.write(written)),
+  Generation: ({ body }, names) => captured(body, names, (written, _scope, out) => out.write(written)),
 
   If({ branches, otherwise }, names) {
     const tests = branches.map(({ test }) => expression(test, names))
@@ -138,7 +141,7 @@ const STATEMENTS = {
   },
 }
 
-/** A function that sets a target to a value. */
+/** A function that assigns a value to a target. */
 function assignment(target, names) {
   if (target.type === 'Name') {
     const place = names.declare(target.name)
@@ -200,7 +203,7 @@ function loopStatement({ target, iterable, test, isRecursive, body, otherwise },
       isDone ||= left === undefined
       if (left === BREAK) break
     }
-    // jinja2 takes a loop for empty if no iteration reached the end of the body.
+    // jinja2 considers a loop empty if no iteration reached the end of the body.
     return isDone ? undefined : rest(new Scope(scope, restNames), out)
   }
 
@@ -214,7 +217,10 @@ function loopStatement({ target, iterable, test, isRecursive, body, otherwise },
   return (scope, out) => render(evaluate(scope), scope, out, 0)
 }
 
-/** A function that gives a macro of a scope. The macro sees what is in that scope when it is called. */
+/**
+ * A function that creates a macro in a scope. The macro sees the values of that scope when it is
+ * called.
+ */
 function macro(what, { parameters, body, uses }, outer) {
   outer.capture()
   const names = new Names(outer)
@@ -402,7 +408,7 @@ function call(callee, args, keywords) {
   return run(args, keywords)
 }
 
-/** A function of the scope that gives the values of arguments, and those by name. */
+/** A function of the scope that returns positional and named arguments. */
 function argumentsOf({ args, keywords, list: rest, mapping }, names) {
   const values = list(args, names)
   const named = keywords.map(({ name, value }) => [name, expression(value, names)])
@@ -431,7 +437,10 @@ function* keywordsOf(mapping) {
   }
 }
 
-/** A filter or a test as a function of a value and the scope. One that does not exist fails when it is used. */
+/**
+ * A filter or a test as a function of a value and the scope. An unknown one only fails when it is
+ * used.
+ */
 function applied(find, node, names) {
   const given = argumentsOf(node, names)
   return (value, scope) => {
@@ -440,7 +449,7 @@ function applied(find, node, names) {
   }
 }
 
-/** The filters of a block, one after the other. */
+/** Applies the filters of a block in order. */
 function chain(nodes, names) {
   const changes = nodes.map((node) => applied(filters, node, names))
   return (value, scope) => changes.reduce((last, change) => change(last, scope), value)

@@ -1,12 +1,15 @@
 'use strict'
 
-// The caller's values as those of a template, and back.
+// Converts values of the caller to template values, and back.
 
 const { admit, allocate, allocateList, checkDepth, spend } = require('./budget.js')
 const { str } = require('./print.js')
 const { Dict, Float, Markup, Undefined, integer } = require('./values.js')
 
-/** A value of the caller's. What JSON does not know becomes the name of its kind, so that a template learns nothing of it. */
+/**
+ * Converts a value of the caller. Values that JSON does not support become the name of their kind,
+ * so that a template cannot read them.
+ */
 function fromJs(value, depth = 0) {
   checkDepth(depth, 'messages or variables')
   admit(typeof value === 'string' ? value.length : 0)
@@ -37,14 +40,14 @@ function fromJs(value, depth = 0) {
   return dictOf(Object.entries(value), depth)
 }
 
-/** As in JSON, what is undefined is left out. */
+/** As in JSON, undefined values are left out. */
 function dictOf(entries, depth) {
   const dict = new Dict()
   for (const [key, value] of entries) if (value !== undefined) dict.set(String(key), fromJs(value, depth + 1))
   return dict
 }
 
-/** A value for a function of the caller's. */
+/** Converts a value for a function of the caller. */
 function toJs(value, depth = 0) {
   checkDepth(depth, 'values')
   spend(1)

@@ -1,6 +1,6 @@
 'use strict'
 
-// The filters of jinja2, with tojson as transformers has it.
+// The filters of jinja2. `tojson` is that of transformers.
 
 const { allocate, walk } = require('./budget.js')
 const { getAttribute } = require('./access.js')
@@ -17,14 +17,15 @@ const { Dict, Float, Markup, TemplateError, Tuple, Undefined, integer, isNumber,
 
 const filter = (names, defaults, run) => (value, args, kwargs) => run(value, ...bind(names, defaults, args, kwargs))
 const simple = (run) => filter([], [], run)
-/** A filter of a string, which gives Markup for Markup. */
+/** A filter of a string; returns Markup for Markup. */
 const soft = (run) => simple((value) => part(softText(value), run))
 
 function absolute(value) {
   if (value instanceof Undefined) value.refuse()
   if (!isNumber(value)) throw new TemplateError(`${kind(value)} is no number`)
   if (value instanceof Float) return new Float(Math.abs(value.value))
-  return value < 0 ? integer(-BigInt(value)) : integer(value)
+  const whole = integer(value)
+  return whole < 0 ? integer(-BigInt(whole)) : whole
 }
 
 function indent(value, width, first, blank) {
@@ -59,7 +60,7 @@ function truncate(value, size, killWords, end, leeway) {
   return add(isTrue(killWords) ? start : part(start, (whole) => text.splitRight(whole, ' ', 1)[0]), end)
 }
 
-/** As urllib's quote, and `key=value` pairs for mappings and lists of pairs. */
+/** Like urllib's quote. Mappings and lists of pairs become `key=value` pairs. */
 function urlEncode(value) {
   const quote = (one, pattern) => {
     const whole = str(one)
@@ -122,7 +123,7 @@ const FILTERS = {
   ...listFilters({ filters: (name) => filters(name), tests }),
 }
 
-/** The filter of a name. */
+/** Returns the filter with a name. */
 function filters(name) {
   if (Object.hasOwn(FILTERS, name)) return FILTERS[name]
   throw new TemplateError(`the filter '${name}' is not supported`)

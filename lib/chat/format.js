@@ -1,23 +1,23 @@
 'use strict'
 
-// Strings with places for values: the operator %, the filter format, and the method format.
+// String formatting: the operator %, the filter `format` and the method `format`.
 
 const { spend, walk } = require('./budget.js')
-const { textOf, wholeOf } = require('./arguments.js')
+const { wholeOf } = require('./arguments.js')
 const { escaped } = require('./markup.js')
 const { STEPS_PER_BIG_OPERATION, fixed, toInteger } = require('./numbers.js')
 const { quoted, repr, str } = require('./print.js')
 const text = require('./text.js')
 const { Dict, Float, Markup, TemplateError, Tuple, Undefined, isNumber, isText, numberOf, plain, textLength } = require('./values.js')
 
-// %(key)-08.3d: a key, flags, a width, a precision, a length that means nothing, and a letter.
+// %(key)-08.3d: a key, flags, a width, a precision, a length modifier without effect, and a letter.
 const PLACE = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^]?)/gu
 
 /** `pattern % values`, where `values` is a tuple, a mapping or one value. */
 function percent(pattern, values) {
   const isMarkup = pattern instanceof Markup
   const args = values instanceof Tuple ? [...values] : [values]
-  // What has elements by key may leave some of them out.
+  // Values with elements by key need not use all of them.
   const hasKeys = values instanceof Dict || values instanceof Undefined || values?.constructor === Array
   let next = 0
   const take = () => {
@@ -41,7 +41,7 @@ function valueOf(values, key) {
   return value
 }
 
-/** One place of a pattern, written. */
+/** Formats one value for its place in a pattern. */
 function place({ flags, size, digits, letter }, value, isMarkup) {
   const isLeft = flags.includes('-') || size < 0
   const width = Math.abs(size)
@@ -83,7 +83,7 @@ function numeric(value, letter) {
 
 const padNumber = ({ sign, digits }, width) => sign + text.padLeft(digits, width - sign.length, '0')
 
-/** A number in the form of a type: its sign and prefix, and its digits. */
+/** Formats a number for a type. Returns its sign with the prefix, and its digits. */
 function numberBody(value, { type, sign, isAlternate, digits, isPrintf = false }) {
   const number = typeof value === 'boolean' ? Number(value) : value
   const isNegative = number instanceof Float ? number.value < 0 || Object.is(number.value, -0) : number < 0
@@ -131,7 +131,7 @@ function general(double, digits, isAlternate) {
   return written.includes('.') ? written.replace(/\.?0+(?=e|$)/, '') : written
 }
 
-/** `'{} {name!r:>8}'.format(…)`; `lookUp(value, name, isAttribute)` finds parts of a value. */
+/** `'{} {name!r:>8}'.format(…)`. `lookUp(value, name, isAttribute)` returns parts of a value. */
 function formatFields(pattern, args, kwargs, lookUp) {
   const isMarkup = pattern instanceof Markup
   const written = fill(plain(pattern), { args, kwargs, lookUp, isMarkup, automatic: { next: 0, used: undefined } }, 2)
@@ -163,7 +163,7 @@ function fill(pattern, context, depth) {
   return text.join(parts, '')
 }
 
-/** The closing brace of the field that opens at `start`. */
+/** The index of the closing brace of the field that opens at `start`. */
 function fieldEnd(pattern, start) {
   const braces = /[{}]/g
   braces.lastIndex = start
@@ -208,7 +208,7 @@ function converted(value, conversion) {
 
 const SPEC = /^(?:([^])?([<>=^]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([a-zA-Z%])?$/u
 
-/** As format(value, spec). */
+/** Python's format(value, spec). */
 function formatValue(value, spec, isMarkup) {
   if (spec === '') return str(value)
   if (isMarkup && value instanceof Markup) throw new TemplateError('Markup has no format specification')
@@ -236,7 +236,7 @@ function formatValue(value, spec, isMarkup) {
   return aligned(body.sign + body.digits, width, align ?? '>', fillWith ?? (zero ? '0' : ' '))
 }
 
-/** Digits in groups of three before the point. */
+/** Groups the digits before the point by three. */
 function grouped(digits, by) {
   const [whole, ...rest] = digits.split('.')
   const groups = []

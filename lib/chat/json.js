@@ -1,6 +1,6 @@
 'use strict'
 
-// Python's json.dumps, as the filter tojson of transformers calls it.
+// Python's json.dumps with the arguments of the filter tojson in transformers.
 
 const { allocateText, checkDepth, spend } = require('./budget.js')
 const { textOf } = require('./arguments.js')
@@ -13,7 +13,7 @@ const ESCAPES = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\b', '\\
 const escaped = ([unit]) => ESCAPES.get(unit) ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 const NUMBERS = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
-/** `indent` is a number of spaces, a string or null; `separators` a pair or null. */
+/** `indent` is a number of spaces, a string or null; `separators` is a pair or null. */
 function toJson(value, { ensureAscii, indent, separators, sortKeys }) {
   spend(20)
   const writer = new Writer(ensureAscii, indent, separators, sortKeys)
@@ -34,7 +34,6 @@ class Writer {
     const [between, colon] = separators === null ? [indent === null ? ', ' : ',', ': '] : items(separators).map(textOf)
     this.#between = between
     this.#colon = colon
-    // eslint-disable-next-line no-control-regex
     this.#pattern = ensureAscii ? /["\\]|[^ -~]/g : /["\\\x00-\x1f]/g
     this.#sortKeys = sortKeys
   }
@@ -86,7 +85,7 @@ class Writer {
     this.#close(entries.length, '}', depth)
   }
 
-  /** What stands before the element with this number. */
+  /** Writes what comes before the element with this number. */
   #separate(number, depth) {
     if (number > 0) this.#add(this.#between)
     this.#line(depth)

@@ -1,7 +1,7 @@
 'use strict'
 
-// The source of a template as tokens, as the lexer of jinja2 divides it with the settings of
-// transformers: a block takes the newline behind it (trim_blocks) and, if it is the first of its
+// Splits the source of a template into tokens, like the lexer of jinja2 with the settings of
+// transformers: a block removes the newline after it (trim_blocks) and, if it is the first of its
 // line, the white space before it (lstrip_blocks). Time and memory are linear in the source.
 
 const { allocate, walk } = require('./budget.js')
@@ -9,7 +9,7 @@ const { hexEscape } = require('./print.js')
 const { SPACE, isSpace } = require('./text.js')
 const { Float, TemplateError, integer } = require('./values.js')
 
-/** The most digits of an integer, as in Python. */
+/** Maximum number of digits of an integer, as in Python. */
 const MAX_DIGITS = 4300
 
 const OPENING = /\{[{%#]/g
@@ -25,7 +25,7 @@ const IDENTIFIER = /^[\p{XIDS}_]\p{XIDC}*$/u
 const OPERATOR = /\*\*|\/\/|[=!<>]=|[-+/*%~[\](){}<>=.:|,;]/y
 const CLOSINGS = { '(': ')', '[': ']', '{': '}' }
 
-/** What a sticky pattern matches at a place, or undefined. */
+/** The match of a sticky pattern at an index, or undefined. */
 function match(pattern, source, at) {
   pattern.lastIndex = at
   return pattern.exec(source)?.[0]
@@ -61,8 +61,8 @@ function tokenize(template) {
 }
 
 /**
- * The text before a tag without the white space that the tag takes: all of it with a `-`, that of
- * the tag's line if nothing else is on it, none with a `+`.
+ * The text before a tag, without the white space that the tag removes: all of it with a `-`, that
+ * of the tag's line if the line has nothing else, none with a `+`.
  */
 function stripped(source, from, to, rule, sign) {
   if (to < source.length && sign === '-') {
@@ -82,7 +82,7 @@ function isBlank(text, from) {
   return true
 }
 
-/** Adds the text of a raw block, and gives the place behind it. */
+/** Adds the text of a raw block, and returns the index after it. */
 function rawBlock(source, start, opening, add) {
   const from = start + opening.length
   END_RAW.lastIndex = from
@@ -93,7 +93,7 @@ function rawBlock(source, start, opening, add) {
   return closing.index + closing[0].length
 }
 
-/** The place behind a comment and what it takes of the text that follows. */
+/** The index after a comment and the white space that it removes. */
 function commentEnd(source, start) {
   const from = start + 2 + (/[-+]/.test(source[start + 2]) ? 1 : 0)
   const end = source.indexOf('#}', from)
@@ -103,7 +103,7 @@ function commentEnd(source, start) {
   return end + 2 + (sign !== '+' && source[end + 2] === '\n' ? 1 : 0)
 }
 
-/** Adds the tokens of a block or a variable, and gives the place behind it. */
+/** Adds the tokens of a block or a variable, and returns the index after it. */
 function tag(source, start, add) {
   const kind = source[start + 1] === '{' ? 'variable' : 'block'
   const ending = kind === 'variable' ? VARIABLE_END : BLOCK_END
@@ -122,7 +122,9 @@ function tag(source, start, add) {
   throw new TemplateError(`a ${kind} without an end`)
 }
 
-/** Adds the token at a place inside a tag, and gives its length. `open` are the open brackets. */
+/**
+ * Adds the token at an index inside of a tag, and returns its length. `open` has the open brackets.
+ */
 function inner(source, at, open, add) {
   const first = source.charCodeAt(at)
   if (first >= 48 && first <= 57) return numberToken(source, at, add)
@@ -172,13 +174,13 @@ function stringToken(source, at, add) {
 const ESCAPES = /\\(?:([0-7]{1,3})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([^]))/gu
 const SIMPLE = { '\n': '', '\\': '\\', "'": "'", '"': '"', a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
 
-/** The characters that escapes stand for; as in Python, unknown ones stand for themselves. */
+/** Resolves escapes. As in Python, unknown ones stay unchanged. */
 function unescape(written) {
   return written.replace(ESCAPES, (whole, octal, hex, unit, point, other) => {
     if (other === undefined) return characterOf(octal === undefined ? parseInt(hex ?? unit ?? point, 16) : parseInt(octal, 8))
     if (Object.hasOwn(SIMPLE, other)) return SIMPLE[other]
     if ('xuUN'.includes(other)) throw new TemplateError(`an incomplete or unsupported escape \\${other} in a string`)
-    // jinja2 escapes what is not ASCII before it resolves escapes.
+    // jinja2 escapes non-ASCII characters before it resolves escapes.
     return other > '\x7f' ? hexEscape(other.codePointAt(0)) : whole
   })
 }

@@ -1,6 +1,6 @@
 'use strict'
 
-// The filters of jinja2 that take lists and other iterable values.
+// The filters of jinja2 for lists and other iterable values.
 
 const { allocate, allocateList, spend } = require('./budget.js')
 const { attributePath, follow } = require('./access.js')
@@ -17,21 +17,24 @@ const simple = (run) => filter([], [], run)
 
 const folded = (value) => (isText(value) ? text.lower(plain(value)) : value)
 
-/** How values are compared: by an attribute, and strings without regard to case. */
+/**
+ * The key by which values are compared: an attribute or the value itself; strings by default
+ * without regard to case.
+ */
 function keyOf(path, caseSensitive) {
   const fold = isTrue(caseSensitive) ? (value) => value : folded
   const names = attributePath(path)
   return (value) => fold(follow(value, names))
 }
 
-/** As keyOf, with several attributes that commas divide. */
+/** Like keyOf, for several attributes separated by commas. */
 function keysOf(path, caseSensitive) {
   if (path === null || !isText(path)) return keyOf(path, caseSensitive)
   const keys = text.split(plain(path), ',', -1).map((one) => keyOf(one, caseSensitive))
   return keys.length === 1 ? keys[0] : (value) => keys.map((key) => key(value))
 }
 
-/** Like sorted(): what is equal stays in its order, in reverse too. */
+/** Like sorted(): the sort is stable, in reverse too. */
 function sorted(list, key, reverse) {
   const sign = isTrue(reverse) ? -1 : 1
   spend(4 * list.length)
@@ -57,7 +60,10 @@ function extreme(sign) {
   })
 }
 
-/** select and reject, of values or of an attribute: those for which a test holds, or does not. */
+/**
+ * The filters select, reject, selectattr and rejectattr: the values for which a test holds, or does
+ * not.
+ */
 function chooser(byAttribute, wanted, tests) {
   return (value, args, kwargs) => {
     const rest = byAttribute ? args.slice(1) : args
@@ -73,7 +79,7 @@ function testOf([name, ...args], kwargs, tests) {
 }
 
 function* choose(value, path, test, wanted) {
-  // jinja2 does not iterate what counts as false, and so takes none for an empty list.
+  // jinja2 does not iterate over values that are false, so None is like an empty list.
   if (!isTrue(value)) return
   for (const one of iterate(value)) if (isTrue(test(follow(one, path))) === wanted) yield one
 }
@@ -203,11 +209,12 @@ function last(value) {
     return value instanceof Markup ? new Markup(one) : one
   }
   if (value instanceof Dict) return value.size === 0 ? emptyList() : value.keys().at(-1)
-  if (!Array.isArray(value) && !(value instanceof Range) && !(value instanceof Undefined)) throw new TemplateError(`${kind(value)} has no last element`)
+  if (value instanceof Undefined) return emptyList()
+  if (!Array.isArray(value) && !(value instanceof Range)) throw new TemplateError(`${kind(value)} has no last element`)
   return value.length > 0 ? value.at(-1) : emptyList()
 }
 
-/** The list of an iterable value, which is a new one. */
+/** The elements of an iterable value as a new list. */
 function list(value) {
   const own = items(value)
   if (own !== value) return own
@@ -230,7 +237,7 @@ function entries(value) {
 
 const size = simple(length)
 
-/** The filters by name; `find` gives the other filters and tests, which map and select call. */
+/** The filters by name. `find` looks up the other filters and tests, which map and select call. */
 const listFilters = (find) => ({
   batch: filter(['linecount', 'fill_with'], [null], (value, count, fill) => new Generator(batch(value, wholeOf(count), fill))),
   count: size,

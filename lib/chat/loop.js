@@ -1,6 +1,6 @@
 'use strict'
 
-// What `loop` is inside a loop.
+// The variable `loop` of loops.
 
 const { spend } = require('./budget.js')
 const { equals } = require('./compare.js')
@@ -12,7 +12,7 @@ class Loop {
   #depth
   #last
 
-  /** `call` renders the loop for another list; only recursive loops have it. */
+  /** `call` renders the loop for another list. It is only defined in recursive loops. */
   constructor(list, depth, call) {
     this.#list = list
     this.#depth = depth
@@ -23,7 +23,7 @@ class Loop {
     this.#at++
   }
 
-  /** The attribute of a name, or undefined. */
+  /** Returns the attribute with a name, or undefined. */
   get(name) {
     spend(1)
     const { length } = this.#list

@@ -1,25 +1,26 @@
 'use strict'
 
-// markupsafe's Markup: a string that is HTML already. What is added to it is escaped.
+// markupsafe's Markup: a string that is already HTML. Strings that are added to it are escaped.
 
 const { allocate } = require('./budget.js')
 const { str } = require('./print.js')
 const text = require('./text.js')
 const { Markup, plain } = require('./values.js')
 
-/** Markup of any value: that which is Markup stays, the rest is escaped. */
+/** Converts any value to Markup. Values that are not Markup are escaped. */
 const escape = (value) => (value instanceof Markup ? value : new Markup(text.escapeHtml(str(value))))
 
-/** The text of Markup that is made of values: a string among them is escaped. */
+/** The HTML of a value, escaped unless it is Markup. */
 const escaped = (value) => escape(value).text
 
-/** Strings as Markup if `like` is Markup, in lists too. */
+/** Converts strings, also in lists, to Markup if `like` is Markup. */
 function asMarkup(value, like) {
   if (!(like instanceof Markup)) return value
   if (typeof value === 'string') return new Markup(value)
   if (!Array.isArray(value)) return value
   allocate(64 * value.length)
-  return value.constructor.from(value, (one) => asMarkup(one, like))
+  const List = /** @type {ArrayConstructor} */ (value.constructor)
+  return List.from(value, (one) => asMarkup(one, like))
 }
 
 /** a + b for strings and Markup. */
@@ -28,7 +29,7 @@ function add(a, b) {
   return text.concat(a, b)
 }
 
-/** A part of Markup that is Markup, and a part of a string that is a string. */
+/** Applies `take` to the text of a value. The result is Markup if the value is. */
 const part = (value, take) => asMarkup(take(plain(value)), value)
 
 module.exports = { add, asMarkup, escape, escaped, part }

@@ -1,7 +1,8 @@
 'use strict'
 
-// The methods of strings, lists and mappings. Those that would change a value are refused, as in
-// jinja2's ImmutableSandboxedEnvironment. A method takes its object, its arguments and its keywords.
+// The methods of strings, lists and mappings. Methods that would change a value are refused, as in
+// jinja2's ImmutableSandboxedEnvironment. A method takes its object, its arguments and its keyword
+// arguments.
 
 const { allocateList } = require('./budget.js')
 const { bind, textOf, textOrNull, wholeOf, wholeOrNull } = require('./arguments.js')
@@ -14,12 +15,12 @@ const { Dict, Markup, Range, TemplateError, Tuple, View, isText, isTrue, items, 
 const method = (names, defaults, run) => (self, args, kwargs) => run(self, ...bind(names, defaults, args, kwargs))
 const simple = (run) => method([], [], run)
 
-/** A method whose `set` of characters is optional. */
+/** A method with an optional set of characters. */
 const stripper = (start, end) => method(['chars'], [null], (self, set) => text.strip(self, textOrNull(set), start, end))
 const splitter = (split) => method(['sep', 'maxsplit'], [null, -1], (self, separator, most) => split(self, textOrNull(separator), wholeOf(most)))
 const all = (pattern) => simple((self) => text.consistsOf(self, pattern))
 
-/** Whether a string starts or ends with one of some. */
+/** Tests whether a string starts or ends with one of several strings. */
 const edge = (is) =>
   method(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
     const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
@@ -28,7 +29,7 @@ const edge = (is) =>
     return wanted.some((one) => is(within, textOf(one)))
   })
 
-/** The place of a string in a string, in code points, or -1; `find` takes both. */
+/** The index of a string in another one, in code points, or -1. `find` searches. */
 const finder = (find) =>
   method(['sub', 'start', 'end'], [null, null], (self, sub, start, end) => {
     const from = start === null ? 0 : place(self, wholeOf(start))
@@ -38,10 +39,10 @@ const finder = (find) =>
     return at < 0 ? -1 : from + textLength(within.slice(0, at))
   })
 
-/** A place that may be counted from the end, as a place from the start. */
+/** Converts an index that may count from the end to one from the start. */
 const place = (self, at) => (at < 0 ? Math.max(0, at + textLength(self)) : at)
 
-/** As a finder, but what is not found is an error. */
+/** Like a finder, but throws if the value is not found. */
 const index = (find) => (self, args, kwargs) => found(find(self, args, kwargs))
 
 const found = (at) => {
@@ -57,7 +58,7 @@ const partition = (find, otherwise) =>
     return at < 0 ? otherwise(self) : tuple(self.slice(0, at), by, self.slice(at + by.length))
   })
 
-/** The strings of an iterable. */
+/** The strings of an iterable value. */
 function texts(parts) {
   const list = items(parts)
   allocateList(list.length)
@@ -80,7 +81,6 @@ const STRING = {
   index: index(first),
   isalnum: all(/^[\p{L}\p{N}]+$/u),
   isalpha: all(/^\p{L}+$/u),
-  // eslint-disable-next-line no-control-regex
   isascii: all(/^[\x00-\x7f]*$/),
   isdecimal: all(/^\p{Nd}+$/u),
   isdigit: all(/^[\p{Nd}\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u2460-\u2468]+$/u),
@@ -115,13 +115,13 @@ const STRING = {
   zfill: method(['width'], [], (self, width) => text.zeroFill(self, wholeOf(width))),
 }
 
-/** The methods that take a format string apart need to look up parts of values. */
+/** The methods `format` and `format_map` need a function that looks up parts of values. */
 const formatMethod = (lookUp) => (self, args, kwargs) => formatFields(self, args, kwargs, lookUp)
 
-// markupsafe escapes these arguments; strings that other methods take are used as they are.
+// The index of the argument that markupsafe escapes. Other methods use strings unchanged.
 const ESCAPED = { center: 1, ljust: 1, replace: 1, rjust: 1 }
 
-/** A method of Markup: that of a string, with Markup as its result. */
+/** A method of Markup: the method of strings, with Markup as its result. */
 function markupMethod(name) {
   const run = STRING[name]
   return (self, args, kwargs) => {
@@ -137,7 +137,7 @@ function markupMethod(name) {
   }
 }
 
-/** The places of a list at which a value is. */
+/** The indices of a value in a list. */
 function* placesOf(list, value) {
   for (const [at, item] of items(list).entries()) if (same(item, value, 0)) yield at
 }
@@ -176,7 +176,9 @@ function viewOf(name, list) {
   return Object.assign(View.from(list), { name })
 }
 
-/** The method of a value with a name, or undefined; `isRefused` says that it would change the value. */
+/**
+ * The method of a value by name, or undefined. `isRefused` means that it would change the value.
+ */
 function methodOf(value, name) {
   if (typeof value === 'string') return Object.hasOwn(STRING, name) ? { run: STRING[name] } : undefined
   if (value instanceof Markup) return Object.hasOwn(STRING, name) ? { run: markupMethod(name) } : undefined

@@ -1,13 +1,13 @@
 'use strict'
 
-// Python's numbers: arithmetic, rounding, and reading them from strings.
+// Python's numbers: arithmetic, rounding, and conversion from strings.
 
 const { spend } = require('./budget.js')
 const { MAX_DIGITS } = require('./print.js')
 const text = require('./text.js')
 const { Float, TemplateError, Undefined, integer, isInteger, isNumber, isText, kind, numberOf, plain } = require('./values.js')
 
-/** Integers have so many bits at most, so that each operation on them is short. */
+/** Maximum number of bits of an integer, so that each operation is fast. */
 const MAX_BITS = 1 << 14
 const STEPS_PER_BIG_OPERATION = 2000
 
@@ -25,7 +25,7 @@ function arithmetic(operator, a, b) {
   return isFloat ? floats(operator, toDouble(a), toDouble(b)) : integers(operator, a, b)
 }
 
-/** The double of a number that has one. */
+/** Converts a number to a double. Throws if it is too large. */
 function toDouble(value) {
   const double = numberOf(value)
   if (!(value instanceof Float) && !Number.isFinite(double)) throw new TemplateError('such an integer is too large for a float')
@@ -49,7 +49,7 @@ const FLOATS = {
   '%': modulo,
 }
 
-/** Python's float division: from the remainder, so that both fit together. */
+/** Python's float division, computed from the remainder so that both are consistent. */
 function floorDivide(x, y) {
   const quotient = (x - modulo(x, y)) / y
   const floor = Math.floor(quotient)
@@ -59,7 +59,7 @@ function floorDivide(x, y) {
 /** A remainder with the sign of the divisor. */
 function modulo(x, y) {
   const rest = x % y
-  // eslint-disable-next-line eqeqeq
+  // biome-ignore lint/suspicious/noDoubleEquals: `rest` is a number or a bigint.
   if (rest != 0) return rest < 0 !== y < 0 ? rest + y : rest
   return typeof rest === 'number' && y < 0 ? -0 : typeof rest === 'number' ? 0 : rest
 }
@@ -77,7 +77,7 @@ function integers(operator, a, b) {
   return integer(result)
 }
 
-// What is exact for safe integers, where its result is one.
+// Operations that are exact for safe integers if their result is one.
 const SMALL = {
   '+': (x, y) => x + y,
   '-': (x, y) => x - y,
@@ -108,7 +108,7 @@ const SIGNED_DIGITS = /^[+-]?\p{Nd}+(?:_\p{Nd}+)*$/u
 const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?$/i
 const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
 
-/** As the filter int, which gives a default for what is not a number. */
+/** The filter int, which returns a default for values that are not numbers. */
 function toInteger(value, otherwise, base) {
   if (value instanceof Undefined) value.refuse()
   if (isText(value)) return parseInteger(plain(value), base) ?? truncated(parseFloatText(plain(value))) ?? otherwise
@@ -122,7 +122,7 @@ function truncated(double) {
   return double === null || !Number.isFinite(double) ? null : integer(Math.trunc(double))
 }
 
-/** The integer that a string is in a base, or null. */
+/** Parses an integer in a base. Returns null for other strings. */
 function parseInteger(string, base) {
   const trimmed = ascii(text.strip(string, null, true, true))
   if (base === 10) {
@@ -153,18 +153,21 @@ function parseInBase(string, base) {
   return integer(minus === '-' ? -result : result)
 }
 
-/** A string with ASCII digits in place of all others; only short ones can be numbers. */
+/**
+ * Replaces decimal digits of all scripts by ASCII digits. Long strings cannot be numbers and stay
+ * unchanged.
+ */
 function ascii(string) {
   if (/^[ -~]*$/.test(string) || string.length > 2 * MAX_DIGITS) return string
   return string.replace(/\p{Nd}/gu, (digit) => {
-    // The digits of a script stand in a row of ten.
+    // The digits of each script are ten consecutive code points.
     let zero = digit.codePointAt(0)
     while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1)) && digit.codePointAt(0) - zero < 9) zero--
     return String(digit.codePointAt(0) - zero)
   })
 }
 
-/** As the filter float. */
+/** The filter float. */
 function toFloat(value, otherwise) {
   if (value instanceof Undefined) value.refuse()
   if (isNumber(value)) return new Float(toDouble(value))
@@ -172,7 +175,7 @@ function toFloat(value, otherwise) {
   return double === null ? otherwise : new Float(double)
 }
 
-/** The double that a string is, or null. */
+/** Parses a double. Returns null for other strings. */
 function parseFloatText(string) {
   const trimmed = ascii(text.strip(string, null, true, true))
   spend(trimmed.length)
@@ -182,7 +185,10 @@ function parseFloatText(string) {
   return (minus === '-' ? -1 : 1) * (word === 'nan' ? NaN : Infinity)
 }
 
-/** A double with so many decimals, half to even from its exact value, as Python rounds and prints. */
+/**
+ * Formats a double with a number of decimals. The exact value is rounded half to even, as in
+ * Python.
+ */
 function fixed(double, decimals) {
   if (decimals > 1100) throw new TemplateError('a float has at most 1100 decimals here')
   spend(STEPS_PER_BIG_OPERATION)
@@ -195,7 +201,11 @@ function fixed(double, decimals) {
   return minus + digits.slice(0, point) + (decimals === 0 ? '' : `.${digits.slice(point)}`)
 }
 
-/** A double as an integer times a power of two. */
+/**
+ * Decomposes a double into an integer and a power of two.
+ *
+ * @returns {[bigint, number]} the integer, and the exponent of the power
+ */
 function fraction(double) {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setFloat64(0, double)
@@ -205,14 +215,19 @@ function fraction(double) {
   return power === 0 ? [mantissa, -1074] : [mantissa | (1n << 52n), power - 1075]
 }
 
-/** n / d rounded to the nearest integer, half to even. */
+/**
+ * Rounds n / d to the nearest integer, half to even.
+ *
+ * @param {bigint} n
+ * @param {bigint} d
+ */
 function halfEven(n, d) {
   const floor = n / d
   const twice = 2n * (n % d)
   return twice > d || (twice === d && floor % 2n === 1n) ? floor + 1n : floor
 }
 
-/** As the filter round. */
+/** The filter round. */
 function round(value, precision, method) {
   const scale = { common: null, ceil: Math.ceil, floor: Math.floor }[method]
   if (scale === undefined) throw new TemplateError("round knows 'common', 'ceil' and 'floor'")
@@ -231,7 +246,7 @@ function roundFloat({ value }, precision) {
   if (!Number.isFinite(value)) return new Float(value)
   if (precision >= 0) return new Float(Number(fixed(value, precision)))
   const whole = Math.trunc(Math.abs(value))
-  // Twice the number, where one stands for any fraction: only whole numbers lie halfway.
+  // Twice the number, plus one for any fraction, because only whole numbers can be halfway.
   const twice = 2n * BigInt(whole) + (whole < Math.abs(value) ? 1n : 0n)
   const scale = 10n ** BigInt(-precision)
   const rounded = Number(halfEven(twice, 2n * scale) * scale)

@@ -1,8 +1,9 @@
 'use strict'
 
-// How many tokens a conversation has for OpenAI's models, by the rule that OpenAI documents for their chat completions: each
-// message has three beside its own, each name one more, and an answer begins with three. It holds for gpt-3.5-turbo and gpt-4
-// (cl100k_base) and for gpt-4o, gpt-4.1 and what came after them with o200k_base; newer models may count some tokens more.
+// Counts the tokens of a conversation for OpenAI's models, by the rule that OpenAI documents for
+// chat completions: each message has three additional tokens, each name one, and the answer starts
+// with three. The rule holds for gpt-3.5-turbo and gpt-4 (cl100k_base), and for gpt-4o, gpt-4.1 and
+// later models with o200k_base; newer models may count more tokens.
 
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { checkKnown } = require('../options.js')
@@ -26,14 +27,14 @@ class OpenAiChat {
     )
   }
 
-  /** `countOf` gives the number of tokens of a text. */
+  /** `countOf` returns the number of tokens of a text. */
   count(messages, options = {}, countOf) {
     if (!ENCODINGS.includes(this.#encoding)) {
       const message = `there is no rule for chats in ${this.#encoding}: it is for ${ENCODINGS.join(' and ')}`
       throw error('ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message)
     }
     checkKnown(options, [])
-    // Loaded when it is needed: most who load an encoding count no chats.
+    // Loaded on first use: most programs that load an encoding never count chats.
     const { checkMessages } = require('./chat.js')
     const counts = checkMessages(messages).map((message, i) => {
       if (message.role === undefined) throw wrongValue(`messages[${i}]`, 'a message with a role', message)
@@ -44,7 +45,7 @@ class OpenAiChat {
   }
 }
 
-/** A string, or the text of content in parts. */
+/** The text of a string or of content in parts. */
 function textOf(value, name) {
   if (typeof value === 'string') return value
   const isText = Array.isArray(value) && value.every((part) => part?.type === 'text' && typeof part.text === 'string')

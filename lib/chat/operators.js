@@ -1,6 +1,6 @@
 'use strict'
 
-// The operators of expressions, for all kinds of values.
+// The operators of expressions, for values of all kinds.
 
 const { allocateList } = require('./budget.js')
 const { wholeOf } = require('./arguments.js')
@@ -14,7 +14,7 @@ const { TemplateError, Tuple, Undefined, View, isNumber, isText, kind } = requir
 /** Whether values can be added or repeated as lists. */
 const isJoinable = (value) => Array.isArray(value) && !(value instanceof View)
 
-/** a + b, a * b and so on. */
+/** The operators with two operands except comparisons: a + b, a * b and so on. */
 function binary(operator, a, b) {
   if (operator === '%' && isText(a)) return percent(a, b)
   for (const value of [a, b]) if (value instanceof Undefined) value.refuse()

@@ -2,7 +2,7 @@
 
 const { allocate, output } = require('./budget.js')
 
-/** What statements write: the text of a template, or of a block that is captured. */
+/** The output of statements: the text of a template, or of a captured block. */
 class Output {
   #parts = []
   #isResult

@@ -1,134 +1,86 @@
 'use strict'
 
-// The tokens of a template as a tree, by the grammar of jinja2. A node is an object with a type; the
-// nodes and what they mean are in compile.js.
+// Parses the tokens of a template to a tree, by the grammar of jinja2. A node is an object with a
+// type. compile.js defines the meaning of the nodes.
 
-const { LimitError, allocate, checkDepth } = require('./budget.js')
 const { tokenize } = require('./lexer.js')
+const { TokenReader } = require('./token-reader.js')
 const { TemplateError } = require('./values.js')
 
 const CONSTANTS = new Map([['true', true], ['True', true], ['false', false], ['False', false], ['none', null], ['None', null]])
 const COMPARISONS = ['==', '!=', '<', '<=', '>', '>=']
 const NEXT_TO_A_TEST = ['name', 'string', 'number', '(', '[', '{']
-/** Names that a macro has only if its body uses them. */
+/** Names that a macro only has if its body uses them. */
 const IMPLICIT = ['caller', 'kwargs', 'varargs']
-/** The levels of blocks and brackets; each takes the parser through all levels of operators. */
-const MAX_NESTING = 100
 
-/** The body of a template, from its source. */
+/**
+ * @typedef {import('./token-reader.js').Node} Node
+ *
+ * @typedef {object} TupleOptions
+ * @property {boolean} [withCondition] whether elements may be `a if b`
+ * @property {string} [end] a name that ends the tuple
+ * @property {() => Node} [parse] parses one element
+ * @property {boolean} [isInBrackets] whether the tuple may be empty
+ */
+
+/** Parses the source of a template. Returns the statements of its body. */
 function parse(source) {
   return new Parser(tokenize(source)).template()
 }
 
-class Parser {
-  #tokens
-  #at = 0
-  #nesting = 0
-  /** The implicit names that each macro around the current place uses. */
+class Parser extends TokenReader {
+  /** The implicit names that each enclosing macro uses. */
   #macros = []
-
-  constructor(tokens) {
-    this.#tokens = tokens
-  }
 
   template() {
     const body = this.#body([])
-    if (this.#type !== 'end') throw this.#unexpected()
+    if (this.type !== 'end') throw this.unexpected()
     return body
-  }
-
-  get #type() {
-    return this.#tokens[this.#at].type
-  }
-
-  get #value() {
-    return this.#tokens[this.#at].value
-  }
-
-  #isName(...names) {
-    return this.#type === 'name' && names.includes(this.#value)
-  }
-
-  /** Whether the current token is the operator or the name; then it is passed over. */
-  #skip(word) {
-    const token = this.#tokens[this.#at]
-    const isIt = token.value === word && (token.type === word || token.type === 'name')
-    if (isIt) this.#at++
-    return isIt
-  }
-
-  /** Passes over a token of this type, and gives its value. */
-  #expect(type) {
-    if (this.#type !== type) throw this.#unexpected(type)
-    return this.#tokens[this.#at++].value
-  }
-
-  #expectName(name) {
-    if (!this.#isName(name)) throw this.#unexpected(name)
-    this.#at++
-  }
-
-  #unexpected(expected) {
-    const { type, value } = this.#tokens[this.#at]
-    const found = type === 'end' ? 'the end' : typeof value === 'string' && value !== '' ? `'${value.slice(0, 100)}'` : type.replace('_', ' ')
-    return new TemplateError(`${found} ${expected === undefined ? 'is unexpected' : `where ${expected.replace('_', ' ')} is expected`}`)
-  }
-
-  /** A node with the depth of the tree below it. */
-  #node(type, fields, ...parts) {
-    allocate(100)
-    let depth = 0
-    for (const part of parts.flat()) depth = Math.max(depth, part?.depth ?? 0)
-    checkDepth(depth, 'expressions')
-    return { type, ...fields, depth: depth + 1 }
-  }
-
-  /** Parses what is inside brackets or a block. */
-  #nested(parse) {
-    if (++this.#nesting > MAX_NESTING) throw new LimitError(undefined, 'levels of nested brackets and blocks', MAX_NESTING)
-    const result = parse()
-    this.#nesting--
-    return result
   }
 
   // Statements
 
-  /** Statements up to a block with one of these names, whose beginning is passed over. */
+  /**
+   * Parses statements up to a block with one of these names, and consumes the start of that block.
+   */
   #body(ends) {
-    return this.#nested(() => {
+    return this.nested(() => {
       const body = []
       for (;;) {
-        if (this.#type === 'data') {
-          body.push(this.#node('Data', { text: this.#expect('data') }))
-        } else if (this.#type === 'variable_begin') {
-          this.#at++
+        if (this.type === 'data') {
+          body.push(this.node('Data', { text: this.expect('data') }))
+        } else if (this.type === 'variable_begin') {
+          this.take()
           const value = this.#tuple()
-          this.#expect('variable_end')
-          body.push(this.#node('Output', { value }))
-        } else if (this.#type === 'block_begin') {
-          this.#at++
-          if (this.#isName(...ends)) return body
+          this.expect('variable_end')
+          body.push(this.node('Output', { value }))
+        } else if (this.type === 'block_begin') {
+          this.take()
+          if (this.isName(...ends)) return body
           body.push(...this.#statement())
-          this.#expect('block_end')
+          this.expect('block_end')
         } else if (ends.length === 0) {
           return body
         } else {
-          throw this.#unexpected(ends.join(' or '))
+          throw this.unexpected(ends.join(' or '))
         }
       }
     })
   }
 
-  /** The body of a block; the name of the block that ends it is passed over and given with it. */
+  /**
+   * Parses the body of a block. Returns it with the name of the block that ends it, which is
+   * consumed.
+   */
   #block(...ends) {
-    this.#skip(':')
-    this.#expect('block_end')
+    this.skip(':')
+    this.expect('block_end')
     const body = this.#body(ends)
-    return [body, this.#expect('name')]
+    return [body, this.expect('name')]
   }
 
   #statement() {
-    const name = this.#expect('name')
+    const name = this.expect('name')
     switch (name) {
       case 'set':
         return [this.#set()]
@@ -142,17 +94,17 @@ class Parser {
         return [this.#callBlock()]
       case 'filter': {
         const filters = this.#filters(true)
-        return [this.#node('FilterBlock', { filters, body: this.#block('endfilter')[0] })]
+        return [this.node('FilterBlock', { filters, body: this.#block('endfilter')[0] })]
       }
       case 'with':
         return [this.#with()]
       case 'generation': {
         const [body] = this.#block('endgeneration')
-        return [this.#node('Generation', { body })]
+        return [this.node('Generation', { body })]
       }
       case 'break':
       case 'continue':
-        return [this.#node(name === 'break' ? 'Break' : 'Continue', {})]
+        return [this.node(name === 'break' ? 'Break' : 'Continue', {})]
       case 'print':
         return this.#print()
       default:
@@ -162,18 +114,18 @@ class Parser {
 
   #print() {
     const nodes = []
-    while (this.#type !== 'block_end') {
-      if (nodes.length > 0) this.#expect(',')
-      nodes.push(this.#node('Output', { value: this.#expression() }))
+    while (this.type !== 'block_end') {
+      if (nodes.length > 0) this.expect(',')
+      nodes.push(this.node('Output', { value: this.#expression() }))
     }
     return nodes
   }
 
   #set() {
     const target = this.#target({ withNamespace: true })
-    if (this.#skip('=')) return this.#node('Set', { target, value: this.#tuple() })
+    if (this.skip('=')) return this.node('Set', { target, value: this.#tuple() })
     const filters = this.#filters(false)
-    return this.#node('SetBlock', { target, filters, body: this.#block('endset')[0] })
+    return this.node('SetBlock', { target, filters, body: this.#block('endset')[0] })
   }
 
   #if() {
@@ -182,29 +134,32 @@ class Parser {
       const test = this.#tuple({ withCondition: false })
       const [body, end] = this.#block('elif', 'else', 'endif')
       branches.push({ test, body })
-      if (end === 'endif') return this.#node('If', { branches, otherwise: [] })
-      if (end === 'else') return this.#node('If', { branches, otherwise: this.#block('endif')[0] })
+      if (end === 'endif') return this.node('If', { branches, otherwise: [] })
+      if (end === 'else') return this.node('If', { branches, otherwise: this.#block('endif')[0] })
     }
   }
 
   #for() {
     const target = this.#target({ end: 'in' })
-    this.#expectName('in')
+    this.expectName('in')
     const iterable = this.#tuple({ withCondition: false, end: 'recursive' })
-    const test = this.#skip('if') ? this.#expression() : undefined
-    const isRecursive = this.#skip('recursive')
+    const test = this.skip('if') ? this.#expression() : undefined
+    const isRecursive = this.skip('recursive')
     const [body, end] = this.#block('endfor', 'else')
     const otherwise = end === 'else' ? this.#block('endfor')[0] : []
-    return this.#node('For', { target, iterable, test, isRecursive, body, otherwise })
+    return this.node('For', { target, iterable, test, isRecursive, body, otherwise })
   }
 
   #macro() {
-    const name = this.#expect('name')
+    const name = this.expect('name')
     if (CONSTANTS.has(name)) throw new TemplateError(`a macro cannot have the name ${name}`)
-    return this.#node('Macro', { name, ...this.#macroBody(this.#parameters(), 'endmacro') })
+    return this.node('Macro', { name, ...this.#macroBody(this.#parameters(), 'endmacro') })
   }
 
-  /** What macros and call blocks have: parameters, a body, and the implicit names that it uses. */
+  /**
+   * The common parts of macros and call blocks: parameters, a body, and the implicit names that it
+   * uses.
+   */
   #macroBody(parameters, end) {
     const uses = new Set()
     this.#macros.push(uses)
@@ -215,38 +170,42 @@ class Parser {
 
   #parameters() {
     const parameters = []
-    this.#expect('(')
-    while (this.#type !== ')') {
-      if (parameters.length > 0) this.#expect(',')
-      const name = this.#expect('name')
+    this.expect('(')
+    while (this.type !== ')') {
+      if (parameters.length > 0) this.expect(',')
+      const name = this.expect('name')
       if (CONSTANTS.has(name)) throw new TemplateError(`a parameter cannot have the name ${name}`)
-      const value = this.#skip('=') ? this.#expression() : undefined
+      const value = this.skip('=') ? this.#expression() : undefined
       if (value === undefined && parameters.at(-1)?.value !== undefined) throw new TemplateError(`the parameter ${name} needs a default`)
       parameters.push({ name, value })
     }
-    this.#expect(')')
+    this.expect(')')
     return parameters
   }
 
   #callBlock() {
-    const parameters = this.#type === '(' ? this.#parameters() : []
+    const parameters = this.type === '(' ? this.#parameters() : []
     const call = this.#expression()
     if (call.type !== 'Call') throw new TemplateError('a call block needs a call')
-    return this.#node('CallBlock', { call, ...this.#macroBody(parameters, 'endcall') })
+    return this.node('CallBlock', { call, ...this.#macroBody(parameters, 'endcall') })
   }
 
   #with() {
     const values = []
-    while (this.#type !== 'block_end') {
-      if (values.length > 0) this.#expect(',')
+    while (this.type !== 'block_end') {
+      if (values.length > 0) this.expect(',')
       const target = this.#target({})
-      this.#expect('=')
+      this.expect('=')
       values.push({ target, value: this.#expression() })
     }
-    return this.#node('With', { values, body: this.#block('endwith')[0] })
+    return this.node('With', { values, body: this.#block('endwith')[0] })
   }
 
-  /** What can be assigned to: a name, names, and in `set` an attribute of a namespace. */
+  /**
+   * A target of an assignment: a name, several names, or in `set` an attribute of a namespace.
+   *
+   * @param {{ end?: string, withNamespace?: boolean }} options `end`: the name after the target
+   */
   #target({ end, withNamespace = false }) {
     const target = this.#tuple({ end, parse: () => this.#primary(withNamespace) })
     const check = (node) => {
@@ -257,55 +216,59 @@ class Parser {
     return target
   }
 
-  // Expressions, from the operators that bind least to those that bind most
+  // Expressions, from the lowest to the highest precedence of operators
 
-  /** An expression, or a tuple of several with commas between them. */
+  /**
+   * An expression, or a tuple of expressions separated by commas.
+   *
+   * @param {TupleOptions} [options]
+   */
   #tuple({ withCondition = true, end, parse, isInBrackets = false } = {}) {
     const one = parse ?? (() => (withCondition ? this.#expression() : this.#or()))
     const items = []
     let isTuple = false
     for (;;) {
-      if (items.length > 0) this.#expect(',')
-      if (['variable_end', 'block_end', ')'].includes(this.#type) || (end !== undefined && this.#isName(end))) break
+      if (items.length > 0) this.expect(',')
+      if (['variable_end', 'block_end', ')'].includes(this.type) || (end !== undefined && this.isName(end))) break
       items.push(one())
-      if (this.#type !== ',') break
+      if (this.type !== ',') break
       isTuple = true
     }
     if (!isTuple && items.length === 1) return items[0]
-    if (!isTuple && !isInBrackets) throw this.#unexpected('an expression')
-    return this.#node('Tuple', { items }, items)
+    if (!isTuple && !isInBrackets) throw this.unexpected('an expression')
+    return this.node('Tuple', { items }, items)
   }
 
   #expression() {
     let node = this.#or()
-    while (this.#skip('if')) {
+    while (this.skip('if')) {
       const test = this.#or()
-      const otherwise = this.#skip('else') ? this.#nested(() => this.#expression()) : undefined
-      node = this.#node('Condition', { test, value: node, otherwise }, test, node, otherwise)
+      const otherwise = this.skip('else') ? this.nested(() => this.#expression()) : undefined
+      node = this.node('Condition', { test, value: node, otherwise }, test, node, otherwise)
     }
     return node
   }
 
   #or() {
     let node = this.#and()
-    while (this.#skip('or')) node = this.#pair('Or', {}, node, this.#and())
+    while (this.skip('or')) node = this.#pair('Or', {}, node, this.#and())
     return node
   }
 
   #and() {
     let node = this.#not()
-    while (this.#skip('and')) node = this.#pair('And', {}, node, this.#not())
+    while (this.skip('and')) node = this.#pair('And', {}, node, this.#not())
     return node
   }
 
   #pair(type, fields, left, right) {
-    return this.#node(type, { ...fields, left, right }, left, right)
+    return this.node(type, { ...fields, left, right }, left, right)
   }
 
   #not() {
-    if (!this.#skip('not')) return this.#comparison()
-    const value = this.#nested(() => this.#not())
-    return this.#node('Not', { value }, value)
+    if (!this.skip('not')) return this.#comparison()
+    const value = this.nested(() => this.#not())
+    return this.node('Not', { value }, value)
   }
 
   #comparison() {
@@ -316,48 +279,49 @@ class Parser {
       if (operator === undefined) break
       rest.push({ operator, value: this.#sum() })
     }
-    return rest.length === 0 ? first : this.#node('Compare', { first, rest }, first, ...rest.map(({ value }) => value))
+    return rest.length === 0 ? first : this.node('Compare', { first, rest }, first, ...rest.map(({ value }) => value))
   }
 
   #comparisonOperator() {
-    if (COMPARISONS.includes(this.#type)) return this.#tokens[this.#at++].type
-    if (this.#skip('in')) return 'in'
-    const next = this.#tokens[this.#at + 1]
-    if (!this.#isName('not') || next?.type !== 'name' || next.value !== 'in') return undefined
-    this.#at += 2
+    if (COMPARISONS.includes(this.type)) return this.take().type
+    if (this.skip('in')) return 'in'
+    const { next } = this
+    if (!this.isName('not') || next?.type !== 'name' || next.value !== 'in') return undefined
+    this.take()
+    this.take()
     return 'not in'
   }
 
   #sum() {
     let node = this.#concatenation()
-    while (this.#type === '+' || this.#type === '-') node = this.#pair('Binary', { operator: this.#expect(this.#type) }, node, this.#concatenation())
+    while (this.type === '+' || this.type === '-') node = this.#pair('Binary', { operator: this.expect(this.type) }, node, this.#concatenation())
     return node
   }
 
   #concatenation() {
     const items = [this.#product()]
-    while (this.#skip('~')) items.push(this.#product())
-    return items.length === 1 ? items[0] : this.#node('Concat', { items }, items)
+    while (this.skip('~')) items.push(this.#product())
+    return items.length === 1 ? items[0] : this.node('Concat', { items }, items)
   }
 
   #product() {
     let node = this.#power()
-    while (['*', '/', '//', '%'].includes(this.#type)) node = this.#pair('Binary', { operator: this.#expect(this.#type) }, node, this.#power())
+    while (['*', '/', '//', '%'].includes(this.type)) node = this.#pair('Binary', { operator: this.expect(this.type) }, node, this.#power())
     return node
   }
 
   #power() {
     let node = this.#signed(true)
-    while (this.#skip('**')) node = this.#pair('Binary', { operator: '**' }, node, this.#signed(true))
+    while (this.skip('**')) node = this.#pair('Binary', { operator: '**' }, node, this.#signed(true))
     return node
   }
 
   #signed(withFilters) {
     let node
-    if (this.#type === '-' || this.#type === '+') {
-      const operator = this.#expect(this.#type)
-      const value = this.#nested(() => this.#signed(false))
-      node = this.#node('Sign', { operator, value }, value)
+    if (this.type === '-' || this.type === '+') {
+      const operator = this.expect(this.type)
+      const value = this.nested(() => this.#signed(false))
+      node = this.node('Sign', { operator, value }, value)
     } else {
       node = this.#primary(false)
     }
@@ -366,111 +330,111 @@ class Parser {
   }
 
   #primary(withNamespace) {
-    switch (this.#type) {
+    switch (this.type) {
       case 'name':
-        return this.#name(this.#expect('name'), withNamespace)
+        return this.#name(this.expect('name'), withNamespace)
       case 'string': {
         const parts = []
-        while (this.#type === 'string') parts.push(this.#expect('string'))
-        return this.#node('Constant', { value: parts.join('') })
+        while (this.type === 'string') parts.push(this.expect('string'))
+        return this.node('Constant', { value: parts.join('') })
       }
       case 'number':
-        return this.#node('Constant', { value: this.#expect('number') })
+        return this.node('Constant', { value: this.expect('number') })
       case '(':
-        this.#at++
-        return this.#nested(() => {
+        this.take()
+        return this.nested(() => {
           const node = this.#tuple({ isInBrackets: true })
-          this.#expect(')')
+          this.expect(')')
           return node
         })
       case '[':
-        return this.#nested(() => this.#list())
+        return this.nested(() => this.#list())
       case '{':
-        return this.#nested(() => this.#dict())
+        return this.nested(() => this.#dict())
       default:
-        throw this.#unexpected()
+        throw this.unexpected()
     }
   }
 
   #name(name, withNamespace) {
-    if (CONSTANTS.has(name)) return this.#node('Constant', { value: CONSTANTS.get(name) })
-    if (withNamespace && this.#skip('.')) return this.#node('NamespaceAttribute', { name, attribute: this.#expect('name') })
+    if (CONSTANTS.has(name)) return this.node('Constant', { value: CONSTANTS.get(name) })
+    if (withNamespace && this.skip('.')) return this.node('NamespaceAttribute', { name, attribute: this.expect('name') })
     if (IMPLICIT.includes(name)) for (const uses of this.#macros) uses.add(name)
-    return this.#node('Name', { name })
+    return this.node('Name', { name })
   }
 
   #list() {
     const items = []
-    this.#expect('[')
-    while (this.#type !== ']') {
-      if (items.length > 0) this.#expect(',')
-      if (this.#type === ']') break
+    this.expect('[')
+    while (this.type !== ']') {
+      if (items.length > 0) this.expect(',')
+      if (this.type === ']') break
       items.push(this.#expression())
     }
-    this.#expect(']')
-    return this.#node('List', { items }, items)
+    this.expect(']')
+    return this.node('List', { items }, items)
   }
 
   #dict() {
     const entries = []
-    this.#expect('{')
-    while (this.#type !== '}') {
-      if (entries.length > 0) this.#expect(',')
-      if (this.#type === '}') break
+    this.expect('{')
+    while (this.type !== '}') {
+      if (entries.length > 0) this.expect(',')
+      if (this.type === '}') break
       const key = this.#expression()
-      this.#expect(':')
+      this.expect(':')
       entries.push({ key, value: this.#expression() })
     }
-    this.#expect('}')
-    return this.#node('Dict', { entries }, entries.flatMap(({ key, value }) => [key, value]))
+    this.expect('}')
+    return this.node('Dict', { entries }, entries.flatMap(({ key, value }) => [key, value]))
   }
 
   #postfix(start) {
     let node = start
     for (;;) {
-      if (this.#skip('.')) node = this.#attribute(node)
-      else if (this.#type === '[') node = this.#nested(() => this.#subscript(node))
-      else if (this.#type === '(') node = this.#nested(() => this.#call(node))
+      if (this.skip('.')) node = this.#attribute(node)
+      else if (this.type === '[') node = this.nested(() => this.#subscript(node))
+      else if (this.type === '(') node = this.nested(() => this.#call(node))
       else return node
     }
   }
 
   #attribute(object) {
-    if (this.#type === 'name') return this.#node('Attribute', { object, name: this.#expect('name') }, object)
-    if (this.#type !== 'number' || typeof this.#value === 'object') throw this.#unexpected('a name or a number')
-    const key = this.#node('Constant', { value: this.#expect('number') })
-    return this.#node('Item', { object, key }, object)
+    if (this.type === 'name') return this.node('Attribute', { object, name: this.expect('name') }, object)
+    if (this.type !== 'number' || typeof this.value === 'object') throw this.unexpected('a name or a number')
+    const key = this.node('Constant', { value: this.expect('number') })
+    return this.node('Item', { object, key }, object)
   }
 
   #subscript(object) {
-    this.#expect('[')
+    this.expect('[')
     const keys = []
-    while (this.#type !== ']') {
-      if (keys.length > 0) this.#expect(',')
+    while (this.type !== ']') {
+      if (keys.length > 0) this.expect(',')
       keys.push(this.#subscripted())
     }
-    this.#expect(']')
+    this.expect(']')
     const [key] = keys
     if (keys.length !== 1) {
-      const items = this.#node('Tuple', { items: keys }, keys)
-      return this.#node('Item', { object, key: items }, object, items)
+      const items = this.node('Tuple', { items: keys }, keys)
+      return this.node('Item', { object, key: items }, object, items)
     }
-    return this.#node(key.type === 'Slice' ? 'SliceOf' : 'Item', { object, key }, object, key)
+    return this.node(key.type === 'Slice' ? 'SliceOf' : 'Item', { object, key }, object, key)
   }
 
   #subscripted() {
-    const parts = [this.#type === ':' ? undefined : this.#expression()]
-    if (this.#type !== ':') return parts[0]
-    while (parts.length < 3 && this.#skip(':')) parts.push([':', ']', ','].includes(this.#type) ? undefined : this.#expression())
-    return this.#node('Slice', { parts }, parts)
+    const parts = [this.type === ':' ? undefined : this.#expression()]
+    if (this.type !== ':') return parts[0]
+    while (parts.length < 3 && this.skip(':')) parts.push([':', ']', ','].includes(this.type) ? undefined : this.#expression())
+    return this.node('Slice', { parts }, parts)
   }
 
   #call(callee) {
     const given = this.#arguments()
-    return this.#node('Call', { callee, ...given }, callee, given.all)
+    return this.node('Call', { callee, ...given }, callee, given.all)
   }
 
-  /** What is between the parentheses of a call: values, values by name, `*list` and `**mapping`. */
+  /** The arguments of a call: values, named values, `*list` and `**mapping`. */
   #arguments() {
     const given = { args: [], keywords: [], list: undefined, mapping: undefined, all: [] }
     const check = (isAllowed) => {
@@ -481,76 +445,76 @@ class Parser {
       given.all.push(node)
       return node
     }
-    this.#expect('(')
-    for (let isFirst = true; this.#type !== ')'; isFirst = false) {
-      if (!isFirst) this.#expect(',')
-      if (this.#type === ')') break
-      if (this.#skip('*')) {
+    this.expect('(')
+    for (let isFirst = true; this.type !== ')'; isFirst = false) {
+      if (!isFirst) this.expect(',')
+      if (this.type === ')') break
+      if (this.skip('*')) {
         check(given.list === undefined && given.mapping === undefined)
         given.list = value()
-      } else if (this.#skip('**')) {
+      } else if (this.skip('**')) {
         check(given.mapping === undefined)
         given.mapping = value()
-      } else if (this.#type === 'name' && this.#tokens[this.#at + 1].type === '=') {
+      } else if (this.type === 'name' && this.next.type === '=') {
         check(given.mapping === undefined)
-        const name = this.#expect('name')
-        this.#at++
+        const name = this.expect('name')
+        this.take()
         given.keywords.push({ name, value: value() })
       } else {
         check(given.list === undefined && given.mapping === undefined && given.keywords.length === 0)
         given.args.push(value())
       }
     }
-    this.#expect(')')
+    this.expect(')')
     return given
   }
 
   #filtersAndTests(start) {
     let node = start
     for (;;) {
-      if (this.#skip('|')) node = this.#applied('Filter', node, this.#filter())
-      else if (this.#skip('is')) node = this.#test(node)
-      else if (this.#type === '(') node = this.#nested(() => this.#call(node))
+      if (this.skip('|')) node = this.#applied('Filter', node, this.#filter())
+      else if (this.skip('is')) node = this.#test(node)
+      else if (this.type === '(') node = this.nested(() => this.#call(node))
       else return node
     }
   }
 
   #applied(type, value, applied) {
-    return this.#node(type, { value, ...applied }, value, applied.all)
+    return this.node(type, { value, ...applied }, value, applied.all)
   }
 
-  /** The filters of a block. The first stands behind the name of a `filter` block without a `|`. */
+  /** The filters of a block. In a `filter` block, the first one has no `|` before it. */
   #filters(startsInline) {
     const filters = startsInline ? [this.#filter()] : []
-    while (this.#skip('|')) filters.push(this.#filter())
+    while (this.skip('|')) filters.push(this.#filter())
     return filters
   }
 
   /** A filter: its name and its arguments. */
   #filter() {
     const name = this.#dottedName()
-    return { name, ...(this.#type === '(' ? this.#nested(() => this.#arguments()) : NO_ARGUMENTS) }
+    return { name, ...(this.type === '(' ? this.nested(() => this.#arguments()) : NO_ARGUMENTS) }
   }
 
   #dottedName() {
-    const names = [this.#expect('name')]
-    while (this.#skip('.')) names.push(this.#expect('name'))
+    const names = [this.expect('name')]
+    while (this.skip('.')) names.push(this.expect('name'))
     return names.join('.')
   }
 
   #test(value) {
-    const isNegated = this.#skip('not')
+    const isNegated = this.skip('not')
     const name = this.#dottedName()
     let given = NO_ARGUMENTS
-    if (this.#type === '(') {
-      given = this.#nested(() => this.#arguments())
-    } else if (NEXT_TO_A_TEST.includes(this.#type) && !this.#isName('else', 'or', 'and')) {
-      if (this.#isName('is')) throw new TemplateError('a test of a test: put the first in parentheses')
+    if (this.type === '(') {
+      given = this.nested(() => this.#arguments())
+    } else if (NEXT_TO_A_TEST.includes(this.type) && !this.isName('else', 'or', 'and')) {
+      if (this.isName('is')) throw new TemplateError('a test of a test: put the first in parentheses')
       const argument = this.#postfix(this.#primary(false))
       given = { ...NO_ARGUMENTS, args: [argument], all: [argument] }
     }
     const node = this.#applied('Test', value, { name, ...given })
-    return isNegated ? this.#node('Not', { value: node }, node) : node
+    return isNegated ? this.node('Not', { value: node }, node) : node
   }
 }
 

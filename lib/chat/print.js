@@ -1,23 +1,23 @@
 'use strict'
 
-// str() and repr() of Python, for all values of a template.
+// Python's str() and repr() for all template values.
 
 const { allocateText, checkDepth, spend } = require('./budget.js')
 const text = require('./text.js')
 const values = require('./values.js')
 
-/** The most decimal digits of an integer that is printed or read, as in Python. */
+/** Maximum number of decimal digits of an integer that is printed or parsed, as in Python. */
 const MAX_DIGITS = 4300
 const STEPS_PER_BIG_INTEGER = 5000
 
-/** What `{{ value }}` prints. */
+/** The text that `{{ value }}` prints. */
 function str(value) {
   if (typeof value === 'string') return value
   if (value instanceof values.Markup) return value.text
   return value instanceof values.Undefined ? '' : repr(value)
 }
 
-/** Markup as it is, and any other value as a string. */
+/** Returns Markup unchanged, and any other value as a string. */
 const softText = (value) => (value instanceof values.Markup ? value : str(value))
 
 function repr(value) {
@@ -29,7 +29,7 @@ function repr(value) {
 
 class Printer {
   parts = []
-  /** The namespaces that are being printed, which may hold themselves. */
+  /** The namespaces that are being printed. They can contain themselves. */
   #open = new Set()
 
   #add(text) {
@@ -95,7 +95,7 @@ class Printer {
 
 const rangeText = ({ start, stop, step }) => (step === 1 ? `range(${start}, ${stop})` : `range(${start}, ${stop}, ${step})`)
 
-/** The decimal digits of an integer, whose size is bounded (see numbers.js). */
+/** The decimal digits of an integer. Its size is bounded (see numbers.js). */
 function integerText(value) {
   if (typeof value === 'number') return String(value)
   spend(STEPS_PER_BIG_INTEGER)
@@ -104,7 +104,7 @@ function integerText(value) {
   return digits
 }
 
-/** The shortest digits that are this number, with an exponent where Python writes one. */
+/** The shortest digits that identify this number, with an exponent where Python writes one. */
 function floatText(value) {
   if (Number.isNaN(value)) return 'nan'
   if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf'
@@ -122,17 +122,17 @@ function floatText(value) {
 
 const SHORT_ESCAPES = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\\', '\\\\']])
 
-// What stands in a string as an escape, by the quote around it.
+// The characters that are escaped in a string, by its quote.
 const NOT_PRINTABLE = { "'": /(?! )[\p{C}\p{Z}\\']/gu, '"': /(?! )[\p{C}\p{Z}\\"]/gu }
 const NOT_ASCII = { "'": /[^ -~]|[\\']/gu, '"': /[^ -~]|[\\"]/gu }
 
-/** The form that Python's backslashreplace and repr give to a character: \x1b, \u200b, \U0001f600. */
+/** The escape of a character in Python's repr: \x1b, \u200b, \U0001f600. */
 function hexEscape(code) {
   const [letter, width] = code < 0x100 ? ['x', 2] : code < 0x10000 ? ['u', 4] : ['U', 8]
   return `\\${letter}${code.toString(16).padStart(width, '0')}`
 }
 
-/** A string in quotes, with escapes for what is not printable. */
+/** A string in quotes, with escapes for characters that are not printable. */
 function quoted(string, isAscii = false) {
   const quote = string.includes("'") && !string.includes('"') ? '"' : "'"
   const body = text.substitute(string, (isAscii ? NOT_ASCII : NOT_PRINTABLE)[quote], ([character]) => {

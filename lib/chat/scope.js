@@ -4,13 +4,14 @@ const { spend } = require('./budget.js')
 const { Undefined } = require('./values.js')
 
 /**
- * The names that a part of a template sets, found when it is compiled. A scope has a place for each.
- * A name is looked up when it is used first, because a macro may use what is set below it.
+ * The names that a part of a template sets, collected when it is compiled. Each name has an index
+ * in the scope. A name is resolved on first use, because a macro may use a name that is set after
+ * it.
  */
 class Names {
   #around
   #places = new Map()
-  /** Whether a function that lives on uses a scope of these names, so that it cannot be used again. */
+  /** Whether a function that outlives the scope captures it, so that the scope cannot be reused. */
   isCaptured = false
 
   constructor(around) {
@@ -25,13 +26,16 @@ class Names {
     for (let names = this; names !== undefined; names = names.#around) names.isCaptured = true
   }
 
-  /** The place of a name that is set here. */
+  /** Returns the index of a name that is set here. */
   declare(name) {
     if (!this.#places.has(name)) this.#places.set(name, this.#places.size)
     return this.#places.get(name)
   }
 
-  /** Where a name may be set: how many scopes further out, and at which place; the nearest first. */
+  /**
+   * The places where a name may be set, innermost first: the number of scopes outwards, and the
+   * index.
+   */
   find(name) {
     const found = []
     for (let names = this, hops = 0; names !== undefined; names = names.#around, hops++) {
@@ -41,7 +45,7 @@ class Names {
     return found
   }
 
-  /** A function of the scope that gives the value of a name. */
+  /** A function of the scope that returns the value of a name. */
   getter(name) {
     let found
     return (scope) => {
@@ -67,13 +71,13 @@ class Scope {
     this.values = new Array(names.size).fill(undefined)
   }
 
-  /** Makes the scope that of another iteration. */
+  /** Resets the scope for the next iteration. */
   clear() {
     spend(0.5)
     for (let i = 0; i < this.values.length; i++) this.values[i] = undefined
   }
 
-  /** The scope so many levels further out. */
+  /** The scope `hops` levels outwards. */
   outer(hops) {
     let scope = this
     for (let i = 0; i < hops; i++) scope = scope.around

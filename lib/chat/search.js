@@ -1,19 +1,25 @@
 'use strict'
 
-// Searching a string in a string in linear time. The engine's own search can take time proportional
-// to the product of both lengths for texts and needles that repeat themselves.
+// Searches a string in another one in linear time. The search of the engine can take time
+// proportional to the product of both lengths for repetitive texts and needles.
 
 const { allocate, scan, spend, walk } = require('./budget.js')
 
-/** Needles up to this length are searched by the engine; it compares each character this often. */
+/**
+ * Needles up to this length are searched by the engine, which compares each character at most this
+ * many times.
+ */
 const SHORT = 8
 
-/** A function (text, from) that gives the first place of `needle` at or after `from`, or -1. */
+/**
+ * Returns a function (text, from) that finds the first index of `needle` at or after `from`, or -1.
+ */
 function searcher(needle) {
   if (needle.length <= SHORT) return (text, from) => text.indexOf(needle, from)
   const start = needle.slice(0, SHORT)
   const borders = bordersOf(needle)
-  // Knuth, Morris and Pratt's search. While nothing is matched, the engine looks for the start.
+  // Knuth-Morris-Pratt search. While nothing is matched, the engine searches the start of the
+  // needle.
   return (text, from) => {
     let matched = 0
     let at = from
@@ -34,7 +40,10 @@ function searcher(needle) {
   }
 }
 
-/** For each prefix of a needle, the length of its longest border: a proper prefix that ends it too. */
+/**
+ * For each prefix of a needle, the length of its longest border, a proper prefix that is also a
+ * suffix.
+ */
 function bordersOf(needle) {
   walk(needle.length)
   allocate(4 * needle.length)
@@ -47,14 +56,14 @@ function bordersOf(needle) {
   return borders
 }
 
-/** The first place of `needle` in `text`, or -1. */
+/** The first index of `needle` in `text`, or -1. */
 function find(text, needle) {
   if (needle.length > text.length) return -1
   scan(4 * text.length)
   return searcher(needle)(text, 0)
 }
 
-/** The places of `needle` from the left that do not overlap; `needle` is not empty. */
+/** The indices of non-overlapping occurrences of `needle` from the left. `needle` is not empty. */
 function* findAll(text, needle) {
   scan(4 * text.length)
   const search = searcher(needle)
@@ -64,13 +73,13 @@ function* findAll(text, needle) {
   }
 }
 
-/** The places of `needle` from the right that do not overlap; `needle` is not empty. */
+/** The indices of non-overlapping occurrences of `needle` from the right. `needle` is not empty. */
 function* findAllLast(text, needle) {
   scan(4 * text.length)
   const search = searcher(needle)
   const places = []
   for (let at = search(text, 0); at >= 0; at = search(text, at + 1)) {
-    // These overlap, and each search compares the needle from its start.
+    // The occurrences overlap, and each search compares the needle from its start.
     allocate(16 + needle.length)
     places.push(at)
   }
@@ -82,7 +91,7 @@ function* findAllLast(text, needle) {
   }
 }
 
-/** The last place of `needle` in `text`, or -1. */
+/** The last index of `needle` in `text`, or -1. */
 function findLast(text, needle) {
   if (needle === '') return text.length
   const { value } = findAllLast(text, needle).next()

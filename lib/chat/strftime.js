@@ -1,6 +1,6 @@
 'use strict'
 
-// Python's strftime in the C locale, for templates that write today's date.
+// Python's strftime in the C locale, for templates that write the current date.
 
 const { spend } = require('./budget.js')
 const { substitute } = require('./text.js')
@@ -45,13 +45,16 @@ const DIRECTIVES = {
   X: (date) => strftime(date, '%H:%M:%S'),
   y: (date) => two(date.getFullYear() % 100),
   Y: (date) => String(date.getFullYear()),
-  // A time without a zone, as datetime.now() gives it, has none to write.
+  // The result of datetime.now() has no time zone.
   z: () => '',
   Z: () => '',
   '%': () => '%',
 }
 
-/** A date in the zone of this machine; `%-d` has no leading zero. What is no directive stays as it is. */
+/**
+ * Formats a date in the local time zone. `%-d` has no leading zero. Unknown directives stay
+ * unchanged.
+ */
 function strftime(date, format) {
   return substitute(format, /%(-?)([a-zA-Z%])/g, ([whole, bare, letter]) => {
     if (!Object.hasOwn(DIRECTIVES, letter)) return whole

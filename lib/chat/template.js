@@ -1,6 +1,7 @@
 'use strict'
 
-// A chat template: compiled once, and rendered with what transformers gives to templates.
+// Renders chat templates with the variables and functions of transformers. Compiled templates are
+// cached.
 
 const { error } = require('../errors.js')
 const { CHAT_DEFAULTS, limits } = require('../limits.js')
@@ -12,15 +13,15 @@ const { str } = require('./print.js')
 const { strftime } = require('./strftime.js')
 const { Dict, Namespace, Range, TemplateError, isText, items, iterate, plain } = require('./values.js')
 
-/** Characters of a template, and of all compiled templates together. */
+/** Maximum number of characters of a template, and of all cached templates together. */
 const MAX_SOURCE = 1 << 19
 const MAX_COMPILED = 32
 const MAX_RANGE = 100_000
 
-/** What a template says of messages that it does not take. */
+/** A template refused the messages. */
 class Refusal extends Error {}
 
-/** What a function of the caller's threw. */
+/** A function of the caller threw a value. */
 class Thrown extends Error {
   constructor(value) {
     super()
@@ -28,7 +29,7 @@ class Thrown extends Error {
   }
 }
 
-/** Compiled templates by their source; a service has few templates, and uses them all the time. */
+/** Compiled templates by their source. A service has few templates, and uses them repeatedly. */
 const compiled = new Map()
 let compiledLength = 0
 
@@ -36,7 +37,7 @@ function compiledOf(source) {
   let template = compiled.get(source)
   if (template !== undefined) return template
   if (source.length > MAX_SOURCE) throw new LimitError(undefined, 'characters of source', MAX_SOURCE)
-  // A template costs the same to compile whatever it is rendered with.
+  // Compiling costs the same for all variables, so it has its own budget.
   template = within(new Budget(CHAT_DEFAULTS), () => compile(source))
   compiled.set(source, template)
   compiledLength += source.length
@@ -49,8 +50,8 @@ function compiledOf(source) {
 }
 
 /**
- * The text of a template with these variables; a function among them is one that the template can
- * call. `finish` changes the text within the same budget.
+ * Renders a template with these variables. The template can call functions among them. `finish`
+ * changes the text within the same budget.
  */
 function render(source, variables, finish = (text) => text, budget = new Budget(limits)) {
   const run = guarded(() => compiledOf(source), 'cannot be read')
@@ -67,7 +68,7 @@ function render(source, variables, finish = (text) => text, budget = new Budget(
   )
 }
 
-/** A function of the caller's as one that a template can call. */
+/** Wraps a function of the caller for templates. */
 function foreign(run) {
   return (args) => {
     spend(30)
@@ -84,7 +85,7 @@ function foreign(run) {
 
 const isStackOverflow = (failure) => failure instanceof RangeError && /call stack/.test(failure.message)
 
-/** Runs `work`; what goes wrong in a template becomes an error with a code. */
+/** Runs `work`, and converts failures of the template to errors with a code. */
 function guarded(work, what) {
   try {
     return work()
@@ -104,6 +105,7 @@ function errorOf(failure, what) {
   return error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${failure.message}`, { cause: failure })
 }
 
+/** @param {{ message: string, option?: string, allowed?: number, cause?: unknown }} failure */
 function limitError({ message, option, allowed, cause }) {
   const hint = option === undefined ? '' : `, which is what limits.${option} allows for these messages; limits.configure({ ${option} }) raises it`
   const thrown = error('ERR_TOKENLANE_CHAT_LIMIT', `the chat template exceeds a limit: ${message}${hint}`, { cause })
@@ -136,7 +138,7 @@ const GLOBALS = {
   dict,
 }
 
-/** As Python's dict(): of a mapping or pairs, and names. */
+/** Python's dict(): from a mapping or pairs, and keyword arguments. */
 function dict(args, kwargs) {
   if (args.length > 1) throw new TemplateError('dict takes one mapping or list of pairs')
   const result = new Dict()

@@ -60,7 +60,7 @@ const TESTS = {
   none: simple((value) => value === null),
   number: simple(isNumber),
   odd: simple((value) => rest(value, 2) === 1),
-  // Numbers and strings have no identity here: those of one kind that are equal are the same.
+  // Numbers and strings have no identity: equal values of one kind are the same.
   sameas: against((a, b) => a === b),
   sequence: simple((value) => hasLength(value) && !(value instanceof View)),
   string: simple(isText),
@@ -70,7 +70,7 @@ const TESTS = {
   upper: simple((value) => text.isUpper(str(value))),
 }
 
-/** The test of a name. */
+/** Returns the test with a name. */
 function tests(name) {
   if (Object.hasOwn(TESTS, name)) return TESTS[name]
   throw new TemplateError(`the test '${name}' is not supported`)

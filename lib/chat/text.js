@@ -1,24 +1,25 @@
 'use strict'
 
-// What Python's str does, where JavaScript does it differently or without charging. All functions
-// take and give JavaScript strings; methods.js has the methods of Markup.
+// Methods of Python's str that JavaScript does not have, or that must charge their cost. All
+// functions take and return JavaScript strings; methods.js has the methods of Markup.
 
 const { allocate, allocateList, allocateText, scan, spend, walk } = require('./budget.js')
 const { find, findAll, findAllLast, findLast } = require('./search.js')
 const { TemplateError, characters, hasSurrogates, textLength } = require('./values.js')
 
-// Python's white space is not that of JavaScript: it has U+001C to U+001F and U+0085, not U+FEFF.
-/** What \s means in Python, for use inside brackets. */
+// Python's white space differs from that of JavaScript: it includes U+001C to U+001F and U+0085,
+// but not U+FEFF.
+/** Python's \s, for use inside of brackets. */
 const SPACE = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 const ONE_SPACE = new RegExp(`[${SPACE}]`)
 const WORD = new RegExp(`[^${SPACE}]+`, 'g')
-/** What stands before a word that the filter title begins with an upper-case letter. */
+/** The separators after which the filter title starts with an upper-case letter. */
 const WORD_START = new RegExp(`[-({[<${SPACE}]+`, 'g')
 const LINE_END = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g
 
 /**
- * A string with each match replaced. Unlike String.replace, which looks for all matches first, this
- * charges each match before the next.
+ * Replaces each match. Unlike String.replace, which first finds all matches, it charges each match
+ * before the next.
  */
 function substitute(text, pattern, by) {
   spend(30)
@@ -38,7 +39,7 @@ function substitute(text, pattern, by) {
   return parts.join('')
 }
 
-/** Charges a part of a string, which shares the characters of the whole. */
+/** Charges a substring, which shares the characters of the whole string. */
 const allocatePart = () => allocate(32)
 
 function isSpace(code) {
@@ -46,7 +47,7 @@ function isSpace(code) {
   return code >= 0x85 && ONE_SPACE.test(String.fromCharCode(code))
 }
 
-/** As str.strip, str.lstrip and str.rstrip; `set` is null for white space. */
+/** str.strip, str.lstrip and str.rstrip; `set` is null for white space. */
 function strip(text, set, start, end) {
   scan(text.length)
   allocatePart()
@@ -65,7 +66,7 @@ function strip(text, set, start, end) {
   return typeof points === 'string' ? points.slice(from, to) : points.slice(from, to).join('')
 }
 
-/** As str.split: at white space if there is no separator. */
+/** str.split: at white space if there is no separator. */
 function split(text, separator, most) {
   if (separator === null) return splitWords(text, most)
   checkSeparator(separator)
@@ -95,7 +96,7 @@ function splitWords(text, most) {
   return parts
 }
 
-/** As str.rsplit. */
+/** str.rsplit. */
 function splitRight(text, separator, most) {
   if (separator === null) return splitWordsRight(text, most)
   checkSeparator(separator)
@@ -116,7 +117,7 @@ function splitWordsRight(text, most) {
   if (most < 0 || words.length <= most) return words
   const last = words.slice(words.length - most)
   let end = text.length
-  // The words stand at the end of the text with white space between them.
+  // The words are at the end of the text, separated by white space.
   for (const word of last.toReversed()) end = strip(text.slice(0, end), null, false, true).length - word.length
   return [strip(text.slice(0, end), null, true, true), ...last]
 }
@@ -125,7 +126,7 @@ function checkSeparator(separator) {
   if (separator === '') throw new TemplateError('a string cannot be split at an empty separator')
 }
 
-/** As str.splitlines. */
+/** str.splitlines. */
 function splitLines(text, keepEnds = false) {
   walk(text.length)
   const lines = []
@@ -139,7 +140,7 @@ function splitLines(text, keepEnds = false) {
   return lines
 }
 
-/** As str.replace: at most `most` times from the left, or everywhere if that is negative. */
+/** str.replace: at most `most` times from the left, or without limit if that is negative. */
 function replace(text, old, by, most) {
   if (most < 0) most = Infinity
   if (old === '') return interleave(text, by, most)
@@ -158,7 +159,7 @@ function replace(text, old, by, most) {
   return parts.join('') + text.slice(start)
 }
 
-/** `by` before each of the first code points, and at the end if there are few enough. */
+/** `by` before each of the first code points, and at the end if `most` allows it. */
 function interleave(text, by, most) {
   const points = characters(text)
   const count = Math.min(most, points.length + 1)
@@ -176,7 +177,7 @@ function endsWith(text, end) {
   return text.endsWith(end)
 }
 
-/** Upper or lower case of a string. A character becomes three at most. */
+/** Converts to upper or lower case. A character becomes at most three. */
 function upper(text) {
   walk(text.length)
   allocateText(text.length)
@@ -199,24 +200,28 @@ function capitalize(text) {
   return text === '' ? '' : titleCase(text.slice(0, first)) + lower(text.slice(first))
 }
 
-// The characters whose title case is not their upper case: digraphs, and those that become several letters.
+// Characters whose title case differs from their upper case: digraphs, and characters that become
+// several letters.
 const titleCase = (character) => {
   const changed = upper(character)
-  return [...changed].length === 1 && !/[\u01c4-\u01cc\u01f1-\u01f3]/.test(changed) ? changed : titled(character, changed)
+  return [...changed].length === 1 && !/[\u01c4-\u01cc\u01f1-\u01f3]/.test(changed) ? changed : titled(changed)
 }
-const titled = (character, changed) => {
+const titled = (changed) => {
   const digraph = { Ǆ: 'ǅ', Ǉ: 'ǈ', Ǌ: 'ǋ', Ǳ: 'ǲ' }[changed]
   if (digraph !== undefined) return digraph
   const [head, ...tail] = changed
   return head + tail.join('').toLowerCase()
 }
 
-/** As str.title: a cased letter is lower case behind another one, and title case otherwise. */
+/** str.title: a cased letter becomes lower case after another one, else title case. */
 function title(text) {
   return substitute(text, /(\p{Cased})(\p{Cased}*)/gu, ([, first, rest]) => titleCase(first) + lower(rest))
 }
 
-/** As the filter title: each part between white space and opening brackets begins with upper case. */
+/**
+ * The filter title: each part between white space and opening brackets starts with an upper-case
+ * letter.
+ */
 function titleWords(text) {
   const part = (word) => {
     allocate(64)
@@ -239,7 +244,7 @@ function swapCase(text) {
   return substitute(text, /\p{Cased}/gu, ([one]) => (one === one.toUpperCase() ? one.toLowerCase() : one.toUpperCase()))
 }
 
-/** Whether there is a cased letter and none is of another case: that is upper, lower or title case. */
+/** Whether there are cased letters, and all have the case of `change`. */
 function isCased(text, change) {
   walk(text.length)
   return /\p{Cased}/u.test(text) && text === change(text)
@@ -247,22 +252,22 @@ function isCased(text, change) {
 const isLower = (text) => isCased(text, lower)
 const isUpper = (text) => isCased(text, upper)
 
-/** Whether all characters, and at least one, match a pattern such as /^\p{L}+$/u. */
+/** Whether a text matches a pattern for all its characters, such as /^\p{L}+$/u. */
 function consistsOf(text, pattern) {
   walk(text.length)
   return pattern.test(text)
 }
 
-/** The code point at a place, counted from the end if that is negative, or undefined. */
+/** The code point at an index, which counts from the end if it is negative, or undefined. */
 function characterAt(text, place) {
-  // So many code points need no more than twice as many UTF-16 units.
+  // Code points have at most two UTF-16 units.
   const units = 2 * (place < 0 ? -place : place + 1)
   const near = place < 0 ? text.slice(-units) : text.slice(0, units)
   if (!hasSurrogates(near)) return near.at(place)
   return characters(near).at(place)
 }
 
-/** Part of a string or of a list, as Python's slices; `null` stands for what was left out. */
+/** A slice of a string or of a list as in Python; absent bounds are `null`. */
 function slice(whole, start, stop, step) {
   if (typeof whole !== 'string') return sliceList(whole, start, stop, step)
   allocatePart()
@@ -287,7 +292,7 @@ function sliceList(list, start, stop, step) {
   return Array.from({ length: count }, (_, i) => list[from + i * step])
 }
 
-/** The first place of a slice, and the one behind its last. */
+/** The start and the end of a slice. */
 function bounds(size, start, stop, step) {
   if (step === 0) throw new TemplateError('a slice cannot have a step of 0')
   const [low, high] = step > 0 ? [0, size] : [-1, size - 1]
@@ -310,7 +315,7 @@ function concat(a, b) {
   return a + b
 }
 
-/** Joins strings that are charged already. */
+/** Joins strings that are already charged. */
 function join(parts, separator) {
   let length = 0
   for (const part of parts) length += part.length + separator.length
@@ -319,7 +324,7 @@ function join(parts, separator) {
   return parts.join(separator)
 }
 
-/** The fill characters that a text of this width needs. */
+/** The number of fill characters that a text needs for this width. */
 function padding(text, width, fill) {
   if (textLength(fill) !== 1) throw new TemplateError('a text is filled with one character')
   return Math.max(0, width - textLength(text))
@@ -328,20 +333,20 @@ function padding(text, width, fill) {
 const padLeft = (text, width, fill) => concat(repeat(fill, padding(text, width, fill)), text)
 const padRight = (text, width, fill) => concat(text, repeat(fill, padding(text, width, fill)))
 
-/** As str.center. */
+/** str.center. */
 function center(text, width, fill) {
   const room = padding(text, width, fill)
   const left = Math.floor(room / 2) + (room & width & 1)
   return concat(concat(repeat(fill, left), text), repeat(fill, room - left))
 }
 
-/** As str.zfill: zeros behind the sign. */
+/** str.zfill: zeros after the sign. */
 function zeroFill(text, width) {
   const sign = /^[-+]/.test(text) ? text[0] : ''
   return sign + padLeft(text.slice(sign.length), width - sign.length, '0')
 }
 
-/** As str.expandtabs. */
+/** str.expandtabs. */
 function expandTabs(text, size) {
   walk(2 * text.length)
   const parts = []
@@ -362,10 +367,10 @@ function expandTabs(text, size) {
 
 const HTML = { '&': '&amp;', '<': '&lt;', '>': '&gt;', "'": '&#39;', '"': '&#34;' }
 
-/** A string with the characters of HTML escaped. */
+/** Escapes the special characters of HTML. */
 const escapeHtml = (text) => substitute(text, /[&<>'"]/g, ([one]) => HTML[one])
 
-/** How often a string stands in another without overlapping. */
+/** The number of non-overlapping occurrences of a string in another one. */
 function count(text, part) {
   if (part === '') return textLength(text) + 1
   let found = 0

@@ -1,17 +1,29 @@
 'use strict'
 
-// The values that a template works with, as Python has them, and what they are in JavaScript:
+// The values of a template, which behave as in Python, and their JavaScript types:
 //
-//   None null · bool boolean · int number (a safe integer) or bigint · float Float · str string ·
-//   markupsafe's Markup Markup · list Array · tuple Tuple · range Range · dict Dict · what keys(),
-//   values() and items() of a dict give View · what is iterated once Generator · a function a
-//   function of (args, kwargs) · jinja2's Undefined and Namespace, and a loop, classes of their own
+//   None          null
+//   bool          boolean
+//   int           number (a safe integer) or bigint
+//   float         Float
+//   str           string
+//   Markup        Markup (of markupsafe)
+//   list          Array
+//   tuple         Tuple
+//   range         Range
+//   dict          Dict
+//   dict views    View: the results of keys(), values() and items()
+//   generator     Generator: iterated once
+//   function      function of (args, kwargs)
+//   Undefined     Undefined (of jinja2)
+//   namespace     Namespace (of jinja2)
 //
-// No value changes once it is made, except a Namespace and how far a Generator was iterated.
+// Loops have a class in loop.js. Values are immutable, except for a Namespace and the position of a
+// Generator.
 
 const { allocate, allocateList, allocateText, checkDepth, scan, spend, walk } = require('./budget.js')
 
-/** An error in a template, or in what it does with its values. */
+/** An error in a template, or in an operation on its values. */
 class TemplateError extends Error {}
 
 class Float {
@@ -20,35 +32,47 @@ class Float {
   }
 }
 
-/** A string that is HTML already. What is added to it is escaped. */
+/** A string that is already HTML. Strings that are added to it are escaped. */
 class Markup {
   constructor(text) {
     this.text = text
   }
 }
 
-/** Lists that are not Python's `list`. Methods of Array give an Array. */
+/** Sequences other than Python's `list`. Methods of Array return an Array. */
 class Sequence extends Array {
   static get [Symbol.species]() {
     return Array
   }
 }
 class Tuple extends Sequence {}
-class View extends Sequence {}
+class View extends Sequence {
+  /** The name that Python prints, such as `dict_keys`. */
+  name = ''
+}
 
-/** Integers in equal steps, computed when they are needed. */
+/** An arithmetic sequence whose integers are computed on access. */
 class Range {
+  /**
+   * @param {number} start
+   * @param {number} stop
+   * @param {number} step
+   */
   constructor(start, stop, step) {
-    Object.assign(this, { start, stop, step, length: Math.max(0, Math.ceil((stop - start) / step)) })
+    this.start = start
+    this.stop = stop
+    this.step = step
+    /** Number of integers. */
+    this.length = Math.max(0, Math.ceil((stop - start) / step))
   }
 
-  /** The integer at a place, counted from the end if that is negative, or undefined. */
+  /** The integer at an index, which counts from the end if it is negative, or undefined. */
   at(place) {
     const i = place < 0 ? place + this.length : place
     return i >= 0 && i < this.length ? this.start + i * this.step : undefined
   }
 
-  /** A part, as Python's slices of ranges: from a place up to another in steps. */
+  /** A slice, as of Python's ranges, from one index to another in steps. */
   part(from, to, step) {
     return new Range(this.start + from * this.step, this.start + to * this.step, this.step * step)
   }
@@ -64,7 +88,7 @@ class Range {
   }
 }
 
-/** What filters such as map give: elements that are computed when they are needed, once. */
+/** The result of filters such as map: elements that are computed on access, once. */
 class Generator {
   #iterator
 
@@ -81,7 +105,7 @@ class Generator {
   }
 }
 
-/** A missing value. It prints as nothing, has no elements, and refuses everything else. */
+/** A missing value. It prints as nothing, has no elements, and throws in all other operations. */
 class Undefined {
   constructor(message) {
     this.message = message
@@ -101,12 +125,16 @@ class Namespace {
 
 const UNDEFINED = Symbol('undefined')
 
-/** A mapping in the order of insertion. Keys that are equal in Python, as 1, 1.0 and True, are one. */
+/**
+ * A mapping in insertion order. Keys that are equal in Python, such as 1, 1.0 and True, are one
+ * key.
+ */
 class Dict {
   #values = new Map()
-  /** The keys that are not their own form, by their form. */
+  /** Keys that differ from their canonical form, by that form. */
   #keys = new Map()
 
+  /** @param {Iterable<readonly unknown[]>} [entries] pairs of a key and a value */
   constructor(entries = []) {
     for (const [key, value] of entries) this.set(key, value)
   }
@@ -154,7 +182,7 @@ class Dict {
   }
 }
 
-/** A value that is the same for all keys that are equal in Python. */
+/** The canonical form of a key, which is the same for all keys that are equal in Python. */
 function keyForm(key, depth = 0) {
   if (typeof key === 'string') {
     scan(key.length)
@@ -170,7 +198,7 @@ function keyForm(key, depth = 0) {
   return key
 }
 
-/** A string that no string of a template equals, as templates have no reason to hold these. */
+/** The form of a tuple: a string that templates have no reason to use as a key. */
 function tupleForm(key, depth) {
   checkDepth(depth, 'tuples')
   const parts = Array.from(key, (one) => {
@@ -191,16 +219,16 @@ const isInteger = (value) => typeof value === 'number' || typeof value === 'bigi
 const isNumber = (value) => isInteger(value) || value instanceof Float || typeof value === 'boolean'
 const isText = (value) => typeof value === 'string' || value instanceof Markup
 
-/** The string of a string or of Markup. */
+/** The string in a string or in Markup. */
 const plain = (value) => (value instanceof Markup ? value.text : value)
 
-/** An integer in the form that it has everywhere else. */
+/** Normalizes an integer to a number if it is safe, else to a bigint. */
 function integer(value) {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number + 0 : BigInt(value)
 }
 
-/** The JavaScript number of a number. */
+/** Converts a number to a JavaScript number. */
 const numberOf = (value) => (value instanceof Float ? value.value : Number(value))
 
 function isTrue(value) {
@@ -213,7 +241,7 @@ function isTrue(value) {
   return typeof value === 'string' || Array.isArray(value) ? value.length > 0 : true
 }
 
-/** The elements of an iterable value. The list may be the value itself: it must not be changed. */
+/** The elements of an iterable value. The list may be the value itself and must not be changed. */
 function items(value) {
   if (Array.isArray(value)) return value
   if (isText(value)) return characters(plain(value))
@@ -224,7 +252,7 @@ function items(value) {
   throw new TemplateError(`${kind(value)} has no elements`)
 }
 
-/** The elements of a generator, each charged as it is computed. */
+/** The elements of a generator. Each is charged when it is computed. */
 function listOf(iterable) {
   const list = []
   for (const item of iterable) {
@@ -235,7 +263,7 @@ function listOf(iterable) {
   return list
 }
 
-/** An iterator of the elements, which computes those of a generator one by one. */
+/** Iterates over the elements, and computes those of a generator one by one. */
 function* iterate(value) {
   for (const item of value instanceof Generator ? value : items(value)) {
     spend(3)
@@ -243,14 +271,14 @@ function* iterate(value) {
   }
 }
 
-/** The code points of a string, each a string. */
+/** The code points of a string, as strings. */
 function characters(text) {
   walk(text.length)
   allocate(24 * text.length)
   return Array.from(text)
 }
 
-/** Whether UTF-16 units of a string differ from its code points. */
+/** Whether the UTF-16 units of a string differ from its code points. */
 function hasSurrogates(text) {
   scan(text.length)
   return /[\ud800-\udfff]/.test(text)
@@ -276,7 +304,7 @@ function length(value) {
   throw new TemplateError(`${kind(value)} has no length`)
 }
 
-/** What a value is, in the words of an error message. */
+/** Describes a value for an error message. */
 function kind(value) {
   if (value === null) return 'none'
   if (value instanceof Undefined) return 'an undefined value'

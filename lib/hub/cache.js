@@ -1,18 +1,20 @@
 'use strict'
 
-// One repository in the cache folder that all of Hugging Face's libraries share:
+// One repository in the cache folder, which Hugging Face's libraries share:
 //
 //   models--org--name/
 //     blobs/<etag>                         the content of a file
-//     refs/<branch or tag>                 the commit that it pointed to
+//     refs/<branch or tag>                 the commit to which it points
 //     snapshots/<commit>/<path>            a link to a blob
 //     .no_exist/<commit>/<path>            an empty file: the commit has no such file
 //
-// Files are written under a temporary name in the same folder and then renamed, so that nobody sees a partial file.
+// Files are written under a temporary name in the same folder and then renamed, so that other
+// processes never see a partial file.
 //
-// Others may write to the folder too, so nothing in it is trusted. Temporary files are created with O_EXCL, so that a link of
-// that name is an error and is not followed. Folders below `models--org--name` must be folders, not links to some. The only
-// links that are followed are files of a snapshot, and only to regular files of the same cache.
+// Other users may write to the folder, so its content is not trusted. Temporary files are created
+// with O_EXCL: an existing link with that name is an error and is not followed. Folders below
+// `models--org--name` must be real folders, not links. The only links that are followed are files
+// of a snapshot that lead to regular files of the same cache.
 
 const { randomBytes } = require('node:crypto')
 const fs = require('node:fs/promises')
@@ -39,7 +41,7 @@ class RepoCache {
     return path.join(this.#folder, 'blobs', etag)
   }
 
-  /** Whether a blob is there. */
+  /** Whether the blob exists. */
   hasBlob(etag) {
     return this.#guarded(async () => {
       const stat = await lstatIfThere(this.blob(etag))
@@ -47,18 +49,18 @@ class RepoCache {
     })
   }
 
-  /** Makes the folder of the blobs. */
+  /** Creates the folder of the blobs. */
   makeBlobFolder() {
     return this.#guarded(() => this.#makeFolder(path.join(this.#folder, 'blobs')))
   }
 
-  /** The commit that a branch, a tag or a commit is, as far as the cache knows. */
+  /** The commit of a branch, a tag or a commit, or undefined if the cache does not have it. */
   async commitOf(revision) {
     if (COMMIT.test(revision)) return revision
     return this.#guarded(async () => {
       const ref = this.#ref(revision)
       const stat = await lstatIfThere(ref)
-      // A folder is no error: `a/b` was a branch once, and now `a` is one.
+      // A folder is not an error: the branch `a/b` may have been replaced by a branch `a`.
       if (stat === undefined || stat.isDirectory()) return undefined
       const text = (await readRegular(ref, MAX_REF_BYTES, { follow: false })).toString().trim()
       return COMMIT.test(text) ? text : undefined
@@ -70,7 +72,7 @@ class RepoCache {
     await this.#write(this.#ref(revision), (temporary) => writeNew(temporary, commit))
   }
 
-  /** The path of a file of a commit, if it is there. */
+  /** The path of a file of a commit, or undefined if the cache does not have it. */
   find(commit, file) {
     return this.#guarded(async () => {
       const place = this.#inSnapshot(commit, file)
@@ -98,12 +100,15 @@ class RepoCache {
     return this.#write(this.#absent(commit, file), (temporary) => writeNew(temporary, ''))
   }
 
-  /** Notes that all files of a folder are in the cache: the folder itself, where missing files are noted. */
+  /**
+   * Records that all files of a folder are in the cache, by creating the folder itself where
+   * missing files are recorded.
+   */
   noteListed(commit, folder) {
     return this.#guarded(() => this.#makeFolder(this.#absent(commit, folder)))
   }
 
-  /** Makes a blob a file of a commit. Where links are not allowed it becomes a copy. */
+  /** Makes a blob a file of a commit: a link, or a copy if links are not allowed. */
   async link(commit, file, etag) {
     const place = this.#inSnapshot(commit, file)
     const blob = this.blob(etag)
@@ -128,13 +133,16 @@ class RepoCache {
         await fs.rename(temporary, place)
       } catch (failure) {
         await fs.rm(temporary, { force: true })
-        // Windows does not replace a file that another process reads. It is the same one.
+        // Windows does not replace a file that another process reads. That file is the same.
         if ((await lstatIfThere(place)) === undefined) throw failure
       }
     })
   }
 
-  /** Makes a folder below that of the repository, in which every part of the path is a folder and not a link. */
+  /**
+   * Creates a folder below that of the repository. Every part of the path must be a folder and not
+   * a link.
+   */
   async #makeFolder(folder) {
     await fs.mkdir(this.#folder, { recursive: true })
     let place = this.#folder
@@ -163,7 +171,7 @@ class RepoCache {
   #absent = (commit, file) => path.join(this.#folder, '.no_exist', commit, ...file.split('/'))
 }
 
-/** The end of a name that no other process and no other call uses. */
+/** A suffix that no other process and no other call uses. */
 const temporaryName = () => `tokenlane-${process.pid}-${randomBytes(4).toString('hex')}.incomplete`
 
 async function writeNew(file, text) {

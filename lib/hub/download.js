@@ -1,7 +1,8 @@
 'use strict'
 
-// Downloads one file of the hub into a blob of the cache. Each call writes to a file of its own, which is renamed to the blob when
-// it is complete and matches what the hub announced. A download that fails leaves its part behind for the next one.
+// Downloads one file of the hub to a blob of the cache. Each call writes to its own file, which is
+// renamed to the blob when it is complete and matches the size and hash that the hub announced. A
+// failed download keeps its partial file for the next one.
 
 const { createHash } = require('node:crypto')
 const fs = require('node:fs/promises')
@@ -17,9 +18,17 @@ const ATTEMPTS = 4
 const CHUNK = 1 << 20
 
 /**
- * Downloads a blob that is not there yet. `source` is { name, etag, size, linked, read(start) }: the file's name for messages,
- * what the hub says of it, and an iterable of its bytes from `start` on, which yields `undefined` first if they start at 0 after
- * all. `cache` is the RepoCache that gets the blob.
+ * Downloads a blob that the cache does not have.
+ *
+ * @param {object} source
+ * @param {string} source.name the file's name for messages
+ * @param {string} source.etag
+ * @param {number} source.size
+ * @param {boolean} source.linked whether the file is in Git LFS
+ * @param {(start: number) => AsyncIterable<Uint8Array | undefined>} source.read the bytes from
+ *   `start` on; yields `undefined` first if they start at 0 instead
+ * @param {import('./cache.js').RepoCache} cache
+ * @param {import('./shared.js').Run} run
  */
 async function download(source, cache, { signal, onProgress }) {
   if (await cache.hasBlob(source.etag)) return
@@ -28,7 +37,7 @@ async function download(source, cache, { signal, onProgress }) {
   const folder = path.dirname(blob)
   const own = `${blob}.${temporaryName()}`
   const left = `${blob}.tokenlane.incomplete`
-  // Never a file or a link that was there before.
+  // CREATE fails if a file or a link with that name exists.
   const file = await inCache(folder, () => fs.open(own, CREATE))
   let isComplete = false
   try {
@@ -42,14 +51,17 @@ async function download(source, cache, { signal, onProgress }) {
   }
   await inCache(folder, () => fs.rename(own, blob).catch(async (failure) => {
     await fs.rm(own, { force: true })
-    // Another process was faster, and Windows does not replace a file that is open.
+    // Another process may have been faster, and Windows does not replace an open file.
     if (!(await cache.hasBlob(source.etag))) throw failure
   }))
   const rest = await parts(blob).catch(() => [])
   await Promise.all(rest.map(({ place }) => fs.rm(place, { force: true }).catch(() => {})))
 }
 
-/** Copies the longest part that others left to the start of our file, and returns its length. */
+/**
+ * Copies the longest partial file of earlier downloads to the start of our file, and returns its
+ * length.
+ */
 async function takeOver(blob, left, file, size) {
   const longest = (await parts(blob)).filter((part) => part.length <= size).sort((a, b) => b.length - a.length)[0]
   if (longest === undefined || longest.length === 0) return 0
@@ -57,7 +69,7 @@ async function takeOver(blob, left, file, size) {
   try {
     from = await openRegular(longest.place, { follow: false })
   } catch {
-    // It is gone, or it is not what it was. The download starts at 0.
+    // The partial file was removed or replaced. The download starts at 0.
     return 0
   }
   let length = 0
@@ -72,20 +84,23 @@ async function takeOver(blob, left, file, size) {
   } finally {
     await from.close()
   }
-  // Nobody writes to this one any more; the others may still be in use.
+  // No process writes to this partial file; others may still be in use.
   if (longest.place === left) await fs.rm(left, { force: true }).catch(() => {})
   return length
 }
 
-/** Leaves our part to the next download, if there is anything in it. */
+/** Keeps our partial file for the next download, unless it is empty. */
 async function leave(own, left) {
   const stat = await fs.lstat(own).catch(() => undefined)
-  // `rename` replaces a link of that name; it does not follow it.
+  // `rename` replaces an existing link and does not follow it.
   const isKept = stat !== undefined && stat.size > 0 && (await fs.rename(own, left).then(() => true, () => false))
   if (!isKept) await fs.rm(own, { force: true }).catch(() => {})
 }
 
-/** The parts of a blob that this package wrote. Links, also hard links, and other kinds of files are not among them. */
+/**
+ * The partial files of a blob that this package wrote. Symbolic links, hard links and files that
+ * are not regular are excluded.
+ */
 async function parts(blob) {
   const folder = path.dirname(blob)
   const isPart = (name) => name.startsWith(`${path.basename(blob)}.tokenlane`) && name.endsWith('.incomplete')
@@ -98,7 +113,7 @@ async function parts(blob) {
   return found
 }
 
-/** Reads until the file is whole, going on where it was cut. */
+/** Reads until the file is complete, and resumes interrupted downloads. */
 async function fill(file, folder, resumed, source, { signal, onProgress }) {
   const { size, name } = source
   let length = resumed
@@ -130,14 +145,15 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
       if (length < size) throw network(new Error(`it ended after ${length} of ${size} bytes`), 'the hub')
       const wrong = length > size ? `more than the ${size} bytes that were announced came` : await differs(file, source, mixed)
       if (wrong === undefined) return
-      // Parts of two downloads may not belong together; one download alone is what it is.
+      // The parts of two downloads may not belong together. One download alone cannot be repaired.
       const wasMixed = mixed
       await startOver()
       if (!wasMixed) throw corrupt(name, wrong)
     } catch (failure) {
       if (signal?.aborted || !isPassing(failure)) throw failure
       mixed = length > 0
-      // An attempt that got ahead is not counted, but a few bytes are not ahead.
+      // An attempt that made progress does not count as a failure, but a few bytes are not
+      // progress.
       failures = length >= most + MIN_BYTES_PER_TIMEOUT ? 1 : failures + 1
       most = Math.max(most, length)
       if (failures >= ATTEMPTS) throw failure
@@ -148,8 +164,9 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
 }
 
 /**
- * What is wrong with the content, as far as its name tells: the hub names files in Git LFS by their SHA-256, and others by their
- * Git hash, which some mirrors replace by something of their own. Then it only tells whether parts belong together.
+ * Returns what is wrong with the content, or undefined. The hub names files in Git LFS by their
+ * SHA-256, and others by their Git hash, which some mirrors replace by a value of their own. A Git
+ * hash is therefore only checked if parts of several downloads were combined.
  */
 async function differs(file, { etag, size, linked }, mixed) {
   const checks = { 64: linked ? ['sha256', ''] : undefined, 40: mixed ? ['sha1', `blob ${size}\0`] : undefined }

@@ -1,13 +1,16 @@
 'use strict'
 
-// What can go wrong on the way to the hub, each with a code and with what to do about it.
+// The errors of downloads, each with a code and with advice.
 
 const { error } = require('../errors.js')
 
 const OFFLINE_HINT = 'turn off localFilesOnly and HF_HUB_OFFLINE to download it'
 const TOKEN_HINT = 'pass a token (option token, HF_TOKEN, or "hf auth login")'
 
-/** An answer that is no file, in the words of the one who asked. `from` is { repo, revision, path, endpoint, hasToken }. */
+/**
+ * The error for a response that is not a file. `from` is { repo, revision, path, endpoint, hasToken
+ * }.
+ */
 function refused(response, from) {
   const { status, headers } = response
   const { repo, revision, path, endpoint, hasToken } = from
@@ -27,8 +30,8 @@ function refused(response, from) {
         `'${repo}' is only for those who asked for access: do so on ${endpoint}/${repo}, and then ${TOKEN_HINT}`,
       )
   }
-  const said = printable(headers.get('x-error-message') ?? '')
-  const words = said === '' ? '' : ` (${said})`
+  const message = printable(headers.get('x-error-message') ?? '')
+  const words = message === '' ? '' : ` (${message})`
   if (status === 401 || status === 403) {
     const what = hasToken ? 'the token is not valid or may not read it; pass another one' : TOKEN_HINT
     return error('ERR_TOKENLANE_HUB_ACCESS', `${endpoint} does not give out '${repo}' (status ${status})${words}: ${what}`)
@@ -61,14 +64,14 @@ function rateLimited(header, endpoint, hasToken) {
   return Object.assign(failure, { status: 429, retryAfter })
 }
 
-/** What a Retry-After header says, which is a number of seconds or a date. */
+/** Parses a Retry-After header, a number of seconds or a date. Returns seconds. */
 function secondsOf(header) {
   if (/^\d+$/.test(header ?? '')) return Number(header)
   const date = Date.parse(header ?? '')
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1e3))
 }
 
-/** The connection could not be made, was cut, or nothing came for too long. */
+/** The connection failed, was closed, or stalled. */
 function network(cause, origin) {
   const descriptors = [cause, cause?.cause].find(isTooManyFiles)
   if (descriptors !== undefined) return tooManyFiles(descriptors)
@@ -80,16 +83,16 @@ function network(cause, origin) {
 const stalled = (origin, ms) =>
   error('ERR_TOKENLANE_HUB_NETWORK', `nothing came from ${origin} for ${ms / 1e3} s: check the network, and try again`)
 
-/** Text from a server for a message: its start, without control characters. */
+/** Text from a server for a message: its first characters, without control characters. */
 const printable = (text) => String(text).slice(0, 200).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 
-/** An answer that no hub gives. */
+/** A response that a hub does not send. */
 function strange(what, endpoint, cause) {
   const message = `${endpoint} does not answer as a Hugging Face hub does (${printable(what)}): check HF_ENDPOINT`
   return error('ERR_TOKENLANE_HUB_SERVER', message, { cause })
 }
 
-/** A download that is not what the hub said it would be; nothing of it stays. */
+/** A download that does not match what the hub announced. It is deleted. */
 function corrupt(path, what) {
   return error('ERR_TOKENLANE_HUB_CORRUPT', `${path} did not come as the hub has it: ${what}. It was thrown away; try again`)
 }
@@ -102,14 +105,15 @@ function notCached(path, { repo, revision, cache }) {
 }
 
 /**
- * The hub sent, or announced, more than a limit of limits.js allows. `what` is the start of the sentence, `limit` the number, `unit`
- * what it counts, with the option that raises it where there is one.
+ * The hub sent or announced more than a limit of limits.js allows. `what` is the start of the
+ * sentence, `limit` the number, and `unit` the counted unit, with the option that raises the limit
+ * if there is one.
  */
 function limitExceeded(what, limit, unit, cause) {
   return error('ERR_TOKENLANE_HUB_LIMIT', `${what} ${limit} ${unit}`, { cause })
 }
 
-/** The process has no file descriptors left, which says nothing about the cache or the network. */
+/** The process has no free file descriptor. This is not a fault of the cache or the network. */
 function tooManyFiles(cause) {
   const message = `too many files are open (${cause.code}): close some, start fewer calls at once, or raise the limit of this process (ulimit -n)`
   return error('ERR_TOKENLANE_TOO_MANY_FILES', message, { cause })
@@ -117,7 +121,10 @@ function tooManyFiles(cause) {
 
 const isTooManyFiles = (cause) => cause?.code === 'EMFILE' || cause?.code === 'ENFILE'
 
-/** The cache cannot be read or written. Errors that have a code of ours already say more. */
+/**
+ * The cache cannot be read or written. Errors that already have a code of the hub are returned
+ * unchanged.
+ */
 function cacheFailed(cause, folder) {
   if (isTooManyFiles(cause)) return tooManyFiles(cause)
   if (/^ERR_TOKENLANE_(?:HUB|TOO_MANY)_/.test(cause.code)) return cause
@@ -126,13 +133,13 @@ function cacheFailed(cause, folder) {
   return error('ERR_TOKENLANE_HUB_CACHE', message, { cause })
 }
 
-/** Whether the same request may do better in a moment. */
+/** Whether the same request may succeed when it is repeated. */
 function isPassing({ code, status, retryAfter = 0 }) {
   if (code === 'ERR_TOKENLANE_HUB_NETWORK' || code === 'ERR_TOKENLANE_HUB_RATE_LIMIT') return retryAfter <= 10
   return code === 'ERR_TOKENLANE_HUB_SERVER' && status >= 500
 }
 
-/** Whether the hub is out of reach, which says nothing about what is asked for. */
+/** Whether the hub is unreachable, so that it is unknown whether the file exists. */
 const isOutOfReach = ({ code, status }) => isPassing({ code, status })
 
 module.exports = { refused, limitExceeded, noFile, network, stalled, strange, corrupt, notCached, cacheFailed, isPassing, isOutOfReach }

@@ -10,7 +10,10 @@ class Gate {
     this.#free = slots
   }
 
-  /** Runs `work` when there is a free slot. Rejects with the signal's reason if that aborts while the call waits. */
+  /**
+   * Runs `work` when a slot is free. Rejects with the signal's reason if it aborts while the call
+   * waits.
+   */
   async run(work, signal) {
     await this.#enter(signal)
     try {

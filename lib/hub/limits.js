@@ -1,29 +1,39 @@
 'use strict'
 
-// What a hub may send. Each limit is checked before or while data arrives, never after it is in memory or on the disk.
+// Limits of what a hub may send. Each is checked before or while data arrives, never when it is
+// already in memory or on disk.
 
 const MIB = 2 ** 20
 
-/** Bytes of one downloaded file, decompressed. Option `maxFileBytes`. The largest tokenizers have about 40 MiB. */
+/**
+ * Bytes of one downloaded file, decompressed. Option `maxFileBytes`. The largest tokenizers have
+ * about 40 MiB.
+ */
 const MAX_FILE_BYTES = 512 * MIB
-/** Chat templates with files of their own. Option `maxTemplates`. */
+/** Number of chat templates in separate files. Option `maxTemplates`. */
 const MAX_TEMPLATES = 100
 /** Bytes of tokenizer_config.json and all chat templates of one tokenizer together. */
 const MAX_CHAT_BYTES = 32 * MIB
-/** Bytes of the JSON answers to one question, decompressed, over all pages. */
+/** Decompressed bytes of all JSON pages of one request. */
 const MAX_JSON_BYTES = 8 * MIB
-/** Bytes of one JSON answer, decompressed. A page of the real hub has a fifth of it at most. */
+/** Decompressed bytes of one JSON response. Pages of the real hub have at most a fifth of it. */
 const MAX_JSON_ANSWER_BYTES = 2 * MIB
 /** Pages of one listing. */
 const MAX_PAGES = 20
-/** Characters of a template's file name: file systems allow 255 bytes, and unfinished files have a longer name. */
+/**
+ * Characters of a template's file name. File systems allow 255 bytes, and temporary files have
+ * longer names.
+ */
 const MAX_NAME_LENGTH = 200
 const MAX_REDIRECTS = 10
-/** Requests for one file, each of which got some of its bytes: what cuts every connection is not asked for ever. */
+/**
+ * Requests for one file that each return some of its bytes. Prevents endless retries with a server
+ * that closes every connection.
+ */
 const MAX_REQUESTS_PER_FILE = 50
-/** Files that are looked up or downloaded at once in this thread, by all calls together. */
+/** Concurrent lookups and downloads of this thread, over all calls. */
 const MAX_CONCURRENT_FILES = 8
-/** Bytes that must arrive within one timeout, unless the answer ends before. */
+/** Bytes that must arrive within one timeout, unless the response ends earlier. */
 const MIN_BYTES_PER_TIMEOUT = 16 * 1024
 /** Bytes of a file in `refs`; it holds 40 hexadecimal digits. */
 const MAX_REF_BYTES = 1024

@@ -1,6 +1,6 @@
 'use strict'
 
-// Checks what fromPretrained is told.
+// Checks the arguments of fromPretrained.
 
 const { fileURLToPath } = require('node:url')
 
@@ -11,7 +11,7 @@ const { KNOWN, boolean, checkKnown, loadOptions, signalOption } = require('../op
 const OWN = ['revision', 'file', 'token', 'cacheDir', 'localFilesOnly', 'maxFileBytes', 'maxTemplates', 'signal', 'onProgress']
 const PART = /^(?!.*(?:--|\.\.))\w(?:[\w.-]{0,94}\w)?$/
 
-/** What to find, and what to tell the loader of it. */
+/** Returns { request, loading }: the request for the hub, and the options of the loader. */
 function pretrainedOptions(repo, options = {}) {
   checkKnown(options, [...OWN, ...KNOWN.load])
   const { revision = 'main', file, token, cacheDir, localFilesOnly, maxFileBytes, maxTemplates, signal, onProgress, ...loading } = options
@@ -32,7 +32,7 @@ function pretrainedOptions(repo, options = {}) {
     signal: signalOption(signal),
     onProgress,
   }
-  // What the loader would refuse is refused before anything is downloaded.
+  // Invalid options of the loader are errors before anything is downloaded.
   loadOptions(loading)
   chatOption(loading)
   return { request, loading }
@@ -45,7 +45,7 @@ function checkRepo(repo) {
   if (parts.length > 2 || !parts.every((part) => PART.test(part))) throw wrongValue('repo', expected, repo)
 }
 
-/** Parts of a path become parts of paths on this machine, and must not lead out of the cache. */
+/** The parts become path components on this machine, and must not lead out of the cache. */
 function checkPath(name, value, expected) {
   if (typeof value !== 'string') throw wrongType(name, expected, value)
   const isSafe = value.split('/').every((part) => /^[^\0-\x1f\\:*?"<>|#%]{1,200}$/.test(part) && part !== '.' && part !== '..')

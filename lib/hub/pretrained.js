@@ -1,6 +1,7 @@
 'use strict'
 
-// The files of a tokenizer by the name of its repository: from the cache where they are up to date, else from the hub.
+// Finds the files of a tokenizer by the name of its repository: in the cache if they are up to
+// date, else on the hub.
 
 const { optional } = require('../optional.js')
 const { COMMIT, RepoCache } = require('./cache.js')
@@ -18,13 +19,13 @@ const TOKENIZERS = ['tokenizer.json', 'tekken.json']
 const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
 const MORE_TEMPLATES = 'additional_chat_templates'
-// They become names in the cache, where Windows reserves some.
+// Template names become file names in the cache. Windows reserves some names.
 const TEMPLATE_NAME = /^(?!(?:con|prn|aux|nul|com\d|lpt\d)\.)[\w-][\w.-]*\.jinja$/i
-// An ETag becomes one too, and must not be taken for an unfinished file.
+// ETags become file names too, and must not look like partial files.
 const ETAG = /^(?!.*\.(?:incomplete|lock|tokenlane))[\w-][\w.-]{0,199}$/i
 
 /**
- * Bundlers leave the optional package out where it is not installed, because the failure is handled
+ * Bundlers leave the optional package out if it is not installed, because the failure is handled
  * here.
  */
 const importHub = () =>
@@ -32,52 +33,62 @@ const importHub = () =>
     throw failure
   })
 
-/** Each file takes a socket and a few file descriptors while it is downloaded. */
+/** Each download needs a socket and a few file descriptors. */
 const gate = new Gate(MAX_CONCURRENT_FILES)
 
+/** What defines a request: calls with the same values share one download. */
+const KEY = ['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline', 'maxFileBytes', 'maxTemplates']
+
 /**
- * The place of the tokenizer in the cache, with its config and its templates beside it. `request` is { repo, revision, file,
- * token, cacheDir, localFilesOnly, signal, onProgress }.
+ * @typedef {{ repo: string, revision: string, file?: string }} Place
+ * @typedef {Place & import('./settings.js').Options & import('./shared.js').Run} Request
+ */
+
+/**
+ * Finds or downloads a tokenizer, with its config and its templates. Returns its path in the cache.
+ *
+ * @param {Request} request
+ * @returns {Promise<string>}
  */
 async function pretrainedFile({ signal, onProgress, ...request }) {
-  const told = { ...request, ...(await settings(request)) }
-  const key = JSON.stringify(['repo', 'revision', 'file', 'endpoint', 'cache', 'token', 'offline', 'maxFileBytes', 'maxTemplates'].map((name) => told[name] ?? null))
-  return shared(key, { signal, onProgress }, (run) => new Search(told, run).file())
+  const resolved = { ...request, ...(await settings(request)) }
+  const key = JSON.stringify(KEY.map((name) => resolved[name] ?? null))
+  return shared(key, { signal, onProgress }, (run) => new Search(resolved, run).file())
 }
 
 class Search {
-  #told
+  #request
   #run
   #cache
   #hub
-  /** The names to try for the tokenizer itself, and the folder in the repository that it is in. */
+  /** The names of tokenizer files to try, and their folder in the repository. */
   #names
   #folder
-  /** Bytes of the config and the templates that the hub announced so far. */
+  /** Bytes of the config and the templates that the hub has announced so far. */
   #chatBytes = 0
 
-  constructor(told, run) {
-    this.#told = told
+  constructor(request, run) {
+    this.#request = request
     this.#run = run
-    this.#cache = new RepoCache(told.cache, told.repo)
-    this.#names = told.file === undefined ? TOKENIZERS : [told.file]
+    this.#cache = new RepoCache(request.cache, request.repo)
+    this.#names = request.file === undefined ? TOKENIZERS : [request.file]
     this.#folder = this.#names[0].slice(0, this.#names[0].lastIndexOf('/') + 1)
   }
 
   async file() {
-    const { revision, offline } = this.#told
+    const { revision, offline } = this.#request
     const known = await this.#cache.commitOf(revision)
     const isFixed = COMMIT.test(revision)
     const cached = known && (await this.#cached(known))
     if (cached && (offline || (isFixed && (await this.#isComplete(known))))) return cached
-    if (offline) throw notCached(this.#names.join(' or '), this.#told)
+    if (offline) throw notCached(this.#names.join(' or '), this.#request)
     this.#hub = await optional(importHub, '@huggingface/hub', 'Tokenizer.fromPretrained')
     return this.#current(cached)
   }
 
-  /** The file as the hub has it now; that of the cache where it is out of reach. */
+  /** The current file of the hub, or the cached one if the hub is unreachable. */
   async #current(cached) {
-    const { revision } = this.#told
+    const { revision } = this.#request
     let first
     try {
       first = await this.#probe(this.#names[0], revision, cached ? 1 : ATTEMPTS)
@@ -86,13 +97,16 @@ class Search {
       throw failure
     }
     const commit = COMMIT.test(revision) ? revision : (first.commit ?? (await this.#commitOf(revision)))
-    if (typeof commit !== 'string' || !COMMIT.test(commit)) throw strange('it does not say which commit a file is of', this.#told.endpoint)
+    if (typeof commit !== 'string' || !COMMIT.test(commit)) throw strange('it does not say which commit a file is of', this.#request.endpoint)
     await this.#fetchAll(commit, first)
     await this.#cache.noteRevision(revision, commit)
     return this.#cached(commit)
   }
 
-  /** Gets what is not there yet; the tokenizer itself comes last, so that where it is, the rest is too. */
+  /**
+   * Downloads the missing files. The tokenizer itself is linked last, so that its presence implies
+   * the other files.
+   */
   async #fetchAll(commit, first) {
     if ((await this.#cached(commit)) && (await this.#isComplete(commit))) return
     const main = await this.#findMain(commit, first)
@@ -110,13 +124,13 @@ class Search {
       await this.#cache.noteAbsent(commit, found.file)
       found = await this.#probe(name, commit, ATTEMPTS)
     }
-    if (found.missing) throw noFile(this.#names.join(' or '), this.#told)
+    if (found.missing) throw noFile(this.#names.join(' or '), this.#request)
     return found
   }
 
-  /** The commit that a revision is, from mirrors that do not say it with a file. */
+  /** The commit of a revision, for mirrors that do not send it with a file. */
   #commitOf(revision) {
-    const { repo, endpoint } = this.#told
+    const { repo, endpoint } = this.#request
     const ask = async ({ fetchJson: fetch }) => {
       const { sha } = await this.#hub.modelInfo({ name: repo, revision, additionalFields: ['sha'], hubUrl: endpoint, fetch })
       return sha
@@ -124,37 +138,37 @@ class Search {
     return retry(() => this.#with(this.#names[0], revision, ask), ATTEMPTS, this.#run.signal)
   }
 
-  /** A file that a repository may have or not. */
+  /** Downloads an optional file, or records that the repository does not have it. */
   async #get(commit, file) {
     if ((await this.#cache.find(commit, file)) || (await this.#cache.isAbsent(commit, file))) return
     const found = await this.#probe(file, commit, ATTEMPTS)
     if (found.missing) return this.#cache.noteAbsent(commit, file)
     this.#chatBytes += found.size
     if (this.#chatBytes > MAX_CHAT_BYTES) {
-      throw limitExceeded(`the config and the chat templates of '${this.#told.repo}' have more than`, MAX_CHAT_BYTES, 'bytes together')
+      throw limitExceeded(`the config and the chat templates of '${this.#request.repo}' have more than`, MAX_CHAT_BYTES, 'bytes together')
     }
     await this.#download(found)
     await this.#cache.link(commit, file, found.etag)
   }
 
-  /** What the hub says of a file: { file, revision, missing, commit, etag, size, linked, info }. */
+  /** Looks up a file. Returns { file, revision, missing, commit, etag, size, linked, info }. */
   #probe(file, revision, attempts) {
-    const { repo, endpoint } = this.#told
+    const { repo, endpoint } = this.#request
     const { signal } = this.#run
     return retry(() => this.#with(file, revision, async (transport) => {
       const info = await this.#hub.fileDownloadInfo({ repo, path: file, revision, hubUrl: endpoint, fetch: transport.probe })
-      const commit = transport.said['x-repo-commit']
+      const commit = transport.headers['x-repo-commit']
       if (info === null) return { file, revision, missing: true, commit }
       const etag = info.etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
       if (!Number.isSafeInteger(info.size) || info.size < 0) throw strange('it gives a file a size that is no number', endpoint)
       if (!ETAG.test(etag)) throw strange('it gives a file an ETag that is no name', endpoint)
-      return { file, revision, commit, etag, size: info.size, linked: transport.said['x-linked-etag'] !== undefined, info }
+      return { file, revision, commit, etag, size: info.size, linked: transport.headers['x-linked-etag'] !== undefined, info }
     }), attempts, signal)
   }
 
   async #download(found) {
     const { file: name, etag, size, linked } = found
-    const { repo, maxFileBytes } = this.#told
+    const { repo, maxFileBytes } = this.#request
     if (size > maxFileBytes) {
       throw limitExceeded(`${name} of '${repo}' has ${size} bytes, and the limit is`, maxFileBytes, 'bytes: allow more with the option maxFileBytes')
     }
@@ -162,9 +176,12 @@ class Search {
     await download(source, this.#cache, this.#run)
   }
 
-  /** The bytes of a file from a place on, or `undefined` and all of them. */
+  /**
+   * Yields the bytes of a file from `start` on. If the server sends the whole file instead, yields
+   * `undefined` first.
+   */
   async *#read({ file, revision, size, etag, info }, start) {
-    const { repo, endpoint, stallTimeout } = this.#told
+    const { repo, endpoint, stallTimeout } = this.#request
     const transport = this.#transport(file, revision)
     let part = true
     const get = async (url, init) => {
@@ -194,9 +211,11 @@ class Search {
     }
   }
 
-  /** Templates that have files of their own. Servers that cannot list a folder are taken to have none. */
+  /**
+   * Lists the templates in separate files. Servers that cannot list a folder count as having none.
+   */
   async #templateNames(commit) {
-    const { repo, endpoint, maxTemplates } = this.#told
+    const { repo, endpoint, maxTemplates } = this.#request
     const folder = this.#folder + MORE_TEMPLATES
     if (await this.#cache.isAbsent(commit, folder)) return []
     const list = () => this.#with(folder, commit, async (transport) => {
@@ -221,7 +240,10 @@ class Search {
     return templates
   }
 
-  /** Runs tasks, a few at once. The first that fails stops the others, and is thrown when they have ended. */
+  /**
+   * Runs tasks with limited concurrency. The first failure aborts the others, and is thrown when
+   * all have ended.
+   */
   async #together(tasks) {
     const controller = new AbortController()
     const { signal } = this.#run
@@ -231,7 +253,7 @@ class Search {
     this.#run = { ...this.#run, signal: controller.signal }
     try {
       const run = (task) => gate.run(task, controller.signal).catch((failure) => {
-        // Only the first one counts.
+        // Only the first failure is thrown.
         controller.abort(failure)
       })
       await Promise.all(tasks.map(run))
@@ -243,10 +265,13 @@ class Search {
   }
 
   #transport(path, revision) {
-    return new Transport(this.#told, { repo: this.#told.repo, revision, path }, this.#run.signal)
+    return new Transport(this.#request, { repo: this.#request.repo, revision, path }, this.#run.signal)
   }
 
-  /** Calls `ask` with a fetch; what @huggingface/hub does not understand is a strange answer. */
+  /**
+   * Calls `ask` with a transport. A response that @huggingface/hub does not understand becomes an
+   * error of the server.
+   */
   async #with(path, revision, ask) {
     const transport = this.#transport(path, revision)
     try {
@@ -254,19 +279,19 @@ class Search {
     } catch (failure) {
       if (transport.failure !== undefined) throw transport.failure
       if (failure.code !== undefined) throw failure
-      throw strange(failure.message, this.#told.endpoint, failure)
+      throw strange(failure.message, this.#request.endpoint, failure)
     } finally {
       transport.close()
     }
   }
 
-  /** The tokenizer of a commit, if the cache has it. */
+  /** The path of the tokenizer of a commit, or undefined if the cache does not have it. */
   async #cached(commit) {
     const places = await Promise.all(this.#names.map((name) => this.#cache.find(commit, name)))
     return places.find((place) => place !== undefined)
   }
 
-  /** Whether the cache knows of every file of a commit where it is, or that it is not. */
+  /** Whether the cache has each file of a commit, or records that it does not exist. */
   async #isComplete(commit) {
     const isKnown = async (file) => (await this.#cache.find(commit, file)) !== undefined || this.#cache.isAbsent(commit, file)
     const known = [isKnown(this.#folder + CONFIG), isKnown(this.#folder + TEMPLATE), this.#cache.isAbsent(commit, this.#folder + MORE_TEMPLATES)]

@@ -1,12 +1,15 @@
 'use strict'
 
-// Tries again what may do better in a moment.
+// Repeats requests after temporary failures.
 
 const timers = require('node:timers/promises')
 
 const { isPassing } = require('./errors.js')
 
-/** Waits before another attempt: as long as the hub wants, else 0.2 s, 0.6 s, 1.8 s. Rejects with the signal's reason. */
+/**
+ * Waits before the next attempt: as long as the hub requests, else 0.2 s, 0.6 s, 1.8 s. Rejects
+ * with the signal's reason.
+ */
 async function delay(failures, { retryAfter }, signal) {
   const ms = retryAfter === undefined ? 200 * 3 ** (failures - 1) : retryAfter * 1e3
   try {
@@ -16,7 +19,7 @@ async function delay(failures, { retryAfter }, signal) {
   }
 }
 
-/** What `work` gives, in so many attempts at most. */
+/** Returns the result of `work`, which is called at most `attempts` times. */
 async function retry(work, attempts, signal) {
   for (let failures = 1; ; failures++) {
     try {

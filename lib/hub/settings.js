@@ -1,7 +1,8 @@
 'use strict'
 
-// Where the hub is, where its files are kept on this machine, and who asks: what a call says, else the environment variables
-// that Python's huggingface_hub reads, by the same names and in the same order.
+// The address of the hub, the cache folder and the token. Options have precedence over the
+// environment variables that Python's huggingface_hub reads, with the same names and in the same
+// order.
 
 const os = require('node:os')
 const path = require('node:path')
@@ -10,7 +11,7 @@ const { wrongValue } = require('../errors.js')
 const { readRegular } = require('../regular-file.js')
 const { MAX_FILE_BYTES, MAX_TEMPLATES, MAX_TOKEN_BYTES } = require('./limits.js')
 
-/** The first of these variables that is set to something. */
+/** The first of these variables that is set and not empty. */
 function variable(...names) {
   return names.map((name) => process.env[name]).find((value) => value !== undefined && value !== '')
 }
@@ -19,7 +20,7 @@ function isOn(...names) {
   return /^(1|on|yes|true)$/i.test(variable(...names) ?? '')
 }
 
-/** A path of a variable, where `~` is the home folder. */
+/** The path in a variable; `~` is the home folder. */
 function folder(...names) {
   return variable(...names)?.replace(/^~(?=$|[\\/])/, os.homedir())
 }
@@ -30,11 +31,11 @@ const home = () => folder('HF_HOME') ?? path.join(cacheHome(), 'huggingface')
 /** The folder of all cached repositories. */
 const cacheFolder = () => folder('HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE') ?? path.join(home(), 'hub')
 
-/** The token of this machine's user, if there is one. */
+/** The token in the environment or the saved one, or undefined. */
 async function savedToken() {
   if (isOn('HF_HUB_DISABLE_IMPLICIT_TOKEN')) return undefined
-  const told = variable('HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN')?.trim()
-  if (told) return told
+  const token = variable('HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN')?.trim()
+  if (token) return token
   try {
     const bytes = await readRegular(folder('HF_TOKEN_PATH') ?? path.join(home(), 'token'), MAX_TOKEN_BYTES)
     return bytes.toString().trim() || undefined
@@ -43,7 +44,7 @@ async function savedToken() {
   }
 }
 
-/** A token goes into a header. What cannot is refused here, because its error would repeat it. */
+/** Checks that a token is valid in a header. The error of `fetch` would contain the token. */
 function checkedToken(token) {
   if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token
   throw wrongValue('token', 'letters, digits and signs without spaces', '…')
@@ -51,14 +52,27 @@ function checkedToken(token) {
 
 const seconds = (name, byDefault) => 1e3 * (Number(variable(name)) || byDefault)
 
-/** What a call of fromPretrained is about, with everything that it leaves open filled in. */
+/**
+ * @typedef {object} Options options of `fromPretrained` that the environment can set too
+ * @property {string | false} [token]
+ * @property {string} [cacheDir]
+ * @property {boolean} [localFilesOnly]
+ * @property {number} [maxFileBytes]
+ * @property {number} [maxTemplates]
+ */
+
+/**
+ * Resolves the options of a call: absent ones come from the environment, or have their default.
+ *
+ * @param {Options} options
+ */
 async function settings({ token, cacheDir, localFilesOnly = false, maxFileBytes = MAX_FILE_BYTES, maxTemplates = MAX_TEMPLATES }) {
   return {
     endpoint: (variable('HF_ENDPOINT') ?? 'https://huggingface.co').replace(/\/+$/, ''),
     cache: path.resolve(cacheDir ?? cacheFolder()),
     token: token === false ? undefined : checkedToken(token ?? (await savedToken())),
     offline: localFilesOnly || isOn('HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE'),
-    // Milliseconds to the first byte of an answer, and between two of a download.
+    // Milliseconds to the first byte of a response, and between two chunks of a download.
     answerTimeout: seconds('HF_HUB_ETAG_TIMEOUT', 10),
     stallTimeout: seconds('HF_HUB_DOWNLOAD_TIMEOUT', 10),
     maxFileBytes,

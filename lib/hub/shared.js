@@ -1,12 +1,24 @@
 'use strict'
 
-// Work that several callers want at the same time is done once.
+// Runs work that several callers request concurrently only once.
 
 const running = new Map()
 
 /**
- * Joins the work of this key, or starts it with `start({ signal, onProgress })`. Each caller can leave by its own signal; the
- * work stops when nobody is left.
+ * @typedef {object} Run
+ * @property {AbortSignal} [signal]
+ * @property {(progress: import('../..').DownloadProgress) => void} [onProgress]
+ */
+
+/**
+ * Joins the work with this key, or starts it. Each caller can leave through its own signal; the
+ * work is aborted when all callers have left.
+ *
+ * @template T
+ * @param {string} key
+ * @param {Run} run
+ * @param {(run: Required<Run>) => Promise<T>} start
+ * @returns {Promise<T>}
  */
 function shared(key, { signal, onProgress }, start) {
   if (signal?.aborted) return Promise.reject(signal.reason)
@@ -23,7 +35,7 @@ function begin(start, end) {
   const listeners = new Set()
   const onProgress = (progress) => listeners.forEach((listener) => listener(progress))
   const promise = start({ signal: controller.signal, onProgress }).finally(end)
-  // Everybody may have left.
+  // If all callers have left, nothing handles a rejection.
   promise.catch(() => {})
   return { controller, listeners, promise, end }
 }

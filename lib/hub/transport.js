@@ -1,7 +1,8 @@
 'use strict'
 
-// The fetch that @huggingface/hub is given. It sends the token to the hub and to nobody else, follows redirects itself and
-// keeps what the hub said before it sent us on, gives up on who does not answer, and turns refusals into errors with codes.
+// The `fetch` that @huggingface/hub calls. It sends the token only to the hub, follows redirects
+// itself and keeps the hub's headers of redirects, ends stalled responses, and converts failures to
+// errors with codes.
 
 const { limitExceeded, network, refused, stalled, strange } = require('./errors.js')
 const { MAX_JSON_ANSWER_BYTES, MAX_JSON_BYTES, MAX_PAGES, MAX_REDIRECTS, MIN_BYTES_PER_TIMEOUT } = require('./limits.js')
@@ -11,9 +12,9 @@ const HUB_HEADERS = ['x-repo-commit', 'x-linked-etag', 'x-linked-size', 'etag', 
 
 /** A fetch for one file of one repository. */
 class Transport {
-  /** What the hub said of the file, by header. */
-  said = {}
-  /** What went wrong last. A stream of @huggingface/hub only passes its words on. */
+  /** The hub's headers for the file. */
+  headers = {}
+  /** The last error. Streams of @huggingface/hub pass on only its message. */
   failure
   #settings
   #about
@@ -34,8 +35,8 @@ class Transport {
   }
 
   /**
-   * Passes on the chunks of a body. After the first one, MIN_BYTES_PER_TIMEOUT or the end must come every `ms` milliseconds, so that
-   * an answer that goes on with a byte now and then ends too.
+   * Yields the chunks of a body. After the first one, MIN_BYTES_PER_TIMEOUT bytes or the end must
+   * arrive every `ms` milliseconds, so that a response with single bytes now and then ends too.
    */
   async *paced(reader, ms) {
     let pending = MIN_BYTES_PER_TIMEOUT
@@ -51,26 +52,29 @@ class Transport {
     }
   }
 
-  /** Expects something within so many milliseconds from now on. */
+  /** Restarts the timeout, in milliseconds. */
   expect(ms) {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#controller.abort(stalled(this.#settings.endpoint, ms)), ms)
   }
 
-  /** Nothing more is expected. */
+  /** Stops the timeout. */
   close() {
     clearTimeout(this.#timer)
     this.#forget()
   }
 
-  /** What the hub says of a file, without the file: it is asked for one byte, and not followed to where that lies. */
+  /**
+   * Looks up a file without downloading it: requests one byte, and does not follow redirects to the
+   * storage.
+   */
   probe = (url, init) => this.#guarded(async () => {
     const response = await this.#request(url, init, true)
     drop(response)
     const size = this.#size(response)
     const headers = new Headers(response.headers)
-    for (const [name, value] of Object.entries(this.said)) headers.set(name, value)
-    // A file of Xet's store is described in JSON, but what comes from there over plain HTTP is the file itself.
+    for (const [name, value] of Object.entries(this.headers)) headers.set(name, value)
+    // The content type describes Xet's JSON form, but plain HTTP downloads the file itself.
     headers.delete('content-type')
     if (size === undefined) headers.delete('content-range')
     else headers.set('content-range', `bytes 0-0/${size}`)
@@ -80,17 +84,20 @@ class Transport {
     return new Response(null, { status: missing ? 404 : 206, headers })
   })
 
-  /** The file, or a part of it. */
+  /** Requests the file, or a part of it. */
   fetch = (url, init) => this.#guarded(async () => {
     const response = await this.#request(url, init, false)
-    // A success without a body, such as 204, is none: who reads the body would wait for ever.
+    // A success without a body, such as 204, is an error: its reader would wait forever.
     if ((response.status === 200 || response.status === 206) && response.body !== null) return response
     drop(response)
     if (response.ok) throw strange(`status ${response.status} in place of a file`, this.#settings.endpoint)
     throw this.#refused(response)
   })
 
-  /** An answer in JSON, read within the limits. @huggingface/hub asks for pages of it as long as there is a next one. */
+  /**
+   * Requests JSON within the limits. @huggingface/hub requests pages as long as there is a next
+   * one.
+   */
   fetchJson = (url, init) => this.#guarded(async () => {
     const { endpoint } = this.#settings
     this.#answers += 1
@@ -100,7 +107,7 @@ class Transport {
     return new Response(body, { status: 200, headers: response.headers })
   })
 
-  /** The bytes of a body, decompressed. */
+  /** Reads a body, decompressed. */
   async #jsonBody(response) {
     const { endpoint, answerTimeout } = this.#settings
     const reader = response.body.getReader()
@@ -133,8 +140,8 @@ class Transport {
   }
 
   /**
-   * The result of `work`, or a rejection when time is up. Streams have states in which a read or a cancellation never settles,
-   * such as that of a connection which was lost at the wrong moment.
+   * Returns the result of `work`, or rejects on abort. Streams have states in which a read or a
+   * cancellation never settles, for example after a connection was lost.
    */
   #untilAborted(work) {
     const { signal } = this.#controller
@@ -146,7 +153,7 @@ class Transport {
     })
   }
 
-  /** A failure in words that help. */
+  /** Converts a failure to an error with a code. */
   explain(failure) {
     const { signal } = this.#controller
     if (signal.aborted) return signal.reason
@@ -181,41 +188,44 @@ class Transport {
     throw limitExceeded(`${endpoint} redirects more than`, MAX_REDIRECTS, `times for ${this.#about.path}`)
   }
 
-  /** Where a redirect leads. `fetch` would also read URLs that are no addresses, such as data:. */
+  /** The target of a redirect. `fetch` would also read URLs such as data:. */
   #redirected(location, from) {
     const target = URL.canParse(location, from) ? new URL(location, from) : undefined
     if (target?.protocol === 'https:' || target?.protocol === 'http:') return target
     throw strange(`it redirects to ${location.slice(0, 100)}`, this.#settings.endpoint)
   }
 
-  /** Headers of the hub. Where it sent us away, those of the other place only fill gaps: their ETag is of their own making. */
+  /**
+   * Keeps headers of the hub. After a redirect to another server, headers only fill gaps, because
+   * that server creates its own ETags.
+   */
   #note(headers, left) {
     for (const name of HUB_HEADERS) {
       const value = headers.get(name)
-      const known = this.said[name]
-      if (value !== null && (known === undefined || (name === 'etag' && !left))) this.said[name] = value
+      const known = this.headers[name]
+      if (value !== null && (known === undefined || (name === 'etag' && !left))) this.headers[name] = value
     }
   }
 
   #isDescribed() {
-    return this.said['x-linked-size'] !== undefined && (this.said['x-linked-etag'] ?? this.said.etag) !== undefined
+    return this.headers['x-linked-size'] !== undefined && (this.headers['x-linked-etag'] ?? this.headers.etag) !== undefined
   }
 
-  /** How many bytes the file has. */
+  /** The size of the file in bytes, or undefined. */
   #size({ status, headers }) {
     const range = headers.get('content-range')?.match(/\/(\d+)$/)?.[1]
     const plain = status === 200 && headers.get('content-encoding') === null ? headers.get('content-length') : null
-    const size = this.said['x-linked-size'] ?? range ?? plain
+    const size = this.headers['x-linked-size'] ?? range ?? plain
     return size === null || !/^\d+$/.test(size) ? undefined : Number(size)
   }
 }
 
-/** Ends an answer whose body is not wanted. */
+/** Cancels a response whose body is not needed. */
 function drop(response) {
   response.body?.cancel().catch(() => {})
 }
 
-/** Whether a 404 is about the file: hubs say so, simpler servers say nothing. */
+/** Whether a 404 is about the file. Hubs send a code; simpler servers do not. */
 function isMissingFile(headers) {
   const code = headers.get('x-error-code')
   return code === null || code === 'EntryNotFound'

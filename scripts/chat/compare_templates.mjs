@@ -1,4 +1,5 @@
-// Renders the cases of compare_templates.py with tokenlane and lists every text or refusal that differs.
+// Renders the cases of compare_templates.py with tokenlane, and lists every text or refusal that
+// differs.
 //
 //   node scripts/chat/compare_templates.mjs CASES.json [--json DIFFERENCES.json]
 
@@ -11,15 +12,18 @@ const { positionals, values } = parseArgs({ allowPositionals: true, options: { j
 const { now, templates, cases } = JSON.parse(fs.readFileSync(positionals[0], 'utf8'))
 
 const RealDate = Date
-globalThis.Date = class extends RealDate {
+class FixedDate extends RealDate {
+  /** @param {[] | [number]} args */
   constructor(...args) {
-    super(...(args.length === 0 ? [now] : args))
+    super(args.length === 0 ? now : args[0])
   }
 }
+globalThis.Date = /** @type {DateConstructor} */ (FixedDate)
 
 const tokenizer = Tokenizer.fromFileSync(new URL('../../__test__/testdata/chat/tokenizer.json', import.meta.url))
 
 function render({ template, messages, tools, documents, add_generation_prompt: addGenerationPrompt, variables }) {
+  /** @type {import('../../index.mjs').ChatOptions & { tokenize: false }} */
   const options = { chatTemplate: templates[template], tools, documents, addGenerationPrompt, variables, tokenize: false }
   try {
     return { text: tokenizer.applyChatTemplate(messages, options) }
@@ -45,9 +49,9 @@ for (const [at, one] of cases.entries()) {
 
 const seen = new Map()
 for (const { at, template, kind, expected, found } of differences) {
-  const told = kind === 'differs' ? `expected ${around(expected, found)}, found ${around(found, expected)}` : (kind === 'fails' ? found : expected).slice(0, 200)
+  const shown = kind === 'differs' ? `expected ${around(expected, found)}, found ${around(found, expected)}` : (kind === 'fails' ? found : expected).slice(0, 200)
   const key = `${template} ${kind}`
-  if (!seen.has(key)) console.log(`${template} (case ${at}): ${kind}: ${told}`)
+  if (!seen.has(key)) console.log(`${template} (case ${at}): ${kind}: ${shown}`)
   seen.set(key, (seen.get(key) ?? 0) + 1)
 }
 const count = (kind) => differences.filter((one) => one.kind === kind).length

@@ -1,4 +1,4 @@
-"""Conversations for the chat templates of the tests, and what else is said with them."""
+"""Conversations for the chat templates of the tests, and the other options of a call."""
 
 WEATHER = {
     "type": "function",

@@ -1,4 +1,4 @@
-"""Templates of one expression each, and of blocks in all kinds of white space."""
+"""Templates with one expression each, and templates with blocks in all kinds of white space."""
 
 from itertools import product
 

@@ -1,6 +1,8 @@
-"""Chat templates in the styles of published models, written for the tests: each uses what templates of its kind use.
+"""Chat templates in the styles of published models, written for the tests.
 
-A style is what a tokenizer_config.json would say: the template, or several by name, and the special tokens.
+Each uses the features that are common in templates of its kind.
+
+A style has the fields of a tokenizer_config.json: one or several templates, and the special tokens.
 """
 
 LLAMA3 = r"""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the package with PyPI tokenizers 0.23.3 and tiktoken 0.14.0 on random tokenizers and random texts.
+"""Compares the package with PyPI tokenizers 0.23.3 and tiktoken 0.14.0 on random tokenizers and texts.
 
 For maintainers; not part of `npm test`. Needs a release build of the addon (`npm run build`).
 
@@ -9,17 +9,19 @@ For maintainers; not part of `npm test`. Needs a release build of the addon (`np
         [--components byte-level|families|models|all|ranks] [--save .cache/differences]
         [--reread here|there]
 
-`byte-level` makes files like those of GPT-2, Llama 3 and Qwen 2, `families` files made like those of some thirty published
-models, `models` has WordPiece, WordLevel and Unigram models, `all` has every component in any order, `ranks` makes rank files for tiktoken. Tokenizer number n of a run is that of
-seed SEED + n alone, so `--seed <the seed printed> --tokenizers 1` repeats it.
+`byte-level` creates files like those of GPT-2, Llama 3 and Qwen 2; `families` creates files like
+those of about thirty published models; `models` uses WordPiece, WordLevel and Unigram models; `all`
+combines all components; `ranks` creates rank files for tiktoken. Tokenizer number n of a run depends
+only on SEED + n, so `--seed <the printed seed> --tokenizers 1` repeats it.
 
-With `--reread here` the package writes every tokenizer as a tokenizer.json and answers with what it reads again; with `there`
-the library answers with what the package wrote (not for ranks).
+With `--reread here` the package writes every tokenizer as a tokenizer.json, loads it again and
+answers with that tokenizer; with `there` the library answers with the written tokenizer (not for
+ranks).
 
-A difference is made small, both its text and its tokenizer, printed, and saved with the tokenizer.json. What the package
-refuses to load is counted by reason; what the library itself cannot load is left out as unreadable. A tokenizer with which
-the library takes too long or too much memory is left out from there on, and counted as skipped. Exit status 1 when anything
-differs or the package's process ends.
+A difference is reduced (its text and its tokenizer), printed, and saved with the tokenizer.json.
+Tokenizers that the package refuses are counted by reason; those that the library cannot load are
+excluded as unreadable. A tokenizer for which the library needs too much time or memory is skipped
+and counted. The exit status is 1 if there is a difference or the package's process ends.
 """
 
 import argparse
@@ -75,7 +77,7 @@ class Run:
         self.counts["tokenizers compared"] += 1
 
     def requests(self, rng, definition, vocab_size):
-        """Lists of requests, those of one text after the other. What the library answered is in `self.answers`."""
+        """Yields lists of requests, text by text. `self.answers` has the library's answers."""
         if self.form == "tiktoken-npm":
             added = list(definition["special_tokens"])
         else:
@@ -112,7 +114,7 @@ class Run:
         shrinker = Shrinker(self.package, self.library, self.form, self.arguments.reread)
         try:
             case = shrinker.shrunk(case) if self.arguments.shrink else case
-            # Freshly loaded the two may agree, when one of them remembers what it was asked before.
+            # After a new load both may agree, if one of them has state from earlier requests.
             found = shrinker.fresh_difference(case) or self.found
         except sides.Ended:
             found = self.found

@@ -1,4 +1,4 @@
-"""Charsmaps for Precompiled: those that SentencePiece makes, and small random ones."""
+"""Charsmaps for Precompiled: those of SentencePiece, and small random ones."""
 
 import functools
 import io
@@ -12,7 +12,7 @@ UNITS = 1 << 14
 
 @functools.cache
 def published():
-    """The charsmaps of models as SentencePiece trains them, one for each set of rules that it brings along."""
+    """The charsmaps of models that SentencePiece trains, one for each of its rule sets."""
     import sentencepiece
     from sentencepiece import sentencepiece_model_pb2
 
@@ -40,7 +40,7 @@ def random_charsmap(random):
 
 
 def charsmap(rules):
-    """A double array as the Darts library lays it out, by first fit, and the replacements behind it."""
+    """A double array in the layout of the Darts library, by first fit, followed by the replacements."""
     text, keys = b"", []
     for key, replacement in rules:
         keys.append((key, len(text)))

@@ -1,4 +1,4 @@
-"""Random normalizers, pre-tokenizers and decoders. All randomness comes from the Random that is passed in."""
+"""Random normalizers, pre-tokenizers and decoders. All randomness comes from the argument."""
 
 import base64
 
@@ -38,7 +38,8 @@ PATTERN_ATOMS = [
     "é",
     "e\u0301",
 ]
-# Constructs that regex dialects read differently. Those that the library itself does not compile are left out.
+# Constructs that differ between regex dialects. Those that the library does not compile are
+# excluded.
 RARE_PATTERNS = [
     r"\b\w+",
     r"\w+\b|\B.",
@@ -100,7 +101,7 @@ def random_pattern(random):
 
 def random_split(random):
     behavior = random.choice(BEHAVIORS)
-    # Inverted and removed is how some files keep only what a pattern matches.
+    # Some files keep only the matches of a pattern: inverted and removed.
     invert = coin(random, 0.7 if behavior == "Removed" else 0.15)
     made = split(random_pattern(random), behavior, invert)
     made["pattern"] = {"Regex": random_pattern(random)} if coin(random, 0.85) else {"String": random.choice(STRINGS)}
@@ -225,13 +226,16 @@ def any_parts(random):
     }
 
 
-# What old files leave out, by type.
+# Fields that old files leave out, by type.
 OMITTED = {"ByteLevel": ["use_regex"], "Punctuation": ["behavior"], "FixedLength": ["length"], "Metaspace": ["split", "prepend_scheme"]}
 
 
 def as_old_files(random, part, has_types):
-    """The component with some of its fields left out, as files of earlier versions have it. Pre-tokenizers have always had
-    types, `has_types`; other components are known by their fields too."""
+    """The component without some of its fields, as in files of earlier versions.
+
+    Pre-tokenizers always have types (`has_types`); other components are also identified by their
+    fields.
+    """
     if isinstance(part, list):
         return [as_old_files(random, one, has_types) for one in part]
     if not isinstance(part, dict) or "type" not in part:

@@ -1,5 +1,8 @@
-"""Tokenizers made like those of published models: their normalizers, pre-tokenizers, post-processors and decoders, in the
-combinations in which they are in use, around small models of their own."""
+"""Tokenizers like those of published models.
+
+They combine normalizers, pre-tokenizers, post-processors and decoders as published files do, around
+small models of their own.
+"""
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 CL100K = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -90,7 +93,7 @@ def bert(lowercase, clean=True, chinese=True, accents=None):
 
 
 def families(charsmap):
-    """Each by a name that says which it is like; `charsmap` is SentencePiece's, in base64."""
+    """Tokenizers by the name of a similar model. `charsmap` is SentencePiece's, in base64."""
     precompiled = {"type": "Precompiled", "precompiled_charsmap": charsmap}
     nfc = {"type": "NFC"}
     digits = {"type": "Digits", "individual_digits": True}

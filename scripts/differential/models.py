@@ -1,4 +1,4 @@
-"""Random models, added tokens and post-processors, and whole tokenizers. All randomness comes from the Random passed in."""
+"""Random models, added tokens, post-processors and tokenizers. All randomness comes from the argument."""
 
 import base64
 import json
@@ -51,7 +51,7 @@ ADDED_TEXTS = [
 
 
 def byte_alphabet():
-    """The characters by which byte-level vocabularies write the 256 bytes, in the order of the bytes."""
+    """The characters for the 256 bytes in byte-level vocabularies, in the order of the bytes."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = (byte for byte in range(256) if byte not in printable)
     table = {byte: chr(byte) for byte in printable} | {byte: chr(256 + n) for n, byte in enumerate(others)}
@@ -73,7 +73,7 @@ def any_model(random):
 
 
 def random_model(random, words, options):
-    """A BPE model whose merges were drawn at random from pairs that occur in `words`, so that they compete."""
+    """A BPE model with random merges of pairs that occur in `words`, so that merges compete."""
     is_bytes = options["bytes"]
     prefix, suffix = options.get("continuing_subword_prefix") or "", options.get("end_of_word_suffix") or ""
     alphabet = byte_alphabet() if is_bytes else sorted({c for word in words for c in word if random.random() < 0.95} | {"a"})
@@ -134,7 +134,7 @@ def random_model(random, words, options):
 
 
 def numbered(random, vocab):
-    """The vocabulary with ids that need not follow the order of the merges, and sometimes do not follow one another."""
+    """The vocabulary with ids in another order than the merges, sometimes with gaps."""
     ids = list(range(len(vocab)))
     if coin(random, 0.15):
         ids = sorted(random.sample(range(len(vocab) + 40), len(vocab)))
@@ -154,8 +154,10 @@ def apply_merge(piece, left, right, merged):
 
 
 def random_added_tokens(random, vocab):
-    """Added tokens with every flag, some of them in the vocabulary. Ids are mostly those that the library would give; it
-    gives its own in any case."""
+    """Added tokens with every flag, some of them in the vocabulary.
+
+    Their ids are mostly those that the library assigns; it ignores others.
+    """
     chosen = random.sample(ADDED_TEXTS, random.choice([0, 1, 2, 4, 8, 16]))
     chosen += random.sample(sorted(vocab), min(len(vocab), random.choice([0, 0, 0, 1, 2])))
     tokens, next_id = [], max(vocab.values()) + 1
@@ -177,7 +179,7 @@ def random_added_tokens(random, vocab):
 
 
 def random_post_processor(random, vocab, added, kinds=None):
-    """One of `kinds`, or any, or a sequence of any."""
+    """A component of `kinds`, or of any kind, or a sequence of components."""
     names = [token["content"] for token in added] or [random.choice(sorted(vocab))]
     ids = vocab | {token["content"]: token["id"] for token in added}
 
@@ -260,8 +262,11 @@ def stored_padding(random):
 
 
 def random_tokenizer(random, components):
-    """The object of a random tokenizer.json; `components` is 'byte-level', 'families', 'models' or 'all'. With 'models' it has a WordPiece,
-    WordLevel or Unigram model, and the components of a model that has one or any."""
+    """The object of a random tokenizer.json; `components` is 'byte-level', 'families', 'models' or 'all'.
+
+    With 'models' it has a WordPiece, WordLevel or Unigram model, with the components of a published
+    model of that type or any components.
+    """
     post = None
     if components == "byte-level":
         parts, model = byte_level_parts(random), {"bytes": True, "ignore_merges": coin(random, 0.4)}
@@ -298,8 +303,10 @@ def random_tokenizer(random, components):
 
 
 def keep_findable(added, parts):
-    """Takes `normalized` from added tokens of which the normalizer leaves nothing: with these the library never returns from
-    some texts, and takes all memory."""
+    """Clears `normalized` of added tokens that the normalizer removes completely.
+
+    With such tokens the library does not return for some texts, and exhausts the memory.
+    """
     normalizer = with_parts(parts).normalizer
     for token in added:
         if normalizer and token["normalized"] and not normalizer.normalize_str(token["content"]):
@@ -307,7 +314,7 @@ def keep_findable(added, parts):
 
 
 def with_parts(parts):
-    """A tokenizer with these components and next to no model."""
+    """A tokenizer with these components and a minimal model."""
     empty = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
     lengths = {"truncation": None, "padding": None}
     file = {"version": "1.0", "added_tokens": [], "post_processor": None, **lengths, **parts, "model": empty}
@@ -315,7 +322,7 @@ def with_parts(parts):
 
 
 def split_corpus(parts):
-    """The words into which the library itself cuts the corpus with these components."""
+    """The words into which the library splits the corpus with these components."""
     tokenizer = with_parts(parts)
     words = []
     for line in CORPUS + SCRIPTS:
@@ -334,7 +341,7 @@ def random_ranks(random):
         line = random.choice(data)
         start, length = random.randrange(len(line)), random.choice([2, 2, 2, 3, 3, 4, 5, 8, 12])
         tokens.append(line[start : start + length])
-    # Ranks in no order of length, so that pairs compete and some tokens cannot be reached.
+    # The ranks have no order of length, so that pairs compete and some tokens are unreachable.
     if coin(random):
         random.shuffle(tokens)
     rank, ranks = 0, []
@@ -343,7 +350,8 @@ def random_ranks(random):
         rank += 1 + coin(random, 0.02)
     special = {}
     for text in random.sample(ADDED_TEXTS, random.choice([0, 1, 3, 6])):
-        # With one special token inside another the library's choice depends on the order of a hash map.
+        # If one special token contains another, the library's choice depends on the order of a hash
+        # map.
         if not any(text in other or other in text for other in special):
             special[text] = rank + len(special)
     return {"pat_str": random_pattern(random), "special_tokens": special, "ranks": ranks}

@@ -1,4 +1,4 @@
-"""What is asked of one tokenizer, and how the two answers are compared."""
+"""The requests for one tokenizer, and the comparison of both answers."""
 
 import itertools
 
@@ -16,7 +16,7 @@ def encodings(rng, text, texts):
 
 
 def one_encoding(rng, text, texts):
-    """A text with any options, maybe with a second text, maybe cut into words."""
+    """A text with random options, sometimes with a second text, sometimes split into words."""
     options = random_options(rng)
     if options.get("stored"):  # what the file says of truncation may be little
         texts = [one[:20] for one in texts]
@@ -65,7 +65,7 @@ def random_truncation(rng):
 
 
 def limit_parts(options, text, pair):
-    """The library takes very long over a pair that is cut into thousands of parts."""
+    """Limits the parts of a truncated pair: the library is very slow with thousands of them."""
     truncation = options.get("truncation")
     if truncation is None:
         return
@@ -94,7 +94,7 @@ def random_places(rng, text):
 
 
 def decoding(rng, ids, vocab_size):
-    """Decoding of ids that a text gave, some of them changed, or of any ids; whole and as a stream of pieces."""
+    """Decoding of a text's ids, with some changes, or of random ids; in one call and as a stream."""
     if rng.random() < 0.5:
         ids = [rng.randrange(vocab_size + 2) for _ in range(rng.randint(0, 14))]
     else:
@@ -112,7 +112,7 @@ def lookups(rng, definition, vocab_size):
 
 
 def difference(want, got):
-    """None, or {column: [want, got]} of what differs. Both may fail; the library alone failing is no difference."""
+    """The differing columns, {column: [want, got]}, or None. If only the library fails, nothing differs."""
     if "failed" in want:
         return None
     if "failed" in got:

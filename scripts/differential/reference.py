@@ -1,6 +1,7 @@
-"""The library's side of the differential run: one JSON request a line in, one JSON answer a line out. See sides.py.
+"""The library's side of the differential run: reads one JSON request and writes one JSON answer per line.
 
-A process of its own, because the library may take all memory or never return; `sides.py` then ends it.
+sides.py documents the requests. This is a process of its own, because the library may exhaust the
+memory or never return; sides.py then ends it.
 """
 
 import base64
@@ -28,7 +29,8 @@ class HuggingFace:
     def __init__(self, definition):
         self.text = json.dumps(definition)
         model = definition["model"]
-        # These write more bytes than the text has; places behind its end have no counterpart in another unit.
+        # These tokenizers write more bytes than the text has. Positions after its end have no
+        # counterpart in another unit.
         marks = model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")
         self.has_places_behind = bool(model.get("byte_fallback") and marks)
         self.tokenizer = Tokenizer.from_str(self.text)
@@ -125,7 +127,7 @@ def columns_of(encoding):
 
 
 def nested_columns_of(encoding):
-    """What overflows has an overflow of its own, of a pair: it repeats some of the list that it stands in."""
+    """The columns, and those of overflowing parts. A part of a pair has an overflow of its own."""
     return columns_of(encoding) | {"overflowing": [nested_columns_of(part) for part in encoding.overflowing]}
 
 
@@ -142,7 +144,7 @@ def places(encoding, number, sequence):
 
 
 def safely(call):
-    """What the library answers; its panics are no Exception."""
+    """The library's answer. Its panics are not subclasses of Exception."""
     try:
         return call()
     except (KeyboardInterrupt, SystemExit):
@@ -162,7 +164,7 @@ class Worker:
         return {"vocabSize": self.library.vocab_size}
 
     def wavers(self, request):
-        """Whether the library disagrees with itself: it keeps added tokens in a hash map, in an order that is random."""
+        """Whether the library's answers vary: its added tokens are in a hash map with random order."""
         asked = request["wavers"]
         want = safely(lambda: self.library.answer(asked))
         return {"wavers": any(safely(lambda: self.library.fresh().answer(asked)) != want for _ in range(40))}

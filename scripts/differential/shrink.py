@@ -1,4 +1,4 @@
-"""Makes a difference small: its request and its tokenizer."""
+"""Reduces a difference to a small request and a small tokenizer."""
 
 import questions
 import sides
@@ -24,7 +24,7 @@ class Shrinker:
         self.package, self.library, self.form, self.reread, self.calls = package, library, form, reread, 0
 
     def fresh_difference(self, case):
-        """What differs when both sides load the tokenizer anew; None when one of them does not load it."""
+        """The difference after both sides load the tokenizer again; None if one of them fails to."""
         if any("failed" in side for side in sides.load_both(self.package, self.library, case["tokenizer"], self.form, self.reread)):
             return None
         (want,) = self.library.ask({"all": [case["request"]]})
@@ -46,7 +46,7 @@ class Shrinker:
             path = ("tokenizer", part, name)
             if isinstance(value_at(case, path[:2]), dict) and value_at(case, path):
                 case = self.shorten(case, path)
-        # Twice, because fewer merges and added tokens often let the text become shorter still.
+        # Twice, because the text can often be shortened further with fewer merges and added tokens.
         for path in SHRINKABLE * 2:
             case = self.shorten(case, path)
         return case

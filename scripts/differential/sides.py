@@ -1,16 +1,17 @@
 """The two sides of the differential run, each a process that answers JSON lines.
 
     {"make": seed, "components": …}    -> {"made": definition}; the library's side only
-    {"load": …, "format": …}           -> {…}; with "reread" the package answers what it writes, {"written": definition}, and
-                                          goes on with what it reads again if that is "here"
-    {"all": [request, …]}              -> [answer, …], of these requests:
+    {"load": …, "format": …}           -> {…}; with "reread" the package answers with the tokenizer
+                                          that it writes, {"written": definition}; with "here" it
+                                          then uses that tokenizer
+    {"all": [request, …]}              -> [answer, …], for these requests:
         {"encode": text or words, "options", "places", "also"}  -> the columns; offsets in code points
         {"batch": texts, "options"}                             -> {"rows": [columns, …]}
         {"decode": ids, "pieces", "options"}                    -> {"text", "streamed"}
         {"ids": ids, "tokens": tokens, "options"}               -> {"tokens", "ids", "sizes"}
     {"wavers": request}                -> {"wavers": bool}; the library's side only
 
-What fails answers {"failed": message}.
+The answer to a request that fails is {"failed": message}.
 """
 
 import json
@@ -24,7 +25,7 @@ FOLDER = pathlib.Path(__file__).parent
 
 
 class Ended(Exception):
-    """A side took too long, or its process ended, as when it ran out of memory. It is started anew."""
+    """A side took too long, or its process ended, for example without memory. It is restarted."""
 
 
 class Side:
@@ -70,8 +71,8 @@ def library(seconds):
 
 
 def load_package(side, definition, form, reread=None):
-    """The package's answer to a definition; it reads files."""
-    if form == "tiktoken-npm":  # the notation of the npm package tiktoken, which is what the adapter reads
+    """Loads a definition with the package, which reads files. Returns its answer."""
+    if form == "tiktoken-npm":  # the adapter reads the notation of the npm package tiktoken
         lines = [f"! {rank} {token}" for token, rank in definition["ranks"]]
         definition = definition | {"bpe_ranks": "\n".join(lines)}
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -84,8 +85,11 @@ def load_package(side, definition, form, reread=None):
 
 
 def load_both(package, library, definition, form, reread=None):
-    """The answers of both sides. With `reread` "here" the package goes on with what it wrote and read again, with "there" the
-    library with what the package wrote."""
+    """Loads a definition on both sides, and returns their answers.
+
+    With `reread` "here" the package uses the tokenizer that it wrote and loaded again; with "there"
+    the library uses the tokenizer that the package wrote.
+    """
     there = library.ask({"load": definition, "format": form})
     here = {} if "failed" in there else load_package(package, definition, form, reread)
     if reread == "there" and "written" in here:

@@ -1,4 +1,4 @@
-"""Random WordPiece, WordLevel and Unigram models. All randomness comes from the Random that is passed in."""
+"""Random WordPiece, WordLevel and Unigram models. All randomness comes from the argument."""
 
 KINDS = ["WordPiece", "WordPiece", "Unigram", "Unigram", "Unigram", "WordLevel"]
 BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
@@ -80,7 +80,7 @@ def unigram(random, words, options):
     unk = random.choice(["<unk>", "<unk>", "<unk>", "a", "the", "[UNK]"])
     pieces = list(dict.fromkeys([*pieces, unk]))
     pieces += [""] if coin(random, 0.1) else []
-    pieces += random.sample(pieces, min(3, len(pieces))) if coin(random, 0.1) else []  # several times
+    pieces += random.sample(pieces, min(3, len(pieces))) if coin(random, 0.1) else []  # duplicates
     if coin(random, 0.7):
         random.shuffle(pieces)
     score = random.choice(SCORES)
@@ -92,7 +92,8 @@ def unigram(random, words, options):
     return made
 
 
-# Equal scores make ties; sums of tenths are rounded; with positive scores unknown characters can win.
+# Equal scores cause ties, sums of tenths are rounded, and with positive scores unknown characters
+# can win.
 SCORES = [
     lambda random, piece: 0,
     lambda random, piece: -1.0,

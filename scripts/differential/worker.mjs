@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The package's side of the differential run: one JSON request a line in, one JSON answer a line out. See sides.py for what
-// is asked; reference.py answers the same of the library.
+// The package's side of the differential run: reads one JSON request per line, and writes one JSON
+// answer per line. sides.py documents the requests; reference.py answers them with the library.
 
 import { Buffer } from 'node:buffer'
 import { createInterface } from 'node:readline'
@@ -34,7 +34,9 @@ function answer(request) {
   }
 }
 
-/** The package's options for those of a request. What the file stores is used when the request says so. */
+/**
+ * Converts the options of a request. With `stored`, the truncation and padding of the file apply.
+ */
 function optionsOf(request) {
   const { stored, truncation, padding, pretokenized } = request.options
   const common = { ...subject.options(request.options), pretokenized }
@@ -52,7 +54,10 @@ function encoded(request) {
   return result
 }
 
-/** What other calls make of the same text; columns that the library's answer repeats from the first call. */
+/**
+ * The results of other calls for the same text. The library's answer repeats them from the first
+ * call.
+ */
 function sameOtherwise(request, options, result) {
   const bytes = (text) => (typeof text === 'string' ? Buffer.from(text) : text.map(bytes))
   const { pair, ...rest } = options
@@ -69,7 +74,10 @@ function sameOtherwise(request, options, result) {
   }
 }
 
-/** Whether offsets in another unit are those in code points, converted. Only for one text, and places within it. */
+/**
+ * Whether offsets in another unit equal converted offsets in code points. Only checks single texts,
+ * and positions within them.
+ */
 function inCodePoints(request, options, unit, expected) {
   if (options.pair !== undefined || request.options.pretokenized) return true
   const ends = [0]
@@ -130,7 +138,7 @@ function lookedUp({ ids, tokens }) {
   }
 }
 
-/** The columns as JSON: offsets flat, `null` for the word or sequence of a token that has none. */
+/** The columns as JSON: flat offsets, and `null` for tokens without a word or sequence. */
 function plain(encoding) {
   const column = (name) => [name, marked(name, encoding[name])]
   return {

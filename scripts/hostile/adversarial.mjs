@@ -1,10 +1,11 @@
-// Texts that are made to be slow, of any length: what `npm run hostile -- texts` and __test__/32-growth.test.mjs measure.
+// Texts of any length that are constructed to be slow, for `npm run hostile -- texts` and
+// __test__/32-growth.test.mjs.
 
 import { random } from './random.mjs'
 
 const again = (piece) => () => (bytes) => piece.repeat(Math.ceil(bytes / Buffer.byteLength(piece)))
 
-/** Characters drawn from a string or from ranges of code points; another text for each call. */
+/** Random characters from a string or from ranges of code points; another text for each call. */
 const lots = (...sources) => {
   const all = sources.flatMap((source) => (typeof source === 'string' ? [...source] : range(...source)))
   return (draw) => (bytes) => {
@@ -15,7 +16,7 @@ const lots = (...sources) => {
 
 const range = (first, last) => Array.from({ length: last - first + 1 }, (_, at) => String.fromCodePoint(first + at))
 
-/** Pieces one after the other, drawn by lot. */
+/** Random pieces. */
 const mixed = (...pieces) => (draw) => (bytes) => {
   const parts = []
   for (let length = 0; length < bytes; length += Buffer.byteLength(parts.at(-1))) parts.push(draw.of(pieces))
@@ -26,7 +27,10 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const WHITE_SPACE = ['\t', '\v', '\f', '\r', '\r\n', '\u0085', '\u00a0', '\u1680', '\u2003', '\u2028', '\u2029', '\u202f', '\u3000']
 const WORDS = 'the of international organisations and agreed in 1948 that everyone has a right to education, '.split(' ').map((word) => `${word} `)
 
-/** By name: given what draws by lot, a function that makes a text of about so many bytes. */
+/**
+ * By name: a function of the random generator that returns a function of the approximate number of
+ * bytes, which returns a text.
+ */
 export const TEXTS = {
   // Runs of one character, and of one class.
   'one letter': again('a'),
@@ -95,7 +99,7 @@ export const TEXTS = {
   'contractions cut short': again("'r'l'v"),
   'capitals and letters that alternate': again('aA'),
   'capitals before one letter': (draw) => (bytes) => `${'A'.repeat(bytes)}a`,
-  // Tokens and what looks like them.
+  // Tokens, and text that looks like tokens.
   'special tokens': again('<|endoftext|>'),
   'special tokens cut short': again('<|endoftext|'),
   'starts of special tokens': again('<|'),
@@ -112,7 +116,7 @@ export const TEXTS = {
   },
   '▁': again('▁'),
   'words and marks for spaces': again('▁a b'),
-  // What programs send.
+  // Formats of programs.
   base64: lots(LETTERS, LETTERS.toUpperCase(), '0123456789+/'),
   hexadecimal: lots('0123456789abcdef'),
   brackets: again('[{('),
@@ -128,5 +132,8 @@ export const TEXTS = {
   'closing quotes behind a full stop': (draw) => (bytes) => `a.${')'.repeat(bytes)}`,
 }
 
-/** A text of a kind, of about so many bytes; another one for each seed, where the kind is not the same again and again. */
+/**
+ * A text of a kind with about `bytes` bytes. The text depends on the seed, unless the kind repeats
+ * one piece.
+ */
 export const adversarial = (kind, bytes, seed = 1) => TEXTS[kind](random(seed))(bytes)

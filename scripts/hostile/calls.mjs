@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// Calls everything that the package exports with whatever it should not be called with.
+// Calls every export of the package with invalid and unusual arguments.
 //
-//   usage: npm run hostile -- calls [--count 100000] [--seed 1] [--huge]     --huge: strings of 512 MiB as well
+//   usage: npm run hostile -- calls [--count 100000] [--seed 1] [--huge]
+//   --huge: also strings of 512 MiB
 //
-// The calls are made in a process of their own, so that one that ends it is told: the seed and the number of a call make it
-// again. Every error must have a code of this package, or be what the argument itself threw. A receiver that is no object
-// of the class, a proxy that was revoked, and in drop-ins whatever their typings do not allow, may be told by the language, with
-// a TypeError of its own.
+// The calls run in a child process, so that one that ends the process is reported. The seed and the
+// number of a call reproduce it. Every error must have a code of this package, or be the one that
+// an argument threw. JavaScript's own TypeErrors are allowed for a receiver of another class, for a
+// revoked proxy, and in drop-ins for arguments that their typings do not allow.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -21,7 +22,7 @@ import { subjects } from './subjects.mjs'
 import { Thrown, values } from './values.mjs'
 
 const CHUNK = 10_000
-/** Calls that have not ended after so many milliseconds hang. */
+/** Milliseconds after which a call counts as hanging. */
 const PATIENCE = 20_000
 
 // Tokenizers that all calls of a process share.
@@ -31,9 +32,15 @@ if (process.argv[2] === '--child') await child(...process.argv.slice(3).map(Numb
 else if (process.argv[1] === fileURLToPath(import.meta.url)) main()
 
 function main() {
-  const options = { count: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' }, huge: { type: 'boolean' } }
-  const { values: told } = parseArgs({ options, allowPositionals: true })
-  const [count, seed] = [Number(told.count), Number(told.seed)]
+  const { values: options } = parseArgs({
+    options: {
+      count: { type: 'string', default: '100000' },
+      seed: { type: 'string', default: '1' },
+      huge: { type: 'boolean' },
+    },
+    allowPositionals: true,
+  })
+  const [count, seed] = [Number(options.count), Number(options.seed)]
   let failed = false
   const totals = { calls: 0, results: 0, errors: 0, thrown: 0, functions: 0 }
   for (let done = 0; done < count; done += CHUNK) {
@@ -42,14 +49,14 @@ function main() {
     if (report.totals) for (const name of ['calls', 'results', 'errors', 'thrown']) totals[name] += report.totals[name]
     totals.functions = report.totals?.functions ?? totals.functions
   }
-  if (told.huge) failed = inChild(-1, 0).failed || failed
+  if (options.huge) failed = inChild(-1, 0).failed || failed
   console.log(JSON.stringify(totals))
   if (failed) process.exit(1)
 }
 
-/** Makes calls in a process of their own and says what became of it. */
+/** Makes calls in a child process. Returns whether it failed, and its totals. */
 export function inChild(seed, count) {
-  // Some calls write files, under names by lot.
+  // Some calls write files with random names.
   return runChild(fileURLToPath(import.meta.url), seed, count)
 }
 
@@ -64,14 +71,15 @@ async function child(seed, count) {
   const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
   const totals = { calls: 0, results: 0, errors: 0, thrown: 0, functions: all.length }
   const wrong = []
-  const pending = new Set()
+  /** The names of the calls whose promises have not settled. */
+  const pending = new Map()
   process.on('unhandledRejection', (error) => judge({ name: 'a promise of nobody' }, error, false))
 
-  /** Counts an error, and keeps it if it is not as it should be. */
+  /** Counts an error, and records it if it is not allowed. */
   function judge(subject, error, isReceiver) {
     if (error instanceof Thrown || error?.cause instanceof Thrown) return void totals.thrown++
     totals.errors++
-    const hasCode = error instanceof Error && /^ERR_TOKENLANE_[A-Z0-9_]+$/.test(error.code)
+    const hasCode = error instanceof Error && /^ERR_TOKENLANE_[A-Z0-9_]+$/.test(codeOf(error))
     const isDropIn = !subject.name.includes('tokenlane')
     const bySystem = isDropIn && error?.syscall !== undefined
     const byLanguage = error instanceof TypeError && (isDropIn || !isReceiver || /revoked|proxy/i.test(error.message))
@@ -92,8 +100,7 @@ async function child(seed, count) {
       keep(result)
       if (typeof result?.then === 'function' && result instanceof Promise) {
         const promise = result.then(keep, (error) => judge(subject, error, isReceiver)).finally(() => pending.delete(promise))
-        promise.subject = subject
-        pending.add(promise)
+        pending.set(promise, subject.name)
       }
     } catch (error) {
       judge(subject, error, isReceiver)
@@ -120,14 +127,14 @@ async function child(seed, count) {
     if (pending.size === 0) return
     let timer
     const late = new Promise((resolve) => (timer = setTimeout(resolve, PATIENCE, 'late')))
-    if ((await Promise.race([Promise.all(pending), late])) === 'late') {
-      wrong.push(`call ${totals.calls}: these hang: ${[...pending].map((promise) => promise.subject.name)}`)
+    if ((await Promise.race([Promise.all(pending.keys()), late])) === 'late') {
+      wrong.push(`call ${totals.calls}: these hang: ${[...pending.values()]}`)
       pending.clear()
     }
     clearTimeout(timer)
   }
 
-  /** What is set for the whole process is set back, and what was freed gets a successor. */
+  /** Restores the settings of the process, and replaces freed objects. */
   async function reset() {
     await settle()
     face.limits.configure({ maxInputBytes: Infinity, maxQueuedBatches: Infinity })
@@ -136,8 +143,12 @@ async function child(seed, count) {
   }
 }
 
+/** @param {NodeJS.ErrnoException} error */
+function codeOf(error) {
+  return error.code
+}
 
-/** By class: objects to call methods of. */
+/** Objects by class, as receivers of methods. */
 async function liveObjects(face, require) {
   const tiktoken = require(path.join(root, 'dropins/tiktoken/index.js'))
   const huggingface = require(path.join(root, 'dropins/huggingface/index.js'))
@@ -173,10 +184,10 @@ async function liveObjects(face, require) {
   return objects
 }
 
-/** Strings as long as V8 has them: they work, or are refused with a code. */
+/** Strings of V8's maximum length must work, or be refused with a code. */
 async function huge(face) {
   const gpt = face.Tokenizer.fromEncodingSync('r50k_base')
-  const told = []
+  const lines = []
   const text = 'all work and no play '.repeat(Math.floor((2 ** 29 - 24) / 21))
   for (const [name, call] of Object.entries({
     count: () => gpt.count(text),
@@ -190,12 +201,12 @@ async function huge(face) {
   })) {
     const start = performance.now()
     try {
-      told.push(`${name}: ${await call()} in ${Math.round(performance.now() - start)} ms`)
+      lines.push(`${name}: ${await call()} in ${Math.round(performance.now() - start)} ms`)
     } catch (error) {
-      told.push(`${name}: ${error.code} in ${Math.round(performance.now() - start)} ms`)
+      lines.push(`${name}: ${error.code} in ${Math.round(performance.now() - start)} ms`)
       if (!/^ERR_TOKENLANE_/.test(error.code)) process.exitCode = 1
     }
   }
-  console.log(told.join('\n'))
-  console.log(JSON.stringify({ calls: told.length, results: 0, errors: 0, thrown: 0, functions: 0 }))
+  console.log(lines.join('\n'))
+  console.log(JSON.stringify({ calls: lines.length, results: 0, errors: 0, thrown: 0, functions: 0 }))
 }

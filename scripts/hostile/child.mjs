@@ -1,4 +1,4 @@
-// One round of hostile calls or files in a process of its own, which may end as it likes.
+// Runs one round of hostile calls or files in a child process, which may crash.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -6,8 +6,9 @@ import os from 'node:os'
 import path from 'node:path'
 
 /**
- * Runs `script --child seed count` and says whether it failed, with the totals it printed last. In the file that TOKENLANE_LAST
- * names it notes what it is at, which is told when it fails. It runs in the folder `cwd`, or in one that is removed afterwards.
+ * Runs `script --child SEED COUNT`. Returns whether it failed, and the totals that it printed last.
+ * The script records its current case in the file TOKENLANE_LAST, which is printed after a failure.
+ * It runs in the folder `cwd`, else in a temporary one.
  */
 export function runChild(script, seed, count, cwd) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-hostile-'))

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Files that were damaged, or made to do harm: each is refused with an error that has a code, or becomes a tokenizer that
-// works.
+// Loads damaged and malicious files. Each must be refused with an error that has a code, or become
+// a tokenizer that works.
 //
 //   usage: npm run hostile -- files [--count 10000] [--seed 1]
 //
-// Each file is loaded in a process that has 1 GiB of memory and 2 s for it; one that takes more, or ends the process, is told with
-// the seed and the number that make it again.
+// The files are loaded in a child process, within 1 GiB of memory and 2 s of CPU each. A file that
+// exceeds these or ends the process is reported with the seed and the number that reproduce it.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -26,8 +26,10 @@ if (process.argv[2] === '--child') await child(...process.argv.slice(3).map(Numb
 else if (process.argv[1] === fileURLToPath(import.meta.url)) main()
 
 function main() {
-  const options = { count: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } }
-  const { values } = parseArgs({ options, allowPositionals: true })
+  const { values } = parseArgs({
+    options: { count: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
+    allowPositionals: true,
+  })
   const [count, seed] = [Number(values.count), Number(values.seed)]
   const totals = { files: 0, loaded: 0, refused: 0, codes: {}, slowestMs: 0, mostMiB: 0 }
   let failed = false
@@ -44,7 +46,7 @@ function main() {
   if (failed) process.exit(1)
 }
 
-/** Loads files in a process of their own and says what became of it. */
+/** Loads files in a child process. Returns whether it failed, and its totals. */
 export function inChild(seed, count) {
   return runChild(fileURLToPath(import.meta.url), seed, count, root)
 }
@@ -57,13 +59,13 @@ async function child(seed, count) {
   const wrong = []
   const last = fs.openSync(process.env.TOKENLANE_LAST, 'w')
   for (let at = 0; at < count; at++) {
-    const { name, bytes, told } = mutated(draw, draw.of(sources))
+    const { name, bytes, options } = mutated(draw, draw.of(sources))
     fs.writeSync(last, `${at} ${name}`.padEnd(120), 0)
-    // Of processor time: others may use the machine too.
+    // CPU time does not depend on other processes.
     const start = process.cpuUsage()
     totals.files++
     try {
-      works(Tokenizer.fromBufferSync(bytes, told))
+      works(Tokenizer.fromBufferSync(bytes, options))
       totals.loaded++
     } catch (error) {
       totals.refused++
@@ -74,14 +76,15 @@ async function child(seed, count) {
     const { user, system } = process.cpuUsage(start)
     const took = (user + system) / 1000
     totals.slowestMs = Math.max(totals.slowestMs, Math.round(took))
-    // Node finalizes what was collected between two turns of its loop.
+    // Node runs finalizers between two turns of the event loop.
     if (at % 10 === 9) {
       globalThis.gc()
       await new Promise((turn) => setImmediate(turn))
     }
     if (took > MOST_MS) wrong.push(`file ${at} ${name}: ${Math.round(took)} ms`)
   }
-  // What the process had at any time, which is more than any single file took: some ten tokenizers are there at a time.
+  // The peak of the process is more than the memory of a single file, because about ten tokenizers
+  // exist at a time.
   totals.mostMiB = Math.round(process.resourceUsage().maxRSS / 1024)
   if (totals.mostMiB > MOST_MIB) wrong.push(`${totals.mostMiB} MiB of memory`)
   if (wrong.length > 0) {
@@ -91,7 +94,7 @@ async function child(seed, count) {
   console.log(JSON.stringify(totals))
 }
 
-/** What loaded encodes, counts and decodes; each of these may refuse with a code. */
+/** A loaded tokenizer must encode, count and decode, or throw an error with a code. */
 function works(tokenizer) {
   for (const text of ['', 'Hello, wörld! 123 中文\n', 'a'.repeat(2000), '▁<s> \u0301']) {
     const attempt = (call) => {
@@ -108,7 +111,7 @@ function works(tokenizer) {
   }
 }
 
-/** Files as they are, small ones of every component, and the start of a real rank file. */
+/** Intact files: small ones of every component, and the start of a real rank file. */
 function originals() {
   const folder = path.join(root, 'core', 'testdata')
   const read = (...names) => fs.readFileSync(path.join(folder, ...names))
@@ -116,7 +119,7 @@ function originals() {
   const whole = fs.readdirSync(path.join(folder, 'conformance', 'tokenizers')).map((name) => json('conformance', 'tokenizers', name))
   const seeds = fs.readdirSync(path.join(folder, 'fuzz', 'load')).filter((name) => name.endsWith('.json')).map((name) => json('fuzz', 'load', name))
   const ranks = fs.readFileSync(path.join(root, 'encodings', 'r50k_base.tiktoken'), 'utf8').split('\n').slice(0, 2000).join('\n')
-  const told = { pattern: String.raw`'s| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, specialTokens: { '<x>': 100_000 } }
-  const rank = { name: 'r50k_base.tiktoken', kind: 'ranks', bytes: Buffer.from(ranks), told }
+  const options = { pattern: String.raw`'s| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, specialTokens: { '<x>': 100_000 } }
+  const rank = { name: 'r50k_base.tiktoken', kind: 'ranks', bytes: Buffer.from(ranks), options }
   return [...whole, ...seeds, ...seeds, rank, rank]
 }

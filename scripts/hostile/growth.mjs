@@ -1,4 +1,5 @@
-// How the time of calls grows with the length of a text: the time of the processor for a text and for one twice as long.
+// Measures how the time of calls grows with the length of a text: the CPU time for a text and for
+// one twice as long.
 
 import { createRequire } from 'node:module'
 
@@ -24,17 +25,19 @@ async function streamed(tokenizer, text, size, options) {
   return pieces
 }
 
-/** The column of an encoding that was made without it. */
+/** A column that the call did not compute. */
 const column = (name) => ({ run: (tokenizer, text) => tokenizer.encode(text, PARSE)[name].length })
 
-/** Ids of a text, and half as many: what a call is given beside the text. */
+/** A call that gets the ids of the text, prepared before the measurement. */
 const withIds = (run) => ({
   prepare: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, truncation: false, padding: false }).ids,
   run,
 })
 const half = (ids) => Math.ceil(ids.length / 2)
 
-/** What can be measured of any tokenizer: `prepare` makes what `run` needs beside the text, before the time starts. */
+/**
+ * The calls of tokenlane. `prepare` creates further inputs of `run` before the measurement starts.
+ */
 const CALLS = {
   encode: { run: (tokenizer, text) => tokenizer.encode(text, PARSE).length },
   'encode text': { run: (tokenizer, text) => tokenizer.encode(text, { specialTokens: 'text' }).length },
@@ -89,7 +92,7 @@ const CALLS = {
   },
 }
 
-/** What can be measured of the drop-ins, each with what it is given. */
+/** The calls of the drop-ins. */
 const DROPINS = {
   'tiktoken encode': { run: ({ tiktoken }, text) => tiktoken.encode(text, 'all').length },
   'tiktoken encode_ordinary': { run: ({ tiktoken }, text) => tiktoken.encode_ordinary(text).length },
@@ -122,7 +125,10 @@ const DROPINS = {
 
 export const CALL_NAMES = [...Object.keys(CALLS), ...Object.keys(DROPINS)]
 
-/** A subject: a tokenizer by the path of its file or the name of its encoding, with the drop-ins that can have it. */
+/**
+ * Loads a tokenizer by the path of its file or the name of its encoding, with the drop-ins that
+ * support it.
+ */
 export async function subjectOf(name, bytes) {
   if (bytes === undefined && tokenlane.encodings().includes(name)) {
     const tokenizer = tokenlane.Tokenizer.fromEncodingSync(name)
@@ -139,7 +145,7 @@ export async function subjectOf(name, bytes) {
   return { name, tokenizer, hf }
 }
 
-/** The calls that a subject has. */
+/** The calls that a subject supports. */
 export function callsOf(subject, wanted = CALL_NAMES) {
   const has = (call) => {
     if (call in CALLS) return CALLS[call].isFor?.(subject.tokenizer) ?? true
@@ -148,12 +154,12 @@ export function callsOf(subject, wanted = CALL_NAMES) {
   return wanted.filter(has)
 }
 
-/** Milliseconds of the processor for one run of a call on a text. */
+/** CPU milliseconds of one run of a call on a text. */
 async function timed(subject, call, text) {
   const { prepare, run } = CALLS[call] ?? DROPINS[call]
   const target = call in CALLS ? subject.tokenizer : subject
   const given = await prepare?.(target, text)
-  // So that a long word that begins as the last one did does not go on from it.
+  // Prevents that a long word resumes from the cached merges of the previous one.
   subject.tokenizer.count('z'.repeat(1000))
   const start = process.cpuUsage()
   await run(target, text, given)
@@ -161,7 +167,7 @@ async function timed(subject, call, text) {
   return (user + system) / 1000
 }
 
-/** The least of some runs, each with a text of its own: the caches know what was just seen. */
+/** The minimum of several runs. Each has a new text, because caches know the previous one. */
 async function least(subject, call, kind, bytes, seed, runs = 3) {
   let best = Infinity
   for (let run = 0; run < runs && best > 0.5; run++) {
@@ -171,13 +177,13 @@ async function least(subject, call, kind, bytes, seed, runs = 3) {
   return best
 }
 
-/** So many milliseconds make a time that says something. */
+/** Minimum CPU milliseconds of a meaningful measurement. */
 const TELLING = 8
 
 /**
- * How the time of a call grows: `{ bytes, single, double }`, in milliseconds of the processor. Texts get longer until the time
- * says something or they have `most` bytes. What grows by more than `wanted` is measured again, so many times: another program's work
- * makes times longer, never shorter.
+ * Measures the growth of a call: `{ bytes, single, double }`, in CPU milliseconds. Texts get longer
+ * until the time is meaningful or they have `most` bytes. A growth of more than `wanted` is
+ * measured again up to `tries` times: other processes make times longer, never shorter.
  */
 export async function growthOf(subject, call, kind, { least: from, most, wanted, factor = 2, tries = 6 }) {
   let bytes = from
@@ -194,5 +200,5 @@ export async function growthOf(subject, call, kind, { least: from, most, wanted,
   return { bytes, single, double }
 }
 
-/** Whether a growth is more than `wanted`, and the time long enough to say so. */
+/** Whether a growth exceeds `wanted`, and its times are meaningful. */
 export const isSteep = ({ single, double }, wanted) => double >= TELLING && double / single > wanted

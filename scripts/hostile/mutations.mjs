@@ -1,8 +1,8 @@
-// Files with something wrong with them: bytes that are cut, turned or doubled, and JSON that says what it should not.
+// Damaged files: bytes that are removed, flipped or repeated, and JSON with invalid values.
 
 const NUMBERS = ['4294967295', '4294967296', '4294967294', '-1', '1e308', '1e999', '0.5', '1000000000', '9'.repeat(400), '-0', 'null', '""', '[]', '{}', 'true']
 
-/** Regular expressions that take long, or that are hard to compile. */
+/** Regular expressions that are slow to match, or difficult to compile. */
 const PATTERNS = [
   '(a+)+$',
   '(a|a)*b',
@@ -20,14 +20,15 @@ const PATTERNS = [
   '(?:'.repeat(300) + 'a' + ')*'.repeat(300),
 ]
 
-/** A file, and something done to it, by lot. */
-export function mutated(draw, { name, kind, bytes, told }) {
+/** Applies a random mutation to a file. */
+export function mutated(draw, { name, kind, bytes, options }) {
   const ways = kind === 'json' ? [...BYTES, ...TREES, ...TREES, ...TREES] : BYTES
   const way = draw.of(ways)
   let made = way(draw, bytes)
   if (draw.chance(0.2)) made = draw.of(BYTES)(draw, made)
-  const options = told && draw.chance(0.2) ? { ...told, pattern: draw.of(PATTERNS) } : told
-  return { name: `${name} ${way.name}`, bytes: made, told: options }
+  const isPattern = options !== undefined && draw.chance(0.2)
+  const changed = isPattern ? { ...options, pattern: draw.of(PATTERNS) } : options
+  return { name: `${name} ${way.name}`, bytes: made, options: changed }
 }
 
 const BYTES = [
@@ -146,7 +147,7 @@ const TREES = [
   }),
 ]
 
-/** Changes a place of the file's JSON, or the whole of it; as bytes where it is none any more. */
+/** Changes random values of the file's JSON. Returns files unchanged that are no longer JSON. */
 function tree(change) {
   const made = {
     [change.name](draw, bytes) {
@@ -164,7 +165,7 @@ function tree(change) {
   return made[change.name]
 }
 
-/** Every place of a JSON; of large lists and objects the first few. */
+/** All values of a JSON document; of large lists and objects only the first ones. */
 function places(file) {
   const all = []
   const walk = (holder) => {

@@ -1,6 +1,6 @@
-// Numbers that look drawn by lot and are the same for the same seed on every machine.
+// A pseudo-random generator with equal results on every machine.
 
-/** Draws from a seed: `below(n)`, `chance(p)`, `of(list)`. */
+/** Creates a generator from a seed: `below(n)`, `chance(p)`, `of(list)`. */
 export function random(seed) {
   let state = seed >>> 0
   const next = () => {

@@ -1,4 +1,4 @@
-// All that the package exports and can be called, found by looking, so that nothing new is forgotten.
+// All functions that the package exports, found by reflection, so that no new one is forgotten.
 
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -18,14 +18,14 @@ const FACES = {
   'gpt-tokenizer/GptEncoding': 'dropins/gpt-tokenizer/GptEncoding.js',
 }
 
-/** Calls that would ask the network. */
+/** Excluded calls, which use the network. */
 const LEFT_OUT = /fromPretrained|from_pretrained/
 
 const isClass = (value) => typeof value === 'function' && Object.getOwnPropertyNames(value.prototype ?? {}).length > 1
 
 /**
- * `{ name, call(receiver, args), of, owner }` for every function, method, getter and constructor of all faces: `of` is the class
- * that a receiver is of, `owner` what a function is found on.
+ * `{ name, call(receiver, args), of, owner }` for every function, method, getter and constructor of
+ * all entry points. `of` is the class of the receiver, `owner` the object that has the function.
  */
 export function subjects() {
   const found = []

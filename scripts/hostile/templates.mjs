@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-// The hostile templates of the tests, and random ones over all filters, tests, methods, operators and blocks with huge and odd
-// values. Each gives a text or an error with a code, in less than 2 s of CPU time and 1 GiB of memory.
+// Renders the hostile templates of the tests, and random ones that combine all filters, tests,
+// methods, operators and blocks with huge and unusual values. Each must return a text or throw an
+// error with a code, in less than 2 s of CPU time and 1 GiB of memory.
 //
 //   usage: npm run hostile -- templates [--seed 1] [--count 5000] [--chunk 250]
 //
-// Each chunk runs in a process of its own. The tests run a short form (see __test__/27-chat-limits).
+// Each chunk runs in a child process. The tests run a short form
+// (__test__/27-chat-limits.test.mjs).
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -22,7 +24,7 @@ const MAX_RSS_MIB = 1024
 const PIECES = ["'Ab c'", "'ab \\n'", "'<a>&'", "' '", "'é😀'", "'7'", "'a'", "'%s'", "'{0}'", "'\\ta'", "'\"\\\\'", "'\\x00'", "''", "'%c'", "'{'"]
 const ODD = ['0', '-1', '1', '1.5', '-0.0', 'none', 'true', "''", '[]', '{}', '()', 'missing', '10 ** 12', '-(10 ** 12)', '9 ** 4000', '1e308', 'ns', 'range', 'messages', "'é'", '(1, 2)', 'loop', 'd', "'x'|safe"]
 
-/** Expressions and templates that are drawn by lot. */
+/** Random expressions and templates. */
 class Templates {
   #draw
 
@@ -73,7 +75,7 @@ class Templates {
   }
 }
 
-/** Runs templates in this process, and gives what was wrong with one of them. */
+/** Renders templates in this process. Prints the first one that violates a limit, and exits. */
 function main(seed, count) {
   const { Tokenizer } = createRequire(import.meta.url)(root)
   const tokenizer = Tokenizer.fromFileSync(`${root}/__test__/testdata/chat/tokenizer.json`)
@@ -110,7 +112,7 @@ function main(seed, count) {
   console.log(JSON.stringify(totals))
 }
 
-/** Whether an error of a template is one that the interpreter throws, and no defect of it. */
+/** Whether the interpreter threw the error on purpose. */
 const isOwn = ({ cause }) => cause.constructor.name === 'TemplateError'
 
 export const inChild = (seed, count) => runChild(fileURLToPath(import.meta.url), seed, count)

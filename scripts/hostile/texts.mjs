@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-// How the time of every call grows with every hostile text, for every tokenizer at hand.
+// Measures how the time of every call grows with every hostile text, for several tokenizers.
 //
-//   usage: npm run hostile -- texts [--call NAME]… [--text NAME]… [--least KIB] [--most KIB] [--vocab FOLDER]…
-//                                   [tokenizer.json | name of an encoding]…
+//   usage: npm run hostile -- texts [--call NAME]… [--text NAME]… [--least KIB] [--most KIB]
+//                                   [--vocab FOLDER]… [tokenizer.json | name of an encoding]…
 //
-// Without tokenizers: the bundled encodings, those of the public test set beside the repository, and each tokenizer.json in a
-// folder of --vocab. Texts start at --least (16) KiB and double until a call takes long enough to be told from noise,
-// up to --most (1024).
+// By default the tokenizers are the bundled encodings, those of the public test set beside the
+// repository, and each tokenizer.json in a folder of --vocab. Texts start at --least (16) KiB and
+// double until the time is meaningful, up to --most (1024) KiB.
 //
-// What is measured is time of the processor, the least of several runs, for a text and for one twice as long. What grows
-// by more than 2.3 is measured again; if it still does at the end, the command fails and lists it. One line for each
-// tokenizer and text, with the slowest call and the one that grows most.
+// The CPU time is measured, as the minimum of several runs, for a text and for one twice as long. A
+// growth of more than 2.3 is measured again; if it persists, the command lists it and fails. Prints
+// one line for each tokenizer and text, with the slowest call and the one that grows most.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -23,9 +23,16 @@ import { CALL_NAMES, callsOf, growthOf, isSteep, subjectOf } from './growth.mjs'
 
 const WANTED = 2.3
 
-const many = { type: 'string', multiple: true }
-const options = { call: many, text: many, vocab: many, least: { type: 'string', default: '16' }, most: { type: 'string', default: '1024' } }
-const { values, positionals } = parseArgs({ options, allowPositionals: true })
+const { values, positionals } = parseArgs({
+  options: {
+    call: { type: 'string', multiple: true },
+    text: { type: 'string', multiple: true },
+    vocab: { type: 'string', multiple: true },
+    least: { type: 'string', default: '16' },
+    most: { type: 'string', default: '1024' },
+  },
+  allowPositionals: true,
+})
 
 function chosen(name, wanted, known) {
   for (const one of wanted ?? []) if (!known.includes(one)) stop(`--${name} is one of: ${known.join(', ')}; not ${one}`)
@@ -36,7 +43,7 @@ const calls = chosen('call', values.call, CALL_NAMES)
 const kinds = chosen('text', values.text, Object.keys(TEXTS))
 const sizes = { least: Number(values.least) * 1024, most: Number(values.most) * 1024, wanted: WANTED }
 
-/** Each tokenizer.json in a folder, or one folder below. */
+/** Each tokenizer.json in a folder or directly below it. */
 function filesIn(folder) {
   if (!fs.existsSync(folder)) return []
   const inside = fs.readdirSync(folder).map((name) => path.join(folder, name, 'tokenizer.json'))
@@ -60,7 +67,8 @@ for (const name of names) {
   }
   console.log(name)
   for (const kind of kinds) {
-    let [slowest, steepest] = [{ perMib: 0 }, { factor: 0 }]
+    let slowest = { call: '', perMib: 0 }
+    let steepest = { call: '', factor: 0 }
     for (const call of callsOf(subject, calls)) {
       let found
       try {

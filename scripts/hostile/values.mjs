@@ -1,6 +1,7 @@
-// Arguments that nobody should hand in, and some that are fine, so that calls get far enough for the next one to hurt.
+// Arguments that no program should pass, and valid ones, so that calls reach the checks of the next
+// argument.
 
-/** Thrown by values that throw: whoever calls may get it back as it is. */
+/** The error that arguments throw. A call may pass it on unchanged. */
 export class Thrown extends Error {}
 
 const thrower = () => {
@@ -10,7 +11,7 @@ const thrower = () => {
 /** Every trap of a proxy throws. */
 const trapped = (target) => new Proxy(target, new Proxy({}, { get: () => thrower }))
 
-/** A proxy that does what its target does. */
+/** A proxy that behaves like its target. */
 const through = (target) => new Proxy(target, {})
 
 function revoked(target) {
@@ -31,14 +32,17 @@ function shrunk() {
   return view
 }
 
-/** A list that changes while it is read: the getter of its second entry does something to the others. */
+/**
+ * A list that changes while it is read: the getter of its second entry calls `action` with the
+ * list.
+ */
 function restless(action) {
   const list = [new TextEncoder().encode('some text '.repeat(20)), '', 'the last', 'one more']
   Object.defineProperty(list, 1, { enumerable: true, configurable: true, get: () => (action(list), 'read') })
   return list
 }
 
-/** What is another thing each time it is asked for. */
+/** An object with a property whose value changes on each access. */
 function fickle(name, ...values) {
   let turn = 0
   return Object.defineProperty({}, name, { enumerable: true, get: () => values[turn++ % values.length] })
@@ -70,7 +74,7 @@ const TEXTS = [
   '/no/such/file',
 ]
 
-/** Values that are no text, no list and no number that anybody wants, made anew each time they are asked for. */
+/** Values that are not a valid text, list or number. They are created anew for each use. */
 const MAKERS = [
   () => undefined,
   () => null,
@@ -156,7 +160,7 @@ const MAKERS = [
   },
 ]
 
-/** The names of all options, for objects made at random. */
+/** The names of all options, for random objects. */
 const OPTIONS = [
   'addSpecialTokens',
   'specialTokens',
@@ -203,7 +207,7 @@ const OPTIONS = [
   'noSuchOption',
 ]
 
-/** What most options want, so that the odd one among them is reached. */
+/** Valid values of options, so that an invalid one among them is reached. */
 const FITTING = {
   addSpecialTokens: [true, false],
   specialTokens: ['parse', 'text', 'throw', ['<s>'], { '<x>': 7 }],
@@ -221,7 +225,7 @@ const FITTING = {
   addedTokens: [true, false, [{ content: '<new>' }]],
 }
 
-/** Makes values by lot; `live` gives objects of the package, some of them disposed. */
+/** Creates random values. `live` returns objects of the package, some of them disposed. */
 export function values(draw, live) {
   const number = () => draw.of(NUMBERS)
   const any = () => {

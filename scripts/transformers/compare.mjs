@@ -261,7 +261,7 @@ function compareCall(subject, { text, options }) {
     same(subject, `error of ${shown([text, options])}`, expected.error, actual.error)
     return
   }
-  // The package never gives type ids without a post-processor, even if they are asked for.
+  // Without a post-processor the package never returns type ids, even if they are requested.
   if (!expected.types && options.return_token_type_ids) delete actual.types
   const masks = actual.mask.map((mask) => mask.filter((one) => one === 1).length)
   const isCut = masks.some((length, row) => length < whole[row].length)

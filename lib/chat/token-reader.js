@@ -1,0 +1,95 @@
+'use strict'
+
+// The tokens of a template with the current position of the parser, and the creation of nodes.
+
+const { LimitError, allocate, checkDepth } = require('./budget.js')
+const { TemplateError } = require('./values.js')
+
+/** Maximum nesting of blocks and brackets. Each level recurses through all operator levels. */
+const MAX_NESTING = 100
+
+/**
+ * A node of the tree. Its other fields depend on the type.
+ *
+ * @typedef {{ type: string, depth: number } & Record<string, any>} Node
+ */
+
+class TokenReader {
+  #tokens
+  #at = 0
+  #nesting = 0
+
+  constructor(tokens) {
+    this.#tokens = tokens
+  }
+
+  /** Consumes the current token, and returns it. */
+  take() {
+    return this.#tokens[this.#at++]
+  }
+
+  /** The token after the current one, or undefined. */
+  get next() {
+    return this.#tokens[this.#at + 1]
+  }
+
+  get type() {
+    return this.#tokens[this.#at].type
+  }
+
+  get value() {
+    return this.#tokens[this.#at].value
+  }
+
+  isName(...names) {
+    return this.type === 'name' && names.includes(this.value)
+  }
+
+  /** Skips the current token if it is this operator or name. Returns whether it was. */
+  skip(word) {
+    const token = this.#tokens[this.#at]
+    const isIt = token.value === word && (token.type === word || token.type === 'name')
+    if (isIt) this.take()
+    return isIt
+  }
+
+  /** Consumes a token of this type, and returns its value. */
+  expect(type) {
+    if (this.type !== type) throw this.unexpected(type)
+    return this.take().value
+  }
+
+  expectName(name) {
+    if (!this.isName(name)) throw this.unexpected(name)
+    this.take()
+  }
+
+  unexpected(expected) {
+    const { type, value } = this.#tokens[this.#at]
+    const found = type === 'end' ? 'the end' : typeof value === 'string' && value !== '' ? `'${value.slice(0, 100)}'` : type.replace('_', ' ')
+    return new TemplateError(`${found} ${expected === undefined ? 'is unexpected' : `where ${expected.replace('_', ' ')} is expected`}`)
+  }
+
+  /**
+   * Creates a node with the depth of its subtree.
+   *
+   * @returns {Node}
+   */
+  node(type, fields, ...parts) {
+    allocate(100)
+    let depth = 0
+    for (const part of parts.flat()) depth = Math.max(depth, part?.depth ?? 0)
+    checkDepth(depth, 'expressions')
+    return { type, ...fields, depth: depth + 1 }
+  }
+
+  /** Parses the content of brackets or of a block. */
+  nested(parse) {
+    if (++this.#nesting > MAX_NESTING) throw new LimitError(undefined, 'levels of nested brackets and blocks', MAX_NESTING)
+    const result = parse()
+    this.#nesting--
+    return result
+  }
+}
+
+module.exports = { TokenReader }

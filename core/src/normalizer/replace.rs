@@ -20,9 +20,15 @@ impl Replace {
         text.is_empty() || self.pattern.is_match(text, budget).is_ok_and(|found| !found)
     }
 
-    /// Whether this only replaces several consecutive spaces by one.
-    pub(crate) fn joins_spaces(&self) -> bool {
-        self.pattern.as_regex().is_some_and(|regex| matches!(regex, " {2,}" | " +" | "[ ]{2,}")) && self.content == " "
+    /// The text by which several consecutive spaces are replaced, if that is all this does. A pattern
+    /// that also matches a single space is only accepted if that space stays.
+    pub(crate) fn joined_spaces(&self) -> Option<&str> {
+        let joined = match self.pattern.as_regex()? {
+            " {2,}" | "[ ]{2,}" => true,
+            " +" => self.content == " ",
+            _ => false,
+        };
+        joined.then_some(&*self.content)
     }
 
     /// Whether no match is replaced by a shorter text.

@@ -39,13 +39,13 @@ const MARK: u8 = b' ';
 
 impl Metaspace {
     pub(super) fn of(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Self> {
-        let (charsmap, joins_spaces) = match normalizer {
-            None => (None, false),
-            Some(Normalizer::Precompiled(charsmap)) => (Some(charsmap), false),
+        let (charsmap, joined) = match normalizer {
+            None => (None, None),
+            Some(Normalizer::Precompiled(charsmap)) => (Some(charsmap), None),
             Some(Normalizer::Sequence(steps)) => match &steps[..] {
-                [Normalizer::Precompiled(charsmap)] => (Some(charsmap), false),
-                [Normalizer::Precompiled(charsmap), Normalizer::Replace(replace)] if replace.joins_spaces() => {
-                    (Some(charsmap), true)
+                [Normalizer::Precompiled(charsmap)] => (Some(charsmap), None),
+                [Normalizer::Precompiled(charsmap), Normalizer::Replace(replace)] => {
+                    (Some(charsmap), Some(replace.joined_spaces()?))
                 }
                 _ => return None,
             },
@@ -56,6 +56,14 @@ impl Metaspace {
             stages => (false, stages),
         };
         let [Stage::Spaces { replacement, prepend }, Stage::Cut(cut)] = stages else { return None };
+        // Converters of XLM-R write the mark for several spaces. Metaspace replaces the others by it, so
+        // that is the same, unless words are split at spaces before.
+        let joins_spaces = match joined {
+            None => false,
+            Some(" ") => true,
+            Some(content) if !drops_spaces && content.chars().eq([*replacement]) => true,
+            Some(_) => return None,
+        };
         let is_always = *prepend == Prepend::Always;
         if !cut.starts_words_at(*replacement) || *replacement == ' ' || drops_spaces && !is_always {
             return None;

@@ -177,11 +177,14 @@ fn metaspaces() -> Vec<Twin> {
         let charsmap = crate::normalizer::precompiled::tests::charsmap(rules);
         json!({"type": "Precompiled", "precompiled_charsmap": base64::engine::general_purpose::STANDARD.encode(charsmap)})
     };
-    let one_space = json!({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "});
+    let join = |content: &str| json!({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": content});
     let (plain, folding) = (precompiled(&rules), precompiled(&folding));
+    let without_marks = precompiled(&rules.into_iter().filter(|rule| rule.0 != "▁").collect::<Vec<_>>());
+    let joins_to_marks =
+        [&plain, &without_marks].map(|charsmap| json!({"type": "Sequence", "normalizers": [charsmap, join("▁")]}));
     let normalizers = [
         Value::Null,
-        json!({"type": "Sequence", "normalizers": [plain, one_space]}),
+        json!({"type": "Sequence", "normalizers": [plain, join(" ")]}),
         json!({"type": "Sequence", "normalizers": [folding]}),
         plain,
     ];
@@ -193,8 +196,12 @@ fn metaspaces() -> Vec<Twin> {
         metaspace("never"),
         json!({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace("always")]}),
     ];
-    let twins =
-        normalizers.iter().flat_map(|normalizer| pre_tokenizers.iter().map(move |one| Twin::new(normalizer, one)));
+    let all = normalizers.iter().map(|normalizer| (normalizer, &pre_tokenizers[..]));
+    // `WhitespaceSplit` does not split at marks.
+    let (metaspaces, split) = pre_tokenizers.split_at(3);
+    assert!(Twin::new(&joins_to_marks[0], &split[0]).is_none());
+    let all = all.chain(joins_to_marks.iter().map(|normalizer| (normalizer, metaspaces)));
+    let twins = all.flat_map(|(normalizer, pre)| pre.iter().map(move |pre| Twin::new(normalizer, pre)));
     twins.map(|twin| twin.expect("there is one")).collect()
 }
 

@@ -113,6 +113,12 @@ impl AlignedText {
         self.tracked
     }
 
+    /// Removes what follows the first `length` bytes, which end a character.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.text.truncate(length);
+        self.origins.truncate(length);
+    }
+
     /// Rewrites the whole text: `write` reads the old text through the [`Rewriter`] and what it does not take is gone.
     pub(crate) fn rewrite(&mut self, write: impl FnOnce(&mut Rewriter<'_>)) {
         self.begin_rewrite();

@@ -1,15 +1,18 @@
 //! Ids become text again: each id's token, then what the file says joins them.
 //!
 //! - [`steps`]: one component of a decoder, which makes tokens of tokens.
+//! - [`sentencepiece`]: the decoder of SentencePiece files.
 //! - [`stream`]: the same, for tokens that come one after the other.
 //!
 //! Behaviour follows Hugging Face tokenizers 0.23, for rank files tiktoken.
 
 mod lossy;
+pub(crate) mod sentencepiece;
 mod steps;
 pub(crate) mod stream;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::budget::Budget;
 use crate::error::DecodeError;
@@ -29,6 +32,11 @@ pub(crate) struct Decoder {
 impl Decoder {
     pub(crate) fn new(steps: Vec<Step>) -> Self {
         Self { steps }
+    }
+
+    /// The decoder of a SentencePiece file.
+    pub(crate) fn as_sentencepiece(&self) -> Option<&Arc<sentencepiece::SentencePiece>> {
+        if let [Step::SentencePiece(decoder)] = &self.steps[..] { Some(decoder) } else { None }
     }
 
     /// The text that tokens stand for. Fails if it is longer than the budget allows, after any of the steps.

@@ -244,7 +244,7 @@ fn added_tokens(list: &Part<'_>) -> Result<Vec<AddedToken>, LoadError> {
 /// A token that is known, or that the vocabulary has, keeps its id. The others count on from one more than the largest id
 /// of the known tokens, or from the number of tokens in the vocabulary if that is larger. In a vocabulary with gaps such an
 /// id may be taken; the reference gives it all the same.
-fn numbered(
+pub(super) fn numbered(
     known: Vec<AddedToken>,
     mut new: Vec<AddedToken>,
     vocab: &Vocab,

@@ -24,6 +24,7 @@ use crate::truncation::{Direction, Truncation, TruncationStrategy};
 /// The bytes of a tokenizer.json.
 pub(crate) fn tokenizer_json(tokenizer: &Tokenizer) -> Result<Vec<u8>, SaveError> {
     match &tokenizer.definition.source {
+        Source::SentencePiece => Err(SaveError::SentencePiece),
         Source::Ranks { pattern } => ranks::tokenizer_json(tokenizer, pattern),
         Source::TokenizerJson(components) => {
             let spell = |id| {

@@ -8,6 +8,7 @@
 //! - [`scanner`]: every scanner against its regular expressions.
 //! - [`split_points`]: long words cut where no merge joins, against the same in one piece.
 //! - [`models`]: WordPiece, Unigram and WordLevel, with and without segmenter, and by definition.
+//! - [`sentencepiece`]: SentencePiece files, and their models by definition.
 //! - [`load`]: bytes as files. What loads has to work, and to load again after it was saved.
 //! - [`decode`]: any ids, as a whole and as a stream.
 //! - [`lengths`]: truncation and padding against walking over the tokens.
@@ -29,6 +30,7 @@ pub(crate) mod patterns;
 mod pool;
 mod rows;
 mod scanner;
+mod sentencepiece;
 pub(crate) mod split_points;
 #[cfg(test)]
 mod tests;
@@ -37,12 +39,13 @@ mod tests;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("encode", encode::encode),
     ("scanner", scanner::scanner),
     ("split_points", split_points::split_points),
     ("load", load::load),
     ("models", models::models),
+    ("sentencepiece", sentencepiece::sentencepiece),
     ("decode", decode::decode),
     ("lengths", lengths::lengths),
     ("limits", limits::limits),

@@ -140,7 +140,6 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
         kinds: vec![],
         scores: vec![],
         pieces: trie(&normal)?,
-        reserved: trie(&reserved)?,
         symbols: symbols.clone(),
         unk_id,
         bytes: byte_pieces,
@@ -368,4 +367,156 @@ fn piece<'a>(mut message: Message<'a>, id: usize) -> Result<Piece<'a>, LoadError
         return Err(LoadError::shape(path(), "the score is not a number"));
     }
     Ok(piece)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testdata::sentencepiece::{CASES, MODELS, model};
+    use crate::{Changes, Columns, DecodeOptions, DecodeStream, EncodeOptions, NewToken};
+    use serde_json::{Value, json};
+
+    /// A field of a message: its number, and a varint, bytes or a float.
+    fn number(field: u8, value: u8) -> Vec<u8> {
+        vec![field << 3, value]
+    }
+
+    fn bytes(field: u8, bytes: &[u8]) -> Vec<u8> {
+        let length = bytes.len();
+        [&[field << 3 | 2, length as u8 & 0x7F | 0x80, (length >> 7) as u8][..], bytes].concat()
+    }
+
+    fn piece(text: &str, score: f32, kind: u8) -> Vec<u8> {
+        let score = [&[0x15], &score.to_le_bytes()[..]].concat();
+        bytes(1, &[bytes(1, text.as_bytes()), score, number(3, kind)].concat())
+    }
+
+    /// A file of pieces with the fields of a trainer spec.
+    fn file(pieces: &[(&str, f32, u8)], trainer_spec: &[Vec<u8>]) -> Vec<u8> {
+        let pieces: Vec<_> = pieces.iter().map(|&(text, score, kind)| piece(text, score, kind)).collect();
+        [pieces.concat(), bytes(2, &trainer_spec.concat()), bytes(3, &number(3, 1))].concat()
+    }
+
+    fn refused(file: &[u8]) -> (&'static str, String) {
+        let error = Tokenizer::from_bytes(file).expect_err("it is refused");
+        (error.code(), error.to_string())
+    }
+
+    const UNKNOWN: (&str, f32, u8) = ("<unk>", 0.0, 2);
+
+    #[test]
+    fn models_answer_as_the_library() {
+        let mut answers = 0;
+        for name in MODELS {
+            let tokenizer = Tokenizer::from_bytes(&model(name)).expect("the model is sound");
+            let cases = &CASES["models"][name];
+            let options = EncodeOptions { columns: Columns::ALL, ..EncodeOptions::default() };
+            for case in cases["texts"].as_array().expect("a list") {
+                let text = case[0].as_str().expect("a text");
+                let encoding = tokenizer.encode(text.into(), &options).expect("nothing can fail");
+                assert_eq!(json!(encoding.ids()), case[1], "{name}: {text:?}");
+                assert_eq!(json!(encoding.tokens), case[2], "{name}: {text:?}");
+                assert_eq!(tokenizer.count(text.into(), &options).expect("nothing can fail"), encoding.len());
+                let in_text = |offset: &[u32; 2]| offset[0] <= offset[1] && offset[1] as usize <= text.len();
+                assert!(encoding.offsets.iter().all(in_text), "{name}: {text:?}");
+                answers += 1;
+            }
+            for case in cases["rows"].as_array().expect("a list") {
+                let ids: Vec<u32> =
+                    case[0].as_array().expect("ids").iter().map(|id| id.as_u64().expect("an id") as u32).collect();
+                let decoded = tokenizer.decode(&ids, &DecodeOptions::default()).expect("it is short");
+                assert_eq!(Value::String(decoded.clone()), case[1], "{name}: {ids:?}");
+                let mut stream = DecodeStream::new(&tokenizer, DecodeOptions::default());
+                let parts: Vec<_> = ids.iter().map(|&id| stream.push(&[id]).expect("it is short")).collect();
+                assert_eq!(parts.concat() + &stream.end().expect("it is short"), decoded, "{name}: {ids:?}");
+            }
+        }
+        assert!(answers > 1000);
+    }
+
+    #[test]
+    fn a_model_cut_anywhere_is_an_error() {
+        for name in ["unigram", "word"] {
+            let whole = model(name);
+            // Behind both specs nothing is needed: what follows are samples for a test of the library's own.
+            let needed =
+                (0..whole.len()).rev().find(|&end| Tokenizer::from_bytes(&whole[..end]).is_err()).expect("a cut fails");
+            assert!(needed > whole.len() / 2);
+            for end in 0..needed {
+                let (code, message) = refused(&whole[..end]);
+                let codes = ["ERR_TOKENLANE_PROTOBUF", "ERR_TOKENLANE_EMPTY_FILE", "ERR_TOKENLANE_UNKNOWN_FORMAT"];
+                assert!(codes[..if end < 40 { 3 } else { 1 }].contains(&code), "{end}: {code} {message}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_pieces_is_said() {
+        let unigram = || vec![number(3, 1)];
+        let cases = [
+            (file(&[("a", -1.0, 1)], &unigram()), "pieces: there is no unknown piece"),
+            (file(&[UNKNOWN], &unigram()), "no piece that a text could have"),
+            (file(&[UNKNOWN, ("b", 0.0, 2)], &unigram()), "pieces[1]: this is the second unknown piece"),
+            (file(&[UNKNOWN, ("", -1.0, 1)], &unigram()), "pieces[1]: the piece is empty"),
+            (file(&[UNKNOWN, ("a", f32::NAN, 1)], &unigram()), "pieces[1]: the score is not a number"),
+            (
+                file(&[UNKNOWN, ("a", -1.0, 1), ("a", -2.0, 4)], &unigram()),
+                "pieces[2]: the piece \"a\" is already pieces[1]",
+            ),
+            (file(&[UNKNOWN, ("a", -1.0, 1), ("<0x41>", 0.0, 6)], &unigram()), "although byte_fallback is false"),
+            (file(&[UNKNOWN, ("a", -1.0, 7)], &unigram()), "pieces[1]: piece type 7 is not supported"),
+            (
+                file(&[UNKNOWN, ("a", -1.0, 1)], &[number(3, 9)]),
+                "trainer_spec.model_type: model type 9 is not supported",
+            ),
+            ([file(&[UNKNOWN, ("a", -1.0, 1)], &[]), bytes(5, &bytes(2, b"rules"))].concat(), "denormalizer_spec"),
+            (file(&[UNKNOWN, ("a", -1.0, 1)], &[bytes(3, b"x")]), "field 3 is not a varint"),
+            (file(&[UNKNOWN, (&"a".repeat(5000), -1.0, 1)], &[]), "5000, at most 4096"),
+        ];
+        for (file, expected) in cases {
+            let (_, message) = refused(&file);
+            assert!(message.contains(expected), "{message}, expected: {expected}");
+        }
+        // Field 35, byte_fallback, has a key of two bytes.
+        let with_bytes = |pieces: &[(&str, f32, u8)]| file(pieces, &[vec![0x98, 0x02, 1]]);
+        let (_, message) = refused(&with_bytes(&[UNKNOWN, ("a", -1.0, 1), ("<0x41>", 0.0, 6)]));
+        assert!(message.contains("fewer than 256 byte pieces"), "{message}");
+        let (_, message) = refused(&with_bytes(&[UNKNOWN, ("a", -1.0, 1), ("<0xZZ>", 0.0, 6)]));
+        assert!(message.contains("not spelled like"), "{message}");
+    }
+
+    #[test]
+    fn a_control_piece_and_a_normal_one_may_have_the_same_text() {
+        let model = file(&[UNKNOWN, ("▁", -1.0, 1), ("a", -1.0, 1), ("a", 0.0, 3)], &[number(3, 2)]);
+        let tokenizer = Tokenizer::from_bytes(&model).expect("the library loads it");
+        assert_eq!(tokenizer.encode("a".into(), &EncodeOptions::default()).expect("it encodes").ids(), [1, 2]);
+    }
+
+    #[test]
+    fn lengths_beyond_the_file_and_text_files_are_no_models() {
+        let huge = [&[0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F][..], b"abc"].concat();
+        assert_eq!(refused(&huge).0, "ERR_TOKENLANE_UNKNOWN_FORMAT");
+        let start = piece("<unk>", 0.0, 2);
+        assert_eq!(refused(&[&start[..], &huge].concat()).0, "ERR_TOKENLANE_PROTOBUF");
+        // White space before JSON looks like the key of a piece.
+        assert_eq!(refused(b"\n{\n  \"model\": 1}").0, "ERR_TOKENLANE_SHAPE");
+        let json = format!("\n{{\n {}\"model\": 1}}", " ".repeat(200));
+        assert_eq!(refused(json.as_bytes()).0, "ERR_TOKENLANE_SHAPE");
+    }
+
+    #[test]
+    fn tokens_are_added_and_components_and_saving_are_refused() {
+        let tokenizer = Tokenizer::from_bytes(&model("bpe")).expect("the model is sound");
+        let size = tokenizer.vocab_size(true) as u32;
+        let token = AddedToken { content: "<new>".into(), special: true, ..AddedToken::default() };
+        let changes = Changes { added_tokens: vec![NewToken { token, id: None }], ..Changes::default() };
+        let with_token = tokenizer.with(&changes).expect("the change is sound");
+        let ids = with_token.encode("the<new>the".into(), &EncodeOptions::default()).expect("it encodes").ids;
+        assert_eq!(ids.iter().filter(|&&id| id == size).count(), 1);
+        let decoded = with_token.decode(&ids, &DecodeOptions { skip_special_tokens: true }).expect("it decodes");
+        assert!(!decoded.contains("<new>"));
+        let changes = Changes { decoder: Some("null".into()), ..Changes::default() };
+        assert_eq!(tokenizer.with(&changes).expect_err("it is refused").code(), "ERR_TOKENLANE_UNSUPPORTED");
+        assert_eq!(tokenizer.to_json().expect_err("it is refused").code(), "ERR_TOKENLANE_SAVE");
+    }
 }

@@ -129,14 +129,13 @@ impl SentencePiece {
         push(pending, (start, len));
         while let Some((start, len)) = pending.pop() {
             let piece = &text[start..start + len];
-            let id = self.id(piece);
-            let left = taken_apart.get(&id).filter(|_| self.parts.kinds[id as usize] == Kind::Unused);
+            let left = self.parts.pieces.id(piece).and_then(|id| taken_apart.get(&id));
             match left {
                 Some(&left) => {
                     push(pending, (start + left as usize, len - left as usize));
                     push(pending, (start, left as usize));
                 }
-                None => writer.write(len, piece, id),
+                None => writer.write(len, piece, self.id(piece)),
             }
         }
     }

@@ -55,8 +55,6 @@ pub(crate) struct Parts {
     pub(crate) scores: Vec<f32>,
     /// Normal, user-defined and unused pieces.
     pub(crate) pieces: Trie,
-    /// All other pieces.
-    pub(crate) reserved: Trie,
     pub(crate) symbols: Option<Arc<Trie>>,
     pub(crate) unk_id: u32,
     /// With byte fallback: the piece of each byte.
@@ -69,8 +67,6 @@ pub(crate) struct SentencePiece {
     parts: Parts,
     /// Of Unigram: the score of a character that is not a piece.
     unknown_score: f32,
-    /// The greatest score of a normal piece.
-    max_score: f32,
 }
 
 /// Difference between the lowest score and the score of an unknown character.
@@ -93,15 +89,13 @@ impl Scratch {
 
 impl SentencePiece {
     pub(crate) fn new(parts: Parts) -> Self {
-        // The library starts with these bounds, so that the greatest score is never negative.
-        let (mut least, mut most) = (f32::MAX, f32::MIN_POSITIVE);
+        let mut least = f32::MAX;
         for (&kind, &score) in parts.kinds.iter().zip(&parts.scores) {
             if kind == Kind::Normal {
                 least = if score < least { score } else { least };
-                most = if most < score { score } else { most };
             }
         }
-        Self { parts, unknown_score: least - UNKNOWN_PENALTY, max_score: most }
+        Self { parts, unknown_score: least - UNKNOWN_PENALTY }
     }
 
     /// Appends the tokens of a text.
@@ -142,10 +136,10 @@ impl SentencePiece {
         }
     }
 
-    /// The id of a piece, or the unknown one.
+    /// The id of a piece that text can have, or the unknown one.
     fn id(&self, piece: &[u8]) -> u32 {
-        let Parts { reserved, pieces, unk_id, .. } = &self.parts;
-        reserved.id(piece).or_else(|| pieces.id(piece)).unwrap_or(*unk_id)
+        let Parts { pieces, kinds, unk_id, .. } = &self.parts;
+        pieces.id(piece).filter(|&id| kinds[id as usize] != Kind::Unused).unwrap_or(*unk_id)
     }
 
     pub(crate) fn is_unknown(&self, id: u32) -> bool {
@@ -153,9 +147,9 @@ impl SentencePiece {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let Parts { kinds, scores, pieces, reserved, symbols, .. } = &self.parts;
+        let Parts { kinds, scores, pieces, symbols, .. } = &self.parts;
         let symbols = symbols.as_ref().map_or(0, |trie| trie.memory_bytes());
-        kinds.capacity() + scores.capacity() * 4 + pieces.memory_bytes() + reserved.memory_bytes() + symbols
+        kinds.capacity() + scores.capacity() * 4 + pieces.memory_bytes() + symbols
     }
 }
 

@@ -23,11 +23,8 @@ impl Naive {
     }
 
     fn id(&self, text: &str) -> u32 {
-        let is_it = |(piece, _, kind): &(String, f32, Kind)| {
-            piece == text && matches!(kind, Kind::Control | Kind::Unknown | Kind::Byte)
-        };
-        let reserved = self.pieces.iter().position(is_it).map(|id| id as u32);
-        reserved.or_else(|| self.normal(text)).unwrap_or_else(|| self.unk_id())
+        let used = self.normal(text).filter(|&id| self.pieces[id as usize].2 != Kind::Unused);
+        used.unwrap_or_else(|| self.unk_id())
     }
 
     /// The length of the longest user-defined symbol that a text starts with.
@@ -86,29 +83,28 @@ impl Naive {
 
     fn best_path(&self, text: &str) -> Vec<(u32, usize)> {
         let normal = || self.pieces.iter().filter(|piece| piece.2 == Kind::Normal).map(|piece| piece.1);
-        let most = normal().fold(f32::MIN_POSITIVE, f32::max);
         let unknown = normal().fold(f32::MAX, f32::min) - 10.0;
         let mut paths: Vec<Option<(f32, usize, u32)>> = vec![None; text.len() + 1];
         for (start, first) in text.char_indices() {
             let so_far = paths[start].map_or(0.0, |path| path.0);
             let single = start + first.len_utf8();
-            let mut offers: Vec<(usize, f64, u32)> = vec![];
+            let mut offers: Vec<(usize, f32, u32)> = vec![];
             for end in (start + 1..=text.len()).filter(|&end| text.is_char_boundary(end)) {
                 let Some(id) = self.normal(&text[start..end]) else { continue };
                 match self.pieces[id as usize] {
                     (_, _, Kind::Unused) => {}
                     (_, _, Kind::UserDefined) => {
-                        offers.push((end, f64::from((end - start) as f32 * most) - 0.1 + f64::from(so_far), id));
+                        offers.push((end, ((end - start - 1) as f64 * 0.1) as f32 + so_far, id));
                     }
-                    (_, score, _) => offers.push((end, f64::from(score) + f64::from(so_far), id)),
+                    (_, score, _) => offers.push((end, score + so_far, id)),
                 }
             }
             if offers.iter().all(|offer| offer.0 != single) {
-                offers.push((single, f64::from(unknown + so_far), self.unk_id()));
+                offers.push((single, unknown + so_far, self.unk_id()));
             }
             for (end, score, id) in offers {
-                if paths[end].is_none_or(|path| score > f64::from(path.0)) {
-                    paths[end] = Some((score as f32, start, id));
+                if paths[end].is_none_or(|path| score > path.0) {
+                    paths[end] = Some((score, start, id));
                 }
             }
         }
@@ -169,11 +165,9 @@ impl Naive {
     }
 
     fn take_apart(&self, piece: &str, sources: &[(String, [String; 2])], out: &mut Vec<(u32, usize)>) {
-        let id = self.id(piece);
-        let source = sources.iter().rev().find(|source| source.0 == piece);
-        match source.filter(|_| self.pieces[id as usize].2 == Kind::Unused) {
+        match sources.iter().rev().find(|source| source.0 == piece) {
             Some((_, parts)) => parts.iter().for_each(|part| self.take_apart(part, sources, out)),
-            None => out.push((id, piece.len())),
+            None => out.push((self.id(piece), piece.len())),
         }
     }
 }

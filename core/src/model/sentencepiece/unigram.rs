@@ -72,16 +72,17 @@ impl SentencePiece {
             let Some(id) = id else { continue };
             let score = match self.parts.kinds[id as usize] {
                 Kind::Unused => continue,
-                // The library computes this score in 64 bits, and so every sum of scores.
-                Kind::UserDefined => f64::from((end - start) as f32 * self.max_score) - 0.1,
-                _ => f64::from(self.parts.scores[id as usize]),
+                // Computed in 64 bits and stored in 32, as in version 0.2.3 of the library: other scores are rarely positive,
+                // so the symbol nearly always wins.
+                Kind::UserDefined => ((end - start - 1) as f64 * 0.1) as f32,
+                _ => self.parts.scores[id as usize],
             };
-            offer(paths, start - base, end - base, score + f64::from(so_far), id);
+            offer(paths, start - base, end - base, score + so_far, id);
             is_piece |= end - start == length;
             furthest = furthest.max(end);
         }
         if !is_piece {
-            let score = f64::from(self.unknown_score + so_far);
+            let score = self.unknown_score + so_far;
             offer(paths, start - base, start + length - base, score, self.parts.unk_id);
         }
         furthest
@@ -89,13 +90,13 @@ impl SentencePiece {
 }
 
 /// Takes a path to `end` if it is the first one or better than the one that is known.
-fn offer(paths: &mut Vec<Path>, start: usize, end: usize, score: f64, id: u32) {
+fn offer(paths: &mut Vec<Path>, start: usize, end: usize, score: f32, id: u32) {
     if paths.len() <= end {
         append_copies(paths, UNREACHED, end + 1 - paths.len());
     }
     let path = &mut paths[end];
-    if path.start == NOWHERE || score > f64::from(path.score) {
-        *path = Path { score: score as f32, start: start as u32, id };
+    if path.start == NOWHERE || score > path.score {
+        *path = Path { score, start: start as u32, id };
     }
 }
 

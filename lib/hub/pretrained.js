@@ -2,6 +2,9 @@
 
 // The files of a tokenizer by the name of its repository: from the cache where they are up to date, else from the hub.
 
+const path = require('node:path')
+
+const { CONFIGS, SENTENCEPIECE } = require('../model/folder.js')
 const { optional } = require('../optional.js')
 const { COMMIT, RepoCache } = require('./cache.js')
 const { download } = require('./download.js')
@@ -14,7 +17,8 @@ const { shared } = require('./shared.js')
 const { Transport } = require('./transport.js')
 
 const ATTEMPTS = 3
-const TOKENIZERS = ['tokenizer.json', 'tekken.json']
+const WHOLE = ['tokenizer.json', 'tekken.json']
+const TOKENIZERS = [...WHOLE, ...SENTENCEPIECE, 'vocab.json', 'vocab.txt']
 const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
 const MORE_TEMPLATES = 'additional_chat_templates'
@@ -60,7 +64,7 @@ class Search {
     const known = await this.#cache.commitOf(revision)
     const isFixed = COMMIT.test(revision)
     const cached = known && (await this.#cached(known))
-    if (cached && (offline || (isFixed && (await this.#isComplete(known))))) return cached
+    if (cached && (offline || (isFixed && (await this.#isComplete(known, cached))))) return cached
     if (offline) throw notCached(this.#names.join(' or '), this.#told)
     this.#hub = await optional(() => import('@huggingface/hub'), '@huggingface/hub', 'Tokenizer.fromPretrained')
     return this.#current(cached)
@@ -85,10 +89,11 @@ class Search {
 
   /** Gets what is not there yet; the tokenizer itself comes last, so that where it is, the rest is too. */
   async #fetchAll(commit, first) {
-    if ((await this.#cached(commit)) && (await this.#isComplete(commit))) return
+    const cached = await this.#cached(commit)
+    if (cached && (await this.#isComplete(commit, cached))) return
     const main = await this.#findMain(commit, first)
     const templates = await this.#templateNames(commit)
-    const rest = [this.#folder + CONFIG, this.#folder + TEMPLATE, ...templates]
+    const rest = [...this.#beside(main.file), ...templates]
     await this.#together([() => this.#download(main), ...rest.map((file) => () => this.#get(commit, file))])
     await this.#cache.noteListed(commit, this.#folder + MORE_TEMPLATES)
     await this.#cache.link(commit, main.file, main.etag)
@@ -257,10 +262,24 @@ class Search {
     return places.find((place) => place !== undefined)
   }
 
-  /** Whether the cache knows of every file of a commit where it is, or that it is not. */
-  async #isComplete(commit) {
-    const isKnown = async (file) => (await this.#cache.find(commit, file)) !== undefined || this.#cache.isAbsent(commit, file)
-    const known = [isKnown(this.#folder + CONFIG), isKnown(this.#folder + TEMPLATE), this.#cache.isAbsent(commit, this.#folder + MORE_TEMPLATES)]
+  /** The files that belong to a tokenizer, apart from templates by name. */
+  #beside(file) {
+    const name = path.posix.basename(file)
+    const isWhole = this.#told.file !== undefined || !TOKENIZERS.includes(name) || WHOLE.includes(name)
+    const merges = name === 'vocab.json' && !isWhole ? ['merges.txt'] : []
+    return [CONFIG, TEMPLATE, ...(isWhole ? [] : CONFIGS.filter((config) => config !== CONFIG)), ...merges].map((one) => this.#folder + one)
+  }
+
+  /**
+   * Whether the cache knows of every file of a commit where it is, or that it is not. `place` is the tokenizer in the cache;
+   * files that come before it must be known to be absent.
+   */
+  async #isComplete(commit, place) {
+    const name = this.#names.find((one) => path.basename(one) === path.basename(place))
+    const isAbsent = (file) => this.#cache.isAbsent(commit, file)
+    const isKnown = async (file) => (await this.#cache.find(commit, file)) !== undefined || isAbsent(file)
+    const before = this.#names.slice(0, this.#names.indexOf(name))
+    const known = [...this.#beside(name).map(isKnown), ...before.map(isAbsent), isAbsent(this.#folder + MORE_TEMPLATES)]
     return (await Promise.all(known)).every(Boolean)
   }
 }

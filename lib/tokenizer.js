@@ -80,7 +80,7 @@ class Tokenizer {
     const name = filePath(file)
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
-    const loaded = async ({ file, bytes }) => {
+    const loaded = async ({ file, bytes = undefined }) => {
       const handle = enqueue((turn) => (bytes === undefined ? host.loadFile(turn, file, resolved) : native.loadBytes(turn, bytes, resolved)))
       return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(file)])))
     }
@@ -96,7 +96,7 @@ class Tokenizer {
     const name = filePath(file)
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
-    const loaded = ({ file, bytes }) => {
+    const loaded = ({ file, bytes = undefined }) => {
       const handle = bytes === undefined ? host.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
       return new Tokenizer(handle, LOADER, chat ?? host.beside.chatBesideSync(file))
     }

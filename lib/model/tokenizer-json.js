@@ -171,7 +171,7 @@ function flagOf(config, name, byDefault) {
   return value
 }
 
-const special = ([id], typeId) => ({ SpecialToken: { id, type_id: typeId } })
+const special = (token, typeId) => ({ SpecialToken: { id: token[0], type_id: typeId } })
 const sequence = (id, typeId) => ({ Sequence: { id, type_id: typeId } })
 
 function template(single, pair, tokens) {

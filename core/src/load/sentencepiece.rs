@@ -27,7 +27,7 @@ use crate::truncation::Truncation;
 use crate::vocab::Vocab;
 
 /// The longest piece, in bytes. The time for a text grows with it.
-const LONGEST_PIECE: usize = 4096;
+const LONGEST_PIECE: usize = 1024;
 
 /// The fields of the messages that decide how text is encoded and decoded.
 struct File<'a> {
@@ -471,7 +471,7 @@ mod tests {
             ),
             ([file(&[UNKNOWN, ("a", -1.0, 1)], &[]), bytes(5, &bytes(2, b"rules"))].concat(), "denormalizer_spec"),
             (file(&[UNKNOWN, ("a", -1.0, 1)], &[bytes(3, b"x")]), "field 3 is not a varint"),
-            (file(&[UNKNOWN, (&"a".repeat(5000), -1.0, 1)], &[]), "5000, at most 4096"),
+            (file(&[UNKNOWN, (&"a".repeat(5000), -1.0, 1)], &[]), "5000, at most 1024"),
         ];
         for (file, expected) in cases {
             let (_, message) = refused(&file);

@@ -149,9 +149,11 @@ function specialTokens(kind, config) {
 
 function addedTokens(config, specials) {
   const tokens = config.added.map(({ token }) => token)
-  const has = (content) => tokens.some((token) => token.content === content)
-  for (const token of Object.values(specials)) if (!has(token.content)) tokens.push({ ...token, special: true })
-  for (const token of extraTokens(config).map(tokenOf)) if (!has(token.content)) tokens.push(token)
+  const known = new Set(tokens.map(({ content }) => content))
+  for (const token of [...Object.values(specials), ...extraTokens(config).map(tokenOf)]) {
+    if (!known.has(token.content)) tokens.push(token)
+    known.add(token.content)
+  }
   const named = new Set(Object.values(specials).map(({ content }) => content))
   return tokens.map((token) => ({ id: 0, ...token, special: token.special || named.has(token.content) }))
 }

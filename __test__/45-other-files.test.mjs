@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -36,6 +37,14 @@ function folder(files) {
 const VOCAB = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', 'hello', 'world', '##s', 'Hello', 'é', 'e', '中']
 const vocabText = (tokens = VOCAB) => tokens.map((token) => `${token}\n`).join('')
 const BPE = { vocab: { '<|endoftext|>': 0, h: 1, e: 2, l: 3, o: 4, Ġ: 5, he: 6, ll: 7, hell: 8, hello: 9, '<s>': 10, '</s>': 11, '<mask>': 12 }, merges: '#version: 0.2\nh e\nl l\nhe ll\nhell o\n' }
+
+test('the fixtures are those that scripts/make_sentencepiece_cases.py wrote', () => {
+  const sums = fs.readFileSync(path.join(models, 'SHA256SUMS'), 'utf8').trim().split('\n')
+  assert.ok(sums.length > 7)
+  for (const [sum, name] of sums.map((line) => line.split('  '))) {
+    assert.equal(createHash('sha256').update(fs.readFileSync(path.join(models, name))).digest('hex'), sum, name)
+  }
+})
 
 for (const [name, { texts, rows }] of Object.entries(cases.models)) {
   test(`the SentencePiece model ${name} answers as sentencepiece ${cases.sentencepiece}`, async () => {

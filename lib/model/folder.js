@@ -51,8 +51,8 @@ function isModel(file, { code }) {
 }
 
 /**
- * The tokenizer of a folder, or of a vocabulary in it: { file, bytes }. Without `bytes` the file is the
- * tokenizer.
+ * The tokenizer of a folder, or of a vocabulary in it: { file, bytes }. Without `bytes` the file is
+ * the tokenizer.
  */
 async function modelOf(place) {
   const plan = planOf(place, await listed(() => fs.promises.readdir(folderOf(place))))

@@ -1,7 +1,7 @@
 'use strict'
 
-// A tokenizer.json from vocab.txt, or from vocab.json with merges.txt, as the classes of transformers 5 build their
-// tokenizer: BertTokenizer, GPT2Tokenizer, RobertaTokenizer and CLIPTokenizer.
+// A tokenizer.json from vocab.txt, or from vocab.json with merges.txt, as these classes of
+// transformers 5 build it: BertTokenizer, GPT2Tokenizer, RobertaTokenizer and CLIPTokenizer.
 
 const { error } = require('../errors.js')
 
@@ -19,8 +19,8 @@ const DEFAULTS = {
 const CLIP_PATTERN = "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"
 
 /**
- * The bytes of a tokenizer.json. `kind` is a key of DEFAULTS, or undefined where the vocabulary has to tell; `files` are bytes
- * and `configs` objects, by name.
+ * The bytes of a tokenizer.json. `kind` is a key of DEFAULTS; without it, the vocabulary decides.
+ * `files` are bytes and `configs` objects, by name.
  */
 function tokenizerJson(kind, files, configs) {
   const vocabulary = files['vocab.txt'] === undefined || kind !== 'Bert' ? jsonVocabulary(files['vocab.json']) : textVocabulary(files['vocab.txt'])

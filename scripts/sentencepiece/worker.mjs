@@ -1,4 +1,5 @@
-// Answers compare.py: reads { file, texts, rows } from the standard input and writes what tokenlane makes of them.
+// Answers compare.py: reads { file, texts, rows } from the standard input and writes what tokenlane
+// makes of them.
 
 import fs from 'node:fs'
 

@@ -102,8 +102,8 @@ impl SentencePiece {
     }
 }
 
-/// Writes the characters of a run of bytes. A byte that starts none becomes U+FFFD. Unless the run ends here, an unfinished
-/// character at its end waits.
+/// Writes the characters of a run of bytes. A byte that starts none becomes U+FFFD. Unless the run
+/// ends here, an unfinished character at its end waits.
 fn write_bytes(
     state: &mut State,
     raw: bool,

@@ -1,5 +1,5 @@
-//! Random SentencePiece models: the file read back, the model against the naive one, decoding whole and as a stream, and the
-//! file cut or changed somewhere.
+//! Random SentencePiece models: the file read back, the model against the naive one, decoding whole
+//! and as a stream, and the file cut or changed somewhere.
 
 use super::draw::Draw;
 use crate::model::ModelScratch;

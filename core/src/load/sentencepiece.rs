@@ -1,9 +1,9 @@
 //! SentencePiece models: `tokenizer.model`, `spiece.model`, `*.spm`.
 //!
 //! The file is a protobuf message of pieces, trainer spec and normalizer spec
-//! (`sentencepiece_model.proto`). What the `sentencepiece` library refuses is refused, with the piece
-//! in question. In addition, both specs must be there, as in every file that the library writes:
-//! without them the file is cut.
+//! (`sentencepiece_model.proto`). What the `sentencepiece` library refuses is refused, with the
+//! piece in question. In addition, both specs must be there, as in every file that the library
+//! writes: without them the file is cut.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -61,8 +61,8 @@ impl Default for NormalizerSpec<'_> {
     }
 }
 
-/// Whether bytes start with a piece of a SentencePiece model: a message with a text and then a score or a type, whose keys no
-/// text file has.
+/// Whether bytes start with a piece of a SentencePiece model: a message with a text and then a
+/// score or a type, whose keys no text file has.
 pub(super) fn is_model(bytes: &[u8]) -> bool {
     let mut file = Message::new(bytes);
     let Ok(Some(first)) = file.next() else { return false };
@@ -162,7 +162,8 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Tokenizer, LoadError> {
     })
 }
 
-/// What a tokenizer of a SentencePiece model is made of, whether a file says so or a call that changes another tokenizer.
+/// What a tokenizer of a SentencePiece model is made of, whether a file says so or a call that
+/// changes another tokenizer.
 pub(crate) struct Blueprint {
     pub(crate) post_processor: Json,
     pub(crate) vocab: Arc<Vocab>,
@@ -438,7 +439,8 @@ mod tests {
     fn a_model_cut_anywhere_is_an_error() {
         for name in ["unigram", "word"] {
             let whole = model(name);
-            // Behind both specs nothing is needed: what follows are samples for a test of the library's own.
+            // Behind both specs nothing is needed: what follows are samples for a test of the
+            // library's own.
             let needed =
                 (0..whole.len()).rev().find(|&end| Tokenizer::from_bytes(&whole[..end]).is_err()).expect("a cut fails");
             assert!(needed > whole.len() / 2);

@@ -1,8 +1,8 @@
 //! The normalizer of a SentencePiece model, as the `sentencepiece` library applies it.
 //!
-//! It differs from [`super::Precompiled`], which follows Hugging Face: rules match by longest prefix
-//! instead of by grapheme cluster, user-defined symbols are never changed, and extra white space is
-//! removed in the same pass.
+//! It differs from [`super::Precompiled`], which follows Hugging Face: rules match by longest
+//! prefix instead of by grapheme cluster, user-defined symbols are never changed, and extra white
+//! space is removed in the same pass.
 
 use std::sync::Arc;
 
@@ -45,7 +45,8 @@ impl SentencePiece {
         Self { charsmap, symbols, settings, left_alone }
     }
 
-    /// What takes the place of a prefix of `text`, and the length of the prefix in bytes. `text` is not empty.
+    /// What takes the place of a prefix of `text`, and the length of the prefix in bytes. `text` is
+    /// not empty.
     fn prefix<'a>(&'a self, text: &'a str) -> (&'a str, usize) {
         if let Some(trie) = &self.symbols
             && let Some((_, length)) = trie.longest_match(trie.root(), text.as_bytes())

@@ -123,7 +123,8 @@ impl SentencePiece {
         scratch.queue.push(Pair { score: self.parts.scores[id as usize], left, right, len: len as u32 });
     }
 
-    /// Writes a part. An unused piece is written as the two parts that it was merged from last in this text.
+    /// Writes a part. An unused piece is written as the two parts that it was merged from last in
+    /// this text.
     fn write(&self, text: &[u8], start: usize, len: usize, scratch: &mut Scratch, writer: &mut Writer<'_>) {
         let Scratch { taken_apart, pending, .. } = scratch;
         push(pending, (start, len));

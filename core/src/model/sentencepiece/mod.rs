@@ -1,4 +1,5 @@
-//! The models of SentencePiece files, with the arithmetic and the ties of the `sentencepiece` library.
+//! The models of SentencePiece files, with the arithmetic and the ties of the `sentencepiece`
+//! library.
 //!
 //! - [`unigram`]: the best path, in 32-bit floats.
 //! - [`bpe`]: merging by score, with unused pieces taken apart again.
@@ -127,7 +128,8 @@ impl SentencePiece {
         }
     }
 
-    /// The length of the symbol or character that a text starts with, and whether it is a user-defined symbol.
+    /// The length of the symbol or character that a text starts with, and whether it is a user-
+    /// defined symbol.
     fn first(&self, text: &[u8]) -> (usize, bool) {
         let symbol = self.parts.symbols.as_ref().and_then(|trie| trie.longest_match(trie.root(), text));
         match symbol {

@@ -1,4 +1,5 @@
-//! The models by definition: every piece is compared with the text, and every pair is tried again after each merge.
+//! The models by definition: every piece is compared with the text, and every pair is tried again
+//! after each merge.
 
 use super::{Kind, Method};
 
@@ -145,8 +146,8 @@ impl Naive {
         out
     }
 
-    /// Notes how unused pieces can be made of neighbours, as these pairs come up: at first all from left to right, then those
-    /// beside the part that was merged last.
+    /// Notes how unused pieces can be made of neighbours, as these pairs come up: at first all from
+    /// left to right, then those beside the part that was merged last.
     fn note_unused(&self, parts: &[(String, bool)], seen: &mut Vec<String>, sources: &mut Vec<(String, [String; 2])>) {
         let mut start = 0;
         let mut now = vec![];

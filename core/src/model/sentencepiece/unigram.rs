@@ -43,7 +43,8 @@ impl SentencePiece {
         let Scratch { paths, pieces } = scratch;
         paths.clear();
         push(paths, Path { start: 0, ..UNREACHED });
-        // Position 0 of `paths` is position `base` of the text; no piece so far ends behind `reach`.
+        // Position 0 of `paths` is position `base` of the text; no piece so far ends behind
+        // `reach`.
         let (mut base, mut start, mut reach) = (0, 0, 0);
         while start < text.len() {
             if start == reach && start - base >= FLUSH {
@@ -72,8 +73,8 @@ impl SentencePiece {
             let Some(id) = id else { continue };
             let score = match self.parts.kinds[id as usize] {
                 Kind::Unused => continue,
-                // Computed in 64 bits and stored in 32, as in version 0.2.3 of the library: other scores are rarely positive,
-                // so the symbol nearly always wins.
+                // Computed in 64 bits and stored in 32, as in version 0.2.3 of the library: other
+                // scores are rarely positive, so the symbol nearly always wins.
                 Kind::UserDefined => ((end - start - 1) as f64 * 0.1) as f32,
                 _ => self.parts.scores[id as usize],
             };

@@ -63,14 +63,20 @@ export class Tokenizer {
   private constructor()
 
   /**
-   * Loads a tokenizer.json, a tekken.json or, with `options`, a rank file. Reading and loading run
-   * off the event loop.
+   * Loads a tokenizer.json, a tekken.json, a SentencePiece model (`tokenizer.model`, `spiece.model`,
+   * `*.spm`; exact against PyPI `sentencepiece` 0.2.3) or, with `options`, a rank file. Reading and
+   * loading run off the event loop.
+   *
+   * Of a folder, loads the tokenizer in it, in the order of transformers: `tokenizer.json`,
+   * `tekken.json`, a SentencePiece model, `vocab.json` with `merges.txt` (GPT-2, RoBERTa, CLIP),
+   * `vocab.txt` (BERT). A folder without any of them rejects with `ERR_TOKENLANE_FILE_NOT_FOUND`,
+   * which lists them. See docs/guide/loading.md.
    *
    * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND`, `ERR_TOKENLANE_NOT_A_FILE` or `ERR_TOKENLANE_FILE`
    * if the file cannot be read, and with an error that names the fault and its place if it is not a
    * tokenizer: see docs/guide/errors.md.
    *
-   * @param file a path, or a `file:` URL
+   * @param file a path of a file or folder, or a `file:` URL
    */
   static fromFile(file: string | URL, options?: LoadOptions): Promise<Tokenizer>
   /** Like {@link fromFile}, on this thread. */

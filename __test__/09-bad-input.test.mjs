@@ -50,7 +50,10 @@ test('missing files, and paths that are not files', async () => {
     const missing = await failure(() => load('no/such/file.json'))
     assert.equal(missing.code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
     assert.match(missing.message, /no\/such\/file\.json/)
-    assert.equal((await failure(() => load(folder))).code, 'ERR_TOKENLANE_NOT_A_FILE')
+    assert.equal((await failure(() => load('/dev/null'))).code, 'ERR_TOKENLANE_NOT_A_FILE')
+    const empty = await failure(() => load(fs.mkdtempSync(path.join(folder, 'empty-'))))
+    assert.equal(empty.code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
+    assert.match(empty.message, /looked for tokenizer\.json, .*vocab\.txt/)
     assert.equal((await failure(() => load('with\0zero'))).code, 'ERR_TOKENLANE_FILE')
   }
 })

@@ -441,8 +441,20 @@ test('files besides the tokenizer: pipes, devices, folders, and too many files',
   }
 })
 
+test('the files in the folder of a model must be regular files', posix, async () => {
+  for (const name of ['tokenizer.json', 'tokenizer.model', 'vocab.txt']) {
+    for (const what of ['a pipe', 'a folder', 'a link to a device']) {
+      const place = path.join(root, `model with ${name} ${what}`)
+      fs.mkdirSync(place)
+      await PLANTS[what](path.join(place, name))
+      await assert.rejects(Tokenizer.fromFile(place), { code: 'ERR_TOKENLANE_NOT_A_FILE' }, `${name}: ${what}`)
+      assert.throws(() => Tokenizer.fromFileSync(place), { code: 'ERR_TOKENLANE_NOT_A_FILE' }, `${name}: ${what}`)
+    }
+  }
+})
+
 test('the tokenizer must be a regular file', posix, async () => {
-  for (const what of ['a pipe', 'a socket', 'a folder', 'a link to a pipe', 'a link to a device']) {
+  for (const what of ['a pipe', 'a socket', 'a link to a pipe', 'a link to a device']) {
     const place = path.join(root, `itself ${what}`)
     await PLANTS[what](place)
     await assert.rejects(Tokenizer.fromFile(place), { code: 'ERR_TOKENLANE_NOT_A_FILE' }, what)

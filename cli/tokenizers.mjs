@@ -13,10 +13,11 @@ const require = createRequire(import.meta.url)
 const { findEncoding } = require('../lib/models.js')
 
 /** What can only be meant as a file: it is nowhere else. */
-const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|bpe)$|[/\\]$/
+const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe)$|[/\\]$/
 
-/** What a folder of a model has, as the hub lays it out. */
+/** What a folder of a model has, as the hub lays it out: a whole tokenizer, or files that make one. */
 const IN_FOLDER = ['tokenizer.json', 'tekken.json']
+const PARTS = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model', 'vocab.json', 'vocab.txt']
 
 /** `owner/name` on the hub, with a branch, a tag or a commit behind an @. */
 const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
@@ -28,7 +29,7 @@ export const TOKENIZER_OPTIONS = {
     short: 't',
     value: 'NAME',
     default: 'o200k_base',
-    help: 'a tokenizer.json, tekken.json or rank file, a folder with one of the first two, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+    help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, the folder of a model, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
   },
   encoding: { type: 'string', value: 'NAME', help: 'which bundled encoding a rank file is read as' },
 }
@@ -68,7 +69,7 @@ export function sourceOf(name, encoding) {
 
 /** The files of a tokenizer that is one, or has one. */
 export function tokenizerFiles(name) {
-  const places = [name, ...IN_FOLDER.map((one) => path.join(name, one))]
+  const places = [name, ...[...IN_FOLDER, ...PARTS].map((one) => path.join(name, one))]
   return places.filter((place) => statIfThere(place)?.isFile()).map((file) => ({ name: file, file }))
 }
 
@@ -77,7 +78,9 @@ function fileOf(name) {
   const stat = statIfThere(name)
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name
   const found = IN_FOLDER.map((one) => path.join(name, one)).find((one) => fs.existsSync(one))
-  if (found === undefined) throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${IN_FOLDER.join(' and no ')}`)
+  // Tokenizer.fromFile reads the other files of a folder together.
+  if (found === undefined && PARTS.some((one) => fs.existsSync(path.join(name, one)))) return name
+  if (found === undefined) throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${[...IN_FOLDER, ...PARTS].join(' and no ')}`)
   return found
 }
 

@@ -21,6 +21,9 @@ module.exports = {
   get beside() {
     return require('./chat/beside.js')
   },
+  get model() {
+    return require('./model/folder.js')
+  },
   get hub() {
     return require('./hub/pretrained.js')
   },

@@ -101,20 +101,41 @@ class Tokenizer {
     const name = filePath(file)
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
-    const handle = enqueue((turn) => host.loadFile(turn, name, resolved))
-    return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(name), name])))
+    const loaded = async ({ file, bytes = undefined }) => {
+      const handle = enqueue((turn) =>
+        bytes === undefined ? host.loadFile(turn, file, resolved) : native.loadBytes(turn, bytes, resolved),
+      )
+      return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(file), name])))
+    }
+    try {
+      return await loaded({ file: name })
+    } catch (failure) {
+      if (!host.model?.isModel(name, failure)) throw failure
+      return loaded(await host.model.modelOf(name))
+    }
   }
 
   static fromFileSync(file, options) {
     const name = filePath(file)
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
-    return new Tokenizer(host.loadFileSync(name, resolved), LOADER, chat ?? host.beside.chatBesideSync(name), name)
+    const loaded = ({ file, bytes = undefined }) => {
+      const handle = bytes === undefined ? host.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
+      return new Tokenizer(handle, LOADER, chat ?? host.beside.chatBesideSync(file), name)
+    }
+    try {
+      return loaded({ file: name })
+    } catch (failure) {
+      if (!host.model?.isModel(name, failure)) throw failure
+      return loaded(host.model.modelOfSync(name))
+    }
   }
 
   static async fromPretrained(repo, options) {
     const { request, loading } = host.hubOptions.pretrainedOptions(repo, options)
-    return Tokenizer.fromFile(await host.hub.pretrainedFile(request), loading)
+    const file = await host.hub.pretrainedFile(request)
+    // A vocabulary or a SentencePiece model needs the configs beside it, which name its class.
+    return Tokenizer.fromFile(request.file === undefined ? host.model.placeOf(file) : file, loading)
   }
 
   static async fromEncoding(name) {

@@ -117,6 +117,12 @@ impl AlignedText {
         self.tracked
     }
 
+    /// Removes what follows the first `length` bytes, which end a character.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.text.truncate(length);
+        self.origins.truncate(length);
+    }
+
     /// Rewrites the whole text: `write` reads the old text through the [`Rewriter`]. Text that it
     /// does not read is removed.
     pub(crate) fn rewrite(&mut self, write: impl FnOnce(&mut Rewriter<'_>)) {

@@ -12,7 +12,8 @@ use crate::definition::{
 };
 use crate::error::LoadError;
 use crate::load::json::Part;
-use crate::load::{ranks, tokenizer_json};
+use crate::load::{ranks, sentencepiece, tokenizer_json};
+use crate::normalizer::Normalizer;
 use crate::options::Setting;
 use crate::padding::Padding;
 use crate::tokenizer::Tokenizer;
@@ -84,8 +85,25 @@ impl Tokenizer {
                 padding,
                 origin: Some(&self.pipeline),
             })?,
+            Source::SentencePiece => {
+                refuse_components(changes, "changing this in a tokenizer of a SentencePiece model")?;
+                sentencepiece::assemble(sentencepiece::Blueprint {
+                    post_processor,
+                    vocab: Arc::clone(&self.pipeline.vocab),
+                    normalizer: self.pipeline.normalizer.as_ref().and_then(Normalizer::as_sentencepiece).cloned(),
+                    decoder: self.pipeline.decoder.as_sentencepiece().cloned(),
+                    model: Arc::clone(&self.pipeline.model),
+                    known_tokens: self.pipeline.added_tokens.definitions().collect(),
+                    added_tokens: changes.added_tokens.iter().map(|new| new.token.clone()).collect(),
+                    truncation,
+                    padding,
+                })?
+            }
             Source::Ranks { pattern } => {
-                refuse_for_ranks(changes)?;
+                refuse_components(
+                    changes,
+                    "changing this in a tokenizer of ranks (write it as a tokenizer.json, load that, and change it there)",
+                )?;
                 ranks::assemble(ranks::Blueprint {
                     pattern: pattern.clone(),
                     post_processor,
@@ -137,7 +155,7 @@ impl Tokenizer {
     }
 }
 
-fn refuse_for_ranks(changes: &Changes) -> Result<(), LoadError> {
+fn refuse_components(changes: &Changes, what: &str) -> Result<(), LoadError> {
     let parts = [
         ("normalizer", changes.normalizer.is_some()),
         ("pre_tokenizer", changes.pre_tokenizer.is_some()),
@@ -146,11 +164,7 @@ fn refuse_for_ranks(changes: &Changes) -> Result<(), LoadError> {
     ];
     match parts.into_iter().find(|(_, is_changed)| *is_changed) {
         None => Ok(()),
-        Some((path, _)) => {
-            let what =
-                "changing this in a tokenizer of ranks (write it as a tokenizer.json, load that, and change it there)";
-            Err(LoadError::unsupported(path, what))
-        }
+        Some((path, _)) => Err(LoadError::unsupported(path, what)),
     }
 }
 

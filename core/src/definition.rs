@@ -104,6 +104,8 @@ pub(crate) struct Definition {
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     TokenizerJson(Components),
+    /// A SentencePiece file, whose components are those of the tokenizer.
+    SentencePiece,
     /// A rank file or a tekken.json, with its pattern.
     Ranks {
         pattern: String,

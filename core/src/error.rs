@@ -80,6 +80,14 @@ pub enum LoadError {
         /// The second token with this id.
         second: String,
     },
+    /// The bytes start like a SentencePiece model but are not a complete one.
+    #[error("the protobuf of the SentencePiece model does not parse at byte {byte}: {message}")]
+    Protobuf {
+        /// The byte of the file, from 0.
+        byte: usize,
+        /// What was wrong there.
+        message: String,
+    },
     /// A line of a rank file does not have the form `<base64> <rank>`.
     #[error("line {line} of the rank file: {message}")]
     RankLine {
@@ -94,7 +102,7 @@ pub enum LoadError {
     )]
     RanksWithoutPattern,
     /// The bytes have no known format.
-    #[error("this is no tokenizer.json, tekken.json or rank file: {hint}")]
+    #[error("this is no tokenizer.json, tekken.json, SentencePiece model or rank file: {hint}")]
     UnknownFormat {
         /// What the bytes look like instead.
         hint: String,
@@ -153,6 +161,7 @@ impl LoadError {
             Self::UnknownTemplateToken { .. } => "ERR_TOKENLANE_TEMPLATE",
             Self::MergeOutOfVocabulary { .. } | Self::MergeMalformed { .. } => "ERR_TOKENLANE_MERGE",
             Self::DuplicateId { .. } => "ERR_TOKENLANE_DUPLICATE_ID",
+            Self::Protobuf { .. } => "ERR_TOKENLANE_PROTOBUF",
             Self::RankLine { .. } => "ERR_TOKENLANE_RANK_LINE",
             Self::RanksWithoutPattern => "ERR_TOKENLANE_PATTERN_MISSING",
             Self::UnknownFormat { .. } => "ERR_TOKENLANE_UNKNOWN_FORMAT",
@@ -212,6 +221,10 @@ pub enum SaveError {
         /// The byte.
         byte: u8,
     },
+    /// A tokenizer.json has no component for the normalizer and the 32-bit scores of a SentencePiece
+    /// file.
+    #[error("a tokenizer.json cannot express a SentencePiece model exactly: keep its .model file")]
+    SentencePiece,
     /// There is not enough memory for the file.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),

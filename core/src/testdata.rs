@@ -26,3 +26,23 @@ pub(crate) fn ranges(contains: impl Fn(char) -> bool) -> Value {
     }
     json!(ranges)
 }
+
+/// Models and cases that `scripts/make_sentencepiece_cases.py` recorded from the `sentencepiece` library.
+pub(crate) mod sentencepiece {
+    use super::{GzDecoder, LazyLock, Read, Value};
+
+    pub(crate) const MODELS: [&str; 7] =
+        ["unigram", "unigram_bytes", "unigram_suffix", "bpe", "bpe_bytes", "char", "word"];
+
+    pub(crate) static CASES: LazyLock<Value> = LazyLock::new(|| {
+        let mut text = String::new();
+        let packed = include_bytes!("../testdata/sentencepiece/cases.json.gz");
+        GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("gzip of UTF-8");
+        serde_json::from_str(&text).expect("it is JSON")
+    });
+
+    pub(crate) fn model(name: &str) -> Vec<u8> {
+        let path = format!("{}/testdata/sentencepiece/{name}.model", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read(path).expect("the file can be read")
+    }
+}

@@ -3,6 +3,9 @@
 // Finds the files of a tokenizer by the name of its repository: in the cache if they are up to
 // date, else on the hub.
 
+const path = require('node:path')
+
+const { CONFIGS, SENTENCEPIECE } = require('../model/folder.js')
 const { optional } = require('../optional.js')
 const { COMMIT, RepoCache } = require('./cache.js')
 const { download } = require('./download.js')
@@ -15,7 +18,8 @@ const { shared } = require('./shared.js')
 const { Transport } = require('./transport.js')
 
 const ATTEMPTS = 3
-const TOKENIZERS = ['tokenizer.json', 'tekken.json']
+const WHOLE = ['tokenizer.json', 'tekken.json']
+const TOKENIZERS = [...WHOLE, ...SENTENCEPIECE, 'vocab.json', 'vocab.txt']
 const CONFIG = 'tokenizer_config.json'
 const TEMPLATE = 'chat_template.jinja'
 const MORE_TEMPLATES = 'additional_chat_templates'
@@ -80,7 +84,7 @@ class Search {
     const known = await this.#cache.commitOf(revision)
     const isFixed = COMMIT.test(revision)
     const cached = known && (await this.#cached(known))
-    if (cached && (offline || (isFixed && (await this.#isComplete(known))))) return cached
+    if (cached && (offline || (isFixed && (await this.#isComplete(known, cached))))) return cached
     if (offline) throw notCached(this.#names.join(' or '), this.#request)
     this.#hub = await optional(importHub, '@huggingface/hub', 'Tokenizer.fromPretrained')
     return this.#current(cached)
@@ -108,10 +112,11 @@ class Search {
    * the other files.
    */
   async #fetchAll(commit, first) {
-    if ((await this.#cached(commit)) && (await this.#isComplete(commit))) return
+    const cached = await this.#cached(commit)
+    if (cached && (await this.#isComplete(commit, cached))) return
     const main = await this.#findMain(commit, first)
     const templates = await this.#templateNames(commit)
-    const rest = [this.#folder + CONFIG, this.#folder + TEMPLATE, ...templates]
+    const rest = [...this.#beside(main.file), ...templates]
     await this.#together([() => this.#download(main), ...rest.map((file) => () => this.#get(commit, file))])
     await this.#cache.noteListed(commit, this.#folder + MORE_TEMPLATES)
     await this.#cache.link(commit, main.file, main.etag)
@@ -291,10 +296,25 @@ class Search {
     return places.find((place) => place !== undefined)
   }
 
-  /** Whether the cache has each file of a commit, or records that it does not exist. */
-  async #isComplete(commit) {
-    const isKnown = async (file) => (await this.#cache.find(commit, file)) !== undefined || this.#cache.isAbsent(commit, file)
-    const known = [isKnown(this.#folder + CONFIG), isKnown(this.#folder + TEMPLATE), this.#cache.isAbsent(commit, this.#folder + MORE_TEMPLATES)]
+  /** The files that belong to a tokenizer, apart from templates by name. */
+  #beside(file) {
+    const name = path.posix.basename(file)
+    const isWhole = this.#request.file !== undefined || !TOKENIZERS.includes(name) || WHOLE.includes(name)
+    const merges = name === 'vocab.json' && !isWhole ? ['merges.txt'] : []
+    const configs = isWhole ? [] : CONFIGS.filter((config) => config !== CONFIG)
+    return [CONFIG, TEMPLATE, ...configs, ...merges].map((one) => this.#folder + one)
+  }
+
+  /**
+   * Whether the cache has each file of a commit, or records that it does not exist. `place` is the
+   * tokenizer in the cache; files that would come before it must be recorded as missing.
+   */
+  async #isComplete(commit, place) {
+    const name = this.#names.find((one) => path.basename(one) === path.basename(place))
+    const isAbsent = (file) => this.#cache.isAbsent(commit, file)
+    const isKnown = async (file) => (await this.#cache.find(commit, file)) !== undefined || isAbsent(file)
+    const before = this.#names.slice(0, this.#names.indexOf(name))
+    const known = [...this.#beside(name).map(isKnown), ...before.map(isAbsent), isAbsent(this.#folder + MORE_TEMPLATES)]
     return (await Promise.all(known)).every(Boolean)
   }
 }

@@ -1,15 +1,18 @@
 //! Decodes ids to text: maps each id to its token, then runs the file's decoder on the tokens.
 //!
 //! - [`steps`]: the components of a decoder; each maps a list of tokens to another list.
+//! - [`sentencepiece`]: the decoder of SentencePiece files.
 //! - [`stream`]: decoding of tokens that arrive one after the other.
 //!
 //! The behaviour is that of Hugging Face tokenizers 0.23; for rank files, that of tiktoken.
 
 mod lossy;
+pub(crate) mod sentencepiece;
 mod steps;
 pub(crate) mod stream;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::budget::Budget;
 use crate::error::DecodeError;
@@ -29,6 +32,11 @@ pub(crate) struct Decoder {
 impl Decoder {
     pub(crate) fn new(steps: Vec<Step>) -> Self {
         Self { steps }
+    }
+
+    /// The decoder of a SentencePiece file.
+    pub(crate) fn as_sentencepiece(&self) -> Option<&Arc<sentencepiece::SentencePiece>> {
+        if let [Step::SentencePiece(decoder)] = &self.steps[..] { Some(decoder) } else { None }
     }
 
     /// Decodes tokens to text. Fails if the text is longer than the budget allows, after any of the

@@ -2,8 +2,10 @@
 
 use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::lossy;
+use super::sentencepiece::{self, SentencePiece};
 use crate::budget::{Budget, OutputLimit};
 use crate::byte_level;
 use crate::error::DecodeError;
@@ -41,6 +43,8 @@ pub(crate) enum Step {
     Fuse,
     /// Removes a character from both ends of each token.
     Strip(Strip),
+    /// The decoder of a SentencePiece file; all tokens become one.
+    SentencePiece(Arc<SentencePiece>),
 }
 
 /// The maximum number of times that a character is removed from the start and from the end of a
@@ -105,6 +109,15 @@ impl Step {
                 Ok(vec![Cow::Owned(if raw { whole } else { super::from_utf8_lossy(whole).into_bytes() })])
             }
             Self::ByteFallback => Ok(byte_fallback(tokens, raw)),
+            Self::SentencePiece(decoder) => {
+                let (mut state, mut whole) = (sentencepiece::State::default(), Vec::new());
+                for token in &tokens {
+                    check()?;
+                    decoder.piece(&mut state, token, raw, room, &mut whole)?;
+                }
+                decoder.end(&mut state, raw, room, &mut whole)?;
+                Ok(vec![Cow::Owned(whole)])
+            }
             Self::Ctc { .. } => {
                 tokens.dedup();
                 let mut kept = with_room(tokens.len())?;
@@ -169,7 +182,9 @@ impl Step {
             }
             Self::Replace { pattern, content } => replace_pattern(token, pattern, content, room)?,
             Self::Strip(strip) => strip.token(token),
-            Self::Spaces | Self::Bytes | Self::ByteLevel | Self::ByteFallback | Self::Fuse => token,
+            Self::Spaces | Self::Bytes | Self::ByteLevel | Self::ByteFallback | Self::Fuse | Self::SentencePiece(_) => {
+                token
+            }
         })
     }
 }

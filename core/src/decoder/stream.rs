@@ -10,8 +10,8 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use super::Decoder;
 use super::steps::{REPLACEMENT, Room, Step, Strip, fallback_byte, push_byte_level};
+use super::{Decoder, sentencepiece};
 use crate::budget::Budget;
 use crate::error::DecodeError;
 use crate::memory::fallible::{append, catch, check, push};
@@ -127,6 +127,7 @@ struct State {
     /// The number of characters at the end of the received part of the token that may still be
     /// stripped.
     held: usize,
+    sentencepiece: sentencepiece::State,
 }
 
 impl Decoder {
@@ -180,6 +181,13 @@ impl<'a> Flow<'a> {
                 self.whole_characters(at, false)
             }
             Step::ByteFallback => self.fallback(at),
+            Step::SentencePiece(decoder) => {
+                let (token, mut text) = (std::mem::take(&mut state.token), vec![]);
+                let mut room = Room::new(self.budget, state.made);
+                decoder.piece(&mut state.sentencepiece, &token, false, &mut room, &mut text)?;
+                state.made = room.made;
+                self.whole_token(at + 1, &text)
+            }
             Step::Bpe { .. } => {
                 let token = std::mem::take(&mut state.token);
                 match state.previous.replace(token) {
@@ -212,6 +220,12 @@ impl<'a> Flow<'a> {
                 self.end_of_token(at + 1)?;
             }
             Some(Step::ByteFallback) => self.end_of_run(at)?,
+            Some(Step::SentencePiece(decoder)) => {
+                let (state, mut text) = (&mut self.states[at], vec![]);
+                let mut room = Room::new(self.budget, state.made);
+                decoder.end(&mut state.sentencepiece, false, &mut room, &mut text)?;
+                self.whole_token(at + 1, &text)?;
+            }
             Some(Step::Bpe { .. }) => {
                 if let Some(last) = self.states[at].previous.take() {
                     self.hand_on(at, last, true)?;

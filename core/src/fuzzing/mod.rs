@@ -12,6 +12,7 @@
 //!   unsplit words.
 //! - [`models`]: WordPiece, Unigram and WordLevel, with and without segmenter, and compared with
 //!   the naive models.
+//! - [`sentencepiece`]: SentencePiece files, compared with the naive models.
 //! - [`load`]: bytes as files. Files that load must work, and must load again after saving.
 //! - [`decode`]: arbitrary ids, decoded as a whole and as a stream.
 //! - [`lengths`]: truncation and padding, compared with an implementation that works token by
@@ -34,6 +35,7 @@ pub(crate) mod patterns;
 mod pool;
 mod rows;
 mod scanner;
+mod sentencepiece;
 pub(crate) mod split_points;
 #[cfg(test)]
 mod tests;
@@ -42,12 +44,13 @@ mod tests;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("encode", encode::encode),
     ("scanner", scanner::scanner),
     ("split_points", split_points::split_points),
     ("load", load::load),
     ("models", models::models),
+    ("sentencepiece", sentencepiece::sentencepiece),
     ("decode", decode::decode),
     ("lengths", lengths::lengths),
     ("limits", limits::limits),

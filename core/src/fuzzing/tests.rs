@@ -37,6 +37,7 @@ mod random {
         split_points: 200, 300;
         load: 300, 60;
         models: 600, 300;
+        sentencepiece: 600, 300;
         decode: 400, 200;
         lengths: 3000, 100;
         limits: 400, 160;

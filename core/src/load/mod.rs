@@ -10,7 +10,9 @@ pub(crate) mod model;
 pub(crate) mod normalizer;
 pub(crate) mod post_processor;
 pub(crate) mod pretokenizer;
+mod protobuf;
 pub(crate) mod ranks;
+pub(crate) mod sentencepiece;
 mod spaces;
 mod splits;
 pub(crate) mod tekken;
@@ -22,6 +24,9 @@ use crate::pipeline::Pipeline;
 
 /// Tells the format by the content and loads it.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Pipeline, LoadError> {
+    if sentencepiece::is_model(bytes) {
+        return sentencepiece::load(bytes);
+    }
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         None => Err(LoadError::Empty),

@@ -251,7 +251,7 @@ fn added_tokens(list: &Part<'_>) -> Result<Vec<AddedToken>, LoadError> {
 /// than the largest id of the known tokens, or from the number of tokens of the vocabulary if that
 /// is larger. In a vocabulary with gaps such an id may already be in use; the reference uses it
 /// nevertheless.
-fn numbered(
+pub(super) fn numbered(
     known: Vec<AddedToken>,
     mut new: Vec<AddedToken>,
     vocab: &Vocab,

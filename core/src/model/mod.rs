@@ -4,6 +4,7 @@
 //! - [`wordpiece`]: greedy longest match from the start of the word.
 //! - [`unigram`]: the segmentation with the greatest sum of scores.
 //! - [`wordlevel`]: a word is one token, or the unknown token.
+//! - [`sentencepiece`]: the models of SentencePiece files, as the `sentencepiece` library runs them.
 //! - [`trie`]: the token lookup of WordPiece and Unigram; [`automaton`]: the same for very long
 //!   tokens.
 //!
@@ -11,6 +12,7 @@
 //! the same for all models.
 
 mod automaton;
+pub(crate) mod sentencepiece;
 mod trie;
 pub(crate) mod unigram;
 pub(crate) mod wordlevel;
@@ -22,6 +24,8 @@ use std::sync::Arc;
 use crate::bpe::{Bpe, MergeScratch, Merges, Symbol};
 use crate::error::EncodeError;
 use crate::word_key::{self, Key};
+pub(crate) use sentencepiece::SentencePiece;
+pub(crate) use trie::Trie;
 pub(crate) use unigram::Unigram;
 pub(crate) use wordlevel::WordLevel;
 pub(crate) use wordpiece::WordPiece;
@@ -35,6 +39,7 @@ pub(crate) enum Model {
     WordPiece(WordPiece),
     Unigram(Unigram),
     WordLevel(WordLevel),
+    SentencePiece(SentencePiece),
 }
 
 /// The tables that a model is built from, apart from the vocabulary. Tokenizers that differ only in
@@ -54,6 +59,7 @@ pub(crate) enum Tables {
 pub(crate) struct ModelScratch {
     pub(crate) merge: MergeScratch,
     unigram: unigram::Scratch,
+    sentencepiece: sentencepiece::Scratch,
 }
 
 impl ModelScratch {
@@ -65,6 +71,7 @@ impl ModelScratch {
     pub(crate) fn trim(&mut self) {
         self.merge.trim();
         self.unigram.trim();
+        self.sentencepiece.trim();
     }
 }
 
@@ -83,13 +90,17 @@ impl Model {
             Self::WordPiece(model) => model.tokenize(word, out),
             Self::Unigram(model) => model.tokenize(word, &mut scratch.unigram, out),
             Self::WordLevel(model) => model.tokenize(word, out),
+            Self::SentencePiece(model) => {
+                model.tokenize(word, &mut scratch.sentencepiece, out);
+                Ok(())
+            }
         }
     }
 
     pub(crate) fn bpe(&self) -> Option<&Bpe> {
         match self {
             Self::Bpe(bpe) => Some(bpe),
-            Self::WordPiece(_) | Self::Unigram(_) | Self::WordLevel(_) => None,
+            Self::WordPiece(_) | Self::Unigram(_) | Self::WordLevel(_) | Self::SentencePiece(_) => None,
         }
     }
 
@@ -103,7 +114,7 @@ impl Model {
     pub(crate) fn lengths_vary(&self) -> bool {
         match self {
             Self::Bpe(bpe) => bpe.lengths_vary(),
-            Self::WordPiece(_) | Self::Unigram(_) | Self::WordLevel(_) => true,
+            Self::WordPiece(_) | Self::Unigram(_) | Self::WordLevel(_) | Self::SentencePiece(_) => true,
         }
     }
 
@@ -118,7 +129,7 @@ impl Model {
         match self {
             Self::Bpe(bpe) => bpe.alphabet.drops_nothing(),
             Self::Unigram(model) => model.knows_all_bytes(),
-            Self::WordPiece(_) | Self::WordLevel(_) => false,
+            Self::WordPiece(_) | Self::WordLevel(_) | Self::SentencePiece(_) => false,
         }
     }
 
@@ -131,7 +142,7 @@ impl Model {
     pub(crate) fn has_self_tokens(&self) -> bool {
         match self {
             Self::Bpe(bpe) => bpe.has_self_tokens(),
-            Self::Unigram(_) => false,
+            Self::Unigram(_) | Self::SentencePiece(_) => false,
             Self::WordPiece(_) | Self::WordLevel(_) => true,
         }
     }
@@ -143,7 +154,7 @@ impl Model {
         match self {
             Self::Bpe(bpe) => bpe.is_self_token(token),
             Self::WordPiece(model) => model.keeps_whole(word_key::word(&key.to_le_bytes())),
-            Self::Unigram(_) => false,
+            Self::Unigram(_) | Self::SentencePiece(_) => false,
             Self::WordLevel(_) => true,
         }
     }
@@ -153,6 +164,7 @@ impl Model {
     pub(crate) fn is_stand_in(&self, id: u32) -> bool {
         match self {
             Self::Unigram(model) => model.is_unknown(id),
+            Self::SentencePiece(model) => model.is_unknown(id),
             _ => false,
         }
     }
@@ -161,6 +173,7 @@ impl Model {
     pub(crate) fn unknown_text<'a>(&self, id: u32, text: &'a str) -> Option<Cow<'a, str>> {
         match self {
             Self::Unigram(model) => model.unknown_text(id, text),
+            Self::SentencePiece(model) => model.is_unknown(id).then_some(Cow::Borrowed(text)),
             _ => None,
         }
     }
@@ -177,7 +190,7 @@ impl Model {
         match self {
             Self::Bpe(bpe) => Tables::Merges(Arc::clone(&bpe.merges)),
             Self::Unigram(model) => Tables::Scores(Arc::clone(model.scores())),
-            Self::WordPiece(_) | Self::WordLevel(_) => Tables::VocabularyOnly,
+            Self::WordPiece(_) | Self::WordLevel(_) | Self::SentencePiece(_) => Tables::VocabularyOnly,
         }
     }
 
@@ -187,6 +200,7 @@ impl Model {
             Self::WordPiece(model) => model.memory_bytes(),
             Self::Unigram(model) => model.memory_bytes(),
             Self::WordLevel(model) => model.memory_bytes(),
+            Self::SentencePiece(model) => model.memory_bytes(),
         }
     }
 }

@@ -367,7 +367,7 @@ impl Unigram {
 
 /// Length in bytes of the character that starts with this byte.
 #[inline]
-fn character_len(first: u8) -> usize {
+pub(super) fn character_len(first: u8) -> usize {
     match first {
         0..0x80 => 1,
         0x80..0xE0 => 2,

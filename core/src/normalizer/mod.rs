@@ -5,6 +5,7 @@
 //! - [`edges`]: text that is removed from the ends, or prepended.
 //! - [`replace`]: replacing the matches of a pattern.
 //! - [`precompiled`]: the rules in the file of a SentencePiece model.
+//! - [`sentencepiece`]: the same as the `sentencepiece` library applies them, for its own files.
 //!
 //! Behaviour follows Hugging Face tokenizers 0.23.
 
@@ -13,6 +14,7 @@ mod form;
 mod letters;
 pub(crate) mod precompiled;
 mod replace;
+pub(crate) mod sentencepiece;
 
 use std::sync::Arc;
 
@@ -42,6 +44,8 @@ pub(crate) enum Normalizer {
     Replace(Replace),
     /// The rules of a SentencePiece model.
     Precompiled(Arc<Precompiled>),
+    /// The normalizer of a SentencePiece file.
+    SentencePiece(Arc<sentencepiece::SentencePiece>),
     /// Several normalizers, one after the other.
     Sequence(Vec<Normalizer>),
 }
@@ -55,7 +59,7 @@ impl Normalizer {
             Self::Form(form) => form.leaves(text),
             Self::Letters(letters) => letters.leaves(text),
             Self::Strip(strip) => strip.leaves(text),
-            Self::Prepend(_) => text.is_empty(),
+            Self::Prepend(_) | Self::SentencePiece(_) => text.is_empty(),
             Self::Replace(replace) => replace.leaves(text, budget),
             Self::Precompiled(precompiled) => precompiled.leaves(text),
             Self::Sequence(all) => all.iter().all(|one| one.leaves(text, budget)),
@@ -78,6 +82,7 @@ impl Normalizer {
             }
             Self::Replace(replace) => replace.normalize(text, budget)?,
             Self::Precompiled(precompiled) => precompiled.normalize(text, budget)?,
+            Self::SentencePiece(normalizer) => normalizer.normalize(text, budget)?,
             Self::Sequence(all) => all.iter().try_for_each(|one| one.normalize(text, budget))?,
         }
         Ok(text.check(budget, COMPONENT)?)
@@ -91,8 +96,13 @@ impl Normalizer {
             Self::Prepend(put) => put.is_empty(),
             Self::Replace(replace) => replace.pattern.can_be_empty(),
             Self::Sequence(all) => all.iter().any(Self::puts_before),
-            Self::Form(_) | Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) => false,
+            Self::Form(_) | Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) | Self::SentencePiece(_) => false,
         }
+    }
+
+    /// The normalizer of a SentencePiece file.
+    pub(crate) fn as_sentencepiece(&self) -> Option<&Arc<sentencepiece::SentencePiece>> {
+        if let Self::SentencePiece(normalizer) = self { Some(normalizer) } else { None }
     }
 
     /// Maximum number of bytes of a text that may become one byte; `None` if there is no such
@@ -106,7 +116,7 @@ impl Normalizer {
             Self::Sequence(all) => {
                 all.iter().try_fold(1usize, |bytes, one| bytes.checked_mul(one.most_bytes_per_byte()?))
             }
-            Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) => None,
+            Self::Letters(_) | Self::Strip(_) | Self::Precompiled(_) | Self::SentencePiece(_) => None,
         }
     }
 

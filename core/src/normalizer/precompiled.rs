@@ -102,6 +102,52 @@ impl Precompiled {
         Some(text.split('\0').next().unwrap_or(text))
     }
 
+    /// The longest key that `text` starts with, as its replacement and its length in bytes. This is how SentencePiece
+    /// itself looks rules up.
+    pub(crate) fn longest(&self, text: &str) -> Option<(&str, usize)> {
+        let mut place = offset(*self.trie.first()?);
+        let mut found = None;
+        for (at, &byte) in text.as_bytes().iter().enumerate().take_while(|(_, byte)| **byte != 0) {
+            place ^= usize::from(byte);
+            let Some(&unit) = self.trie.get(place) else { break };
+            if unit & 0x8000_00FF != u32::from(byte) {
+                break;
+            }
+            place ^= offset(unit);
+            if unit & 1 << 8 != 0 && text.is_char_boundary(at + 1) {
+                let value = self.trie.get(place).map(|value| (value & 0x7FFF_FFFF) as usize);
+                found = value.map(|value| (value, at + 1)).or(found);
+            }
+        }
+        let (value, length) = found?;
+        let text = self.replacements.get(value..)?;
+        Some((text.split('\0').next().unwrap_or(text), length))
+    }
+
+    /// Whether no rule is for this ASCII character, alone or before another ASCII character.
+    pub(crate) fn leaves_before_ascii(&self, byte: u8) -> bool {
+        let pairs = || (0..128).all(|second| self.is_free(&[byte, second]));
+        self.is_free(&[byte]) && pairs()
+    }
+
+    /// Whether no key is `bytes`; of two bytes, whether no key starts with them.
+    fn is_free(&self, bytes: &[u8]) -> bool {
+        let mut place = self.trie.first().map_or(0, |&root| offset(root));
+        for (at, &byte) in bytes.iter().enumerate() {
+            place ^= usize::from(byte);
+            match self.trie.get(place) {
+                Some(&unit) if byte != 0 && unit & 0x8000_00FF == u32::from(byte) => {
+                    if unit & 1 << 8 != 0 || at > 0 {
+                        return false;
+                    }
+                    place ^= offset(unit);
+                }
+                _ => return true,
+            }
+        }
+        true
+    }
+
     fn replacement_at(&self, key: &[u8]) -> Option<usize> {
         let mut place = offset(*self.trie.first()?);
         for &byte in key.iter().take_while(|&&byte| byte != 0) {

@@ -25,6 +25,7 @@ use crate::truncation::{Direction, Truncation, TruncationStrategy};
 /// Writes a tokenizer as the bytes of a tokenizer.json.
 pub(crate) fn tokenizer_json(pipeline: &Pipeline) -> Result<Vec<u8>, SaveError> {
     match &pipeline.definition.source {
+        Source::SentencePiece => Err(SaveError::SentencePiece),
         Source::Ranks { pattern } => ranks::tokenizer_json(pipeline, pattern),
         Source::TokenizerJson(components) => {
             let spell = |id| {

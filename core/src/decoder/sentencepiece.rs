@@ -1,0 +1,138 @@
+//! Pieces of a SentencePiece model become text, as `Decode` of the `sentencepiece` library.
+//!
+//! Control pieces are nothing, the unknown piece is a text of the model's, a run of byte pieces is
+//! the characters that it spells, and `▁` is a space. A `▁` at the start is removed if the
+//! normalizer puts one there: one, or all of them if it removes extra white space.
+
+use std::collections::HashSet;
+
+use super::steps::{REPLACEMENT, Room};
+use crate::error::DecodeError;
+use crate::memory::fallible::{append, push};
+use crate::normalizer::sentencepiece::MARK;
+
+/// The settings of a model that decide how pieces become text.
+#[derive(Debug, Default)]
+pub(crate) struct SentencePiece {
+    pub(crate) control: HashSet<Box<[u8]>, foldhash::fast::RandomState>,
+    pub(crate) unknown: Box<[u8]>,
+    pub(crate) unknown_text: Box<[u8]>,
+    /// Whether pieces like `<0x41>` are bytes.
+    pub(crate) has_bytes: bool,
+    pub(crate) add_dummy_prefix: bool,
+    pub(crate) remove_extra_whitespaces: bool,
+}
+
+/// What is kept from piece to piece.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// The bytes of the run of byte pieces that are not written yet.
+    bytes: Vec<u8>,
+    has_text: bool,
+    /// Whether the piece before had a `▁` at the start removed, and no other one may.
+    removed: bool,
+    /// Whether something came before, so that a `▁` is a space.
+    is_inside: bool,
+}
+
+impl SentencePiece {
+    /// Appends the text that is certain with this piece. With `raw`, bytes that are not UTF-8 stay.
+    pub(super) fn piece(
+        &self,
+        state: &mut State,
+        piece: &[u8],
+        raw: bool,
+        room: &mut Room<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        if let Some(byte) = self.byte(piece) {
+            push(&mut state.bytes, byte);
+            return Ok(write_bytes(state, raw, false, room, out)?);
+        }
+        write_bytes(state, raw, true, room, out)?;
+        state.is_inside |= state.removed || state.has_text;
+        state.removed = false;
+        let before = out.len();
+        if self.control.contains(piece) {
+            return Ok(());
+        }
+        if *piece == *self.unknown {
+            room.take(self.unknown_text.len())?;
+            append(out, &self.unknown_text);
+        } else {
+            let mut buffer = [0; 4];
+            let mark = MARK.encode_utf8(&mut buffer).as_bytes();
+            let may_remove = !state.is_inside && (self.add_dummy_prefix || self.remove_extra_whitespaces);
+            let rest = piece.strip_prefix(mark).filter(|_| may_remove);
+            state.removed = rest.is_some() && !self.remove_extra_whitespaces;
+            let mut rest = rest.unwrap_or(piece);
+            room.take(rest.len())?;
+            while let Some(at) = memchr::memmem::find(rest, mark) {
+                append(out, &rest[..at]);
+                push(out, b' ');
+                rest = &rest[at + mark.len()..];
+            }
+            append(out, rest);
+        }
+        state.has_text |= out.len() > before;
+        Ok(())
+    }
+
+    /// Appends the rest. The state is as new afterwards.
+    pub(super) fn end(
+        &self,
+        state: &mut State,
+        raw: bool,
+        room: &mut Room<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        write_bytes(state, raw, true, room, out)?;
+        *state = State::default();
+        Ok(())
+    }
+
+    fn byte(&self, piece: &[u8]) -> Option<u8> {
+        let [b'<', b'0', b'x', high, low, b'>'] = *piece else { return None };
+        let digit = |digit: u8| match digit {
+            b'0'..=b'9' => Some(digit - b'0'),
+            b'A'..=b'F' => Some(digit - b'A' + 10),
+            _ => None,
+        };
+        Some(digit(high)? << 4 | digit(low)?).filter(|_| self.has_bytes)
+    }
+}
+
+/// Writes the characters of a run of bytes. A byte that starts none becomes U+FFFD. Unless the run
+/// ends here, an unfinished character at its end waits.
+fn write_bytes(
+    state: &mut State,
+    raw: bool,
+    is_end: bool,
+    room: &mut Room<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), DecodeError> {
+    let (mut at, before) = (0, out.len());
+    while at < state.bytes.len() {
+        let rest = &state.bytes[at..state.bytes.len().min(at + 4)];
+        let valid = match std::str::from_utf8(rest) {
+            Ok(text) => text.chars().next().map_or(0, char::len_utf8),
+            Err(error) if error.valid_up_to() > 0 => {
+                let valid = &rest[..error.valid_up_to()];
+                std::str::from_utf8(valid).ok().and_then(|text| text.chars().next()).map_or(0, char::len_utf8)
+            }
+            Err(error) if error.error_len().is_none() && !is_end => break,
+            Err(_) => 0,
+        };
+        let (written, length) = match valid {
+            0 if raw => (&rest[..1], 1),
+            0 => (REPLACEMENT, 1),
+            length => (&rest[..length], length),
+        };
+        room.take(written.len())?;
+        append(out, written);
+        at += length;
+    }
+    state.bytes.drain(..at);
+    state.has_text |= out.len() > before;
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Random SentencePiece models: the file read back, the model against the naive one, decoding whole
+//! and as a stream, and the file cut or changed somewhere.
+
+use super::draw::Draw;
+use crate::model::ModelScratch;
+use crate::model::sentencepiece::naive::Naive;
+use crate::model::sentencepiece::{Kind, Method};
+use crate::word_key;
+use crate::{DecodeOptions, DecodeStream, EncodeOptions, Tokenizer};
+
+/// Building blocks of pieces and texts.
+const CHARACTERS: [&str; 10] = ["a", "b", "é", "▁", "▁", "c", "中", "\u{301}", "<", "🙂"];
+const PIECES: [&str; 22] = [
+    "a",
+    "b",
+    "é",
+    "▁",
+    " ",
+    "  ",
+    "c",
+    "中",
+    "\u{301}",
+    "<",
+    "🙂",
+    "ab",
+    "aa",
+    "abab",
+    "<s>",
+    "<unk>",
+    "<0x61>",
+    "\n",
+    "\0",
+    "▁▁",
+    "aaaaaaaaaaaaaaaa",
+    "x",
+];
+
+/// Writes a protobuf message.
+#[derive(Default)]
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    fn number(&mut self, field: u64, value: u64) -> &mut Self {
+        self.varint(field << 3);
+        self.varint(value);
+        self
+    }
+
+    fn bytes(&mut self, field: u64, bytes: &[u8]) -> &mut Self {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend(bytes);
+        self
+    }
+
+    fn float(&mut self, field: u64, value: f32) -> &mut Self {
+        self.varint(field << 3 | 5);
+        self.0.extend(value.to_le_bytes());
+        self
+    }
+}
+
+fn kind_number(kind: Kind) -> u64 {
+    match kind {
+        Kind::Normal => 1,
+        Kind::Unknown => 2,
+        Kind::Control => 3,
+        Kind::UserDefined => 4,
+        Kind::Unused => 5,
+        Kind::Byte => 6,
+    }
+}
+
+fn model(draw: &mut Draw<'_>) -> (Naive, Vec<u8>) {
+    let method =
+        draw.one_of(&[Method::Unigram, Method::Bpe, Method::Bpe, Method::Unigram, Method::Characters, Method::Words]);
+    let byte_fallback = draw.below(3) == 0;
+    let scores = draw.below(3);
+    let mut pieces: Vec<(String, f32, Kind)> =
+        vec![("<unk>".into(), 0.0, Kind::Unknown), ("<s>".into(), 0.0, Kind::Control)];
+    if byte_fallback {
+        pieces.extend((0..=255u8).map(|byte| (format!("<0x{byte:02X}>"), 0.0, Kind::Byte)));
+    }
+    pieces.push(("a".into(), -1.0, Kind::Normal));
+    for _ in 0..draw.below(40) {
+        let text = format!("{}{}", draw.one_of(&CHARACTERS), draw.list(3, |draw| draw.one_of(&CHARACTERS)).concat());
+        let kinds =
+            [Kind::Normal, Kind::Normal, Kind::Normal, Kind::Normal, Kind::UserDefined, Kind::Unused, Kind::Control];
+        let kind = draw.one_of(&kinds);
+        let score = match scores {
+            0 => -1.0,
+            1 => -f32::from(draw.byte() % 4),
+            _ => f32::from(draw.byte()) / 10.0 - 20.0,
+        };
+        let is_text = |kind: Kind| matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused);
+        if !pieces.iter().any(|piece| piece.0 == text && is_text(piece.2) == is_text(kind)) {
+            pieces.push((text, score, kind));
+        }
+    }
+    let mut file = Writer::default();
+    for (text, score, kind) in &pieces {
+        let mut piece = Writer::default();
+        piece.bytes(1, text.as_bytes()).float(2, *score).number(3, kind_number(*kind));
+        file.bytes(1, &piece.0);
+    }
+    let number = match method {
+        Method::Unigram => 1,
+        Method::Bpe => 2,
+        Method::Words => 3,
+        Method::Characters => 4,
+    };
+    let mut trainer = Writer::default();
+    trainer.number(3, number).number(24, draw.byte().into()).number(35, byte_fallback.into());
+    let mut normalizer = Writer::default();
+    (3..6).for_each(|field| _ = normalizer.number(field, (draw.byte() & 1).into()));
+    file.bytes(2, &trainer.0).bytes(3, &normalizer.0);
+    (Naive { method, pieces }, file.0)
+}
+
+/// Interprets bytes as a model and a text, and as a file.
+pub(super) fn sentencepiece(bytes: &[u8]) {
+    let mut draw = Draw::new(bytes);
+    let (naive, mut file) = model(&mut draw);
+    let tokenizer = Tokenizer::from_bytes(&file).expect("the file is sound");
+    let (place, byte) = (draw.word() as usize % file.len(), draw.byte());
+    let text = draw.text(&PIECES, 300);
+    for word in [text.as_str(), &text.replace(' ', "▁")] {
+        let (mut made, bytes) = (vec![], word.as_bytes());
+        let mut scratch = ModelScratch::default();
+        tokenizer
+            .pipeline
+            .model
+            .tokenize(bytes, word_key::of_word(bytes), &mut scratch, &mut made)
+            .expect("nothing can fail");
+        let made: Vec<_> = made
+            .iter()
+            .map(|symbol| (symbol.id, if symbol.len == crate::bpe::Symbol::SAME { 0 } else { symbol.len as usize }))
+            .collect();
+        assert_eq!(made, naive.tokens(word), "{word:?}");
+    }
+    let ids = tokenizer.encode(text.as_str().into(), &EncodeOptions::default()).expect("nothing can fail").ids;
+    let options = DecodeOptions::default();
+    let mut stream = DecodeStream::new(&tokenizer, options);
+    let mut parts: Vec<String> = ids.iter().map(|&id| stream.push(&[id]).expect("it is short")).collect();
+    parts.push(stream.end().expect("it is short"));
+    assert_eq!(parts.concat(), tokenizer.decode(&ids, &options).expect("it is short"));
+    // Whatever is wrong with a file, it is an error or a tokenizer.
+    file[place] = byte;
+    for broken in [&file[..], &file[..place], bytes] {
+        if let Err(error) = Tokenizer::from_bytes(broken) {
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}

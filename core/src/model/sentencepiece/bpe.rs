@@ -1,0 +1,143 @@
+//! BPE: always the pair that makes the piece with the greatest score, the leftmost of equal ones.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use super::{Kind, SentencePiece, Writer};
+use crate::memory::Grow;
+use crate::memory::fallible::push;
+
+/// Buffers, reused from text to text.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    parts: Vec<Part>,
+    queue: BinaryHeap<Pair>,
+    /// Of each unused piece that was merged: the length of its left part.
+    taken_apart: std::collections::HashMap<u32, u32, foldhash::fast::RandomState>,
+    /// The parts of an unused piece that are still to be written.
+    pending: Vec<(usize, usize)>,
+}
+
+impl Scratch {
+    pub(super) fn trim(&mut self) {
+        const KEEP: usize = 1 << 14;
+        if self.parts.capacity() > KEEP || self.queue.capacity() > KEEP || self.taken_apart.capacity() > KEEP {
+            *self = Self::default();
+        }
+    }
+}
+
+/// A stretch of the text that is one piece so far. Merged into the one before, it is empty.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    start: u32,
+    len: u32,
+    previous: u32,
+    next: u32,
+    /// A user-defined symbol, which is never merged.
+    is_fixed: bool,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Two neighbours that make a piece. Outdated if they are not `len` bytes long together any more.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    score: f32,
+    left: u32,
+    right: u32,
+    len: u32,
+}
+
+impl Ord for Pair {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // No score is NaN, and none is -0.0.
+        self.score.total_cmp(&other.score).then_with(|| Reverse(self.left).cmp(&Reverse(other.left)))
+    }
+}
+
+impl PartialOrd for Pair {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Pair {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Pair {}
+
+impl SentencePiece {
+    pub(super) fn merge(&self, text: &[u8], scratch: &mut Scratch, writer: &mut Writer<'_>) {
+        scratch.parts.clear();
+        scratch.queue.clear();
+        scratch.taken_apart.clear();
+        let mut start = 0;
+        while start < text.len() {
+            let (length, is_fixed) = self.first(&text[start..]);
+            let place = scratch.parts.len() as u32;
+            let previous = place.checked_sub(1).unwrap_or(NONE);
+            let next = if start + length == text.len() { NONE } else { place + 1 };
+            push(&mut scratch.parts, Part { start: start as u32, len: length as u32, previous, next, is_fixed });
+            start += length;
+        }
+        for right in 1..scratch.parts.len() as u32 {
+            self.look_up(text, right - 1, right, scratch);
+        }
+        while let Some(Pair { left, right, len, .. }) = scratch.queue.pop() {
+            let [a, b] = [left, right].map(|place| scratch.parts[place as usize]);
+            if a.len == 0 || b.len == 0 || a.len + b.len != len {
+                continue;
+            }
+            scratch.parts[right as usize].len = 0;
+            if let Some(behind) = scratch.parts.get_mut(b.next as usize) {
+                behind.previous = left;
+            }
+            let merged = &mut scratch.parts[left as usize];
+            (merged.len, merged.next) = (len, b.next);
+            self.look_up(text, a.previous, left, scratch);
+            self.look_up(text, left, b.next, scratch);
+        }
+        let mut place = if scratch.parts.is_empty() { NONE } else { 0 };
+        while let Some(&Part { start, len, next, .. }) = scratch.parts.get(place as usize) {
+            self.write(text, start as usize, len as usize, scratch, writer);
+            place = next;
+        }
+    }
+
+    /// Queues a pair of neighbours if it makes a piece.
+    fn look_up(&self, text: &[u8], left: u32, right: u32, scratch: &mut Scratch) {
+        let (Some(a), Some(b)) = (scratch.parts.get(left as usize), scratch.parts.get(right as usize)) else { return };
+        if a.is_fixed || b.is_fixed {
+            return;
+        }
+        let (start, len) = (a.start as usize, (a.len + b.len) as usize);
+        let Some(id) = self.parts.pieces.id(&text[start..start + len]) else { return };
+        if self.parts.kinds[id as usize] == Kind::Unused {
+            scratch.taken_apart.insert(id, a.len);
+        }
+        scratch.queue.grow(1);
+        scratch.queue.push(Pair { score: self.parts.scores[id as usize], left, right, len: len as u32 });
+    }
+
+    /// Writes a part. An unused piece is written as the two parts that it was merged from last in
+    /// this text.
+    fn write(&self, text: &[u8], start: usize, len: usize, scratch: &mut Scratch, writer: &mut Writer<'_>) {
+        let Scratch { taken_apart, pending, .. } = scratch;
+        push(pending, (start, len));
+        while let Some((start, len)) = pending.pop() {
+            let piece = &text[start..start + len];
+            let left = self.parts.pieces.id(piece).and_then(|id| taken_apart.get(&id));
+            match left {
+                Some(&left) => {
+                    push(pending, (start + left as usize, len - left as usize));
+                    push(pending, (start, left as usize));
+                }
+                None => writer.write(len, piece, self.id(piece)),
+            }
+        }
+    }
+}

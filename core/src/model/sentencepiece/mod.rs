@@ -1,0 +1,180 @@
+//! The models of SentencePiece files, with the arithmetic and the ties of the `sentencepiece`
+//! library.
+//!
+//! - [`unigram`]: the best path, in 32-bit floats.
+//! - [`bpe`]: merging by score, with unused pieces taken apart again.
+//!
+//! They differ from the models of a tokenizer.json: scores are 32-bit, user-defined symbols and
+//! unused pieces have rules of their own, pairs of equal score merge from left to right, and a run
+//! of unknown characters is not looked up as a piece. The whole normalized text is one word.
+//!
+//! [`naive`] does the same by definition, slowly; tests and fuzz targets compare the two.
+
+mod bpe;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod naive;
+mod unigram;
+
+use std::sync::Arc;
+
+use super::Trie;
+use crate::bpe::Symbol;
+use crate::memory::fallible::push;
+use crate::normalizer::sentencepiece::MARK;
+
+/// What a piece is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Normal,
+    Unknown,
+    /// Never found in text.
+    Control,
+    /// Found wherever a text has it.
+    UserDefined,
+    Byte,
+    /// Merged by BPE, then taken apart again; Unigram ignores it.
+    Unused,
+}
+
+/// How text is cut into pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Unigram,
+    Bpe,
+    /// Each `▁` starts a word, and words are pieces.
+    Words,
+    Characters,
+}
+
+/// What a model is made of, as the file has it.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) method: Method,
+    /// By id.
+    pub(crate) kinds: Vec<Kind>,
+    /// By id.
+    pub(crate) scores: Vec<f32>,
+    /// Normal, user-defined and unused pieces.
+    pub(crate) pieces: Trie,
+    pub(crate) symbols: Option<Arc<Trie>>,
+    pub(crate) unk_id: u32,
+    /// With byte fallback: the piece of each byte.
+    pub(crate) bytes: Option<Box<[u32; 256]>>,
+}
+
+/// A model. Immutable; a worker's state is in [`Scratch`].
+#[derive(Debug)]
+pub(crate) struct SentencePiece {
+    parts: Parts,
+    /// Of Unigram: the score of a character that is not a piece.
+    unknown_score: f32,
+}
+
+/// Difference between the lowest score and the score of an unknown character.
+const UNKNOWN_PENALTY: f32 = 10.0;
+
+/// Buffers, reused from text to text.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    unigram: unigram::Scratch,
+    bpe: bpe::Scratch,
+}
+
+impl Scratch {
+    /// Releases buffers that a long text made grow.
+    pub(crate) fn trim(&mut self) {
+        self.unigram.trim();
+        self.bpe.trim();
+    }
+}
+
+impl SentencePiece {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let mut least = f32::MAX;
+        for (&kind, &score) in parts.kinds.iter().zip(&parts.scores) {
+            if kind == Kind::Normal {
+                least = if score < least { score } else { least };
+            }
+        }
+        Self { parts, unknown_score: least - UNKNOWN_PENALTY }
+    }
+
+    /// Appends the tokens of a text.
+    pub(crate) fn tokenize(&self, text: &[u8], scratch: &mut Scratch, out: &mut Vec<Symbol>) {
+        let mut writer = Writer { model: self, after_unknown: false, out };
+        match self.parts.method {
+            Method::Unigram => self.unigram(text, &mut scratch.unigram, &mut writer),
+            Method::Bpe => self.merge(text, &mut scratch.bpe, &mut writer),
+            Method::Words => {
+                let mut start = 0;
+                while start < text.len() {
+                    let mut buffer = [0; 4];
+                    let mark = MARK.encode_utf8(&mut buffer).as_bytes();
+                    let next = memchr::memmem::find(&text[start + 1..], mark);
+                    let end = next.map_or(text.len(), |at| start + 1 + at);
+                    writer.write(end - start, &text[start..end], self.id(&text[start..end]));
+                    start = end;
+                }
+            }
+            Method::Characters => {
+                let mut start = 0;
+                while start < text.len() {
+                    let (length, _) = self.first(&text[start..]);
+                    let part = &text[start..start + length];
+                    writer.write(length, part, self.id(part));
+                    start += length;
+                }
+            }
+        }
+    }
+
+    /// The length of the symbol or character that a text starts with, and whether it is a user-
+    /// defined symbol.
+    fn first(&self, text: &[u8]) -> (usize, bool) {
+        let symbol = self.parts.symbols.as_ref().and_then(|trie| trie.longest_match(trie.root(), text));
+        match symbol {
+            Some((_, length)) => (length, true),
+            None => (super::unigram::character_len(text[0]).min(text.len()), false),
+        }
+    }
+
+    /// The id of a piece that text can have, or the unknown one.
+    fn id(&self, piece: &[u8]) -> u32 {
+        let Parts { pieces, kinds, unk_id, .. } = &self.parts;
+        pieces.id(piece).filter(|&id| kinds[id as usize] != Kind::Unused).unwrap_or(*unk_id)
+    }
+
+    pub(crate) fn is_unknown(&self, id: u32) -> bool {
+        id == self.parts.unk_id
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let Parts { kinds, scores, pieces, symbols, .. } = &self.parts;
+        let symbols = symbols.as_ref().map_or(0, |trie| trie.memory_bytes());
+        kinds.capacity() + scores.capacity() * 4 + pieces.memory_bytes() + symbols
+    }
+}
+
+/// Writes pieces as tokens: bytes for unknown pieces, or one token for a run of them.
+struct Writer<'a> {
+    model: &'a SentencePiece,
+    after_unknown: bool,
+    out: &'a mut Vec<Symbol>,
+}
+
+impl Writer<'_> {
+    fn write(&mut self, length: usize, piece: &[u8], id: u32) {
+        let (len, is_unknown) = (length as u32, self.model.is_unknown(id));
+        let after_unknown = std::mem::replace(&mut self.after_unknown, is_unknown);
+        match (&self.model.parts.bytes, self.out.last_mut()) {
+            (Some(bytes), _) if is_unknown => {
+                for (place, &byte) in piece.iter().enumerate() {
+                    let len = if place == 0 { len } else { Symbol::SAME };
+                    push(self.out, Symbol { id: bytes[usize::from(byte)], len });
+                }
+            }
+            (None, Some(last)) if is_unknown && after_unknown => last.len += len,
+            _ => push(self.out, Symbol { id, len }),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The normalizer of a SentencePiece model, as the `sentencepiece` library applies it.
+//!
+//! It differs from [`super::Precompiled`], which follows Hugging Face: rules match by longest
+//! prefix instead of by grapheme cluster, user-defined symbols are never changed, and extra white
+//! space is removed in the same pass.
+
+use std::sync::Arc;
+
+use super::Precompiled;
+use crate::aligned::{AlignedText, Rewriter};
+use crate::budget::{Budget, OutputLimit};
+use crate::model::Trie;
+
+/// The character that stands for a space in pieces: U+2581.
+pub(crate) const MARK: char = '▁';
+
+/// The normalizer spec of a model.
+#[derive(Debug)]
+pub(crate) struct SentencePiece {
+    charsmap: Option<Precompiled>,
+    /// The user-defined symbols.
+    symbols: Option<Arc<Trie>>,
+    settings: Settings,
+    /// The ASCII characters that stay as they are in front of another ASCII character.
+    left_alone: [bool; 128],
+}
+
+/// The flags of the spec, and `treat_whitespace_as_suffix` of the trainer spec.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) add_dummy_prefix: bool,
+    pub(crate) remove_extra_whitespaces: bool,
+    pub(crate) escape_whitespaces: bool,
+    pub(crate) whitespace_as_suffix: bool,
+}
+
+impl SentencePiece {
+    pub(crate) fn new(charsmap: Option<Precompiled>, symbols: Option<Arc<Trie>>, settings: Settings) -> Self {
+        let left_alone = std::array::from_fn(|code| {
+            let byte = code as u8;
+            byte != b' '
+                && symbols.as_ref().is_none_or(|trie| trie.descend(&[byte]).is_none())
+                && charsmap.as_ref().is_none_or(|charsmap| charsmap.leaves_before_ascii(byte))
+        });
+        Self { charsmap, symbols, settings, left_alone }
+    }
+
+    /// What takes the place of a prefix of `text`, and the length of the prefix in bytes. `text` is
+    /// not empty.
+    fn prefix<'a>(&'a self, text: &'a str) -> (&'a str, usize) {
+        if let Some(trie) = &self.symbols
+            && let Some((_, length)) = trie.longest_match(trie.root(), text.as_bytes())
+        {
+            return (&text[..length], length);
+        }
+        if let Some(found) = self.charsmap.as_ref().and_then(|charsmap| charsmap.longest(text)) {
+            return found;
+        }
+        let length = text.chars().next().map_or(0, char::len_utf8);
+        (&text[..length], length)
+    }
+
+    /// The length of a start of `text` that stays as it is.
+    fn unchanged(&self, text: &str) -> usize {
+        let bytes = text.as_bytes();
+        let is_left_alone = |byte: &u8| self.left_alone.get(usize::from(*byte)).is_some_and(|&alone| alone);
+        let run = bytes.iter().take_while(|byte| is_left_alone(byte)).count();
+        // Before other characters the last one can be part of a rule.
+        if bytes.get(run).is_some_and(|byte| !byte.is_ascii()) { run.saturating_sub(1) } else { run }
+    }
+
+    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &Budget) -> Result<(), OutputLimit> {
+        let Settings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
+            self.settings;
+        let space = if escape_whitespaces { MARK } else { ' ' };
+        let (mut is_blank, mut result) = (true, Ok(()));
+        text.rewrite(|rewriter| {
+            while remove_extra_whitespaces && !rewriter.rest().is_empty() {
+                let (" ", length) = self.prefix(rewriter.rest()) else { break };
+                rewriter.skip_bytes(length);
+            }
+            is_blank = rewriter.rest().is_empty();
+            if !is_blank && add_dummy_prefix && !whitespace_as_suffix {
+                rewriter.insert(space);
+            }
+            let (mut after_space, mut made) = (remove_extra_whitespaces, 0usize);
+            while !rewriter.rest().is_empty() {
+                let unchanged = self.unchanged(rewriter.rest());
+                if unchanged > 0 {
+                    rewriter.keep_bytes(unchanged);
+                    made += unchanged;
+                    after_space = false;
+                    continue;
+                }
+                let (mut put, length) = self.prefix(rewriter.rest());
+                if after_space {
+                    put = put.trim_start_matches(' ');
+                }
+                made = made.saturating_add(put.len());
+                result = budget.check(made, super::COMPONENT);
+                if result.is_err() {
+                    return;
+                }
+                write(rewriter, put, length, space);
+                if !put.is_empty() {
+                    after_space = remove_extra_whitespaces && put.ends_with(' ');
+                }
+            }
+        });
+        result?;
+        if remove_extra_whitespaces {
+            text.truncate(text.as_str().trim_end_matches(space).len());
+        }
+        if !is_blank && add_dummy_prefix && whitespace_as_suffix {
+            text.rewrite(|rewriter| {
+                rewriter.keep_bytes(rewriter.rest().len());
+                rewriter.insert(space);
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Reads `length` bytes and writes `put`, with `space` for each space.
+fn write(rewriter: &mut Rewriter<'_>, put: &str, length: usize, space: char) {
+    let before = rewriter.rest().len();
+    for (place, character) in put.chars().enumerate() {
+        let character = if character == ' ' { space } else { character };
+        if place == 0 { rewriter.replace(character) } else { rewriter.insert(character) }
+    }
+    rewriter.skip_bytes(length - (before - rewriter.rest().len()));
+}

@@ -1,0 +1,213 @@
+'use strict'
+
+// The folder of a model: which of its files hold the tokenizer, in the order of transformers.
+// tokenizer.json comes first; the other files depend on the class that the configs name.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const { error } = require('../errors.js')
+const { isAbsence, readRegular, readRegularSync } = require('../regular-file.js')
+const { tokenizerJson } = require('./tokenizer-json.js')
+
+/** Bytes of all files of a tokenizer that are read here. */
+const MAX_BYTES = 256 * 2 ** 20
+
+/** SentencePiece models, by the names that transformers uses. */
+const SENTENCEPIECE = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model']
+/** Whole tokenizers, and what takes several files. */
+const WHOLE = ['tokenizer.json', 'tekken.json', ...SENTENCEPIECE]
+const VOCABULARIES = ['vocab.json', 'vocab.txt']
+const CONFIGS = ['tokenizer_config.json', 'special_tokens_map.json', 'added_tokens.json', 'config.json']
+const LOOKED_FOR = [...WHOLE, 'vocab.json with merges.txt', 'vocab.txt']
+
+/** The builders of tokenizer-json.js by class, and by `model_type` of config.json. */
+const CLASSES = {
+  Bert: /^(?:Bert|DistilBert|Electra|MobileBert|SqueezeBert|ConvBert|LayoutLM|Retribert|DPR\w+)Tokenizer$/,
+  Gpt2: /^GPT2Tokenizer$/,
+  Roberta: /^(?:Roberta|Longformer|Bart)Tokenizer$/,
+  Clip: /^CLIPTokenizer$/,
+  /** Those that number pieces as the file does. */
+  SentencePiece: /^(?:Llama|CodeLlama|Gemma|T5|MT5|Albert|XLNet|DebertaV2|Reformer|BigBird|RemBert|FNet)Tokenizer$/,
+}
+const MODEL_TYPES = {
+  Bert: ['bert', 'distilbert', 'electra', 'mobilebert', 'squeezebert', 'convbert', 'layoutlm', 'megatron-bert', 'nomic_bert'],
+  Gpt2: ['gpt2', 'gpt_neo', 'gptj', 'opt', 'codegen', 'starcoder2'],
+  Roberta: ['roberta', 'roberta-prelayernorm', 'bart', 'longformer', 'ibert', 'data2vec-text'],
+  Clip: ['clip', 'clipseg', 'owlvit', 'owlv2', 'xclip', 'groupvit'],
+}
+
+/** What to load of a repository's file: its folder, unless it is a whole tokenizer. */
+function placeOf(file) {
+  return /\.json$/.test(file) && path.basename(file) !== 'vocab.json' ? file : path.dirname(file)
+}
+
+/** Whether a failure to load a file means that it is a folder, or has only a part of a tokenizer. */
+function isModel(file, { code }) {
+  const name = path.basename(file)
+  if (code === 'ERR_TOKENLANE_NOT_A_FILE') return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
+  const isPart = VOCABULARIES.includes(name) || name === 'merges.txt'
+  return isPart && ['ERR_TOKENLANE_UNKNOWN_FORMAT', 'ERR_TOKENLANE_SHAPE', 'ERR_TOKENLANE_EMPTY_FILE'].includes(code)
+}
+
+/**
+ * The tokenizer of a folder, or of a vocabulary in it: { file, bytes }. Without `bytes` the file is
+ * the tokenizer.
+ */
+async function modelOf(place) {
+  const plan = planOf(place, await listed(() => fs.promises.readdir(folderOf(place))))
+  for (const step of plan.reads()) step.bytes = await read(plan, () => readRegular(step.file, plan.left))
+  return plan.model()
+}
+
+/** As modelOf, on this thread. */
+function modelOfSync(place) {
+  let names
+  try {
+    names = fs.readdirSync(folderOf(place))
+  } catch (failure) {
+    throw cannotList(failure)
+  }
+  const plan = planOf(place, names)
+  for (const step of plan.reads()) {
+    try {
+      step.bytes = readRegularSync(step.file, plan.left)
+    } catch (failure) {
+      if (!isAbsence(failure)) throw failure
+    }
+    plan.left -= step.bytes?.length ?? 0
+  }
+  return plan.model()
+}
+
+async function listed(list) {
+  try {
+    return await list()
+  } catch (failure) {
+    throw cannotList(failure)
+  }
+}
+
+async function read(plan, readFile) {
+  try {
+    const bytes = await readFile()
+    plan.left -= bytes.length
+    return bytes
+  } catch (failure) {
+    if (isAbsence(failure)) return undefined
+    throw failure
+  }
+}
+
+const cannotList = (cause) => error('ERR_TOKENLANE_FILE', `cannot read the folder: ${cause.message}`, { cause })
+
+const isVocabulary = (place) => [...VOCABULARIES, 'merges.txt'].includes(path.basename(place))
+const folderOf = (place) => (isVocabulary(place) ? path.dirname(place) : place)
+
+function planOf(place, names) {
+  const folder = folderOf(place)
+  const wanted = isVocabulary(place) ? path.basename(place).replace('merges.txt', 'vocab.json') : undefined
+  return new Plan(folder, new Set(names), wanted)
+}
+
+/** What to read of a folder, and what it makes. */
+class Plan {
+  /** How many bytes the files that follow may have. */
+  left = MAX_BYTES
+  #folder
+  #names
+  #wanted
+  #texts = new Map()
+
+  constructor(folder, names, wanted) {
+    this.#folder = folder
+    this.#names = names
+    this.#wanted = wanted
+  }
+
+  /** The files to read, one after the other: { file }, whose `bytes` the caller sets. */
+  *reads() {
+    if (this.#wanted === undefined && WHOLE.slice(0, 2).some((name) => this.#names.has(name))) return
+    for (const name of CONFIGS) yield* this.#read(name)
+    const vocabulary = this.#vocabulary()
+    if (vocabulary === undefined) return
+    yield* this.#read(vocabulary)
+    if (vocabulary === 'vocab.json') yield* this.#read('merges.txt')
+  }
+
+  *#read(name) {
+    if (!this.#names.has(name)) return
+    const step = { file: path.join(this.#folder, name), bytes: undefined }
+    yield step
+    if (step.bytes !== undefined) this.#texts.set(name, step.bytes)
+  }
+
+  /** The vocabulary to build the tokenizer of, unless another file has a whole tokenizer. */
+  #vocabulary() {
+    const kind = this.#kind()
+    if (this.#wanted === undefined && this.#sentencePiece(kind) !== undefined) return undefined
+    const names = this.#wanted !== undefined ? [this.#wanted] : kind === 'Bert' ? ['vocab.txt'] : VOCABULARIES
+    return names.find((name) => this.#names.has(name) && (name !== 'vocab.json' || this.#names.has('merges.txt')))
+  }
+
+  #sentencePiece(kind) {
+    return kind === undefined || kind === 'SentencePiece' || kind === 'Other' ? SENTENCEPIECE.find((name) => this.#names.has(name)) : undefined
+  }
+
+  model() {
+    const { file, bytes } = this.#found()
+    return { file: path.join(this.#folder, file), bytes }
+  }
+
+  #found() {
+    const whole = WHOLE.slice(0, 2).find((name) => this.#names.has(name))
+    if (this.#wanted === undefined && whole !== undefined) return { file: whole }
+    const kind = this.#kind()
+    const vocabulary = this.#vocabulary()
+    const file = this.#wanted === undefined ? this.#sentencePiece(kind) : undefined
+    if (file === undefined && vocabulary === undefined) {
+      const what = this.#wanted === 'vocab.json' ? 'vocab.json with merges.txt' : LOOKED_FOR.join(', ')
+      throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `there is no tokenizer in the folder ${this.#folder}: looked for ${what}`)
+    }
+    if (kind === 'Other') {
+      const message = `tokenizer_class: ${this.#className()} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
+      throw error('ERR_TOKENLANE_UNSUPPORTED', message)
+    }
+    if (file !== undefined) return { file }
+    const files = Object.fromEntries(this.#texts)
+    const configs = Object.fromEntries(CONFIGS.map((name) => [name, this.#json(name)]))
+    return { file: vocabulary, bytes: tokenizerJson(kind ?? (vocabulary === 'vocab.txt' ? 'Bert' : undefined), files, configs) }
+  }
+
+  /** The class that the configs name, without "Fast". */
+  #className() {
+    const name = this.#json('tokenizer_config.json').tokenizer_class ?? this.#json('config.json').tokenizer_class
+    if (typeof name !== 'string' || /^PreTrainedTokenizer(?:Fast)?$|^TokenizersBackend$/.test(name)) return undefined
+    return name.replace(/Fast$/, '')
+  }
+
+  /** A name of CLASSES, 'Other' for any other class, or nothing if the configs name none. */
+  #kind() {
+    const name = this.#className()
+    if (name !== undefined) return Object.keys(CLASSES).find((kind) => CLASSES[kind].test(name)) ?? 'Other'
+    const type = this.#json('config.json').model_type
+    return Object.keys(MODEL_TYPES).find((kind) => MODEL_TYPES[kind].includes(type))
+  }
+
+  #json(name) {
+    const bytes = this.#texts.get(name)
+    if (bytes === undefined) return {}
+    let value
+    try {
+      value = JSON.parse(bytes.toString())
+    } catch (cause) {
+      throw error('ERR_TOKENLANE_JSON', `${path.join(this.#folder, name)}: the JSON does not parse: ${cause.message}`, { cause })
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw error('ERR_TOKENLANE_SHAPE', `${path.join(this.#folder, name)}: an object is wanted here`)
+    }
+    return value
+  }
+}
+
+module.exports = { CONFIGS, SENTENCEPIECE, LOOKED_FOR, isModel, modelOf, modelOfSync, placeOf }

@@ -47,7 +47,7 @@ impl SentencePiece {
     ) -> Result<(), DecodeError> {
         if let Some(byte) = self.byte(piece) {
             push(&mut state.bytes, byte);
-            return Ok(write_bytes(state, raw, false, room, out)?);
+            return write_bytes(state, raw, false, room, out);
         }
         write_bytes(state, raw, true, room, out)?;
         state.is_inside |= state.removed || state.has_text;

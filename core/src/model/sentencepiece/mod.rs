@@ -8,7 +8,7 @@
 //! unused pieces have rules of their own, pairs of equal score merge from left to right, and a run
 //! of unknown characters is not looked up as a piece. The whole normalized text is one word.
 //!
-//! [`naive`] does the same by definition, slowly; tests and fuzz targets compare the two.
+//! `naive` does the same by definition, slowly; tests and fuzz targets compare the two.
 
 mod bpe;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -23,9 +23,11 @@ checkCompilers()
 
 const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
 /** @type {[string, () => boolean | Promise<boolean>][]} */
+const CARGO_DOC = ['doc', '--workspace', '--no-deps', '--document-private-items', '--quiet']
 const CHECKS = [
   ['formatting (cargo fmt)', () => run('cargo', ['fmt', '--all', '--check'])],
   ['lints (cargo clippy)', () => run('cargo', ['clippy', '--workspace', '--all-targets', '--', '-D', 'warnings'])],
+  ['documentation (cargo doc)', () => run('cargo', CARGO_DOC, { env: { ...process.env, RUSTDOCFLAGS: '-D warnings' } })],
   ['Rust tests (cargo test)', () => run('cargo', CARGO_TEST) && run('cargo', ['test', '--workspace', '--doc', '--quiet'])],
   ['the addon', () => addonBuilt],
   ['Node specs (node --test)', nodeSpecs],

@@ -362,6 +362,7 @@ class Tokenizer {
     return native.toBuffer(this.#handle)
   }
 
+  /** @param {import('./print.js').InspectArguments} args */
   [INSPECT](...args) {
     if (!(#handle in this)) return 'Tokenizer.prototype'
     return later.print.printTokenizer(this, this.#from, ...args)

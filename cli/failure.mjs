@@ -21,10 +21,17 @@ export class UsageError extends Failure {
   }
 }
 
-/** The same error with the place in front of its message: which file, and which line of it. */
-export function at(place, error) {
-  if (!(error instanceof Error)) return error
-  // The number that the library gives a row of a batch says nothing to who reads of files and lines.
+/**
+ * Returns the error with its place, a file and a line of it, in front of the message.
+ *
+ * @param {string} place
+ * @param {any} thrown returned as it is if it is not an Error
+ */
+export function at(place, thrown) {
+  if (!(thrown instanceof Error)) return thrown
+  /** @type {Error & { row?: number, code?: any }} */
+  const error = thrown
+  // A row number of a batch means nothing to a reader who knows files and lines.
   const message = inOptions(error.row === undefined ? error.message : error.message.replace(/^(row|text) \d+: /, ''))
   const code = error.code?.startsWith?.('ERR_TOKENLANE_') ? error.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
   return new Failure(code, `${place}: ${message}`, { cause: error })

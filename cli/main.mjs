@@ -35,6 +35,7 @@ try {
   process.exit(fail(error))
 }
 
+/** @param {string[]} args without the program */
 async function main([name, ...args]) {
   if (name === undefined) {
     process.stderr.write(await overview())

@@ -6,7 +6,8 @@ const AHEAD = 2
 const LARGE = 16 << 20
 
 /**
- * @template In, Out
+ * @template {{ text?: { length: number }, ids?: { length: number } }[]} In
+ * @template Out
  * @param {AsyncIterable<In>} batches
  * @param {(batch: In) => Promise<Out>} work
  * @returns {AsyncGenerator<{ batch: In, result: Out }>}

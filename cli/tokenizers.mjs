@@ -18,7 +18,7 @@ const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|bpe)$|[/\\]$/
 /** What a folder of a model has, as the hub lays it out. */
 const IN_FOLDER = ['tokenizer.json', 'tekken.json']
 
-/** `owner/name` on the hub, with a branch, a tag or a commit behind an @. */
+/** `owner/name` on the hub; a branch, a tag or a commit may follow an `@`. */
 const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
 
 /** The options that say which tokenizer. */

@@ -118,9 +118,16 @@ async function onePass(tokenizer, batches, options) {
   return tokens
 }
 
+/**
+ * @typedef {{ tokenizer: string, rows: number, bytes: number }
+ *   & Awaited<ReturnType<typeof measure>>} Result
+ */
+
+/** @param {Result[]} results */
 function table(results) {
   const number = (value, digits = 0) => value.toLocaleString('en', { maximumFractionDigits: digits })
   const [{ rows, bytes }] = results
+  /** @type {[heading: string, cell: (result: Result) => string][]} */
   const columns = [
     ['tokenizer', ({ tokenizer }) => tokenizer],
     ['load', ({ loadMs }) => `${number(loadMs)} ms`],

@@ -53,12 +53,13 @@ export const count = {
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const inputs = inputsOf(sources, values.tokenizer)
     const table = format === 'parquet' ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) }) : undefined
-    const file = table ?? openOutput(values.output, inputs)
+    const file = table === undefined ? openOutput(values.output, inputs) : undefined
     const skips = new Skips(values)
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     const write = values.total ? () => '' : format === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
     const options = batchOptions(tokenizer, values)
+    /** @param {import('../input/rows.mjs').Row[]} rows */
     const countRows = (rows) => skips.run(rows, (some) => tokenizer.countBatch(some.map(({ text }) => text), options))
     let sum = 0
     const rows = batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'], skips, onRead: (bytes) => progress.read(bytes) })
@@ -78,11 +79,16 @@ export const count = {
     else if (table === undefined && write === fileLine && sources.length > 1) await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
     progress.stop()
     await skips.finish()
-    await file.commit()
+    await (table ?? file).commit()
   },
 }
 
-/** The columns of a table; rows that are files have no line. */
+/**
+ * Returns the columns of a table. Rows that are files have no line.
+ *
+ * @param {string} unit
+ * @returns {import('../output/parquet.mjs').Columns}
+ */
 const columnsOf = (unit) => ({ file: 'string', ...(unit !== 'files' && { line: 'int32' }), tokens: 'int32' })
 
 async function addCounts(table, { rows, result }, skips) {

@@ -56,6 +56,7 @@ export const encode = {
     const writer = await idWriter(format, { output: values.output, inputs, type: values.type ?? typeFor(tokenizer), unit, skips })
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
+    /** @type {import('../../index.js').EncodeBatchOptions & import('../../index.js').RunOptions} */
     const options = {
       ...batchOptions(tokenizer, values),
       padding: false,
@@ -63,6 +64,7 @@ export const encode = {
       ...(values.tokens && { columns: ['tokens'] }),
       ...(values.offsets && { offsets: values.offsets }),
     }
+    /** @param {import('../input/rows.mjs').Row[]} rows */
     const encodeRows = (rows) => skips.run(rows, (some) => tokenizer.encodeBatch(some.map(({ text }) => text), options))
     const rows = batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined), skips, onRead: (bytes) => progress.read(bytes) })
     for await (const { result: encoded } of inOrder(rows, encodeRows)) {

@@ -55,7 +55,7 @@ export const split = {
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const inputs = inputsOf(sources, values.tokenizer)
     const table = format === 'parquet' ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) }) : undefined
-    const file = table ?? openOutput(values.output, inputs)
+    const file = table === undefined ? openOutput(values.output, inputs) : undefined
     const skips = new Skips(values)
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
@@ -74,7 +74,7 @@ export const split = {
     }
     progress.stop()
     await skips.finish()
-    await file.commit()
+    await (table ?? file).commit()
   },
 }
 
@@ -124,7 +124,12 @@ function splitRow(tokenizer, row, options, skips) {
   }
 }
 
-/** The columns of a table; pieces of whole files have no line. */
+/**
+ * Returns the columns of a table. Pieces of whole files have no line.
+ *
+ * @param {string} unit
+ * @returns {import('../output/parquet.mjs').Columns}
+ */
 const columnsOf = (unit) => ({
   file: 'string',
   ...(unit !== 'files' && { line: 'int32' }),
@@ -134,8 +139,21 @@ const columnsOf = (unit) => ({
   text: 'string',
 })
 
+/**
+ * A piece and where its row stands.
+ *
+ * @typedef {object} PlacedPiece
+ * @property {import('../input/files.mjs').Source} source
+ * @property {number} [line]
+ * @property {Record<string, any>} [fields]
+ * @property {import('../../index.js').Piece} piece
+ */
+
+/** @param {PlacedPiece} placed */
 const valuesOf = ({ source, line, piece: { start, end, count, text } }) => ({ file: source.name, line, start, end, tokens: count, text })
 
+/** @param {PlacedPiece} placed */
 const jsonLine = ({ fields, ...row }) => `${jsonText({ ...fields, ...valuesOf(row), headings: row.piece.headings })}\n`
 
+/** @param {PlacedPiece} placed */
 const readable = ({ source, line, piece: { start, end, count, text } }) => `── ${placeOf({ source, line })}, ${start}–${end}: ${count} ${count === 1 ? 'token' : 'tokens'} ──\n${text}${text.endsWith('\n') ? '' : '\n'}`

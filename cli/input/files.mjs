@@ -32,6 +32,7 @@ export const RATIO_OPTION = {
  * @property {number} [descriptor] its file descriptor, where it is open already
  * @property {number} [size] bytes as they lie on the disk; nothing for a pipe
  * @property {number} [maxRatio] how many bytes a compressed byte may become
+ * @property {boolean} [isTable] whether its rows are those of a Parquet file
  * @property {boolean} [isFound] whether it was found in a folder or by a pattern, and is skipped if
  *   it is not text
  * @property {(onRead?: (bytes: number) => void) => AsyncIterable<Buffer>} chunks its bytes,

@@ -24,7 +24,12 @@ export function alternatives(pattern) {
   return braces[1].split(',').flatMap((choice) => alternatives(before + choice + after))
 }
 
-/** The files below a folder ('' for the one where we are) that match the rest of a pattern. */
+/**
+ * The files below a folder that match the rest of a pattern.
+ *
+ * @param {string} folder '' for the current one
+ * @param {string[]} parts of the pattern
+ */
 function within(folder, [part, ...rest]) {
   if (part === '' || part === '.' || part === '..') return rest.length > 0 ? within(joined(folder, part || '.'), rest) : []
   const here = entries(folder)

@@ -21,10 +21,19 @@ const MOST = 2 ** 32 - 1
  */
 
 /**
+ * @typedef {object} IdOptions
+ * @property {string} [from] the format; by default that of the source's name
+ * @property {string} field path of the ids in JSON and in Parquet files
+ * @property {'u16' | 'u32'} type the type of the ids in files without a header
+ * @property {number} [maxRow] in bytes
+ * @property {(bytes: number) => void} [onRead]
+ */
+
+/**
  * Batches of rows of ids.
  *
  * @param {import('./files.mjs').Source[]} sources
- * @param {{ from?: string, field: string, type: 'u16' | 'u32', maxRow?: number, onRead?: (bytes: number) => void }} options
+ * @param {IdOptions} options
  * @returns {AsyncGenerator<IdRow[]>}
  */
 export async function* idBatches(sources, options) {
@@ -36,11 +45,17 @@ export async function* idBatches(sources, options) {
   }
 }
 
+/** @param {import('./files.mjs').Source} source */
 function formatOf({ file = '', name }) {
   const extension = /\.(jsonl|ndjson|npy|bin|parquet)(\.gz|\.zst)?$/i.exec(file || name)?.[1].toLowerCase()
   return extension === 'ndjson' ? 'jsonl' : (extension ?? 'text')
 }
 
+/**
+ * @param {import('./files.mjs').Source} source
+ * @param {string} format
+ * @param {IdOptions} options
+ */
 async function* lineRows(source, format, { field, maxRow, onRead }) {
   const ids = format === 'jsonl' ? (row) => jsonIds(row, field) : textIds
   const most = maxRow ?? (format === 'jsonl' ? MAX_JSON : undefined)
@@ -60,7 +75,12 @@ function textIds(row) {
   })
 }
 
-/** The rows of a column of lists. */
+/**
+ * The rows of a column of lists.
+ *
+ * @param {import('./files.mjs').Source} source
+ * @param {IdOptions} options
+ */
 async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
   if (!isParquet(source)) throw new Failure('PARQUET', `${source.name}: this is no Parquet file, or no file at all`)
   source.isTable = true
@@ -127,7 +147,14 @@ const STARTS = 1 << 15
 /** The most rows of a table that has no columns. */
 const MAX_EMPTY_ROWS = 1_000_000
 
-/** Rows of a binary file: as the file of row starts beside it says, or those of a table; otherwise the file is one row. */
+/**
+ * Rows of a binary file. The file of row starts beside it says where they start, or the shape of a
+ * table; without either the file is one row.
+ *
+ * @param {import('./files.mjs').Source} source
+ * @param {string} format
+ * @param {IdOptions} options
+ */
 async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) {
   const reader = new ByteReader(source.chunks(onRead))
   try {

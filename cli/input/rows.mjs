@@ -47,9 +47,28 @@ export const ROW_OPTIONS = {
  * @property {Buffer | string} text
  * @property {import('./files.mjs').Source} source
  * @property {number} [line] counted from 1; nothing where the row is a file
- * @property {object} [fields] other fields of the row, if they were wanted
- * @property {object} [schema] of a row of a Parquet file: the elements of its schema, by the names
- *   of `fields`
+ * @property {Record<string, any>} [fields] other fields of the row, if they were wanted
+ * @property {Record<string, any>} [schema] of a row of a Parquet file: the elements of its schema,
+ *   by the names of `fields`
+ */
+
+/**
+ * Where a row stands: its source, and its line or row number there, counted from 1.
+ *
+ * @typedef {{ source: import('./files.mjs').Source, line?: number }} Place
+ */
+
+/**
+ * @typedef {object} BatchOptions
+ * @property {string} unit `'lines'`, `'files'` or `'fields'`
+ * @property {string} [field]
+ * @property {number} [maxRow] in bytes
+ * @property {(bytes: number) => void} [onRead]
+ * @property {Pick<import('../skips.mjs').Skips, 'row' | 'source'>} [skips] decides about rows and
+ *   sources that cannot be read
+ * @property {'all' | string[]} [keep] fields that rows keep besides their text
+ * @property {boolean} [isRaw] whether dates and times of Parquet files stay numbers
+ * @property {number} [maxRatio] the source's by default
  */
 
 /** What the options say a row is: `'lines'`, `'files'` or `'fields'`. */
@@ -63,14 +82,7 @@ export function unitOf({ rows, field, text }, byDefault) {
  * The rows of all sources, in order, in batches.
  *
  * @param {import('./files.mjs').Source[]} sources
- * @param {object} options
- * @param {string} options.unit `'lines'`, `'files'` or `'fields'`
- * @param {string} [options.field]
- * @param {number} [options.maxRow] in bytes
- * @param {(bytes: number) => void} [options.onRead]
- * @param {object} [options.skips] a Skips, which decides about rows and sources that cannot be read
- * @param {'all' | string[]} [options.keep] fields that rows keep besides their text
- * @param {boolean} [options.isRaw] whether dates and times of Parquet files stay numbers
+ * @param {BatchOptions} options
  * @returns {AsyncGenerator<Row[]>}
  */
 export async function* batchesOf(sources, options) {
@@ -117,13 +129,16 @@ export function refuseParquet(source) {
 /**
  * The rows of a Parquet file. Bytes that are not valid UTF-8 are left to the tokenizer, which
  * refuses them.
+ *
+ * @param {import('./files.mjs').Source} source
+ * @param {BatchOptions} options
  */
-async function* tableRows(source, { skips, maxRow = MAX_LINE, maxRatio = source.maxRatio, ...options }) {
+async function* tableRows(source, { skips, maxRow = MAX_LINE, maxRatio = source.maxRatio, field, ...options }) {
   source.isTable = true
-  for await (const rows of parquetRows(source, { ...options, maxRatio })) {
+  for await (const rows of parquetRows(source, { ...options, field, maxRatio })) {
     yield rows.flatMap((row) => {
       try {
-        return [{ ...row, text: checkTableText(row, options.field, maxRow) }]
+        return [{ ...row, text: checkTableText(row, field, maxRow) }]
       } catch (error) {
         skips.row(row, error)
         return []
@@ -141,7 +156,11 @@ function checkTableText(row, field, maxRow) {
   throw fieldError(row, field, text)
 }
 
-/** Where a row stands, for messages. */
+/**
+ * Returns where a row stands, for messages.
+ *
+ * @param {Place} place
+ */
 export const placeOf = ({ source, line }) => (line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`)
 
 /** An error of a call on these rows, with the place of the row that it is about. */

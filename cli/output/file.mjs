@@ -175,10 +175,25 @@ class StreamOutput {
 }
 
 /**
- * The output of a command: a file, or standard output where none is named or `-` is.
+ * A file or a descriptor that a command reads.
+ *
+ * @typedef {{ name: string, file?: string, descriptor?: number }} Input
+ */
+
+/**
+ * @typedef {object} Output
+ * @property {(data: string | Uint8Array, options?: { isSafe?: boolean }) => Promise<void>} write
+ * @property {() => Promise<void>} commit
+ * @property {boolean} [isSeekable] whether bytes at the start can be written again
+ * @property {(bytes: Uint8Array) => void} [rewriteStart] of a seekable output
+ */
+
+/**
+ * Opens the output of a command: a file, or standard output if no name is given or the name is `-`.
  *
  * @param {string | undefined} name
- * @param {{ name: string, file?: string, descriptor?: number }[]} inputs what is read, and so must not be written to
+ * @param {Input[]} inputs what the command reads, and so must not overwrite
+ * @returns {Output}
  */
 export function openOutput(name, inputs) {
   if (name === undefined || name === '-') {

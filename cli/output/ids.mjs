@@ -13,8 +13,12 @@ export const ID_FORMATS = ['text', 'jsonl', 'npy', 'bin', 'parquet']
 const EXTENSIONS = { '.txt': 'text', '.jsonl': 'jsonl', '.ndjson': 'jsonl', '.npy': 'npy', '.bin': 'bin', '.parquet': 'parquet' }
 
 /**
- * The format that the options or the name of the output say. A name without an extension says none;
- * one with an extension that the command does not write is refused.
+ * Returns the format that the options or the name of the output select. A name without an extension
+ * selects the default. An extension that the command does not write is an error.
+ *
+ * @param {{ format?: string, output?: string }} values the options of the command
+ * @param {string[]} formats the formats that the command writes
+ * @param {string} [byDefault]
  */
 export function formatOf({ format, output }, formats, byDefault = 'text') {
   if (format !== undefined) return format
@@ -28,10 +32,19 @@ export function formatOf({ format, output }, formats, byDefault = 'text') {
 }
 
 /**
- * What takes the rows of batches: `write(batch, rows)`, and `commit()` when there are no more.
+ * @typedef {object} WriterOptions
+ * @property {string} [output]
+ * @property {import('./file.mjs').Input[]} inputs
+ * @property {'u16' | 'u32'} type the type of ids in binary formats
+ * @property {string} unit what a row is
+ * @property {import('../skips.mjs').Skips} skips decides about rows that a Parquet file cannot hold
+ */
+
+/**
+ * Returns a writer for the rows of batches: `write(batch, rows)` for each batch, then `commit()`.
  *
  * @param {string} format one of ID_FORMATS
- * @param {{ output?: string, inputs: object[], type: 'u16' | 'u32', unit: string }} options `inputs` as for openOutput
+ * @param {WriterOptions} options
  */
 export async function idWriter(format, options) {
   if (format === 'parquet') return parquetIds(options)
@@ -44,8 +57,10 @@ export async function idWriter(format, options) {
   return { write, commit: () => file.commit() }
 }
 
+/** @param {WriterOptions} options */
 async function parquetIds({ output, inputs, unit, skips }) {
-  const columns = /** @type {const} */ ({ ...(unit === 'files' && { file: 'string' }), ids: 'list' })
+  /** @type {import('./parquet.mjs').Columns} */
+  const columns = { ...(unit === 'files' && { file: 'string' }), ids: 'list' }
   const writer = await parquetWriter({ output, inputs, columns })
   const write = async (batch, rows) => {
     for (let index = 0; index < batch.length; index++) {
@@ -155,6 +170,10 @@ class BinaryWriter {
   #type
   #count = 0n
 
+  /**
+   * @param {string} format
+   * @param {WriterOptions} options
+   */
   constructor(format, { output, inputs, type }) {
     if (output === undefined || output === '-') throw new UsageError(`the format ${format} is two files: name the first with '--output'`)
     this.#type = type

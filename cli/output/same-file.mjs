@@ -9,10 +9,11 @@ import { Failure } from '../failure.mjs'
  *
  * @param {fs.BigIntStats | undefined} stat of the output
  * @param {string} name of the output
- * @param {{ name: string, file?: string, descriptor?: number }[]} inputs
+ * @param {import('./file.mjs').Input[]} inputs
  */
 export function refuseInput(stat, name, inputs) {
   if (!stat?.isFile()) return
+  /** @param {import('./file.mjs').Input} input */
   const isSame = ({ file, descriptor }) => {
     const input = statOf(file ?? descriptor)
     return input !== undefined && input.dev === stat.dev && input.ino === stat.ino

@@ -25,7 +25,7 @@ export const SENTENCES = [
 /**
  * What each sentence costs.
  *
- * @param {import('../..').Tokenizer} tokenizer
+ * @param {import('../../index.js').Tokenizer} tokenizer
  * @returns {Promise<{ language: string, code: string, text: string, tokens: number, perCharacter: number, perWord: number, timesEnglish: number }[]>}
  *   characters are those that people count (graphemes), words those of Unicode's rules
  */

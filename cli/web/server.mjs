@@ -42,7 +42,7 @@ class Refusal extends Error {
  *
  * @param {object} choice
  * @param {string[]} choice.names of the tokenizers that the page offers; the first two are shown at first
- * @param {(name: string) => Promise<import('../..').Tokenizer>} choice.load
+ * @param {(name: string) => Promise<import('../../index.js').Tokenizer>} choice.load
  * @param {string} [choice.text] what stands on the page at first
  * @returns {http.Server}
  */
@@ -65,7 +65,8 @@ export function pageServer({ names, load, text }) {
     'POST /api/languages': async (body) => costs(await tokenizerOf(body.tokenizer)),
   }
   const server = http.createServer((request, response) => {
-    answer(request, server.address().port, files, routes).then(
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    answer(request, port, files, routes).then(
       ({ status = 200, type, body }) => response.writeHead(status, { ...HEADERS, 'content-type': type }).end(body),
       ({ status = 500, message, code }) => {
         response.writeHead(status, { ...HEADERS, 'content-type': JSON_TYPE }).end(JSON.stringify({ message, code }))
@@ -78,6 +79,7 @@ export function pageServer({ names, load, text }) {
 
 /** All files of the page, by their paths. There is nothing else to ask for. */
 function pageFiles() {
+  /** @type {[path: string, file: { type: string, body: Buffer }][]} */
   const files = fs.readdirSync(PAGE).map((name) => [`/${name}`, { type: TYPES[name.split('.').pop()], body: fs.readFileSync(new URL(name, PAGE)) }])
   return new Map([...files, ['/', files.find(([path]) => path === '/index.html')[1]]])
 }

@@ -1,5 +1,5 @@
-// Command lines: what the options of a command are, what was given, and the help that lists them. Node's own parser cuts the
-// arguments apart; what is unknown or wrong is said in this tool's words.
+// Parses command lines and writes the help of commands. The parser of Node.js splits the arguments;
+// errors have messages of this tool.
 
 import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
@@ -40,10 +40,12 @@ const HELP = { type: 'boolean', short: 'h', help: 'show this help' }
 /**
  * Reads the arguments of a command.
  *
- * @param {object} command `options`: for each name `{ type, short, value, help, choices, number, size, default, multiple }`, where
- *   `number` is the least and the most that a whole number may be, and `size` the same of bytes, which may be written as 64M
+ * @param {object} command `options` has for each name `{ type, short, value, help, choices, number,
+ *   size, default, multiple }`: `number` is the range of an integer, and `size` the range of a
+ *   number of bytes, which may be written as 64M
  * @param {string[]} args
- * @returns {{ values: object, positionals: string[] }} values by the options' names; `help` is true if it was asked for
+ * @returns {{ values: object, positionals: string[] }} `values` by option name; `help` is true if
+ *   `--help` was given
  * @throws {UsageError}
  */
 export function readArguments(command, args) {

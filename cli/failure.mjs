@@ -1,8 +1,9 @@
-// What goes wrong in the command line tool itself. Errors of the library have codes of their own and pass through.
+// Errors of the command line tool itself. Errors of the library have their own codes and pass
+// through.
 
 import { oneLine } from './terminal.mjs'
 
-/** Something that the user can mend: said in one line, without a stack. */
+/** An error that the user can fix. It is printed in one line, without a stack. */
 export class Failure extends Error {
   /**
    * @param {string} code without `ERR_TOKENLANE_`
@@ -14,7 +15,7 @@ export class Failure extends Error {
   }
 }
 
-/** A command line that says nothing that can be done. */
+/** An invalid command line. */
 export class UsageError extends Failure {
   constructor(message) {
     super('USAGE', message)
@@ -37,7 +38,7 @@ export function at(place, thrown) {
   return new Failure(code, `${place}: ${message}`, { cause: error })
 }
 
-/** What the library calls an option of its calls is one of the command line here. */
+/** Replaces the library's option names in a message with those of the command line. */
 const inOptions = (message) => message.replace("say specialTokens 'text' to encode it as text or 'parse'", "say --special-tokens text to encode it as text, or parse")
 
 const REASONS = {
@@ -56,14 +57,17 @@ const REASONS = {
   ENOTDIR: ['FILE_NOT_FOUND', 'a part of its path is no folder'],
 }
 
-/** An error of the file system in plain words. */
+/** Returns a Failure with a plain message for an error of the file system. */
 export function fileFailure(name, error) {
   if (error instanceof Failure) return error
   const [code, reason] = REASONS[error.code] ?? ['FILE', error.message]
   return new Failure(code, `${name}: ${reason}`, { cause: error })
 }
 
-/** The one line that is printed of an error. What it quotes may be made to move a terminal's cursor, or to turn text around. */
+/**
+ * Returns the line that is printed for an error, without control characters: a message may quote
+ * input that moves the cursor or reverses text.
+ */
 export function lineOf(error) {
   const code = typeof error?.code === 'string' ? ` (${error.code})` : ''
   return `tokenlane: ${oneLine(String(error?.message ?? error))}${code}`

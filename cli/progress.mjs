@@ -1,5 +1,5 @@
-// A bar with the rate and the time left, on a terminal, while results go to a file. In a pipe, or where the package of the bar is not
-// installed, there is none.
+// A progress bar with the rate and the remaining time. It is shown on a terminal while results go
+// to a file, if the package of the bar is installed.
 
 import fs from 'node:fs'
 

@@ -1,4 +1,5 @@
-// Text on a terminal: colours where they are wanted, and nothing that would move the cursor or turn text around.
+// Text on a terminal: colours if they are wanted, and no characters that move the cursor or reverse
+// text.
 
 /** Neighbours differ: dark letters on four pale grounds. */
 const GROUNDS = [153, 186, 217, 151]
@@ -33,5 +34,7 @@ export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(/[\p{C}\
 
 const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }
 
-/** White space as signs, and what has no picture, or changes how others are drawn, as its number. */
+/**
+ * Replaces white space with symbols, and invisible or formatting characters with their code points.
+ */
 export const visible = (text) => text.replace(/[\s\p{C}\p{Zl}\p{Zp}]/gu, (found) => SIGNS[found] ?? number(found))

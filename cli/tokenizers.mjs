@@ -1,4 +1,5 @@
-// The tokenizer that a command line names: a file, a bundled encoding, a model of OpenAI, or a repository of the Hugging Face Hub.
+// The tokenizer that a command line names: a file, a bundled encoding, an OpenAI model, or a
+// repository of the Hugging Face Hub.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'

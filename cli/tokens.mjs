@@ -1,8 +1,11 @@
-// Tokens as people look at them: where each stands in the text, what it spells, and what cannot be seen made visible.
+// Tokens for display: the position of each token in the text, its text and its bytes.
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** What a text becomes when it is looked at: special tokens count as such, and nothing is cut off or filled up. */
+/**
+ * The options that encode a text for display: special tokens are parsed, without truncation and
+ * padding.
+ */
 export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: false, padding: false }
 
 /**
@@ -10,8 +13,8 @@ export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: fals
  * @property {number} index its place among the tokens
  * @property {number} id
  * @property {string} token as the vocabulary writes it
- * @property {'text' | 'special' | 'added' | 'half'} kind `special` stands in the text, `added` was put around it, and `half` holds
- *   a part of a character
+ * @property {'text' | 'special' | 'added' | 'half'} kind `special` is a special token in the text,
+ *   `added` was added by the tokenizer, and `half` has only a part of a character's bytes
  * @property {number} start where it stands in the text, in UTF-16 units
  * @property {number} end of a half: that of the whole character
  * @property {string} text the text from start to end; of an added token its own
@@ -23,7 +26,8 @@ export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: fals
  *
  * @param {import('../index.js').Tokenizer} tokenizer
  * @param {string} text
- * @param {{ ids: Uint32Array, offsets: Uint32Array, specialTokensMask: Uint8Array }} encoding of the text, with LOOK
+ * @param {{ ids: Uint32Array, offsets: Uint32Array, specialTokensMask: Uint8Array }} encoding of
+ *   the text, with LOOK
  * @param {number} from
  * @param {number} to
  * @returns {Token[]}
@@ -67,7 +71,8 @@ export function tokensPerLine(text, { ids, offsets, specialTokensMask }) {
 }
 
 /**
- * Which tokens start in a part of a text, from `start` to `end`: those that were added are with its first and its last.
+ * Returns the range of tokens that start in a part of a text, from `start` to `end`. Added tokens
+ * belong to the first and the last part.
  *
  * @returns {[from: number, to: number]}
  */

@@ -8,7 +8,10 @@ import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, THREADS, batchOptions, keepOf } from './options.mjs'
 
-/** The most bytes of a row whose tokens are written: each token is a string, which takes more than its id. */
+/**
+ * The default row limit in bytes with `--tokens`: each token is a string, which is larger than its
+ * id.
+ */
 const MAX_WITH_TOKENS = 8 << 20
 
 export const encode = {

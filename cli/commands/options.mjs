@@ -40,7 +40,10 @@ export function withJson(values) {
 
 export const FORMAT = { type: 'string', short: 'f', help: 'how results are written; by default as the name of the output ends, else text' }
 
-/** The options of a call that counts or encodes. Of ranks the library refuses special tokens; a file that has one is no mistake. */
+/**
+ * The options of a call that counts or encodes. With ranks, the library rejects special tokens in
+ * texts by default. A file may contain them, so they are encoded as text.
+ */
 export const countOptions = (tokenizer, values) => ({
   specialTokens: values['special-tokens'] ?? (isOfRanks(tokenizer) ? 'text' : 'parse'),
   addSpecialTokens: !values['no-add-special-tokens'],

@@ -1,7 +1,8 @@
-// Decompresses what its first bytes, not its name, show to be compressed: neither gzip nor Zstandard starts like UTF-8 can.
+// Decompresses gzip and Zstandard. The first bytes decide, not the name: no valid UTF-8 starts with
+// the magic number of either format.
 //
-// A few kilobytes can decompress to terabytes, so what comes out is bounded by what went in: FREE_BYTES, and `maxRatio` bytes for
-// each compressed byte.
+// A few kilobytes can decompress to terabytes. Therefore the output is limited to FREE_BYTES plus
+// `maxRatio` bytes for each compressed byte.
 
 import { Readable, pipeline } from 'node:stream'
 import zlib from 'node:zlib'
@@ -11,9 +12,12 @@ import { ZstdGuard } from './zstd-guard.mjs'
 
 /** Decompressed bytes that are allowed whatever the ratio. */
 const FREE_BYTES = 64 << 20
-/** Text seldom reaches 30; files that are one line again and again reach some hundred. */
+/** The ratio of text is seldom above 30. Files that repeat one line reach a few hundred. */
 export const MAX_RATIO = 100
-/** Compressed bytes that the Zstandard decompressor gets at once: it keeps all that comes of them, and calls itself for each frame. */
+/**
+ * The number of compressed bytes in one call of the Zstandard decompressor, which keeps the whole
+ * output of a call in memory and recurses for each frame.
+ */
 const SLICE = 1 << 14
 
 /** Counts bytes on both sides of a decompressor. */
@@ -89,7 +93,10 @@ async function* gunzip(chunks, ratio) {
   }
 }
 
-/** Node.js has a decompressor of its own since 22.15, but that one stops after the first of several frames without an error. */
+/**
+ * Decompresses Zstandard. The decompressor of Node.js (since 22.15) is not used, because it stops
+ * after the first of several frames without an error.
+ */
 async function* unzstd(chunks, ratio) {
   const { Decompress } = await fzstd()
   const guard = new ZstdGuard()

@@ -1,4 +1,4 @@
-// What there is to read: files, the files of folders, those that a pattern matches, or standard input.
+// The inputs of a command: files, the files of folders or patterns, and standard input.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -61,7 +61,10 @@ export function sourcesOf(names, { text, option = '--text', maxRatio, isText = f
   return [stdin(maxRatio)]
 }
 
-/** Files that a command reads besides its sources, which must not be written to either: the tokenizer, and where rows of ids start. */
+/**
+ * Returns all files that a command reads, which its output must not replace: the sources, the files
+ * of row starts beside them, and the tokenizer.
+ */
 export function inputsOf(sources, tokenizer) {
   const beside = sources.flatMap(({ file }) => (file !== undefined && /\.(npy|bin)$/i.test(file) ? [{ name: rowsFileOf(file), file: rowsFileOf(file) }] : []))
   return [...sources, ...beside, ...tokenizerFiles(tokenizer)]
@@ -77,7 +80,10 @@ function named(name, { maxRatio, isText }) {
   throw new Failure('FILE_NOT_FOUND', `${name}: ${isGlob(name) ? 'no file matches' : 'there is no such file'}`)
 }
 
-/** Whether a name is one of a regular file, or a link to one. Pipes and devices are read only where they are named themselves. */
+/**
+ * Whether a name is that of a regular file, or of a link to one. Pipes and devices are read only if
+ * the command line names them.
+ */
 const isFile = (name) => statIfThere(name)?.isFile() === true
 
 /**

@@ -1,5 +1,5 @@
-// Puts the parts of a text together in one growing buffer, up to a limit. Parts may be as small as a byte, so they are copied rather
-// than kept.
+// Joins the parts of a text in one growing buffer, up to a limit. Parts are copied and not kept,
+// because they may be as small as a byte.
 
 import { Failure } from '../failure.mjs'
 

@@ -1,5 +1,6 @@
-// Patterns of file names, for shells that hand them on: `*` and `?` within a name, `**` over folders, `[a-z]`, `{md,txt}`. As in
-// a shell, names that start with a dot match only what writes the dot.
+// Patterns of file names, for shells that do not expand them: `*` and `?` within a name, `**` over
+// folders, `[a-z]`, `{md,txt}`. As in a shell, a name that starts with a dot only matches a pattern
+// that starts with a dot.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -53,7 +54,7 @@ function entries(folder) {
   }
 }
 
-/** A pattern of one name as a regular expression. A bracket that is not closed stands for itself. */
+/** Returns the regular expression for a pattern of one name. An unclosed bracket is literal. */
 export function matcher(part) {
   const source = part.replace(/\[(!?)([^\]]+)\]|[*?]|[^*?[]+|\[/g, (found, not, set) => {
     if (found === '*') return '[^]*'

@@ -1,4 +1,5 @@
-// Rows of ids, as `tokenlane encode` writes them and others do: numbers in text, JSON Lines, NumPy's arrays, bare little-endian numbers.
+// Reads rows of ids from text, JSON Lines, NumPy arrays, Parquet, and files of little-endian
+// integers, as `tokenlane encode` and other programs write them.
 
 import fs from 'node:fs'
 
@@ -65,7 +66,10 @@ async function* lineRows(source, format, { field, maxRow, onRead }) {
   }
 }
 
-/** Numbers with spaces or commas between them; brackets around all of them, as other programs print lists, are no part of them. */
+/**
+ * Parses numbers that are separated by spaces or commas. Brackets around the whole list are
+ * allowed, because other programs print them.
+ */
 function textIds(row) {
   const text = row.text.toString('latin1').trim()
   const numbers = /^\[[^[\]]*\]$/.test(text) ? text.slice(1, -1) : text
@@ -107,7 +111,7 @@ function listOfIds(row, field, list) {
   return ids
 }
 
-/** Bytes of a source, so many at a time. */
+/** Reads a source in pieces of a given length. */
 export class ByteReader {
   #chunks
   #rest = Buffer.alloc(0)
@@ -116,7 +120,10 @@ export class ByteReader {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** So many bytes; fewer where the source ends, and none behind its end. Throws what `tooLong` makes of more than `most`. */
+  /**
+   * Reads `length` bytes, or fewer at the end of the source. Throws `tooLong(most)` if that is more
+   * than `most` bytes.
+   */
   async read(length, most = Infinity, tooLong = undefined) {
     const parts = []
     let bytes = 0
@@ -241,7 +248,7 @@ const alone = (bytes) => Uint8Array.from(bytes).buffer
 
 const VIEWS = { '<u2': Uint16Array, '<i2': Int16Array, '<u4': Uint32Array, '<i4': Int32Array, '<u8': BigUint64Array, '<i8': BigInt64Array, '|u1': Uint8Array }
 
-/** Numbers as ids; nothing if one of them is none. */
+/** Returns numbers as ids, or undefined if one of them is not an id. */
 function idsOf(bytes, descr) {
   const numbers = new VIEWS[descr](alone(bytes))
   const isWrong = WIDTHS[descr] === 8 ? (id) => id < 0n || id > BigInt(MOST) : (id) => id < 0

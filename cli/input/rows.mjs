@@ -1,5 +1,5 @@
-// Rows of text: the lines of files, whole files, or a field of each line of JSON. They come in batches of a few megabytes, so
-// that a file of any size is never in memory as a whole.
+// Rows of text: the lines of files, whole files, or a field of each line of JSON. Batches have a
+// few megabytes, so that lines of a file of any size never fill the memory.
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { Gatherer } from './gather.mjs'
@@ -20,7 +20,7 @@ const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
 /** The most bytes of one text, as in the core. */
 const MOST = 2 ** 32 - 1
-/** The most bytes of a row, unless one says otherwise: it is in memory as a whole, and its ids are too. */
+/** The default limit of a row in bytes. A row and its ids are in memory as a whole. */
 export const MAX_LINE = 64 << 20
 /** A line of JSON takes thirty times its size as values. */
 export const MAX_JSON = 16 << 20
@@ -181,7 +181,10 @@ export async function wholeText(source, maxRow = MAX_WHOLE, onRead) {
   return text.take()
 }
 
-/** The lines of a source, those of each chunk together: without their ends, which are \n or \r\n; there is none behind the last. */
+/**
+ * Yields the lines of a source, those of each chunk together, without the line ends \n and \r\n.
+ * The end of the last line does not start another one.
+ */
 async function* lines(source, maxRow, onRead, skips) {
   let line = 0
   let isTooLong = false

@@ -1,6 +1,7 @@
-// Bounds what decompressing Zstandard costs. The decompressor allocates the window that a frame asks for, and moves all of it for each
-// block, so a few bytes could ask for gigabytes of memory or for hours of work. The headers of frames and blocks say what
-// they cost before they are decompressed; their lengths lead from one to the next.
+// Limits the cost of decompressing Zstandard. The decompressor allocates the window that a frame
+// header declares, and moves all of it for each block, so a few bytes could cost gigabytes of
+// memory or hours of time. The guard reads the headers of frames and blocks before they are
+// decompressed; their lengths lead from one header to the next.
 
 import { Failure } from '../failure.mjs'
 

@@ -1,4 +1,5 @@
-// Where results go: standard output, or a file that is written under another name and renamed when it is complete.
+// Outputs: standard output, or a file that is written under another name and renamed when it is
+// complete.
 
 import { once } from 'node:events'
 import fs from 'node:fs'
@@ -13,11 +14,14 @@ import { refuseInput, statOf } from './same-file.mjs'
 
 const BUFFER = 1 << 16
 
-/** Files that are being written; whatever ends the process takes them away. */
+/** Files that are being written. They are removed when the process exits. */
 const unfinished = new Set()
 process.on('exit', () => unfinished.forEach((file) => fs.rmSync(file, { force: true })))
 
-/** Standard output, with the calls of a file. Writes of a few bytes are gathered. On a terminal nothing controls that terminal. */
+/**
+ * Standard output with the methods of a file. Small writes are buffered. On a terminal, control
+ * characters are replaced.
+ */
 class StandardOutput {
   #text = ''
 
@@ -39,7 +43,7 @@ class StandardOutput {
   }
 }
 
-/** A file. Nobody sees it half written: it gets its name when it is committed. */
+/** A file that gets its name when it is committed, so that it is never seen incomplete. */
 class OutputFile {
   #name
   #place
@@ -113,7 +117,10 @@ class OutputFile {
   }
 }
 
-/** A pipe that another program reads, or a device: what is written there is gone, so there is nothing to rename. */
+/**
+ * A FIFO or a device. Written bytes cannot be taken back, so there is no temporary file and no
+ * rename.
+ */
 class StreamOutput {
   #name
   #open

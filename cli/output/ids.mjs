@@ -1,5 +1,6 @@
-// The formats of ids. Text and JSON Lines have a row a line. The binary ones have the ids of all rows end to end in one file,
-// and in another where each row starts and the last one ends: rows + 1 unsigned numbers of 64 bits.
+// The formats of ids. Text and JSON Lines have one line for each row. The binary formats have two
+// files: the ids of all rows end to end, and the start of each row followed by the end of the last
+// one (rows + 1 unsigned 64-bit integers).
 
 import path from 'node:path'
 
@@ -71,7 +72,10 @@ async function parquetIds({ output, inputs, unit, skips }) {
   return { write, commit: () => writer.commit() }
 }
 
-/** How many values become text at once: the text of a long row would be longer than a string can be. */
+/**
+ * The number of values that become text at once: the text of a long row could exceed the maximum
+ * length of a string.
+ */
 const SLICE = 1 << 16
 
 /** The text of a list in parts, with a separator between its items. */
@@ -102,7 +106,10 @@ function toJson(value) {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, toJson(one)]))
 }
 
-/** Per row `{"ids": [...]}`, with the name of the file where a row is a file, and tokens and offsets where they were asked for. */
+/**
+ * Yields the text of `{"ids": [...]}` for each row, with the file name if a row is a file, and with
+ * tokens and offsets if they were requested.
+ */
 function* jsonLines(batch, rows, { unit }) {
   const { rowOffsets, tokens } = batch
   for (let row = 0; row < batch.length; row++) {

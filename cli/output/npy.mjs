@@ -1,9 +1,13 @@
-// The array files of NumPy, version 1.0 of the format: a magic number, a header in Python's words, and the numbers.
+// NumPy array files, version 1.0 of the format: a magic number, a header in Python syntax, and the
+// numbers.
 
 import { Failure } from '../failure.mjs'
 
 const MAGIC = Buffer.from('\x93NUMPY', 'latin1')
-/** The header of a one-dimensional array always has this length, so that it can be written before the count is known. */
+/**
+ * The fixed length of the header of a one-dimensional array, so that it can be written before the
+ * count is known.
+ */
 const HEADER = 128
 /** The most bytes of a header that is read. */
 const MAX_HEADER = 1 << 16

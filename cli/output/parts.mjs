@@ -2,9 +2,10 @@
 //
 //   .NAME.tokenlane-SYSTEM-PID-START-N.part
 //
-// SYSTEM stands for the running system: this machine since it was started, and the container. PID and START name the process, which has
-// another START than an earlier one with the same PID. A process is asked about only in its own system, so files of other machines
-// that share a folder are never touched; nor are those from before a restart, whose processes nobody can ask about.
+// SYSTEM identifies the running system: this boot of this machine, and the container. PID and START
+// identify the process; START tells processes with the same PID apart. A process is looked up only
+// in its own system. Therefore files of other machines that share a folder are never removed, and
+// neither are files from before a reboot.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -65,7 +66,8 @@ function isDead(pid, start) {
   } catch (error) {
     return error.code === 'ESRCH'
   }
-  // It is there, unless this is another one with its number. Where the system does not say, it is taken to be the same.
+  // A process with this PID is running. It is another one if its start differs; if the start is
+  // unknown, it counts as the same.
   const now = startOf(pid)
   return start !== '0' && now !== '0' && now !== start
 }

@@ -5,7 +5,8 @@ import fs from 'node:fs'
 import { Failure } from '../failure.mjs'
 
 /**
- * Throws if a file is one of those that are read, under any name: links and hard links to it are the same file.
+ * Throws if the output is one of the input files, under any name: symbolic and hard links are the
+ * same file.
  *
  * @param {fs.BigIntStats | undefined} stat of the output
  * @param {string} name of the output

@@ -1,4 +1,4 @@
-// One sentence in many languages, written for this page: what a tokenizer charges for the same thing said.
+// One sentence in many languages, written for this page, to compare the cost of the same meaning.
 
 export const SENTENCES = [
   ['English', 'en', 'The train to the sea leaves at seven, and the children are already waiting with bread and apples.'],
@@ -23,11 +23,21 @@ export const SENTENCES = [
 ]
 
 /**
- * What each sentence costs.
+ * @typedef {object} Cost
+ * @property {string} language
+ * @property {string} code
+ * @property {string} text
+ * @property {number} tokens
+ * @property {number} perCharacter tokens per grapheme
+ * @property {number} perWord tokens per word, by Unicode's rules
+ * @property {number} timesEnglish tokens relative to English
+ */
+
+/**
+ * Returns the cost of each sentence.
  *
  * @param {import('../../index.js').Tokenizer} tokenizer
- * @returns {Promise<{ language: string, code: string, text: string, tokens: number, perCharacter: number, perWord: number, timesEnglish: number }[]>}
- *   characters are those that people count (graphemes), words those of Unicode's rules
+ * @returns {Promise<Cost[]>}
  */
 export async function costs(tokenizer) {
   const counts = await tokenizer.countBatch(SENTENCES.map(([, , text]) => text), { addSpecialTokens: false, specialTokens: 'text' })

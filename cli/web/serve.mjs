@@ -11,7 +11,8 @@ import { pageServer } from './server.mjs'
 const FIRST = ['o200k_base', 'cl100k_base']
 
 /**
- * @param {string[]} wanted the tokenizers that are compared; the page offers the bundled encodings too
+ * @param {string[]} wanted the tokenizers that are compared; the page offers the bundled encodings
+ *   too
  * @param {{ port?: number, encoding?: string, text?: string }} options `text` is shown at first
  */
 export async function serve(wanted, { port = 0, encoding, text }) {

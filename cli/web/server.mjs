@@ -1,5 +1,6 @@
-// The page and what it asks: a server for one person on this machine. It listens on loopback only, answers only when it is
-// addressed by a name of loopback (a page elsewhere can have its own name point here), and takes nothing but its own page's requests.
+// Serves the page and its API to one user on this machine. The server listens on loopback only. It
+// checks the Host header, because the domain of another page can resolve to loopback, and the
+// Origin header, so that pages of other origins cannot send requests.
 
 import fs from 'node:fs'
 import http from 'node:http'
@@ -41,7 +42,7 @@ class Refusal extends Error {
  * A server that is not listening yet.
  *
  * @param {object} choice
- * @param {string[]} choice.names of the tokenizers that the page offers; the first two are shown at first
+ * @param {string[]} choice.names of the tokenizers that the page offers; the first two are selected
  * @param {(name: string) => Promise<import('../../index.js').Tokenizer>} choice.load
  * @param {string} [choice.text] what stands on the page at first
  * @returns {http.Server}
@@ -103,12 +104,16 @@ async function answer(request, port, files, routes) {
   return { type: JSON_TYPE, body: JSON.stringify(await route(body)) }
 }
 
-/** The body of a request. A page elsewhere cannot send this type without being asked for leave first, which it does not get. */
+/**
+ * Returns the body of a request. A page of another origin cannot send this content type without a
+ * CORS preflight, which the server does not allow.
+ */
 async function json(request) {
   if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) throw new Refusal(415, 'this takes application/json')
   const chunks = []
   let bytes = 0
-  // What is too much is read and dropped: a browser hears an answer only when it has said everything.
+  // Bytes beyond the limit are read and dropped, because a browser reads the response only after it
+  // has sent the whole request.
   for await (const chunk of request) {
     bytes += chunk.length
     if (bytes <= MOST_BODY) chunks.push(chunk)

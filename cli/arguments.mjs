@@ -50,7 +50,9 @@ const HELP = { type: 'boolean', short: 'h', help: 'show this help' }
  */
 export function readArguments(command, args) {
   const known = { ...command.options, help: HELP }
-  const config = Object.fromEntries(Object.entries(known).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]))
+  const config = Object.fromEntries(
+    Object.entries(known).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]),
+  )
   const { tokens } = parseArgs({ args, options: config, strict: false, tokens: true })
   const values = {}
   const positionals = []
@@ -66,14 +68,17 @@ function take(values, known, { name, rawName, value }) {
   const option = Object.hasOwn(known, name) ? known[name] : undefined
   if (option === undefined) {
     const near = rawName.startsWith('--') ? nearOption(name, Object.keys(known)) : undefined
-    throw new UsageError(`there is no option '${rawName}'${near === undefined ? '; --help lists those that there are' : `; did you mean '--${near}'?`}`)
+    throw new UsageError(
+      `there is no option '${rawName}'${near === undefined ? '; --help lists those that there are' : `; did you mean '--${near}'?`}`,
+    )
   }
   if (option.type === 'boolean') {
     if (value !== undefined) throw new UsageError(`'${rawName}' takes no value`)
     values[name] = true
     return
   }
-  if (value === undefined) throw new UsageError(`'${rawName}' needs a value: ${option.choices?.join(' or ') ?? option.value}`)
+  if (value === undefined)
+    throw new UsageError(`'${rawName}' needs a value: ${option.choices?.join(' or ') ?? option.value}`)
   const checked = check(rawName, option, value)
   if (option.multiple) values[name] = [...(values[name] ?? []), checked]
   else if (values[name] !== undefined) throw new UsageError(`'${rawName}' is given twice`)
@@ -108,19 +113,23 @@ function bytesOf(rawName, [least, most], value) {
   // The core takes texts of less than 4 GiB.
   if (bytes === 2 ** 32) return Math.min(bytes, most)
   if (bytes !== undefined && bytes >= least && bytes <= most) return bytes
-  throw new UsageError(`'${rawName}' is a number of bytes from ${least} to ${most}, such as 4096, 64M or 1G, not '${value}'`)
+  throw new UsageError(
+    `'${rawName}' is a number of bytes from ${least} to ${most}, such as 4096, 64M or 1G, not '${value}'`,
+  )
 }
 
 const WIDTH = 100
 
 /** The help of a command. */
 export function helpOf(name, command) {
-  const options = Object.entries({ ...command.options, help: HELP }).map(([option, { short, value, help, choices, default: byDefault }]) => {
-    const given = choices ? choices.join('|') : value
-    const left = `${short ? `-${short}, ` : '    '}--${option}${given ? ` ${given}` : ''}`
-    const standard = byDefault === undefined || Array.isArray(byDefault) ? '' : ` (default: ${byDefault})`
-    return [left, `${help}${standard}`]
-  })
+  const options = Object.entries({ ...command.options, help: HELP }).map(
+    ([option, { short, value, help, choices, default: byDefault }]) => {
+      const given = choices ? choices.join('|') : value
+      const left = `${short ? `-${short}, ` : '    '}--${option}${given ? ` ${given}` : ''}`
+      const standard = byDefault === undefined || Array.isArray(byDefault) ? '' : ` (default: ${byDefault})`
+      return [left, `${help}${standard}`]
+    },
+  )
   const usages = command.usage.map((usage) => `  tokenlane ${name} ${usage}`)
   return [
     `${command.summary}\n`,

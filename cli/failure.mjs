@@ -39,7 +39,11 @@ export function at(place, thrown) {
 }
 
 /** Replaces the library's option names in a message with those of the command line. */
-const inOptions = (message) => message.replace("say specialTokens 'text' to encode it as text or 'parse'", "say --special-tokens text to encode it as text, or parse")
+const inOptions = (message) =>
+  message.replace(
+    "say specialTokens 'text' to encode it as text or 'parse'",
+    'say --special-tokens text to encode it as text, or parse',
+  )
 
 const REASONS = {
   ENOENT: ['FILE_NOT_FOUND', 'there is no such file'],

@@ -42,7 +42,8 @@ async function main([name, ...args]) {
     process.exitCode = 2
     return
   }
-  if (['--version', '-v', '-V'].includes(name)) return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
+  if (['--version', '-v', '-V'].includes(name))
+    return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
   if (name === '--help' || name === '-h') return print(await overview())
   if (name === 'help') return args.length > 0 ? main([args[0], '--help']) : print(await overview())
   if (!Object.hasOwn(COMMANDS, name)) {
@@ -55,7 +56,9 @@ async function main([name, ...args]) {
 }
 
 async function overview() {
-  const commands = await Promise.all(Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]))
+  const commands = await Promise.all(
+    Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]),
+  )
   return `Text to token ids and back, exactly, for any tokenizer.json or tiktoken encoding.
 
 Usage:
@@ -93,12 +96,17 @@ function print(text) {
  * large.
  */
 function isOutOfMemory(error) {
-  return error instanceof RangeError && /allocation failed|Invalid (?:string|array|typed array|array buffer) length/.test(error.message)
+  return (
+    error instanceof RangeError &&
+    /allocation failed|Invalid (?:string|array|typed array|array buffer) length/.test(error.message)
+  )
 }
 
 /** Prints an error and returns the exit code. */
 function fail(thrown) {
-  const error = isOutOfMemory(thrown) ? new Failure('OUT_OF_MEMORY', `there is not enough memory: ${thrown.message}`) : thrown
+  const error = isOutOfMemory(thrown)
+    ? new Failure('OUT_OF_MEMORY', `there is not enough memory: ${thrown.message}`)
+    : thrown
   process.stderr.write(`${lineOf(error)}\n`)
   return error?.code === 'ERR_TOKENLANE_USAGE' ? 2 : 1
 }

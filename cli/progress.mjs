@@ -58,7 +58,10 @@ class Progress {
     if (cli === undefined || this.#isOver) return
     const known = '{bar} {percentage}% · {done} of {all} MiB · {rate} MiB/s · {left} left'
     const format = this.#total === undefined ? '{done} MiB · {rate} MiB/s' : known
-    this.#bar = new cli.default.SingleBar({ format, clearOnComplete: true, hideCursor: true, stream: process.stderr }, cli.default.Presets.shades_classic)
+    this.#bar = new cli.default.SingleBar(
+      { format, clearOnComplete: true, hideCursor: true, stream: process.stderr },
+      cli.default.Presets.shades_classic,
+    )
     this.#bar.start(this.#total ?? 1, this.#total === undefined ? 0 : this.#read, this.#words())
   }
 

@@ -4,7 +4,12 @@
 /** Neighbours differ: dark letters on four pale grounds. */
 const GROUNDS = [153, 186, 217, 151]
 
-export const COLOUR_OPTION = { type: 'string', choices: ['auto', 'always', 'never'], default: 'auto', help: 'whether to use colours; auto means on a terminal, and not with NO_COLOR' }
+export const COLOUR_OPTION = {
+  type: 'string',
+  choices: ['auto', 'always', 'never'],
+  default: 'auto',
+  help: 'whether to use colours; auto means on a terminal, and not with NO_COLOR',
+}
 
 /** Whether to write colours to standard output. */
 export function hasColours(wish) {

@@ -56,7 +56,8 @@ export async function loadTokenizer(name, encoding) {
  */
 export function sourceOf(name, encoding) {
   const file = fileOf(name)
-  if (encoding !== undefined && file === undefined) throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
+  if (encoding !== undefined && file === undefined)
+    throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
   if (file !== undefined) return { file, encoding }
   if (FILE.test(name)) throw new Failure('FILE_NOT_FOUND', `${name}: there is no such file`)
   const bundled = encodingOf(name)
@@ -64,7 +65,10 @@ export function sourceOf(name, encoding) {
   const [, repository, revision] = REPOSITORY.exec(name) ?? []
   if (repository !== undefined) return { repository, revision }
   const known = `the encodings are ${encodings().join(', ')}`
-  throw new Failure('UNKNOWN_TOKENIZER', `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`)
+  throw new Failure(
+    'UNKNOWN_TOKENIZER',
+    `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`,
+  )
 }
 
 /** The files of a tokenizer that is one, or has one. */
@@ -78,7 +82,8 @@ function fileOf(name) {
   const stat = statIfThere(name)
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name
   const found = IN_FOLDER.map((one) => path.join(name, one)).find((one) => fs.existsSync(one))
-  if (found === undefined) throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${IN_FOLDER.join(' and no ')}`)
+  if (found === undefined)
+    throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${IN_FOLDER.join(' and no ')}`)
   return found
 }
 

@@ -37,7 +37,8 @@ export function describe(tokenizer, text, { ids, offsets, specialTokensMask }, f
     const index = from + place
     const [start, end] = [offsets[2 * index], offsets[2 * index + 1]]
     const own = Buffer.from(tokenizer.decodeBytes([id]))
-    const kind = specialTokensMask[index] === 1 ? 'added' : isText(own) ? (isSpecial(tokenizer, id) ? 'special' : 'text') : 'half'
+    const kind =
+      specialTokensMask[index] === 1 ? 'added' : isText(own) ? (isSpecial(tokenizer, id) ? 'special' : 'text') : 'half'
     const token = tokenizer.idToToken(id) ?? own.toString()
     const shown = kind === 'added' ? token : text.slice(start, end)
     return { index, id, token, kind, start, end, text: shown, bytes: [...(kind === 'half' ? own : Buffer.from(shown))] }
@@ -53,7 +54,8 @@ function isText(bytes) {
   }
 }
 
-const isSpecial = (tokenizer, id) => tokenizer.decode([id], { skipSpecialTokens: true }) === '' && tokenizer.decode([id]) !== ''
+const isSpecial = (tokenizer, id) =>
+  tokenizer.decode([id], { skipSpecialTokens: true }) === '' && tokenizer.decode([id]) !== ''
 
 /** How many tokens start in each line of a text; those that were added stand in none. */
 export function tokensPerLine(text, { ids, offsets, specialTokensMask }) {
@@ -63,7 +65,8 @@ export function tokensPerLine(text, { ids, offsets, specialTokensMask }) {
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? Infinity : newline + 1
     let count = 0
-    for (; token < ids.length && (specialTokensMask[token] === 1 || offsets[2 * token] < end); token++) count += 1 - specialTokensMask[token]
+    for (; token < ids.length && (specialTokensMask[token] === 1 || offsets[2 * token] < end); token++)
+      count += 1 - specialTokensMask[token]
     counts.push(count)
     if (newline === -1) return counts
     start = end

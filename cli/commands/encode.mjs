@@ -29,9 +29,20 @@ export const encode = {
     keep: KEEP,
     format: { ...FORMAT, choices: ID_FORMATS },
     output: OUTPUT,
-    type: { type: 'string', choices: ['u16', 'u32'], help: 'the numbers of npy and bin (default: u16 if the vocabulary fits)' },
-    tokens: { type: 'boolean', help: 'tokens as well as ids (jsonl); rows have 8M at most then, unless --max-row says otherwise' },
-    offsets: { type: 'string', choices: ['utf16', 'codepoint', 'byte'], help: 'where each token stands in its row (jsonl)' },
+    type: {
+      type: 'string',
+      choices: ['u16', 'u32'],
+      help: 'the numbers of npy and bin (default: u16 if the vocabulary fits)',
+    },
+    tokens: {
+      type: 'boolean',
+      help: 'tokens as well as ids (jsonl); rows have 8M at most then, unless --max-row says otherwise',
+    },
+    offsets: {
+      type: 'string',
+      choices: ['utf16', 'codepoint', 'byte'],
+      help: 'where each token stands in its row (jsonl)',
+    },
     'max-length': { type: 'string', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most ids of a row' },
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
@@ -43,20 +54,33 @@ export const encode = {
   examples: [
     ["tokenlane encode -x 'Hello, world!'", 'ids of a text'],
     ['tokenlane encode -t gpt-4o corpus.txt > ids.txt', 'a line of ids for each line of text'],
-    ['tokenlane encode -t tokenizer.json --field text data/*.jsonl.zst -o train.npy', 'compressed JSON Lines to an array that NumPy maps'],
-    ['tokenlane encode --rows files --tokens --offsets utf16 -f jsonl docs/', 'each file of a folder, with tokens and offsets'],
+    [
+      'tokenlane encode -t tokenizer.json --field text data/*.jsonl.zst -o train.npy',
+      'compressed JSON Lines to an array that NumPy maps',
+    ],
+    [
+      'tokenlane encode --rows files --tokens --offsets utf16 -f jsonl docs/',
+      'each file of a folder, with tokens and offsets',
+    ],
   ],
 
   async run({ values, positionals }) {
     const unit = unitOf(values, 'lines')
     const format = formatOf(values, ID_FORMATS)
-    if (format !== 'jsonl' && (values.tokens || values.offsets)) throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
+    if (format !== 'jsonl' && (values.tokens || values.offsets))
+      throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
     const kept = keepOf(values, format)
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const inputs = inputsOf(sources, values.tokenizer)
     const skips = new Skips(values)
-    const writer = await idWriter(format, { output: values.output, inputs, type: values.type ?? typeFor(tokenizer), unit, skips })
+    const writer = await idWriter(format, {
+      output: values.output,
+      inputs,
+      type: values.type ?? typeFor(tokenizer),
+      unit,
+      skips,
+    })
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     /** @type {import('../../index.js').EncodeBatchOptions & import('../../index.js').RunOptions} */
@@ -68,8 +92,21 @@ export const encode = {
       ...(values.offsets && { offsets: values.offsets }),
     }
     /** @param {import('../input/rows.mjs').Row[]} rows */
-    const encodeRows = (rows) => skips.run(rows, (some) => tokenizer.encodeBatch(some.map(({ text }) => text), options))
-    const rows = batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined), skips, onRead: (bytes) => progress.read(bytes) })
+    const encodeRows = (rows) =>
+      skips.run(rows, (some) =>
+        tokenizer.encodeBatch(
+          some.map(({ text }) => text),
+          options,
+        ),
+      )
+    const rows = batchesOf(sources, {
+      ...kept,
+      unit,
+      field: values.field,
+      maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined),
+      skips,
+      onRead: (bytes) => progress.read(bytes),
+    })
     for await (const { result: encoded } of inOrder(rows, encodeRows)) {
       await writer.write(encoded.result, encoded.rows)
       encoded.result.dispose()

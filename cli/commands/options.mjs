@@ -11,8 +11,18 @@ export const ENCODE_OPTIONS = {
   'no-add-special-tokens': { type: 'boolean', help: 'leave out what the tokenizer puts around a text' },
 }
 
-export const THREADS = { type: 'string', value: 'N', number: [1, 256], help: 'the most threads (default: as many as there are processors)' }
-export const OUTPUT = { type: 'string', short: 'o', value: 'FILE', help: 'write here instead of standard output; the file appears when it is complete' }
+export const THREADS = {
+  type: 'string',
+  value: 'N',
+  number: [1, 256],
+  help: 'the most threads (default: as many as there are processors)',
+}
+export const OUTPUT = {
+  type: 'string',
+  short: 'o',
+  value: 'FILE',
+  help: 'write here instead of standard output; the file appears when it is complete',
+}
 export const QUIET = { type: 'boolean', short: 'q', help: 'no progress bar' }
 export const KEEP = {
   type: 'string',
@@ -23,7 +33,8 @@ export const KEEP = {
 
 /** Which fields rows keep, and whether as a Parquet file has them. */
 export function keepOf({ keep, field }, format) {
-  if (keep === undefined) return { keep: format === 'parquet' && field !== undefined ? 'all' : undefined, isRaw: format === 'parquet' }
+  if (keep === undefined)
+    return { keep: format === 'parquet' && field !== undefined ? 'all' : undefined, isRaw: format === 'parquet' }
   if (field === undefined) throw new UsageError("'--keep' is for rows with fields: give '--field' too")
   if (format !== 'jsonl' && format !== 'parquet') throw new UsageError("'--keep' is for '--format jsonl' and parquet")
   return { keep, isRaw: format === 'parquet' }
@@ -34,11 +45,16 @@ export const JSON_OPTION = { type: 'boolean', help: 'the same as --format jsonl'
 /** The options with the format that `--json` means. */
 export function withJson(values) {
   if (!values.json) return values
-  if (values.format !== undefined && values.format !== 'jsonl') throw new UsageError(`'--json' is '--format jsonl', and '--format' says ${values.format}`)
+  if (values.format !== undefined && values.format !== 'jsonl')
+    throw new UsageError(`'--json' is '--format jsonl', and '--format' says ${values.format}`)
   return { ...values, format: 'jsonl' }
 }
 
-export const FORMAT = { type: 'string', short: 'f', help: 'how results are written; by default as the name of the output ends, else text' }
+export const FORMAT = {
+  type: 'string',
+  short: 'f',
+  help: 'how results are written; by default as the name of the output ends, else text',
+}
 
 /**
  * The options of a call that counts or encodes. With ranks, the library rejects special tokens in

@@ -46,7 +46,8 @@ export class Ratio {
 
 const isGzip = (head) => head[0] === 0x1f && head[1] === 0x8b
 /** A frame, or one that is to be skipped. */
-const isZstd = (head) => head.length >= 4 && (head.readUInt32LE(0) === 0xfd2fb528 || head.readUInt32LE(0) >>> 4 === 0x184d2a5)
+const isZstd = (head) =>
+  head.length >= 4 && (head.readUInt32LE(0) === 0xfd2fb528 || head.readUInt32LE(0) >>> 4 === 0x184d2a5)
 
 /** The bytes that chunks of bytes stand for. */
 export async function* decompressed(chunks, maxRatio = MAX_RATIO) {
@@ -133,4 +134,5 @@ async function fzstd() {
   }
 }
 
-const damaged = (format, error) => new Failure('DECOMPRESS', `its ${format} data is damaged: ${error.message}`, { cause: error })
+const damaged = (format, error) =>
+  new Failure('DECOMPRESS', `its ${format} data is damaged: ${error.message}`, { cause: error })

@@ -57,7 +57,8 @@ export function sourcesOf(names, { text, option = '--text', maxRatio, isText = f
     return [textSource(text, option)]
   }
   if (names.length > 0) return names.flatMap((name) => named(name, { maxRatio, isText }))
-  if (process.stdin.isTTY) throw new UsageError(`there is nothing to read: name files, give ${option}, or pipe something in`)
+  if (process.stdin.isTTY)
+    throw new UsageError(`there is nothing to read: name files, give ${option}, or pipe something in`)
   return [stdin(maxRatio)]
 }
 
@@ -66,7 +67,9 @@ export function sourcesOf(names, { text, option = '--text', maxRatio, isText = f
  * of row starts beside them, and the tokenizer.
  */
 export function inputsOf(sources, tokenizer) {
-  const beside = sources.flatMap(({ file }) => (file !== undefined && /\.(npy|bin)$/i.test(file) ? [{ name: rowsFileOf(file), file: rowsFileOf(file) }] : []))
+  const beside = sources.flatMap(({ file }) =>
+    file !== undefined && /\.(npy|bin)$/i.test(file) ? [{ name: rowsFileOf(file), file: rowsFileOf(file) }] : [],
+  )
   return [...sources, ...beside, ...tokenizerFiles(tokenizer)]
 }
 
@@ -111,7 +114,14 @@ function fileSource(file, { maxRatio, isText = false }) {
   const stat = statIfThere(file)
   const size = stat?.isFile() ? stat.size : undefined
   const bytes = (onRead) => bytesOf(file, () => readInput(file), { onRead, maxRatio })
-  return { name: file, file, size, maxRatio, isFound: isText, chunks: isText ? (onRead) => onlyText(bytes(onRead)) : bytes }
+  return {
+    name: file,
+    file,
+    size,
+    maxRatio,
+    isFound: isText,
+    chunks: isText ? (onRead) => onlyText(bytes(onRead)) : bytes,
+  }
 }
 
 const unreadable = (folder, error) => ({

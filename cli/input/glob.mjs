@@ -32,16 +32,22 @@ export function alternatives(pattern) {
  * @param {string[]} parts of the pattern
  */
 function within(folder, [part, ...rest]) {
-  if (part === '' || part === '.' || part === '..') return rest.length > 0 ? within(joined(folder, part || '.'), rest) : []
+  if (part === '' || part === '.' || part === '..')
+    return rest.length > 0 ? within(joined(folder, part || '.'), rest) : []
   const here = entries(folder)
   const folders = here.filter((entry) => entry.isDirectory())
   if (part === '**') {
-    const deeper = folders.filter(({ name }) => !name.startsWith('.')).flatMap(({ name }) => within(joined(folder, name), [part, ...rest]))
+    const deeper = folders
+      .filter(({ name }) => !name.startsWith('.'))
+      .flatMap(({ name }) => within(joined(folder, name), [part, ...rest]))
     return [...within(folder, rest.length > 0 ? rest : ['*']), ...deeper]
   }
   const matches = matcher(part)
-  if (rest.length > 0) return folders.filter(({ name }) => matches.test(name)).flatMap(({ name }) => within(joined(folder, name), rest))
-  return here.filter((entry) => !entry.isDirectory() && matches.test(entry.name)).map(({ name }) => joined(folder, name))
+  if (rest.length > 0)
+    return folders.filter(({ name }) => matches.test(name)).flatMap(({ name }) => within(joined(folder, name), rest))
+  return here
+    .filter((entry) => !entry.isDirectory() && matches.test(entry.name))
+    .map(({ name }) => joined(folder, name))
 }
 
 const joined = (folder, name) => (folder === '' || folder.endsWith('/') ? folder + name : `${folder}/${name}`)

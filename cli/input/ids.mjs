@@ -73,10 +73,13 @@ async function* lineRows(source, format, { field, maxRow, onRead }) {
 function textIds(row) {
   const text = row.text.toString('latin1').trim()
   const numbers = /^\[[^[\]]*\]$/.test(text) ? text.slice(1, -1) : text
-  return Uint32Array.from(numbers.split(/[\s,]+/).filter((word) => word !== ''), (word) => {
-    if (/^\d+$/.test(word) && Number(word) <= MOST) return Number(word)
-    throw new Failure('ID', `${placeOf(row)}: '${word.slice(0, 40)}' is no id`)
-  })
+  return Uint32Array.from(
+    numbers.split(/[\s,]+/).filter((word) => word !== ''),
+    (word) => {
+      if (/^\d+$/.test(word) && Number(word) <= MOST) return Number(word)
+      throw new Failure('ID', `${placeOf(row)}: '${word.slice(0, 40)}' is no id`)
+    },
+  )
 }
 
 /**
@@ -92,7 +95,10 @@ async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
     yield rows.map(({ text, line }) => {
       const row = { source, line }
       if (text?.length * 4 > maxRow) throw tooLong(() => placeOf(row))(maxRow)
-      return { ids: listOfIds(row, field, ArrayBuffer.isView(text) ? Array.from(/** @type {any} */ (text)) : text), ...row }
+      return {
+        ids: listOfIds(row, field, ArrayBuffer.isView(text) ? Array.from(/** @type {any} */ (text)) : text),
+        ...row,
+      }
     })
   }
 }
@@ -165,12 +171,17 @@ const MAX_EMPTY_ROWS = 1_000_000
 async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) {
   const reader = new ByteReader(source.chunks(onRead))
   try {
-    const { descr, shape } = format === 'npy' ? await readHeader(reader, source.name) : { descr: type === 'u16' ? '<u2' : '<u4', shape: [] }
+    const { descr, shape } =
+      format === 'npy' ? await readHeader(reader, source.name) : { descr: type === 'u16' ? '<u2' : '<u4', shape: [] }
     if (WIDTHS[descr] === undefined || shape.length > 2) {
-      throw new Failure('NPY', `${source.name}: ids are a list or a table of integers, not '${descr}' with ${shape.length} dimensions`)
+      throw new Failure(
+        'NPY',
+        `${source.name}: ids are a list or a table of integers, not '${descr}' with ${shape.length} dimensions`,
+      )
     }
     // They take no space in the file, so their number alone says how many there are.
-    if (shape[1] === 0 && shape[0] > MAX_EMPTY_ROWS) throw new Failure('NPY', `${source.name}: it has more than ${MAX_EMPTY_ROWS} rows without ids`)
+    if (shape[1] === 0 && shape[0] > MAX_EMPTY_ROWS)
+      throw new Failure('NPY', `${source.name}: it has more than ${MAX_EMPTY_ROWS} rows without ids`)
     let line = 1
     for await (const lengths of rowLengths(source, format, shape)) {
       for (const some of inBatches(lengths)) {
@@ -178,7 +189,8 @@ async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) 
         line += some.length
       }
     }
-    if ((await reader.read(1)).length > 0) throw new Failure('ID', `${source.name}: there are more ids than in its rows`)
+    if ((await reader.read(1)).length > 0)
+      throw new Failure('ID', `${source.name}: there are more ids than in its rows`)
   } finally {
     await reader.close()
   }
@@ -212,7 +224,8 @@ async function readRows(reader, descr, lengths, { source, line, maxRow }) {
   let at = 0
   return lengths.map((length, index) => {
     if (length === Infinity) return { ids, source }
-    if (at + length > ids.length) throw new Failure('ID', `${source.name}: it ends in row ${line + index}, which has ${length} ids`)
+    if (at + length > ids.length)
+      throw new Failure('ID', `${source.name}: it ends in row ${line + index}, which has ${length} ids`)
     at += length
     return { ids: ids.subarray(at - length, at), source, line: line + index }
   })
@@ -246,7 +259,15 @@ async function* rowLengths(source, format, shape) {
 /** Bytes in memory of their own, where they can be seen as numbers. */
 const alone = (bytes) => Uint8Array.from(bytes).buffer
 
-const VIEWS = { '<u2': Uint16Array, '<i2': Int16Array, '<u4': Uint32Array, '<i4': Int32Array, '<u8': BigUint64Array, '<i8': BigInt64Array, '|u1': Uint8Array }
+const VIEWS = {
+  '<u2': Uint16Array,
+  '<i2': Int16Array,
+  '<u4': Uint32Array,
+  '<i4': Int32Array,
+  '<u8': BigUint64Array,
+  '<i8': BigInt64Array,
+  '|u1': Uint8Array,
+}
 
 /** Returns numbers as ids, or undefined if one of them is not an id. */
 function idsOf(bytes, descr) {

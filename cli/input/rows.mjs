@@ -31,13 +31,22 @@ const EMPTY = Buffer.alloc(0)
 
 /** The option of all commands that read rows. */
 export const MAX_ROW_OPTION = {
-  'max-row': { type: 'string', value: 'SIZE', size: [1, MOST], help: 'the most bytes of a row, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)' },
+  'max-row': {
+    type: 'string',
+    value: 'SIZE',
+    size: [1, MOST],
+    help: 'the most bytes of a row, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
+  },
 }
 
 export const ROW_OPTIONS = {
   text: { type: 'string', short: 'x', value: 'TEXT', help: 'read this text instead of files' },
   rows: { type: 'string', choices: ['lines', 'files'], help: 'what a row is' },
-  field: { type: 'string', value: 'PATH', help: 'the files are JSON Lines or Parquet, and the text of a row is this field, such as text or messages.0.content' },
+  field: {
+    type: 'string',
+    value: 'PATH',
+    help: 'the files are JSON Lines or Parquet, and the text of a row is this field, such as text or messages.0.content',
+  },
 }
 
 /**
@@ -161,7 +170,8 @@ function checkTableText(row, field, maxRow) {
  *
  * @param {Place} place
  */
-export const placeOf = ({ source, line }) => (line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`)
+export const placeOf = ({ source, line }) =>
+  line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`
 
 /** An error of a call on these rows, with the place of the row that it is about. */
 export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
@@ -171,11 +181,20 @@ async function* wholeFile(source, maxRow, onRead) {
 }
 
 /** What a Gatherer throws of a row that has more bytes than it may. */
-export const tooLong = (place, hint = '') => (most) => new Failure('TEXT_TOO_LONG', `${place()}: this row has more than ${most} bytes; '--max-row SIZE' allows more${hint}`)
+export const tooLong =
+  (place, hint = '') =>
+  (most) =>
+    new Failure(
+      'TEXT_TOO_LONG',
+      `${place()}: this row has more than ${most} bytes; '--max-row SIZE' allows more${hint}`,
+    )
 
 /** All bytes of a source. */
 export async function wholeText(source, maxRow = MAX_WHOLE, onRead) {
-  const text = new Gatherer(maxRow, tooLong(() => source.name, ", and '--rows lines' makes each line a row"))
+  const text = new Gatherer(
+    maxRow,
+    tooLong(() => source.name, ", and '--rows lines' makes each line a row"),
+  )
   text.reserve(source.size ?? 0)
   for await (const chunk of source.chunks(onRead)) text.push(chunk)
   return text.take()
@@ -215,13 +234,17 @@ async function* lines(source, maxRow, onRead, skips) {
     for await (const chunk of source.chunks(onRead)) {
       const rows = []
       let from = 0
-      for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from)) rows.push(...row(chunk.subarray(from, to)))
+      for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from))
+        rows.push(...row(chunk.subarray(from, to)))
       if (from < chunk.length) add(chunk.subarray(from))
       if (rows.length > 0) yield rows
     }
   } catch (error) {
     // The decompressor does not know of lines.
-    const failure = error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT' ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error }) : error
+    const failure =
+      error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT'
+        ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error })
+        : error
     // What cannot be read starts here.
     throw failure instanceof Failure ? Object.assign(failure, { line: line + 1 }) : failure
   }
@@ -267,9 +290,9 @@ function fieldOf(row, object, path) {
   throw fieldError(row, path, value)
 }
 
-
 function fieldError(row, path, value) {
-  const found = value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
+  const found =
+    value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
   return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
 }
 

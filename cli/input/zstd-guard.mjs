@@ -63,7 +63,10 @@ export class ZstdGuard {
     if (header.length < length) return
     this.#window = isSingle ? contentSize(header.slice(length - sizeBytes)) : windowSize(header[5])
     if (this.#window > MAX_WINDOW) {
-      throw new Failure('DECOMPRESS_LIMIT', `its Zstandard data needs a window of ${this.#window} bytes, and the limit is ${MAX_WINDOW}: decompress it with "zstd -d --long=31" first`)
+      throw new Failure(
+        'DECOMPRESS_LIMIT',
+        `its Zstandard data needs a window of ${this.#window} bytes, and the limit is ${MAX_WINDOW}: decompress it with "zstd -d --long=31" first`,
+      )
     }
     this.#hasChecksum = (flags & 4) !== 0
     this.#isInFrame = true
@@ -79,7 +82,10 @@ export class ZstdGuard {
     this.#skip = ((header >> 1) & 3) === 1 ? 1 : header >> 3
     this.#moved += this.#window
     if (this.#moved > FREE_MOVES + MOVES_PER_BYTE * this.#read) {
-      throw new Failure('DECOMPRESS_LIMIT', 'its Zstandard data has too many small blocks for its window: decompress it with "zstd -d" first')
+      throw new Failure(
+        'DECOMPRESS_LIMIT',
+        'its Zstandard data has too many small blocks for its window: decompress it with "zstd -d" first',
+      )
     }
     if ((header & 1) === 0) return
     if (this.#hasChecksum) this.#skip += 4

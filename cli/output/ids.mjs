@@ -11,7 +11,14 @@ import { idList, parquetWriter } from './parquet.mjs'
 import { headerOf } from './npy.mjs'
 
 export const ID_FORMATS = ['text', 'jsonl', 'npy', 'bin', 'parquet']
-const EXTENSIONS = { '.txt': 'text', '.jsonl': 'jsonl', '.ndjson': 'jsonl', '.npy': 'npy', '.bin': 'bin', '.parquet': 'parquet' }
+const EXTENSIONS = {
+  '.txt': 'text',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.npy': 'npy',
+  '.bin': 'bin',
+  '.parquet': 'parquet',
+}
 
 /**
  * Returns the format that the options or the name of the output select. A name without an extension
@@ -29,7 +36,9 @@ export function formatOf({ format, output }, formats, byDefault = 'text') {
   if (formats.includes(found)) return found
   const known = Object.entries(EXTENSIONS).filter(([, one]) => formats.includes(one))
   const names = known.map(([name, one]) => `${name} (${one})`).join(', ')
-  throw new UsageError(`${output}: no format has the extension ${extension}; there are ${names}, or say which with '--format'`)
+  throw new UsageError(
+    `${output}: no format has the extension ${extension}; there are ${names}, or say which with '--format'`,
+  )
 }
 
 /**
@@ -66,7 +75,9 @@ async function parquetIds({ output, inputs, unit, skips }) {
   const write = async (batch, rows) => {
     for (let index = 0; index < batch.length; index++) {
       const ids = idList(batch.row(index))
-      await skips.attempt(rows[index], () => writer.add(rows[index], { file: rows[index].source.name, ids }, ids.length))
+      await skips.attempt(rows[index], () =>
+        writer.add(rows[index], { file: rows[index].source.name, ids }, ids.length),
+      )
     }
   }
   return { write, commit: () => writer.commit() }
@@ -144,7 +155,10 @@ function pairs(offsets) {
   return text
 }
 
-const TYPES = { u16: { View: Uint16Array, descr: '<u2', most: 65535 }, u32: { View: Uint32Array, descr: '<u4', most: 2 ** 32 - 1 } }
+const TYPES = {
+  u16: { View: Uint16Array, descr: '<u2', most: 65535 },
+  u32: { View: Uint32Array, descr: '<u4', most: 2 ** 32 - 1 },
+}
 
 /** Numbers in a file, with NumPy's header before them or without one. */
 class NumberFile {
@@ -154,7 +168,8 @@ class NumberFile {
 
   constructor(name, inputs, descr, isNpy) {
     this.#file = openOutput(name, inputs)
-    if (isNpy && !this.#file.isSeekable) throw new UsageError(`the header of ${name} is written last, so it must be a plain file`)
+    if (isNpy && !this.#file.isSeekable)
+      throw new UsageError(`the header of ${name} is written last, so it must be a plain file`)
     this.#descr = isNpy ? descr : undefined
     if (isNpy) this.#file.write(headerOf(descr, 0))
   }
@@ -182,7 +197,8 @@ class BinaryWriter {
    * @param {WriterOptions} options
    */
   constructor(format, { output, inputs, type }) {
-    if (output === undefined || output === '-') throw new UsageError(`the format ${format} is two files: name the first with '--output'`)
+    if (output === undefined || output === '-')
+      throw new UsageError(`the format ${format} is two files: name the first with '--output'`)
     this.#type = type
     this.#ids = new NumberFile(output, inputs, TYPES[type].descr, format === 'npy')
     this.#rows = new NumberFile(rowsFileOf(output), inputs, '<u8', format === 'npy')

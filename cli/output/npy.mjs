@@ -47,7 +47,11 @@ export async function readHeader(reader, name) {
   if (descr === undefined || shape === undefined || /'fortran_order': *True/.test(words)) {
     throw new Failure('NPY', `${name}: its header says something that is not read here: ${words.trim().slice(0, 200)}`)
   }
-  const sizes = shape.split(',').filter((part) => part.trim() !== '').map(Number)
-  if (!sizes.every(Number.isSafeInteger)) throw new Failure('NPY', `${name}: its shape (${shape.slice(0, 100)}) is too large`)
+  const sizes = shape
+    .split(',')
+    .filter((part) => part.trim() !== '')
+    .map(Number)
+  if (!sizes.every(Number.isSafeInteger))
+    throw new Failure('NPY', `${name}: its shape (${shape.slice(0, 100)}) is too large`)
   return { descr, shape: sizes }
 }

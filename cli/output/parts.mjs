@@ -27,10 +27,17 @@ const attempt = (work) => {
 /** Where the system has no number of its own, the addresses of its network cards stand for it. */
 const machine = () =>
   attempt(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) ||
-  attempt(() => Object.values(os.networkInterfaces()).flat().map(({ mac }) => mac).sort())
+  attempt(() =>
+    Object.values(os.networkInterfaces())
+      .flat()
+      .map(({ mac }) => mac)
+      .sort(),
+  )
 
 const SYSTEM = createHash('sha256')
-  .update(JSON.stringify([process.platform, os.hostname(), machine(), attempt(() => fs.readlinkSync('/proc/self/ns/pid'))]))
+  .update(
+    JSON.stringify([process.platform, os.hostname(), machine(), attempt(() => fs.readlinkSync('/proc/self/ns/pid'))]),
+  )
   .digest('hex')
   .slice(0, 12)
 
@@ -46,7 +53,10 @@ let made = 0
 
 /** A name beside a file that no other process uses. */
 export function partOf(file) {
-  const shown = Buffer.from(path.basename(file)).subarray(0, SHOWN).toString().replace(/\ufffd+$/, '')
+  const shown = Buffer.from(path.basename(file))
+    .subarray(0, SHOWN)
+    .toString()
+    .replace(/\ufffd+$/, '')
   return path.join(path.dirname(file), `.${shown}.tokenlane-${SYSTEM}-${process.pid}-${START}-${(made += 1)}.part`)
 }
 
@@ -76,6 +86,7 @@ function isDead(pid, start) {
 export function removeOwnParts(folder) {
   for (const name of attempt(() => fs.readdirSync(folder)) || []) {
     const [, system, pid, start] = NAME.exec(name) ?? []
-    if (system === SYSTEM && Number(pid) === process.pid && start === START) attempt(() => fs.unlinkSync(path.join(folder, name)))
+    if (system === SYSTEM && Number(pid) === process.pid && start === START)
+      attempt(() => fs.unlinkSync(path.join(folder, name)))
   }
 }

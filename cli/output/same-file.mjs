@@ -21,13 +21,20 @@ export function refuseInput(stat, name, inputs) {
   }
   const input = inputs.find(isSame)
   if (input === undefined) return
-  throw new Failure('OUTPUT_IS_INPUT', `the output ${name} is the same file as the input ${input.name}: name another file`)
+  throw new Failure(
+    'OUTPUT_IS_INPUT',
+    `the output ${name} is the same file as the input ${input.name}: name another file`,
+  )
 }
 
 /** The identity of a file or an open descriptor; nothing where there is none. */
 export function statOf(place) {
   try {
-    return typeof place === 'number' ? fs.fstatSync(place, { bigint: true }) : place === undefined ? undefined : fs.statSync(place, { bigint: true })
+    return typeof place === 'number'
+      ? fs.fstatSync(place, { bigint: true })
+      : place === undefined
+        ? undefined
+        : fs.statSync(place, { bigint: true })
   } catch {
     return undefined
   }

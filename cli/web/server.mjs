@@ -9,7 +9,12 @@ import { LOOK, describe, hex, tokensPerLine, tokensWithin } from '../tokens.mjs'
 import { costs } from './languages.mjs'
 
 const PAGE = new URL('../page/', import.meta.url)
-const TYPES = { html: 'text/html; charset=utf-8', css: 'text/css; charset=utf-8', mjs: 'text/javascript; charset=utf-8', svg: 'image/svg+xml' }
+const TYPES = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -77,11 +82,12 @@ export function pageServer({ names, load, text }) {
   return server
 }
 
-
 /** All files of the page, by their paths. There is nothing else to ask for. */
 function pageFiles() {
   /** @type {[path: string, file: { type: string, body: Buffer }][]} */
-  const files = fs.readdirSync(PAGE).map((name) => [`/${name}`, { type: TYPES[name.split('.').pop()], body: fs.readFileSync(new URL(name, PAGE)) }])
+  const files = fs
+    .readdirSync(PAGE)
+    .map((name) => [`/${name}`, { type: TYPES[name.split('.').pop()], body: fs.readFileSync(new URL(name, PAGE)) }])
   return new Map([...files, ['/', files.find(([path]) => path === '/index.html')[1]]])
 }
 
@@ -89,7 +95,8 @@ async function answer(request, port, files, routes) {
   const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`)
   const { host, origin } = request.headers
   // Browsers leave out the port 80.
-  if (!hosts.includes(port === 80 ? `${host}:80` : host)) throw new Refusal(403, 'this server answers on this machine only')
+  if (!hosts.includes(port === 80 ? `${host}:80` : host))
+    throw new Refusal(403, 'this server answers on this machine only')
   const { method } = request
   const path = request.url.split('?')[0]
   const file = files.get(path)
@@ -109,7 +116,8 @@ async function answer(request, port, files, routes) {
  * CORS preflight, which the server does not allow.
  */
 async function json(request) {
-  if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) throw new Refusal(415, 'this takes application/json')
+  if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
+    throw new Refusal(415, 'this takes application/json')
   const chunks = []
   let bytes = 0
   // Bytes beyond the limit are read and dropped, because a browser reads the response only after it
@@ -130,7 +138,8 @@ async function json(request) {
 
 /** Counts of a whole text, and the tokens of the part that is drawn. */
 async function tokens(tokenizer, { text, at = 0 }) {
-  if (typeof text !== 'string' || !Number.isSafeInteger(at) || at < 0) throw new Refusal(400, 'text must be a string, and at a place in it')
+  if (typeof text !== 'string' || !Number.isSafeInteger(at) || at < 0)
+    throw new Refusal(400, 'text must be a string, and at a place in it')
   const batch = await tokenizer.encodeBatch([text], { ...LOOK, columns: ['specialTokensMask'] })
   const start = at < text.length ? at : 0
   const end = start + WINDOW < text.length ? start + WINDOW : Infinity

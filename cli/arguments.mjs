@@ -8,7 +8,7 @@ import { UsageError } from './failure.mjs'
 
 const { nearestOf } = createRequire(import.meta.url)('../lib/errors.js')
 
-/** Names of options that other tools have, and those here that mean the same. */
+/** Option names of other tools, and the options of this tool with the same meaning. */
 const SYNONYMS = {
   model: ['tokenizer'],
   vocab: ['tokenizer'],
@@ -106,7 +106,7 @@ function check(rawName, { choices, number, size }, value) {
 
 const UNITS = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }
 
-/** A size such as 4096, 64M or 1G; units are powers of 1024. */
+/** Parses a size such as 4096, 64M or 1G. Units are powers of 1024. */
 function bytesOf(rawName, [least, most], value) {
   const [, digits, unit] = /^(\d{1,15})([KMG]?)i?B?$/i.exec(value) ?? []
   const bytes = digits === undefined ? undefined : Math.min(Number(digits) * UNITS[unit.toUpperCase()], 2 ** 53)
@@ -140,10 +140,10 @@ export function helpOf(name, command) {
   ].join('\n')
 }
 
-/** Commands that can be tried, each below what it does. */
+/** Formats examples: each command below its description. */
 export const examples = (list) => list.map(([line, what]) => `  # ${what}\n  ${line}`).join('\n')
 
-/** Two columns, the second one wrapped. */
+/** Formats two columns. The second one is wrapped. */
 export function table(rows) {
   const left = Math.max(...rows.map(([name]) => name.length)) + 4
   return rows

@@ -4,7 +4,7 @@
 import fs from 'node:fs'
 
 const MIB = 2 ** 20
-/** What takes no longer than this needs no bar. */
+/** Work that takes fewer milliseconds shows no bar. */
 const PATIENCE = 400
 
 /**
@@ -32,7 +32,7 @@ class Progress {
 
   constructor(total) {
     this.#total = total
-    // Early, as the event loop may have much to do when it is wanted.
+    // Loaded early, because the event loop may be busy later.
     this.#library = import('cli-progress').catch(() => undefined)
     this.#timer = setTimeout(() => this.#show(), PATIENCE)
     this.#timer.unref()

@@ -31,10 +31,10 @@ const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u206
 
 const number = (found) => `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`
 
-/** Text that a terminal shows and does not obey: controls are written as their numbers. */
+/** Replaces control characters in text for a terminal with their code points. */
 export const forTerminal = (text) => text.replace(CONTROLS, number)
 
-/** The same for one line, in which nothing is invisible. */
+/** Returns text as one line, with all invisible characters replaced. */
 export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, number)
 
 const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }

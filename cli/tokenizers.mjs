@@ -13,16 +13,16 @@ const require = createRequire(import.meta.url)
 
 const { findEncoding } = require('../lib/models.js')
 
-/** What can only be meant as a file: it is nowhere else. */
+/** Names that can only be those of files. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|bpe)$|[/\\]$/
 
-/** What a folder of a model has, as the hub lays it out. */
+/** Tokenizer files in the folder of a model, as on the hub. */
 const IN_FOLDER = ['tokenizer.json', 'tekken.json']
 
 /** `owner/name` on the hub; a branch, a tag or a commit may follow an `@`. */
 const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
 
-/** The options that say which tokenizer. */
+/** The options that select the tokenizer. */
 export const TOKENIZER_OPTIONS = {
   tokenizer: {
     type: 'string',
@@ -71,13 +71,13 @@ export function sourceOf(name, encoding) {
   )
 }
 
-/** The files of a tokenizer that is one, or has one. */
+/** Returns the files of a tokenizer that is loaded from a file or a folder. */
 export function tokenizerFiles(name) {
   const places = [name, ...IN_FOLDER.map((one) => path.join(name, one))]
   return places.filter((place) => statIfThere(place)?.isFile()).map((file) => ({ name: file, file }))
 }
 
-/** The file that a name is; of a folder the tokenizer in it. */
+/** Returns the file of a name, or the tokenizer file in a folder. */
 function fileOf(name) {
   const stat = statIfThere(name)
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name
@@ -97,5 +97,5 @@ export async function loadFile(name, encoding) {
   }
 }
 
-/** The bundled encoding of a name, or of a model. */
+/** Returns the bundled encoding with a name, or that of a model. */
 export const encodingOf = (name) => (encodings().includes(name) ? name : findEncoding(name))

@@ -57,7 +57,7 @@ function isText(bytes) {
 const isSpecial = (tokenizer, id) =>
   tokenizer.decode([id], { skipSpecialTokens: true }) === '' && tokenizer.decode([id]) !== ''
 
-/** How many tokens start in each line of a text; those that were added stand in none. */
+/** Counts the tokens that start in each line of a text. Added tokens belong to no line. */
 export function tokensPerLine(text, { ids, offsets, specialTokensMask }) {
   const counts = []
   let token = 0

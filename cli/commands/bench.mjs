@@ -73,7 +73,7 @@ export const bench = {
   },
 }
 
-/** Batches of rows, as many as have so many bytes at most; one row in any case. */
+/** Reads batches of rows up to a number of bytes, and at least one row. */
 async function readUpTo(most, sources, options) {
   const batches = []
   let bytes = 0
@@ -95,7 +95,7 @@ async function measure(name, batches, bytes, values) {
   const loadMs = performance.now() - start
   const options = { ...batchOptions(tokenizer, values), padding: false, truncation: false }
   const delay = monitorEventLoopDelay({ resolution: 1 })
-  // The sampler needs a turn before its figures count.
+  // The sampler needs one turn of the event loop before it is accurate.
   await new Promise((resolve) => setTimeout(resolve, 20))
   delay.reset()
   delay.enable()

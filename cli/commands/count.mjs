@@ -128,7 +128,7 @@ async function addCounts(table, { rows, result }, skips) {
 
 const numberLine = (_, tokens) => `${tokens}\n`
 
-/** As wc: what has no name is a number alone. */
+/** As in wc, an input without a name is printed as a number alone. */
 const fileLine = ({ source }, tokens) =>
   source.file === undefined ? `${tokens}\n` : `${String(tokens).padStart(WIDTH)}  ${source.name}\n`
 

@@ -117,5 +117,5 @@ export const encode = {
   },
 }
 
-/** The narrowest type of numbers that a vocabulary's ids fit into. */
+/** Returns the narrowest integer type for the ids of a vocabulary. */
 export const typeFor = (tokenizer) => (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')

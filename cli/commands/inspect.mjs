@@ -114,14 +114,14 @@ function page(name, tokenizer, source, text, { limit, color }) {
   return `${heading}\n\n${flow(tokens, paint)}\n\n${rows(tokens, paint)}${more}\n`
 }
 
-/** Code points, counted without making them. */
+/** Counts code points without collecting them in an array. */
 function charactersOf(text) {
   let count = 0
   for (const _ of text) count += 1
   return count
 }
 
-/** The text itself, cut into tokens; an end of line is drawn and done. */
+/** Draws the text, cut into tokens. A line end is drawn as a symbol and as a line end. */
 function flow(tokens, paint) {
   const pieces = tokens.map((token) => {
     const sign = shown(token)

@@ -1,4 +1,4 @@
-// Options that several commands have, and what they become in calls of the library.
+// Options that several commands share, and the options of the library's calls that they become.
 
 import { UsageError } from '../failure.mjs'
 
@@ -31,7 +31,7 @@ export const KEEP = {
   help: "a field that is written beside the result, with '--field'; may be given more than once (jsonl, parquet; default: none for jsonl, all for parquet)",
 }
 
-/** Which fields rows keep, and whether as a Parquet file has them. */
+/** Returns which fields rows keep, and whether they keep the raw values of Parquet files. */
 export function keepOf({ keep, field }, format) {
   if (keep === undefined)
     return { keep: format === 'parquet' && field !== undefined ? 'all' : undefined, isRaw: format === 'parquet' }
@@ -42,7 +42,7 @@ export function keepOf({ keep, field }, format) {
 
 export const JSON_OPTION = { type: 'boolean', help: 'the same as --format jsonl' }
 
-/** The options with the format that `--json` means. */
+/** Returns the options, with `--json` replaced by the format that it stands for. */
 export function withJson(values) {
   if (!values.json) return values
   if (values.format !== undefined && values.format !== 'jsonl')
@@ -65,7 +65,7 @@ export const countOptions = (tokenizer, values) => ({
   addSpecialTokens: !values['no-add-special-tokens'],
 })
 
-/** The same with threads. */
+/** The options of `countOptions` and the number of threads. */
 export const batchOptions = (tokenizer, values) => ({
   ...countOptions(tokenizer, values),
   ...(values.threads && { threads: values.threads }),

@@ -112,7 +112,7 @@ export const split = {
   },
 }
 
-/** Pieces of whole files, which are never in memory as a whole. */
+/** Yields the pieces of whole files, which are read as streams. */
 async function* streamed(tokenizer, sources, options, { onRead, skips }) {
   for (const source of sources) {
     const texts = Readable.toWeb(Readable.from(decoded(source, onRead)))

@@ -10,7 +10,7 @@ import zlib from 'node:zlib'
 import { Failure } from '../failure.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
 
-/** Decompressed bytes that are allowed whatever the ratio. */
+/** Number of decompressed bytes that are allowed at any ratio. */
 const FREE_BYTES = 64 << 20
 /** The ratio of text is seldom above 30. Files that repeat one line reach a few hundred. */
 export const MAX_RATIO = 100
@@ -45,11 +45,11 @@ export class Ratio {
 }
 
 const isGzip = (head) => head[0] === 0x1f && head[1] === 0x8b
-/** A frame, or one that is to be skipped. */
+/** Whether bytes start with a Zstandard frame or a skippable frame. */
 const isZstd = (head) =>
   head.length >= 4 && (head.readUInt32LE(0) === 0xfd2fb528 || head.readUInt32LE(0) >>> 4 === 0x184d2a5)
 
-/** The bytes that chunks of bytes stand for. */
+/** Yields the decompressed bytes of chunks. */
 export async function* decompressed(chunks, maxRatio = MAX_RATIO) {
   const { head, all } = await peek(chunks[Symbol.asyncIterator](), 4)
   if (isGzip(head)) yield* gunzip(all, new Ratio(maxRatio))
@@ -57,7 +57,7 @@ export async function* decompressed(chunks, maxRatio = MAX_RATIO) {
   else yield* all
 }
 
-/** The first bytes, and all chunks, those included. */
+/** Returns the first bytes, and all chunks including those bytes. */
 async function peek(iterator, length) {
   const first = []
   let bytes = 0
@@ -82,7 +82,7 @@ async function* gunzip(chunks, ratio) {
     }
   }
   const stream = zlib.createGunzip({ chunkSize: 1 << 18 })
-  // An error of one of the two ends the loop below.
+  // An error of either stream ends the loop below.
   pipeline(Readable.from(counted(), { objectMode: false }), stream, () => {})
   try {
     for await (const chunk of stream) {

@@ -149,7 +149,7 @@ const textSource = (text, option) => ({
   },
 })
 
-/** Errors of the decompressors, which do not know what they read. */
+/** Error codes of the decompressors, whose messages do not name the source. */
 const WITHOUT_NAME = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PACKAGE_MISSING'].map((code) => `ERR_TOKENLANE_${code}`)
 
 async function* bytesOf(name, open, { onRead, maxRatio }) {

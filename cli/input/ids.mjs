@@ -103,7 +103,7 @@ async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
   }
 }
 
-/** A line is a list of ids, or an object that has one. */
+/** Returns the ids of a line of JSON: a list of ids, or an object with such a field. */
 function jsonIds(row, field) {
   const value = jsonOf(row)
   return listOfIds(row, field, Array.isArray(value) ? value : valueAt(value, field))
@@ -155,9 +155,9 @@ export class ByteReader {
 }
 
 const WIDTHS = { '<u2': 2, '<i2': 2, '<u4': 4, '<i4': 4, '<u8': 8, '<i8': 8, '|u1': 1 }
-/** How many row starts are read at once. */
+/** The number of row starts that are read at once. */
 const STARTS = 1 << 15
-/** The most rows of a table that has no columns. */
+/** The maximum number of rows of a table without columns. */
 const MAX_EMPTY_ROWS = 1_000_000
 
 /**
@@ -179,7 +179,7 @@ async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) 
         `${source.name}: ids are a list or a table of integers, not '${descr}' with ${shape.length} dimensions`,
       )
     }
-    // They take no space in the file, so their number alone says how many there are.
+    // Rows without ids take no space in the file, so only the header limits their number.
     if (shape[1] === 0 && shape[0] > MAX_EMPTY_ROWS)
       throw new Failure('NPY', `${source.name}: it has more than ${MAX_EMPTY_ROWS} rows without ids`)
     let line = 1
@@ -196,7 +196,7 @@ async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) 
   }
 }
 
-/** Lengths of rows that are read at once; a row that is long has its own batch. */
+/** Groups row lengths into batches. A long row has its own batch. */
 function* inBatches(lengths) {
   let from = 0
   let ids = 0
@@ -211,10 +211,10 @@ function* inBatches(lengths) {
   if (from < lengths.length) yield lengths.slice(from)
 }
 
-/** The next rows, of these lengths; `Infinity` is the rest of the file, as one row. */
+/** Reads rows of these lengths. `Infinity` is the rest of the file as one row. */
 async function readRows(reader, descr, lengths, { source, line, maxRow }) {
   const wanted = lengths.reduce((sum, length) => sum + length, 0)
-  // Only a row that is alone is longer than a batch.
+  // Only a row with its own batch can be longer than a batch.
   const place = () => (lengths[0] === Infinity ? source.name : placeOf({ source, line }))
   const most = Math.max(maxRow, lengths.length > 1 ? BATCH_IDS * 8 : 0)
   const bytes = await reader.read(wanted * WIDTHS[descr], most, tooLong(place))
@@ -231,7 +231,7 @@ async function readRows(reader, descr, lengths, { source, line, maxRow }) {
   })
 }
 
-/** How many ids each row has, in parts; one row of all where nothing says so. */
+/** Yields the lengths of the rows, in parts. Without row starts or a table, all ids are one row. */
 async function* rowLengths(source, format, shape) {
   if (shape.length === 2) {
     for (let left = shape[0]; left > 0; left -= STARTS) yield new Array(Math.min(left, STARTS)).fill(shape[1])
@@ -256,7 +256,7 @@ async function* rowLengths(source, format, shape) {
   }
 }
 
-/** Bytes in memory of their own, where they can be seen as numbers. */
+/** Copies bytes to an aligned buffer, for views of wider numbers. */
 const alone = (bytes) => Uint8Array.from(bytes).buffer
 
 const VIEWS = {

@@ -10,18 +10,18 @@ import tty from 'node:tty'
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK = 0 } = fs.constants
 
-/** Bytes of a file that are read at once. */
+/** Number of bytes of a file that are read at once. */
 const CHUNK = 1 << 20
 /** Milliseconds between attempts to open a FIFO that nobody reads. */
 const INTERVAL = 50
 
-/** Reads that may take for ever on a thread of the pool. */
+/** Number of reads that may block a thread of the pool for ever. */
 let blocking = 0
 
 /** Whether `process.exit` may block, because a thread waits for a device or a name server. */
 export const mayBlockExit = () => blocking > 0 || process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap')
 
-/** The bytes of a file, a FIFO or a device. */
+/** Yields the bytes of a file, a FIFO or a device. */
 export async function* readInput(file) {
   const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
   const stat = fs.fstatSync(descriptor)
@@ -32,7 +32,7 @@ export async function* readInput(file) {
   } else if (tty.isatty(descriptor)) {
     yield* new tty.ReadStream(descriptor)
   } else {
-    // Elsewhere the event loop takes a FIFO without a writer for one that has ended.
+    // On other systems, the event loop treats a FIFO without a writer as ended.
     fs.closeSync(descriptor)
     blocking += 1
     try {

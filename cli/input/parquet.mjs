@@ -1,4 +1,4 @@
-// Parquet files: rows of a column, and what the other columns have beside it.
+// Reads Parquet files: the rows of one column, and the values of other columns as fields.
 
 import { fork } from 'node:child_process'
 import { on } from 'node:events'
@@ -32,7 +32,7 @@ export function isParquet({ file, size }) {
     fs.readSync(descriptor, ends[1], 0, 4, size - 4)
     return ends.every((end) => end.equals(MAGIC))
   } catch {
-    // Whoever reads it says why that fails.
+    // The reader of the file reports the error.
     return false
   } finally {
     if (descriptor !== undefined) fs.closeSync(descriptor)

@@ -22,7 +22,7 @@ const BATCH_ROWS = 1 << 14
 const MOST = 2 ** 32 - 1
 /** The default limit of a row in bytes. A row and its ids are in memory as a whole. */
 export const MAX_LINE = 64 << 20
-/** A line of JSON takes thirty times its size as values. */
+/** Lower for JSON, because the values of a line take thirty times its size. */
 export const MAX_JSON = 16 << 20
 const MAX_WHOLE = 256 << 20
 const NEWLINE = 10
@@ -80,7 +80,7 @@ export const ROW_OPTIONS = {
  * @property {number} [maxRatio] the source's by default
  */
 
-/** What the options say a row is: `'lines'`, `'files'` or `'fields'`. */
+/** Returns the unit of rows that the options select: `'lines'`, `'files'` or `'fields'`. */
 export function unitOf({ rows, field, text }, byDefault) {
   if (field === undefined) return rows ?? (text === undefined ? byDefault : 'files')
   if (rows === 'files') throw new UsageError("with '--field' rows are lines, and '--rows' says files")
@@ -110,7 +110,7 @@ export async function* batchesOf(sources, options) {
   if (batch.length > 0) yield batch
 }
 
-/** The rows of all sources, as many at a time as are read at once. */
+/** Yields the rows of all sources, grouped as they are read. */
 async function* rowsOf(sources, options) {
   const { unit, maxRow, onRead, skips } = options
   const most = maxRow ?? (unit === 'fields' ? MAX_JSON : MAX_LINE)
@@ -129,7 +129,7 @@ async function* rowsOf(sources, options) {
   }
 }
 
-/** Throws for a Parquet file of which no column was named. */
+/** Throws for a Parquet file if no column was named. */
 export function refuseParquet(source) {
   if (source.isFound) throw new NotText()
   throw new Failure('PARQUET', `${source.name}: this is a Parquet file: name the column of its texts with '--field'`)
@@ -173,14 +173,14 @@ function checkTableText(row, field, maxRow) {
 export const placeOf = ({ source, line }) =>
   line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`
 
-/** An error of a call on these rows, with the place of the row that it is about. */
+/** Adds the place of the failed row to an error of a call on these rows. */
 export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
 
 async function* wholeFile(source, maxRow, onRead) {
   yield [{ text: await wholeText(source, maxRow, onRead), source }]
 }
 
-/** What a Gatherer throws of a row that has more bytes than it may. */
+/** Returns the function that creates a Gatherer's error for a row that is too long. */
 export const tooLong =
   (place, hint = '') =>
   (most) =>
@@ -189,7 +189,7 @@ export const tooLong =
       `${place()}: this row has more than ${most} bytes; '--max-row SIZE' allows more${hint}`,
     )
 
-/** All bytes of a source. */
+/** Returns all bytes of a source. */
 export async function wholeText(source, maxRow = MAX_WHOLE, onRead) {
   const text = new Gatherer(
     maxRow,
@@ -219,7 +219,7 @@ async function* lines(source, maxRow, onRead, skips) {
       isTooLong = true
     }
   }
-  /** The row that ends with `rest`; none if it was skipped. */
+  /** Returns the row that ends with `rest` in a list, which is empty if the row was skipped. */
   const row = (rest) => {
     if (isTooLong || start.length > 0 || rest.length > maxRow) add(rest)
     const text = start.length > 0 ? start.take() : rest
@@ -240,18 +240,18 @@ async function* lines(source, maxRow, onRead, skips) {
       if (rows.length > 0) yield rows
     }
   } catch (error) {
-    // The decompressor does not know of lines.
+    // The decompressor does not know the line.
     const failure =
       error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT'
         ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error })
         : error
-    // What cannot be read starts here.
+    // The unreadable part starts here.
     throw failure instanceof Failure ? Object.assign(failure, { line: line + 1 }) : failure
   }
   if (start.length > 0) yield row(EMPTY)
 }
 
-/** A field of each line; empty lines are none. */
+/** Returns a row for the field of each line. Blank lines are skipped. */
 function fields(rows, { field, keep, skips }) {
   return rows.flatMap((row) => {
     if (isBlank(row.text)) return []
@@ -269,7 +269,7 @@ const isBlank = (bytes) => bytes.every((byte) => byte === 32 || byte === 9 || by
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A line of JSON as a value. */
+/** Parses a line of JSON. */
 export function jsonOf(row) {
   try {
     return JSON.parse(utf8.decode(row.text))
@@ -278,7 +278,7 @@ export function jsonOf(row) {
   }
 }
 
-/** The fields of an object that are kept; a field that is missing is null. */
+/** Returns the kept fields of an object. A missing field is null. */
 function keptOf(value, field, keep) {
   const names = keep === 'all' ? Object.keys(value).filter((name) => name !== field) : keep
   return Object.fromEntries(names.map((name) => [name, valueAt(value, name) ?? null]))
@@ -296,7 +296,7 @@ function fieldError(row, path, value) {
   return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
 }
 
-/** The value at a dotted path. A name that has dots itself goes before a path. */
+/** Returns the value at a dotted path. A field whose name has dots takes precedence. */
 export function valueAt(value, path) {
   if (value === null || typeof value !== 'object') return undefined
   if (Object.hasOwn(value, path)) return value[path]

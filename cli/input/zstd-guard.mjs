@@ -5,7 +5,7 @@
 
 import { Failure } from '../failure.mjs'
 
-/** The largest window, in bytes; the program zstd has the same limit unless one says otherwise. */
+/** Maximum window in bytes, as by default in the program zstd. */
 const MAX_WINDOW = 128 << 20
 /** Bytes of windows that may be moved in any case, and for each compressed byte. */
 const FREE_MOVES = 2 ** 32
@@ -24,10 +24,10 @@ export class ZstdGuard {
   #window = 0
   #moved = 0
   #read = 0
-  /** What does not start like a frame is left to the decompressor, which refuses it. */
+  /** Bytes that do not start with a frame are left to the decompressor, which rejects them. */
   #isBroken = false
 
-  /** Looks at compressed bytes before they are decompressed. */
+  /** Checks compressed bytes before they are decompressed. */
   push(bytes) {
     this.#read += bytes.length
     for (let at = 0; at < bytes.length && !this.#isBroken; ) {

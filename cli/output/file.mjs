@@ -25,7 +25,7 @@ process.on('exit', () => unfinished.forEach((file) => fs.rmSync(file, { force: t
 class StandardOutput {
   #text = ''
 
-  /** `isSafe` is for text with colours, whose parts were made safe one by one. */
+  /** `isSafe` is for coloured text whose parts are free of control characters already. */
   async write(data, { isSafe = false } = {}) {
     const text = String(data)
     this.#text += process.stdout.isTTY && !isSafe ? forTerminal(text) : text
@@ -52,7 +52,7 @@ class OutputFile {
   #pending = []
   #bytes = 0
 
-  /** `place` is where the file lies: what a link leads to is replaced, not the link. */
+  /** `place` is the real path: the target of a link is replaced, not the link. */
   constructor(name, place, mode) {
     this.#name = name
     this.#place = place
@@ -204,7 +204,7 @@ class StreamOutput {
  */
 export function openOutput(name, inputs) {
   if (name === undefined || name === '-') {
-    // As after `>> FILE`, where reading would never end.
+    // For example after `>> FILE`, where reading would never end.
     refuseInput(statOf(1), '(standard output)', inputs)
     return new StandardOutput()
   }

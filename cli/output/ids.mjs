@@ -89,7 +89,7 @@ async function parquetIds({ output, inputs, unit, skips }) {
  */
 const SLICE = 1 << 16
 
-/** The text of a list in parts, with a separator between its items. */
+/** Yields the text of a list in parts, with a separator between the items. */
 function* joined(length, separator, textOf) {
   for (let from = 0; from < length; from += SLICE) {
     yield `${from > 0 ? separator : ''}${textOf(from, Math.min(from + SLICE, length))}`
@@ -106,7 +106,7 @@ function* textLines(batch) {
 /** Names that fields of a row must not replace. */
 const OWN = ['file', 'ids', 'tokens', 'offsets']
 
-/** JSON of a value of a Parquet file too: 64-bit integers as digits, bytes as base64. */
+/** JSON of any value, also of Parquet files: 64-bit integers as digits, bytes as base64. */
 export const jsonText = (value) => JSON.stringify(toJson(value))
 
 function toJson(value) {
@@ -160,7 +160,7 @@ const TYPES = {
   u32: { View: Uint32Array, descr: '<u4', most: 2 ** 32 - 1 },
 }
 
-/** Numbers in a file, with NumPy's header before them or without one. */
+/** A file of numbers, with or without the header of NumPy. */
 class NumberFile {
   #file
   #descr
@@ -174,7 +174,7 @@ class NumberFile {
     if (isNpy) this.#file.write(headerOf(descr, 0))
   }
 
-  /** All machines that the addon runs on store the lower byte first, as the files do. */
+  /** Writes numbers. All supported machines are little-endian, as the files are. */
   write(numbers) {
     this.#count += numbers.length
     return this.#file.write(Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength))
@@ -210,7 +210,7 @@ class BinaryWriter {
     const { ids } = batch
     const tooLarge = most < 2 ** 32 - 1 ? ids.find((id) => id > most) : undefined
     if (tooLarge !== undefined) throw new Failure('USAGE', `the id ${tooLarge} has more than 16 bits: say '--type u32'`)
-    // A copy: the batch's memory is used again before a small write is on the disk.
+    // Copied, because the batch's memory is reused before a small write reaches the disk.
     await this.#ids.write(new View(ids))
     const ends = BigUint64Array.from(batch.rowOffsets.subarray(1), (end) => this.#count + BigInt(end))
     this.#count += BigInt(ids.length)

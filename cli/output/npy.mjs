@@ -9,7 +9,7 @@ const MAGIC = Buffer.from('\x93NUMPY', 'latin1')
  * count is known.
  */
 const HEADER = 128
-/** The most bytes of a header that is read. */
+/** Maximum length of a header that is read, in bytes. */
 const MAX_HEADER = 1 << 16
 const ZERO = Buffer.alloc(2)
 
@@ -25,7 +25,7 @@ export function headerOf(descr, count) {
   return header
 }
 
-/** Whether bytes start as an array file does. */
+/** Whether bytes start with the magic number of an array file. */
 const isNpy = (bytes) => bytes.subarray(0, MAGIC.length).equals(MAGIC)
 
 /**

@@ -1,4 +1,4 @@
-// Names of files that are being written, and what is left of those of processes that were killed.
+// Names of unfinished files, and the removal of those that killed processes left.
 //
 //   .NAME.tokenlane-SYSTEM-PID-START-N.part
 //
@@ -60,7 +60,7 @@ export function partOf(file) {
   return path.join(path.dirname(file), `.${shown}.tokenlane-${SYSTEM}-${process.pid}-${START}-${(made += 1)}.part`)
 }
 
-/** Removes what processes of this system that have ended left in a folder. */
+/** Removes the unfinished files that ended processes of this system left in a folder. */
 export function removeDeadParts(folder) {
   for (const name of attempt(() => fs.readdirSync(folder)) || []) {
     const [, system, pid, start] = NAME.exec(name) ?? []
@@ -82,7 +82,7 @@ function isDead(pid, start) {
   return start !== '0' && now !== '0' && now !== start
 }
 
-/** Removes what this process left in a folder. */
+/** Removes the unfinished files of this process in a folder. */
 export function removeOwnParts(folder) {
   for (const name of attempt(() => fs.readdirSync(folder)) || []) {
     const [, system, pid, start] = NAME.exec(name) ?? []

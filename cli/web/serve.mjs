@@ -7,7 +7,7 @@ import { Failure } from '../failure.mjs'
 import { loadTokenizer } from '../tokenizers.mjs'
 import { pageServer } from './server.mjs'
 
-/** What is compared where nothing is named. */
+/** The tokenizers that are compared by default. */
 const FIRST = ['o200k_base', 'cl100k_base']
 
 /**
@@ -18,7 +18,7 @@ const FIRST = ['o200k_base', 'cl100k_base']
 export async function serve(wanted, { port = 0, encoding, text }) {
   const names = [...new Set([...wanted, ...FIRST, ...encodings()])]
   const load = (name) => loadTokenizer(name, wanted.includes(name) ? encoding : undefined)
-  // What cannot be loaded is said here, not on the page.
+  // Loading errors are reported here, not on the page.
   await Promise.all(wanted.map(load))
   const server = pageServer({ names, load, text })
   server.listen(port, '127.0.0.1')

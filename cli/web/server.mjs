@@ -18,11 +18,11 @@ const TYPES = {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** The most of a text that is taken, in bytes of JSON; the page says so before. */
+/** Maximum length of a request in bytes of JSON. The page checks the text before. */
 const MOST_BODY = 20 << 20
-/** How much of a text is drawn at once, in UTF-16 units. */
+/** The part of a text that is drawn at once, in UTF-16 units. */
 const WINDOW = 3000
-/** The most bars of the chart; more lines share bars. */
+/** Maximum number of bars in the chart. More lines share bars. */
 const BARS = 120
 
 const HEADERS = {
@@ -35,7 +35,7 @@ const HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** An answer that is no success. */
+/** An error response. */
 class Refusal extends Error {
   constructor(status, message) {
     super(message)
@@ -60,7 +60,7 @@ export function pageServer({ names, load, text }) {
     if (!loaded.has(name)) {
       const loading = load(name)
       loaded.set(name, loading)
-      // What failed is tried again the next time: a file may have come, or the network.
+      // A failed load is tried again on the next request.
       loading.catch(() => loaded.delete(name))
     }
     return loaded.get(name)
@@ -82,7 +82,7 @@ export function pageServer({ names, load, text }) {
   return server
 }
 
-/** All files of the page, by their paths. There is nothing else to ask for. */
+/** Returns all files of the page by path. No other files are served. */
 function pageFiles() {
   /** @type {[path: string, file: { type: string, body: Buffer }][]} */
   const files = fs
@@ -94,7 +94,7 @@ function pageFiles() {
 async function answer(request, port, files, routes) {
   const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`)
   const { host, origin } = request.headers
-  // Browsers leave out the port 80.
+  // Browsers omit the port 80.
   if (!hosts.includes(port === 80 ? `${host}:80` : host))
     throw new Refusal(403, 'this server answers on this machine only')
   const { method } = request
@@ -136,7 +136,7 @@ async function json(request) {
   throw new Refusal(400, 'this is no JSON object')
 }
 
-/** Counts of a whole text, and the tokens of the part that is drawn. */
+/** Returns the counts of the whole text, and the tokens of the part that is drawn. */
 async function tokens(tokenizer, { text, at = 0 }) {
   if (typeof text !== 'string' || !Number.isSafeInteger(at) || at < 0)
     throw new Refusal(400, 'text must be a string, and at a place in it')
@@ -159,7 +159,7 @@ async function tokens(tokenizer, { text, at = 0 }) {
   return answer
 }
 
-/** Code points, counted without making them. */
+/** Counts code points without collecting them in an array. */
 function charactersOf(text) {
   let count = 0
   for (const _ of text) count += 1

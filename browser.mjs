@@ -2,4 +2,14 @@
 
 import './lib/browser/start.mjs'
 
-export { Batch, DecodeStream, Encoding, Tokenizer, encodingForModel, encodings, limits, memory, queue } from './index.js'
+export {
+  Batch,
+  DecodeStream,
+  Encoding,
+  Tokenizer,
+  encodingForModel,
+  encodings,
+  limits,
+  memory,
+  queue,
+} from './index.js'

@@ -1,1 +1,11 @@
-export { Batch, DecodeStream, Encoding, Tokenizer, encodingForModel, encodings, limits, memory, queue } from './index.js'
+export {
+  Batch,
+  DecodeStream,
+  Encoding,
+  Tokenizer,
+  encodingForModel,
+  encodings,
+  limits,
+  memory,
+  queue,
+} from './index.js'

@@ -86,7 +86,8 @@ test('the package loads only the modules that all calls need', () => {
     tokenizer.split('One. Two.', { maxTokens: 2 })
     console.log(list())`
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' })
-  const always = 'batch.js encoding.js errors.js host.js ids.js limits.js memory.js native.js options.js package-root.js prefix.js queue.js stream.js tokenizer.js'
+  const always =
+    'batch.js encoding.js errors.js host.js ids.js limits.js memory.js native.js options.js package-root.js prefix.js queue.js stream.js tokenizer.js'
   const after = [...always.split(' '), 'chat/openai.js', 'split.js'].sort().join(' ')
   assert.deepEqual(stdout.trimEnd().split('\n'), [always, '', after], stderr)
 })

@@ -94,7 +94,10 @@ test('offsets have the selected unit', () => {
   const points = [...string]
   const bytes = Buffer.from(string)
   assert.equal(utf16.join('').replaceAll('👍👍', '👍').length >= string.length, true)
-  assert.deepEqual(utf16, slices('codepoint', (start, end) => points.slice(start, end).join('')))
+  assert.deepEqual(
+    utf16,
+    slices('codepoint', (start, end) => points.slice(start, end).join('')),
+  )
   assert.deepEqual(utf16[0], slices('byte', (start, end) => bytes.subarray(start, end).toString())[0])
   assert.deepEqual(gpt.encode(string).offsets, gpt.encode(string, { offsets: 'utf16' }).offsets)
   assert.equal(gpt.encode(string, { offsets: false }).offsets, undefined)
@@ -132,20 +135,44 @@ test('stats reports memory and hits of the word caches', () => {
 test('encodeInto reads all of a text exactly when it writes all of its ids', () => {
   // A suffix that is encoded as bytes belongs to no character of the text, accents are removed, and
   // special tokens surround the text.
-  const bytes = Object.fromEntries(Array.from({ length: 256 }, (_, byte) => [`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, byte]))
+  const bytes = Object.fromEntries(
+    Array.from({ length: 256 }, (_, byte) => [`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, byte]),
+  )
   const suffixed = {
     ...tiny(),
     normalizer: { type: 'StripAccents' },
     pre_tokenizer: { type: 'WhitespaceSplit' },
     decoder: null,
-    model: { type: 'BPE', vocab: { ...bytes, '<s>': 300, '</s>': 301, a: 302 }, merges: [], byte_fallback: true, unk_token: null, end_of_word_suffix: '</w>' },
+    model: {
+      type: 'BPE',
+      vocab: { ...bytes, '<s>': 300, '</s>': 301, a: 302 },
+      merges: [],
+      byte_fallback: true,
+      unk_token: null,
+      end_of_word_suffix: '</w>',
+    },
   }
   const subjects = [
     Tokenizer.fromBufferSync(bytesOf(tiny())),
     Tokenizer.fromBufferSync(bytesOf(suffixed)),
     Tokenizer.fromEncodingSync('cl100k_base'),
   ]
-  const texts = ['h', 'a', ' ', '  ', '\u0301', 'a\u0301', 'é', '中', 'hello world', '<s>', 'a b', 'hello ', '👋 l', '\ud800']
+  const texts = [
+    'h',
+    'a',
+    ' ',
+    '  ',
+    '\u0301',
+    'a\u0301',
+    'é',
+    '中',
+    'hello world',
+    '<s>',
+    'a b',
+    'hello ',
+    '👋 l',
+    '\ud800',
+  ]
   for (const [index, subject] of subjects.entries()) {
     const options = { specialTokens: 'text' }
     for (const text of texts) {
@@ -161,7 +188,11 @@ test('encodeInto reads all of a text exactly when it writes all of its ids', () 
     const special = Array.from(subject.encode('').ids)
     for (let room = 0; room <= special.length + 1; room++) {
       const expected = { read: 0, written: room < special.length ? 0 : special.length }
-      assert.deepEqual(subject.encodeInto('', new Uint32Array(room)), expected, `tokenizer ${index}, empty text, room ${room}`)
+      assert.deepEqual(
+        subject.encodeInto('', new Uint32Array(room)),
+        expected,
+        `tokenizer ${index}, empty text, room ${room}`,
+      )
     }
   }
 })

@@ -61,12 +61,17 @@ test('offsets equal those of single calls', async () => {
     const some = rows.slice(0, 40)
     const batch = await gpt.encodeBatch(some, { offsets })
     assert.equal(batch.offsets.length, 2 * batch.ids.length)
-    some.forEach((row, i) => assert.deepEqual(batch.offsetsOf(i), gpt.encode(row, { offsets }).offsets, `${offsets} ${i}`))
+    some.forEach((row, i) =>
+      assert.deepEqual(batch.offsetsOf(i), gpt.encode(row, { offsets }).offsets, `${offsets} ${i}`),
+    )
   }
 })
 
 test('counts equal the lengths of the rows', async () => {
-  assert.deepEqual(await gpt.countBatch(rows), Uint32Array.from(expected, (ids) => ids.length))
+  assert.deepEqual(
+    await gpt.countBatch(rows),
+    Uint32Array.from(expected, (ids) => ids.length),
+  )
   assert.deepEqual(await gpt.countBatch([]), new Uint32Array())
 })
 

@@ -66,7 +66,9 @@ test('worker threads and the main thread share one queue', async () => {
   const some = rows.slice(0, 200)
   const workers = [1, 2, 3].map(() => new Worker(code, { eval: true, workerData: { index, rows: some } }))
   const mine = Promise.all([1, 2, 3, 4].map(() => gpt.encodeBatch(some)))
-  const theirs = await Promise.all(workers.map((worker) => new Promise((done, failed) => worker.on('message', done).on('error', failed))))
+  const theirs = await Promise.all(
+    workers.map((worker) => new Promise((done, failed) => worker.on('message', done).on('error', failed))),
+  )
   const expected = (await mine)[0].ids.length
   for (const lengths of theirs) assert.deepEqual(lengths, [expected, expected, expected])
 })
@@ -76,9 +78,10 @@ test('a failed or refused call does not block the queue', async () => {
     if (i % 3 === 0) return gpt.encodeBatch(rows.slice(0, 50)).then(() => 'encoded')
     return failure(() => gpt.encodeBatch(i % 3 === 1 ? [new Uint8Array([0xff])] : [i])).then((error) => error.code)
   })
-  assert.deepEqual(
-    (await Promise.all(calls)).slice(0, 3),
-    ['encoded', 'ERR_TOKENLANE_INVALID_UTF8', 'ERR_TOKENLANE_ARGUMENT_TYPE'],
-  )
+  assert.deepEqual((await Promise.all(calls)).slice(0, 3), [
+    'encoded',
+    'ERR_TOKENLANE_INVALID_UTF8',
+    'ERR_TOKENLANE_ARGUMENT_TYPE',
+  ])
   assert.equal((await gpt.encodeBatch(['still here'])).length, 1)
 })

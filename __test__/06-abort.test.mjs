@@ -13,7 +13,11 @@ const reason = { any: 'value' }
 test('a signal that is already aborted rejects the call', async () => {
   const signal = AbortSignal.abort(reason)
   const ids = rows.map(() => [0])
-  for (const call of [gpt.encodeBatch(rows, { signal }), gpt.countBatch(rows, { signal }), gpt.decodeBatch(ids, { signal })]) {
+  for (const call of [
+    gpt.encodeBatch(rows, { signal }),
+    gpt.countBatch(rows, { signal }),
+    gpt.decodeBatch(ids, { signal }),
+  ]) {
     assert.strictEqual(await failure(() => call), reason)
   }
 })

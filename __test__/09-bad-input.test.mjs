@@ -63,7 +63,13 @@ test('empty files, and files with other content', async () => {
   const whole = JSON.stringify(tiny())
   await refused('cut.json', whole.slice(0, whole.length / 2), undefined, 'ERR_TOKENLANE_JSON', /line 1, column \d+/)
   await refused('list.json', '[1, 2]', undefined, 'ERR_TOKENLANE_UNKNOWN_FORMAT', /\[1, 2\]/)
-  await refused('shape.json', '{"model": {"type": "BPE"}}', undefined, 'ERR_TOKENLANE_SHAPE', /model: "vocab" is missing/)
+  await refused(
+    'shape.json',
+    '{"model": {"type": "BPE"}}',
+    undefined,
+    'ERR_TOKENLANE_SHAPE',
+    /model: "vocab" is missing/,
+  )
   const picture = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
   await refused('picture.png', picture, undefined, 'ERR_TOKENLANE_UNKNOWN_FORMAT', /./)
 })
@@ -84,12 +90,24 @@ test('the error for an unsupported component names it and its path', async () =>
 
 test('the error for an invalid component names it, its path and the reason', async () => {
   const cases = [
-    [(file) => file.post_processor.single.push({ SpecialToken: { id: '<x>', type_id: 0 } }), 'TEMPLATE', /single\[3\].*"<x>"/],
-    [(file) => file.post_processor.single.push({ Sequence: { id: 'C', type_id: 0 } }), 'UNSUPPORTED', /single\[3\].*"C"/],
+    [
+      (file) => file.post_processor.single.push({ SpecialToken: { id: '<x>', type_id: 0 } }),
+      'TEMPLATE',
+      /single\[3\].*"<x>"/,
+    ],
+    [
+      (file) => file.post_processor.single.push({ Sequence: { id: 'C', type_id: 0 } }),
+      'UNSUPPORTED',
+      /single\[3\].*"C"/,
+    ],
     [(file) => (file.pre_tokenizer = split('a(b')), 'PATTERN', /pre_tokenizer\.pattern\.Regex.*"a\(b".*at byte 1/],
     [(file) => (file.pre_tokenizer = split('é[z-a]')), 'PATTERN', /"é\[z-a\]".*at byte 4/],
     [(file) => (file.pre_tokenizer = split('ab\\X')), 'PATTERN', /not supported.*at byte 2/],
-    [(file) => (file.normalizer = precompiled('gAAAAA==')), 'SHAPE', /precompiled_charsmap: .*cut short.*128 bytes and only 0/],
+    [
+      (file) => (file.normalizer = precompiled('gAAAAA==')),
+      'SHAPE',
+      /precompiled_charsmap: .*cut short.*128 bytes and only 0/,
+    ],
     [(file) => (file.normalizer = precompiled('')), 'SHAPE', /precompiled_charsmap: .*first four bytes/],
     [(file) => (file.normalizer = precompiled('!')), 'SHAPE', /precompiled_charsmap/],
     [(file) => file.model.merges.push('d d'), 'MERGE', /merge 6.*"dd"/],
@@ -113,7 +131,9 @@ test('ids outside of the vocabulary', () => {
   assert.equal(odd.decode([4_000_000_000, 11, 999_999]), 'hello')
   assert.equal(odd.idToToken(4_000_000_000), undefined)
   assert.throws(() => gpt.decode([4_000_000]), { code: 'ERR_TOKENLANE_UNKNOWN_ID' })
-  const single = Tokenizer.fromBufferSync(change((file) => file.post_processor.single.push({ Sequence: { id: 'B', type_id: 0 } })))
+  const single = Tokenizer.fromBufferSync(
+    change((file) => file.post_processor.single.push({ Sequence: { id: 'B', type_id: 0 } })),
+  )
   assert.throws(() => single.encode('hello'), { code: 'ERR_TOKENLANE_TEMPLATE' })
   assert.equal(single.encode('hello', { pair: 'hello' }).length, 2)
 })
@@ -134,7 +154,20 @@ test('the error for an unknown encoding lists the known ones', async () => {
   }
 })
 
-const nonTexts = [undefined, null, 1, 1n, true, Symbol('s'), () => 'text', {}, ['a'], new Date(), new Float64Array(2), new DataView(new ArrayBuffer(4))]
+const nonTexts = [
+  undefined,
+  null,
+  1,
+  1n,
+  true,
+  Symbol('s'),
+  () => 'text',
+  {},
+  ['a'],
+  new Date(),
+  new Float64Array(2),
+  new DataView(new ArrayBuffer(4)),
+]
 
 test('values that are not texts', async () => {
   for (const value of nonTexts) {
@@ -166,9 +199,16 @@ test('values that are not lists of texts or of ids', async () => {
 
 test('invalid ids', async () => {
   for (const id of [-1, 1.5, NaN, Infinity, 2 ** 32]) {
-    assert.throws(() => gpt.decode([0, id]), { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /^ids\[1\]/ })
+    assert.throws(() => gpt.decode([0, id]), {
+      name: 'RangeError',
+      code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+      message: /^ids\[1\]/,
+    })
     assert.throws(() => gpt.idToToken(id), { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
-    await assert.rejects(gpt.decodeBatch([[0], [id]]), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /^rows\[1\]\[0\]/ })
+    await assert.rejects(gpt.decodeBatch([[0], [id]]), {
+      code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+      message: /^rows\[1\]\[0\]/,
+    })
   }
   assert.throws(() => gpt.decode(['1']), { name: 'TypeError' })
   assert.throws(() => gpt.tokenToId(1), { name: 'TypeError' })
@@ -231,7 +271,9 @@ test('unknown options are refused by every call', async () => {
   assert.throws(() => gpt.encode('a', { addSpecialToken: true }), { message: /did you mean 'addSpecialTokens'\?/ })
   assert.throws(() => gpt.encode('a', { specialtokens: 'text' }), { message: /did you mean 'specialTokens'\?/ })
   assert.throws(() => gpt.count('a', { offsets: 'byte' }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
-  assert.throws(() => gpt.encodeBatchSync(['a'], { signal: AbortSignal.abort() }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+  assert.throws(() => gpt.encodeBatchSync(['a'], { signal: AbortSignal.abort() }), {
+    code: 'ERR_TOKENLANE_UNKNOWN_OPTION',
+  })
 })
 
 test('options with invalid values', async () => {

@@ -32,7 +32,10 @@ function declared(file) {
     .filter(([, symbol]) => symbol.flags & ts.SymbolFlags.Value)
   const members = (table) => [...(table?.keys() ?? [])].filter((name) => !name.startsWith('__') && name !== 'prototype')
   return Object.fromEntries(
-    values.map(([name, symbol]) => [name, { own: members(symbol.exports).sort(), instance: members(symbol.members).sort() }]),
+    values.map(([name, symbol]) => [
+      name,
+      { own: members(symbol.exports).sort(), instance: members(symbol.members).sort() },
+    ]),
   )
 }
 
@@ -42,7 +45,9 @@ test('the typings have exactly the exports of the module', () => {
     assert.deepEqual(Object.keys(types).sort(), Object.keys(esm).sort(), file)
     for (const [name, { own, instance }] of Object.entries(types)) {
       if (typeof esm[name].prototype !== 'object') continue
-      const statics = Object.getOwnPropertyNames(esm[name]).filter((key) => !['length', 'name', 'prototype'].includes(key))
+      const statics = Object.getOwnPropertyNames(esm[name]).filter(
+        (key) => !['length', 'name', 'prototype'].includes(key),
+      )
       assert.deepEqual(own, statics.sort(), `${file} ${name}`)
       const methods = Object.getOwnPropertyNames(esm[name].prototype).filter((key) => key !== 'constructor')
       assert.deepEqual(instance, methods.sort(), `${file} ${name}`)
@@ -52,11 +57,16 @@ test('the typings have exactly the exports of the module', () => {
 
 test('the typings of the drop-ins have the exports of their modules', () => {
   const { exports } = JSON.parse(fs.readFileSync(`${root}package.json`, 'utf8'))
-  const dropins = Object.entries(exports).filter(([name]) => name !== '.' && !name.includes('*') && !name.endsWith('.json'))
+  const dropins = Object.entries(exports).filter(
+    ([name]) => name !== '.' && !name.includes('*') && !name.endsWith('.json'),
+  )
   assert.ok(dropins.length > 10)
   for (const [name, conditions] of dropins) {
     const { types, default: file } = conditions.require ?? conditions
-    const names = (object) => Object.keys(object).filter((key) => key !== 'default').sort()
+    const names = (object) =>
+      Object.keys(object)
+        .filter((key) => key !== 'default')
+        .sort()
     // An entry point of gpt-tokenizer is an encoding with additional constants, which are not
     // enumerable.
     const module = require(`../${file.slice(2)}`)
@@ -70,7 +80,10 @@ test('the typings of the drop-ins have the exports of their modules', () => {
 test('the typings compile in strict mode as ESM and as CJS, and reject wrong calls', () => {
   // With the types of Node, and with those of a browser in a library without Symbol.dispose.
   for (const project of ['typings', 'typings/dom.json']) {
-    const result = spawnSync(process.execPath, [bin('tsc'), '-p', project], { cwd: `${root}__test__`, encoding: 'utf8' })
+    const result = spawnSync(process.execPath, [bin('tsc'), '-p', project], {
+      cwd: `${root}__test__`,
+      encoding: 'utf8',
+    })
     assert.equal(result.status, 0, project + result.stdout + result.stderr)
   }
 })

@@ -35,7 +35,8 @@ async function page(child) {
     const [line] = await once(child.stdout, 'data')
     const url = String(line).trim()
     const html = await (await fetch(url)).text()
-    for (const [, name] of html.matchAll(/(?:src|href)="([\w.]+)"/g)) assert.equal((await fetch(`${url}/${name}`)).status, 200, name)
+    for (const [, name] of html.matchAll(/(?:src|href)="([\w.]+)"/g))
+      assert.equal((await fetch(`${url}/${name}`)).status, 200, name)
   } finally {
     child.kill()
   }
@@ -54,7 +55,10 @@ test('docs/guide/deployment.md has the sizes of all packages, in MB packed and i
   const sizes = (name) => {
     const row = guide.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
     assert.ok(row, `${name} is not there`)
-    return row.slice(1).filter((size) => size !== '–').map(Number)
+    return row
+      .slice(1)
+      .filter((size) => size !== '–')
+      .map(Number)
   }
   for (const name of fs.readdirSync(path.join(root, 'npm'))) sizes(`tokenlane-${name}`)
   assert.equal(sizes('tokenlane').length, 2)
@@ -70,29 +74,44 @@ test('docs/guide/deployment.md has the sizes of all packages, in MB packed and i
 test('every relative link of the packed documents leads to a packed file', () => {
   const [{ files }] = JSON.parse(npm(root, ['pack', '--dry-run', '--json']))
   const packed = new Set(files.map(({ path: name }) => name))
-  const folders = new Set([...packed].flatMap((name) => name.split('/').slice(0, -1).map((_, at, parts) => parts.slice(0, at + 1).join('/'))))
+  const folders = new Set(
+    [...packed].flatMap((name) =>
+      name
+        .split('/')
+        .slice(0, -1)
+        .map((_, at, parts) => parts.slice(0, at + 1).join('/')),
+    ),
+  )
   const broken = []
   for (const name of [...packed].filter((file) => file.endsWith('.md'))) {
     const text = fs.readFileSync(path.join(root, name), 'utf8').replaceAll(/^```.*?^```/gms, '')
     for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:|^#/.test(target)) continue
-      const file = path.posix.normalize(path.posix.join(path.posix.dirname(name), target.split('#')[0])).replace(/\/$/, '')
+      const file = path.posix
+        .normalize(path.posix.join(path.posix.dirname(name), target.split('#')[0]))
+        .replace(/\/$/, '')
       if (!packed.has(file) && !folders.has(file)) broken.push(`${name}: ${target}`)
     }
   }
   assert.deepEqual(broken, [])
 })
 
-test('the packed package can be installed and used without a compiler', { skip: windows && 'the PATH is cut with symbolic links' }, async () => {
+test('the packed package can be installed and used without a compiler', {
+  skip: windows && 'the PATH is cut with symbolic links',
+}, async () => {
   const staged = stagedAddon()
   // The packages that npm would download; no registry is used here.
-  const tarballs = [root, staged].map((from) => path.join(folder, npm(from, ['pack', '--pack-destination', folder]).split('\n').at(-1)))
+  const tarballs = [root, staged].map((from) =>
+    path.join(folder, npm(from, ['pack', '--pack-destination', folder]).split('\n').at(-1)),
+  )
 
   // A PATH that only has node and npm.
   const bin = path.join(folder, 'bin')
   fs.mkdirSync(bin)
   fs.symlinkSync(process.execPath, path.join(bin, 'node'))
-  const found = process.env.PATH.split(path.delimiter).map((place) => path.join(place, 'npm')).find((file) => fs.existsSync(file))
+  const found = process.env.PATH.split(path.delimiter)
+    .map((place) => path.join(place, 'npm'))
+    .find((file) => fs.existsSync(file))
   fs.symlinkSync(fs.realpathSync(found), path.join(bin, 'npm'))
   const env = { HOME: folder, PATH: bin }
 
@@ -134,14 +153,27 @@ test('the packed package can be installed and used without a compiler', { skip: 
   const chat = `t.applyChatTemplate([{ role: 'user', content: 'hi' }], { tokenize: false })`
   const file = JSON.stringify(path.join(root, '__test__', 'testdata', 'chat', 'tokenizer.json'))
   const load = `const t = Tokenizer.fromFileSync(${file}, { chatTemplate: '{{ messages[0].content }}!' })`
-  assert.equal(node(['--input-type=commonjs', '-e', `const { Tokenizer } = require('tokenlane'); ${load}; console.log(${chat})`], env), 'hi!')
+  assert.equal(
+    node(
+      ['--input-type=commonjs', '-e', `const { Tokenizer } = require('tokenlane'); ${load}; console.log(${chat})`],
+      env,
+    ),
+    'hi!',
+  )
 
   for (const extension of ['mts', 'cts']) {
     const code = `import { Tokenizer } from 'tokenlane'\nexport const ids = async (): Promise<Uint32Array> => (await (await Tokenizer.fromEncoding('o200k_base')).encodeBatch(['a'])).ids\n`
     fs.writeFileSync(path.join(app, `use.${extension}`), code)
   }
   const typeRoots = path.join(root, 'node_modules', '@types')
-  const compilerOptions = { strict: true, module: 'nodenext', target: 'es2022', noEmit: true, typeRoots: [typeRoots], types: ['node'] }
+  const compilerOptions = {
+    strict: true,
+    module: 'nodenext',
+    target: 'es2022',
+    noEmit: true,
+    typeRoots: [typeRoots],
+    types: ['node'],
+  }
   fs.writeFileSync(path.join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.mts', 'use.cts'] }))
   node([path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'], env)
 })

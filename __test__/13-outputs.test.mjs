@@ -47,7 +47,10 @@ test('truncation keeps the first part and returns the others as overflow', () =>
   assert.deepEqual(small.encode('hello', { truncation }).overflowing, [])
   // For a pair, the parts have their own overflow, in the same list.
   const both = small.encode('hewo', { pair: 'wohe', addSpecialTokens: false, truncation: { maxLength: 4 } })
-  assert.deepEqual(both.overflowing.map(({ ids }) => ids.length), [3, 2, 3])
+  assert.deepEqual(
+    both.overflowing.map(({ ids }) => ids.length),
+    [3, 2, 3],
+  )
   const own = both.overflowing.map((part) => part.overflowing.map((one) => both.overflowing.indexOf(one)))
   assert.deepEqual(own, [[1], [], [1]])
   const left = small.encode('hello world', { truncation: { maxLength: 4, direction: 'left' } })
@@ -55,8 +58,22 @@ test('truncation keeps the first part and returns the others as overflow', () =>
 })
 
 test('columns are independent of the order of their use, and have their own memory', () => {
-  const names = ['offsets', 'typeIds', 'wordIds', 'sequenceIds', 'specialTokensMask', 'attentionMask', 'sequenceRanges', 'tokens']
-  const texts = [['', {}], ['hello', { pair: 'world o' }], ['hello', { offsets: false }], ['hello world hello', { truncation: { maxLength: 5, stride: 1 }, padding: { to: 7 } }]]
+  const names = [
+    'offsets',
+    'typeIds',
+    'wordIds',
+    'sequenceIds',
+    'specialTokensMask',
+    'attentionMask',
+    'sequenceRanges',
+    'tokens',
+  ]
+  const texts = [
+    ['', {}],
+    ['hello', { pair: 'world o' }],
+    ['hello', { offsets: false }],
+    ['hello world hello', { truncation: { maxLength: 5, stride: 1 }, padding: { to: 7 } }],
+  ]
   for (const [text, options] of texts) {
     const encoded = () => {
       const encoding = small.encode(text, options)
@@ -67,8 +84,16 @@ test('columns are independent of the order of their use, and have their own memo
     for (let first = 0; first < names.length; first++) {
       const rows = encoded()
       const order = [...names.slice(first), ...names.slice(0, first)]
-      for (const name of order) assert.deepEqual(rows.map((row) => row[name]), alone[names.indexOf(name)], `${name} after ${names[first]}`)
-      const buffers = rows.flatMap((row) => names.map((name) => row[name])).filter(ArrayBuffer.isView).map(({ buffer }) => buffer)
+      for (const name of order)
+        assert.deepEqual(
+          rows.map((row) => row[name]),
+          alone[names.indexOf(name)],
+          `${name} after ${names[first]}`,
+        )
+      const buffers = rows
+        .flatMap((row) => names.map((name) => row[name]))
+        .filter(ArrayBuffer.isView)
+        .map(({ buffer }) => buffer)
       assert.equal(new Set(buffers).size, buffers.length)
     }
   }
@@ -82,7 +107,10 @@ test('padding of one text and of a batch', async () => {
   assert.deepEqual(numbers(encoding.attentionMask), [0, 0, 0, 1, 1, 1])
   assert.deepEqual(encoding.sequenceRanges, [{ sequence: 0, start: 4, end: 5 }])
   const options = { padding: { multipleOf: 4 }, columns: ['typeIds', 'tokens'] }
-  for (const batch of [await small.encodeBatch(['hello', 'o w'], options), small.encodeBatchSync(['hello', 'o w'], options)]) {
+  for (const batch of [
+    await small.encodeBatch(['hello', 'o w'], options),
+    small.encodeBatchSync(['hello', 'o w'], options),
+  ]) {
     assert.deepEqual(numbers(batch), [Uint32Array.of(14, 11, 15, 0), Uint32Array.of(14, 3, 12, 15)])
     assert.deepEqual(numbers(batch.attentionMask), [1, 1, 1, 0, 1, 1, 1, 1])
     assert.deepEqual(batch.tokens.slice(0, 4), ['<s>', 'hello', '</s>', '[PAD]'])
@@ -100,10 +128,22 @@ test('a batch has the overflow as rows with the index of their text', async () =
     const encoding = small.encode(text, { truncation: options.truncation })
     return [encoding, ...encoding.overflowing].map((one) => [index, one])
   })
-  assert.deepEqual(numbers(batch.rowTexts), rows.map(([index]) => index))
-  assert.deepEqual(numbers(batch), rows.map(([, one]) => one.ids))
-  assert.deepEqual(numbers(batch.offsets), rows.flatMap(([, one]) => numbers(one.offsets)))
-  assert.deepEqual(numbers(batch.sequenceIds), rows.flatMap(([, one]) => numbers(one.sequenceIds)))
+  assert.deepEqual(
+    numbers(batch.rowTexts),
+    rows.map(([index]) => index),
+  )
+  assert.deepEqual(
+    numbers(batch),
+    rows.map(([, one]) => one.ids),
+  )
+  assert.deepEqual(
+    numbers(batch.offsets),
+    rows.flatMap(([, one]) => numbers(one.offsets)),
+  )
+  assert.deepEqual(
+    numbers(batch.sequenceIds),
+    rows.flatMap(([, one]) => numbers(one.sequenceIds)),
+  )
   const kept = await small.encodeBatch(texts, { truncation: options.truncation })
   assert.deepEqual([kept.length, kept.rowTexts], [3, undefined])
 })

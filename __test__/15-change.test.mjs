@@ -27,7 +27,12 @@ test('with() does not change the tokenizer itself', () => {
 test('added tokens: strings and objects, their defaults, and special tokens are still skipped', () => {
   const plain = { addSpecialTokens: false }
   const changed = tokenizer.with({
-    addedTokens: ['lo', { content: ' ', special: true, id: 17 }, { content: 'h', singleWord: true }, { content: '<s>', rstrip: true }],
+    addedTokens: [
+      'lo',
+      { content: ' ', special: true, id: 17 },
+      { content: 'h', singleWord: true },
+      { content: '<s>', rstrip: true },
+    ],
   })
   const { added_tokens: added } = changed.toJSON()
   const flags = ({ content, id, special, normalized, rstrip }) => [content, id, special, normalized, rstrip]
@@ -63,7 +68,10 @@ test('every component can be replaced and removed', () => {
 test('a tokenizer.json as bytes and as an object', async () => {
   const parsed = JSON.parse(Buffer.from(tokenizer.toBuffer()).toString())
   assert.deepEqual(tokenizer.toJSON(), parsed)
-  assert.deepEqual(parsed, { ...tiny(), model: { ...tiny().model, merges: tiny().model.merges.map((merge) => merge.split(' ')) } })
+  assert.deepEqual(parsed, {
+    ...tiny(),
+    model: { ...tiny().model, merges: tiny().model.merges.map((merge) => merge.split(' ')) },
+  })
   const again = await Tokenizer.fromBuffer(bytesOf(JSON.stringify(tokenizer)))
   assert.deepEqual(ids(again, 'hello world<s>'), ids(tokenizer, 'hello world<s>'))
   // Integer keys come first in an object, which changes nothing.
@@ -95,13 +103,25 @@ test('invalid changes', async () => {
     [{ addedTokens: 'a' }, 'ARGUMENT_TYPE', /^addedTokens must be an array/],
     [{ addedTokens: [1] }, 'ARGUMENT_TYPE', /^addedTokens\[0\] must be a string or an object/],
     [{ addedTokens: [{}] }, 'ARGUMENT_TYPE', /^addedTokens\[0\]\.content must be a string/],
-    [{ addedTokens: [{ content: 'a', lStrip: true }] }, 'UNKNOWN_OPTION', /addedTokens\[0\]\.lStrip'; did you mean 'lstrip'/],
+    [
+      { addedTokens: [{ content: 'a', lStrip: true }] },
+      'UNKNOWN_OPTION',
+      /addedTokens\[0\]\.lStrip'; did you mean 'lstrip'/,
+    ],
     [{ addedTokens: [{ content: 'a', special: 1 }] }, 'ARGUMENT_TYPE', /special must be a boolean/],
     [{ addedTokens: [{ content: 'a', id: -1 }] }, 'ARGUMENT_VALUE', /id must be an integer/],
     [{ addedTokens: [{ content: 'a', id: 3 }] }, 'ARGUMENT_VALUE', /"a" gets the id 16 in this tokenizer, not 3/],
     [{ normalizer: 'NFC' }, 'ARGUMENT_TYPE', /^normalizer must be a component/],
-    [{ normalizer: { type: 'NFC', more: 1n } }, 'ARGUMENT_TYPE', /^normalizer must be an object that can be written as JSON/],
-    [{ normalizer: { toJSON: () => undefined } }, 'ARGUMENT_TYPE', /^normalizer must be an object that can be written as JSON/],
+    [
+      { normalizer: { type: 'NFC', more: 1n } },
+      'ARGUMENT_TYPE',
+      /^normalizer must be an object that can be written as JSON/,
+    ],
+    [
+      { normalizer: { toJSON: () => undefined } },
+      'ARGUMENT_TYPE',
+      /^normalizer must be an object that can be written as JSON/,
+    ],
     [{ normalizer: { type: 'Prepend', prepend: '\ud800' } }, 'SHAPE', /^normalizer: it is no JSON/],
     [{ preTokenizer: { type: 'Nosuch' } }, 'UNSUPPORTED', /^pre_tokenizer: the pre-tokenizer Nosuch/],
     [{ postProcessor: { type: 'Sequence', processors: [{}] } }, 'SHAPE', /^post_processor\.processors\[0\]/],
@@ -142,7 +162,9 @@ function stateOf(tokenizer, recorded) {
   return {
     added: added.map(flags),
     sizes: [tokenizer.vocabSize({ addedTokens: false }), tokenizer.vocabSize()],
-    ids: Object.fromEntries(Object.keys(recorded.ids).map((content) => [content, tokenizer.tokenToId(content) ?? null])),
+    ids: Object.fromEntries(
+      Object.keys(recorded.ids).map((content) => [content, tokenizer.tokenToId(content) ?? null]),
+    ),
     tokens: Object.fromEntries(tokens.filter(([, token]) => token !== undefined)),
     texts: recorded.texts.map(([text]) => [text, Array.from(tokenizer.encode(text).ids)]),
     decoded: [false, true].map((skipSpecialTokens) => tokenizer.decode(ids, { skipSpecialTokens })),
@@ -173,7 +195,10 @@ test('tokens are added behind the largest id in use, as in the files of gpt4 and
   const tokenizer = Tokenizer.fromBufferSync(bytesOf(gap))
   const added = ['w1', 'w2', 'w3', 'w4']
   const changed = tokenizer.with({ addedTokens: added })
-  assert.deepEqual(added.map((token) => changed.tokenToId(token)), [277, 278, 279, 280])
+  assert.deepEqual(
+    added.map((token) => changed.tokenToId(token)),
+    [277, 278, 279, 280],
+  )
   for (const { content, id } of tokenizer.toJSON().added_tokens) assert.equal(changed.idToToken(id), content)
   assert.equal(changed.with({ addedTokens: ['w5'] }).tokenToId('w5'), 281)
 })
@@ -181,8 +206,14 @@ test('tokens are added behind the largest id in use, as in the files of gpt4 and
 test('encodings of OpenAI have gaps too: tokens are added behind the largest id, or where the caller says', () => {
   const tokenizer = Tokenizer.fromEncodingSync('cl100k_base')
   const changed = tokenizer.with({ addedTokens: ['w1', { content: 'w2', id: 100262 }, 'w3'] })
-  assert.deepEqual(['w1', 'w2', 'w3'].map((token) => changed.tokenToId(token)), [100277, 100262, 100278])
+  assert.deepEqual(
+    ['w1', 'w2', 'w3'].map((token) => changed.tokenToId(token)),
+    [100277, 100262, 100278],
+  )
   assert.equal(changed.idToToken(100276), '<|endofprompt|>')
   const again = Tokenizer.fromBufferSync(Buffer.from(changed.toBuffer()))
-  assert.deepEqual(['w1', 'w2', 'w3'].map((token) => again.tokenToId(token)), [100277, 100262, 100278])
+  assert.deepEqual(
+    ['w1', 'w2', 'w3'].map((token) => again.tokenToId(token)),
+    [100277, 100262, 100278],
+  )
 })

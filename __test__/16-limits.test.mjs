@@ -9,13 +9,24 @@ import { bytesOf, tiny } from './support/tiny.mjs'
 
 const gpt = Tokenizer.fromEncodingSync('o200k_base')
 const small = Tokenizer.fromBufferSync(bytesOf(tiny()))
-const TEXTS = ['', 'a', 'Hello, world!', '日本語のテキスト。', '👩‍🚀🚀 naïve', '   \n\n\n  x', 'a'.repeat(300), text(3000, 5), text(900, 9)]
+const TEXTS = [
+  '',
+  'a',
+  'Hello, world!',
+  '日本語のテキスト。',
+  '👩‍🚀🚀 naïve',
+  '   \n\n\n  x',
+  'a'.repeat(300),
+  text(3000, 5),
+  text(900, 9),
+]
 
 test('isWithin equals a comparison with count', () => {
   for (const string of TEXTS) {
     const count = gpt.count(string)
     for (const limit of [0, 1, count - 1, count, count + 1, 2 * count, 4294967295].filter((limit) => limit >= 0)) {
-      for (const form of [string, Buffer.from(string)]) assert.equal(gpt.isWithin(form, limit), count <= limit, `${limit}`)
+      for (const form of [string, Buffer.from(string)])
+        assert.equal(gpt.isWithin(form, limit), count <= limit, `${limit}`)
     }
   }
   assert.equal(small.isWithin('hello', 3), true)
@@ -32,7 +43,11 @@ test('isWithin does not read more text than necessary', () => {
 })
 
 test('invalid limits, options and texts are refused', async () => {
-  for (const call of [(limit) => gpt.isWithin('a', limit), (limit) => gpt.truncate('a', limit), (maxTokens) => gpt.split('a', { maxTokens })]) {
+  for (const call of [
+    (limit) => gpt.isWithin('a', limit),
+    (limit) => gpt.truncate('a', limit),
+    (maxTokens) => gpt.split('a', { maxTokens }),
+  ]) {
     for (const limit of [undefined, null, '3', {}]) {
       assert.equal((await failure(() => call(limit))).code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
     }
@@ -42,7 +57,10 @@ test('invalid limits, options and texts are refused', async () => {
   }
   const code = (call) => failure(call).then((error) => error.code)
   assert.equal(await code(() => gpt.isWithin('a', 1, { offsets: 'byte' })), 'ERR_TOKENLANE_UNKNOWN_OPTION')
-  assert.equal(await code(() => gpt.encodeInto('a', new Uint32Array(1), { truncation: false })), 'ERR_TOKENLANE_UNKNOWN_OPTION')
+  assert.equal(
+    await code(() => gpt.encodeInto('a', new Uint32Array(1), { truncation: false })),
+    'ERR_TOKENLANE_UNKNOWN_OPTION',
+  )
   assert.equal(await code(() => gpt.split('a', { maxTokens: 1, size: 2 })), 'ERR_TOKENLANE_UNKNOWN_OPTION')
   assert.equal(await code(() => gpt.split('a', { maxTokens: 4, overlap: 4 })), 'ERR_TOKENLANE_ARGUMENT_VALUE')
   assert.equal(await code(() => gpt.split('a', { maxTokens: 4, boundary: 'word' })), 'ERR_TOKENLANE_ARGUMENT_VALUE')
@@ -71,7 +89,11 @@ test('encodeInto writes the first ids of complete characters, and nothing else',
       assert.deepEqual(buffer.subarray(1, written + 1), all.subarray(0, written))
       assert.ok(buffer.subarray(written + 1).every((id) => id === 77) && buffer[0] === 77)
       assert.ok(written <= room)
-      assert.equal(string.slice(0, read), gpt.decode(all.subarray(0, written)), 'what was read is what the ids stand for')
+      assert.equal(
+        string.slice(0, read),
+        gpt.decode(all.subarray(0, written)),
+        'what was read is what the ids stand for',
+      )
       assert.equal(read === string.length, written === all.length)
       const bytes = Buffer.from(string)
       const ofBytes = gpt.encodeInto(bytes, buffer.subarray(1, room + 1))
@@ -113,10 +135,10 @@ const TOKENIZERS = [gpt, Tokenizer.fromEncodingSync('r50k_base'), Tokenizer.from
 
 test('pieces are within the limit and in order, and joined they equal the text', () => {
   for (let seed = 1; seed <= 30; seed++) {
-    const string = text(1 + (seed * 397) % 6000, seed).replaceAll(': ', '. ')
+    const string = text(1 + ((seed * 397) % 6000), seed).replaceAll(': ', '. ')
     const tokenizer = TOKENIZERS[seed % TOKENIZERS.length]
-    const boundary = BOUNDARIES[seed % 7 % BOUNDARIES.length]
-    const maxTokens = 6 + (seed * 31) % 120
+    const boundary = BOUNDARIES[(seed % 7) % BOUNDARIES.length]
+    const maxTokens = 6 + ((seed * 31) % 120)
     const pieces = tokenizer.split(string, { maxTokens, boundary })
     assert.equal(pieces.map((piece) => piece.text).join(''), string)
     let at = 0
@@ -169,15 +191,25 @@ test('sentences and lines stay complete if they fit', () => {
     'One sentence is here. Another one follows! ',
     'Another one follows! Is this the third?',
   ])
-  assert.deepEqual(texts(gpt.split('a b\r\nc d\n\ne f', { maxTokens: 4, boundary: 'line' })), ['a b\r\n', 'c d\n\n', 'e f'])
-  assert.deepEqual(texts(gpt.split('今日は。明日は？', { maxTokens: 4, boundary: 'sentence' })), ['今日は。', '明日は？'])
+  assert.deepEqual(texts(gpt.split('a b\r\nc d\n\ne f', { maxTokens: 4, boundary: 'line' })), [
+    'a b\r\n',
+    'c d\n\n',
+    'e f',
+  ])
+  assert.deepEqual(texts(gpt.split('今日は。明日は？', { maxTokens: 4, boundary: 'sentence' })), [
+    '今日は。',
+    '明日は？',
+  ])
   assert.deepEqual(gpt.split('', { maxTokens: 4 }), [])
 })
 
 test('special tokens around a piece count', () => {
   const pieces = small.split('hello hello world', { maxTokens: 4 })
   assert.ok(pieces.every((piece) => piece.count <= 4 && piece.count === small.count(piece.text)))
-  assert.throws(() => small.split('hello', { maxTokens: 2 }), { name: 'RangeError', code: 'ERR_TOKENLANE_LIMIT_TOO_SMALL' })
+  assert.throws(() => small.split('hello', { maxTokens: 2 }), {
+    name: 'RangeError',
+    code: 'ERR_TOKENLANE_LIMIT_TOO_SMALL',
+  })
   assert.throws(() => gpt.split('a 𒀀', { maxTokens: 1 }), { name: 'RangeError', code: 'ERR_TOKENLANE_LIMIT_TOO_SMALL' })
 })
 

@@ -39,7 +39,10 @@ test('text above the byte limit is refused, whatever its form', async () => {
       assert.match(error.message, /more than 10 bytes/)
     }
   }
-  assert.equal((await failure(async () => gpt.split('x'.repeat(11), { maxTokens: 3 }))).code, 'ERR_TOKENLANE_INPUT_TOO_LARGE')
+  assert.equal(
+    (await failure(async () => gpt.split('x'.repeat(11), { maxTokens: 3 }))).code,
+    'ERR_TOKENLANE_INPUT_TOO_LARGE',
+  )
   limits.configure({ maxInputBytes: 0 })
   assert.equal(gpt.count(''), 0)
 })
@@ -50,7 +53,10 @@ test('a batch that exceeds the queue is refused at once, and the others are not'
   const settled = await Promise.allSettled(Array.from({ length: 9 }, () => gpt.encodeBatch(rows)))
   const refused = settled.filter(({ status }) => status === 'rejected')
   assert.equal(refused.length, 4, 'two run and three wait')
-  assert.deepEqual(settled.slice(0, 5).map(({ status }) => status), Array(5).fill('fulfilled'))
+  assert.deepEqual(
+    settled.slice(0, 5).map(({ status }) => status),
+    Array(5).fill('fulfilled'),
+  )
   for (const { reason } of refused) assert.equal(reason.code, 'ERR_TOKENLANE_QUEUE_FULL')
   assert.equal((await gpt.encodeBatch(rows)).length, rows.length, 'there is room again')
 })

@@ -25,7 +25,12 @@ const code = (call) => failure(call).then((error) => error.code)
 
 test('every subpath loads as ESM and as CJS, with the same exports', async () => {
   const { exports } = JSON.parse(fs.readFileSync(new URL('package.json', root), 'utf8'))
-  const concrete = (name) => name.replace('ranks/*', 'ranks/gpt2').replace('encoders/*', 'encoders/gpt2').replace('encoding/*', 'encoding/cl100k_base').replace('model/*', 'model/gpt-4o')
+  const concrete = (name) =>
+    name
+      .replace('ranks/*', 'ranks/gpt2')
+      .replace('encoders/*', 'encoders/gpt2')
+      .replace('encoding/*', 'encoding/cl100k_base')
+      .replace('model/*', 'model/gpt-4o')
   const isJson = (name) => typeof exports[name] === 'string'
   for (const subpath of Object.keys(exports).filter((name) => !isJson(name) && name !== '.')) {
     const name = `tokenlane/${concrete(subpath).slice(2)}`
@@ -48,7 +53,10 @@ test('tiktoken: registry and list of models', async () => {
     const text = "It's 12345 naïve\n\n  words, DON'T!  "
     assert.deepEqual(encoder.encode(text), tiktoken.get_encoding(name).encode(text), name)
     const urls = JSON.stringify(rest).match(/https:[^"]+/g)
-    assert.ok(urls.length > 0 && urls.every((url) => url.startsWith('https://openaipublic.blob.core.windows.net/')), name)
+    assert.ok(
+      urls.length > 0 && urls.every((url) => url.startsWith('https://openaipublic.blob.core.windows.net/')),
+      name,
+    )
   }
   for (const [model, encoding] of Object.entries(models)) {
     assert.ok(Object.hasOwn(registry, encoding), model)
@@ -58,7 +66,11 @@ test('tiktoken: registry and list of models', async () => {
   const { load } = require('tokenlane/tiktoken/load')
   const bundled = require('tokenlane/tiktoken/encoders/cl100k_base')
   const model = await load(registry[models['gpt-3.5-turbo']], async () => bundled.bpe_ranks)
-  const encoder = new (require('tokenlane/tiktoken/lite').Tiktoken)(model.bpe_ranks, model.special_tokens, model.pat_str)
+  const encoder = new (require('tokenlane/tiktoken/lite').Tiktoken)(
+    model.bpe_ranks,
+    model.special_tokens,
+    model.pat_str,
+  )
   assert.deepEqual([...encoder.encode('hello world')], [15339, 1917])
   assert.equal(await code(() => tiktoken.encoding_for_model('constructor')), 'ERR_TOKENLANE_UNKNOWN_MODEL')
 })
@@ -78,22 +90,35 @@ test('tiktoken: encode, decode, special tokens', () => {
   assert.equal(new TextDecoder().decode(encoder.decode(Uint32Array.of(31373, 995))), 'hello world')
   assert.deepEqual([...encoder.encode('hello <|endoftext|>', 'all')], [31373, 220, 50256])
   assert.deepEqual([...encoder.encode('<|endoftext|>', [], [])], [27, 91, 437, 1659, 5239, 91, 29])
-  assert.throws(() => encoder.encode('a <|endoftext|>'), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN', message: /not allowed: <\|endoftext\|>/ })
+  assert.throws(() => encoder.encode('a <|endoftext|>'), {
+    code: 'ERR_TOKENLANE_SPECIAL_TOKEN',
+    message: /not allowed: <\|endoftext\|>/,
+  })
   assert.throws(() => encoder.encode('a foo', [], ['foo']), { code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
-  assert.throws(() => encoder.encode('a', 'some'), { message: 'Invalid value for allowed_special', code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+  assert.throws(() => encoder.encode('a', 'some'), {
+    message: 'Invalid value for allowed_special',
+    code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+  })
   const more = get_encoding('gpt2', { '<|x|>': 100000 })
   assert.deepEqual([...more.encode('<|x|>', ['<|x|>'])], [100000])
   assert.equal(encoding_for_model('gpt-4o').name, 'o200k_base')
   assert.equal(get_encoding_name_for_model('text-davinci-003'), 'p50k_base')
   assert.throws(() => get_encoding('nope'), { message: 'Invalid encoding', code: 'ERR_TOKENLANE_UNKNOWN_ENCODING' })
-  assert.throws(() => encoding_for_model('nope'), { message: 'Invalid model: nope', code: 'ERR_TOKENLANE_UNKNOWN_MODEL' })
+  assert.throws(() => encoding_for_model('nope'), {
+    message: 'Invalid model: nope',
+    code: 'ERR_TOKENLANE_UNKNOWN_MODEL',
+  })
 })
 
 test('tiktoken: single tokens, all tokens, free', async () => {
   const encoder = tiktoken.get_encoding('cl100k_base')
-  for (let id = 0; id < 100_000; id += 37) assert.equal(encoder.encode_single_token(encoder.decode_single_token_bytes(id)), id)
+  for (let id = 0; id < 100_000; id += 37)
+    assert.equal(encoder.encode_single_token(encoder.decode_single_token_bytes(id)), id)
   assert.equal(encoder.encode_single_token(Buffer.from('<|endoftext|>')), 100257)
-  assert.equal(await code(() => encoder.encode_single_token(Buffer.from('no such token'))), 'ERR_TOKENLANE_NO_SUCH_TOKEN')
+  assert.equal(
+    await code(() => encoder.encode_single_token(Buffer.from('no such token'))),
+    'ERR_TOKENLANE_NO_SUCH_TOKEN',
+  )
   const bytes = encoder.token_byte_values()
   assert.deepEqual([bytes.length, bytes[0], bytes.at(-1)], [100256, [0], [255]])
   encoder.free()
@@ -107,7 +132,10 @@ test('tiktoken: encode_with_unstable', () => {
   assert.deepEqual(stable, [31373])
   const found = completions.map((ids) => ids.join())
   for (const ids of ['5113,27792', '5113,7335', '5113,504']) assert.ok(found.includes(ids), ids)
-  assert.deepEqual(tiktoken.get_encoding('gpt2').encode_with_unstable('hello <|endoftext|>', 'all'), [[31373, 220, 50256], []])
+  assert.deepEqual(tiktoken.get_encoding('gpt2').encode_with_unstable('hello <|endoftext|>', 'all'), [
+    [31373, 220, 50256],
+    [],
+  ])
   // Every completion is a text that starts with the unstable part.
   const encoder = tiktoken.get_encoding('gpt2')
   for (const text of ['a日', 'x  ', "don't"]) {
@@ -135,14 +163,20 @@ test('tiktoken: load reads both kinds of files, and init must come first', async
   const { load } = await import('tokenlane/tiktoken/load')
   const entry = { pat_str: '.', special_tokens: {}, explicit_n_vocab: 3 }
   const files = { ranks: 'IQ== 0\n' }
-  assert.deepEqual(await load({ ...entry, load_tiktoken_bpe: 'ranks' }, async (url) => files[url]), { ...entry, bpe_ranks: 'IQ== 0\n' })
+  assert.deepEqual(await load({ ...entry, load_tiktoken_bpe: 'ranks' }, async (url) => files[url]), {
+    ...entry,
+    bpe_ranks: 'IQ== 0\n',
+  })
   const letters = hf.byteLevelAlphabet()
   const singles = [...letters.filter((c) => c.charCodeAt(0) < 256), ...letters.filter((c) => c.charCodeAt(0) >= 256)]
   const encoder = Object.fromEntries([...singles, 'ab'].map((token, rank) => [token, rank]))
   Object.assign(files, { vocab: '#version\na b\n', encoder: JSON.stringify({ ...encoder, '<|endoftext|>': 300 }) })
   const gym = { vocab_bpe_file: 'vocab', encoder_json_file: 'encoder' }
   const { bpe_ranks } = await load({ ...entry, data_gym_to_mergeable_bpe_ranks: gym }, async (url) => files[url])
-  assert.deepEqual([...new tiktoken.Tiktoken(bpe_ranks, {}, '[^ ]+| ').encode('ab a')], [256, singles.indexOf('Ġ'), singles.indexOf('a')])
+  assert.deepEqual(
+    [...new tiktoken.Tiktoken(bpe_ranks, {}, '[^ ]+| ').encode('ab a')],
+    [256, singles.indexOf('Ġ'), singles.indexOf('a')],
+  )
   const script = `const { init, get_encoding } = require('tokenlane/tiktoken/init')
     try { get_encoding('gpt2') } catch (error) { console.log(error.code) }
     init(() => {}).then(() => console.log(get_encoding('gpt2').encode('a').length))`
@@ -156,7 +190,10 @@ test('gpt-tokenizer: texts', async () => {
   assert.equal(decode(encode('naïve 日本語')), 'naïve 日本語')
   assert.equal(gpt.default.encode, encode)
   assert.deepEqual([...encodeGenerator('hello world')], [[24912], [2375]])
-  assert.deepEqual([...decodeGenerator([24912, 61138, 233, 2375, 130321, 235])], ['hello', ' ', '👋', ' world', ' ', '🌍'])
+  assert.deepEqual(
+    [...decodeGenerator([24912, 61138, 233, 2375, 130321, 235])],
+    ['hello', ' ', '👋', ' world', ' ', '🌍'],
+  )
   assert.equal(countTokens('hello world'), 2)
   assert.equal(isWithinTokenLimit('hello world', 1), false)
   assert.equal(isWithinTokenLimit('hello world', 2), 2)
@@ -164,7 +201,10 @@ test('gpt-tokenizer: texts', async () => {
   assert.equal(isWithinTokenLimit('', -1), 0)
   assert.equal(isWithinTokenLimit('a', -1), false)
   const end = '<|endoftext|>'
-  assert.throws(() => encode(`a ${end}`), { message: `Disallowed special token found: ${end}`, code: 'ERR_TOKENLANE_SPECIAL_TOKEN' })
+  assert.throws(() => encode(`a ${end}`), {
+    message: `Disallowed special token found: ${end}`,
+    code: 'ERR_TOKENLANE_SPECIAL_TOKEN',
+  })
   assert.deepEqual(encode(end, { allowedSpecial: 'all' }), [199999])
   assert.deepEqual(encode(end, { allowedSpecial: new Set([end]) }), [199999])
   assert.ok(encode(end, { disallowedSpecial: new Set() }).length > 1)
@@ -182,12 +222,31 @@ test('gpt-tokenizer: chats, functions, costs', async () => {
   assert.equal(model.countTokens(chat), 8)
   assert.equal(model.isWithinTokenLimit(chat, 7), false)
   const harmony = await import('tokenlane/gpt-tokenizer/model/gpt-oss-20b')
-  const message = { role: 'assistant', channel: 'commentary', recipient: 'functions.f', constraint: 'json', content: '{}', terminator: '<|call|>' }
+  const message = {
+    role: 'assistant',
+    channel: 'commentary',
+    recipient: 'functions.f',
+    constraint: 'json',
+    content: '{}',
+    terminator: '<|call|>',
+  }
   const text = harmony.decode(harmony.encodeChat([message]))
-  assert.equal(text, '<|start|>assistant<|channel|>commentary to=functions.f<|constrain|>json<|message|>{}<|call|><|start|>assistant')
+  assert.equal(
+    text,
+    '<|start|>assistant<|channel|>commentary to=functions.f<|constrain|>json<|message|>{}<|call|><|start|>assistant',
+  )
   const request = {
-    messages: [{ role: 'system', content: 'x' }, { role: 'user', content: 'y', name: 'z' }],
-    functions: [{ name: 'f', description: 'd', parameters: { type: 'object', properties: { a: { type: 'string', enum: ['p', 'q'] } } } }],
+    messages: [
+      { role: 'system', content: 'x' },
+      { role: 'user', content: 'y', name: 'z' },
+    ],
+    functions: [
+      {
+        name: 'f',
+        description: 'd',
+        parameters: { type: 'object', properties: { a: { type: 'string', enum: ['p', 'q'] } } },
+      },
+    ],
     function_call: { name: 'f' },
   }
   // The result of gpt-tokenizer 4.0.0.
@@ -214,7 +273,10 @@ test('huggingface: a file, its calls and its columns', async () => {
   assert.deepEqual(await encodingOf(tokenizer, 'hello', null, { addSpecialTokens: false }), ['hello'])
   assert.equal(await tokenizer.decode(encoding.getIds(), true), 'hello world')
   assert.deepEqual(await tokenizer.decodeBatch([[11], [0]], true), ['hello', 'h'])
-  assert.deepEqual([tokenizer.getVocabSize(), tokenizer.getVocabSize(false), tokenizer.tokenToId('nope'), tokenizer.idToToken(11)], [16, 14, null, 'hello'])
+  assert.deepEqual(
+    [tokenizer.getVocabSize(), tokenizer.getVocabSize(false), tokenizer.tokenToId('nope'), tokenizer.idToToken(11)],
+    [16, 14, null, 'hello'],
+  )
   assert.equal(tokenizer.getVocab()['</s>'], 15)
   assert.equal(await code(() => tokenizer.encode(3)), 'ERR_TOKENLANE_ARGUMENT_TYPE')
   assert.equal(await code(() => hf.Tokenizer.fromString('{')), 'ERR_TOKENLANE_JSON')
@@ -225,15 +287,29 @@ test('huggingface: a batch equals single calls, padded to the longest', async ()
   const tokenizer = hf.Tokenizer.fromString(JSON.stringify(tiny()))
   tokenizer.setTruncation(6, { stride: 1 })
   tokenizer.setPadding({ padId: 3, padToken: 'o', direction: 'left' })
-  const columns = (encoding) => [encoding.getIds(), encoding.getTokens(), encoding.getAttentionMask(), encoding.getOverflowing().map(columns)]
+  const columns = (encoding) => [
+    encoding.getIds(),
+    encoding.getTokens(),
+    encoding.getAttentionMask(),
+    encoding.getOverflowing().map(columns),
+  ]
   const batch = await tokenizer.encodeBatch(['hello', 'hello world hello'])
-  assert.deepEqual(batch.map((encoding) => encoding.getLength()), [6, 6])
+  assert.deepEqual(
+    batch.map((encoding) => encoding.getLength()),
+    [6, 6],
+  )
   assert.deepEqual(batch[0].getAttentionMask(), [0, 0, 0, 1, 1, 1])
   assert.deepEqual(columns(batch[1]), columns(await tokenizer.encode('hello world hello')))
   assert.equal(batch[1].getOverflowing().length, 1)
   const mixed = await tokenizer.encodeBatch(['hello', ['hello', 'world']])
-  assert.deepEqual(mixed.map((encoding) => encoding.getNSequences()), [1, 2])
-  const words = await tokenizer.encodeBatch([['hello', 'world'], ['o']], { isPretokenized: true, addSpecialTokens: false })
+  assert.deepEqual(
+    mixed.map((encoding) => encoding.getNSequences()),
+    [1, 2],
+  )
+  const words = await tokenizer.encodeBatch([['hello', 'world'], ['o']], {
+    isPretokenized: true,
+    addSpecialTokens: false,
+  })
   assert.deepEqual(words[0].getWordIds(), [0, 1, 1, 1, 1])
   tokenizer.disableTruncation()
   tokenizer.disablePadding()
@@ -255,7 +331,8 @@ test('huggingface: a tokenizer is assembled, changed and saved', async () => {
   tokenizer.setTruncation(3)
   tokenizer.setPadding({ maxLength: 4, padToken: '[P]' })
   tokenizer.save(file, true)
-  for (const one of [tokenizer, hf.Tokenizer.fromFile(file)]) assert.deepEqual(await encodingOf(one, 'AB a'), ['b', 'ab', 'a', '[P]'])
+  for (const one of [tokenizer, hf.Tokenizer.fromFile(file)])
+    assert.deepEqual(await encodingOf(one, 'AB a'), ['b', 'ab', 'a', '[P]'])
   const saved = JSON.parse(fs.readFileSync(file, 'utf8'))
   assert.deepEqual(saved.truncation, { direction: 'Right', max_length: 3, strategy: 'LongestFirst', stride: 0 })
   assert.equal(Tokenizer.fromFileSync(file).encode('AB a').length, 4)
@@ -275,22 +352,49 @@ test('huggingface: WordPiece, WordLevel and Unigram', async () => {
   assert.deepEqual(piece.getVocab(), { '[UNK]': 0, my: 1, name: 2, '##s': 3, john: 4 })
   const level = new hf.Tokenizer(hf.WordLevel.init({ a: 0, '<unk>': 1 }))
   assert.deepEqual((await level.encode('b')).getIds(), [1])
-  const unigram = new hf.Tokenizer(hf.Unigram.init([['<unk>', 0], ['Hello', -1], ['there', -2]], { unkId: 0 }))
+  const unigram = new hf.Tokenizer(
+    hf.Unigram.init(
+      [
+        ['<unk>', 0],
+        ['Hello', -1],
+        ['there', -2],
+      ],
+      { unkId: 0 },
+    ),
+  )
   assert.deepEqual((await unigram.encode('Hellothere?!')).getTokens(), ['Hello', 'there', '?!'])
   assert.deepEqual(unigram.getVocab(), { '<unk>': 0, Hello: 1, there: 2 })
   for (const Kind of [hf.WordPiece, hf.WordLevel, hf.Unigram]) assert.equal(Kind.empty().constructor.name, Kind.name)
-  assert.throws(() => hf.WordPiece.fromFile(), { message: 'Failed to convert JavaScript value `Undefined` into rust type `String`' })
-  assert.throws(() => hf.WordPiece.fromFile({}), { message: 'Failed to convert JavaScript value `Object {}` into rust type `String`' })
+  assert.throws(() => hf.WordPiece.fromFile(), {
+    message: 'Failed to convert JavaScript value `Undefined` into rust type `String`',
+  })
+  assert.throws(() => hf.WordPiece.fromFile({}), {
+    message: 'Failed to convert JavaScript value `Object {}` into rust type `String`',
+  })
 })
 
 test('huggingface: single components', () => {
   assert.equal(hf.stripNormalizer().normalizeString('  Hello there  '), 'Hello there')
   assert.equal(hf.bertNormalizer().normalizeString('Héllo'), 'hello')
-  assert.deepEqual(hf.metaspacePreTokenizer().preTokenizeString('Hello there'), [['▁Hello', [0, 5]], ['▁there', [5, 11]]])
-  assert.deepEqual(hf.whitespacePreTokenizer().preTokenizeString('Hello  👋 wörld!'), [['Hello', [0, 5]], ['👋', [7, 8]], ['wörld', [9, 14]], ['!', [14, 15]]])
+  assert.deepEqual(hf.metaspacePreTokenizer().preTokenizeString('Hello there'), [
+    ['▁Hello', [0, 5]],
+    ['▁there', [5, 11]],
+  ])
+  assert.deepEqual(hf.whitespacePreTokenizer().preTokenizeString('Hello  👋 wörld!'), [
+    ['Hello', [0, 5]],
+    ['👋', [7, 8]],
+    ['wörld', [9, 14]],
+    ['!', [14, 15]],
+  ])
   assert.equal(hf.byteFallbackDecoder().decode(['<0xE5>', '<0x8f>', '<0xab>', 'a']), '叫a')
-  assert.equal(hf.sequenceDecoder([hf.ctcDecoder(), hf.metaspaceDecoder()]).decode(['▁', 'H', 'H', 'i', '▁', 'y']), 'Hi y')
-  assert.throws(() => hf.templateProcessing('[CLS] $A'), { message: 'Missing SpecialToken(s) with id(s) `[CLS]`', code: 'ERR_TOKENLANE_TEMPLATE' })
+  assert.equal(
+    hf.sequenceDecoder([hf.ctcDecoder(), hf.metaspaceDecoder()]).decode(['▁', 'H', 'H', 'i', '▁', 'y']),
+    'Hi y',
+  )
+  assert.throws(() => hf.templateProcessing('[CLS] $A'), {
+    message: 'Missing SpecialToken(s) with id(s) `[CLS]`',
+    code: 'ERR_TOKENLANE_TEMPLATE',
+  })
   assert.equal(hf.slice('a👋b', 1, -1), '👋')
   assert.throws(() => hf.slice('abc', 5), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
 })
@@ -318,9 +422,30 @@ test('gpt-tokenizer: limits, options and lists at their edges are what they are 
   const { decode, decodeGenerator, encode, isWithinTokenLimit } = gpt
   const chat = await import('tokenlane/gpt-tokenizer/model/gpt-4')
   // No tokens are within every limit, one that is no number is none.
-  for (const limit of [-1, -Infinity, 0, 5, Infinity, NaN, undefined, null, 'x']) assert.equal(isWithinTokenLimit('', limit), 0, `${limit}`)
-  const limits = [[-1, false], [-0.5, false], [0, false], [1, false], [1.9, false], [2, 2], [2.5, 2], [Infinity, 2], [2 ** 53, 2], ['2', 2], [null, false]]
-  for (const [limit, expected] of [...limits, [NaN, 2], [undefined, 2], ['x', 2], [true, false], [2n, 2], [1n, false]]) {
+  for (const limit of [-1, -Infinity, 0, 5, Infinity, NaN, undefined, null, 'x'])
+    assert.equal(isWithinTokenLimit('', limit), 0, `${limit}`)
+  const limits = [
+    [-1, false],
+    [-0.5, false],
+    [0, false],
+    [1, false],
+    [1.9, false],
+    [2, 2],
+    [2.5, 2],
+    [Infinity, 2],
+    [2 ** 53, 2],
+    ['2', 2],
+    [null, false],
+  ]
+  for (const [limit, expected] of [
+    ...limits,
+    [NaN, 2],
+    [undefined, 2],
+    ['x', 2],
+    [true, false],
+    [2n, 2],
+    [1n, false],
+  ]) {
     assert.equal(isWithinTokenLimit('Hello world', limit), expected, `${typeof limit} ${limit}`)
   }
   assert.deepEqual(encode('', null), [])
@@ -354,11 +479,27 @@ test('huggingface: tokens are added behind the largest id, and are what was said
   tokenizer.save(saved)
   const { added_tokens: added } = JSON.parse(fs.readFileSync(saved, 'utf8'))
   fs.rmSync(saved)
-  assert.deepEqual(added.map(({ id, special }) => [id, special]), [[15, false], [16, true], [276, true], [277, false], [278, false]])
+  assert.deepEqual(
+    added.map(({ id, special }) => [id, special]),
+    [
+      [15, false],
+      [16, true],
+      [276, true],
+      [277, false],
+      [278, false],
+    ],
+  )
 })
 
 test('huggingface: padding without options is off, and padding of the file holds in every column of a batch', async () => {
-  const padding = { strategy: 'BatchLongest', direction: 'Left', pad_to_multiple_of: 4, pad_id: 3, pad_type_id: 2, pad_token: 'o' }
+  const padding = {
+    strategy: 'BatchLongest',
+    direction: 'Left',
+    pad_to_multiple_of: 4,
+    pad_id: 3,
+    pad_type_id: 2,
+    pad_token: 'o',
+  }
   const tokenizer = hf.Tokenizer.fromString(JSON.stringify({ ...tiny(), padding }))
   const [short, long] = await tokenizer.encodeBatch(['h', 'hello world'])
   assert.deepEqual(short.getIds(), [3, 3, 3, 3, 3, 14, 0, 15])

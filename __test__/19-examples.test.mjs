@@ -69,7 +69,9 @@ const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0)
 /** The outputs of the models in testdata (scripts/make_onnx_model.py), without onnxruntime. */
 function embeddingOf(text) {
   const { ids } = bertTokenizer.encode(text)
-  return [0.5, 0.25, 0.125, 0.0625].map((frequency) => ids.reduce((sum, id) => sum + Math.sin(id * frequency), 0) / ids.length)
+  return [0.5, 0.25, 0.125, 0.0625].map(
+    (frequency) => ids.reduce((sum, id) => sum + Math.sin(id * frequency), 0) / ids.length,
+  )
 }
 function overlapOf(query, passage) {
   const { ids, typeIds } = bertTokenizer.encode(query, { pair: passage })
@@ -103,29 +105,42 @@ const TESTED = {
     }
   },
   'workers.mjs': () => assert.match(output('workers.mjs'), /^\d{4,5} tokens in 1000 texts\n$/),
-  'count-service.mjs': () => whileServing('count-service.mjs', async (address) => {
-    assert.deepEqual(await post(address, '"Hello, world!"'), [200, { tokens: 4 }])
-    assert.deepEqual(await post(address, '["Hello, world!", "<|endoftext|>"]'), [200, { tokens: 11, counts: [4, 7] }])
-    assert.deepEqual(await post(address, JSON.stringify('a b '.repeat(10_000))), [200, { tokens: 20_001 }])
-    assert.equal((await post(address, 'nonsense'))[0], 400)
-    const [status, { code }] = await post(address, JSON.stringify('x'.repeat(5 << 20)))
-    assert.deepEqual([status, code], [413, 'ERR_TOKENLANE_INPUT_TOO_LARGE'])
-  }),
-  'fastify.mjs': () => whileServing('fastify.mjs', async (address) => {
-    assert.deepEqual(await post(`${address}/count`, '["Hello, world!", "<|endoftext|>"]'), [200, { counts: [4, 7] }])
-    assert.deepEqual(await post(`${address}/chat`, '[{"role": "user", "content": "Hello, world!"}]'), [200, { tokens: 11 }])
-    assert.equal((await post(`${address}/chat`, '[{"content": "x"}]'))[0], 400)
-    assert.equal((await post(`${address}/chat`, '[{"role": "user", "content": 7}]'))[1].code, 'ERR_TOKENLANE_ARGUMENT_TYPE')
-    const [status, { code }] = await post(`${address}/count`, JSON.stringify(['x'.repeat(5 << 20)]))
-    assert.deepEqual([status, code], [413, 'ERR_TOKENLANE_INPUT_TOO_LARGE'])
-  }),
+  'count-service.mjs': () =>
+    whileServing('count-service.mjs', async (address) => {
+      assert.deepEqual(await post(address, '"Hello, world!"'), [200, { tokens: 4 }])
+      assert.deepEqual(await post(address, '["Hello, world!", "<|endoftext|>"]'), [200, { tokens: 11, counts: [4, 7] }])
+      assert.deepEqual(await post(address, JSON.stringify('a b '.repeat(10_000))), [200, { tokens: 20_001 }])
+      assert.equal((await post(address, 'nonsense'))[0], 400)
+      const [status, { code }] = await post(address, JSON.stringify('x'.repeat(5 << 20)))
+      assert.deepEqual([status, code], [413, 'ERR_TOKENLANE_INPUT_TOO_LARGE'])
+    }),
+  'fastify.mjs': () =>
+    whileServing('fastify.mjs', async (address) => {
+      assert.deepEqual(await post(`${address}/count`, '["Hello, world!", "<|endoftext|>"]'), [200, { counts: [4, 7] }])
+      assert.deepEqual(await post(`${address}/chat`, '[{"role": "user", "content": "Hello, world!"}]'), [
+        200,
+        { tokens: 11 },
+      ])
+      assert.equal((await post(`${address}/chat`, '[{"content": "x"}]'))[0], 400)
+      assert.equal(
+        (await post(`${address}/chat`, '[{"role": "user", "content": 7}]'))[1].code,
+        'ERR_TOKENLANE_ARGUMENT_TYPE',
+      )
+      const [status, { code }] = await post(`${address}/count`, JSON.stringify(['x'.repeat(5 << 20)]))
+      assert.deepEqual([status, code], [413, 'ERR_TOKENLANE_INPUT_TOO_LARGE'])
+    }),
   'observability.mjs': async () => {
     const { status, printed } = await whileObserved(async (address, service) => {
       assert.deepEqual(await post(`${address}/count`, '["Hello, world!", "<|endoftext|>"]'), [200, { counts: [4, 7] }])
       assert.equal((await post(`${address}/count`, JSON.stringify(['x'.repeat(5 << 20)])))[0], 413)
       assert.deepEqual([(await fetch(`${address}/ready`)).status, (await fetch(`${address}/live`)).status], [200, 200])
       const metrics = await (await fetch(`${address}/metrics`)).text()
-      for (const line of ['tokenlane_queue_waiting 0', 'tokenlane_tokens_total 11', 'tokenlane_count_seconds_count 1', 'tokenlane_errors_total{code="ERR_TOKENLANE_INPUT_TOO_LARGE"} 1']) {
+      for (const line of [
+        'tokenlane_queue_waiting 0',
+        'tokenlane_tokens_total 11',
+        'tokenlane_count_seconds_count 1',
+        'tokenlane_errors_total{code="ERR_TOKENLANE_INPUT_TOO_LARGE"} 1',
+      ]) {
         assert.ok(metrics.includes(`\n${line}\n`), `${line}\n${metrics}`)
       }
       assert.match(metrics, /^tokenlane_cache_hit_ratio (0|0?\.\d+|1)$/m)
@@ -160,22 +175,29 @@ const TESTED = {
   'chat-budget.mjs': () => {
     const [before, after] = output('chat-budget.mjs').trim().split('\n')
     assert.match(before, /^42 messages, \d{3} tokens$/)
-    const [, messages, tokens] = after.match(/^(\d+) messages, (\d+) tokens, the first turn: This is the text of turn \d+\.$/)
+    const [, messages, tokens] = after.match(
+      /^(\d+) messages, (\d+) tokens, the first turn: This is the text of turn \d+\.$/,
+    )
     assert.ok(Number(messages) > 5 && Number(messages) < 42 && Number(tokens) <= 200)
   },
   'pretrained.mjs': async () => {
     const template = '<s>{{ messages[0].content }}{{ " <wait>" if add_generation_prompt }}'
     const config = Buffer.from(JSON.stringify({ chat_template: template }))
-    const hub = await startHub({ 'org/name': { files: { 'tokenizer.json': Buffer.from(bytesOf(tiny())), 'tokenizer_config.json': config } } })
+    const hub = await startHub({
+      'org/name': { files: { 'tokenizer.json': Buffer.from(bytesOf(tiny())), 'tokenizer_config.json': config } },
+    })
     const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-example-'))
     // The hub runs in this process, so spawnSync would block it.
-    const run = (repo) => new Promise((resolve) => {
-      const child = spawn(process.execPath, [`${folder}pretrained.mjs`, repo], { env: { ...process.env, HF_ENDPOINT: hub.url, HF_HOME: home, HF_HUB_CACHE: '', HF_TOKEN: '' } })
-      const printed = { out: '', err: '' }
-      child.stdout.on('data', (data) => (printed.out += data))
-      child.stderr.on('data', (data) => (printed.err += data))
-      child.on('close', (status) => resolve({ status, ...printed }))
-    })
+    const run = (repo) =>
+      new Promise((resolve) => {
+        const child = spawn(process.execPath, [`${folder}pretrained.mjs`, repo], {
+          env: { ...process.env, HF_ENDPOINT: hub.url, HF_HOME: home, HF_HUB_CACHE: '', HF_TOKEN: '' },
+        })
+        const printed = { out: '', err: '' }
+        child.stdout.on('data', (data) => (printed.out += data))
+        child.stderr.on('data', (data) => (printed.err += data))
+        child.on('close', (status) => resolve({ status, ...printed }))
+      })
     try {
       const { status, out, err } = await run('org/name')
       assert.deepEqual([status, out], [0, '<s>Why is the sky blue? <wait>\n11 tokens\n'], err)
@@ -189,8 +211,13 @@ const TESTED = {
   'embeddings.mjs': () => {
     const model = fileURLToPath(new URL('./testdata/mean-embedding.onnx', import.meta.url))
     const texts = ['The capital of France', 'the capital of france', 'How do I bake bread in my oven?', 'o']
-    const lines = whileBertIsIn((file) => output('embeddings.mjs', model, file, ...texts)).trimEnd().split('\n')
-    assert.ok(lines.every((line) => /^( +-?\d\.\d\d){4} {2}/.test(line)), lines.join('\n'))
+    const lines = whileBertIsIn((file) => output('embeddings.mjs', model, file, ...texts))
+      .trimEnd()
+      .split('\n')
+    assert.ok(
+      lines.every((line) => /^( +-?\d\.\d\d){4} {2}/.test(line)),
+      lines.join('\n'),
+    )
     const vectors = texts.map(embeddingOf)
     const similarity = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
     for (const [row, line] of lines.entries()) {
@@ -215,5 +242,12 @@ const TESTED = {
   },
 }
 
-test('every example has a test', () => assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.mjs')).sort(), Object.keys(TESTED).sort()))
+test('every example has a test', () =>
+  assert.deepEqual(
+    fs
+      .readdirSync(folder)
+      .filter((name) => name.endsWith('.mjs'))
+      .sort(),
+    Object.keys(TESTED).sort(),
+  ))
 for (const [name, tried] of Object.entries(TESTED)) test(name, tried)

@@ -54,15 +54,25 @@ test('a file, a text, an encoding and a model', async () => {
     assert.equal(output(['encode', '-t', name, '--field', 'doc.body.0', 'texts.jsonl']), expected)
   }
   assert.equal(output(['encode', '-x', 'Hello, world!']), '13225 11 2375 0\n')
-  assert.equal(output(['encode', '-x', 'a\nb', '-f', 'jsonl', '--tokens', '--offsets', 'byte']), '{"ids":[64,198,65],"tokens":["a","\\n","b"],"offsets":[[0,1],[1,2],[2,3]]}\n')
+  assert.equal(
+    output(['encode', '-x', 'a\nb', '-f', 'jsonl', '--tokens', '--offsets', 'byte']),
+    '{"ids":[64,198,65],"tokens":["a","\\n","b"],"offsets":[[0,1],[1,2],[2,3]]}\n',
+  )
 })
 
 test('a repository of the Hugging Face Hub', async () => {
   const hub = await startHub({ 'org/name': { files: { 'tokenizer.json': read('tiny.json') } } })
-  const env = { HF_ENDPOINT: hub.url, HF_HUB_CACHE: path.join(folder, 'hub'), HF_TOKEN_PATH: path.join(folder, 'none'), HF_TOKEN: undefined, HF_HUB_OFFLINE: undefined }
+  const env = {
+    HF_ENDPOINT: hub.url,
+    HF_HUB_CACHE: path.join(folder, 'hub'),
+    HF_TOKEN_PATH: path.join(folder, 'none'),
+    HF_TOKEN: undefined,
+    HF_HUB_OFFLINE: undefined,
+  }
   const run = (...args) => startIn(folder, ['encode', '-x', 'hello', '-t', ...args], env).ended
   try {
-    for (const name of ['org/name', 'org/name@main']) assert.deepEqual(await run(name), { status: 0, signal: null, stdout: '14 11 15\n', stderr: '' })
+    for (const name of ['org/name', 'org/name@main'])
+      assert.deepEqual(await run(name), { status: 0, signal: null, stdout: '14 11 15\n', stderr: '' })
     assert.match((await run('org/other')).stderr, /^tokenlane: .*org\/other.*HUB_REPO_NOT_FOUND\)\n$/)
   } finally {
     hub.close()
@@ -72,7 +82,8 @@ test('a repository of the Hugging Face Hub', async () => {
 test('a path is never looked up on the hub, and a folder contains a tokenizer.json', () => {
   write('model/tokenizer.json', read('tiny.json'))
   write('empty/x.txt', '')
-  for (const name of ['model', './model/', 'model/tokenizer.json']) assert.equal(output(['encode', '-x', 'hello', '-t', name]), '14 11 15\n')
+  for (const name of ['model', './model/', 'model/tokenizer.json'])
+    assert.equal(output(['encode', '-x', 'hello', '-t', name]), '14 11 15\n')
   for (const name of ['models/tokenizer.json', './models', 'my.json', 'ranks.tiktoken']) {
     refused(['encode', '-x', 'a', '-t', name], 1, /: there is no such file .*FILE_NOT_FOUND/)
   }
@@ -81,22 +92,36 @@ test('a path is never looked up on the hub, and a folder contains a tokenizer.js
 })
 
 test('unknown OpenAI models use the newest encoding', () => {
-  for (const model of ['gpt-4o', 'gpt-5', 'gpt-5.1', 'gpt-5.1-2025-11-13']) assert.equal(output(['encode', '-t', model, '-x', 'Hello, world!']), '13225 11 2375 0\n')
+  for (const model of ['gpt-4o', 'gpt-5', 'gpt-5.1', 'gpt-5.1-2025-11-13'])
+    assert.equal(output(['encode', '-t', model, '-x', 'Hello, world!']), '13225 11 2375 0\n')
 })
 
 test('special tokens in a text: text for an encoding, tokens for a tokenizer.json, or as the option says', () => {
   const input = '<|endoftext|>'
   assert.equal(output(['encode', '-t', 'gpt2'], { input }), '27 91 437 1659 5239 91 29\n')
   assert.equal(output(['encode', '-t', 'gpt2', '--special-tokens', 'parse'], { input }), '50256\n')
-  refused(['encode', '-t', 'gpt2', '--special-tokens', 'throw', '-x', input], 1, /say --special-tokens text to encode it as text, or parse to take/)
-  refused(['encode', '-t', 'gpt2', '--special-tokens', 'throw'], 1, /standard input, line 2: .*"<\|endoftext\|>"/, { input: `a\n${input}` })
+  refused(
+    ['encode', '-t', 'gpt2', '--special-tokens', 'throw', '-x', input],
+    1,
+    /say --special-tokens text to encode it as text, or parse to take/,
+  )
+  refused(['encode', '-t', 'gpt2', '--special-tokens', 'throw'], 1, /standard input, line 2: .*"<\|endoftext\|>"/, {
+    input: `a\n${input}`,
+  })
   assert.equal(output(['encode', '-t', 'tiny.json', '--no-add-special-tokens'], { input: 'he</s>' }), '8 15\n')
 })
 
 test('padding and truncation of the file do not apply to rows', () => {
   const json = JSON.parse(read('tiny.json'))
   json.truncation = { direction: 'Right', max_length: 3, strategy: 'LongestFirst', stride: 0 }
-  json.padding = { strategy: 'BatchLongest', direction: 'Right', pad_to_multiple_of: null, pad_id: 0, pad_type_id: 0, pad_token: 'h' }
+  json.padding = {
+    strategy: 'BatchLongest',
+    direction: 'Right',
+    pad_to_multiple_of: null,
+    pad_id: 0,
+    pad_type_id: 0,
+    pad_token: 'h',
+  }
   write('cut.json', JSON.stringify(json))
   const input = 'hello hello\nhe\n'
   assert.equal(output(['encode', '-t', 'cut.json'], { input }), '14 11 4 11 15\n14 8 15\n')
@@ -104,8 +129,13 @@ test('padding and truncation of the file do not apply to rows', () => {
 })
 
 test('files, folders and patterns, in order', () => {
-  for (const name of ['d/b.txt', 'd/a.txt', 'd/sub/c.md', 'd/sub/.hidden/x.md', 'd/.git/y.txt', 'd/z[1].txt']) write(name, 'hello\n')
-  const names = (...args) => output(['count', '-t', 'tiny.json', '-f', 'jsonl', ...args]).split('\n').filter(Boolean).map((line) => JSON.parse(line).file.replaceAll(path.sep, '/'))
+  for (const name of ['d/b.txt', 'd/a.txt', 'd/sub/c.md', 'd/sub/.hidden/x.md', 'd/.git/y.txt', 'd/z[1].txt'])
+    write(name, 'hello\n')
+  const names = (...args) =>
+    output(['count', '-t', 'tiny.json', '-f', 'jsonl', ...args])
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).file.replaceAll(path.sep, '/'))
   assert.deepEqual(names('d'), ['d/a.txt', 'd/b.txt', 'd/sub/c.md', 'd/z[1].txt'])
   assert.deepEqual(names('d/b.txt', 'd/a.txt'), ['d/b.txt', 'd/a.txt'])
   assert.deepEqual(names('d/*.txt'), ['d/a.txt', 'd/b.txt', 'd/z[1].txt'])
@@ -113,7 +143,9 @@ test('files, folders and patterns, in order', () => {
   assert.deepEqual(names('**/c.md', './d/[ab].t?t'), ['d/sub/c.md', './d/a.txt', './d/b.txt'])
   assert.deepEqual(names('d/[!a].txt'), ['d/b.txt'])
   assert.deepEqual(names('d/z[1].txt'), ['d/z[1].txt'], 'a file that is there is no pattern')
-  assert.deepEqual(names(path.join(folder, 'd', 's*', '*.md')), [path.join(folder, 'd/sub/c.md').replaceAll(path.sep, '/')])
+  assert.deepEqual(names(path.join(folder, 'd', 's*', '*.md')), [
+    path.join(folder, 'd/sub/c.md').replaceAll(path.sep, '/'),
+  ])
   refused(['count', 'd/*.rs'], 1, /d\/\*\.rs: no file matches/)
   assert.equal(output(['decode', '-x', '[13225, 11]']), 'Hello,\n')
   refused(['decode', '-x', '[1] 2'], 1, /'\[1\]' is no id/)
@@ -124,12 +156,21 @@ test('files, folders and patterns, in order', () => {
 test('count prints like wc', () => {
   write('one.txt', 'hello')
   assert.equal(output(['count', '-t', 'tiny.json', 'one.txt']), '         3  one.txt\n')
-  assert.equal(output(['count', '-t', 'tiny.json', 'one.txt', 'one.txt']), '         3  one.txt\n         3  one.txt\n         6  total\n')
+  assert.equal(
+    output(['count', '-t', 'tiny.json', 'one.txt', 'one.txt']),
+    '         3  one.txt\n         3  one.txt\n         6  total\n',
+  )
   assert.equal(output(['count', '-t', 'tiny.json'], { input: 'hello' }), '3\n')
   assert.equal(output(['count', '-t', 'tiny.json', '--rows', 'lines'], { input: 'hello\nhello hello\n' }), '3\n5\n')
-  assert.equal(output(['count', '-t', 'tiny.json', '--rows', 'lines', '--total'], { input: 'hello\nhello hello\n' }), '8\n')
+  assert.equal(
+    output(['count', '-t', 'tiny.json', '--rows', 'lines', '--total'], { input: 'hello\nhello hello\n' }),
+    '8\n',
+  )
   assert.equal(output(['count', '-x', 'Hello, world!', '-t', 'gpt-4o']), '4\n')
-  assert.equal(output(['count', '-t', 'tiny.json', '-f', 'jsonl', '--rows', 'lines', 'one.txt']), '{"file":"one.txt","line":1,"tokens":3}\n')
+  assert.equal(
+    output(['count', '-t', 'tiny.json', '-f', 'jsonl', '--rows', 'lines', 'one.txt']),
+    '{"file":"one.txt","line":1,"tokens":3}\n',
+  )
 })
 
 /** A Zstandard frame with uncompressed blocks. */
@@ -151,9 +192,15 @@ test('gzip and Zstandard are detected by content', () => {
   const skipped = Buffer.concat([Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0]), Buffer.from('abc')])
   const forms = {
     gzip: zlib.gzipSync(plain),
-    'gzip of two members': Buffer.concat([plain.subarray(0, half), plain.subarray(half)].map((part) => zlib.gzipSync(part))),
+    'gzip of two members': Buffer.concat(
+      [plain.subarray(0, half), plain.subarray(half)].map((part) => zlib.gzipSync(part)),
+    ),
     zstd: stored(plain),
-    'zstd of two frames and one that is skipped': Buffer.concat([stored(plain.subarray(0, half)), skipped, stored(plain.subarray(half))]),
+    'zstd of two frames and one that is skipped': Buffer.concat([
+      stored(plain.subarray(0, half)),
+      skipped,
+      stored(plain.subarray(half)),
+    ]),
   }
   for (const [form, bytes] of Object.entries(forms)) {
     write('text.txt', bytes)
@@ -177,7 +224,12 @@ test('decode returns the encoded rows', () => {
   assert.equal(output(['decode', '-x', '13225, 11 2375,0']), 'Hello, world!\n')
   const objects = output(['encode', '-t', 'p50k_base', '-f', 'jsonl'], { input: plain })
   assert.equal(output(['decode', '-t', 'p50k_base', '--from', 'jsonl'], { input: objects }), plain)
-  assert.equal(output(['decode', '-t', 'tiny.json', '--from', 'jsonl', '-f', 'jsonl', '--field', 'a.b'], { input: '[11]\n\n{"a":{"b":[14,8]}}' }), '{"text":"hello"}\n{"text":"<s>he"}\n')
+  assert.equal(
+    output(['decode', '-t', 'tiny.json', '--from', 'jsonl', '-f', 'jsonl', '--field', 'a.b'], {
+      input: '[11]\n\n{"a":{"b":[14,8]}}',
+    }),
+    '{"text":"hello"}\n{"text":"<s>he"}\n',
+  )
   assert.equal(output(['decode', '-t', 'tiny.json', '--skip-special-tokens'], { input: '14 8 15' }), 'he\n')
 })
 
@@ -185,15 +237,24 @@ test('errors are one line, with the file and the line number', () => {
   write('bad.txt', Buffer.from('hello\nhe\xffllo\n', 'latin1'))
   refused(['encode', '-t', 'tiny.json', 'bad.txt'], 1, /bad\.txt, line 2: .*not valid UTF-8.*INVALID_UTF8/)
   refused(['count', '-t', 'tiny.json', 'bad.txt'], 1, /bad\.txt: .*not valid UTF-8/)
-  refused(['count', '-t', 'tiny.json', '--field', 'a'], 1, /standard input, line 2: it is no JSON/, { input: '{"a":"b"}\n{a' })
-  refused(['count', '-t', 'tiny.json', '--field', 'a.b'], 1, /line 3: the field 'a\.b' must be a string, and it is of the type number .*FIELD/, { input: '{"a":{"b":"x"}}\n\n{"a":{"b":1}}' })
+  refused(['count', '-t', 'tiny.json', '--field', 'a'], 1, /standard input, line 2: it is no JSON/, {
+    input: '{"a":"b"}\n{a',
+  })
+  refused(
+    ['count', '-t', 'tiny.json', '--field', 'a.b'],
+    1,
+    /line 3: the field 'a\.b' must be a string, and it is of the type number .*FIELD/,
+    { input: '{"a":{"b":"x"}}\n\n{"a":{"b":1}}' },
+  )
   refused(['count', '-t', 'tiny.json', '--field', '__proto__'], 1, /there is no such field/, { input: '{}' })
   refused(['decode', '-t', 'tiny.json', '-x', '1 x'], 1, /'x' is no id/)
   refused(['decode', '-t', 'gpt2', '-x', '99999999'], 1, /line 1: there is no token with the id 99999999 .*UNKNOWN_ID/)
   refused(['decode', '-t', 'tiny.json', '--from', 'jsonl'], 1, /-1 is no id/, { input: '[-1]' })
   refused(['encode', '-t', 'gpt-17x', '-x', 'a'], 1, /no tokenizer 'gpt-17x'.*o200k_base.*UNKNOWN_TOKENIZER/)
   refused(['encode', '-t', 'bad.txt', '-x', 'a'], 1, /bad\.txt.*UNKNOWN_FORMAT/)
-  refused(['count', '-t', 'tiny.json', '--field', 'a'], 1, /it is no JSON: [^\x1b\u202e]*‹001b›\[31m‹202e›/, { input: '\x1b[31m\u202e' })
+  refused(['count', '-t', 'tiny.json', '--field', 'a'], 1, /it is no JSON: [^\x1b\u202e]*‹001b›\[31m‹202e›/, {
+    input: '\x1b[31m\u202e',
+  })
   const ranks = fileURLToPath(new URL('../encodings/r50k_base.tiktoken', import.meta.url))
   refused(['encode', '-t', ranks, '-x', 'a'], 1, /'--encoding'.*PATTERN_MISSING/)
   assert.equal(output(['encode', '-t', ranks, '--encoding', 'r50k_base', '-x', 'a']), '64\n')
@@ -249,19 +310,32 @@ test('the output file gets its name when it is complete', () => {
   output(['encode', '-t', 'gpt2', '-x', 'aa', '-o', 'link.txt'])
   assert.equal(fs.lstatSync(path.join(folder, 'link.txt')).isSymbolicLink(), process.platform !== 'win32')
   assert.equal(read('link.txt').toString(), '7252\n')
-  refused(['encode', '-t', 'gpt2', '-x', 'a', '-o', 'nowhere/out.txt'], 1, /nowhere\/out\.txt: there is no folder nowhere/)
-  assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.part')), [])
+  refused(
+    ['encode', '-t', 'gpt2', '-x', 'a', '-o', 'nowhere/out.txt'],
+    1,
+    /nowhere\/out\.txt: there is no folder nowhere/,
+  )
+  assert.deepEqual(
+    fs.readdirSync(folder).filter((name) => name.endsWith('.part')),
+    [],
+  )
 })
 
 function* endless(text) {
   for (;;) yield text
 }
 
-test('Ctrl-C leaves no partial output', { skip: process.platform === 'win32' && 'there are no such signals' }, async () => {
+test('Ctrl-C leaves no partial output', {
+  skip: process.platform === 'win32' && 'there are no such signals',
+}, async () => {
   write('kept.txt', 'old')
-  for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]]) {
+  for (const [signal, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ]) {
     const { child, ended } = startIn(folder, ['encode', '-t', 'gpt2', '-o', 'kept.txt'])
-    const isThere = () => fs.readdirSync(folder).find((name) => name.endsWith('.part') && fs.statSync(path.join(folder, name)).size > 0)
+    const isThere = () =>
+      fs.readdirSync(folder).find((name) => name.endsWith('.part') && fs.statSync(path.join(folder, name)).size > 0)
     // The input is endless, so that the process is busy whenever the signal arrives.
     const lines = Readable.from(endless('the quick brown fox\n'.repeat(10_000)))
     pipeline(lines, child.stdin, () => {})
@@ -269,11 +343,16 @@ test('Ctrl-C leaves no partial output', { skip: process.platform === 'win32' && 
     child.kill(signal)
     assert.equal((await ended).status, status)
     assert.equal(read('kept.txt').toString(), 'old')
-    assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.part')), [])
+    assert.deepEqual(
+      fs.readdirSync(folder).filter((name) => name.endsWith('.part')),
+      [],
+    )
   }
 })
 
-test('a reader that closes the pipe early is not an error', { skip: process.platform === 'win32' && 'there is no such pipe' }, async () => {
+test('a reader that closes the pipe early is not an error', {
+  skip: process.platform === 'win32' && 'there is no such pipe',
+}, async () => {
   write('many.txt', 'the quick brown fox\n'.repeat(300_000))
   const { child, ended, written } = startIn(folder, ['encode', '-t', 'gpt2', 'many.txt'])
   child.stdout.once('data', () => child.stdout.destroy())

@@ -85,15 +85,28 @@ test('templates come from the config, from files besides the tokenizer, or from 
     assert.equal(text(tokenizer, { tools: [{}], chatTemplate: 'default' }), 'file <s>')
     assert.equal(text(tokenizer, { chatTemplate: 'mine {{ bos_token }}' }), 'mine <s>')
   }
-  const options = { chatTemplate: 'told {{ eos_token }}', config: { eos_token: { content: '</s>' }, chat_template: 'no' } }
+  const options = {
+    chatTemplate: 'told {{ eos_token }}',
+    config: { eos_token: { content: '</s>' }, chat_template: 'no' },
+  }
   const bytes = fs.readFileSync(file)
-  for (const tokenizer of [Tokenizer.fromFileSync(folderOf(files), options), await Tokenizer.fromBuffer(bytes, options), Tokenizer.fromBufferSync(bytes, options)]) {
+  for (const tokenizer of [
+    Tokenizer.fromFileSync(folderOf(files), options),
+    await Tokenizer.fromBuffer(bytes, options),
+    Tokenizer.fromBufferSync(bytes, options),
+  ]) {
     assert.equal(text(tokenizer), 'told </s>')
   }
-  assert.equal(text(Tokenizer.fromBufferSync(bytes, { chatTemplate: { a: 'A', default: 'D' } }), { chatTemplate: 'a' }), 'A')
+  assert.equal(
+    text(Tokenizer.fromBufferSync(bytes, { chatTemplate: { a: 'A', default: 'D' } }), { chatTemplate: 'a' }),
+    'A',
+  )
   const noDefault = Tokenizer.fromBufferSync(bytes, { chatTemplate: { a: 'A', b: 'B' } })
   assert.throws(() => text(noDefault), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /a, b/ })
-  assert.throws(() => text(Tokenizer.fromFileSync(file)), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /chat_template\.jinja/ })
+  assert.throws(() => text(Tokenizer.fromFileSync(file)), {
+    code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
+    message: /chat_template\.jinja/,
+  })
 })
 
 test('an invalid file besides the tokenizer is an error of chat calls only', async () => {
@@ -106,7 +119,9 @@ test('an invalid file besides the tokenizer is an error of chat calls only', asy
 })
 
 test('a changed tokenizer has the same chats, with its own tokens', () => {
-  const tokenizer = Tokenizer.fromFileSync(folderOf({ 'tokenizer_config.json': JSON.stringify({ chat_template: '<new>{{ messages[0].content }}' }) }))
+  const tokenizer = Tokenizer.fromFileSync(
+    folderOf({ 'tokenizer_config.json': JSON.stringify({ chat_template: '<new>{{ messages[0].content }}' }) }),
+  )
   const changed = tokenizer.with({ addedTokens: [{ content: '<new>', special: true }] })
   assert.equal(text(changed), '<new>Hello!')
   assert.equal(changed.applyChatTemplate(CHAT).ids[0], changed.tokenToId('<new>'))
@@ -118,7 +133,14 @@ test('a changed tokenizer has the same chats, with its own tokens', () => {
 test("chats of OpenAI encodings are counted by OpenAI's rule", async () => {
   const chat = [
     { role: 'system', content: 'Be brief.' },
-    { role: 'user', name: 'ann', content: [{ type: 'text', text: 'How far is ' }, { type: 'text', text: 'the moon?' }] },
+    {
+      role: 'user',
+      name: 'ann',
+      content: [
+        { type: 'text', text: 'How far is ' },
+        { type: 'text', text: 'the moon?' },
+      ],
+    },
     { role: 'assistant', content: null },
   ]
   for (const name of ['cl100k_base', 'o200k_base']) {
@@ -127,16 +149,28 @@ test("chats of OpenAI encodings are counted by OpenAI's rule", async () => {
     const words = count('system', 'Be brief.', 'user', 'ann', 'How far is the moon?', 'assistant')
     assert.equal(tokenizer.countChat(chat), words + 3 * 3 + 1 + 3)
     // A special token in user content is ordinary text.
-    assert.equal(tokenizer.countChat([{ role: 'user', content: '<|endoftext|>' }]), 3 + 1 + tokenizer.count('<|endoftext|>', { specialTokens: 'text' }) + 3)
+    assert.equal(
+      tokenizer.countChat([{ role: 'user', content: '<|endoftext|>' }]),
+      3 + 1 + tokenizer.count('<|endoftext|>', { specialTokens: 'text' }) + 3,
+    )
     const refused = (message, error) => assert.throws(() => tokenizer.countChat([message]), error)
-    refused({ role: 'user', content: [{ type: 'image_url', image_url: {} }] }, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE', message: /text only/ })
+    refused(
+      { role: 'user', content: [{ type: 'image_url', image_url: {} }] },
+      { code: 'ERR_TOKENLANE_ARGUMENT_TYPE', message: /text only/ },
+    )
     refused({ role: 'assistant', tool_calls: [{}] }, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
     refused({ content: 'x' }, { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
     assert.throws(() => tokenizer.countChat(chat, { tools: [] }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
-    assert.throws(() => tokenizer.applyChatTemplate(chat), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /countChat/ })
+    assert.throws(() => tokenizer.applyChatTemplate(chat), {
+      code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
+      message: /countChat/,
+    })
   }
   for (const name of ['r50k_base', 'o200k_harmony']) {
-    assert.throws(() => Tokenizer.fromEncodingSync(name).countChat(chat), { code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING', message: /no rule/ })
+    assert.throws(() => Tokenizer.fromEncodingSync(name).countChat(chat), {
+      code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
+      message: /no rule/,
+    })
   }
 })
 
@@ -149,7 +183,10 @@ test('values of JavaScript in templates', () => {
   }
   const variables = {
     row: new Row(),
-    map: new Map([['k', undefined], ['l', null]]),
+    map: new Map([
+      ['k', undefined],
+      ['l', null],
+    ]),
     date: new Date(0),
     big: 12345678901234567890n,
     float: 1e21,
@@ -159,17 +196,25 @@ test('values of JavaScript in templates', () => {
     strftime_now: (format) => `[${format}]`,
     twice: (value) => ({ value: [value, value] }),
   }
-  const written = '{{ row }} {{ map }} {{ date }} {{ big }} {{ float }} {{ minus }} {{ bytes }} {{ inner }} {{ strftime_now("%d") }} {{ twice(1.5).value }}'
-  const wanted = "{'x': 1} {'l': None} 1970-01-01T00:00:00.000Z 12345678901234567890 1e+21 -0.0 <Uint8Array> {'f': '<function>'} [%d] [1.5, 1.5]"
+  const written =
+    '{{ row }} {{ map }} {{ date }} {{ big }} {{ float }} {{ minus }} {{ bytes }} {{ inner }} {{ strftime_now("%d") }} {{ twice(1.5).value }}'
+  const wanted =
+    "{'x': 1} {'l': None} 1970-01-01T00:00:00.000Z 12345678901234567890 1e+21 -0.0 <Uint8Array> {'f': '<function>'} [%d] [1.5, 1.5]"
   assert.equal(render(written, variables), wanted)
   const thrown = new Error('of the caller')
   const fails = () => {
     throw thrown
   }
-  assert.throws(() => render('{{ fails() }}', { fails }), (error) => error === thrown)
+  assert.throws(
+    () => render('{{ fails() }}', { fails }),
+    (error) => error === thrown,
+  )
   const loop = {}
   loop.loop = loop
-  assert.throws(() => render('', { loop }), { code: 'ERR_TOKENLANE_CHAT_LIMIT', message: /200 levels of nested messages or variables/ })
+  assert.throws(() => render('', { loop }), {
+    code: 'ERR_TOKENLANE_CHAT_LIMIT',
+    message: /200 levels of nested messages or variables/,
+  })
 })
 
 test('a template can write the date', () => {
@@ -177,7 +222,8 @@ test('a template can write the date', () => {
   const [date, month, rest] = render("{{ strftime_now('%d %b %Y|%B|%A %a %H %I %p %j %y %-d %e %F %q') }}").split('|')
   const after = new Date()
   const pad = (number) => String(number).padStart(2, '0')
-  const expected = (day) => `${pad(day.getDate())} ${day.toLocaleString('en-US', { month: 'short' })} ${day.getFullYear()}`
+  const expected = (day) =>
+    `${pad(day.getDate())} ${day.toLocaleString('en-US', { month: 'short' })} ${day.getFullYear()}`
   assert.ok([before, after].map(expected).includes(date))
   assert.ok([before, after].map((day) => day.toLocaleString('en-US', { month: 'long' })).includes(month))
   assert.match(rest, /^\w+day \w{3} \d\d \d\d [AP]M \d{3} \d\d \d{1,2} [ \d]\d \d{4}-\d\d-\d\d %q$/)
@@ -188,7 +234,7 @@ test('an untrusted template can neither access the host nor run forever', () => 
     '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}',
     '{% for a in range(9999) %}{% for b in range(9999) %}{{ a }}{% endfor %}{% endfor %}',
     "{% set ns = namespace(x='x') %}{% for a in range(99) %}{% set ns.x = ns.x * 9 %}{% endfor %}",
-    "{% set ns = namespace(x=[1]) %}{% for a in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+    '{% set ns = namespace(x=[1]) %}{% for a in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}',
     "{% set ns = namespace(x='ab') %}{% for a in range(24) %}{% set ns.x = ns.x + ns.x %}{% endfor %}{% for a in range(99999) %}{% set y = ns.x | upper %}{% endfor %}",
     "{{ 'x' * 10 ** 12 }}",
     '{{ range(10 ** 9) }}',
@@ -197,10 +243,15 @@ test('an untrusted template can neither access the host nor run forever', () => 
     `{{ 1${' is eq(1'.repeat(20_000)} }}`,
     `{{ ${'('.repeat(20_000)}1${')'.repeat(20_000)} }}`,
   ]
-  for (const template of stopped) assert.throws(() => render(template), { code: /^ERR_TOKENLANE_CHAT_(LIMIT|TEMPLATE)$/ }, template.slice(0, 60))
+  for (const template of stopped)
+    assert.throws(() => render(template), { code: /^ERR_TOKENLANE_CHAT_(LIMIT|TEMPLATE)$/ }, template.slice(0, 60))
   for (const name of ['constructor', '__proto__', 'prototype', 'toString', '__class__', 'valueOf']) {
     for (const owner of ["''", '[]', '{}', '1', 'messages', 'range', 'namespace()', 'd']) {
-      assert.equal(render(`{{ ${owner}.${name} }}{{ ${owner}['${name}'] }}{{ ${name} }}`, { d: {} }), '', `${owner}.${name}`)
+      assert.equal(
+        render(`{{ ${owner}.${name} }}{{ ${owner}['${name}'] }}{{ ${name} }}`, { d: {} }),
+        '',
+        `${owner}.${name}`,
+      )
     }
   }
   assert.equal(render("{{ {'__proto__': {'x': 1}}['__proto__'].x }}{{ {}.x }}"), '1')
@@ -208,7 +259,8 @@ test('an untrusted template can neither access the host nor run forever', () => 
 
 test('a long conversation does not exceed the budget', () => {
   const long = [{ role: 'user', content: 'word '.repeat(4_000_000) }]
-  const template = '{% for m in messages %}{% set c = m.content | trim %}{% if c is string and c + "" %}{{ c ~ "." }}{% endif %}{% endfor %}'
+  const template =
+    '{% for m in messages %}{% set c = m.content | trim %}{% if c is string and c + "" %}{{ c ~ "." }}{% endif %}{% endfor %}'
   assert.equal(any.applyChatTemplate(long, { chatTemplate: template, tokenize: false }).length, 20_000_000)
 })
 
@@ -227,7 +279,10 @@ test('an unsupported feature of jinja2 is refused by name', () => {
     const refusal = (error) => error.code === 'ERR_TOKENLANE_CHAT_TEMPLATE' && error.message.includes(name)
     assert.throws(() => render(template), refusal, template)
   }
-  assert.throws(() => render("{{ raise_exception('never ' ~ 1) }}"), { code: 'ERR_TOKENLANE_CHAT_REFUSED', message: /never 1$/ })
+  assert.throws(() => render("{{ raise_exception('never ' ~ 1) }}"), {
+    code: 'ERR_TOKENLANE_CHAT_REFUSED',
+    message: /never 1$/,
+  })
 })
 
 test('special tokens in user content can be refused', () => {
@@ -237,23 +292,37 @@ test('special tokens in user content can be refused', () => {
   assert.equal(any.applyChatTemplate(said('<s>'), { ...options, specialTokens: 'parse' }).ids[1], any.tokenToId('<s>'))
   const refused = (messages, more, place) => {
     for (const call of ['applyChatTemplate', 'countChat']) {
-      const error = { code: 'ERR_TOKENLANE_SPECIAL_TOKEN', message: new RegExp(`^${place.replace(/[[\].]/g, '\\$&')}: `) }
+      const error = {
+        code: 'ERR_TOKENLANE_SPECIAL_TOKEN',
+        message: new RegExp(`^${place.replace(/[[\].]/g, '\\$&')}: `),
+      }
       assert.throws(() => any[call](messages, { ...options, ...more, specialTokens: 'throw' }), error, place)
     }
   }
   refused(said('a <|im_start|> b'), {}, 'messages[0].content')
-  refused(said([{ type: 'text', text: 'x' }, { type: 'text', text: '</s>' }]), {}, 'messages[0].content[1].text')
+  refused(
+    said([
+      { type: 'text', text: 'x' },
+      { type: 'text', text: '</s>' },
+    ]),
+    {},
+    'messages[0].content[1].text',
+  )
   refused(said('x'), { tools: [{ function: { name: '</s>' } }] }, 'tools[0].function.name')
   refused(said('x'), { documents: [{ text: '<s>' }] }, 'documents[0].text')
   refused(said('x'), { variables: { x: '<s>' } }, 'variables.x')
-  for (const [specialTokens, code] of [['text', 'ERR_TOKENLANE_ARGUMENT_VALUE'], [true, 'ERR_TOKENLANE_ARGUMENT_TYPE']]) {
+  for (const [specialTokens, code] of [
+    ['text', 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [true, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+  ]) {
     assert.throws(() => any.countChat(said('x'), { ...options, specialTokens }), { code })
   }
 })
 
 test('invalid arguments of the calls', () => {
   const wrong = (messages, options, error) => {
-    for (const call of ['applyChatTemplate', 'countChat']) assert.throws(() => any[call](messages, { chatTemplate: 'x', ...options }), error, JSON.stringify(options))
+    for (const call of ['applyChatTemplate', 'countChat'])
+      assert.throws(() => any[call](messages, { chatTemplate: 'x', ...options }), error, JSON.stringify(options))
   }
   const type = { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
   const value = { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' }
@@ -272,7 +341,12 @@ test('invalid arguments of the calls', () => {
   assert.throws(() => any.applyChatTemplate(CHAT, { tokenize: 1 }), type)
   assert.throws(() => any.countChat(CHAT, { tokenize: true }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
   assert.throws(() => any.applyChatTemplate(CHAT, null), type)
-  for (const options of [{ chatTemplate: 7 }, { chatTemplate: { a: 7 } }, { config: 'x' }, { config: { chat_template: 7 } }]) {
+  for (const options of [
+    { chatTemplate: 7 },
+    { chatTemplate: { a: 7 } },
+    { config: 'x' },
+    { config: { chat_template: 7 } },
+  ]) {
     assert.throws(() => Tokenizer.fromFileSync(file, options), type)
   }
 })

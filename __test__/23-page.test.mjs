@@ -23,7 +23,13 @@ const port = Number(new URL(url).port)
 
 /** A request with any headers; fetch does not allow to set `host`. */
 async function send(method, path, { body, headers = {} } = {}) {
-  const request = http.request({ host: '127.0.0.1', port, method, path, headers: { ...(body && { 'content-type': 'application/json' }), ...headers } })
+  const request = http.request({
+    host: '127.0.0.1',
+    port,
+    method,
+    path,
+    headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
+  })
   request.end(body)
   const [response] = await once(request, 'response')
   const chunks = []
@@ -49,15 +55,26 @@ test('the page and its files load nothing from elsewhere', async () => {
     assert.ok(!/unsafe|\*|https?:/.test(headers['content-security-policy']))
     assert.equal(headers['x-content-type-options'], 'nosniff')
     const links = [...text.matchAll(/(?:src|href|from|url\()\s*=?\s*['"]([^'"]+)['"]/g)].map(([, link]) => link)
-    for (const link of links) assert.ok(link.startsWith('#') || names.includes(link.replace(/^\.\//, '')), `${path}: ${link}`)
-    assert.ok(!/ style=| on[a-z]+=/.test(path.endsWith('.html') ? text : ''), 'neither styles nor handlers in the markup')
+    for (const link of links)
+      assert.ok(link.startsWith('#') || names.includes(link.replace(/^\.\//, '')), `${path}: ${link}`)
+    assert.ok(
+      !/ style=| on[a-z]+=/.test(path.endsWith('.html') ? text : ''),
+      'neither styles nor handlers in the markup',
+    )
   }
   assert.match((await send('GET', '/page.mjs')).headers['content-type'], /^text\/javascript/)
 })
 
 test('only its own host names, origins and paths are accepted', async () => {
-  for (const name of ['127.0.0.1', 'localhost', '[::1]']) await fails(200, 'GET', '/', { headers: { host: `${name}:${port}` } })
-  for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1', `127.0.0.1:${port + 1}`]) {
+  for (const name of ['127.0.0.1', 'localhost', '[::1]'])
+    await fails(200, 'GET', '/', { headers: { host: `${name}:${port}` } })
+  for (const host of [
+    'evil.example',
+    `evil.example:${port}`,
+    `127.0.0.1.evil.example:${port}`,
+    '127.0.0.1',
+    `127.0.0.1:${port + 1}`,
+  ]) {
     await fails(403, 'GET', '/', { headers: { host } })
     await fails(403, 'POST', '/api/tokens', { body: '{}', headers: { host } })
   }
@@ -66,13 +83,24 @@ test('only its own host names, origins and paths are accepted', async () => {
   await fails(403, 'POST', '/api/tokens', { body, headers: { origin: 'null' } })
   await fails(415, 'POST', '/api/tokens', { body, headers: { 'content-type': 'text/plain' } })
   await fails(415, 'POST', '/api/tokens')
-  for (const path of ['/nothing', '/../package.json', '/%2e%2e/package.json', '/page', '/.', '/api/tokens', '/constructor']) await fails(404, 'GET', path)
+  for (const path of [
+    '/nothing',
+    '/../package.json',
+    '/%2e%2e/package.json',
+    '/page',
+    '/.',
+    '/api/tokens',
+    '/constructor',
+  ])
+    await fails(404, 'GET', path)
   await fails(405, 'POST', '/', { body: '{}' })
   await fails(404, 'DELETE', '/api/tokens')
 })
 
 test('other machines of the network cannot connect', async (t) => {
-  const outside = Object.values(os.networkInterfaces()).flat().find(({ internal, family }) => !internal && family === 'IPv4')
+  const outside = Object.values(os.networkInterfaces())
+    .flat()
+    .find(({ internal, family }) => !internal && family === 'IPv4')
   if (outside === undefined) return t.skip('this machine has no other address')
   const socket = net.connect(port, outside.address)
   const [error] = await once(socket, 'error')
@@ -94,7 +122,9 @@ test('errors of requests', async () => {
   for (const wrong of [{}, { text: 1 }, { text: '', at: -1 }, { text: '', at: 'x' }, { text: '', at: 0.5 }]) {
     await fails(400, 'POST', '/api/tokens', { body: JSON.stringify({ tokenizer: 'tiny.json', ...wrong }) })
   }
-  await fails(413, 'POST', '/api/tokens', { body: JSON.stringify({ tokenizer: 'tiny.json', text: 'x'.repeat(21 << 20) }) })
+  await fails(413, 'POST', '/api/tokens', {
+    body: JSON.stringify({ tokenizer: 'tiny.json', text: 'x'.repeat(21 << 20) }),
+  })
 })
 
 test('tokens equal those of the library', async () => {
@@ -102,16 +132,50 @@ test('tokens equal those of the library', async () => {
   const tokenizer = Tokenizer.fromEncodingSync('r50k_base')
   const { ids, offsets } = tokenizer.encode(whole, { specialTokens: 'parse' })
   const answer = await post('/api/tokens', { tokenizer: 'r50k_base', text: whole })
-  assert.deepEqual([answer.count, answer.characters, answer.bytes], [ids.length, [...whole].length, Buffer.byteLength(whole)])
-  assert.deepEqual(answer.tokens.map(({ id, start, end }) => [id, start, end]), Array.from(ids, (id, index) => [id, offsets[2 * index], offsets[2 * index + 1]]))
+  assert.deepEqual(
+    [answer.count, answer.characters, answer.bytes],
+    [ids.length, [...whole].length, Buffer.byteLength(whole)],
+  )
+  assert.deepEqual(
+    answer.tokens.map(({ id, start, end }) => [id, start, end]),
+    Array.from(ids, (id, index) => [id, offsets[2 * index], offsets[2 * index + 1]]),
+  )
   const kinds = (kind) => answer.tokens.filter((token) => token.kind === kind)
-  assert.deepEqual(kinds('special').map(({ token }) => token), ['<|endoftext|>'])
-  assert.deepEqual(kinds('half').map(({ bytes, start, end }) => [bytes, start, end]).slice(0, 2), [['f0 9f', 5, 7], ['9a', 5, 7]])
+  assert.deepEqual(
+    kinds('special').map(({ token }) => token),
+    ['<|endoftext|>'],
+  )
+  assert.deepEqual(
+    kinds('half')
+      .map(({ bytes, start, end }) => [bytes, start, end])
+      .slice(0, 2),
+    [
+      ['f0 9f', 5, 7],
+      ['9a', 5, 7],
+    ],
+  )
   assert.equal(kinds('added').length, 0)
   const tiny = await post('/api/tokens', { tokenizer: 'tiny.json', text: 'hello\nhe' })
-  assert.deepEqual(tiny.tokens.map(({ kind, token }) => [kind, token]), [['added', '<s>'], ['text', 'hello'], ['text', 'he'], ['added', '</s>']])
+  assert.deepEqual(
+    tiny.tokens.map(({ kind, token }) => [kind, token]),
+    [
+      ['added', '<s>'],
+      ['text', 'hello'],
+      ['text', 'he'],
+      ['added', '</s>'],
+    ],
+  )
   assert.deepEqual(tiny.lines, { total: 2, per: 1, counts: [1, 1] })
-  assert.deepEqual(await post('/api/tokens', { tokenizer: 'r50k_base', text: '' }), { count: 0, characters: 0, bytes: 0, start: 0, end: 0, step: answer.step, tokens: [], lines: { total: 1, per: 1, counts: [0] } })
+  assert.deepEqual(await post('/api/tokens', { tokenizer: 'r50k_base', text: '' }), {
+    count: 0,
+    characters: 0,
+    bytes: 0,
+    start: 0,
+    end: 0,
+    step: answer.step,
+    tokens: [],
+    lines: { total: 1, per: 1, counts: [0] },
+  })
 })
 
 test('a BERT tokenizer is shown beside a BPE one', async () => {
@@ -119,7 +183,11 @@ test('a BERT tokenizer is shown beside a BPE one', async () => {
   const { child, url } = await servePage(folder, ['bert.json', 'r50k_base'])
   try {
     const json = async (path, body) => {
-      const init = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+      const init = body && {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }
       return (await fetch(url + path, init)).json()
     }
     assert.deepEqual((await json('/api/tokenizers')).shown, ['bert.json', 'r50k_base'])
@@ -136,7 +204,13 @@ test('a BERT tokenizer is shown beside a BPE one', async () => {
       ['special', '[UNK]', '🚀'],
       ['added', '[SEP]', ''],
     ])
-    assert.equal((await spelled('r50k_base')).map(([, , text]) => text).join('').startsWith('Sleeping Café'), true)
+    assert.equal(
+      (await spelled('r50k_base'))
+        .map(([, , text]) => text)
+        .join('')
+        .startsWith('Sleeping Café'),
+      true,
+    )
   } finally {
     child.kill()
   }
@@ -153,11 +227,17 @@ test('a long text is sent in parts, and the parts make the whole', async () => {
       all.push(...answer.tokens)
       at = answer.end
     } while (at < whole.length)
-    assert.deepEqual(all.map(({ index }) => index), Array.from({ length: answer.count }, (_, index) => index))
+    assert.deepEqual(
+      all.map(({ index }) => index),
+      Array.from({ length: answer.count }, (_, index) => index),
+    )
     const { total, per, counts } = answer.lines
     assert.equal(total, whole.split('\n').length)
     assert.ok(counts.length <= 120 && counts.length === Math.ceil(total / per))
-    assert.equal(counts.reduce((a, b) => a + b, 0), all.filter(({ kind }) => kind !== 'added').length)
+    assert.equal(
+      counts.reduce((a, b) => a + b, 0),
+      all.filter(({ kind }) => kind !== 'added').length,
+    )
   }
 })
 
@@ -173,17 +253,28 @@ test('tokens of lines and of parts equal single counts', () => {
     return starts.filter((place) => place >= from && place < to).length
   })
   assert.deepEqual(tokensPerLine(whole, { ids, offsets, specialTokensMask }), lines)
-  for (const [from, to] of [[0, 10], [7, 8], [100, 900], [1990, Infinity]]) {
+  for (const [from, to] of [
+    [0, 10],
+    [7, 8],
+    [100, 900],
+    [1990, Infinity],
+  ]) {
     const found = tokensWithin({ ids, offsets, specialTokensMask }, from, to)
     const inside = starts.flatMap((place, index) => (place >= from && place < to ? [index] : []))
-    assert.deepEqual(Array.from({ length: found[1] - found[0] }, (_, index) => found[0] + index), inside)
+    assert.deepEqual(
+      Array.from({ length: found[1] - found[0] }, (_, index) => found[0] + index),
+      inside,
+    )
   }
 })
 
 test('the costs of each language', async () => {
   const tokenizer = Tokenizer.fromEncodingSync('cl100k_base')
   const costs = await post('/api/languages', { tokenizer: 'cl100k_base' })
-  assert.deepEqual(costs.map(({ text, tokens }) => [text, tokens]), SENTENCES.map(([, , text]) => [text, tokenizer.count(text)]))
+  assert.deepEqual(
+    costs.map(({ text, tokens }) => [text, tokens]),
+    SENTENCES.map(([, , text]) => [text, tokenizer.count(text)]),
+  )
   const [english, , french] = costs
   assert.equal(english.timesEnglish, 1)
   assert.equal(french.perCharacter, french.tokens / french.text.length)
@@ -202,7 +293,10 @@ test('Ctrl-C ends the server; a port in use and an invalid tokenizer are errors 
   const taken = run(['inspect', '--web', '--port', String(port)])
   assert.equal(taken.status, 1)
   assert.match(taken.stderr, /^tokenlane: port \d+: another program listens there \(ERR_TOKENLANE_PORT\)\n$/)
-  assert.match(run(['inspect', '--web', 'nowhere.json']).stderr, /^tokenlane: nowhere\.json: there is no such file .*\n$/)
+  assert.match(
+    run(['inspect', '--web', 'nowhere.json']).stderr,
+    /^tokenlane: nowhere\.json: there is no such file .*\n$/,
+  )
   const chosen = startIn(folder, ['inspect', '--web', '--port', '0', '-t', 'tiny.json'])
   while (!chosen.written.stderr.includes('Ctrl-C')) await new Promise((resolve) => setTimeout(resolve, 20))
   chosen.child.kill('SIGTERM')

@@ -53,7 +53,10 @@ async function tests() {
   }
   const total = (page, pane) => page.locator('.counts strong').nth(pane)
   const box = (page, name) => page.getByRole('listbox', { name: `Tokens of ${name}` })
-  const has = (page, pane, count) => total(page, pane).filter({ hasText: new RegExp(`^${count} tokens?$`) }).waitFor()
+  const has = (page, pane, count) =>
+    total(page, pane)
+      .filter({ hasText: new RegExp(`^${count} tokens?$`) })
+      .waitFor()
   const detail = (page, pane) => page.locator('.detail').nth(pane).innerText()
   /** Waits until the answers to all questions are shown. */
   const settled = (page) => page.waitForFunction(() => document.querySelector('[aria-busy]') === null)
@@ -61,7 +64,9 @@ async function tests() {
   test('tokens appear while typing, for two tokenizers', async () => {
     const { page, wrong, close } = await open()
     await type(page, 'Straßenbahnhaltestelle')
-    const counts = ['o200k_base', 'cl100k_base'].map((name) => Tokenizer.fromEncodingSync(name).count('Straßenbahnhaltestelle'))
+    const counts = ['o200k_base', 'cl100k_base'].map((name) =>
+      Tokenizer.fromEncodingSync(name).count('Straßenbahnhaltestelle'),
+    )
     await has(page, 0, counts[0])
     await has(page, 1, counts[1])
     await page.getByRole('textbox', { name: 'Text' }).pressSequentially('!')
@@ -96,11 +101,19 @@ async function tests() {
     const options = box(page, 'o200k_base').getByRole('option')
     await options.nth(0).hover()
     assert.match(await detail(page, 0), /token\s+1\s+id\s+64\s+offsets\s+0 to 1\s+bytes\s+61\s+text\s+a/)
-    assert.ok(await page.locator('#pane1-0').evaluate((option) => option.classList.contains('same')), 'the same place in the other pane')
+    assert.ok(
+      await page.locator('#pane1-0').evaluate((option) => option.classList.contains('same')),
+      'the same place in the other pane',
+    )
 
     await page.getByRole('combobox', { name: 'Tokenizer' }).nth(0).focus()
     await page.keyboard.press('Tab')
-    const active = () => page.evaluate(() => document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.getAttribute('aria-label'))
+    const active = () =>
+      page.evaluate(() =>
+        document
+          .getElementById(document.activeElement.getAttribute('aria-activedescendant'))
+          ?.getAttribute('aria-label'),
+      )
     await page.keyboard.press('Home')
     assert.equal(await active(), 'a, id 64, characters 0 to 1')
     await page.keyboard.press('ArrowRight')
@@ -128,7 +141,9 @@ async function tests() {
     assert.equal(await page.locator('#lines-note').innerText(), 'Line 3: 1 token in o200k_base, 1 token in cl100k_base')
     await page.keyboard.press('Enter')
     assert.equal(await page.evaluate(() => document.activeElement.id && getSelection().toString()), 'four')
-    const heights = await bars.locator('.bar').evaluateAll((all) => all.map((bar) => Math.round(bar.getBoundingClientRect().height)))
+    const heights = await bars
+      .locator('.bar')
+      .evaluateAll((all) => all.map((bar) => Math.round(bar.getBoundingClientRect().height)))
     assert.ok(heights[0] > 3 * heights[4] && heights[4] > 3 * heights[2], String(heights))
     assert.deepEqual(wrong, [])
     await close()
@@ -154,7 +169,10 @@ async function tests() {
     const long = someText(1 << 20)
     await paste(page, long)
     await has(page, 0, Tokenizer.fromEncodingSync('o200k_base').count(long).toLocaleString('en'))
-    assert.match(await page.locator('#about-text').innerText(), /too long to edit here.* Counts are for the whole text; tokens are drawn for a part of it/)
+    assert.match(
+      await page.locator('#about-text').innerText(),
+      /too long to edit here.* Counts are for the whole text; tokens are drawn for a part of it/,
+    )
     assert.ok((await page.getByRole('textbox', { name: 'Text' }).inputValue()).length < 6000)
     assert.ok((await page.locator('.token').count()) < 20_000)
     const pager = page.getByRole('navigation', { name: 'Part of the text that is shown' })
@@ -223,11 +241,16 @@ async function tests() {
         all.map((element) => {
           let ground = element
           while (getComputedStyle(ground).backgroundColor === 'rgba(0, 0, 0, 0)') ground = ground.parentElement
-          return [getComputedStyle(element).color, getComputedStyle(ground).backgroundColor, element.className || element.textContent]
+          return [
+            getComputedStyle(element).color,
+            getComputedStyle(ground).backgroundColor,
+            element.className || element.textContent,
+          ]
         }),
       )
       assert.ok(pairs.length > 10)
-      for (const [ink, ground, what] of pairs) assert.ok(contrast(ink, ground) >= 4.5, `${what}: ${ink} on ${ground} is ${contrast(ink, ground)}`)
+      for (const [ink, ground, what] of pairs)
+        assert.ok(contrast(ink, ground) >= 4.5, `${what}: ${ink} on ${ground} is ${contrast(ink, ground)}`)
       await close()
     }
   })
@@ -249,7 +272,9 @@ async function tests() {
     // Redrawn tokens are no longer active, so the tap waits for them.
     await box(page, 'o200k_base').waitFor()
     await settled(page)
-    const [first, second] = await page.locator('.pane').evaluateAll((panes) => panes.map((pane) => pane.getBoundingClientRect().top))
+    const [first, second] = await page
+      .locator('.pane')
+      .evaluateAll((panes) => panes.map((pane) => pane.getBoundingClientRect().top))
     assert.ok(second > first, 'one below the other')
     await page.locator('.token').first().tap()
     assert.match(await detail(page, 0), /id\s+\d+/)
@@ -272,7 +297,9 @@ async function tests() {
 function contrast(...colours) {
   const [lighter, darker] = colours
     .map((colour) => {
-      const [r, g, b] = colour.match(/[\d.]+/g).map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4))
+      const [r, g, b] = colour
+        .match(/[\d.]+/g)
+        .map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4))
       return 0.2126 * r + 0.7152 * g + 0.0722 * b
     })
     .sort((a, b) => b - a)

@@ -31,7 +31,11 @@ test('docs/api equals the output of `npm run docs:api`', () => {
   const pages = fs.readdirSync(out).sort()
   assert.deepEqual(fs.readdirSync(path.join(root, 'docs', 'api')).sort(), pages)
   for (const page of pages) {
-    assert.equal(read('docs', 'api', page), fs.readFileSync(path.join(out, page), 'utf8'), `${page} is old: npm run docs:api`)
+    assert.equal(
+      read('docs', 'api', page),
+      fs.readFileSync(path.join(out, page), 'utf8'),
+      `${page} is old: npm run docs:api`,
+    )
   }
 })
 
@@ -39,9 +43,18 @@ test('the reference has every module of the package', () => {
   const { exports } = JSON.parse(read('package.json'))
   const documented = JSON.parse(fs.readFileSync(json, 'utf8')).children.map(({ name }) => name)
   // Entry points that only repeat the exports of another module.
-  const same = ['tiktoken/lite', 'tiktoken/lite/init', 'tiktoken/lite/load', 'gpt-tokenizer/encoding/*', 'gpt-tokenizer/model/*', 'gpt-tokenizer/cjs']
+  const same = [
+    'tiktoken/lite',
+    'tiktoken/lite/init',
+    'tiktoken/lite/load',
+    'gpt-tokenizer/encoding/*',
+    'gpt-tokenizer/model/*',
+    'gpt-tokenizer/cjs',
+  ]
   same.push('gpt-tokenizer/cjs/encoding/*', 'gpt-tokenizer/cjs/model/*')
-  const modules = Object.keys(exports).map((name) => name.replace('.', 'tokenlane').replace('encoders/*', 'encoders').replace('ranks/*', 'ranks'))
+  const modules = Object.keys(exports).map((name) =>
+    name.replace('.', 'tokenlane').replace('encoders/*', 'encoders').replace('ranks/*', 'ranks'),
+  )
   const wanted = modules.filter((name) => !name.endsWith('.json') && !same.includes(name.replace('tokenlane/', '')))
   assert.deepEqual(documented.toSorted(), wanted.toSorted())
 })
@@ -79,15 +92,20 @@ function sources(name) {
 }
 
 /** The matches of a pattern in the sources of some folders. */
-const found = (pattern, ...folders) => new Set(folders.flatMap(sources).flatMap((text) => [...text.matchAll(pattern)].map(([, code]) => code)))
+const found = (pattern, ...folders) =>
+  new Set(folders.flatMap(sources).flatMap((text) => [...text.matchAll(pattern)].map(([, code]) => code)))
 
 test('docs/guide/errors.md lists every error code, and no others', () => {
   const table = read('docs', 'guide', 'errors.md').split('\n## Codes\n')[1].split('\n## ')[0]
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))
-  const listed = new Set(rows.flatMap((row) => [...row.split('|')[1].matchAll(/`([A-Z0-9_]+)`/g)].map(([, code]) => code)))
+  const listed = new Set(
+    rows.flatMap((row) => [...row.split('|')[1].matchAll(/`([A-Z0-9_]+)`/g)].map(([, code]) => code)),
+  )
   const thrown = found(/ERR_TOKENLANE_([A-Z0-9_]+)/g, 'lib', 'src', 'core/src')
-  for (const code of thrown) assert.ok(listed.has(code) || INTERNAL.includes(code), `${code} is not in docs/guide/errors.md`)
+  for (const code of thrown)
+    assert.ok(listed.has(code) || INTERNAL.includes(code), `${code} is not in docs/guide/errors.md`)
   // The drop-ins write codes without their prefix.
   const ofDropins = found(/error\('([A-Z0-9_]+)'/g, 'dropins')
-  for (const code of listed) assert.ok(thrown.has(code) || ofDropins.has(code), `${code} is listed, but nothing throws it`)
+  for (const code of listed)
+    assert.ok(thrown.has(code) || ofDropins.has(code), `${code} is listed, but nothing throws it`)
 })

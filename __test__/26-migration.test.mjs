@@ -28,7 +28,10 @@ const EFFECTS = /^(new Tiktoken|encoder\.free|was\.save|AutoTokenizer)/
  */
 function rowsOf(title) {
   const section = guide.split(`\n## From ${title}\n`)[1].split('\n## ')[0]
-  const rows = section.split('\n').filter((line) => line.startsWith('| `')).map((line) => line.slice(2, -2).split(/(?<!\\) \| /))
+  const rows = section
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.slice(2, -2).split(/(?<!\\) \| /))
   return rows.flatMap((cells) => {
     const [left, right] = cells.map((cell) => cell.replaceAll('\\|', '|'))
     const [, before] = left.match(/^`([^`]+)`$/) ?? []
@@ -41,7 +44,9 @@ const AsyncFunction = (async () => {}).constructor
 
 /** The value of an expression, as plain arrays. */
 async function valueOf(expression, variables) {
-  const value = await new AsyncFunction(...Object.keys(variables), `return (${expression})`)(...Object.values(variables))
+  const value = await new AsyncFunction(...Object.keys(variables), `return (${expression})`)(
+    ...Object.values(variables),
+  )
   const plain = (_, one) => (ArrayBuffer.isView(one) ? Array.from(one) : typeof one === 'bigint' ? Number(one) : one)
   return JSON.parse(JSON.stringify(value, plain))
 }
@@ -51,9 +56,22 @@ async function compare(title, least, was, tokenizer, texts) {
   assert.ok(rows.length >= least, `${rows.length} rows of ${title}`)
   const [text, second] = texts
   const ids = tokenizer.encode(text).ids
-  const shared = { text, second, texts, special: `${text}<|endoftext|>`, ids, pairs: texts.toReversed(), rows: texts.map((one) => Array.from(tokenizer.encode(one).ids)), Buffer, TextDecoder }
+  const shared = {
+    text,
+    second,
+    texts,
+    special: `${text}<|endoftext|>`,
+    ids,
+    pairs: texts.toReversed(),
+    rows: texts.map((one) => Array.from(tokenizer.encode(one).ids)),
+    Buffer,
+    TextDecoder,
+  }
   for (const [left, right] of rows) {
-    const [before, after] = [await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }), await valueOf(right, { ...shared, messages: was.messages, tokenizer, encodingForModel })]
+    const [before, after] = [
+      await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }),
+      await valueOf(right, { ...shared, messages: was.messages, tokenizer, encodingForModel }),
+    ]
     assert.deepEqual(after, before, `${left} is not ${right}`)
   }
 }
@@ -62,7 +80,13 @@ const TEXTS = ['Hello, wörld! 🚀 it is', 'a second text']
 
 test('the calls of tiktoken', async () => {
   const { get_encoding } = await import('tokenlane/tiktoken')
-  await compare('tiktoken', 9, { encoder: get_encoding('o200k_base') }, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
+  await compare(
+    'tiktoken',
+    9,
+    { encoder: get_encoding('o200k_base') },
+    await Tokenizer.fromEncoding('o200k_base'),
+    TEXTS,
+  )
 })
 
 test('the calls of js-tiktoken', async () => {
@@ -73,7 +97,13 @@ test('the calls of js-tiktoken', async () => {
 
 test('the calls of gpt-tokenizer', async () => {
   const { encode, countTokens, isWithinTokenLimit, decode } = await import('tokenlane/gpt-tokenizer')
-  await compare('gpt-tokenizer', 7, { encode, countTokens, isWithinTokenLimit, decode }, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
+  await compare(
+    'gpt-tokenizer',
+    7,
+    { encode, countTokens, isWithinTokenLimit, decode },
+    await Tokenizer.fromEncoding('o200k_base'),
+    TEXTS,
+  )
 })
 
 test('the calls of tokenizers', async () => {
@@ -85,11 +115,18 @@ test('the calls of @huggingface/transformers', async () => {
   const { AutoTokenizer } = await import('tokenlane/transformers')
   const model = path.join(folder, 'bert')
   fs.mkdirSync(model)
-  const template = "{% for message in messages %}{{ message.content }} {{ sep_token }}{% endfor %}{{ add_generation_prompt }}"
+  const template =
+    '{% for message in messages %}{{ message.content }} {{ sep_token }}{% endfor %}{{ add_generation_prompt }}'
   fs.writeFileSync(path.join(model, 'tokenizer.json'), bytesOf(bert()))
-  fs.writeFileSync(path.join(model, 'tokenizer_config.json'), JSON.stringify({ ...bertConfig(), chat_template: template }))
+  fs.writeFileSync(
+    path.join(model, 'tokenizer_config.json'),
+    JSON.stringify({ ...bertConfig(), chat_template: template }),
+  )
   const was = await AutoTokenizer.from_pretrained(model)
   const tokenizer = await Tokenizer.fromFile(path.join(model, 'tokenizer.json'))
-  const messages = [{ role: 'user', content: 'the sky' }, { role: 'assistant', content: 'blue' }]
+  const messages = [
+    { role: 'user', content: 'the sky' },
+    { role: 'assistant', content: 'blue' },
+  ]
   await compare('@huggingface/transformers', 14, { was, messages }, tokenizer, ['the capital of France', 'a dog'])
 })

@@ -24,13 +24,15 @@ const SOME = MORE.filter((_, i) => i % 3 === 0)
 
 const endWell = async (templates, messages) => assert.deepEqual(await wrongAmong(templates, messages), [])
 
-test('each template of the issue ends with a result or an error with a code, in 2 s of CPU time and 1 GiB', () => endWell(FOUND, 1))
+test('each template of the issue ends with a result or an error with a code, in 2 s of CPU time and 1 GiB', () =>
+  endWell(FOUND, 1))
 test('so do more of each class', () => endWell(SOME, 1))
 test('so do they with a long conversation, which allows more work and memory', () => endWell(FOUND, 10_000))
 
 const tokenizer = Tokenizer.fromFileSync(new URL('testdata/chat/tokenizer.json', import.meta.url))
 const CHAT = [{ role: 'user', content: 'Hello!' }]
-const render = (chatTemplate, options) => tokenizer.applyChatTemplate(CHAT, { chatTemplate, tokenize: false, ...options })
+const render = (chatTemplate, options) =>
+  tokenizer.applyChatTemplate(CHAT, { chatTemplate, tokenize: false, ...options })
 
 test('a limit that is exceeded is named with its size, and can be raised', () => {
   const loop = '{% for i in range(2000) %}{{ i }}{% endfor %}'
@@ -53,7 +55,10 @@ test('a limit that is exceeded is named with its size, and can be raised', () =>
 test('a long conversation allows three times as much, and no more', () => {
   const allowed = (messages) => {
     limits.configure({ ...DEFAULTS, maxChatWork: 100_000 })
-    const variables = { chatTemplate: '{% for a in range(99999) %}{% for b in range(999) %}{% endfor %}{% endfor %}', tokenize: false }
+    const variables = {
+      chatTemplate: '{% for a in range(99999) %}{% for b in range(999) %}{% endfor %}{% endfor %}',
+      tokenize: false,
+    }
     try {
       tokenizer.applyChatTemplate(messages, variables)
     } catch (error) {
@@ -69,7 +74,8 @@ test('a long conversation allows three times as much, and no more', () => {
 
 test('limits are checked', () => {
   for (const name of Object.keys(DEFAULTS)) {
-    for (const value of [-1, 1.5, NaN]) assert.throws(() => limits.configure({ [name]: value }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+    for (const value of [-1, 1.5, NaN])
+      assert.throws(() => limits.configure({ [name]: value }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
     assert.throws(() => limits.configure({ [name]: '1' }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
     assert.equal(limits[name], DEFAULTS[name])
   }
@@ -81,7 +87,14 @@ test('a continued message is cut within the budget, in linear time', () => {
   assert.equal(tokenizer.applyChatTemplate([{ role: 'assistant', content }], options), content)
   limits.configure({ ...DEFAULTS, maxChatWork: 20_000 })
   // The template has a short output, but the whole text is searched for the end of the message.
-  assert.throws(() => tokenizer.applyChatTemplate([{ role: 'assistant', content }], { ...options, chatTemplate: '{{ messages[0].content * 3 }}' }), { code: 'ERR_TOKENLANE_CHAT_LIMIT' })
+  assert.throws(
+    () =>
+      tokenizer.applyChatTemplate([{ role: 'assistant', content }], {
+        ...options,
+        chatTemplate: '{{ messages[0].content * 3 }}',
+      }),
+    { code: 'ERR_TOKENLANE_CHAT_LIMIT' },
+  )
 })
 
 test('a template that calls itself is refused wherever the call stands on the stack', () => {
@@ -99,13 +112,19 @@ test('a template that calls itself is refused wherever the call stands on the st
   for (let depth = 0; depth < 6000; depth += 250) deep(depth)
   assert.deepEqual([...seen], ['ERR_TOKENLANE_CHAT_LIMIT'])
   const value = JSON.parse('['.repeat(5000) + ']'.repeat(5000))
-  assert.throws(() => render('{{ x }}', { variables: { x: value } }), { code: 'ERR_TOKENLANE_CHAT_LIMIT', message: /200 levels of nested messages or variables/ })
+  assert.throws(() => render('{{ x }}', { variables: { x: value } }), {
+    code: 'ERR_TOKENLANE_CHAT_LIMIT',
+    message: /200 levels of nested messages or variables/,
+  })
 })
 
 test('random templates with huge values end with a text or an error with a code', () => {
   const { failed, totals } = inChild(20_261_123, 150)
   assert.ok(!failed, 'what was wrong is printed above')
-  assert.ok(totals.templates === 150 && totals.texts > 30 && totals.refused > 15 && totals.stopped > 10, JSON.stringify(totals))
+  assert.ok(
+    totals.templates === 150 && totals.texts > 30 && totals.refused > 15 && totals.stopped > 10,
+    JSON.stringify(totals),
+  )
 })
 
 // Charges: templates with values of 100 characters or elements, and their recorded costs.
@@ -119,9 +138,18 @@ const ROWS = [
   OPERATIONS.map((operation) => `{{ ${operation} }}`),
   STATEMENTS.map((statement) => statement.replace('%s', 'ls')),
   // Refused because of the depth
-  ['{{ a.x }}', '{{ a.x|tojson }}', "{{ a.x == [a.x] }}", '{{ a.x < [a.x] }}', '{{ twice(a.x) }}'].map((use) => DEEP + use),
-  [`${DEEP.replace('[a.x]', '(a.x,)')}{{ {a.x: 1} }}`, `${DEEP.replaceAll('[a.x]', "{'k': a.x}")}{{ a.x == {'k': a.x} }}`],
-  ['{{ tooDeep }}', '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}', '{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}'],
+  ['{{ a.x }}', '{{ a.x|tojson }}', '{{ a.x == [a.x] }}', '{{ a.x < [a.x] }}', '{{ twice(a.x) }}'].map(
+    (use) => DEEP + use,
+  ),
+  [
+    `${DEEP.replace('[a.x]', '(a.x,)')}{{ {a.x: 1} }}`,
+    `${DEEP.replaceAll('[a.x]', "{'k': a.x}")}{{ a.x == {'k': a.x} }}`,
+  ],
+  [
+    '{{ tooDeep }}',
+    '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}',
+    '{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}',
+  ],
   [`{{ ${'('.repeat(101)}1${')'.repeat(101)} }}`, `{{ 1${'+1'.repeat(300)} }}`, 'x'.repeat(600_000)],
 ].flat()
 
@@ -136,7 +164,11 @@ function costOf(source, { render: renderWith, compile, within, Budget }) {
   let ended = ''
   try {
     if (source.length < 10_000) within(compiling, () => compile(source))
-    const variables = { ...variablesOf(SMALL), twice: (value) => [value, value], ...(source.includes('tooDeep') && { tooDeep }) }
+    const variables = {
+      ...variablesOf(SMALL),
+      twice: (value) => [value, value],
+      ...(source.includes('tooDeep') && { tooDeep }),
+    }
     ended = renderWith(source, variables, undefined, budget).length
   } catch (error) {
     ended = error.message
@@ -156,7 +188,9 @@ function modulesWith(changed, change) {
     return compile.call(this, filename === changed ? change(content) : content, filename)
   }
   try {
-    const [template, budget, compiler] = ['template.js', 'budget.js', 'compile.js'].map((name) => require(path.join(lib, name)))
+    const [template, budget, compiler] = ['template.js', 'budget.js', 'compile.js'].map((name) =>
+      require(path.join(lib, name)),
+    )
     return { render: template.render, Budget: budget.Budget, within: budget.within, compile: compiler.compile }
   } finally {
     Module.prototype._compile = compile
@@ -188,7 +222,9 @@ function sites() {
   const found = []
   for (const name of fs.readdirSync(lib)) {
     const content = fs.readFileSync(path.join(lib, name), 'utf8')
-    const calls = content.matchAll(/(?<!function |[\w.])(?:spend|scan|walk|allocate|allocateText|allocateList|output|admit|checkDepth)(?=\()/g)
+    const calls = content.matchAll(
+      /(?<!function |[\w.])(?:spend|scan|walk|allocate|allocateText|allocateList|output|admit|checkDepth)(?=\()/g,
+    )
     for (const { 0: call, index } of calls) found.push({ file: path.join(lib, name), index, call })
   }
   return found
@@ -199,8 +235,13 @@ test('each charge that is left out is found', () => {
   const unnoticed = []
   const all = sites()
   for (const { file, index, call } of all) {
-    const faulty = modulesWith(file, (content) => `${content.slice(0, index)}void ${content.slice(index + call.length)}`)
-    const isFound = ROWS.some((source) => JSON.stringify(costOf(source, faulty)) !== JSON.stringify(wanted[label(source)]))
+    const faulty = modulesWith(
+      file,
+      (content) => `${content.slice(0, index)}void ${content.slice(index + call.length)}`,
+    )
+    const isFound = ROWS.some(
+      (source) => JSON.stringify(costOf(source, faulty)) !== JSON.stringify(wanted[label(source)]),
+    )
     const line = fs.readFileSync(file, 'utf8').slice(0, index).split('\n').length
     if (!isFound) unnoticed.push(`${path.basename(file)}:${line}: ${call}`)
   }

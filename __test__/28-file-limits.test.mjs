@@ -56,7 +56,10 @@ test('the output limit is a multiple of the input that can be set', async () => 
     assert.equal((await failure(async () => tokenizer.encode(text))).limit, 65_536)
     // A short text may always expand to 64 KiB.
     assert.equal(tokenizer.encode('h'.repeat(600)).ids.length, 60_002)
-    assert.equal((await failure(async () => limits.configure({ maxExpansion: 0 }))).code, 'ERR_TOKENLANE_ARGUMENT_VALUE')
+    assert.equal(
+      (await failure(async () => limits.configure({ maxExpansion: 0 }))).code,
+      'ERR_TOKENLANE_ARGUMENT_VALUE',
+    )
   } finally {
     limits.configure({ maxExpansion: 32 })
   }

@@ -41,7 +41,14 @@ const bomb = Buffer.concat(Array(48).fill(member))
  * A line that compresses to a fiftieth, so that its length exceeds a limit, and its ratio does not.
  */
 const longLine = () => {
-  const part = Buffer.concat(Array.from({ length: 20 }, (_, i) => Buffer.concat([Buffer.from(Array.from({ length: 1500 }, (_, j) => 33 + (((i * 1500 + j) * 2654435761) >>> 7) % 90)), Buffer.alloc(60_000, 'a')])))
+  const part = Buffer.concat(
+    Array.from({ length: 20 }, (_, i) =>
+      Buffer.concat([
+        Buffer.from(Array.from({ length: 1500 }, (_, j) => 33 + ((((i * 1500 + j) * 2654435761) >>> 7) % 90))),
+        Buffer.alloc(60_000, 'a'),
+      ]),
+    ),
+  )
   return Buffer.concat(Array(270).fill(zlib.gzipSync(part)))
 }
 
@@ -60,14 +67,28 @@ const COMMANDS = [
 test('gzip that becomes gigabytes is refused by every command, with the file and the line', async () => {
   write('bomb.gz', Buffer.concat([zlib.gzipSync('a\nb\n'), bomb]))
   for (const command of COMMANDS) {
-    await refused([...command, 'bomb.gz'], /bomb\.gz(, line 3)?: .*(more than 100 times its size.*'--max-ratio 1000' allows more.*DECOMPRESS_LIMIT|this row has more than \d+ bytes; '--max-row SIZE' allows more.*TEXT_TOO_LONG)|line 1: .* is no/)
+    await refused(
+      [...command, 'bomb.gz'],
+      /bomb\.gz(, line 3)?: .*(more than 100 times its size.*'--max-ratio 1000' allows more.*DECOMPRESS_LIMIT|this row has more than \d+ bytes; '--max-row SIZE' allows more.*TEXT_TOO_LONG)|line 1: .* is no/,
+    )
   }
   // A whole file would be within its limit.
-  await refused(['count', '--max-row', '4G', 'bomb.gz'], /bomb\.gz: it decompresses to more than 100 times its size.*DECOMPRESS_LIMIT/)
-  await refused(['count', '--rows', 'lines', '--max-row', '4G', 'bomb.gz'], /bomb\.gz, line 3: it decompresses to more than 100 times/)
+  await refused(
+    ['count', '--max-row', '4G', 'bomb.gz'],
+    /bomb\.gz: it decompresses to more than 100 times its size.*DECOMPRESS_LIMIT/,
+  )
+  await refused(
+    ['count', '--rows', 'lines', '--max-row', '4G', 'bomb.gz'],
+    /bomb\.gz, line 3: it decompresses to more than 100 times/,
+  )
   // Splitting is slower, so it gets more time.
   write('words.gz', zlib.gzipSync(Buffer.alloc(66 * MIB, 'hello\n')))
-  await refused(['split', '-n', '5000', '-t', 'gpt2', '--max-ratio', '1', 'words.gz'], /words\.gz: .*DECOMPRESS_LIMIT/, 1, { cpu: 120 })
+  await refused(
+    ['split', '-n', '5000', '-t', 'gpt2', '--max-ratio', '1', 'words.gz'],
+    /words\.gz: .*DECOMPRESS_LIMIT/,
+    1,
+    { cpu: 120 },
+  )
 })
 
 test('a ratio that one allows is enough', () => {
@@ -79,8 +100,14 @@ test('a ratio that one allows is enough', () => {
 
 test('lines and texts longer than the limit are refused, with the file and the line', async () => {
   write('line.gz', Buffer.concat([zlib.gzipSync('a\n'), longLine()]))
-  await refused(['count', '--rows', 'lines', 'line.gz'], /line\.gz, line 2: this row has more than 67108864 bytes; '--max-row SIZE' allows more.*TEXT_TOO_LONG/)
-  await refused(['count', 'line.gz'], /line\.gz: this row has more than 268435456 bytes; .*'--rows lines' makes each line a row.*TEXT_TOO_LONG/)
+  await refused(
+    ['count', '--rows', 'lines', 'line.gz'],
+    /line\.gz, line 2: this row has more than 67108864 bytes; '--max-row SIZE' allows more.*TEXT_TOO_LONG/,
+  )
+  await refused(
+    ['count', 'line.gz'],
+    /line\.gz: this row has more than 268435456 bytes; .*'--rows lines' makes each line a row.*TEXT_TOO_LONG/,
+  )
   write('five.txt', 'ab\nabcde\nabcdef\n')
   const lines = (...args) => run(['count', '-t', 'tiny.json', '--rows', 'lines', ...args, 'five.txt'])
   assert.match(lines('--max-row', '5').stderr, /five\.txt, line 3: this row has more than 5 bytes/)
@@ -89,16 +116,40 @@ test('lines and texts longer than the limit are refused, with the file and the l
   assert.equal(run(['count', '--max-row', '16', 'five.txt']).status, 0)
   write('large.txt', Buffer.alloc(17 * MIB, 'a'))
   await refused(['inspect', 'large.txt'], /large\.txt: this row has more than 16777216 bytes/)
-  await refused(['encode', '--tokens', '-f', 'jsonl', 'large.txt'], /large\.txt, line 1: this row has more than 8388608 bytes/)
+  await refused(
+    ['encode', '--tokens', '-f', 'jsonl', 'large.txt'],
+    /large\.txt, line 1: this row has more than 8388608 bytes/,
+  )
   await refused(['count', '--field', 'a', 'large.txt'], /large\.txt, line 1: this row has more than 16777216 bytes/)
-  await refused(['decode', '-t', 'tiny.json', '--from', 'jsonl', 'large.txt'], /large\.txt, line 1: this row has more than 16777216 bytes/)
+  await refused(
+    ['decode', '-t', 'tiny.json', '--from', 'jsonl', 'large.txt'],
+    /large\.txt, line 1: this row has more than 16777216 bytes/,
+  )
   fs.truncateSync(place('large.txt'), 65 * MIB)
-  for (const command of ['encode', 'bench']) await refused([command, 'large.txt'], /large\.txt, line 1: this row has more than 67108864 bytes/)
-  await refused(['decode', '-t', 'tiny.json', '--from', 'bin', 'large.txt'], /large\.txt: this row has more than 67108864 bytes/)
+  for (const command of ['encode', 'bench'])
+    await refused([command, 'large.txt'], /large\.txt, line 1: this row has more than 67108864 bytes/)
+  await refused(
+    ['decode', '-t', 'tiny.json', '--from', 'bin', 'large.txt'],
+    /large\.txt: this row has more than 67108864 bytes/,
+  )
   fs.truncateSync(place('large.txt'), 257 * MIB)
   await refused(['count', 'large.txt'], /large\.txt: this row has more than 268435456 bytes/)
-  const sizes = { '1': true, '4096': true, '64K': true, '64m': true, '1GiB': true, '4G': true, '0': false, '5G': false, '1T': false, '-1': false, '1.5M': false, '': false }
-  for (const [size, isRight] of Object.entries(sizes)) assert.equal(run(['count', `--max-row=${size}`, '-x', '']).status, isRight ? 0 : 2, size)
+  const sizes = {
+    1: true,
+    4096: true,
+    '64K': true,
+    '64m': true,
+    '1GiB': true,
+    '4G': true,
+    0: false,
+    '5G': false,
+    '1T': false,
+    '-1': false,
+    '1.5M': false,
+    '': false,
+  }
+  for (const [size, isRight] of Object.entries(sizes))
+    assert.equal(run(['count', `--max-row=${size}`, '-x', '']).status, isRight ? 0 : 2, size)
 })
 
 test('a row of 250 MiB is counted within a gibibyte', async () => {
@@ -122,22 +173,51 @@ function frame(window, blocks, size = 1 << 17) {
 }
 
 test('Zstandard that becomes gigabytes, needs gigabytes, or hours, is refused', async () => {
-  const windows = { '128K': (17 - 10) << 3, '8M': (23 - 10) << 3, '128M': (27 - 10) << 3, '256M': (28 - 10) << 3, '2G': (31 - 10) << 3 }
-  write('ok.zst', Buffer.concat([frame(windows['128K'], 3), Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]), frame(windows['8M'], 2, 10)]))
+  const windows = {
+    '128K': (17 - 10) << 3,
+    '8M': (23 - 10) << 3,
+    '128M': (27 - 10) << 3,
+    '256M': (28 - 10) << 3,
+    '2G': (31 - 10) << 3,
+  }
+  write(
+    'ok.zst',
+    Buffer.concat([
+      frame(windows['128K'], 3),
+      Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]),
+      frame(windows['8M'], 2, 10),
+    ]),
+  )
   assert.equal(run(['count', '-t', 'gpt2', 'ok.zst']).status, 0)
-  assert.match(run(['count', '-t', 'gpt2', '--max-row', '393235', 'ok.zst']).stderr, /ok\.zst: this row has more than 393235 bytes/)
+  assert.match(
+    run(['count', '-t', 'gpt2', '--max-row', '393235', 'ok.zst']).stderr,
+    /ok\.zst: this row has more than 393235 bytes/,
+  )
   write('bomb.zst', frame(windows['128K'], 250_000))
-  for (const command of COMMANDS.slice(0, 5)) await refused([...command, 'bomb.zst'], /bomb\.zst(, line 1)?: .*(DECOMPRESS_LIMIT|TEXT_TOO_LONG)/)
+  for (const command of COMMANDS.slice(0, 5))
+    await refused([...command, 'bomb.zst'], /bomb\.zst(, line 1)?: .*(DECOMPRESS_LIMIT|TEXT_TOO_LONG)/)
   await refused(['count', '--max-row', '4G', 'bomb.zst'], /bomb\.zst: it decompresses to more than 100 times its size/)
   for (const size of ['256M', '2G']) {
     write('window.zst', frame(windows[size], 1))
-    await refused(['count', 'window.zst'], /window\.zst: its Zstandard data needs a window of \d+ bytes, and the limit is 134217728: .*DECOMPRESS_LIMIT/)
+    await refused(
+      ['count', 'window.zst'],
+      /window\.zst: its Zstandard data needs a window of \d+ bytes, and the limit is 134217728: .*DECOMPRESS_LIMIT/,
+    )
   }
   write('window.zst', Buffer.concat([frame(windows['128K'], 1), frame(windows['2G'], 1)]))
   await refused(['count', 'window.zst'], /needs a window of 2147483648 bytes/)
   write('slow.zst', frame(windows['8M'], 250_000, 1))
-  await refused(['count', 'slow.zst'], /slow\.zst: its Zstandard data has too many small blocks for its window.*DECOMPRESS_LIMIT/)
-  write('deep.zst', Buffer.concat([frame(windows['128K'], 1), Buffer.concat(Array(100_000).fill(Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0])))]))
+  await refused(
+    ['count', 'slow.zst'],
+    /slow\.zst: its Zstandard data has too many small blocks for its window.*DECOMPRESS_LIMIT/,
+  )
+  write(
+    'deep.zst',
+    Buffer.concat([
+      frame(windows['128K'], 1),
+      Buffer.concat(Array(100_000).fill(Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]))),
+    ]),
+  )
   assert.equal((await limited(['count', 'deep.zst'])).status, 0)
 })
 
@@ -189,7 +269,11 @@ async function until(holds, child) {
  * end is killed, which is a failure.
  */
 async function ends(args, holds, env) {
-  for (const [signal, status] of [['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]]) {
+  for (const [signal, status] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+  ]) {
     const { child, ended, written } = startIn(folder, args, env)
     try {
       await until(() => holds(child), child)
@@ -203,13 +287,24 @@ async function ends(args, holds, env) {
       child.kill('SIGKILL')
     }
   }
-  assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.part')), [])
+  assert.deepEqual(
+    fs.readdirSync(folder).filter((name) => name.endsWith('.part')),
+    [],
+  )
 }
 
 test('a command that waits for a pipe ends by a signal', linux, async () => {
   spawnSync('mkfifo', [place('pipe')])
   const opened = ({ pid }) => openFiles(pid).includes(place('pipe'))
-  for (const [name, ...options] of [['count'], ['encode', '-o', 'out.txt'], ['decode', '-t', 'tiny.json'], ['decode', '-t', 'tiny.json', '--from', 'npy'], ['split', '-n', '5'], ['inspect'], ['bench']]) {
+  for (const [name, ...options] of [
+    ['count'],
+    ['encode', '-o', 'out.txt'],
+    ['decode', '-t', 'tiny.json'],
+    ['decode', '-t', 'tiny.json', '--from', 'npy'],
+    ['split', '-n', '5'],
+    ['inspect'],
+    ['bench'],
+  ]) {
     await ends([name, ...options, 'pipe'], opened)
   }
   // A FIFO whose other end is open but silent.
@@ -225,7 +320,8 @@ test('a command that waits for a pipe ends by a signal', linux, async () => {
 
 test('a command that waits for standard input, for a reader, or for the network, ends by a signal', linux, async () => {
   const loaded = ({ pid }) => fs.readFileSync(`/proc/${pid}/maps`, 'utf8').includes('tokenlane.')
-  for (const command of [['count'], ['encode', '-o', 'out.txt'], ['split', '-n', '5'], ['inspect']]) await ends(command, loaded)
+  for (const command of [['count'], ['encode', '-o', 'out.txt'], ['split', '-n', '5'], ['inspect']])
+    await ends(command, loaded)
   // A pipe without a reader: the output waits, but the process reacts to signals.
   spawnSync('mkfifo', [place('unread')])
   let probes = 0
@@ -234,7 +330,12 @@ test('a command that waits for standard input, for a reader, or for the network,
   const server = http.createServer(() => (requests += 1)).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   after(() => server.closeAllConnections() || server.close())
-  const env = { HF_ENDPOINT: `http://127.0.0.1:${server.address().port}`, HF_HUB_CACHE: place('hub'), HF_TOKEN_PATH: place('none'), HF_HUB_ETAG_TIMEOUT: '3600' }
+  const env = {
+    HF_ENDPOINT: `http://127.0.0.1:${server.address().port}`,
+    HF_HUB_CACHE: place('hub'),
+    HF_TOKEN_PATH: place('none'),
+    HF_HUB_ETAG_TIMEOUT: '3600',
+  }
   let seen = 0
   const asked = () => {
     if (requests <= seen) return false
@@ -242,7 +343,10 @@ test('a command that waits for standard input, for a reader, or for the network,
     return true
   }
   await ends(['count', '-x', 'a', '-t', 'org/name'], asked, env)
-  await ends(['inspect', '--web'], ({ pid }) => loaded({ pid }) && /^ *\d+: 0100007F:/m.test(fs.readFileSync(`/proc/${pid}/net/tcp`, 'utf8')))
+  await ends(
+    ['inspect', '--web'],
+    ({ pid }) => loaded({ pid }) && /^ *\d+: 0100007F:/m.test(fs.readFileSync(`/proc/${pid}/net/tcp`, 'utf8')),
+  )
 })
 
 test('pipes are read and written like files', linux, async () => {
@@ -272,11 +376,13 @@ test('folders and patterns leave out what is no file; named, it is refused or re
   const server = net.createServer().listen(place('mixed/c.txt'))
   await new Promise((resolve) => server.once('listening', resolve))
   fs.symlinkSync('/dev/zero', place('mixed/d.txt'))
-  for (const name of ['mixed', 'mixed/*.txt']) assert.equal(run(['count', '-t', 'tiny.json', name]).stdout, '         3  mixed/a.txt\n')
+  for (const name of ['mixed', 'mixed/*.txt'])
+    assert.equal(run(['count', '-t', 'tiny.json', name]).stdout, '         3  mixed/a.txt\n')
   assert.match(run(['count', 'mixed/c.txt']).stderr, /mixed\/c\.txt: it is a socket.*NOT_A_FILE/)
   await refused(['count', 'mixed/d.txt'], /mixed\/d\.txt: this row has more than/)
   server.close()
-  for (const name of ['mixed/b.txt', '/dev/zero', 'mixed/d.txt']) await refused(['count', '-x', 'a', '-t', `./${path.relative(folder, path.resolve(folder, name))}`], /NOT_A_FILE/)
+  for (const name of ['mixed/b.txt', '/dev/zero', 'mixed/d.txt'])
+    await refused(['count', '-x', 'a', '-t', `./${path.relative(folder, path.resolve(folder, name))}`], /NOT_A_FILE/)
 })
 
 // Output.
@@ -288,15 +394,33 @@ test('an input is never written to', posix, () => {
   fs.mkdirSync(place('sub'))
   fs.linkSync(place('x.txt'), place('sub/y.txt'))
   const refusedFor = (command, options) => {
-    const { status, stderr } = spawnSync('sh', ['-c', command.replaceAll('tokenlane', `"${process.execPath}" "${main}"`)], { cwd: folder, encoding: 'utf8', ...options })
-    assert.match(stderr, /^tokenlane: the output .* is the same file as the input .* \(ERR_TOKENLANE_OUTPUT_IS_INPUT\)\n$/, command)
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', command.replaceAll('tokenlane', `"${process.execPath}" "${main}"`)],
+      { cwd: folder, encoding: 'utf8', ...options },
+    )
+    assert.match(
+      stderr,
+      /^tokenlane: the output .* is the same file as the input .* \(ERR_TOKENLANE_OUTPUT_IS_INPUT\)\n$/,
+      command,
+    )
     assert.equal(status, 1, command)
   }
-  for (const [input, output] of [['x.txt', 'x.txt'], ['soft.txt', 'x.txt'], ['x.txt', 'soft.txt'], ['hard.txt', 'soft.txt'], ['sub', 'x.txt'], ["'sub/*.txt'", 'sub/y.txt'], ['five.txt x.txt', './sub/../hard.txt']]) {
-    for (const command of ['encode', 'count', 'split -n 9', 'decode -t tiny.json']) refusedFor(`tokenlane ${command} ${input} -o ${output}`)
+  for (const [input, output] of [
+    ['x.txt', 'x.txt'],
+    ['soft.txt', 'x.txt'],
+    ['x.txt', 'soft.txt'],
+    ['hard.txt', 'soft.txt'],
+    ['sub', 'x.txt'],
+    ["'sub/*.txt'", 'sub/y.txt'],
+    ['five.txt x.txt', './sub/../hard.txt'],
+  ]) {
+    for (const command of ['encode', 'count', 'split -n 9', 'decode -t tiny.json'])
+      refusedFor(`tokenlane ${command} ${input} -o ${output}`)
   }
   refusedFor('tokenlane encode < x.txt -o soft.txt')
-  for (const command of ['encode', 'count', 'inspect', 'bench', 'decode -t tiny.json', 'split -n 9']) refusedFor(`tokenlane ${command} x.txt >> hard.txt`)
+  for (const command of ['encode', 'count', 'inspect', 'bench', 'decode -t tiny.json', 'split -n 9'])
+    refusedFor(`tokenlane ${command} x.txt >> hard.txt`)
   refusedFor('tokenlane encode -f text -t tiny.json x.txt -o tiny.json')
   write('model.bin', Buffer.alloc(4))
   fs.linkSync(place('model.bin'), place('o.rows.npy'))
@@ -306,8 +430,15 @@ test('an input is never written to', posix, () => {
   refusedFor('tokenlane decode -f text -t tiny.json r.bin -o r.rows.bin')
   assert.equal(fs.readFileSync(place('x.txt'), 'utf8'), 'hello\n')
   assert.equal(run(['encode', '-t', 'tiny.json', 'x.txt', '-o', 'z.txt']).status, 0)
-  assert.equal(run(['encode', '-t', 'tiny.json', 'x.txt', '-o', 'z.txt']).status, 0, 'an output that is there is replaced')
-  assert.deepEqual(fs.readdirSync(folder).filter((name) => name.endsWith('.part')), [])
+  assert.equal(
+    run(['encode', '-t', 'tiny.json', 'x.txt', '-o', 'z.txt']).status,
+    0,
+    'an output that is there is replaced',
+  )
+  assert.deepEqual(
+    fs.readdirSync(folder).filter((name) => name.endsWith('.part')),
+    [],
+  )
 })
 
 test('what a killed run leaves behind is removed by the next one, and nothing else is', linux, async () => {
@@ -332,7 +463,13 @@ test('what a killed run leaves behind is removed by the next one, and nothing el
   const [, system, pid, begun] = /tokenlane-([0-9a-f]{12})-(\d+)-(\d+)-\d+\.part$/.exec(live.name)
   assert.equal(Number(pid), live.child.pid)
   const dead = 4_194_305
-  const kept = [`.a.tokenlane-${'0'.repeat(12)}-${dead}-1-1.part`, `.b.${dead}.part`, `.c.tokenlane-${system}-${dead}-1-1.party`, `d.tokenlane-${system}-${dead}-1-1.part`, `.e.tokenlane-${system}-${pid}-0-1.part`]
+  const kept = [
+    `.a.tokenlane-${'0'.repeat(12)}-${dead}-1-1.part`,
+    `.b.${dead}.part`,
+    `.c.tokenlane-${system}-${dead}-1-1.party`,
+    `d.tokenlane-${system}-${dead}-1-1.part`,
+    `.e.tokenlane-${system}-${pid}-0-1.part`,
+  ]
   const gone = [`.f.tokenlane-${system}-${dead}-1-1.part`, `.g.tokenlane-${system}-${pid}-${Number(begun) + 1}-1.part`]
   for (const name of [...kept, ...gone]) write(`parts/${name}`, 'x')
   const link = `.h.tokenlane-${system}-${dead}-1-1.part`
@@ -348,16 +485,24 @@ test('what a killed run leaves behind is removed by the next one, and nothing el
   assert.ok(!fs.existsSync(place(`parts/${live.name}`)))
   assert.equal(fs.readFileSync(place('parts/live.txt'), 'utf8'), '64\n')
   // Names of the maximum length.
-  for (const long of ['n'.repeat(255), 'ß'.repeat(127)]) assert.equal(run(['encode', '-x', 'a', '-o', `parts/${long}`]).status, 0)
+  for (const long of ['n'.repeat(255), 'ß'.repeat(127)])
+    assert.equal(run(['encode', '-x', 'a', '-o', `parts/${long}`]).status, 0)
 })
 
 // Display.
 
-const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status !== 0 && 'there is no program `script` that makes a terminal'
+const noTerminal =
+  spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status !== 0 &&
+  'there is no program `script` that makes a terminal'
 
 function onTerminal(...args) {
   const quoted = [process.execPath, main, ...args].map((one) => `'${one.replaceAll("'", `'\\''`)}'`).join(' ')
-  return spawnSync('script', ['-qec', quoted, '/dev/null'], { cwd: folder, input: '', encoding: 'utf8', env: { PATH: process.env.PATH, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', NO_COLOR: '1' } }).stdout
+  return spawnSync('script', ['-qec', quoted, '/dev/null'], {
+    cwd: folder,
+    input: '',
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', NO_COLOR: '1' },
+  }).stdout
 }
 
 const NASTY = 'a\x1b[31mb\x07\x9b2J\u202ec\u2066d\u200fe\x7f\r'
@@ -408,9 +553,15 @@ test('a failure at any moment is one line', linux, async () => {
   assert.match((await ended).stderr, /^tokenlane: [^\n]+\(ERR_TOKENLANE_HUB_NETWORK\)\n$/)
   hub.close()
   write('many.txt', 'hello\n'.repeat(100_000))
-  assert.match(run(['encode', '-t', 'tiny.json', 'many.txt', '-o', '/dev/full']).stderr, /^tokenlane: \/dev\/full: no space is left on the disk \(ERR_TOKENLANE_FILE\)\n$/)
+  assert.match(
+    run(['encode', '-t', 'tiny.json', 'many.txt', '-o', '/dev/full']).stderr,
+    /^tokenlane: \/dev\/full: no space is left on the disk \(ERR_TOKENLANE_FILE\)\n$/,
+  )
   // Standard error without a reader.
-  const child = spawn(process.execPath, [main, 'count', 'nowhere.txt'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, [main, 'count', 'nowhere.txt'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   child.stderr.destroy()
   assert.equal(await new Promise((resolve) => child.on('close', resolve)), 1)
 })

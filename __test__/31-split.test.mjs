@@ -36,14 +36,55 @@ const CHANGES = {
   Strip: { normalizer: strip },
   Lowercase: { normalizer: { type: 'Lowercase' } },
   Replace: { normalizer: { type: 'Replace', pattern: { Regex: '\\s+' }, content: ' ' } },
-  'a space before': { preTokenizer: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true } },
-  'added tokens': { addedTokens: [{ content: '<x>', lstrip: true, rstrip: true }, { content: 'and', singleWord: true }] },
+  'a space before': {
+    preTokenizer: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+  },
+  'added tokens': {
+    addedTokens: [
+      { content: '<x>', lstrip: true, rstrip: true },
+      { content: 'and', singleWord: true },
+    ],
+  },
 }
 for (const [name, change] of Object.entries(CHANGES)) TOKENIZERS[`r50k_base, ${name}`] = byteLevel.with(change)
 
 const PIECES = [
-  ...['a', ' ', '  ', '\n', '\r\n', '. ', '! ', 'word', ' and', 'The', '1234', "'s", 'é', 'e\u0301', '\u0301\u0323', '中文', '<x>', '<x', '   <x>  '],
-  ...['\u1103\u1170\u11b7', '\u1103\u1170', 'ﬁ', '👩\u200d🚀', '\ud83d', 'etc. and', '”', '。', '\u2028', '\u00a0', 'AbCd', 'aaaaaaaaaaaa', '          '],
+  ...[
+    'a',
+    ' ',
+    '  ',
+    '\n',
+    '\r\n',
+    '. ',
+    '! ',
+    'word',
+    ' and',
+    'The',
+    '1234',
+    "'s",
+    'é',
+    'e\u0301',
+    '\u0301\u0323',
+    '中文',
+    '<x>',
+    '<x',
+    '   <x>  ',
+  ],
+  ...[
+    '\u1103\u1170\u11b7',
+    '\u1103\u1170',
+    'ﬁ',
+    '👩\u200d🚀',
+    '\ud83d',
+    'etc. and',
+    '”',
+    '。',
+    '\u2028',
+    '\u00a0',
+    'AbCd',
+    'aaaaaaaaaaaa',
+    '          ',
+  ],
 ]
 
 function someText(seed, most = 40) {
@@ -104,7 +145,8 @@ function splitByDefinition(tokenizer, text, { maxTokens, overlap, boundary }) {
     }
     const { offsets } = tokenizer.encode(piece, { ...PARSE, ...bare, truncation: false, padding: false })
     const starts = new Set()
-    for (let token = Math.max(0, offsets.length / 2 - overlap); token < offsets.length / 2; token++) starts.add(offsets[2 * token])
+    for (let token = Math.max(0, offsets.length / 2 - overlap); token < offsets.length / 2; token++)
+      starts.add(offsets[2 * token])
     const first = starts.size > 0 ? Math.min(...starts) : piece.length
     const allowed = boundary === 'token' ? [...starts].sort((a, b) => a - b) : boundaries(piece, boundary)
     start += allowed.find((at) => at > 0 && at >= first && count(piece.slice(at), bare) <= overlap) ?? piece.length
@@ -150,12 +192,41 @@ test('a decomposed syllable that is composed by its last part is within a limit 
   const all = tokenizer.encode(text).ids
   for (let room = 0; room <= all.length; room++) {
     const { read, written } = tokenizer.encodeInto(text, ids.subarray(0, room))
-    assert.equal(tokenizer.decode(ids.subarray(0, written)), text.slice(0, read).normalize('NFC'), 'what was read is what the ids stand for')
+    assert.equal(
+      tokenizer.decode(ids.subarray(0, written)),
+      text.slice(0, read).normalize('NFC'),
+      'what was read is what the ids stand for',
+    )
   }
 })
 
 test('sentences end where Intl.Segmenter ends them, and lines where lines end', () => {
-  const letters = ['a', 'B', '1', '.', '!', '?', '。', ' ', ')', '"', "'", ',', ':', '-', '\r', '\n', '\u0085', '\u00a0', '\u0301', '\u00ad', '中', 'あ', '٣', 'é']
+  const letters = [
+    'a',
+    'B',
+    '1',
+    '.',
+    '!',
+    '?',
+    '。',
+    ' ',
+    ')',
+    '"',
+    "'",
+    ',',
+    ':',
+    '-',
+    '\r',
+    '\n',
+    '\u0085',
+    '\u00a0',
+    '\u0301',
+    '\u00ad',
+    '中',
+    'あ',
+    '٣',
+    'é',
+  ]
   const tokenizer = TOKENIZERS.o200k_base
   for (let seed = 1; seed <= 300; seed++) {
     const draw = random(seed)
@@ -171,19 +242,37 @@ test('sentences end where Intl.Segmenter ends them, and lines where lines end', 
 test('splitAsync gives the pieces of split, off the calling thread, and stops when its signal aborts', async () => {
   const tokenizer = TOKENIZERS.o200k_base
   const text = english(200_000, 3)
-  for (const options of [{ maxTokens: 100 }, { maxTokens: 64, overlap: 8, boundary: 'sentence' }, { maxTokens: 30, boundary: 'line' }]) {
+  for (const options of [
+    { maxTokens: 100 },
+    { maxTokens: 64, overlap: 8, boundary: 'sentence' },
+    { maxTokens: 30, boundary: 'line' },
+  ]) {
     assert.deepEqual(await tokenizer.splitAsync(text, options), tokenizer.split(text, options))
   }
   assert.deepEqual(await tokenizer.splitAsync('', { maxTokens: 1 }), [])
-  const many = await Promise.all(Array.from({ length: 6 }, (_, at) => tokenizer.splitAsync(`${at} ${text}`, { maxTokens: 50 })))
+  const many = await Promise.all(
+    Array.from({ length: 6 }, (_, at) => tokenizer.splitAsync(`${at} ${text}`, { maxTokens: 50 })),
+  )
   many.forEach((pieces, at) => assert.equal(pieces.map((piece) => piece.text).join(''), `${at} ${text}`))
   const code = async (call) => (await failure(call)).code
   assert.equal(await code(() => tokenizer.splitAsync('a 𒀀', { maxTokens: 1 })), TOO_SMALL)
-  assert.equal(await code(() => tokenizer.splitAsync(Buffer.from('a'), { maxTokens: 1 })), 'ERR_TOKENLANE_ARGUMENT_TYPE')
-  assert.equal(await code(() => tokenizer.splitAsync('a', { maxTokens: 1, threads: 2 })), 'ERR_TOKENLANE_UNKNOWN_OPTION')
+  assert.equal(
+    await code(() => tokenizer.splitAsync(Buffer.from('a'), { maxTokens: 1 })),
+    'ERR_TOKENLANE_ARGUMENT_TYPE',
+  )
+  assert.equal(
+    await code(() => tokenizer.splitAsync('a', { maxTokens: 1, threads: 2 })),
+    'ERR_TOKENLANE_UNKNOWN_OPTION',
+  )
   assert.equal(await code(() => tokenizer.splitAsync('a', { maxTokens: 1, signal: {} })), 'ERR_TOKENLANE_ARGUMENT_TYPE')
-  assert.equal(await code(() => tokenizer.split('a', { maxTokens: 1, signal: AbortSignal.abort() })), 'ERR_TOKENLANE_UNKNOWN_OPTION')
-  assert.equal(await code(() => tokenizer.splitAsync(`${text}<|endoftext|>`, { maxTokens: 100 })), 'ERR_TOKENLANE_SPECIAL_TOKEN')
+  assert.equal(
+    await code(() => tokenizer.split('a', { maxTokens: 1, signal: AbortSignal.abort() })),
+    'ERR_TOKENLANE_UNKNOWN_OPTION',
+  )
+  assert.equal(
+    await code(() => tokenizer.splitAsync(`${text}<|endoftext|>`, { maxTokens: 100 })),
+    'ERR_TOKENLANE_SPECIAL_TOKEN',
+  )
   // Aborted before, while it waits in the queue, and while it runs.
   const reason = new Error('no longer needed')
   await assert.rejects(tokenizer.splitAsync(text, { maxTokens: 9, signal: AbortSignal.abort(reason) }), reason)
@@ -200,7 +289,11 @@ test('a stream gives the pieces of the whole text, with any tokenizer and howeve
     const draw = random(seed)
     const tokenizer = TOKENIZERS[names[seed % names.length]]
     const text = someText(seed, 400)
-    const options = { ...PARSE, maxTokens: tokenizer.count('', PARSE) + 8 + draw.below(40), boundary: BOUNDARIES[seed % 3] }
+    const options = {
+      ...PARSE,
+      maxTokens: tokenizer.count('', PARSE) + 8 + draw.below(40),
+      boundary: BOUNDARIES[seed % 3],
+    }
     if (draw.chance(0.4)) options.overlap = draw.below(6)
     const expected = tokenizer.split(text, options)
     const chunks = new ReadableStream({
@@ -220,7 +313,18 @@ test('a stream gives the pieces of the whole text, with any tokenizer and howeve
 
 // The amount of encoded text does not depend on the machine.
 test('split encodes at most three times the text, and a constant for each piece', () => {
-  const kinds = ['words', 'one letter', 'spaces', 'control characters', 'random CJK', 'Hangul', 'decomposed Hangul', 'random emoji', 'combining marks', 'random digits']
+  const kinds = [
+    'words',
+    'one letter',
+    'spaces',
+    'control characters',
+    'random CJK',
+    'Hangul',
+    'decomposed Hangul',
+    'random emoji',
+    'combining marks',
+    'random digits',
+  ]
   const small = Tokenizer.fromBufferSync(bytesOf(tiny()))
   for (const [name, tokenizer] of Object.entries({ ...TOKENIZERS, small })) {
     if (name.startsWith('u_') || name === 'small') continue
@@ -248,7 +352,11 @@ test('all bundled encodings split a long word of one letter', () => {
       const pieces = tokenizer.split(text, { maxTokens: 20 })
       assert.equal(pieces.map((piece) => piece.text).join(''), text)
       for (const piece of pieces.slice(0, 3)) {
-        assert.equal(piece.text.length, longestByTryingAll(tokenizer, text.slice(piece.start, piece.start + 3000), 20), name)
+        assert.equal(
+          piece.text.length,
+          longestByTryingAll(tokenizer, text.slice(piece.start, piece.start + 3000), 20),
+          name,
+        )
       }
     }
   }

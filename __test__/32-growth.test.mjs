@@ -21,9 +21,13 @@ const SUBJECTS = {
   o200k_base: undefined,
   'a small tokenizer with special tokens': bytesOf(tiny()),
   'a small tokenizer without words': bytesOf({ ...tiny(), pre_tokenizer: METASPACE }),
-  'a small tokenizer that composes and strips': bytesOf(
-    { ...tiny(), normalizer: { type: 'Sequence', normalizers: [{ type: 'NFC' }, { type: 'Strip', strip_left: true, strip_right: true }] } },
-  ),
+  'a small tokenizer that composes and strips': bytesOf({
+    ...tiny(),
+    normalizer: {
+      type: 'Sequence',
+      normalizers: [{ type: 'NFC' }, { type: 'Strip', strip_left: true, strip_right: true }],
+    },
+  }),
 }
 
 // Each tokenizer measures one eighth of all pairs of a text and a call, and another one than the
@@ -39,7 +43,10 @@ for (const [number, [name, bytes]] of Object.entries(SUBJECTS).entries()) {
       for (const [place, call] of calls.entries()) {
         if ((at + place) % PART !== number) continue
         const found = await growthOf(subject, call, kind, SIZES)
-        assert.ok(!isSteep(found, MOST), `${call} of ${kind}: ${JSON.stringify(found)} in ms for ${FACTOR} times the text`)
+        assert.ok(
+          !isSteep(found, MOST),
+          `${call} of ${kind}: ${JSON.stringify(found)} in ms for ${FACTOR} times the text`,
+        )
         measured++
       }
     }
@@ -50,5 +57,8 @@ for (const [number, [name, bytes]] of Object.entries(SUBJECTS).entries()) {
 test('every call is measured with some tokenizer', async () => {
   const subjects = await Promise.all(Object.entries(SUBJECTS).map(([name, bytes]) => subjectOf(name, bytes)))
   const measured = new Set(subjects.flatMap((subject) => callsOf(subject)))
-  assert.deepEqual(CALL_NAMES.filter((call) => !measured.has(call)), [])
+  assert.deepEqual(
+    CALL_NAMES.filter((call) => !measured.has(call)),
+    [],
+  )
 })

@@ -45,7 +45,10 @@ async function outcome(gigabytes, ...args) {
   const { status, stdout, stderr } = await limited([`--as=${gigabytes * 1e9}`], [PROGRAM, ...args])
   assert.equal(status, 0, `${args.join(' ')} in ${gigabytes} GB ended the process: ${stderr.slice(-2000)}`)
   const { result, after } = JSON.parse(stdout)
-  assert.ok(typeof result === 'number' || [CODE, ...expected].includes(result), `${args.join(' ')} in ${gigabytes} GB: ${result}`)
+  assert.ok(
+    typeof result === 'number' || [CODE, ...expected].includes(result),
+    `${args.join(' ')} in ${gigabytes} GB: ${result}`,
+  )
   assert.ok(after, `${args.join(' ')} in ${gigabytes} GB: no short text afterwards`)
   return result
 }

@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url'
 
 const support = (name) => fileURLToPath(new URL(`support/${name}`, import.meta.url))
 const glibc = process.platform === 'linux' && process.report.getReport().header.glibcVersionRuntime !== undefined
-const skip = !glibc || process.versions.bun || process.versions.deno ? 'the refusal is simulated in Node over glibc' : false
+const skip =
+  !glibc || process.versions.bun || process.versions.deno ? 'the refusal is simulated in Node over glibc' : false
 
 /** The output of the script, with these libraries preloaded. */
 function outputWith(...libraries) {
@@ -35,7 +36,11 @@ test('results are equal without external memory, and their memory returns to the
     assert.equal(refused.external, 0, 'no result is external memory')
     assert.deepEqual(refused.digests, allowed.digests)
     assert.ok(refused.lent <= allowed.lent, `${refused.lent} of the pool in use, and ${allowed.lent} otherwise`)
-    assert.deepEqual(refused.views, refused.views.map(() => 0), 'what is disposed of is empty')
+    assert.deepEqual(
+      refused.views,
+      refused.views.map(() => 0),
+      'what is disposed of is empty',
+    )
   } finally {
     fs.rmSync(folder, { recursive: true })
   }

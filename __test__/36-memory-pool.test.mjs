@@ -225,7 +225,10 @@ test('the cap can be from one mebibyte to all memory', () => {
       assert.equal(memory.stats().cap, allowed)
     }
     for (const refused of [(1 << 20) - 1, most + 1, -(1 << 20), -0, -Infinity, Number.MAX_SAFE_INTEGER]) {
-      assert.throws(() => memory.configure({ cap: refused }), { name: 'RangeError', code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+      assert.throws(() => memory.configure({ cap: refused }), {
+        name: 'RangeError',
+        code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+      })
       assert.equal(memory.stats().cap, most)
     }
   } finally {
@@ -236,7 +239,13 @@ test('the cap can be from one mebibyte to all memory', () => {
 test('settings that change while batches run apply from the next allocation', async () => {
   const { pool, madvise, cap } = memory.stats()
   try {
-    for (const settings of [{ cap: 1 << 20 }, { madvise: 'dontneed' }, { cap, madvise: 'off' }, { pool: 'off' }, { pool, madvise }]) {
+    for (const settings of [
+      { cap: 1 << 20 },
+      { madvise: 'dontneed' },
+      { cap, madvise: 'off' },
+      { pool: 'off' },
+      { pool, madvise },
+    ]) {
       const running = Array.from({ length: 4 }, () => gpt.encodeBatch(rows))
       await turn()
       memory.configure(settings)
@@ -251,7 +260,10 @@ test('settings that change while batches run apply from the next allocation', as
       const stats = memory.stats()
       balanced(stats)
       for (const name in settings) assert.equal(stats[name], settings[name])
-      assert.ok(settings.cap !== 1 << 20 || stats.mapped <= Math.max(stats.cap, stats.lent + stats.free), 'the lower cap is reached')
+      assert.ok(
+        settings.cap !== 1 << 20 || stats.mapped <= Math.max(stats.cap, stats.lent + stats.free),
+        'the lower cap is reached',
+      )
     }
   } finally {
     memory.configure({ pool, madvise, cap })

@@ -57,7 +57,11 @@ function overlap(tokenizer, query, passage) {
 test('onnxruntime accepts the tensors of tokenlane/transformers as they are', async () => {
   const tokenizer = new BertTokenizer(bert(), bertConfig())
   const session = await ort.InferenceSession.create(reranker)
-  const passages = ['Paris is the capital of France.', 'Bake the bread', 'The capital city, Berlin, is in Germany; what is the river?']
+  const passages = [
+    'Paris is the capital of France.',
+    'Bake the bread',
+    'The capital city, Berlin, is in Germany; what is the river?',
+  ]
   const text = passages.map(() => 'What is the capital of France?')
   for (const options of [{ padding: true }, { padding: 'max_length', max_length: 48 }]) {
     const { logits } = await session.run(tokenizer(text, { text_pair: passages, ...options }))

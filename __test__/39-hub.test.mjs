@@ -16,8 +16,22 @@ import { bytesOf, tiny } from './support/tiny.mjs'
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-hub-'))
 after(() => fs.rmSync(root, { recursive: true, force: true }))
 
-const VARIABLES = ['HF_ENDPOINT', 'HF_HOME', 'HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE', 'XDG_CACHE_HOME', 'HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN']
-VARIABLES.push('HF_TOKEN_PATH', 'HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE', 'HF_HUB_ETAG_TIMEOUT', 'HF_HUB_DOWNLOAD_TIMEOUT')
+const VARIABLES = [
+  'HF_ENDPOINT',
+  'HF_HOME',
+  'HF_HUB_CACHE',
+  'HUGGINGFACE_HUB_CACHE',
+  'XDG_CACHE_HOME',
+  'HF_TOKEN',
+  'HUGGING_FACE_HUB_TOKEN',
+]
+VARIABLES.push(
+  'HF_TOKEN_PATH',
+  'HF_HUB_OFFLINE',
+  'TRANSFORMERS_OFFLINE',
+  'HF_HUB_ETAG_TIMEOUT',
+  'HF_HUB_DOWNLOAD_TIMEOUT',
+)
 for (const name of VARIABLES) delete process.env[name]
 process.env.HF_TOKEN_PATH = path.join(root, 'nobody has a token')
 
@@ -50,7 +64,10 @@ const check = (tokenizer) => assert.deepEqual([...tokenizer.encode('hello world'
 /** The files and links in a folder, recursively, without the folders. */
 function tree(folder) {
   const entries = fs.readdirSync(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => !entry.isDirectory()).map((entry) => path.join(path.relative(folder, entry.parentPath ?? entry.path), entry.name)).sort()
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => path.join(path.relative(folder, entry.parentPath ?? entry.path), entry.name))
+    .sort()
 }
 
 test('a tokenizer is loaded by the name of its repository', async () => {
@@ -64,19 +81,27 @@ test('a tokenizer is loaded by the name of its repository', async () => {
 
   const names = tree(cacheDir).map((name) => name.replaceAll('\\', '/'))
   assert.equal(names.filter((name) => name.includes('/blobs/')).length, 2)
-  assert.deepEqual(names.filter((name) => !name.includes('/blobs/')), [
-    `models--org--name/.no_exist/${COMMIT}/chat_template.jinja`,
-    'models--org--name/refs/main',
-    `models--org--name/snapshots/${COMMIT}/tokenizer.json`,
-    `models--org--name/snapshots/${COMMIT}/tokenizer_config.json`,
-  ])
+  assert.deepEqual(
+    names.filter((name) => !name.includes('/blobs/')),
+    [
+      `models--org--name/.no_exist/${COMMIT}/chat_template.jinja`,
+      'models--org--name/refs/main',
+      `models--org--name/snapshots/${COMMIT}/tokenizer.json`,
+      `models--org--name/snapshots/${COMMIT}/tokenizer_config.json`,
+    ],
+  )
 
   hub.requests.length = 0
   check(await load({ onProgress: () => assert.fail('nothing is downloaded again') }))
-  assert.deepEqual(hub.requests.map(({ kind, isProbe }) => [kind, isProbe]), [['resolve', true]])
+  assert.deepEqual(
+    hub.requests.map(({ kind, isProbe }) => [kind, isProbe]),
+    [['resolve', true]],
+  )
 })
 
-test('the cache has the layout of the other libraries', { skip: process.platform === 'win32' && 'links need a privilege' }, async () => {
+test('the cache has the layout of the other libraries', {
+  skip: process.platform === 'win32' && 'links need a privilege',
+}, async () => {
   const { inRepo, load } = await fresh()
   check(await load())
   assert.equal(fs.readFileSync(inRepo('refs', 'main'), 'utf8'), COMMIT)
@@ -87,7 +112,8 @@ test('the cache has the layout of the other libraries', { skip: process.platform
   // A cache that the Python library wrote, with only the tokenizer.
   const other = fs.mkdtempSync(path.join(root, 'python-'))
   const repo = path.join(other, 'models--org--name')
-  for (const folder of ['blobs', 'refs', `snapshots/${COMMIT}`]) fs.mkdirSync(path.join(repo, folder), { recursive: true })
+  for (const folder of ['blobs', 'refs', `snapshots/${COMMIT}`])
+    fs.mkdirSync(path.join(repo, folder), { recursive: true })
   fs.writeFileSync(path.join(repo, 'blobs', 'abc'), FILE)
   fs.symlinkSync('../../blobs/abc', path.join(repo, 'snapshots', COMMIT, 'tokenizer.json'))
   fs.writeFileSync(path.join(repo, 'refs', 'main'), COMMIT)
@@ -131,17 +157,29 @@ test('the token is sent to the hub only', async () => {
   assert.equal(await sent(), 'Bearer hf_variable')
   assert.equal(await sent({ token: 'hf_option' }), 'Bearer hf_option')
   assert.equal(await sent({ token: false }), undefined)
-  await assert.rejects(load({ token: 'se cret' }), (error) => error.code === 'ERR_TOKENLANE_ARGUMENT_VALUE' && !error.message.includes('cret'))
+  await assert.rejects(
+    load({ token: 'se cret' }),
+    (error) => error.code === 'ERR_TOKENLANE_ARGUMENT_VALUE' && !error.message.includes('cret'),
+  )
 })
 
 test('errors say what to do', async () => {
   const codes = async (repo, options, name) => {
     const { load, cacheDir } = await fresh(repo)
-    const failure = await load(options, name).then(() => assert.fail('it loaded'), (error) => error)
-    assert.deepEqual(tree(cacheDir).filter((file) => /blobs|snapshots/.test(file)), [])
+    const failure = await load(options, name).then(
+      () => assert.fail('it loaded'),
+      (error) => error,
+    )
+    assert.deepEqual(
+      tree(cacheDir).filter((file) => /blobs|snapshots/.test(file)),
+      [],
+    )
     return [failure.code.replace('ERR_TOKENLANE_HUB_', ''), failure.message]
   }
-  assert.match((await codes({}, {}, 'org/other')).join(), /^REPO_NOT_FOUND,.*'org\/other'.*or it is private: check the name/)
+  assert.match(
+    (await codes({}, {}, 'org/other')).join(),
+    /^REPO_NOT_FOUND,.*'org\/other'.*or it is private: check the name/,
+  )
   assert.match((await codes({}, { revision: 'v9' })).join(), /^REVISION_NOT_FOUND,.*no revision 'v9'/)
   assert.match((await codes({ gated: true, token: 'hf_x' })).join(), /^GATED,.*asked for access/)
   assert.match((await codes({}, { token: 'wrong' })).join(), /^ACCESS,.*the token is not valid/)
@@ -162,7 +200,11 @@ test('a hub with too many requests or an outage is retried, then the cache is us
   await assert.rejects((await fresh({}, trouble)).load(), { code: 'ERR_TOKENLANE_HUB_RATE_LIMIT', retryAfter: 0 })
   retryAfter = '3600'
   const { hub, load } = await fresh({}, trouble)
-  await assert.rejects(load(), { code: 'ERR_TOKENLANE_HUB_RATE_LIMIT', retryAfter: 3600, message: /try again in 3600 s/ })
+  await assert.rejects(load(), {
+    code: 'ERR_TOKENLANE_HUB_RATE_LIMIT',
+    retryAfter: 3600,
+    message: /try again in 3600 s/,
+  })
   assert.equal(hub.requests.length, 1)
   status = 500
   await assert.rejects((await fresh({}, trouble)).load(), { code: 'ERR_TOKENLANE_HUB_SERVER', status: 500 })
@@ -177,13 +219,19 @@ test('a host without a server, and a server that does not answer', async () => {
   hub.close()
   await assert.rejects(load(), { code: 'ERR_TOKENLANE_HUB_NETWORK', message: /ECONNREFUSED.*check the network/ })
   process.env.HF_HUB_ETAG_TIMEOUT = '0.1'
-  await assert.rejects((await fresh({}, () => ({ hangs: true }))).load(), { code: 'ERR_TOKENLANE_HUB_NETWORK', message: /nothing came/ })
+  await assert.rejects((await fresh({}, () => ({ hangs: true }))).load(), {
+    code: 'ERR_TOKENLANE_HUB_NETWORK',
+    message: /nothing came/,
+  })
   await assert.rejects((await fresh({}, () => ({ drops: true }))).load(), { code: 'ERR_TOKENLANE_HUB_NETWORK' })
 })
 
 test('offline mode sends no request', async () => {
   const { hub, load } = await fresh()
-  await assert.rejects(load({ localFilesOnly: true }), { code: 'ERR_TOKENLANE_HUB_NOT_CACHED', message: /turn off localFilesOnly/ })
+  await assert.rejects(load({ localFilesOnly: true }), {
+    code: 'ERR_TOKENLANE_HUB_NOT_CACHED',
+    message: /turn off localFilesOnly/,
+  })
   check(await load())
   hub.requests.length = 0
   check(await load({ localFilesOnly: true }))
@@ -210,7 +258,9 @@ test('a branch that moved is downloaded again, except for equal files', async ()
   // The hub has the same object under the new commit.
   const moved = 'd00d'.padEnd(40, '1')
   const changed = Buffer.concat([FILE, Buffer.from('\n')])
-  const next = await startHub({ 'org/name': { ...repo, commit: moved, files: { ...repo.files, 'tokenizer.json': changed } } })
+  const next = await startHub({
+    'org/name': { ...repo, commit: moved, files: { ...repo.files, 'tokenizer.json': changed } },
+  })
   hubs.push(next)
   process.env.HF_ENDPOINT = next.url
   check(await load())
@@ -222,16 +272,23 @@ test('a branch that moved is downloaded again, except for equal files', async ()
   assert.ok(hub.requests.length > 0)
 })
 
-const ofFile = (trouble) => (request) => (request.path === 'tokenizer.json' && !request.isProbe && request.kind === 'cdn' ? trouble(request) : undefined)
+const ofFile = (trouble) => (request) =>
+  request.path === 'tokenizer.json' && !request.isProbe && request.kind === 'cdn' ? trouble(request) : undefined
 const blobs = (inRepo) => (fs.existsSync(inRepo('blobs')) ? fs.readdirSync(inRepo('blobs')) : [])
 
 test('an interrupted download is resumed', async () => {
-  const { hub, inRepo, load } = await fresh({}, ofFile(({ count }) => (count <= 2 ? { cut: 150_000 } : undefined)))
+  const { hub, inRepo, load } = await fresh(
+    {},
+    ofFile(({ count }) => (count <= 2 ? { cut: 150_000 } : undefined)),
+  )
   check(await load())
   const [first, second, third, ...more] = hub.sent('tokenizer.json')
   assert.ok(first === 0 && second > 0 && third > second && more.length === 0)
   assert.deepEqual(fs.readFileSync(inRepo('snapshots', COMMIT, 'tokenizer.json')), FILE)
-  assert.deepEqual(blobs(inRepo).filter((name) => name.includes('incomplete')), [])
+  assert.deepEqual(
+    blobs(inRepo).filter((name) => name.includes('incomplete')),
+    [],
+  )
 })
 
 test('a failed download leaves no complete-looking file, and the next call resumes it', async () => {
@@ -241,7 +298,12 @@ test('a failed download leaves no complete-looking file, and the next call resum
   await assert.rejects(load(), { code: 'ERR_TOKENLANE_HUB_NETWORK' })
   assert.ok(!fs.existsSync(inRepo('snapshots', COMMIT, 'tokenizer.json')))
   assert.ok(!fs.existsSync(inRepo('refs', 'main')))
-  assert.deepEqual(blobs(inRepo).map((name) => name.replace(/^[0-9a-f]+/, '')).sort(), ['', '.tokenlane.incomplete'])
+  assert.deepEqual(
+    blobs(inRepo)
+      .map((name) => name.replace(/^[0-9a-f]+/, ''))
+      .sort(),
+    ['', '.tokenlane.incomplete'],
+  )
   await assert.rejects(load({ localFilesOnly: true }), { code: 'ERR_TOKENLANE_HUB_NOT_CACHED' })
   isCut = false
   check(await load())
@@ -266,7 +328,10 @@ test('a partial file that does not belong to the file is discarded', async () =>
   check(await load())
   assert.deepEqual(hub.sent('tokenizer.json'), [0, 200_000, 0])
   assert.deepEqual(fs.readFileSync(blob), FILE)
-  assert.deepEqual(blobs(inRepo).filter((name) => name.includes('incomplete')), [])
+  assert.deepEqual(
+    blobs(inRepo).filter((name) => name.includes('incomplete')),
+    [],
+  )
 })
 
 test('a file that differs from the announced one is refused', async () => {
@@ -281,10 +346,23 @@ test('a file that differs from the announced one is refused', async () => {
   const run = async (name, { inRepo, load }) => {
     await assert.rejects(load(), { code: /^ERR_TOKENLANE_HUB_(CORRUPT|NETWORK)$/ }, name)
     assert.ok(!fs.existsSync(inRepo('snapshots', COMMIT, 'tokenizer.json')), name)
-    assert.deepEqual(blobs(inRepo).filter((file) => file.length > 40 && !file.includes('incomplete')), [], name)
+    assert.deepEqual(
+      blobs(inRepo).filter((file) => file.length > 40 && !file.includes('incomplete')),
+      [],
+      name,
+    )
   }
   const runs = []
-  for (const [name, trouble] of Object.entries(wrong)) runs.push(run(name, await fresh({}, ofFile(() => trouble))))
+  for (const [name, trouble] of Object.entries(wrong))
+    runs.push(
+      run(
+        name,
+        await fresh(
+          {},
+          ofFile(() => trouble),
+        ),
+      ),
+    )
   await Promise.all(runs)
 })
 
@@ -300,12 +378,20 @@ test('concurrent calls download once, and each can be aborted', async () => {
   assert.deepEqual(hub.sent('tokenizer.json'), [0])
   assert.ok(seen[0] > 2 && seen[0] === seen[1])
 
-  const failing = load({ cacheDir: path.join(root, 'thrown'), onProgress: () => { throw new Error('in the callback') } })
+  const failing = load({
+    cacheDir: path.join(root, 'thrown'),
+    onProgress: () => {
+      throw new Error('in the callback')
+    },
+  })
   await assert.rejects(failing, { message: 'in the callback' })
 })
 
 test('a signal stops a download, and the partial file is kept', async () => {
-  const { hub, inRepo, load } = await fresh({}, ofFile(({ count }) => (count === 1 ? { cut: 100_000 } : undefined)))
+  const { hub, inRepo, load } = await fresh(
+    {},
+    ofFile(({ count }) => (count === 1 ? { cut: 100_000 } : undefined)),
+  )
   const controller = new AbortController()
   const stop = ({ file, loaded }) => file === 'tokenizer.json' && loaded > 0 && controller.abort(new Error('enough'))
   await assert.rejects(load({ signal: controller.signal, onProgress: stop }), { message: 'enough' })
@@ -325,21 +411,34 @@ function startProcess(cacheDir) {
 }
 
 test('concurrent processes do not disturb each other', async () => {
-  const { hub, cacheDir, inRepo } = await fresh({}, ofFile(({ count }) => (count === 1 ? { cut: 150_000 } : undefined)))
-  const runs = Array.from({ length: 3 }, () => new Promise((resolve) => {
-    const child = startProcess(cacheDir)
-    let output = ''
-    child.stdout.on('data', (data) => (output += data))
-    child.on('close', () => resolve(output.trim()))
-  }))
+  const { hub, cacheDir, inRepo } = await fresh(
+    {},
+    ofFile(({ count }) => (count === 1 ? { cut: 150_000 } : undefined)),
+  )
+  const runs = Array.from(
+    { length: 3 },
+    () =>
+      new Promise((resolve) => {
+        const child = startProcess(cacheDir)
+        let output = ''
+        child.stdout.on('data', (data) => (output += data))
+        child.on('close', () => resolve(output.trim()))
+      }),
+  )
   assert.deepEqual(await Promise.all(runs), Array(3).fill(IDS.join()))
   assert.deepEqual(fs.readFileSync(inRepo('snapshots', COMMIT, 'tokenizer.json')), FILE)
   assert.ok(hub.sent('tokenizer.json').length >= 2)
-  assert.deepEqual(blobs(inRepo).filter((name) => name.includes('incomplete')), [])
+  assert.deepEqual(
+    blobs(inRepo).filter((name) => name.includes('incomplete')),
+    [],
+  )
 })
 
 test('the partial download of a killed process is reused', async () => {
-  const { hub, cacheDir, inRepo, load } = await fresh({}, ofFile(({ count }) => (count === 1 ? { cut: 150_000, holds: true } : undefined)))
+  const { hub, cacheDir, inRepo, load } = await fresh(
+    {},
+    ofFile(({ count }) => (count === 1 ? { cut: 150_000, holds: true } : undefined)),
+  )
   const child = startProcess(cacheDir)
   await new Promise((resolve) => child.stderr.once('data', resolve))
   child.kill('SIGKILL')
@@ -348,7 +447,10 @@ test('the partial download of a killed process is reused', async () => {
   check(await load())
   assert.ok(hub.sent('tokenizer.json')[1] > 0)
   assert.deepEqual(fs.readFileSync(inRepo('snapshots', COMMIT, 'tokenizer.json')), FILE)
-  assert.deepEqual(blobs(inRepo).filter((name) => name.includes('incomplete')), [])
+  assert.deepEqual(
+    blobs(inRepo).filter((name) => name.includes('incomplete')),
+    [],
+  )
 })
 
 test('other files: tekken.json, one by name, one in a folder, a rank file', async () => {
@@ -384,13 +486,17 @@ test('chat templates come with a tokenizer', async () => {
     assert.equal(tokenizer.applyChatTemplate(chat, { tools: [{}], tokenize: false }), '1')
   }
   assert.ok(!tree(cacheDir).some((name) => name.endsWith('..jinja')))
-  assert.equal((await load({ chatTemplate: 'mine' })).applyChatTemplate([{ role: 'user' }], { tokenize: false }), 'mine')
+  assert.equal(
+    (await load({ chatTemplate: 'mine' })).applyChatTemplate([{ role: 'user' }], { tokenize: false }),
+    'mine',
+  )
 })
 
 test('a server with fewer headers than the hub works', async () => {
   // No error codes, no commit header, and an ETag that is not a Git hash.
-  const { hub, load, inRepo } = await fresh({ silent: true, lfs: [], etags: { 'tokenizer.json': 'plain-1', 'tokenizer_config.json': 'f'.repeat(40) } }, ({ path, kind }) =>
-    path === 'chat_template.jinja' || kind === 'tree' ? { status: 404 } : undefined,
+  const { hub, load, inRepo } = await fresh(
+    { silent: true, lfs: [], etags: { 'tokenizer.json': 'plain-1', 'tokenizer_config.json': 'f'.repeat(40) } },
+    ({ path, kind }) => (path === 'chat_template.jinja' || kind === 'tree' ? { status: 404 } : undefined),
   )
   check(await load())
   assert.deepEqual(blobs(inRepo).sort(), ['f'.repeat(40), 'plain-1'])
@@ -407,9 +513,11 @@ test('a cache that cannot be written is an error', async () => {
 test('invalid arguments of fromPretrained', async () => {
   const value = { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' }
   const type = { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
-  for (const name of ['', 'a/b/c', '../x', 'a/..', 'a--b', './folder', 'a/b.', 'x'.repeat(97)]) await assert.rejects(Tokenizer.fromPretrained(name), value, name)
+  for (const name of ['', 'a/b/c', '../x', 'a/..', 'a--b', './folder', 'a/b.', 'x'.repeat(97)])
+    await assert.rejects(Tokenizer.fromPretrained(name), value, name)
   await assert.rejects(Tokenizer.fromPretrained(7), type)
-  const wrong = (options, error) => assert.rejects(Tokenizer.fromPretrained('org/name', options), error, JSON.stringify(options))
+  const wrong = (options, error) =>
+    assert.rejects(Tokenizer.fromPretrained('org/name', options), error, JSON.stringify(options))
   for (const revision of ['', '..', 'a/../b', 'a\0']) await wrong({ revision }, value)
   for (const file of ['../x', '/etc/passwd', 'a\\b', 'a?b']) await wrong({ file }, value)
   await wrong({ token: 7 }, type)

@@ -44,7 +44,10 @@ async function expected(encoding) {
 }
 
 test('npy: 16-bit ids if the vocabulary fits, else 32-bit, and a file with the row offsets', async () => {
-  for (const [encoding, descr] of [['r50k_base', '<u2'], ['o200k_base', '<u4']]) {
+  for (const [encoding, descr] of [
+    ['r50k_base', '<u2'],
+    ['o200k_base', '<u4'],
+  ]) {
     assert.equal(output(['encode', '-t', encoding, '-o', 'ids.npy'], { input }), '')
     const { ids, starts } = await expected(encoding)
     assert.deepEqual([npy('ids.npy').descr, [...npy('ids.npy').values]], [descr, ids])
@@ -55,14 +58,21 @@ test('npy: 16-bit ids if the vocabulary fits, else 32-bit, and a file with the r
 
 test('bin: plain little-endian numbers', async () => {
   const { ids, starts } = await expected('r50k_base')
-  for (const [type, View] of [['u16', Uint16Array], ['u32', Uint32Array]]) {
+  for (const [type, View] of [
+    ['u16', Uint16Array],
+    ['u32', Uint32Array],
+  ]) {
     output(['encode', '-t', 'r50k_base', '--type', type, '-o', 'ids.bin'], { input })
     assert.deepEqual([...new View(Uint8Array.from(read('ids.bin')).buffer)], ids)
     assert.deepEqual([...new BigUint64Array(Uint8Array.from(read('ids.rows.bin')).buffer)], starts)
     assert.equal(output(['decode', '-t', 'r50k_base', '--type', type, 'ids.bin']), `${input}\n`)
   }
   fs.rmSync(file('ids.rows.bin'))
-  assert.equal(output(['decode', '-t', 'r50k_base', '--type', 'u32', 'ids.bin']), `${lines.join('')}\n`, 'without starts it is one row')
+  assert.equal(
+    output(['decode', '-t', 'r50k_base', '--type', 'u32', 'ids.bin']),
+    `${lines.join('')}\n`,
+    'without starts it is one row',
+  )
 })
 
 test('no rows, and an output without an extension', () => {
@@ -73,10 +83,15 @@ test('no rows, and an output without an extension', () => {
 })
 
 test('an id above 16 bits is refused, and no file is left', () => {
-  const { status, stderr } = run(['encode', '--type', 'u16', '-o', 'wide.bin'], { input: 'Straßenbahnhaltestelle '.repeat(9) })
+  const { status, stderr } = run(['encode', '--type', 'u16', '-o', 'wide.bin'], {
+    input: 'Straßenbahnhaltestelle '.repeat(9),
+  })
   assert.equal(status, 2)
   assert.match(stderr, /the id \d+ has more than 16 bits: say '--type u32'/)
-  assert.deepEqual(fs.readdirSync(folder).filter((name) => name.includes('wide')), [])
+  assert.deepEqual(
+    fs.readdirSync(folder).filter((name) => name.includes('wide')),
+    [],
+  )
 })
 
 /** An array file as NumPy writes it. */

@@ -26,7 +26,8 @@ const NAMES = ['r50k_base', 'o200k_base']
 /** Compares without a diff, which could have megabytes. */
 function same(found, wanted) {
   for (const name of Object.keys(wanted)) {
-    for (const key of Object.keys(wanted[name])) assert.deepEqual(found[name]?.[key], wanted[name][key], `${name}: ${key}`)
+    for (const key of Object.keys(wanted[name]))
+      assert.deepEqual(found[name]?.[key], wanted[name][key], `${name}: ${key}`)
   }
 }
 
@@ -39,7 +40,10 @@ describe('over WebAssembly', { skip }, () => {
   /** The results of a package in its own process. */
   async function answered(folder, env) {
     const args = ['--no-warnings', path.join(root, '__test__', 'support', 'wasm', 'node.mjs'), folder, ...NAMES]
-    const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 28, env: { ...process.env, ...env } })
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      maxBuffer: 1 << 28,
+      env: { ...process.env, ...env },
+    })
     return JSON.parse(stdout)
   }
 
@@ -78,12 +82,19 @@ function chromium(wanted) {
 
   function serve(folder, { url }, response) {
     const { pathname, searchParams } = new URL(url, 'http://localhost')
-    const file = [folder, staged].map((place) => path.join(place, pathname)).find((file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile())
+    const file = [folder, staged]
+      .map((place) => path.join(place, pathname))
+      .find((file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile())
     const types = { '.mjs': 'text/javascript', '.wasm': 'application/wasm' }
     const headers = searchParams.has('apart') ? {} : isolation
-    if (pathname === '/') return response.writeHead(200, { ...headers, 'content-type': 'text/html' }).end('<!doctype html><title>tokenlane</title>')
+    if (pathname === '/')
+      return response
+        .writeHead(200, { ...headers, 'content-type': 'text/html' })
+        .end('<!doctype html><title>tokenlane</title>')
     if (file === undefined) return response.writeHead(404, headers).end()
-    return response.writeHead(200, { ...headers, 'content-type': types[path.extname(file)] ?? 'application/octet-stream' }).end(fs.readFileSync(file))
+    return response
+      .writeHead(200, { ...headers, 'content-type': types[path.extname(file)] ?? 'application/octet-stream' })
+      .end(fs.readFileSync(file))
   }
 
   /** The page and the worker as bundles, with the files that they load. */
@@ -128,7 +139,11 @@ function chromium(wanted) {
 
   test('in a worker, with threads', async () => {
     const page = await open()
-    const { answers: found, lengths, failed } = await page.evaluate(
+    const {
+      answers: found,
+      lengths,
+      failed,
+    } = await page.evaluate(
       (names) =>
         new Promise((done, failed) => {
           const worker = new Worker('/worker.mjs', { type: 'module' })
@@ -139,7 +154,10 @@ function chromium(wanted) {
     )
     assert.equal(failed, undefined)
     same(found, wanted())
-    const rows = Array.from({ length: 3000 }, (_, i) => `row ${i} ${'of a text that is long enough for threads '.repeat(20)}`)
+    const rows = Array.from(
+      { length: 3000 },
+      (_, i) => `row ${i} ${'of a text that is long enough for threads '.repeat(20)}`,
+    )
     const { length } = Tokenizer.fromEncodingSync('r50k_base').encodeBatchSync(rows).ids
     assert.deepEqual(lengths, Array(5).fill(length))
     await page.close()

@@ -36,13 +36,36 @@ function folder(files) {
 
 const VOCAB = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', 'hello', 'world', '##s', 'Hello', 'é', 'e', '中']
 const vocabText = (tokens = VOCAB) => tokens.map((token) => `${token}\n`).join('')
-const BPE = { vocab: { '<|endoftext|>': 0, h: 1, e: 2, l: 3, o: 4, Ġ: 5, he: 6, ll: 7, hell: 8, hello: 9, '<s>': 10, '</s>': 11, '<mask>': 12 }, merges: '#version: 0.2\nh e\nl l\nhe ll\nhell o\n' }
+const BPE = {
+  vocab: {
+    '<|endoftext|>': 0,
+    h: 1,
+    e: 2,
+    l: 3,
+    o: 4,
+    Ġ: 5,
+    he: 6,
+    ll: 7,
+    hell: 8,
+    hello: 9,
+    '<s>': 10,
+    '</s>': 11,
+    '<mask>': 12,
+  },
+  merges: '#version: 0.2\nh e\nl l\nhe ll\nhell o\n',
+}
 
 test('the fixtures are those that scripts/make_sentencepiece_cases.py wrote', () => {
   const sums = fs.readFileSync(path.join(models, 'SHA256SUMS'), 'utf8').trim().split('\n')
   assert.ok(sums.length > 7)
   for (const [sum, name] of sums.map((line) => line.split('  '))) {
-    assert.equal(createHash('sha256').update(fs.readFileSync(path.join(models, name))).digest('hex'), sum, name)
+    assert.equal(
+      createHash('sha256')
+        .update(fs.readFileSync(path.join(models, name)))
+        .digest('hex'),
+      sum,
+      name,
+    )
   }
 })
 
@@ -75,7 +98,13 @@ test('a SentencePiece model takes limits, added tokens and a post-processor', as
     assert.ok(tokenizer.count(prefix) <= limit && text.startsWith(prefix))
     assert.equal(tokenizer.isWithin(text, limit), tokenizer.count(text) <= limit)
   }
-  assert.equal(tokenizer.split(text, { maxTokens: 20 }).map((piece) => piece.text ?? piece).join(''), text)
+  assert.equal(
+    tokenizer
+      .split(text, { maxTokens: 20 })
+      .map((piece) => piece.text ?? piece)
+      .join(''),
+    text,
+  )
   const bos = tokenizer.tokenToId('<s>')
   const postProcessor = {
     type: 'TemplateProcessing',
@@ -93,7 +122,10 @@ test('a SentencePiece model that is cut or changed is an error with a code', asy
   const whole = fs.readFileSync(path.join(models, 'unigram.model'))
   for (const end of [1, 2, 10, 30, 100, 1000, whole.length >> 1]) {
     const { code } = await failure(() => Tokenizer.fromBufferSync(whole.subarray(0, end)))
-    assert.ok(['ERR_TOKENLANE_PROTOBUF', 'ERR_TOKENLANE_UNKNOWN_FORMAT', 'ERR_TOKENLANE_EMPTY_FILE'].includes(code), `${end}: ${code}`)
+    assert.ok(
+      ['ERR_TOKENLANE_PROTOBUF', 'ERR_TOKENLANE_UNKNOWN_FORMAT', 'ERR_TOKENLANE_EMPTY_FILE'].includes(code),
+      `${end}: ${code}`,
+    )
   }
   // A piece that is said to have 2^32 bytes.
   const long = Buffer.concat([whole.subarray(0, 2 + whole[1]), Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f])])
@@ -104,8 +136,20 @@ test('a SentencePiece model that is cut or changed is an error with a code', asy
 
 test('vocab.txt becomes the tokenizer of BERT, as its config says', async () => {
   const lower = await Tokenizer.fromFile(folder({ 'vocab.txt': vocabText() }))
-  assert.deepEqual(lower.encode('Hellos WORLD é 中!').tokens, ['[CLS]', 'hello', '##s', 'world', 'e', '中', '[UNK]', '[SEP]'])
-  const cased = folder({ 'vocab.txt': vocabText(), 'tokenizer_config.json': { do_lower_case: false, tokenizer_class: 'BertTokenizerFast' } })
+  assert.deepEqual(lower.encode('Hellos WORLD é 中!').tokens, [
+    '[CLS]',
+    'hello',
+    '##s',
+    'world',
+    'e',
+    '中',
+    '[UNK]',
+    '[SEP]',
+  ])
+  const cased = folder({
+    'vocab.txt': vocabText(),
+    'tokenizer_config.json': { do_lower_case: false, tokenizer_class: 'BertTokenizerFast' },
+  })
   const tokenizer = Tokenizer.fromFileSync(cased)
   assert.deepEqual(tokenizer.encode('Hellos é [MASK]').tokens, ['[CLS]', 'Hello', '##s', 'é', '[MASK]', '[SEP]'])
   assert.deepEqual([...tokenizer.encode('Hello', { pair: 'world' }).typeIds], [0, 0, 0, 1, 1])
@@ -124,18 +168,32 @@ test('special tokens come from added_tokens_decoder, special_tokens_map.json and
     'added_tokens.json': { word: 12 },
   })
   const { added_tokens: tokens } = Tokenizer.fromFileSync(legacy).toJSON()
-  assert.deepEqual(tokens.map(({ id, content, special, lstrip }) => [id, content, special, lstrip]), [
-    [0, '[PAD]', true, false], [1, '[UNK]', true, false], [2, '[CLS]', true, false], [3, '[SEP]', true, false],
-    [4, '[MASK]', true, true], [12, 'word', false, false], [13, '<x>', true, false],
-  ])
+  assert.deepEqual(
+    tokens.map(({ id, content, special, lstrip }) => [id, content, special, lstrip]),
+    [
+      [0, '[PAD]', true, false],
+      [1, '[UNK]', true, false],
+      [2, '[CLS]', true, false],
+      [3, '[SEP]', true, false],
+      [4, '[MASK]', true, true],
+      [12, 'word', false, false],
+      [13, '<x>', true, false],
+    ],
+  )
 })
 
 test('vocab.json with merges.txt becomes GPT-2, RoBERTa or CLIP', async () => {
   const files = { 'vocab.json': BPE.vocab, 'merges.txt': BPE.merges }
-  const gpt2 = await Tokenizer.fromFile(folder({ ...files, 'tokenizer_config.json': { tokenizer_class: 'GPT2Tokenizer' } }))
+  const gpt2 = await Tokenizer.fromFile(
+    folder({ ...files, 'tokenizer_config.json': { tokenizer_class: 'GPT2Tokenizer' } }),
+  )
   assert.deepEqual(gpt2.encode('hello').tokens, ['hello'])
   const vocab = { ...BPE.vocab, '<unk>': 13, '<pad>': 14 }
-  for (const config of [{ 'tokenizer_config.json': { tokenizer_class: 'RobertaTokenizer' } }, { 'config.json': { model_type: 'roberta' } }, {}]) {
+  for (const config of [
+    { 'tokenizer_config.json': { tokenizer_class: 'RobertaTokenizer' } },
+    { 'config.json': { model_type: 'roberta' } },
+    {},
+  ]) {
     const roberta = await Tokenizer.fromFile(folder({ 'vocab.json': vocab, 'merges.txt': BPE.merges, ...config }))
     assert.deepEqual(roberta.encode('hello').tokens, ['<s>', 'hello', '</s>'])
   }
@@ -147,10 +205,21 @@ test('vocab.json with merges.txt becomes GPT-2, RoBERTa or CLIP', async () => {
 
 test('a folder is read in the order of transformers', async () => {
   const sentencePiece = fs.readFileSync(path.join(models, 'bpe.model'))
-  const all = { 'tokenizer.json': bytesOf(tiny()), 'tokenizer.model': sentencePiece, 'vocab.txt': vocabText(), 'vocab.json': BPE.vocab, 'merges.txt': BPE.merges }
+  const all = {
+    'tokenizer.json': bytesOf(tiny()),
+    'tokenizer.model': sentencePiece,
+    'vocab.txt': vocabText(),
+    'vocab.json': BPE.vocab,
+    'merges.txt': BPE.merges,
+  }
   const size = async (files) => (await Tokenizer.fromFile(folder(files))).vocabSize()
   const without = (...names) => Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name)))
-  const sizes = [Tokenizer.fromBufferSync(bytesOf(tiny())).vocabSize(), Tokenizer.fromBufferSync(sentencePiece).vocabSize(), Object.keys(BPE.vocab).length + 2, VOCAB.length]
+  const sizes = [
+    Tokenizer.fromBufferSync(bytesOf(tiny())).vocabSize(),
+    Tokenizer.fromBufferSync(sentencePiece).vocabSize(),
+    Object.keys(BPE.vocab).length + 2,
+    VOCAB.length,
+  ]
   assert.equal(await size(all), sizes[0])
   assert.equal(await size(without('tokenizer.json')), sizes[1])
   assert.equal(await size(without('tokenizer.json', 'tokenizer.model')), sizes[2])
@@ -158,23 +227,46 @@ test('a folder is read in the order of transformers', async () => {
   // The class decides where there is one.
   const config = { 'tokenizer_config.json': { tokenizer_class: 'BertTokenizer' } }
   assert.equal(await size({ ...without('tokenizer.json'), ...config }), sizes[3])
-  assert.equal(await size({ 'spiece.model': sentencePiece, 'tokenizer_config.json': { tokenizer_class: 'T5Tokenizer' } }), sizes[1])
+  assert.equal(
+    await size({ 'spiece.model': sentencePiece, 'tokenizer_config.json': { tokenizer_class: 'T5Tokenizer' } }),
+    sizes[1],
+  )
 })
 
 test('what is wrong with a folder is said, with a code', async () => {
   const sentencePiece = fs.readFileSync(path.join(models, 'bpe.model'))
   const wrong = [
-    [{}, 'FILE_NOT_FOUND', /looked for tokenizer\.json, tekken\.json, tokenizer\.model, .*vocab\.json with merges\.txt, vocab\.txt/],
+    [
+      {},
+      'FILE_NOT_FOUND',
+      /looked for tokenizer\.json, tekken\.json, tokenizer\.model, .*vocab\.json with merges\.txt, vocab\.txt/,
+    ],
     [{ 'vocab.json': BPE.vocab }, 'FILE_NOT_FOUND', /vocab\.json with merges\.txt/],
     [{ 'vocab.txt': vocabText(VOCAB.slice(0, 2)) }, 'SHAPE', /vocab\.txt: it has no "\[CLS\]", the cls_token/],
     [{ 'vocab.txt': '' }, 'EMPTY_FILE', /vocab\.txt/],
     [{ 'vocab.txt': Buffer.from([0xff, 0x0a]) }, 'UNKNOWN_FORMAT', /vocab\.txt: it is not UTF-8/],
-    [{ 'vocab.txt': vocabText(), 'tokenizer_config.json': '{' }, 'JSON', /tokenizer_config\.json: the JSON does not parse/],
+    [
+      { 'vocab.txt': vocabText(), 'tokenizer_config.json': '{' },
+      'JSON',
+      /tokenizer_config\.json: the JSON does not parse/,
+    ],
     [{ 'vocab.txt': vocabText(), 'tokenizer_config.json': [] }, 'SHAPE', /an object is wanted/],
-    [{ 'vocab.txt': vocabText(), 'tokenizer_config.json': { do_lower_case: 'yes' } }, 'SHAPE', /do_lower_case must be true or false/],
+    [
+      { 'vocab.txt': vocabText(), 'tokenizer_config.json': { do_lower_case: 'yes' } },
+      'SHAPE',
+      /do_lower_case must be true or false/,
+    ],
     [{ 'vocab.txt': vocabText(), 'tokenizer_config.json': { cls_token: null } }, 'SHAPE', /cls_token is missing/],
-    [{ 'vocab.txt': vocabText(), 'tokenizer_config.json': { tokenizer_class: 'MPNetTokenizer' } }, 'UNSUPPORTED', /MPNetTokenizer/],
-    [{ 'sentencepiece.bpe.model': sentencePiece, 'tokenizer_config.json': { tokenizer_class: 'XLMRobertaTokenizer' } }, 'UNSUPPORTED', /XLMRobertaTokenizer/],
+    [
+      { 'vocab.txt': vocabText(), 'tokenizer_config.json': { tokenizer_class: 'MPNetTokenizer' } },
+      'UNSUPPORTED',
+      /MPNetTokenizer/,
+    ],
+    [
+      { 'sentencepiece.bpe.model': sentencePiece, 'tokenizer_config.json': { tokenizer_class: 'XLMRobertaTokenizer' } },
+      'UNSUPPORTED',
+      /XLMRobertaTokenizer/,
+    ],
     [{ 'vocab.json': [], 'merges.txt': '' }, 'SHAPE', /a map from tokens to ids/],
     [{ 'vocab.json': { a: 1.5 }, 'merges.txt': '' }, 'SHAPE', /the id of "a"/],
     [{ 'vocab.json': BPE.vocab, 'merges.txt': 'h e\nh\n' }, 'MERGE', /merges\.txt: line 2/],
@@ -182,18 +274,28 @@ test('what is wrong with a folder is said, with a code', async () => {
   ]
   for (const [files, code, message] of wrong) {
     const place = folder(files)
-    const errors = [await Tokenizer.fromFile(place).catch((error) => error), await failure(() => Tokenizer.fromFileSync(place))]
+    const errors = [
+      await Tokenizer.fromFile(place).catch((error) => error),
+      await failure(() => Tokenizer.fromFileSync(place)),
+    ]
     for (const error of errors) {
       assert.equal(error.code, `ERR_TOKENLANE_${code}`, error.message)
       assert.match(error.message, message)
     }
   }
-  assert.equal((await Tokenizer.fromFile(path.join(root, 'none')).catch((error) => error)).code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
+  assert.equal(
+    (await Tokenizer.fromFile(path.join(root, 'none')).catch((error) => error)).code,
+    'ERR_TOKENLANE_FILE_NOT_FOUND',
+  )
 })
 
 test('fromPretrained gets the other files of a repository without a tokenizer.json', async (t) => {
   const config = Buffer.from(JSON.stringify({ tokenizer_class: 'BertTokenizer', do_lower_case: false }))
-  const gpt2 = { 'vocab.json': Buffer.from(JSON.stringify(BPE.vocab)), 'merges.txt': Buffer.from(BPE.merges), 'config.json': Buffer.from('{"model_type":"gpt2"}') }
+  const gpt2 = {
+    'vocab.json': Buffer.from(JSON.stringify(BPE.vocab)),
+    'merges.txt': Buffer.from(BPE.merges),
+    'config.json': Buffer.from('{"model_type":"gpt2"}'),
+  }
   const hub = await startHub({
     'org/bert': { files: { 'vocab.txt': Buffer.from(vocabText()), 'tokenizer_config.json': config } },
     'org/gpt2': { files: gpt2 },
@@ -206,12 +308,16 @@ test('fromPretrained gets the other files of a repository without a tokenizer.js
     else process.env.HF_ENDPOINT = endpoint
   })
   process.env.HF_ENDPOINT = hub.url
-  const load = (repo, options) => Tokenizer.fromPretrained(repo, { cacheDir: path.join(root, 'cache'), token: false, ...options })
+  const load = (repo, options) =>
+    Tokenizer.fromPretrained(repo, { cacheDir: path.join(root, 'cache'), token: false, ...options })
   for (const options of [{}, { localFilesOnly: true }, { revision: COMMIT }]) {
     if (options.revision !== undefined) hub.requests.length = 0
     assert.deepEqual((await load('org/bert', options)).encode('Hello').tokens, ['[CLS]', 'Hello', '[SEP]'])
     assert.deepEqual((await load('org/gpt2', options)).encode('hello').tokens, ['hello'])
-    assert.equal((await load('org/sp', options)).count('the cat'), Tokenizer.fromFileSync(path.join(models, 'unigram.model')).count('the cat'))
+    assert.equal(
+      (await load('org/sp', options)).count('the cat'),
+      Tokenizer.fromFileSync(path.join(models, 'unigram.model')).count('the cat'),
+    )
   }
   assert.deepEqual(hub.requests, [], 'a cached commit makes no request')
 })
@@ -224,7 +330,9 @@ test('npx tokenlane count takes a folder of each kind', () => {
     path.join(models, 'unigram.model'),
   ]
   for (const place of folders) {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'count', '-t', place, '-x', 'hello'], { encoding: 'utf8' })
+    const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'count', '-t', place, '-x', 'hello'], {
+      encoding: 'utf8',
+    })
     assert.equal(status, 0, stderr)
     assert.match(stdout, new RegExp(`\\b${Tokenizer.fromFileSync(place).count('hello')}\\b`))
   }

@@ -1,5 +1,5 @@
-// Command lines: what the options of a command are, what was given, and the help that lists them. Node's own parser cuts the
-// arguments apart; what is unknown or wrong is said in this tool's words.
+// Parses command lines and writes the help of commands. The parser of Node.js splits the arguments;
+// errors have messages of this tool.
 
 import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
@@ -8,7 +8,7 @@ import { UsageError } from './failure.mjs'
 
 const { nearestOf } = createRequire(import.meta.url)('../lib/errors.js')
 
-/** Names of options that other tools have, and those here that mean the same. */
+/** Option names of other tools, and the options of this tool with the same meaning. */
 const SYNONYMS = {
   model: ['tokenizer'],
   vocab: ['tokenizer'],
@@ -40,15 +40,19 @@ const HELP = { type: 'boolean', short: 'h', help: 'show this help' }
 /**
  * Reads the arguments of a command.
  *
- * @param {object} command `options`: for each name `{ type, short, value, help, choices, number, size, default, multiple }`, where
- *   `number` is the least and the most that a whole number may be, and `size` the same of bytes, which may be written as 64M
+ * @param {object} command `options` has for each name `{ type, short, value, help, choices, number,
+ *   size, default, multiple }`: `number` is the range of an integer, and `size` the range of a
+ *   number of bytes, which may be written as 64M
  * @param {string[]} args
- * @returns {{ values: object, positionals: string[] }} values by the options' names; `help` is true if it was asked for
+ * @returns {{ values: object, positionals: string[] }} `values` by option name; `help` is true if
+ *   `--help` was given
  * @throws {UsageError}
  */
 export function readArguments(command, args) {
   const known = { ...command.options, help: HELP }
-  const config = Object.fromEntries(Object.entries(known).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]))
+  const config = Object.fromEntries(
+    Object.entries(known).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]),
+  )
   const { tokens } = parseArgs({ args, options: config, strict: false, tokens: true })
   const values = {}
   const positionals = []
@@ -64,14 +68,17 @@ function take(values, known, { name, rawName, value }) {
   const option = Object.hasOwn(known, name) ? known[name] : undefined
   if (option === undefined) {
     const near = rawName.startsWith('--') ? nearOption(name, Object.keys(known)) : undefined
-    throw new UsageError(`there is no option '${rawName}'${near === undefined ? '; --help lists those that there are' : `; did you mean '--${near}'?`}`)
+    throw new UsageError(
+      `there is no option '${rawName}'${near === undefined ? '; --help lists those that there are' : `; did you mean '--${near}'?`}`,
+    )
   }
   if (option.type === 'boolean') {
     if (value !== undefined) throw new UsageError(`'${rawName}' takes no value`)
     values[name] = true
     return
   }
-  if (value === undefined) throw new UsageError(`'${rawName}' needs a value: ${option.choices?.join(' or ') ?? option.value}`)
+  if (value === undefined)
+    throw new UsageError(`'${rawName}' needs a value: ${option.choices?.join(' or ') ?? option.value}`)
   const checked = check(rawName, option, value)
   if (option.multiple) values[name] = [...(values[name] ?? []), checked]
   else if (values[name] !== undefined) throw new UsageError(`'${rawName}' is given twice`)
@@ -99,26 +106,30 @@ function check(rawName, { choices, number, size }, value) {
 
 const UNITS = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }
 
-/** A size such as 4096, 64M or 1G; units are powers of 1024. */
+/** Parses a size such as 4096, 64M or 1G. Units are powers of 1024. */
 function bytesOf(rawName, [least, most], value) {
   const [, digits, unit] = /^(\d{1,15})([KMG]?)i?B?$/i.exec(value) ?? []
   const bytes = digits === undefined ? undefined : Math.min(Number(digits) * UNITS[unit.toUpperCase()], 2 ** 53)
   // The core takes texts of less than 4 GiB.
   if (bytes === 2 ** 32) return Math.min(bytes, most)
   if (bytes !== undefined && bytes >= least && bytes <= most) return bytes
-  throw new UsageError(`'${rawName}' is a number of bytes from ${least} to ${most}, such as 4096, 64M or 1G, not '${value}'`)
+  throw new UsageError(
+    `'${rawName}' is a number of bytes from ${least} to ${most}, such as 4096, 64M or 1G, not '${value}'`,
+  )
 }
 
 const WIDTH = 100
 
 /** The help of a command. */
 export function helpOf(name, command) {
-  const options = Object.entries({ ...command.options, help: HELP }).map(([option, { short, value, help, choices, default: byDefault }]) => {
-    const given = choices ? choices.join('|') : value
-    const left = `${short ? `-${short}, ` : '    '}--${option}${given ? ` ${given}` : ''}`
-    const standard = byDefault === undefined || Array.isArray(byDefault) ? '' : ` (default: ${byDefault})`
-    return [left, `${help}${standard}`]
-  })
+  const options = Object.entries({ ...command.options, help: HELP }).map(
+    ([option, { short, value, help, choices, default: byDefault }]) => {
+      const given = choices ? choices.join('|') : value
+      const left = `${short ? `-${short}, ` : '    '}--${option}${given ? ` ${given}` : ''}`
+      const standard = byDefault === undefined || Array.isArray(byDefault) ? '' : ` (default: ${byDefault})`
+      return [left, `${help}${standard}`]
+    },
+  )
   const usages = command.usage.map((usage) => `  tokenlane ${name} ${usage}`)
   return [
     `${command.summary}\n`,
@@ -129,10 +140,10 @@ export function helpOf(name, command) {
   ].join('\n')
 }
 
-/** Commands that can be tried, each below what it does. */
+/** Formats examples: each command below its description. */
 export const examples = (list) => list.map(([line, what]) => `  # ${what}\n  ${line}`).join('\n')
 
-/** Two columns, the second one wrapped. */
+/** Formats two columns. The second one is wrapped. */
 export function table(rows) {
   const left = Math.max(...rows.map(([name]) => name.length)) + 4
   return rows

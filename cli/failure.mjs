@@ -1,8 +1,9 @@
-// What goes wrong in the command line tool itself. Errors of the library have codes of their own and pass through.
+// Errors of the command line tool itself. Errors of the library have their own codes and pass
+// through.
 
 import { oneLine } from './terminal.mjs'
 
-/** Something that the user can mend: said in one line, without a stack. */
+/** An error that the user can fix. It is printed in one line, without a stack. */
 export class Failure extends Error {
   /**
    * @param {string} code without `ERR_TOKENLANE_`
@@ -14,24 +15,35 @@ export class Failure extends Error {
   }
 }
 
-/** A command line that says nothing that can be done. */
+/** An invalid command line. */
 export class UsageError extends Failure {
   constructor(message) {
     super('USAGE', message)
   }
 }
 
-/** The same error with the place in front of its message: which file, and which line of it. */
-export function at(place, error) {
-  if (!(error instanceof Error)) return error
-  // The number that the library gives a row of a batch says nothing to who reads of files and lines.
+/**
+ * Returns the error with its place, a file and a line of it, in front of the message.
+ *
+ * @param {string} place
+ * @param {any} thrown returned as it is if it is not an Error
+ */
+export function at(place, thrown) {
+  if (!(thrown instanceof Error)) return thrown
+  /** @type {Error & { row?: number, code?: any }} */
+  const error = thrown
+  // A row number of a batch means nothing to a reader who knows files and lines.
   const message = inOptions(error.row === undefined ? error.message : error.message.replace(/^(row|text) \d+: /, ''))
   const code = error.code?.startsWith?.('ERR_TOKENLANE_') ? error.code.slice('ERR_TOKENLANE_'.length) : 'FILE'
   return new Failure(code, `${place}: ${message}`, { cause: error })
 }
 
-/** What the library calls an option of its calls is one of the command line here. */
-const inOptions = (message) => message.replace("say specialTokens 'text' to encode it as text or 'parse'", "say --special-tokens text to encode it as text, or parse")
+/** Replaces the library's option names in a message with those of the command line. */
+const inOptions = (message) =>
+  message.replace(
+    "say specialTokens 'text' to encode it as text or 'parse'",
+    'say --special-tokens text to encode it as text, or parse',
+  )
 
 const REASONS = {
   ENOENT: ['FILE_NOT_FOUND', 'there is no such file'],
@@ -49,14 +61,17 @@ const REASONS = {
   ENOTDIR: ['FILE_NOT_FOUND', 'a part of its path is no folder'],
 }
 
-/** An error of the file system in plain words. */
+/** Returns a Failure with a plain message for an error of the file system. */
 export function fileFailure(name, error) {
   if (error instanceof Failure) return error
   const [code, reason] = REASONS[error.code] ?? ['FILE', error.message]
   return new Failure(code, `${name}: ${reason}`, { cause: error })
 }
 
-/** The one line that is printed of an error. What it quotes may be made to move a terminal's cursor, or to turn text around. */
+/**
+ * Returns the line that is printed for an error, without control characters: a message may quote
+ * input that moves the cursor or reverses text.
+ */
 export function lineOf(error) {
   const code = typeof error?.code === 'string' ? ` (${error.code})` : ''
   return `tokenlane: ${oneLine(String(error?.message ?? error))}${code}`

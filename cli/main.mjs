@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command `tokenlane`: what it can do, and how it ends. 0: done; 1: it failed; 2: the command line says nothing that can be
-// done; 130: Ctrl-C.
+// The command `tokenlane`: its subcommands and exit codes. 0: success; 1: failure; 2: invalid
+// command line; 130: Ctrl-C.
 
 import { createRequire } from 'node:module'
 
@@ -21,9 +21,9 @@ const COMMANDS = {
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
-// A reader that has seen enough, such as head, is no failure.
+// A reader that closes the pipe early, such as head, is not a failure.
 process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : fail(error)))
-// Nobody hears of errors then.
+// Errors cannot be printed then.
 process.stderr.on('error', () => {})
 for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => process.exit(fail(error)))
 // Unfinished files are removed as the process ends (output/file.mjs), whatever ends it.
@@ -35,13 +35,15 @@ try {
   process.exit(fail(error))
 }
 
+/** @param {string[]} args without the program */
 async function main([name, ...args]) {
   if (name === undefined) {
     process.stderr.write(await overview())
     process.exitCode = 2
     return
   }
-  if (['--version', '-v', '-V'].includes(name)) return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
+  if (['--version', '-v', '-V'].includes(name))
+    return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
   if (name === '--help' || name === '-h') return print(await overview())
   if (name === 'help') return args.length > 0 ? main([args[0], '--help']) : print(await overview())
   if (!Object.hasOwn(COMMANDS, name)) {
@@ -54,7 +56,9 @@ async function main([name, ...args]) {
 }
 
 async function overview() {
-  const commands = await Promise.all(Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]))
+  const commands = await Promise.all(
+    Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]),
+  )
   return `Text to token ids and back, exactly, for any tokenizer.json or tiktoken encoding.
 
 Usage:
@@ -76,7 +80,8 @@ ${examples([
 /** Ends the process by a signal. */
 function end(signal, status) {
   if (!mayBlockExit()) process.exit(status)
-  // `exit` would wait for a thread that itself waits. Without a listener the signal ends the process at once.
+  // `process.exit` would wait for a blocked thread. Without a listener, the signal ends the process
+  // at once.
   process.emit('exit', status)
   process.removeAllListeners(signal)
   process.kill(process.pid, signal)
@@ -86,14 +91,22 @@ function print(text) {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** What V8 throws where it does not end the process: of buffers, arrays and strings that are too large. */
+/**
+ * Whether an error is the RangeError that V8 throws for buffers, arrays and strings that are too
+ * large.
+ */
 function isOutOfMemory(error) {
-  return error instanceof RangeError && /allocation failed|Invalid (?:string|array|typed array|array buffer) length/.test(error.message)
+  return (
+    error instanceof RangeError &&
+    /allocation failed|Invalid (?:string|array|typed array|array buffer) length/.test(error.message)
+  )
 }
 
-/** Says what was wrong; gives the exit code. */
+/** Prints an error and returns the exit code. */
 function fail(thrown) {
-  const error = isOutOfMemory(thrown) ? new Failure('OUT_OF_MEMORY', `there is not enough memory: ${thrown.message}`) : thrown
+  const error = isOutOfMemory(thrown)
+    ? new Failure('OUT_OF_MEMORY', `there is not enough memory: ${thrown.message}`)
+    : thrown
   process.stderr.write(`${lineOf(error)}\n`)
   return error?.code === 'ERR_TOKENLANE_USAGE' ? 2 : 1
 }

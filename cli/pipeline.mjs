@@ -1,12 +1,17 @@
-// Batches of rows go through asynchronous calls of the library, two at a time, and come out in order.
+// Runs asynchronous calls of the library on batches of rows, two at a time, and yields the results
+// in order.
 
-/** As many as the addon runs at once. */
+/** The number of calls that the addon runs at once. */
 const AHEAD = 2
-/** A batch with more bytes of text, or ids, is worked on before the next one is read: a few of them would fill the memory. */
+/**
+ * A batch with more bytes of text, or more ids, is finished before the next one is read, because a
+ * few of them would fill the memory.
+ */
 const LARGE = 16 << 20
 
 /**
- * @template In, Out
+ * @template {{ text?: { length: number }, ids?: { length: number } }[]} In
+ * @template Out
  * @param {AsyncIterable<In>} batches
  * @param {(batch: In) => Promise<Out>} work
  * @returns {AsyncGenerator<{ batch: In, result: Out }>}
@@ -15,7 +20,7 @@ export async function* inOrder(batches, work) {
   const running = []
   const start = (batch) => {
     const result = work(batch).then((result) => ({ batch, result }))
-    // Of two that fail the first is heard; the other one must not count as unhandled.
+    // If two calls fail, the first error is thrown. The other one must not count as unhandled.
     result.catch(() => {})
     running.push(result)
   }

@@ -1,10 +1,10 @@
-// A bar with the rate and the time left, on a terminal, while results go to a file. In a pipe, or where the package of the bar is not
-// installed, there is none.
+// A progress bar with the rate and the remaining time. It is shown on a terminal while results go
+// to a file, if the package of the bar is installed.
 
 import fs from 'node:fs'
 
 const MIB = 2 ** 20
-/** What takes no longer than this needs no bar. */
+/** Work that takes fewer milliseconds shows no bar. */
 const PATIENCE = 400
 
 /**
@@ -32,7 +32,7 @@ class Progress {
 
   constructor(total) {
     this.#total = total
-    // Early, as the event loop may have much to do when it is wanted.
+    // Loaded early, because the event loop may be busy later.
     this.#library = import('cli-progress').catch(() => undefined)
     this.#timer = setTimeout(() => this.#show(), PATIENCE)
     this.#timer.unref()
@@ -58,7 +58,10 @@ class Progress {
     if (cli === undefined || this.#isOver) return
     const known = '{bar} {percentage}% · {done} of {all} MiB · {rate} MiB/s · {left} left'
     const format = this.#total === undefined ? '{done} MiB · {rate} MiB/s' : known
-    this.#bar = new cli.default.SingleBar({ format, clearOnComplete: true, hideCursor: true, stream: process.stderr }, cli.default.Presets.shades_classic)
+    this.#bar = new cli.default.SingleBar(
+      { format, clearOnComplete: true, hideCursor: true, stream: process.stderr },
+      cli.default.Presets.shades_classic,
+    )
     this.#bar.start(this.#total ?? 1, this.#total === undefined ? 0 : this.#read, this.#words())
   }
 

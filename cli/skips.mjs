@@ -60,8 +60,10 @@ export class Skips {
   /**
    * Opens the report.
    *
-   * @param {{ inputs: object[], output?: string, isOneRow?: boolean }} options `isOneRow`: skipping
-   *   it would leave nothing
+   * @param {object} options
+   * @param {import('./output/file.mjs').Input[]} options.inputs
+   * @param {string} [options.output]
+   * @param {boolean} [options.isOneRow] whether skipping the only row would leave nothing
    */
   open({ inputs, output, isOneRow = false }) {
     this.#hasHint = !isOneRow
@@ -83,7 +85,8 @@ export class Skips {
    * A batch with failures costs at most three calls for each row: one for the whole batch, one for
    * the rows of its parts, and one for the rows that are left.
    *
-   * @template Row, Result
+   * @template {import('./input/rows.mjs').Place} Row
+   * @template Result
    * @param {Row[]} rows
    * @param {(rows: Row[]) => Promise<Result>} call rejects with an error that has the index of a
    *   row in `row`
@@ -121,7 +124,12 @@ export class Skips {
     return kept
   }
 
-  /** Writes a row. One that does not fit is skipped, or ends the command. */
+  /**
+   * Writes a row. A row that does not fit is skipped, or ends the command.
+   *
+   * @param {import('./input/rows.mjs').Place} row
+   * @param {() => Promise<void>} write
+   */
   async attempt(row, write) {
     try {
       await write()
@@ -131,12 +139,22 @@ export class Skips {
     }
   }
 
-  /** Skips a row, or throws its error. */
+  /**
+   * Skips a row, or throws its error.
+   *
+   * @param {import('./input/rows.mjs').Place} place
+   * @param {any} error
+   */
   row({ source, line }, error) {
     this.#skip(source, line, error)
   }
 
-  /** Skips a source that cannot be read, from the error's `line` on, or throws the error. */
+  /**
+   * Skips a source that cannot be read, from the error's `line` on, or throws the error.
+   *
+   * @param {import('./input/files.mjs').Source} source
+   * @param {any} error
+   */
   source(source, error) {
     if (error instanceof NotText) {
       this.#notText.add(source.name)

@@ -1,9 +1,15 @@
-// Text on a terminal: colours where they are wanted, and nothing that would move the cursor or turn text around.
+// Text on a terminal: colours if they are wanted, and no characters that move the cursor or reverse
+// text.
 
 /** Neighbours differ: dark letters on four pale grounds. */
 const GROUNDS = [153, 186, 217, 151]
 
-export const COLOUR_OPTION = { type: 'string', choices: ['auto', 'always', 'never'], default: 'auto', help: 'whether to use colours; auto means on a terminal, and not with NO_COLOR' }
+export const COLOUR_OPTION = {
+  type: 'string',
+  choices: ['auto', 'always', 'never'],
+  default: 'auto',
+  help: 'whether to use colours; auto means on a terminal, and not with NO_COLOR',
+}
 
 /** Whether to write colours to standard output. */
 export function hasColours(wish) {
@@ -25,13 +31,15 @@ const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u206
 
 const number = (found) => `‹${found.codePointAt(0).toString(16).padStart(4, '0')}›`
 
-/** Text that a terminal shows and does not obey: controls are written as their numbers. */
+/** Replaces control characters in text for a terminal with their code points. */
 export const forTerminal = (text) => text.replace(CONTROLS, number)
 
-/** The same for one line, in which nothing is invisible. */
+/** Returns text as one line, with all invisible characters replaced. */
 export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, number)
 
 const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }
 
-/** White space as signs, and what has no picture, or changes how others are drawn, as its number. */
+/**
+ * Replaces white space with symbols, and invisible or formatting characters with their code points.
+ */
 export const visible = (text) => text.replace(/[\s\p{C}\p{Zl}\p{Zp}]/gu, (found) => SIGNS[found] ?? number(found))

@@ -1,4 +1,5 @@
-// The tokenizer that a command line names: a file, a bundled encoding, a model of OpenAI, or a repository of the Hugging Face Hub.
+// The tokenizer that a command line names: a file, a bundled encoding, an OpenAI model, or a
+// repository of the Hugging Face Hub.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,17 +13,17 @@ const require = createRequire(import.meta.url)
 
 const { findEncoding } = require('../lib/models.js')
 
-/** What can only be meant as a file: it is nowhere else. */
+/** Names that can only be those of files. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe)$|[/\\]$/
 
-/** What a folder of a model has, as the hub lays it out: a whole tokenizer, or files that make one. */
+/** Tokenizer files in the folder of a model, as on the hub: a whole tokenizer, or parts of one. */
 const IN_FOLDER = ['tokenizer.json', 'tekken.json']
 const PARTS = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model', 'vocab.json', 'vocab.txt']
 
-/** `owner/name` on the hub, with a branch, a tag or a commit behind an @. */
+/** `owner/name` on the hub; a branch, a tag or a commit may follow an `@`. */
 const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
 
-/** The options that say which tokenizer. */
+/** The options that select the tokenizer. */
 export const TOKENIZER_OPTIONS = {
   tokenizer: {
     type: 'string',
@@ -56,7 +57,8 @@ export async function loadTokenizer(name, encoding) {
  */
 export function sourceOf(name, encoding) {
   const file = fileOf(name)
-  if (encoding !== undefined && file === undefined) throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
+  if (encoding !== undefined && file === undefined)
+    throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
   if (file !== undefined) return { file, encoding }
   if (FILE.test(name)) throw new Failure('FILE_NOT_FOUND', `${name}: there is no such file`)
   const bundled = encodingOf(name)
@@ -64,23 +66,27 @@ export function sourceOf(name, encoding) {
   const [, repository, revision] = REPOSITORY.exec(name) ?? []
   if (repository !== undefined) return { repository, revision }
   const known = `the encodings are ${encodings().join(', ')}`
-  throw new Failure('UNKNOWN_TOKENIZER', `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`)
+  throw new Failure(
+    'UNKNOWN_TOKENIZER',
+    `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`,
+  )
 }
 
-/** The files of a tokenizer that is one, or has one. */
+/** Returns the files of a tokenizer that is loaded from a file or a folder. */
 export function tokenizerFiles(name) {
   const places = [name, ...[...IN_FOLDER, ...PARTS].map((one) => path.join(name, one))]
   return places.filter((place) => statIfThere(place)?.isFile()).map((file) => ({ name: file, file }))
 }
 
-/** The file that a name is; of a folder the tokenizer in it. */
+/** Returns the file of a name, or the tokenizer file in a folder. */
 function fileOf(name) {
   const stat = statIfThere(name)
   if (!stat?.isDirectory()) return stat === undefined ? undefined : name
   const found = IN_FOLDER.map((one) => path.join(name, one)).find((one) => fs.existsSync(one))
   // Tokenizer.fromFile reads the other files of a folder together.
   if (found === undefined && PARTS.some((one) => fs.existsSync(path.join(name, one)))) return name
-  if (found === undefined) throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${[...IN_FOLDER, ...PARTS].join(' and no ')}`)
+  if (found === undefined)
+    throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${[...IN_FOLDER, ...PARTS].join(' and no ')}`)
   return found
 }
 
@@ -94,5 +100,5 @@ export async function loadFile(name, encoding) {
   }
 }
 
-/** The bundled encoding of a name, or of a model. */
+/** Returns the bundled encoding with a name, or that of a model. */
 export const encodingOf = (name) => (encodings().includes(name) ? name : findEncoding(name))

@@ -1,8 +1,11 @@
-// Tokens as people look at them: where each stands in the text, what it spells, and what cannot be seen made visible.
+// Tokens for display: the position of each token in the text, its text and its bytes.
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** What a text becomes when it is looked at: special tokens count as such, and nothing is cut off or filled up. */
+/**
+ * The options that encode a text for display: special tokens are parsed, without truncation and
+ * padding.
+ */
 export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: false, padding: false }
 
 /**
@@ -10,8 +13,8 @@ export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: fals
  * @property {number} index its place among the tokens
  * @property {number} id
  * @property {string} token as the vocabulary writes it
- * @property {'text' | 'special' | 'added' | 'half'} kind `special` stands in the text, `added` was put around it, and `half` holds
- *   a part of a character
+ * @property {'text' | 'special' | 'added' | 'half'} kind `special` is a special token in the text,
+ *   `added` was added by the tokenizer, and `half` has only a part of a character's bytes
  * @property {number} start where it stands in the text, in UTF-16 units
  * @property {number} end of a half: that of the whole character
  * @property {string} text the text from start to end; of an added token its own
@@ -21,9 +24,10 @@ export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: fals
 /**
  * Some of the tokens of a text.
  *
- * @param {import('..').Tokenizer} tokenizer
+ * @param {import('../index.js').Tokenizer} tokenizer
  * @param {string} text
- * @param {{ ids: Uint32Array, offsets: Uint32Array, specialTokensMask: Uint8Array }} encoding of the text, with LOOK
+ * @param {{ ids: Uint32Array, offsets: Uint32Array, specialTokensMask: Uint8Array }} encoding of
+ *   the text, with LOOK
  * @param {number} from
  * @param {number} to
  * @returns {Token[]}
@@ -33,7 +37,8 @@ export function describe(tokenizer, text, { ids, offsets, specialTokensMask }, f
     const index = from + place
     const [start, end] = [offsets[2 * index], offsets[2 * index + 1]]
     const own = Buffer.from(tokenizer.decodeBytes([id]))
-    const kind = specialTokensMask[index] === 1 ? 'added' : isText(own) ? (isSpecial(tokenizer, id) ? 'special' : 'text') : 'half'
+    const kind =
+      specialTokensMask[index] === 1 ? 'added' : isText(own) ? (isSpecial(tokenizer, id) ? 'special' : 'text') : 'half'
     const token = tokenizer.idToToken(id) ?? own.toString()
     const shown = kind === 'added' ? token : text.slice(start, end)
     return { index, id, token, kind, start, end, text: shown, bytes: [...(kind === 'half' ? own : Buffer.from(shown))] }
@@ -49,9 +54,10 @@ function isText(bytes) {
   }
 }
 
-const isSpecial = (tokenizer, id) => tokenizer.decode([id], { skipSpecialTokens: true }) === '' && tokenizer.decode([id]) !== ''
+const isSpecial = (tokenizer, id) =>
+  tokenizer.decode([id], { skipSpecialTokens: true }) === '' && tokenizer.decode([id]) !== ''
 
-/** How many tokens start in each line of a text; those that were added stand in none. */
+/** Counts the tokens that start in each line of a text. Added tokens belong to no line. */
 export function tokensPerLine(text, { ids, offsets, specialTokensMask }) {
   const counts = []
   let token = 0
@@ -59,7 +65,8 @@ export function tokensPerLine(text, { ids, offsets, specialTokensMask }) {
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? Infinity : newline + 1
     let count = 0
-    for (; token < ids.length && (specialTokensMask[token] === 1 || offsets[2 * token] < end); token++) count += 1 - specialTokensMask[token]
+    for (; token < ids.length && (specialTokensMask[token] === 1 || offsets[2 * token] < end); token++)
+      count += 1 - specialTokensMask[token]
     counts.push(count)
     if (newline === -1) return counts
     start = end
@@ -67,7 +74,8 @@ export function tokensPerLine(text, { ids, offsets, specialTokensMask }) {
 }
 
 /**
- * Which tokens start in a part of a text, from `start` to `end`: those that were added are with its first and its last.
+ * Returns the range of tokens that start in a part of a text, from `start` to `end`. Added tokens
+ * belong to the first and the last part.
  *
  * @returns {[from: number, to: number]}
  */

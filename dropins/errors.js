@@ -9,6 +9,7 @@ const error = (code, message, options) => withCode(new Error(message, options), 
 const typeError = (message) => withCode(new TypeError(message), 'ERR_TOKENLANE_ARGUMENT_TYPE')
 
 /** An error for a feature of the replaced library that tokenlane does not have. */
-const notCovered = (what) => error('UNSUPPORTED', `tokenlane's drop-in does not have ${what}; docs/drop-ins.md says what it has`)
+const notCovered = (what) =>
+  error('UNSUPPORTED', `tokenlane's drop-in does not have ${what}; docs/drop-ins.md says what it has`)
 
 module.exports = { error, typeError, notCovered }

@@ -16,8 +16,15 @@ export function fit(messages, limit) {
   return [...system, ...turns]
 }
 
-const talk = Array.from({ length: 40 }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: `This is the text of turn ${i}.` }))
-const messages = [{ role: 'system', content: 'Answer in one sentence.' }, ...talk, { role: 'user', content: 'What did I ask first?' }]
+const talk = Array.from({ length: 40 }, (_, i) => ({
+  role: i % 2 ? 'assistant' : 'user',
+  content: `This is the text of turn ${i}.`,
+}))
+const messages = [
+  { role: 'system', content: 'Answer in one sentence.' },
+  ...talk,
+  { role: 'user', content: 'What did I ask first?' },
+]
 const kept = fit(messages, 200)
 console.log(`${messages.length} messages, ${tokenizer.countChat(messages)} tokens`)
 console.log(`${kept.length} messages, ${tokenizer.countChat(kept)} tokens, the first turn: ${kept[1].content}`)

@@ -26,7 +26,8 @@ const STATUS = { ERR_TOKENLANE_INPUT_TOO_LARGE: 413, ERR_TOKENLANE_QUEUE_FULL: 5
 const server = http.createServer(async (request, response) => {
   const chunks = []
   for await (const chunk of request) chunks.push(chunk)
-  const answer = (status, value) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+  const answer = (status, value) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
   try {
     answer(200, await countOf(JSON.parse(Buffer.concat(chunks).toString())))
   } catch (error) {

@@ -16,23 +16,31 @@ const COLUMNS = { input_ids: 'ids', attention_mask: 'attentionMask', token_type_
 
 /** The input tensors of a batch, with the names and types that the model declares. */
 function feeds(batch) {
-  return Object.fromEntries(session.inputMetadata.map(({ name, type: wanted }) => {
-    const { type, data, dims } = batch.tensor(wanted === 'int32' ? 'int32' : 'int64', COLUMNS[name])
-    return [name, new ort.Tensor(type, data, dims)]
-  }))
+  return Object.fromEntries(
+    session.inputMetadata.map(({ name, type: wanted }) => {
+      const { type, data, dims } = batch.tensor(wanted === 'int32' ? 'int32' : 'int64', COLUMNS[name])
+      return [name, new ort.Tensor(type, data, dims)]
+    }),
+  )
 }
 
 /**
  * Returns a vector for each text: the model's output, or its mean over the tokens without padding.
  */
 async function embed(texts) {
-  const batch = await tokenizer.encodeBatch(texts, { padding: {}, truncation: { maxLength: 512 }, columns: ['typeIds'] })
+  const batch = await tokenizer.encodeBatch(texts, {
+    padding: {},
+    truncation: { maxLength: 512 },
+    columns: ['typeIds'],
+  })
   const { dims, data } = Object.values(await session.run(feeds(batch)))[0]
   const width = dims.at(-1)
   const vectors = Array.from({ length: data.length / width }, (_, i) => data.subarray(i * width, (i + 1) * width))
   if (dims.length === 2) return vectors
   return Array.from(batch, (_, row) => {
-    const own = vectors.slice(row * dims[1], (row + 1) * dims[1]).filter((_, i) => batch.attentionMask[batch.rowOffsets[row] + i] === 1)
+    const own = vectors
+      .slice(row * dims[1], (row + 1) * dims[1])
+      .filter((_, i) => batch.attentionMask[batch.rowOffsets[row] + i] === 1)
     return own[0].map((_, at) => own.reduce((sum, vector) => sum + vector[at], 0) / own.length)
   })
 }

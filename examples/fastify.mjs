@@ -8,8 +8,18 @@ import { Tokenizer, limits } from 'tokenlane'
 limits.configure({ maxInputBytes: 4 << 20, maxQueuedBatches: 100 })
 const tokenizer = await Tokenizer.fromEncoding('o200k_base')
 
-const STATUS = { ERR_TOKENLANE_INPUT_TOO_LARGE: 413, ERR_TOKENLANE_QUEUE_FULL: 503, ERR_TOKENLANE_ARGUMENT_TYPE: 400, ERR_TOKENLANE_ARGUMENT_VALUE: 400 }
-const message = { type: 'object', required: ['role'], properties: { role: { type: 'string' } }, additionalProperties: true }
+const STATUS = {
+  ERR_TOKENLANE_INPUT_TOO_LARGE: 413,
+  ERR_TOKENLANE_QUEUE_FULL: 503,
+  ERR_TOKENLANE_ARGUMENT_TYPE: 400,
+  ERR_TOKENLANE_ARGUMENT_VALUE: 400,
+}
+const message = {
+  type: 'object',
+  required: ['role'],
+  properties: { role: { type: 'string' } },
+  additionalProperties: true,
+}
 
 const app = Fastify({ bodyLimit: 8 << 20 })
 
@@ -21,11 +31,16 @@ function disconnectSignal(request, reply) {
 }
 
 app.post('/count', { schema: { body: { type: 'array', items: { type: 'string' } } } }, async (request, reply) => {
-  const counts = await tokenizer.countBatch(request.body, { specialTokens: 'text', signal: disconnectSignal(request, reply) })
+  const counts = await tokenizer.countBatch(request.body, {
+    specialTokens: 'text',
+    signal: disconnectSignal(request, reply),
+  })
   return { counts: [...counts] }
 })
 
-app.post('/chat', { schema: { body: { type: 'array', items: message } } }, (request) => ({ tokens: tokenizer.countChat(request.body) }))
+app.post('/chat', { schema: { body: { type: 'array', items: message } } }, (request) => ({
+  tokens: tokenizer.countChat(request.body),
+}))
 
 app.setErrorHandler((error, _, reply) => {
   reply.code(STATUS[error.code] ?? error.statusCode ?? 500).send({ code: error.code, message: error.message })

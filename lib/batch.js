@@ -144,6 +144,7 @@ class Batch {
     return require('./print.js').batchJson(this, Object.keys(this.#columns), this.#slab === undefined)
   }
 
+  /** @param {import('./print.js').InspectArguments} args */
   [INSPECT](...args) {
     if (!(#slab in this)) return 'Batch.prototype'
     return require('./print.js').printBatch(this, Object.keys(this.#columns), this.#slab === undefined, ...args)

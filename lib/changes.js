@@ -4,7 +4,15 @@
 // components as JSON.
 
 const { wrongType, wrongValue } = require('./errors.js')
-const { boolean, checkId, checkKnown, checkNames, checkObject, paddingOption, truncationOption } = require('./options.js')
+const {
+  boolean,
+  checkId,
+  checkKnown,
+  checkNames,
+  checkObject,
+  paddingOption,
+  truncationOption,
+} = require('./options.js')
 
 const COMPONENTS = ['normalizer', 'preTokenizer', 'postProcessor', 'decoder']
 const CHANGES = ['addedTokens', ...COMPONENTS, 'model', 'truncation', 'padding']

@@ -203,6 +203,7 @@ class Encoding {
     return require('./print.js').encodingJson(this)
   }
 
+  /** @param {import('./print.js').InspectArguments} args */
   [INSPECT](...args) {
     if (!(#ids in this)) return 'Encoding.prototype'
     return require('./print.js').printEncoding(this, this.#source.size, ...args)

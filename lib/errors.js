@@ -56,7 +56,10 @@ function unknownOption(name, known, within) {
         ? `; the options are ${known.join(', ')}`
         : '; this call takes no options'
   const shown = name.length > LONG ? `${name.slice(0, LONG)}…` : name
-  return typeError('ERR_TOKENLANE_UNKNOWN_OPTION', `there is no option '${within === undefined ? shown : `${within}.${shown}`}'${hint}`)
+  return typeError(
+    'ERR_TOKENLANE_UNKNOWN_OPTION',
+    `there is no option '${within === undefined ? shown : `${within}.${shown}`}'${hint}`,
+  )
 }
 
 /** Returns the known name that was probably meant, or undefined if none is similar. */
@@ -100,4 +103,15 @@ function distance(a, b) {
   return row[b.length]
 }
 
-module.exports = { allocated, withCode, error, typeError, wrongType, wrongValue, inputTooLarge, limitTooSmall, nearestOf, unknownOption }
+module.exports = {
+  allocated,
+  withCode,
+  error,
+  typeError,
+  wrongType,
+  wrongValue,
+  inputTooLarge,
+  limitTooSmall,
+  nearestOf,
+  unknownOption,
+}

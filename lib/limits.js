@@ -74,7 +74,8 @@ function checkInput(...inputs) {
     // A UTF-16 unit has at least one byte in UTF-8, so a string with too many units need not be
     // scanned.
     else if (typeof input === 'string') left -= input.length > left ? input.length : host.byteLength(input)
-    if (left < 0) throw inputTooLarge(`the text of this call has more than ${current.maxInputBytes} bytes (limits.maxInputBytes)`)
+    if (left < 0)
+      throw inputTooLarge(`the text of this call has more than ${current.maxInputBytes} bytes (limits.maxInputBytes)`)
   }
   inputs.forEach(take)
 }

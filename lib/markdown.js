@@ -169,6 +169,7 @@ function list(lines, from) {
   const items = [lines[from].start]
   let at = from + 1
   let afterBlank = false
+  /** @type {RegExp | undefined} */
   let fence
   for (; at < lines.length; at++) {
     const { text, start } = lines[at]

@@ -11,7 +11,16 @@ const path = require('node:path')
 const { error } = require('./errors.js')
 
 /** Platforms that have an addon. */
-const PLATFORMS = ['linux-x64-gnu', 'linux-arm64-gnu', 'linux-x64-musl', 'linux-arm64-musl', 'darwin-x64', 'darwin-arm64', 'win32-x64-msvc', 'win32-arm64-msvc']
+const PLATFORMS = [
+  'linux-x64-gnu',
+  'linux-arm64-gnu',
+  'linux-x64-musl',
+  'linux-arm64-musl',
+  'darwin-x64',
+  'darwin-arm64',
+  'win32-x64-msvc',
+  'win32-arm64-msvc',
+]
 
 /** Flags without a value of Node's permission model, by the name of the permission. */
 const NODE_FLAGS = { WASI: '--allow-wasi', WorkerThreads: '--allow-worker', ChildProcess: '--allow-child-process' }
@@ -48,7 +57,9 @@ function withVersionCheck(load) {
 function versionsThatDiffer(platform) {
   try {
     const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
-    const [own, addon] = ['../package.json', `tokenlane-${platform}/package.json`].map((name) => requireFrom(name).version)
+    const [own, addon] = ['../package.json', `tokenlane-${platform}/package.json`].map(
+      (name) => requireFrom(name).version,
+    )
     return own === addon ? undefined : { own, addon }
   } catch {
     return undefined
@@ -78,7 +89,12 @@ function explain(cause) {
   if (cause.code === 'ERR_TOKENLANE_BUNDLED') return cause
   const platform = platformName()
   const failures = [cause, ...attempts(platform)]
-  const denied = new Map(failures.map(denialOf).filter((denial) => denial !== undefined).map(({ what, flag }) => [flag, what]))
+  const denied = new Map(
+    failures
+      .map(denialOf)
+      .filter((denial) => denial !== undefined)
+      .map(({ what, flag }) => [flag, what]),
+  )
   if (denied.size > 0) {
     const flags = [...denied.keys()].join(' ')
     const message = `tokenlane's addon (tokenlane-${platform}) is not permitted to load: ${[...denied.values()].join('; ')}. Run with ${flags}`
@@ -95,14 +111,20 @@ function explain(cause) {
     const message = `tokenlane's addon (tokenlane-${platform}) is installed, but this system cannot load it: ${firstLine(broken)}${libcHint(broken)}`
     return error('ERR_TOKENLANE_ADDON_LOAD', message, { cause })
   }
-  return error('ERR_TOKENLANE_ADDON_MISSING', `tokenlane has no addon for this machine${missingHint(platform)}`, { cause })
+  return error('ERR_TOKENLANE_ADDON_MISSING', `tokenlane has no addon for this machine${missingHint(platform)}`, {
+    cause,
+  })
 }
 
 /** Returns the error of each file of the addon. The error of the generated loader has no codes. */
 function attempts(platform) {
   const failures = []
   const requireFrom = createRequire(path.join(packageRoot(), 'lib', 'native.js'))
-  for (const place of [() => process.env.NAPI_RS_NATIVE_LIBRARY_PATH, () => `../tokenlane.${platform}.node`, () => `tokenlane-${platform}`]) {
+  for (const place of [
+    () => process.env.NAPI_RS_NATIVE_LIBRARY_PATH,
+    () => `../tokenlane.${platform}.node`,
+    () => `tokenlane-${platform}`,
+  ]) {
     try {
       const name = place()
       if (name !== undefined) requireFrom(name)
@@ -125,7 +147,10 @@ function denialOf({ name, code, message, permission, resource }) {
     const own = packageRoot()
     const folder = resource?.startsWith(own + path.sep) ? own : path.dirname(resource ?? own)
     const flag = permission === 'FileSystemRead' ? `--allow-fs-read=${folder}` : NODE_FLAGS[permission]
-    return { what: `Node's permission model does not allow ${permission} of ${resource}`, flag: flag ?? 'the flag that allows it' }
+    return {
+      what: `Node's permission model does not allow ${permission} of ${resource}`,
+      flag: flag ?? 'the flag that allows it',
+    }
   }
   // NotCapable is Deno 2, PermissionDenied is Deno 1. Their messages end with the flag.
   if (name !== 'NotCapable' && name !== 'PermissionDenied') return undefined

@@ -34,6 +34,16 @@ function print(name, fields, depth, options, inspect) {
   return `${name} ${inspect(fields, inner)}`
 }
 
+/**
+ * @typedef {[depth: number, options?: any, inspect?: Function]} InspectArguments what
+ *   `util.inspect.custom` is called with
+ */
+
+/**
+ * @param {any} tokenizer
+ * @param {string | undefined} from
+ * @param {InspectArguments} rest
+ */
 function printTokenizer(tokenizer, from, ...rest) {
   const all = tokenizer.vocabSize()
   const { tableBytes, cacheBytes } = tokenizer.stats()
@@ -47,16 +57,28 @@ function printTokenizer(tokenizer, from, ...rest) {
   return print('Tokenizer', fields, ...rest)
 }
 
+/**
+ * @param {any} encoding
+ * @param {number} textLength
+ * @param {InspectArguments} rest
+ */
 function printEncoding(encoding, textLength, ...rest) {
   const { ids, length } = encoding
   const fields = { ids, ...(length <= MAX_IDS && textLength <= MAX_TEXT && { tokens: encoding.tokens }) }
   return print(`Encoding(${length})`, fields, ...rest)
 }
 
+/**
+ * @param {any} batch
+ * @param {string[]} columns
+ * @param {boolean} isDisposed
+ * @param {InspectArguments} rest
+ */
 function printBatch(batch, columns, isDisposed, ...rest) {
   if (isDisposed) return 'Batch (disposed)'
   const { length, ids } = batch
   const rows = Array.from({ length: Math.min(length, ROWS) }, (_, index) => batch.row(index))
+  /** @type {{ ids: number, columns?: string[], rows: any[], more?: string }} */
   const fields = { ids: ids.length, ...(columns.length > 0 && { columns }), rows }
   if (length > ROWS) fields.more = `${length - ROWS} more rows`
   return print(`Batch(${length})`, fields, ...rest)

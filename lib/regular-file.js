@@ -18,7 +18,12 @@ const CREATE = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW
 const CHUNK = 1 << 20
 
 function notRegular(file, stat) {
-  const kinds = [['isDirectory', 'a directory'], ['isSymbolicLink', 'a symbolic link'], ['isFIFO', 'a pipe'], ['isSocket', 'a socket']]
+  const kinds = [
+    ['isDirectory', 'a directory'],
+    ['isSymbolicLink', 'a symbolic link'],
+    ['isFIFO', 'a pipe'],
+    ['isSocket', 'a socket'],
+  ]
   const kind = kinds.find(([is]) => stat[is]())?.[1] ?? 'a device'
   return error('ERR_TOKENLANE_NOT_A_FILE', `cannot read ${file}: it is ${kind}, not a regular file`)
 }
@@ -28,7 +33,8 @@ function checkRegular(file, stat) {
   return stat
 }
 
-const tooLarge = (file, limit) => error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${file}: it has more than ${limit} bytes`)
+const tooLarge = (file, limit) =>
+  error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${file}: it has more than ${limit} bytes`)
 
 /**
  * Opens a regular file for reading; the caller closes the handle. `follow` says whether the path
@@ -103,4 +109,13 @@ async function lstatIfThere(file) {
 /** Whether a file system error means that there is no such file. */
 const isAbsence = ({ code }) => code === 'ENOENT' || code === 'ENOTDIR'
 
-module.exports = { CREATE, checkRegular, isAbsence, lstatIfThere, notRegular, openRegular, readRegular, readRegularSync }
+module.exports = {
+  CREATE,
+  checkRegular,
+  isAbsence,
+  lstatIfThere,
+  notRegular,
+  openRegular,
+  readRegular,
+  readRegularSync,
+}

@@ -131,10 +131,7 @@ export interface MemoryStats {
    * reclaim unused memory, trigger a minor and a full garbage collection, and finally copy the
    * result into V8's heap.
    */
-  steps: Record<
-    'scan' | 'merge' | 'map' | 'reclaim' | 'quickCollection' | 'fullCollection' | 'copy',
-    MemoryStep
-  >
+  steps: Record<'scan' | 'merge' | 'map' | 'reclaim' | 'quickCollection' | 'fullCollection' | 'copy', MemoryStep>
 }
 
 /** Options of `memory.configure`. Options that are not named stay. */

@@ -13,7 +13,10 @@ class DecodeStream {
 
   constructor(stream, internal) {
     if (internal !== INTERNAL) {
-      throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'DecodeStream has no public constructor; call tokenizer.decodeStream()')
+      throw typeError(
+        'ERR_TOKENLANE_ARGUMENT_TYPE',
+        'DecodeStream has no public constructor; call tokenizer.decodeStream()',
+      )
     }
     this.#stream = stream
   }

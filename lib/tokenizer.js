@@ -82,7 +82,8 @@ class Tokenizer {
 
   constructor(handle, loader, chat, from) {
     if (loader !== LOADER) {
-      const message = 'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, forModel, fromEncoding or fromBuffer'
+      const message =
+        'Tokenizer has no public constructor; call Tokenizer.fromFile, fromPretrained, forModel, fromEncoding or fromBuffer'
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', message)
     }
     this.#handle = handle
@@ -245,9 +246,14 @@ class Tokenizer {
   split(text, options) {
     Tokenizer.#check(this, 'split')
     checkSplit(text)
-    if (options?.boundary === 'paragraph' || options?.boundary === 'markdown') return later.markdown.splitBlocks(this, text, options)
+    if (options?.boundary === 'paragraph' || options?.boundary === 'markdown')
+      return later.markdown.splitBlocks(this, text, options)
     const { limits, flags, extra } = splitOptions(options)
-    const { pieces, failure } = later.split.piecesOf(text, native.split(this.#handle, text, flags, extra, later.split.whole(limits)), limits)
+    const { pieces, failure } = later.split.piecesOf(
+      text,
+      native.split(this.#handle, text, flags, extra, later.split.whole(limits)),
+      limits,
+    )
     if (failure !== undefined) throw failure
     return pieces
   }
@@ -318,7 +324,8 @@ class Tokenizer {
   countChat(messages, options = {}) {
     Tokenizer.#check(this, 'countChat')
     // OpenAI documents the number of tokens of a chat, but not its text.
-    if (this.#chat.count !== undefined) return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
+    if (this.#chat.count !== undefined)
+      return this.#chat.count(messages, options, (text) => this.count(text, { specialTokens: 'text' }))
     return this.count(this.#renderChat(messages, options), CHAT_TEXT)
   }
 
@@ -383,6 +390,7 @@ class Tokenizer {
     return native.toBuffer(this.#handle)
   }
 
+  /** @param {import('./print.js').InspectArguments} args */
   [INSPECT](...args) {
     if (!(#handle in this)) return 'Tokenizer.prototype'
     return later.print.printTokenizer(this, this.#from, ...args)

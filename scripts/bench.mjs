@@ -126,7 +126,10 @@ function schedulerBench() {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   if (status !== 0) stop('the scheduler benchmark failed; its output is above')
-  return stdout.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+  return stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
 }
 
 function command() {

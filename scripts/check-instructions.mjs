@@ -46,10 +46,18 @@ if (values.update) {
 /** Builds the program and returns its path. */
 function compiled() {
   const args = ['bench', '--package', 'tokenlane-core', '--bench', 'instructions', '--no-run', '--message-format=json']
-  const options = /** @type {any} */ ({ cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 28 })
+  const options = /** @type {any} */ ({
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 1 << 28,
+  })
   const { status, stdout } = spawnSync('cargo', args, options)
   if (status !== 0) stop('the build of the measured program failed; the output of the compiler is above')
-  const messages = stdout.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+  const messages = stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
   return messages.find(({ target, executable }) => target?.name === 'instructions' && executable).executable
 }
 
@@ -94,7 +102,9 @@ function compare(recorded) {
       const verdict = change > tolerance ? 'SLOWER' : change < -tolerance ? 'faster: record it with --update' : ''
       slower ||= change > tolerance
       const percent = `${change >= 0 ? '+' : ''}${(change * 100).toFixed(1)} %`
-      console.log(`${encoding.padEnd(12)} ${stage.padEnd(8)} ${String(now).padStart(12)} ${percent.padStart(9)} ${verdict}`)
+      console.log(
+        `${encoding.padEnd(12)} ${stage.padEnd(8)} ${String(now).padStart(12)} ${percent.padStart(9)} ${verdict}`,
+      )
     }
   }
   if (slower) stop(`more instructions than recorded; if this is intended, run with --update`)

@@ -12,7 +12,8 @@ import { root, stop } from './setup.mjs'
 
 const WIDTH = 100
 // Generated files, and texts by others.
-const EXCLUDED = /^(docs\/api\/|docs\/benchmarks\.md|docs\/memory\.md|LICENSE|core\/benches\/code\.txt|scripts\/sample\/)/
+const EXCLUDED =
+  /^(docs\/api\/|docs\/benchmarks\.md|docs\/memory\.md|LICENSE|core\/benches\/code\.txt|scripts\/sample\/)/
 
 const COMMENT = {
   rs: /^\s*\/\/|\s\/\/ /,
@@ -20,9 +21,24 @@ const COMMENT = {
   py: /^\s*#|\s# /,
   toml: /^\s*#|\s# /,
 }
-const KIND = { rs: 'rs', js: 'js', mjs: 'js', cjs: 'js', ts: 'js', mts: 'js', css: 'js', py: 'py', toml: 'toml', yml: 'toml', sh: 'toml' }
+const KIND = {
+  rs: 'rs',
+  js: 'js',
+  mjs: 'js',
+  cjs: 'js',
+  ts: 'js',
+  mts: 'js',
+  css: 'js',
+  py: 'py',
+  toml: 'toml',
+  yml: 'toml',
+  sh: 'toml',
+}
 
-const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
 if (listed.status !== 0) stop('this check needs a git checkout')
 
 const wide = []
@@ -55,5 +71,7 @@ function prose(lines) {
  * A line whose string literals are empty, so that `//` in an address is not taken for a comment.
  */
 function withoutStrings(line) {
-  return /^\s*(\/\/|#|\/?\*)/.test(line) ? line : line.replaceAll(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g, "''")
+  return /^\s*(\/\/|#|\/?\*)/.test(line)
+    ? line
+    : line.replaceAll(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g, "''")
 }

@@ -22,13 +22,21 @@ checkNode()
 checkCompilers()
 
 const CARGO_TEST = ['test', '--workspace', '--lib', '--tests', '--quiet']
-/** @type {[string, () => boolean | Promise<boolean>][]} */
 const CARGO_DOC = ['doc', '--workspace', '--no-deps', '--document-private-items', '--quiet']
+/** @type {[string, () => boolean | Promise<boolean>][]} */
 const CHECKS = [
   ['formatting (cargo fmt)', () => run('cargo', ['fmt', '--all', '--check'])],
   ['lints (cargo clippy)', () => run('cargo', ['clippy', '--workspace', '--all-targets', '--', '-D', 'warnings'])],
-  ['documentation (cargo doc)', () => run('cargo', CARGO_DOC, { env: { ...process.env, RUSTDOCFLAGS: '-D warnings' } })],
-  ['Rust tests (cargo test)', () => run('cargo', CARGO_TEST) && run('cargo', ['test', '--workspace', '--doc', '--quiet'])],
+  [
+    'documentation (cargo doc)',
+    () => run('cargo', CARGO_DOC, { env: { ...process.env, RUSTDOCFLAGS: '-D warnings' } }),
+  ],
+  [
+    'Rust tests (cargo test)',
+    () => run('cargo', CARGO_TEST) && run('cargo', ['test', '--workspace', '--doc', '--quiet']),
+  ],
+  ['lints of JavaScript (biome)', () => run('npm', ['run', '--silent', 'lint:js'])],
+  ['types of JavaScript (tsc)', () => run('npm', ['run', '--silent', 'check:types'])],
   ['the addon', () => addonBuilt],
   ['Node specs (node --test)', nodeSpecs],
 ]
@@ -84,13 +92,24 @@ async function nodeSpecs() {
   const waiting = [...files]
   const worker = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const { status, output } = await collect(process.execPath, ['--test', '--test-reporter=tap', '--test-timeout=600000', file])
+      const { status, output } = await collect(process.execPath, [
+        '--test',
+        '--test-reporter=tap',
+        '--test-timeout=600000',
+        file,
+      ])
       const name = path.relative(root, file)
-      const counts = Object.fromEntries(Object.keys(totals).map((word) => [word, Number(output.match(`\n# ${word} (\\d+)`)?.[1] ?? 0)]))
+      const counts = Object.fromEntries(
+        Object.keys(totals).map((word) => [word, Number(output.match(`\n# ${word} (\\d+)`)?.[1] ?? 0)]),
+      )
       for (const [word, count] of Object.entries(counts)) totals[word] += count
       const reason = output.match(/# SKIP ([^\n]+)/)?.[1]
       if (counts.pass + counts.fail === 0) skippedFiles.push(`left out: ${name}: ${reason ?? 'it has no tests'}`)
-      const remarks = [`${counts.pass} passed`, counts.fail > 0 && `${counts.fail} failed`, counts.skipped > 0 && `${counts.skipped} skipped (${reason})`]
+      const remarks = [
+        `${counts.pass} passed`,
+        counts.fail > 0 && `${counts.fail} failed`,
+        counts.skipped > 0 && `${counts.skipped} skipped (${reason})`,
+      ]
       console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${name}: ${remarks.filter(Boolean).join(', ')}`)
       if (status !== 0) {
         allPassed = false

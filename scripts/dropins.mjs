@@ -18,11 +18,20 @@ import { stop } from './setup.mjs'
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' } } })
 const isWanted = (name) => (values.only ?? name) === name
 const [folder, ...files] = positionals
-if (folder === undefined) stop('the folder of the originals is missing: node scripts/dropins.mjs FOLDER [tokenizer.json …]')
+if (folder === undefined)
+  stop('the folder of the originals is missing: node scripts/dropins.mjs FOLDER [tokenizer.json …]')
 const original = createRequire(path.resolve(folder, 'package.json'))
 const ours = createRequire(import.meta.url)
 
-const TEXTS = ['', 'a', 'Hello 👋 world', '  x  y ', 'naïve café\n\n日本語', 'a'.repeat(50), 'The quick brown fox. '.repeat(20)]
+const TEXTS = [
+  '',
+  'a',
+  'Hello 👋 world',
+  '  x  y ',
+  'naïve café\n\n日本語',
+  'a'.repeat(50),
+  'The quick brown fox. '.repeat(20),
+]
 TEXTS.push("we're I'LL don't", '  \t\n  ', 'hello fanta', '日', '\u00a0\u2003 x', 'e\u0301 é')
 const SPECIAL = ['<|endoftext|> hi', '\ud800x', 'foo<|fim_prefix|>bar<|endofprompt|>']
 
@@ -48,9 +57,12 @@ async function sameAsync(what, call) {
 function outcome(call) {
   try {
     const value = /** @type {any} */ (call())
-    return JSON.stringify(value instanceof Uint32Array || value instanceof Uint8Array ? [...value] : value) ?? 'undefined'
+    return (
+      JSON.stringify(value instanceof Uint32Array || value instanceof Uint8Array ? [...value] : value) ?? 'undefined'
+    )
   } catch (error) {
-    const known = /special token|cannot both be|Invalid (model|encoding|value)|Unknown (model|encoding)|does not support chat|Content must/
+    const known =
+      /special token|cannot both be|Invalid (model|encoding|value)|Unknown (model|encoding)|does not support chat|Content must/
     return known.test(error.message) ? `error: ${error.message}` : 'error'
   }
 }
@@ -94,7 +106,8 @@ function compareTiktoken() {
 function compareJsTiktoken() {
   const libraries = [original('js-tiktoken'), ours('tokenlane/js-tiktoken')]
   const lite = [original('js-tiktoken/lite'), ours('tokenlane/js-tiktoken/lite')]
-  const own = (name) => [original, ours].map((load, index) => load(`${index === 0 ? '' : 'tokenlane/'}js-tiktoken/ranks/${name}`))
+  const own = (name) =>
+    [original, ours].map((load, index) => load(`${index === 0 ? '' : 'tokenlane/'}js-tiktoken/ranks/${name}`))
   for (const name of ['gpt2', 'r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base']) {
     const ranks = own(name)
     const encoders = {
@@ -112,7 +125,8 @@ function compareJsTiktoken() {
         }
         const ids = both[1].encode(text, 'all')
         const others = [ids, ids.slice(1), ids.slice(0, -1), [...ids, 10_000_000, -1, 0.5], Uint32Array.from(ids)]
-        for (const list of others) same(`js-tiktoken ${name} ${kind} decode ${list}`, (index) => both[index].decode(list))
+        for (const list of others)
+          same(`js-tiktoken ${name} ${kind} decode ${list}`, (index) => both[index].decode(list))
       }
     }
   }
@@ -126,13 +140,26 @@ const CHATS = [
   [],
   [{ role: 'user', content: 'Hello 👋' }],
   [{ role: 'system', name: 'bob', content: 'a b' }, { content: 'x' }],
-  [{ role: 'assistant', content: '', channel: 'final', recipient: 'functions.x', constraint: 'json', terminator: '<|call|>' }],
+  [
+    {
+      role: 'assistant',
+      content: '',
+      channel: 'final',
+      recipient: 'functions.x',
+      constraint: 'json',
+      terminator: '<|call|>',
+    },
+  ],
   [{ role: 'tool', content: 'q', recipient: 'assistant', recipientPlacement: 'role', channel: 'commentary' }],
   [{ role: 'user' }],
 ]
 
 const REQUEST = {
-  messages: [{ role: 'system', content: 'x' }, { role: 'user', content: 'y', name: 'z' }, { role: 'function', name: 'f', content: '{}' }],
+  messages: [
+    { role: 'system', content: 'x' },
+    { role: 'user', content: 'y', name: 'z' },
+    { role: 'function', name: 'f', content: '{}' },
+  ],
   functions: [
     {
       name: 'f',
@@ -141,7 +168,10 @@ const REQUEST = {
         type: 'object',
         properties: {
           a: { type: 'string', enum: ['x', 'y'], description: 'q' },
-          b: { type: 'array', items: { type: 'object', properties: { c: { type: 'integer', description: 'w' }, d: { type: 'null' } } } },
+          b: {
+            type: 'array',
+            items: { type: 'object', properties: { c: { type: 'integer', description: 'w' }, d: { type: 'null' } } },
+          },
           e: { type: 'object' },
         },
         required: ['a'],
@@ -183,19 +213,34 @@ function compareGptTokenizer() {
   }
   for (const name of modelNames) {
     const models = libraries.map((library) => library(`model/${name}`))
-    same(`gpt-tokenizer ${name}`, (index) => [models[index].vocabularySize, typeof models[index].countChatCompletionTokens])
+    same(`gpt-tokenizer ${name}`, (index) => [
+      models[index].vocabularySize,
+      typeof models[index].countChatCompletionTokens,
+    ])
     if (!(name in chatModelParams)) continue
     for (const chat of CHATS) {
       same(`gpt-tokenizer ${name} encodeChat`, (index) => models[index].encodeChat(chat))
       same(`gpt-tokenizer ${name} countTokens`, (index) => models[index].countTokens(chat))
       same(`gpt-tokenizer ${name} isWithinTokenLimit`, (index) => models[index].isWithinTokenLimit(chat, 5))
-      same(`gpt-tokenizer ${name} without prime`, (index) => models[index].encodeChat(chat, undefined, { primeWithAssistantResponse: '' }))
+      same(`gpt-tokenizer ${name} without prime`, (index) =>
+        models[index].encodeChat(chat, undefined, { primeWithAssistantResponse: '' }),
+      )
     }
     same(`gpt-tokenizer ${name} functions`, (index) => models[index].countChatCompletionTokens?.(REQUEST))
   }
 }
 
-const GETTERS = ['getLength', 'getNSequences', 'getIds', 'getTypeIds', 'getAttentionMask', 'getSpecialTokensMask', 'getTokens', 'getOffsets', 'getSequenceIds']
+const GETTERS = [
+  'getLength',
+  'getNSequences',
+  'getIds',
+  'getTypeIds',
+  'getAttentionMask',
+  'getSpecialTokensMask',
+  'getTokens',
+  'getOffsets',
+  'getSequenceIds',
+]
 
 /**
  * All columns of an encoding. If the tokenizer truncated, the original drops parts and renumbers
@@ -240,14 +285,21 @@ async function compareHuggingFace(file) {
     const tokenizers = libraries.map((library) => library.Tokenizer.fromFile(file))
     tokenizers.forEach(set)
     same(`${name} sizes`, (index) => [true, false].map((all) => tokenizers[index].getVocabSize(all)))
-    same(`${name} tokens`, (index) => [tokenizers[index].idToToken(5), tokenizers[index].tokenToId('Hello'), tokenizers[index].tokenToId('no such')])
+    same(`${name} tokens`, (index) => [
+      tokenizers[index].idToToken(5),
+      tokenizers[index].tokenToId('Hello'),
+      tokenizers[index].tokenToId('no such'),
+    ])
     for (const text of [...TEXTS, SPECIAL[0]]) {
       const encode = (index, ...args) => tokenizers[index].encode(text, ...args)
       await sameAsync(`${name} encode ${text}`, async (index) => dump(await encode(index), isCut))
       await sameAsync(`${name} pair ${text}`, async (index) => dump(await encode(index, 'a pair'), isCut))
-      await sameAsync(`${name} bare ${text}`, async (index) => dump(await encode(index, null, { addSpecialTokens: false }), isCut))
+      await sameAsync(`${name} bare ${text}`, async (index) =>
+        dump(await encode(index, null, { addSpecialTokens: false }), isCut),
+      )
       const ids = (await encode(1)).getIds()
-      for (const skip of [true, false]) await sameAsync(`${name} decode ${text}`, (index) => tokenizers[index].decode(ids, skip))
+      for (const skip of [true, false])
+        await sameAsync(`${name} decode ${text}`, (index) => tokenizers[index].decode(ids, skip))
       if (isCut) continue
       for (const [length, stride, direction] of [[3, 1, 'left'], [3, 0, 'right'], [0], [2, 1]]) {
         await sameAsync(`${name} truncate and pad ${text}`, async (index) => {
@@ -265,7 +317,9 @@ async function compareHuggingFace(file) {
         })
       }
     }
-    await sameAsync(`${name} batch`, async (index) => (await tokenizers[index].encodeBatch(TEXTS)).map((one) => dump(one, isCut)))
+    await sameAsync(`${name} batch`, async (index) =>
+      (await tokenizers[index].encodeBatch(TEXTS)).map((one) => dump(one, isCut)),
+    )
   }
 }
 

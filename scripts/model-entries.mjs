@@ -23,4 +23,5 @@ module.exports = require('../entry.js').${kind}('${name}')
 }
 
 for (const name of encodingNames) write('encoding', name)
-for (const name of modelNames) write('model', name, functionCallingModels.has(name) ? ', countChatCompletionTokens' : '')
+for (const name of modelNames)
+  write('model', name, functionCallingModels.has(name) ? ', countChatCompletionTokens' : '')

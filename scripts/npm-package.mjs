@@ -80,7 +80,7 @@ async function download(specifier) {
 function* tarEntries(tar) {
   const BLOCK = 512
   const text = (from, length) => tar.toString('utf8', from, from + length).replace(/\0.*$/s, '')
-  for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0;) {
+  for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {
     const size = Number.parseInt(text(at + 124, 12), 8)
     const kind = String.fromCharCode(tar[at + 156])
     if (kind === '0' || kind === '\0') yield [text(at, 100), tar.subarray(at + BLOCK, at + BLOCK + size)]

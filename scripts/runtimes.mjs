@@ -39,7 +39,10 @@ export const SCENARIOS = [
  */
 export function failureOf([, file, argument, output, end], command, args = [], folder = root) {
   const place = path.join(folder, '__test__', 'support', `${file}.cjs`)
-  const made = spawnSync(command, [...args, place, ...(argument ? [argument] : [])], { encoding: 'utf8', timeout: 300_000 })
+  const made = spawnSync(command, [...args, place, ...(argument ? [argument] : [])], {
+    encoding: 'utf8',
+    timeout: 300_000,
+  })
   const ended = made.signal ?? made.status
   if (made.error) return String(made.error)
   if (ended === end && made.stdout.trim() === output) return undefined
@@ -86,7 +89,9 @@ if (path.resolve(process.argv[1]) === path.join(root, 'scripts', 'runtimes.mjs')
     for (const scenario of SCENARIOS) {
       const wrong = failureOf(scenario, command, args)
       failed ||= wrong !== undefined
-      console.log(`${wrong === undefined ? 'ok    ' : 'NOT OK'} ${scenario[0]}${wrong === undefined ? '' : `: ${wrong}`}`)
+      console.log(
+        `${wrong === undefined ? 'ok    ' : 'NOT OK'} ${scenario[0]}${wrong === undefined ? '' : `: ${wrong}`}`,
+      )
     }
   }
   if (failed) process.exit(1)

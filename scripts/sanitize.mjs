@@ -26,22 +26,45 @@ const TARGET = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux
  * memory), and those that preload a library that replaces `dlsym` (the sanitizer's runtime does not
  * start with it).
  */
-const EXCLUDED_SPECS = ['08-memory', '10-exports', '11-pack', '12-start', '23-page', '24-page', '25-api-docs', '35-external-memory', '36-memory-pool', '37-onnx', '41-wasm']
+const EXCLUDED_SPECS = [
+  '08-memory',
+  '10-exports',
+  '11-pack',
+  '12-start',
+  '23-page',
+  '24-page',
+  '25-api-docs',
+  '35-external-memory',
+  '36-memory-pool',
+  '37-onnx',
+  '41-wasm',
+]
 
 /** Excluded tests of the other specs: they measure memory or time. */
 const EXCLUDED_TESTS = ['equal bytes share one tokenizer in memory', 'damaged and malicious files']
 
 /** Filters for the core's tests with several threads. */
-const THREADS = ['batch::', 'memory::shared::', 'memory::table::', 'word_cache::shared::', 'fuzzing::tests::random::rows', 'fuzzing::tests::random::parts']
+const THREADS = [
+  'batch::',
+  'memory::shared::',
+  'memory::table::',
+  'word_cache::shared::',
+  'fuzzing::tests::random::rows',
+  'fuzzing::tests::random::parts',
+]
 
 /**
  * Sanitized builds are slow. Dependencies are optimized like the core, and debug information has
  * only line tables.
  */
-const PROFILE = ['profile.dev.debug="line-tables-only"', 'profile.dev.package."*".opt-level=1'].flatMap((option) => ['--config', option])
+const PROFILE = ['profile.dev.debug="line-tables-only"', 'profile.dev.package."*".opt-level=1'].flatMap((option) => [
+  '--config',
+  option,
+])
 
 const [what, ...wanted] = process.argv.slice(2)
-if (what !== undefined && !['threads', 'tests', 'specs'].includes(what)) stop('usage: npm run sanitize [-- threads | tests | specs [SPEC…]]')
+if (what !== undefined && !['threads', 'tests', 'specs'].includes(what))
+  stop('usage: npm run sanitize [-- threads | tests | specs [SPEC…]]')
 const wants = (name) => what === undefined || what === name
 const failed = []
 if (wants('threads') && !runTests('thread', ['-Zbuild-std'], THREADS)) failed.push('the tests with ThreadSanitizer')
@@ -61,7 +84,21 @@ function runTests(sanitizer, options, names) {
     ASAN_OPTIONS: 'detect_leaks=0',
     TSAN_OPTIONS: 'halt_on_error=1',
   }
-  const args = ['+nightly', 'test', ...PROFILE, ...options, '--target', TARGET, '--package', 'tokenlane-core', '--lib', '--', '--skip', 'interleaving', ...names]
+  const args = [
+    '+nightly',
+    'test',
+    ...PROFILE,
+    ...options,
+    '--target',
+    TARGET,
+    '--package',
+    'tokenlane-core',
+    '--lib',
+    '--',
+    '--skip',
+    'interleaving',
+    ...names,
+  ]
   return run('cargo', args, { env })
 }
 
@@ -74,7 +111,8 @@ function failedSpecs(wanted) {
   const addon = path.join(folder, 'tokenlane.node')
   fs.copyFileSync(path.join(folder, TARGET, 'debug', 'libtokenlane.so'), addon)
   const runtime = spawnSync('gcc', ['-print-file-name=libasan.so'], { encoding: 'utf8' }).stdout?.trim()
-  if (!runtime || !fs.existsSync(runtime)) stop('libasan.so is missing: install gcc (Debian: apt install build-essential)')
+  if (!runtime || !fs.existsSync(runtime))
+    stop('libasan.so is missing: install gcc (Debian: apt install build-essential)')
   // Reports go to files, because the test runner drops the output of a process that aborts.
   const reports = path.join(folder, 'reports')
   fs.rmSync(reports, { recursive: true, force: true })
@@ -85,12 +123,29 @@ function failedSpecs(wanted) {
     ASAN_OPTIONS: `detect_leaks=0:abort_on_error=1:log_path=${path.join(reports, 'report')}`,
     NAPI_RS_NATIVE_LIBRARY_PATH: addon,
   }
-  const files = fs.readdirSync(path.join(root, '__test__'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.mjs'))
+  const files = fs
+    .readdirSync(path.join(root, '__test__'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.mjs'))
   // A pattern that matches a parent test also runs its subtests, and the root test has a name too.
   const names = `/^(?!${['<root>', ...EXCLUDED_TESTS].join('|')})/`
   return files.sort().filter((name) => {
-    if (wanted.length > 0 ? !wanted.some((part) => name.includes(part)) : EXCLUDED_SPECS.some((other) => name.startsWith(other))) return false
-    const passed = run(process.execPath, ['--test', '--test-reporter=dot', '--test-timeout=900000', `--test-name-pattern=${names}`, path.join(root, '__test__', name)], { env })
+    if (
+      wanted.length > 0
+        ? !wanted.some((part) => name.includes(part))
+        : EXCLUDED_SPECS.some((other) => name.startsWith(other))
+    )
+      return false
+    const passed = run(
+      process.execPath,
+      [
+        '--test',
+        '--test-reporter=dot',
+        '--test-timeout=900000',
+        `--test-name-pattern=${names}`,
+        path.join(root, '__test__', name),
+      ],
+      { env },
+    )
     const found = fs.readdirSync(reports).map((file) => path.join(reports, file))
     for (const file of found) {
       console.log(fs.readFileSync(file, 'utf8').slice(0, 4000))

@@ -33,7 +33,8 @@ const found = (command, ...args) => spawnSync(command, args, { stdio: 'ignore', 
 /** Stops if Node is too old. */
 export function checkNode() {
   const major = Number(process.versions.node.split('.')[0])
-  if (major < NODE) stop(`tokenlane needs Node ${NODE} or newer, and this is ${process.version}: see https://nodejs.org`)
+  if (major < NODE)
+    stop(`tokenlane needs Node ${NODE} or newer, and this is ${process.version}: see https://nodejs.org`)
 }
 
 /** Stops if the machine cannot build the addon. */
@@ -42,7 +43,9 @@ export function checkCompilers() {
     stop('building tokenlane needs a Rust toolchain, and there is no cargo: see https://rustup.rs')
   }
   if (!windows && !found(process.env.CC ?? 'cc', '--version')) {
-    stop('building tokenlane needs a C compiler, and there is no cc: install gcc or clang (Debian: apt install build-essential)')
+    stop(
+      'building tokenlane needs a C compiler, and there is no cc: install gcc or clang (Debian: apt install build-essential)',
+    )
   }
 }
 

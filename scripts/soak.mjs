@@ -34,7 +34,9 @@ const SETTLING = 1 / 2
 /** Number of pauses in a run; at most one per second. */
 const RESTS = 60
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' }, clients: { type: 'string', default: '8' } } })
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '30' }, clients: { type: 'string', default: '8' } },
+})
 const minutes = Number(values.minutes)
 if (!(minutes > 0)) stop(`--minutes must be a number above 0, not ${values.minutes}`)
 
@@ -79,7 +81,11 @@ function knownRequests() {
   const gpt = Tokenizer.fromEncodingSync('o200k_base')
   const one = (url, units, seed) => {
     const body = text(units, seed)
-    return { url, body: { text: body }, answer: url === '/count' ? { count: gpt.count(body) } : { ids: [...gpt.encode(body).ids] } }
+    return {
+      url,
+      body: { text: body },
+      answer: url === '/count' ? { count: gpt.count(body) } : { ids: [...gpt.encode(body).ids] },
+    }
   }
   const batch = (rows, units) => {
     const texts = Array.from({ length: rows }, (_, i) => text(units, i))
@@ -149,7 +155,11 @@ function post(port, url, body) {
     const request = http.request({ port, path: url, method: 'POST', agent, headers }, (response) => {
       let found = ''
       response.setEncoding('utf8').on('data', (part) => (found += part))
-      response.on('end', () => (response.statusCode === 200 ? done(found) : failed(new Error(`${url}: ${response.statusCode} ${found.slice(0, 200)}`))))
+      response.on('end', () =>
+        response.statusCode === 200
+          ? done(found)
+          : failed(new Error(`${url}: ${response.statusCode} ${found.slice(0, 200)}`)),
+      )
     })
     request.on('error', failed).end(body)
   })
@@ -164,7 +174,9 @@ function report() {
     if (measured.length === 0 || rested.length === 0) return
     const { delay, rss } = measured.at(-1)
     const { growth, error } = slope(rested.slice(Math.floor(rested.length * SETTLING)))
-    const [now, resting, caches] = [rss, rested.at(-1).rss, rested.at(-1).caches].map((bytes) => (bytes / 2 ** 20).toFixed(0))
+    const [now, resting, caches] = [rss, rested.at(-1).rss, rested.at(-1).caches].map((bytes) =>
+      (bytes / 2 ** 20).toFixed(0),
+    )
     const trend = `${growth.toFixed(2)} ± ${error.toFixed(2)} MiB per 10 minutes`
     const sizes = `RSS ${now} MiB, at rest ${resting}, including ${caches} of word caches`
     console.log(`  process ${i + 1}: event loop p99 ${delay.toFixed(2)} ms, ${sizes}; growth without them ${trend}`)

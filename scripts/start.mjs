@@ -145,7 +145,10 @@ async function encode(tokenizer, texts) {
 async function progress(total) {
   if (!process.stdout.isTTY) return { update() {}, stop() {} }
   const { default: cli } = await import('cli-progress')
-  const bar = new cli.SingleBar({ format: '{bar} {percentage}% · {value}/{total} documents' }, cli.Presets.shades_classic)
+  const bar = new cli.SingleBar(
+    { format: '{bar} {percentage}% · {value}/{total} documents' },
+    cli.Presets.shades_classic,
+  )
   bar.start(total, 0)
   return bar
 }

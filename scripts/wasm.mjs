@@ -22,17 +22,46 @@ const built = path.join(root, 'target', 'wasm32-wasi', 'built')
 /**
  * Excluded are specs about memory that JavaScript and the addon share, and specs that measure time.
  */
-const SPECS = ['02', '03', '04', '06', '09', '13', '14', '15', '16', '17', '21', 'conformance/golden', 'conformance/limits', 'conformance/stream']
+const SPECS = [
+  '02',
+  '03',
+  '04',
+  '06',
+  '09',
+  '13',
+  '14',
+  '15',
+  '16',
+  '17',
+  '21',
+  'conformance/golden',
+  'conformance/limits',
+  'conformance/stream',
+]
 
 const { values } = parseArgs({ options: { 'no-build': { type: 'boolean' } } })
 if (!values['no-build']) {
   if (!hasTarget(TARGET)) stop(`the Rust target for WebAssembly is not installed: run "rustup target add ${TARGET}"`)
   fs.rmSync(built, { recursive: true, force: true })
-  const args = ['napi', 'build', '--platform', '--release', '--target', TARGET, '--output-dir', built, '--js', 'native.js']
+  const args = [
+    'napi',
+    'build',
+    '--platform',
+    '--release',
+    '--target',
+    TARGET,
+    '--output-dir',
+    built,
+    '--js',
+    'native.js',
+  ]
   if (!run('npx', args)) stop('the build of the addon as WebAssembly failed')
 }
 const staged = new Staged('wasm32-wasi', built, { args: ['--no-warnings'] })
 const failed = [...staged.specs(SPECS), ...staged.scenarios()]
 const env = { ...process.env, TOKENLANE_WASM: '1' }
-if (!run(process.execPath, ['--test', '--test-reporter=spec', path.join(root, '__test__', '41-wasm.test.mjs')], { env })) failed.push('41-wasm')
+if (
+  !run(process.execPath, ['--test', '--test-reporter=spec', path.join(root, '__test__', '41-wasm.test.mjs')], { env })
+)
+  failed.push('41-wasm')
 if (failed.length > 0) stop(`failed as WebAssembly: ${failed.join(', ')}`)

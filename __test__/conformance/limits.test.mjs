@@ -35,14 +35,22 @@ for (const name of goldenNames) {
       assert.ok(isEdge(text, read), context)
       try {
         const start = tokenizer.truncate(text, room, options)
-        assert.ok(text.startsWith(start) && isEdge(text, start.length) && tokenizer.count(start, options) <= room, context)
+        assert.ok(
+          text.startsWith(start) && isEdge(text, start.length) && tokenizer.count(start, options) <= room,
+          context,
+        )
         assert.equal(start === text, ids.length <= room, context)
       } catch (error) {
         assert.equal(error.code, TOO_SMALL, context)
         assert.ok(tokenizer.count('', options) > room, context)
       }
       pieces += check(tokenizer, text, { ...options, maxTokens: 6 + (index % 40), boundary: BOUNDARIES[index % 3] })
-      check(tokenizer, text, { ...options, maxTokens: 12 + (index % 40), overlap: index % 7, boundary: BOUNDARIES[index % 3] })
+      check(tokenizer, text, {
+        ...options,
+        maxTokens: 12 + (index % 40),
+        overlap: index % 7,
+        boundary: BOUNDARIES[index % 3],
+      })
     }
     assert.ok(pieces > texts.length, 'most texts are cut')
   })

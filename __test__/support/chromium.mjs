@@ -14,7 +14,9 @@ const PLACES = [
 /** The path of a browser, or undefined. */
 export const executablePath = PLACES.find((place) => place && fs.existsSync(place))
 
-export const whyNot = executablePath === undefined && 'there is no Chromium: apt-get install chromium, or say where one is with CHROMIUM_PATH'
+export const whyNot =
+  executablePath === undefined &&
+  'there is no Chromium: apt-get install chromium, or say where one is with CHROMIUM_PATH'
 
 /** Starts the browser. Chromium's sandbox does not work for root. */
 export async function launch() {

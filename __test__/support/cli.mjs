@@ -26,7 +26,13 @@ const { FORCE_COLOR, ...environment } = /** @type {NodeJS.ProcessEnv} */ ({ ...p
 export const runIn =
   (folder) =>
   (args, { input = '', env = {}, encoding = /** @type {any} */ ('utf8') } = {}) =>
-    spawnSync(process.execPath, [main, ...args], { cwd: folder, input, encoding, env: { ...environment, ...env }, maxBuffer: 1 << 28 })
+    spawnSync(process.execPath, [main, ...args], {
+      cwd: folder,
+      input,
+      encoding,
+      env: { ...environment, ...env },
+      maxBuffer: 1 << 28,
+    })
 
 /** Starts the CLI. `written` collects its output, and `ended` resolves to how it ended. */
 export function startIn(folder, args, env = {}) {

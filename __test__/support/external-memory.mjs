@@ -17,7 +17,8 @@ for (const threads of [1, 2]) {
   for (const padding of [undefined, { to: 'longest' }]) {
     const batch = await gpt.encodeBatch(rows, { offsets: 'utf16', columns, threads, padding })
     held.push(batch)
-    for (const name of ['ids', 'rowOffsets', 'offsets', ...columns]) note(`batch ${name} ${threads} ${padding?.to}`, batch[name])
+    for (const name of ['ids', 'rowOffsets', 'offsets', ...columns])
+      note(`batch ${name} ${threads} ${padding?.to}`, batch[name])
   }
 }
 const sync = gpt.encodeBatchSync(rows)

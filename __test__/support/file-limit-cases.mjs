@@ -25,7 +25,7 @@ const letters = (change) => {
   const file = tiny()
   file.pre_tokenizer = file.normalizer = file.decoder = file.post_processor = null
   file.added_tokens = []
-  file.model.vocab = { a: 0, b: 1, x: 2, ' ': 3, y: 4, c: 5, aa: 6, '<unk>': 7, }
+  file.model.vocab = { a: 0, b: 1, x: 2, ' ': 3, y: 4, c: 5, aa: 6, '<unk>': 7 }
   file.model.merges = ['a a']
   file.model.unk_token = '<unk>'
   change(file)
@@ -61,16 +61,25 @@ const streams = (change, ids) => (Tokenizer) => {
 const loads = (change) => (Tokenizer) => load(change)(Tokenizer).vocabSize()
 
 const normalized = (normalizer, text, code) => ({ run: encodes((file) => (file.normalizer = normalizer), text), code })
-const pretokenized = (pre_tokenizer, text, code) => ({ run: encodes((file) => (file.pre_tokenizer = pre_tokenizer), text), code })
+const pretokenized = (pre_tokenizer, text, code) => ({
+  run: encodes((file) => (file.pre_tokenizer = pre_tokenizer), text),
+  code,
+})
 const decoded = (decoder, ids, code) => ({ run: decodes((file) => (file.decoder = decoder), ids), code })
 const streamed = (decoder, ids, code) => ({ run: streams((file) => (file.decoder = decoder), ids), code })
-const withPattern = (pattern, text, code = PATTERN) => ({ run: encodes((file) => (file.pre_tokenizer = split(pattern)), text), code })
+const withPattern = (pattern, text, code = PATTERN) => ({
+  run: encodes((file) => (file.pre_tokenizer = split(pattern)), text),
+  code,
+})
 
 const template = (single, special_tokens) => ({ type: 'TemplateProcessing', single, pair: single, special_tokens })
 const A = { Sequence: { id: 'A', type_id: 0 } }
 const S = { SpecialToken: { id: 's', type_id: 0 } }
 const specialToken = (count, token = 's') => ({ s: { id: 's', ids: times(count, 0), tokens: times(count, token) } })
-const posted = (post_processor, text, code) => ({ run: encodesAll((file) => (file.post_processor = post_processor), text), code })
+const posted = (post_processor, text, code) => ({
+  run: encodesAll((file) => (file.post_processor = post_processor), text),
+  code,
+})
 
 export const CASES = {
   // Output.
@@ -82,9 +91,16 @@ export const CASES = {
     run: decodes((file) => (file.decoder = decoders(times(28, regex('a', 'aa')))), [0]),
     codes: [OUTPUT, PATTERN],
   },
-  '28 Replace that double, in a stream': streamed(decoders([{ type: 'Fuse' }, ...times(28, replace('a', 'aa'))]), times(20, 0), OUTPUT),
+  '28 Replace that double, in a stream': streamed(
+    decoders([{ type: 'Fuse' }, ...times(28, replace('a', 'aa'))]),
+    times(20, 0),
+    OUTPUT,
+  ),
   'Replace by a mebibyte': normalized(replace('a', 'b'.repeat(1 << 20)), a64k, OUTPUT),
-  'Replace by a mebibyte, with offsets': { run: encodesAll((file) => (file.normalizer = regex('a', 'b'.repeat(1 << 20))), a64k), code: OUTPUT },
+  'Replace by a mebibyte, with offsets': {
+    run: encodesAll((file) => (file.normalizer = regex('a', 'b'.repeat(1 << 20))), a64k),
+    code: OUTPUT,
+  },
   'Replace by a mebibyte, as decoder': decoded(replace('a', 'b'.repeat(1 << 20)), times(64 * KIB, 0), OUTPUT),
   'ten times Replace of nothing': normalized(normalizers(times(10, replace('', 'aa'))), a64k, OUTPUT),
   'ten times Replace of nothing, as decoder': {
@@ -93,10 +109,13 @@ export const CASES = {
   },
   'Prepend of a mebibyte': normalized({ type: 'Prepend', prepend: 'a'.repeat(1 << 20) }, 'a', OUTPUT),
   'Prepend before each of many segments': {
-    run: encodes((file) => {
-      file.normalizer = { type: 'Prepend', prepend: 'a'.repeat(60_000) }
-      file.added_tokens = [added('b')]
-    }, 'ab'.repeat(32 * KIB)),
+    run: encodes(
+      (file) => {
+        file.normalizer = { type: 'Prepend', prepend: 'a'.repeat(60_000) }
+        file.added_tokens = [added('b')]
+      },
+      'ab'.repeat(32 * KIB),
+    ),
     code: OUTPUT,
   },
   'Prepend before each of many words': {
@@ -133,11 +152,14 @@ export const CASES = {
     OUTPUT,
   ),
   'an unknown token of a mebibyte as strings': {
-    run: encodesAll((file) => {
-      const unk = 'u'.repeat(1 << 20)
-      file.model.vocab[unk] = 99
-      file.model.unk_token = unk
-    }, 'z'.repeat(64 * KIB)),
+    run: encodesAll(
+      (file) => {
+        const unk = 'u'.repeat(1 << 20)
+        file.model.vocab[unk] = 99
+        file.model.unk_token = unk
+      },
+      'z'.repeat(64 * KIB),
+    ),
     code: OUTPUT,
   },
   'a token of a mebibyte, decoded again and again': {
@@ -149,17 +171,24 @@ export const CASES = {
     codes: [undefined, OUTPUT],
   },
   'a suffix of a mebibyte with byte fallback': {
-    run: encodes((file) => {
-      for (let byte = 0; byte < 256; byte++) file.model.vocab[`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`] = 100 + byte
-      Object.assign(file.model, { byte_fallback: true, continuing_subword_prefix: 'p'.repeat(1 << 20) })
-      file.model.merges = []
-    }, 'z'.repeat(64 * KIB)),
+    run: encodes(
+      (file) => {
+        for (let byte = 0; byte < 256; byte++)
+          file.model.vocab[`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`] = 100 + byte
+        Object.assign(file.model, { byte_fallback: true, continuing_subword_prefix: 'p'.repeat(1 << 20) })
+        file.model.merges = []
+      },
+      'z'.repeat(64 * KIB),
+    ),
     code: LARGE,
   },
   'truncation into windows that hardly move': {
-    run: encodesAll((file) => {
-      file.truncation = { direction: 'Right', max_length: 32_000, strategy: 'LongestFirst', stride: 31_999 }
-    }, 'ab'.repeat(32 * KIB)),
+    run: encodesAll(
+      (file) => {
+        file.truncation = { direction: 'Right', max_length: 32_000, strategy: 'LongestFirst', stride: 31_999 }
+      },
+      'ab'.repeat(32 * KIB),
+    ),
     code: OUTPUT,
   },
   'truncation of a pair into all combinations': {
@@ -172,14 +201,28 @@ export const CASES = {
   },
   'padding to 2 to the 40': {
     run: encodesAll((file) => {
-      file.padding = { strategy: { Fixed: 2 ** 40 }, direction: 'Right', pad_to_multiple_of: null, pad_id: 0, pad_type_id: 0, pad_token: 'p' }
+      file.padding = {
+        strategy: { Fixed: 2 ** 40 },
+        direction: 'Right',
+        pad_to_multiple_of: null,
+        pad_id: 0,
+        pad_type_id: 0,
+        pad_token: 'p',
+      }
     }, 'a'),
     code: 'ERR_TOKENLANE_PADDING_TOO_LONG',
   },
   'padding by a token of a mebibyte': {
     run: encodesAll((file) => {
       const pad_token = 'p'.repeat(1 << 20)
-      file.padding = { strategy: { Fixed: 100_000 }, direction: 'Right', pad_to_multiple_of: null, pad_id: 0, pad_type_id: 0, pad_token }
+      file.padding = {
+        strategy: { Fixed: 100_000 },
+        direction: 'Right',
+        pad_to_multiple_of: null,
+        pad_id: 0,
+        pad_type_id: 0,
+        pad_token,
+      }
     }, 'a'),
     code: 'ERR_TOKENLANE_PADDING_TOO_LONG',
   },
@@ -203,17 +246,24 @@ export const CASES = {
   'a reference': withPattern(String.raw`(a*)\1b`, a64k),
   'counted repetitions': withPattern('(?:a{1,100}){1,100}+b', a64k),
   'a pattern of the normalizer': normalized(regex('(?=a*b)a', 'x'), a64k, PATTERN),
-  'a pattern of the decoder': decoded(decoders([{ type: 'Fuse' }, regex('(?=a*b)a', 'x')]), times(64 * KIB, 0), PATTERN),
+  'a pattern of the decoder': decoded(
+    decoders([{ type: 'Fuse' }, regex('(?=a*b)a', 'x')]),
+    times(64 * KIB, 0),
+    PATTERN,
+  ),
   'patterns that together take too long': pretokenized(
     pretokenizers(times(400, split('(?:b|a|x)(?=a)'))),
     a64k,
     PATTERN,
   ),
   'a pattern in each of many segments': {
-    run: encodes((file) => {
-      file.pre_tokenizer = split('(?=a*b)a')
-      file.added_tokens = [added('x')]
-    }, `${'a'.repeat(1000)}x`.repeat(400)),
+    run: encodes(
+      (file) => {
+        file.pre_tokenizer = split('(?=a*b)a')
+        file.added_tokens = [added('x')]
+      },
+      `${'a'.repeat(1000)}x`.repeat(400),
+    ),
     code: PATTERN,
   },
   'a rank file’s pattern': {
@@ -225,17 +275,32 @@ export const CASES = {
   },
 
   // Patterns at load time.
-  'a class repeated to 80 KB': { run: loads((file) => (file.pre_tokenizer = split(String.raw`[\p{L}&&[^a-z]]`.repeat(5400)))), code: 'ERR_TOKENLANE_PATTERN' },
+  'a class repeated to 80 KB': {
+    run: loads((file) => (file.pre_tokenizer = split(String.raw`[\p{L}&&[^a-z]]`.repeat(5400)))),
+    code: 'ERR_TOKENLANE_PATTERN',
+  },
   'a class within classes': {
     run: loads((file) => (file.pre_tokenizer = split(`${'['.repeat(150)}a${String.raw`\p{L}]`.repeat(150)}`))),
     codes: [undefined, 'ERR_TOKENLANE_PATTERN'],
   },
-  'a class of many letters': { run: loads((file) => (file.pre_tokenizer = split(`[${'中a文b'.repeat(20_000)}]+`))), codes: [undefined] },
-  'a class that ignores case': { run: loads((file) => (file.pre_tokenizer = split(`(?i)${'[\\p{L}]'.repeat(5000)}`))), code: 'ERR_TOKENLANE_PATTERN' },
+  'a class of many letters': {
+    run: loads((file) => (file.pre_tokenizer = split(`[${'中a文b'.repeat(20_000)}]+`))),
+    codes: [undefined],
+  },
+  'a class that ignores case': {
+    run: loads((file) => (file.pre_tokenizer = split(`(?i)${'[\\p{L}]'.repeat(5000)}`))),
+    code: 'ERR_TOKENLANE_PATTERN',
+  },
   'a pattern of a mebibyte': { run: loads((file) => (file.pre_tokenizer = split('a'.repeat(1 << 20)))), code: LARGE },
-  'large repetitions of a large class': { run: loads((file) => (file.pre_tokenizer = split(String.raw`(?:\p{L}{1000}){1000}`))), codes: [undefined, 'ERR_TOKENLANE_PATTERN'] },
+  'large repetitions of a large class': {
+    run: loads((file) => (file.pre_tokenizer = split(String.raw`(?:\p{L}{1000}){1000}`))),
+    codes: [undefined, 'ERR_TOKENLANE_PATTERN'],
+  },
   'many alternatives': {
-    run: encodes((file) => (file.pre_tokenizer = split(Array.from({ length: 20_000 }, (_, at) => `b${at}`).join('|'))), a64k),
+    run: encodes(
+      (file) => (file.pre_tokenizer = split(Array.from({ length: 20_000 }, (_, at) => `b${at}`).join('|'))),
+      a64k,
+    ),
     codes: [undefined],
   },
 
@@ -252,42 +317,86 @@ export const CASES = {
     code: undefined,
   },
   'a token that a much longer one starts with': {
-    run: encodes((file) => (file.added_tokens = [added('a'), added(`${'a'.repeat(64 * KIB)}b`)]), 'a'.repeat(256 * KIB)),
+    run: encodes(
+      (file) => (file.added_tokens = [added('a'), added(`${'a'.repeat(64 * KIB)}b`)]),
+      'a'.repeat(256 * KIB),
+    ),
     code: undefined,
   },
   'tokens within tokens': {
-    run: encodes((file) => (file.added_tokens = Array.from({ length: 700 }, (_, at) => added('a'.repeat(at + 1)))), 'a'.repeat(256 * KIB)),
+    run: encodes(
+      (file) => (file.added_tokens = Array.from({ length: 700 }, (_, at) => added('a'.repeat(at + 1)))),
+      'a'.repeat(256 * KIB),
+    ),
     code: undefined,
   },
 
   // Numbers of components.
-  '20,000 Split': { run: loads((file) => (file.pre_tokenizer = pretokenizers(times(20_000, split('b'))))), code: LARGE },
+  '20,000 Split': {
+    run: loads((file) => (file.pre_tokenizer = pretokenizers(times(20_000, split('b'))))),
+    code: LARGE,
+  },
   '20,000 Strip': { run: loads((file) => (file.normalizer = normalizers(times(20_000, strip)))), code: LARGE },
   '20,000 decoders': { run: loads((file) => (file.decoder = decoders(times(20_000, { type: 'Fuse' })))), code: LARGE },
   '20,000 post-processors': {
-    run: loads((file) => (file.post_processor = { type: 'Sequence', processors: times(20_000, { type: 'ByteLevel', trim_offsets: true }) })),
+    run: loads(
+      (file) =>
+        (file.post_processor = {
+          type: 'Sequence',
+          processors: times(20_000, { type: 'ByteLevel', trim_offsets: true }),
+        }),
+    ),
     code: LARGE,
   },
-  'empty sequences': { run: loads((file) => (file.normalizer = normalizers(times(20_000, normalizers([]))))), code: LARGE },
-  'sequences within sequences': { run: loads((file) => (file.normalizer = nested(50, strip, normalizers))), code: undefined },
+  'empty sequences': {
+    run: loads((file) => (file.normalizer = normalizers(times(20_000, normalizers([]))))),
+    code: LARGE,
+  },
+  'sequences within sequences': {
+    run: loads((file) => (file.normalizer = nested(50, strip, normalizers))),
+    code: undefined,
+  },
   '200 Split of a text': pretokenized(pretokenizers(times(200, split('b'))), a64k.slice(0, 16 * KIB), undefined),
   '500 Split of a text': pretokenized(pretokenizers(times(500, split('b'))), a64k.slice(0, 16 * KIB), PATTERN),
   '500 Strip of a text': normalized(normalizers(times(500, strip)), ` ${a64k} `, undefined),
-  '500 Punctuation of a text': pretokenized(pretokenizers(times(500, { type: 'Punctuation', behavior: 'Isolated' })), a64k.slice(0, 16 * KIB), undefined),
-  'a special token of 20,000 ids used 2,000 times': posted(template([A, ...times(2000, S)], specialToken(20_000)), 'a', LARGE),
-  'a special token of a mebibyte used 4,000 times': posted(template([A, ...times(4000, S)], specialToken(1, 's'.repeat(1 << 20))), 'a', LARGE),
+  '500 Punctuation of a text': pretokenized(
+    pretokenizers(times(500, { type: 'Punctuation', behavior: 'Isolated' })),
+    a64k.slice(0, 16 * KIB),
+    undefined,
+  ),
+  'a special token of 20,000 ids used 2,000 times': posted(
+    template([A, ...times(2000, S)], specialToken(20_000)),
+    'a',
+    LARGE,
+  ),
+  'a special token of a mebibyte used 4,000 times': posted(
+    template([A, ...times(4000, S)], specialToken(1, 's'.repeat(1 << 20))),
+    'a',
+    LARGE,
+  ),
   'a template of 100,000 entries': posted(template([A, ...times(100_000, S)], specialToken(1)), 'a', LARGE),
   'a text in 10,000 places': posted(template(times(10_000, A), {}), a64k, LARGE),
   'a text in 16 places': posted(template(times(16, A), {}), 'ab'.repeat(4 * KIB), undefined),
 
   // Streams.
   'a run of byte tokens in a stream': {
-    run: streams((file) => {
-      file.decoder = { type: 'ByteFallback' }
-      file.model.vocab['<0x41>'] = 99
-    }, times(128 * KIB, 99)),
+    run: streams(
+      (file) => {
+        file.decoder = { type: 'ByteFallback' }
+        file.model.vocab['<0x41>'] = 99
+      },
+      times(128 * KIB, 99),
+    ),
     code: undefined,
   },
-  'Strip of more characters than there are': decoded({ type: 'Strip', content: 'a', start: 2 ** 50, stop: 2 ** 50 }, times(64 * KIB, 0), undefined),
-  'FixedLength of more characters than there are': pretokenized({ type: 'FixedLength', length: 2 ** 50 }, a64k, undefined),
+  'Strip of more characters than there are': decoded(
+    { type: 'Strip', content: 'a', start: 2 ** 50, stop: 2 ** 50 },
+    times(64 * KIB, 0),
+    undefined,
+  ),
+  'FixedLength of more characters than there are': pretokenized(
+    { type: 'FixedLength', length: 2 ** 50 },
+    a64k,
+    undefined,
+  ),
 }

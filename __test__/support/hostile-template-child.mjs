@@ -8,8 +8,15 @@ import { Tokenizer } from '../../index.mjs'
 
 const [file, count = '1'] = process.argv.slice(2)
 const tokenizer = Tokenizer.fromFileSync(new URL('../testdata/chat/tokenizer.json', import.meta.url))
-const messages = Array.from({ length: Number(count) }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: `message ${i}` }))
-const options = { chatTemplate: fs.readFileSync(file, 'utf8'), variables: { twice: (value) => [value, value] }, tokenize: false }
+const messages = Array.from({ length: Number(count) }, (_, i) => ({
+  role: i % 2 ? 'assistant' : 'user',
+  content: `message ${i}`,
+}))
+const options = {
+  chatTemplate: fs.readFileSync(file, 'utf8'),
+  variables: { twice: (value) => [value, value] },
+  tokenize: false,
+}
 
 const outcome = {}
 try {

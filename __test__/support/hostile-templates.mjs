@@ -13,7 +13,8 @@ const MAX_MIB = 1024
 
 const loops = (body) => `{% for a in range(100000) %}{% for b in range(1000) %}${body}{% endfor %}{% endfor %}`
 const often = (text, body) => `{% set s = ${text} %}{% for a in range(100000) %}{% set x = ${body} %}{% endfor %}`
-const doubled = (step, use) => `{% set a = namespace(x=1) %}{% set b = namespace(x=1) %}{% for i in range(60) %}${step}{% endfor %}${use}`
+const doubled = (step, use) =>
+  `{% set a = namespace(x=1) %}{% set b = namespace(x=1) %}{% for i in range(60) %}${step}{% endfor %}${use}`
 const nested = (open, close) => `{{ ${open.repeat(10_000)}1${close.repeat(10_000)} }}`
 const LISTS = '{% set a.x = [a.x, a.x] %}{% set b.x = [b.x, b.x] %}'
 
@@ -76,11 +77,11 @@ export const MORE = [
   '{% set n = namespace(s=[]) %}{% for i in range(100000) %}{% set n.s = n.s + [i] %}{% endfor %}',
   doubled('{% set a.x = (a.x, a.x) %}', '{{ {a.x: 1} }}'),
   doubled("{% set a.x = {'a': a.x, 'b': a.x} %}", '{{ a.x|string }}'),
-  doubled("{% set a.x = {'a': a.x, 'b': a.x} %}{% set b.x = {'a': b.x, 'b': b.x} %}", "{{ a.x == b.x }}"),
+  doubled("{% set a.x = {'a': a.x, 'b': a.x} %}{% set b.x = {'a': b.x, 'b': b.x} %}", '{{ a.x == b.x }}'),
   doubled(LISTS, '{{ a.x < b.x }}'),
-  doubled(LISTS, "{{ [a.x]|sort|list == [b.x] }}{{ [b.x, a.x]|unique|list }}"),
+  doubled(LISTS, '{{ [a.x]|sort|list == [b.x] }}{{ [b.x, a.x]|unique|list }}'),
   doubled(LISTS, '{{ a.x in [b.x] }}'),
-  doubled(LISTS, "{{ twice(a.x) }}"),
+  doubled(LISTS, '{{ twice(a.x) }}'),
   '{% set a = namespace(x=1) %}{% set a.x = a %}{{ a }}{{ a == a }}{{ [a] < [a] }}',
   '{% set a = namespace(x=1) %}{% for i in range(100000) %}{% set a.x = [a.x] %}{% endfor %}{{ a.x }}',
   '{% set a = namespace(x=1) %}{% for i in range(100000) %}{% set a.x = [a.x] %}{% endfor %}{{ a.x == [a.x] }}',
@@ -105,7 +106,7 @@ export const MORE = [
   loops("{% set x = strftime_now('%c') %}"),
   loops("{% set x = 'a b'.split() %}"),
   loops("{% set x = {'a': 1}|tojson %}"),
-  loops("{% set x = twice(1) %}"),
+  loops('{% set x = twice(1) %}'),
   "{% macro m() %}{{ 'a' * 10000000 }}{% endmacro %}{% for a in range(100000) %}{{ m() }}{% endfor %}",
   // Repeated reads of long values
   often("'a' * 10000000", "'b' in s"),
@@ -194,12 +195,15 @@ function rendered(file, messages) {
   const [command, ...args] = process.platform === 'win32' ? [process.execPath, ...node] : limited
   return new Promise((resolve) => {
     execFile(command, args, (failure, stdout, stderr) => {
-      resolve(failure === null ? JSON.parse(stdout) : { died: `${failure.signal ?? failure.code}: ${stderr.slice(-300)}` })
+      resolve(
+        failure === null ? JSON.parse(stdout) : { died: `${failure.signal ?? failure.code}: ${stderr.slice(-300)}` },
+      )
     })
   })
 }
 
-const isFine = ({ died, mib, code }) => died === undefined && mib <= MAX_MIB && (code === undefined || CODES.includes(code))
+const isFine = ({ died, mib, code }) =>
+  died === undefined && mib <= MAX_MIB && (code === undefined || CODES.includes(code))
 
 /**
  * The templates that do not end with a result or an error with a code within the limits. Two run at

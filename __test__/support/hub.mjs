@@ -41,16 +41,24 @@ export async function startHub(repos, trouble = () => undefined) {
     const [, name, revision, path] = (resolve ?? tree ?? info ?? []).map(decodeURIComponent)
     const repo = repos[name]
     const deny = (status, code, message) =>
-      response.writeHead(status, { ...(code && { 'x-error-code': code }), 'x-error-message': message ?? code ?? '' }).end()
+      response
+        .writeHead(status, { ...(code && { 'x-error-code': code }), 'x-error-message': message ?? code ?? '' })
+        .end()
     const kind = resolve ? 'resolve' : info ? 'info' : 'tree'
     if (note(request, response, kind, path)) return
     const known = request.headers.authorization === `Bearer ${repo?.token}`
-    if (request.headers.authorization === 'Bearer wrong') return deny(401, undefined, 'Invalid credentials in Authorization header')
-    if (repo === undefined || (repo.token && !repo.gated && !known)) return deny(known ? 404 : 401, 'RepoNotFound', 'Repository not found')
+    if (request.headers.authorization === 'Bearer wrong')
+      return deny(401, undefined, 'Invalid credentials in Authorization header')
+    if (repo === undefined || (repo.token && !repo.gated && !known))
+      return deny(known ? 404 : 401, 'RepoNotFound', 'Repository not found')
     if (repo.gated && !known) return deny(403, 'GatedRepo', `Access to model ${name} is restricted`)
     const commit = repo.commit ?? COMMIT
-    if (!['main', commit, ...(repo.tags ?? [])].includes(revision)) return deny(404, 'RevisionNotFound', `Invalid rev id: ${revision}`)
-    if (info) return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ _id: '0', id: name, sha: commit }))
+    if (!['main', commit, ...(repo.tags ?? [])].includes(revision))
+      return deny(404, 'RevisionNotFound', `Invalid rev id: ${revision}`)
+    if (info)
+      return response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ _id: '0', id: name, sha: commit }))
     if (!resolve) return list(repo, path, response, deny)
     if (!repo.silent) response.setHeader('x-repo-commit', commit)
     const bytes = repo.files[path]
@@ -66,7 +74,9 @@ export async function startHub(repos, trouble = () => undefined) {
   function list(repo, folder, response, deny) {
     const paths = Object.keys(repo.files).filter((path) => path.startsWith(`${folder}/`))
     if (paths.length === 0) return deny(404, 'EntryNotFound')
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(paths.map((path) => ({ type: 'file', path, size: 1 }))))
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(paths.map((path) => ({ type: 'file', path, size: 1 }))))
   }
 
   function note(request, response, kind, path) {

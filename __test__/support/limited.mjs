@@ -21,7 +21,8 @@ export function runLimited(command, { limits, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options })
     const written = { stdout: '', stderr: '' }
-    for (const name of Object.keys(written)) child[name].setEncoding('utf8').on('data', (text) => (written[name] += text))
+    for (const name of Object.keys(written))
+      child[name].setEncoding('utf8').on('data', (text) => (written[name] += text))
     child.on('error', reject)
     child.on('close', (status, signal) => resolve({ status, signal, ...written }))
   })

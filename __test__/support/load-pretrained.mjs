@@ -10,7 +10,9 @@ import fs from 'node:fs'
 import { Tokenizer } from '../../index.mjs'
 
 const [, , argument] = process.argv
-const { cacheDir, options, chat, calls, descriptors } = JSON.parse(argument.startsWith('@') ? fs.readFileSync(argument.slice(1)) : argument)
+const { cacheDir, options, chat, calls, descriptors } = JSON.parse(
+  argument.startsWith('@') ? fs.readFileSync(argument.slice(1)) : argument,
+)
 
 async function outcome(call) {
   try {

@@ -8,7 +8,13 @@ import { Tokenizer } from '../../index.mjs'
 import { bytesOf, tiny } from './tiny.mjs'
 
 const [call, kind, mebibytes] = process.argv.slice(2)
-const UNITS = { words: 'Some words that go on and on, é. ', letters: 'a', ideographs: '中文字符', decomposed: 'e\u0301a', digits: '7' }
+const UNITS = {
+  words: 'Some words that go on and on, é. ',
+  letters: 'a',
+  ideographs: '中文字符',
+  decomposed: 'e\u0301a',
+  digits: '7',
+}
 
 const ranks = () => Tokenizer.fromEncodingSync('cl100k_base')
 /** Every stage rewrites the text. */
@@ -16,7 +22,14 @@ const rewriting = () =>
   Tokenizer.fromBufferSync(
     bytesOf({
       ...tiny(),
-      normalizer: { type: 'Sequence', normalizers: [{ type: 'NFKD' }, { type: 'Lowercase' }, { type: 'Replace', pattern: { Regex: 'o+' }, content: 'oo' }] },
+      normalizer: {
+        type: 'Sequence',
+        normalizers: [
+          { type: 'NFKD' },
+          { type: 'Lowercase' },
+          { type: 'Replace', pattern: { Regex: 'o+' }, content: 'oo' },
+        ],
+      },
       pre_tokenizer: { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: true },
     }),
   )
@@ -24,7 +37,9 @@ const rewriting = () =>
 const text = () => UNITS[kind].repeat((Number(mebibytes) << 20) / UNITS[kind].length)
 const rows = (count) => {
   const one = text()
-  return Array.from({ length: count }, (_, row) => one.slice((row * one.length) / count, ((row + 1) * one.length) / count))
+  return Array.from({ length: count }, (_, row) =>
+    one.slice((row * one.length) / count, ((row + 1) * one.length) / count),
+  )
 }
 
 /** Ids of `mebibytes` MiB. If they do not fit into memory, there is nothing to test. */
@@ -59,8 +74,13 @@ const CALLS = {
   tokenToId: (t) => t.tokenToId(text()) ?? 0,
   fromBuffer: async () => {
     const size = Number(mebibytes) << 20
-    const list = { words: 'x', letters: '0,', ideographs: '"中",', decomposed: '{},', digits: '[],' }[kind].repeat(size / 4)
-    const file = kind === 'words' ? Buffer.alloc(size, 0x61) : Buffer.from(`{"version":"1.0","model":{"type":"BPE","vocab":{"a":0},"merges":[]},"added_tokens":[${list}0]}`)
+    const list = { words: 'x', letters: '0,', ideographs: '"中",', decomposed: '{},', digits: '[],' }[kind].repeat(
+      size / 4,
+    )
+    const file =
+      kind === 'words'
+        ? Buffer.alloc(size, 0x61)
+        : Buffer.from(`{"version":"1.0","model":{"type":"BPE","vocab":{"a":0},"merges":[]},"added_tokens":[${list}0]}`)
     return (await Tokenizer.fromBuffer(file)).vocabSize()
   },
   fromFile: async () => {

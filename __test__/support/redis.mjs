@@ -9,7 +9,10 @@ import path from 'node:path'
 import { Redis } from 'ioredis'
 
 /** Why there is none; in CI it must be there, on Linux. */
-export const missing = spawnSync('redis-server', ['--version']).status === 0 || (process.env.CI && process.platform === 'linux') ? false : 'redis-server is not installed'
+export const missing =
+  spawnSync('redis-server', ['--version']).status === 0 || (process.env.CI && process.platform === 'linux')
+    ? false
+    : 'redis-server is not installed'
 
 const freePort = () =>
   new Promise((resolve) => {
@@ -39,7 +42,20 @@ export class TestRedis {
   }
 
   async start() {
-    const options = ['--port', this.port, '--dir', this.#folder, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
+    const options = [
+      '--port',
+      this.port,
+      '--dir',
+      this.#folder,
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'always',
+    ]
     if (this.#password) options.push('--requirepass', this.#password)
     this.#process = spawn('redis-server', options.map(String), { stdio: 'ignore' })
     const client = this.client()
@@ -48,7 +64,13 @@ export class TestRedis {
   }
 
   client() {
-    return new Redis({ port: this.port, host: '127.0.0.1', password: this.#password, maxRetriesPerRequest: null, retryStrategy: () => 50 }).on('error', () => {})
+    return new Redis({
+      port: this.port,
+      host: '127.0.0.1',
+      password: this.#password,
+      maxRetriesPerRequest: null,
+      retryStrategy: () => 50,
+    }).on('error', () => {})
   }
 
   async stop(signal = 'SIGTERM') {

@@ -8,7 +8,10 @@ if (isMainThread) {
     for (let number = 1; number <= 6; number++) {
       await new Promise((ended, failed) => {
         const worker = new Worker(__filename, { workerData: number })
-        worker.on('message', (said) => done.push(said)).on('error', failed).on('exit', ended)
+        worker
+          .on('message', (said) => done.push(said))
+          .on('error', failed)
+          .on('exit', ended)
       })
     }
     console.log(done.join(' '))

@@ -1,7 +1,9 @@
 // Texts for the specs, equal in every run.
 
-const WORDS = ('the quick brown fox jumps over a lazy dog while 12 boxing wizards ask: why? naïve café, Größe, ' +
-  'привет мир, 你好世界, こんにちは, مرحبا, 👩‍🚀🚀 {"json": [1, 2.5, null]} if (x >= 10) { return x * 2; }').split(' ')
+const WORDS = (
+  'the quick brown fox jumps over a lazy dog while 12 boxing wizards ask: why? naïve café, Größe, ' +
+  'привет мир, 你好世界, こんにちは, مرحبا, 👩‍🚀🚀 {"json": [1, 2.5, null]} if (x >= 10) { return x * 2; }'
+).split(' ')
 
 /** A text of about `units` UTF-16 units that depends on `seed`. */
 export function text(units, seed = 1) {

@@ -2,7 +2,14 @@
 import { createWorker, tokenizeCorpus, verifyCorpus, writeReport } from 'tokenlane/corpus'
 import type { CorpusEvent, CorpusOptions, CorpusResult, VerifyResult, WorkerOptions } from 'tokenlane/corpus'
 
-const options: CorpusOptions = { inputs: ['data/'], output: 'tokens/', format: 'npy', eos: true, bos: '<s>', pack: 2048 }
+const options: CorpusOptions = {
+  inputs: ['data/'],
+  output: 'tokens/',
+  format: 'npy',
+  eos: true,
+  bos: '<s>',
+  pack: 2048,
+}
 const result: CorpusResult = await tokenizeCorpus({ ...options, signal: AbortSignal.timeout(1000), onEvent: hear })
 const tokens: number = result.tokens
 

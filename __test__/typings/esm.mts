@@ -76,7 +76,13 @@ const messages: ChatMessage[] = [
   { role: 'user', content: [{ type: 'text', text: 'Hello!' }], name: 'ann' },
   { role: 'assistant', content: null, tool_calls: [{ id: 'a' }] },
 ]
-const chat: ChatOptions = { tools: [{ type: 'function' }], documents: null, addGenerationPrompt: true, variables: { enable_thinking: false }, specialTokens: 'throw' }
+const chat: ChatOptions = {
+  tools: [{ type: 'function' }],
+  documents: null,
+  addGenerationPrompt: true,
+  variables: { enable_thinking: false },
+  specialTokens: 'throw',
+}
 const chatIds: Uint32Array = tokenizer.applyChatTemplate(messages, { ...chat, tokenize: true }).ids
 const chatText: string = tokenizer.applyChatTemplate(messages, { continueFinalMessage: 'content', tokenize: false })
 const chatCount: number = tokenizer.countChat(messages, { chatTemplate: 'default' })
@@ -147,22 +153,44 @@ encoding_for_model('gpt-unknown')
 const ofModel: Uint32Array = encoding_for_model(model).encode_ordinary(encodingName)
 const weather: ChatCompletionFunctionDefinition = {
   name: 'weather',
-  parameters: { type: 'object', required: ['city'], properties: { city: { type: 'string', enum: ['Ghent'] }, days: { type: 'array', items: { type: 'integer' } } } },
+  parameters: {
+    type: 'object',
+    required: ['city'],
+    properties: { city: { type: 'string', enum: ['Ghent'] }, days: { type: 'array', items: { type: 'integer' } } },
+  },
 }
-const withFunctions: number | undefined = gpt4o.countChatCompletionTokens?.({ messages: [{ content: 'hi' }], functions: [weather], function_call: { name: 'weather' } })
+const withFunctions: number | undefined = gpt4o.countChatCompletionTokens?.({
+  messages: [{ content: 'hi' }],
+  functions: [weather],
+  function_call: { name: 'weather' },
+})
 const tiktokenIds: Uint32Array = get_encoding('cl100k_base').encode('text', 'all')
 const ordinary: Uint32Array = new Tiktoken(bpe_ranks, special_tokens, pat_str).encode_ordinary('text')
 await init(() => {})
 const gptIds: number[] = gptEncode('text', { allowedSpecial: 'all' })
 const within: number | false = gpt4o.isWithinTokenLimit([{ role: 'user', content: 'text' }], 10)
 const viaClass: GptEncoding = GptEncoding.getEncodingApi('o200k_harmony', resolveEncoding)
-const auto: PreTrainedTokenizer = await AutoTokenizer.from_pretrained('org/name', { revision: 'main', progress_callback: ({ status, file }) => console.log(status, file) })
-const tensors: Tensor = auto(['a', 'b'], { text_pair: ['c', null], padding: true, truncation: true, max_length: 8 }).input_ids
+const auto: PreTrainedTokenizer = await AutoTokenizer.from_pretrained('org/name', {
+  revision: 'main',
+  progress_callback: ({ status, file }) => console.log(status, file),
+})
+const tensors: Tensor = auto(['a', 'b'], {
+  text_pair: ['c', null],
+  padding: true,
+  truncation: true,
+  max_length: 8,
+}).input_ids
 const int64: bigint[][] = tensors.tolist()
 const nested: number[][] = auto(['a'], { return_tensor: false }).attention_mask
 const flat: number[] | undefined = auto('a', { return_tensor: false, return_token_type_ids: true }).token_type_ids
-const prompt: string = auto.apply_chat_template([{ role: 'user', content: 'x' }], { tokenize: false, enable_thinking: true })
-const promptIds: number[] = auto.apply_chat_template([{ role: 'user', content: 'x' }], { return_tensor: false, return_dict: false })
+const prompt: string = auto.apply_chat_template([{ role: 'user', content: 'x' }], {
+  tokenize: false,
+  enable_thinking: true,
+})
+const promptIds: number[] = auto.apply_chat_template([{ role: 'user', content: 'x' }], {
+  return_tensor: false,
+  return_dict: false,
+})
 const promptInputs: Tensor = auto.apply_chat_template([{ role: 'user', content: 'x' }]).attention_mask
 const padId: number = new BertTokenizer({}, {}).pad_token_id
 env.cacheDir = '/cache'
@@ -174,7 +202,9 @@ auto('a', { max_lenght: 3 })
 env.useBrowserCache = false
 // @ts-expect-error it is loaded, or made from two objects
 new BertTokenizer()
-const hfEncoding: HfEncoding = await HfTokenizer.fromFile('tokenizer.json').encode('text', null, { isPretokenized: false })
+const hfEncoding: HfEncoding = await HfTokenizer.fromFile('tokenizer.json').encode('text', null, {
+  isPretokenized: false,
+})
 const hfWords: [string, [number, number]][] = whitespacePreTokenizer().preTokenizeString('text')
 const ids: Ids = [1, 2, 3]
 const decode: DecodeOptions = { skipSpecialTokens: true }
@@ -213,7 +243,31 @@ tokenizer.encodeBatch(texts, { pair: 'a' })
 
 export { flat, int64, nested, padId, prompt, promptIds, promptInputs }
 export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
-export { back, bytes, columns, counts, dims, fits, id, into, later, merges, others, parts, pieces, rows, size, span, start, startOfBytes, streamed, tensor, token, wide, written }
+export {
+  back,
+  bytes,
+  columns,
+  counts,
+  dims,
+  fits,
+  id,
+  into,
+  later,
+  merges,
+  others,
+  parts,
+  pieces,
+  rows,
+  size,
+  span,
+  start,
+  startOfBytes,
+  streamed,
+  tensor,
+  token,
+  wide,
+  written,
+}
 
 const jsBpe: TiktokenBPE = jsRanks
 const jsIds: number[] = new JsTiktoken(jsBpe, { '<x>': 300000 }).encode('a', ['<x>'], 'all')

@@ -20,7 +20,12 @@ export const bench = {
   ],
   options: {
     ...TOKENIZER_OPTIONS,
-    tokenizer: { ...TOKENIZER_OPTIONS.tokenizer, multiple: true, default: ['o200k_base'], help: `${TOKENIZER_OPTIONS.tokenizer.help}; may be given more than once (default: o200k_base)` },
+    tokenizer: {
+      ...TOKENIZER_OPTIONS.tokenizer,
+      multiple: true,
+      default: ['o200k_base'],
+      help: `${TOKENIZER_OPTIONS.tokenizer.help}; may be given more than once (default: o200k_base)`,
+    },
     ...ROW_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: lines)' },
     passes: { type: 'string', value: 'N', number: [1, 1000], default: 5, help: 'how often, after the first pass' },
@@ -40,23 +45,35 @@ export const bench = {
   async run({ values: given, positionals }) {
     const values = withJson(given)
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
-    const out = openOutput(undefined, values.tokenizer.flatMap((name) => inputsOf(sources, name)))
+    const out = openOutput(
+      undefined,
+      values.tokenizer.flatMap((name) => inputsOf(sources, name)),
+    )
     const skips = new Skips()
-    const batches = await readUpTo(values.mib * MIB, sources, { skips, unit: unitOf(values, 'lines'), field: values.field, maxRow: values['max-row'] })
+    const batches = await readUpTo(values.mib * MIB, sources, {
+      skips,
+      unit: unitOf(values, 'lines'),
+      field: values.field,
+      maxRow: values['max-row'],
+    })
     const rows = batches.reduce((sum, batch) => sum + batch.length, 0)
     const bytes = batches.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
     skips.done(rows)
     await skips.finish()
     if (bytes === 0) throw new Failure('USAGE', 'there is no text to measure with')
     const results = []
-    for (const name of values.tokenizer) results.push({ tokenizer: name, rows, bytes, ...(await measure(name, batches, bytes, values)) })
-    const write = formatOf({ format: values.format }, ['text', 'jsonl']) === 'jsonl' ? (all) => all.map((one) => `${JSON.stringify(one)}\n`).join('') : table
+    for (const name of values.tokenizer)
+      results.push({ tokenizer: name, rows, bytes, ...(await measure(name, batches, bytes, values)) })
+    const write =
+      formatOf({ format: values.format }, ['text', 'jsonl']) === 'jsonl'
+        ? (all) => all.map((one) => `${JSON.stringify(one)}\n`).join('')
+        : table
     await out.write(write(results))
     await out.commit()
   },
 }
 
-/** Batches of rows, as many as have so many bytes at most; one row in any case. */
+/** Reads batches of rows up to a number of bytes, and at least one row. */
 async function readUpTo(most, sources, options) {
   const batches = []
   let bytes = 0
@@ -78,7 +95,7 @@ async function measure(name, batches, bytes, values) {
   const loadMs = performance.now() - start
   const options = { ...batchOptions(tokenizer, values), padding: false, truncation: false }
   const delay = monitorEventLoopDelay({ resolution: 1 })
-  // The sampler needs a turn before its figures count.
+  // The sampler needs one turn of the event loop before it is accurate.
   await new Promise((resolve) => setTimeout(resolve, 20))
   delay.reset()
   delay.enable()
@@ -108,7 +125,10 @@ async function onePass(tokenizer, batches, options) {
   let tokens = 0
   for (const rows of batches) {
     try {
-      const batch = await tokenizer.encodeBatch(rows.map(({ text }) => text), options)
+      const batch = await tokenizer.encodeBatch(
+        rows.map(({ text }) => text),
+        options,
+      )
       tokens += batch.ids.length
       batch.dispose()
     } catch (error) {
@@ -118,9 +138,16 @@ async function onePass(tokenizer, batches, options) {
   return tokens
 }
 
+/**
+ * @typedef {{ tokenizer: string, rows: number, bytes: number }
+ *   & Awaited<ReturnType<typeof measure>>} Result
+ */
+
+/** @param {Result[]} results */
 function table(results) {
   const number = (value, digits = 0) => value.toLocaleString('en', { maximumFractionDigits: digits })
   const [{ rows, bytes }] = results
+  /** @type {[heading: string, cell: (result: Result) => string][]} */
   const columns = [
     ['tokenizer', ({ tokenizer }) => tokenizer],
     ['load', ({ loadMs }) => `${number(loadMs)} ms`],
@@ -131,8 +158,12 @@ function table(results) {
     ['tokens/s', ({ tokensPerSecond }) => number(tokensPerSecond)],
     ['loop delay', ({ loopDelayMs }) => `${number(loopDelayMs, 1)} ms`],
   ]
-  const cells = [columns.map(([heading]) => heading), ...results.map((result) => columns.map(([, cell]) => cell(result)))]
+  const cells = [
+    columns.map(([heading]) => heading),
+    ...results.map((result) => columns.map(([, cell]) => cell(result))),
+  ]
   const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column].length)))
-  const line = (row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('  ')
+  const line = (row) =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('  ')
   return `${number(rows)} rows, ${number(bytes / MIB, 2)} MiB\n\n${cells.map(line).join('\n')}\n`
 }

@@ -8,7 +8,18 @@ import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
 import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, KEEP, OUTPUT, QUIET, THREADS, batchOptions, keepOf, withJson } from './options.mjs'
+import {
+  ENCODE_OPTIONS,
+  FORMAT,
+  JSON_OPTION,
+  KEEP,
+  OUTPUT,
+  QUIET,
+  THREADS,
+  batchOptions,
+  keepOf,
+  withJson,
+} from './options.mjs'
 
 const WIDTH = 10
 const FORMATS = ['text', 'jsonl', 'parquet']
@@ -52,16 +63,33 @@ export const count = {
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const inputs = inputsOf(sources, values.tokenizer)
-    const table = format === 'parquet' ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) }) : undefined
-    const file = table ?? openOutput(values.output, inputs)
+    const table =
+      format === 'parquet'
+        ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) })
+        : undefined
+    const file = table === undefined ? openOutput(values.output, inputs) : undefined
     const skips = new Skips(values)
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     const write = values.total ? () => '' : format === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
     const options = batchOptions(tokenizer, values)
-    const countRows = (rows) => skips.run(rows, (some) => tokenizer.countBatch(some.map(({ text }) => text), options))
+    /** @param {import('../input/rows.mjs').Row[]} rows */
+    const countRows = (rows) =>
+      skips.run(rows, (some) =>
+        tokenizer.countBatch(
+          some.map(({ text }) => text),
+          options,
+        ),
+      )
     let sum = 0
-    const rows = batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'], skips, onRead: (bytes) => progress.read(bytes) })
+    const rows = batchesOf(sources, {
+      ...kept,
+      unit,
+      field: values.field,
+      maxRow: values['max-row'],
+      skips,
+      onRead: (bytes) => progress.read(bytes),
+    })
     for await (const { result: counted } of inOrder(rows, countRows)) {
       if (table !== undefined) {
         await addCounts(table, counted, skips)
@@ -75,14 +103,20 @@ export const count = {
       await file.write(text)
     }
     if (values.total) await file.write(format === 'jsonl' ? `${JSON.stringify({ tokens: sum })}\n` : `${sum}\n`)
-    else if (table === undefined && write === fileLine && sources.length > 1) await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
+    else if (table === undefined && write === fileLine && sources.length > 1)
+      await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
     progress.stop()
     await skips.finish()
-    await file.commit()
+    await (table ?? file).commit()
   },
 }
 
-/** The columns of a table; rows that are files have no line. */
+/**
+ * Returns the columns of a table. Rows that are files have no line.
+ *
+ * @param {string} unit
+ * @returns {import('../output/parquet.mjs').Columns}
+ */
 const columnsOf = (unit) => ({ file: 'string', ...(unit !== 'files' && { line: 'int32' }), tokens: 'int32' })
 
 async function addCounts(table, { rows, result }, skips) {
@@ -94,7 +128,8 @@ async function addCounts(table, { rows, result }, skips) {
 
 const numberLine = (_, tokens) => `${tokens}\n`
 
-/** As wc: what has no name is a number alone. */
-const fileLine = ({ source }, tokens) => (source.file === undefined ? `${tokens}\n` : `${String(tokens).padStart(WIDTH)}  ${source.name}\n`)
+/** As in wc, an input without a name is printed as a number alone. */
+const fileLine = ({ source }, tokens) =>
+  source.file === undefined ? `${tokens}\n` : `${String(tokens).padStart(WIDTH)}  ${source.name}\n`
 
 const jsonLine = ({ source, line, fields }, tokens) => `${jsonText({ ...fields, file: source.name, line, tokens })}\n`

@@ -19,9 +19,22 @@ export const decode = {
   options: {
     ...TOKENIZER_OPTIONS,
     ids: { type: 'string', short: 'x', value: 'IDS', help: 'decode these ids instead of files' },
-    from: { type: 'string', choices: ID_FORMATS, help: 'how ids are written (default: as the name of the file ends, else text)' },
-    field: { type: 'string', value: 'PATH', default: 'ids', help: 'where the ids are in a line of JSON, or the column of a Parquet file' },
-    type: { type: 'string', choices: ['u16', 'u32'], help: 'the numbers of a bin file (default: u16 if the vocabulary fits)' },
+    from: {
+      type: 'string',
+      choices: ID_FORMATS,
+      help: 'how ids are written (default: as the name of the file ends, else text)',
+    },
+    field: {
+      type: 'string',
+      value: 'PATH',
+      default: 'ids',
+      help: 'where the ids are in a line of JSON, or the column of a Parquet file',
+    },
+    type: {
+      type: 'string',
+      choices: ['u16', 'u32'],
+      help: 'the numbers of a bin file (default: u16 if the vocabulary fits)',
+    },
     'skip-special-tokens': { type: 'boolean', help: 'leave special tokens out' },
     format: { ...FORMAT, choices: ['text', 'jsonl'] },
     output: OUTPUT,
@@ -41,17 +54,32 @@ export const decode = {
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const file = openOutput(values.output, inputsOf(sources, values.tokenizer))
     const progress = progressOf(sources, values)
-    const lineOf = formatOf(values, ['text', 'jsonl']) === 'jsonl' ? (text) => `${JSON.stringify({ text })}\n` : (text) => `${text}\n`
-    const options = { skipSpecialTokens: values['skip-special-tokens'] ?? false, ...(values.threads && { threads: values.threads }) }
+    const lineOf =
+      formatOf(values, ['text', 'jsonl']) === 'jsonl'
+        ? (text) => `${JSON.stringify({ text })}\n`
+        : (text) => `${text}\n`
+    const options = {
+      skipSpecialTokens: values['skip-special-tokens'] ?? false,
+      ...(values.threads && { threads: values.threads }),
+    }
     const decodeRows = async (rows) => {
       try {
-        return await tokenizer.decodeBatch(rows.map(({ ids }) => ids), options)
+        return await tokenizer.decodeBatch(
+          rows.map(({ ids }) => ids),
+          options,
+        )
       } catch (error) {
         throw atRow(rows, error)
       }
     }
     const type = values.type ?? typeFor(tokenizer)
-    const rows = idBatches(sources, { from: values.from, field: values.field, type, maxRow: values['max-row'], onRead: (bytes) => progress.read(bytes) })
+    const rows = idBatches(sources, {
+      from: values.from,
+      field: values.field,
+      type,
+      maxRow: values['max-row'],
+      onRead: (bytes) => progress.read(bytes),
+    })
     for await (const { result } of inOrder(rows, decodeRows)) {
       for (const row of result) await file.write(lineOf(row))
     }

@@ -8,7 +8,10 @@ import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, THREADS, batchOptions, keepOf } from './options.mjs'
 
-/** The most bytes of a row whose tokens are written: each token is a string, which takes more than its id. */
+/**
+ * The default row limit in bytes with `--tokens`: each token is a string, which is larger than its
+ * id.
+ */
 const MAX_WITH_TOKENS = 8 << 20
 
 export const encode = {
@@ -26,9 +29,20 @@ export const encode = {
     keep: KEEP,
     format: { ...FORMAT, choices: ID_FORMATS },
     output: OUTPUT,
-    type: { type: 'string', choices: ['u16', 'u32'], help: 'the numbers of npy and bin (default: u16 if the vocabulary fits)' },
-    tokens: { type: 'boolean', help: 'tokens as well as ids (jsonl); rows have 8M at most then, unless --max-row says otherwise' },
-    offsets: { type: 'string', choices: ['utf16', 'codepoint', 'byte'], help: 'where each token stands in its row (jsonl)' },
+    type: {
+      type: 'string',
+      choices: ['u16', 'u32'],
+      help: 'the numbers of npy and bin (default: u16 if the vocabulary fits)',
+    },
+    tokens: {
+      type: 'boolean',
+      help: 'tokens as well as ids (jsonl); rows have 8M at most then, unless --max-row says otherwise',
+    },
+    offsets: {
+      type: 'string',
+      choices: ['utf16', 'codepoint', 'byte'],
+      help: 'where each token stands in its row (jsonl)',
+    },
     'max-length': { type: 'string', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most ids of a row' },
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
@@ -40,22 +54,36 @@ export const encode = {
   examples: [
     ["tokenlane encode -x 'Hello, world!'", 'ids of a text'],
     ['tokenlane encode -t gpt-4o corpus.txt > ids.txt', 'a line of ids for each line of text'],
-    ['tokenlane encode -t tokenizer.json --field text data/*.jsonl.zst -o train.npy', 'compressed JSON Lines to an array that NumPy maps'],
-    ['tokenlane encode --rows files --tokens --offsets utf16 -f jsonl docs/', 'each file of a folder, with tokens and offsets'],
+    [
+      'tokenlane encode -t tokenizer.json --field text data/*.jsonl.zst -o train.npy',
+      'compressed JSON Lines to an array that NumPy maps',
+    ],
+    [
+      'tokenlane encode --rows files --tokens --offsets utf16 -f jsonl docs/',
+      'each file of a folder, with tokens and offsets',
+    ],
   ],
 
   async run({ values, positionals }) {
     const unit = unitOf(values, 'lines')
     const format = formatOf(values, ID_FORMATS)
-    if (format !== 'jsonl' && (values.tokens || values.offsets)) throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
+    if (format !== 'jsonl' && (values.tokens || values.offsets))
+      throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
     const kept = keepOf(values, format)
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const inputs = inputsOf(sources, values.tokenizer)
     const skips = new Skips(values)
-    const writer = await idWriter(format, { output: values.output, inputs, type: values.type ?? typeFor(tokenizer), unit, skips })
+    const writer = await idWriter(format, {
+      output: values.output,
+      inputs,
+      type: values.type ?? typeFor(tokenizer),
+      unit,
+      skips,
+    })
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
+    /** @type {import('../../index.js').EncodeBatchOptions & import('../../index.js').RunOptions} */
     const options = {
       ...batchOptions(tokenizer, values),
       padding: false,
@@ -63,8 +91,22 @@ export const encode = {
       ...(values.tokens && { columns: ['tokens'] }),
       ...(values.offsets && { offsets: values.offsets }),
     }
-    const encodeRows = (rows) => skips.run(rows, (some) => tokenizer.encodeBatch(some.map(({ text }) => text), options))
-    const rows = batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined), skips, onRead: (bytes) => progress.read(bytes) })
+    /** @param {import('../input/rows.mjs').Row[]} rows */
+    const encodeRows = (rows) =>
+      skips.run(rows, (some) =>
+        tokenizer.encodeBatch(
+          some.map(({ text }) => text),
+          options,
+        ),
+      )
+    const rows = batchesOf(sources, {
+      ...kept,
+      unit,
+      field: values.field,
+      maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined),
+      skips,
+      onRead: (bytes) => progress.read(bytes),
+    })
     for await (const { result: encoded } of inOrder(rows, encodeRows)) {
       await writer.write(encoded.result, encoded.rows)
       encoded.result.dispose()
@@ -75,5 +117,5 @@ export const encode = {
   },
 }
 
-/** The narrowest type of numbers that a vocabulary's ids fit into. */
+/** Returns the narrowest integer type for the ids of a vocabulary. */
 export const typeFor = (tokenizer) => (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')

@@ -17,9 +17,20 @@ export const inspect = {
   ],
   options: {
     ...TOKENIZER_OPTIONS,
-    tokenizer: { ...TOKENIZER_OPTIONS.tokenizer, multiple: true, default: ['o200k_base'], help: `${TOKENIZER_OPTIONS.tokenizer.help}; may be given more than once (default: o200k_base)` },
+    tokenizer: {
+      ...TOKENIZER_OPTIONS.tokenizer,
+      multiple: true,
+      default: ['o200k_base'],
+      help: `${TOKENIZER_OPTIONS.tokenizer.help}; may be given more than once (default: o200k_base)`,
+    },
     text: { type: 'string', short: 'x', value: 'TEXT', help: 'look at this text instead of files' },
-    limit: { type: 'string', value: 'N', number: [1, Infinity], default: 200, help: 'the most tokens that are shown of a text' },
+    limit: {
+      type: 'string',
+      value: 'N',
+      number: [1, Infinity],
+      default: 200,
+      help: 'the most tokens that are shown of a text',
+    },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each token' },
     json: JSON_OPTION,
     color: COLOUR_OPTION,
@@ -39,11 +50,17 @@ export const inspect = {
     const values = withJson(given)
     if (values.web) {
       const { serve } = await import('../web/serve.mjs')
-      return serve([...positionals, ...(values.tokenizer === inspect.options.tokenizer.default ? [] : values.tokenizer)], values)
+      return serve(
+        [...positionals, ...(values.tokenizer === inspect.options.tokenizer.default ? [] : values.tokenizer)],
+        values,
+      )
     }
     if (values.port !== undefined) throw new UsageError("'--port' is for the page: give '--web' too")
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
-    const out = openOutput(undefined, values.tokenizer.flatMap((name) => inputsOf(sources, name)))
+    const out = openOutput(
+      undefined,
+      values.tokenizer.flatMap((name) => inputsOf(sources, name)),
+    )
     const skips = new Skips()
     for (const name of values.tokenizer) {
       const tokenizer = await loadTokenizer(name, values.encoding)
@@ -65,7 +82,10 @@ function utf8Of(bytes, source) {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    throw at(source.name, Object.assign(new Error('it is not valid UTF-8', { cause: error }), { code: 'ERR_TOKENLANE_INVALID_UTF8' }))
+    throw at(
+      source.name,
+      Object.assign(new Error('it is not valid UTF-8', { cause: error }), { code: 'ERR_TOKENLANE_INVALID_UTF8' }),
+    )
   }
 }
 
@@ -80,29 +100,43 @@ function page(name, tokenizer, source, text, { limit, color }) {
   const encoding = tokenizer.encode(text, LOOK)
   const tokens = tokensOf(tokenizer, text, encoding, limit)
   const paint = hasColours(color)
-  const counts = [[encoding.length, 'token'], [charactersOf(text), 'character'], [Buffer.byteLength(text), 'byte']]
-  const shownNames = [name, ...(source.file ? [source.name] : [])].map((one) => (process.stdout.isTTY ? forTerminal(one) : one)).join(', ')
+  const counts = [
+    [encoding.length, 'token'],
+    [charactersOf(text), 'character'],
+    [Buffer.byteLength(text), 'byte'],
+  ]
+  const shownNames = [name, ...(source.file ? [source.name] : [])]
+    .map((one) => (process.stdout.isTTY ? forTerminal(one) : one))
+    .join(', ')
   const heading = `${shownNames}: ${counts.map(([count, noun]) => plural(count, noun)).join(', ')}`
   const rest = encoding.length - tokens.length
   const more = rest > 0 ? `… and ${plural(rest, 'token')} more; '--limit ${encoding.length}' shows all\n` : ''
   return `${heading}\n\n${flow(tokens, paint)}\n\n${rows(tokens, paint)}${more}\n`
 }
 
-/** Code points, counted without making them. */
+/** Counts code points without collecting them in an array. */
 function charactersOf(text) {
   let count = 0
   for (const _ of text) count += 1
   return count
 }
 
-/** The text itself, cut into tokens; an end of line is drawn and done. */
+/** Draws the text, cut into tokens. A line end is drawn as a symbol and as a line end. */
 function flow(tokens, paint) {
   const pieces = tokens.map((token) => {
     const sign = shown(token)
-    const piece = !paint ? sign : token.kind === 'half' ? broken(sign) : token.kind === 'text' ? onGround(sign, token.index) : marked(sign)
+    const piece = !paint
+      ? sign
+      : token.kind === 'half'
+        ? broken(sign)
+        : token.kind === 'text'
+          ? onGround(sign, token.index)
+          : marked(sign)
     return token.text.endsWith('\n') ? `${piece}\n` : piece
   })
-  return paint ? pieces.join('') : pieces.map((piece, index) => (piece.endsWith('\n') || index === pieces.length - 1 ? piece : `${piece}│`)).join('')
+  return paint
+    ? pieces.join('')
+    : pieces.map((piece, index) => (piece.endsWith('\n') || index === pieces.length - 1 ? piece : `${piece}│`)).join('')
 }
 
 const shown = ({ kind, text, bytes }) => (kind === 'half' ? `‹${hex(bytes)}›` : visible(text))
@@ -111,7 +145,14 @@ function rows(tokens, paint) {
   const cells = tokens.map((token) => {
     const { index, id, start, end, bytes, kind, text } = token
     const note = kind === 'half' ? ` part of ${visible(text)}` : kind === 'text' ? '' : ` ${kind}`
-    return [String(index), String(id), kind === 'added' ? '–' : `${start}–${end}`, hex(bytes.slice(0, 12)) + (bytes.length > 12 ? ' …' : ''), shown(token), note]
+    return [
+      String(index),
+      String(id),
+      kind === 'added' ? '–' : `${start}–${end}`,
+      hex(bytes.slice(0, 12)) + (bytes.length > 12 ? ' …' : ''),
+      shown(token),
+      note,
+    ]
   })
   const table = [['', 'id', 'place', 'bytes', 'token', ''], ...cells]
   const width = (column) => Math.max(...table.map((row) => row[column].length))

@@ -25,11 +25,32 @@ export const split = {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
     rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: files)' },
-    'max-tokens': { type: 'string', short: 'n', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most tokens of a piece, those included that the tokenizer adds' },
-    overlap: { type: 'string', value: 'N', number: [0, 2 ** 32 - 1], default: 0, help: 'how many tokens at the end of a piece start the next one, at most' },
-    boundary: { type: 'string', choices: ['token', 'sentence', 'line', 'paragraph', 'markdown'], default: 'token', help: 'where pieces end' },
+    'max-tokens': {
+      type: 'string',
+      short: 'n',
+      value: 'N',
+      number: [1, 2 ** 32 - 1],
+      help: 'the most tokens of a piece, those included that the tokenizer adds',
+    },
+    overlap: {
+      type: 'string',
+      value: 'N',
+      number: [0, 2 ** 32 - 1],
+      default: 0,
+      help: 'how many tokens at the end of a piece start the next one, at most',
+    },
+    boundary: {
+      type: 'string',
+      choices: ['token', 'sentence', 'line', 'paragraph', 'markdown'],
+      default: 'token',
+      help: 'where pieces end',
+    },
     keep: KEEP,
-    format: { ...FORMAT, choices: FORMATS, help: 'how pieces are written; by default as the name of the output ends, else jsonl' },
+    format: {
+      ...FORMAT,
+      choices: FORMATS,
+      help: 'how pieces are written; by default as the name of the output ends, else jsonl',
+    },
     output: OUTPUT,
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
@@ -54,31 +75,44 @@ export const split = {
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const inputs = inputsOf(sources, values.tokenizer)
-    const table = format === 'parquet' ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) }) : undefined
-    const file = table ?? openOutput(values.output, inputs)
+    const table =
+      format === 'parquet'
+        ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) })
+        : undefined
+    const file = table === undefined ? openOutput(values.output, inputs) : undefined
     const skips = new Skips(values)
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
     const onRead = (bytes) => progress.read(bytes)
-    const options = { maxTokens, overlap: values.overlap, boundary: values.boundary, ...countOptions(tokenizer, values) }
+    const options = {
+      maxTokens,
+      overlap: values.overlap,
+      boundary: values.boundary,
+      ...countOptions(tokenizer, values),
+    }
     const write = format === 'jsonl' ? jsonLine : readable
     // A file whose end fails is left out as a whole, so it is read before its first piece is
     // written.
     const pieces =
       unit === 'files' && !skips.isOn && !['paragraph', 'markdown'].includes(values.boundary)
         ? streamed(tokenizer, sources, options, { onRead, skips })
-        : splitRows(tokenizer, batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'], skips, onRead }), options, skips)
+        : splitRows(
+            tokenizer,
+            batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'], skips, onRead }),
+            options,
+            skips,
+          )
     for await (const piece of pieces) {
       if (table === undefined) await file.write(write(piece))
       else await skips.attempt(piece, () => table.add({ ...piece, text: piece.piece.text }, valuesOf(piece)))
     }
     progress.stop()
     await skips.finish()
-    await file.commit()
+    await (table ?? file).commit()
   },
 }
 
-/** Pieces of whole files, which are never in memory as a whole. */
+/** Yields the pieces of whole files, which are read as streams. */
 async function* streamed(tokenizer, sources, options, { onRead, skips }) {
   for (const source of sources) {
     const texts = Readable.toWeb(Readable.from(decoded(source, onRead)))
@@ -98,7 +132,9 @@ async function* decoded(source, onRead) {
     for await (const chunk of source.chunks(onRead)) yield decoder.decode(chunk, { stream: true })
     yield decoder.decode()
   } catch (error) {
-    throw error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? new Failure('INVALID_UTF8', `${source.name}: it is not valid UTF-8`, { cause: error }) : error
+    throw error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+      ? new Failure('INVALID_UTF8', `${source.name}: it is not valid UTF-8`, { cause: error })
+      : error
   }
 }
 
@@ -112,7 +148,10 @@ async function* splitRows(tokenizer, batches, options, skips) {
 
 function splitRow(tokenizer, row, options, skips) {
   try {
-    const text = typeof row.text === 'string' ? row.text : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(row.text)
+    const text =
+      typeof row.text === 'string'
+        ? row.text
+        : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(row.text)
     const pieces = tokenizer.split(text, options)
     skips.done(1)
     return pieces
@@ -124,7 +163,12 @@ function splitRow(tokenizer, row, options, skips) {
   }
 }
 
-/** The columns of a table; pieces of whole files have no line. */
+/**
+ * Returns the columns of a table. Pieces of whole files have no line.
+ *
+ * @param {string} unit
+ * @returns {import('../output/parquet.mjs').Columns}
+ */
 const columnsOf = (unit) => ({
   file: 'string',
   ...(unit !== 'files' && { line: 'int32' }),
@@ -134,8 +178,29 @@ const columnsOf = (unit) => ({
   text: 'string',
 })
 
-const valuesOf = ({ source, line, piece: { start, end, count, text } }) => ({ file: source.name, line, start, end, tokens: count, text })
+/**
+ * A piece and where its row stands.
+ *
+ * @typedef {object} PlacedPiece
+ * @property {import('../input/files.mjs').Source} source
+ * @property {number} [line]
+ * @property {Record<string, any>} [fields]
+ * @property {import('../../index.js').Piece} piece
+ */
 
+/** @param {PlacedPiece} placed */
+const valuesOf = ({ source, line, piece: { start, end, count, text } }) => ({
+  file: source.name,
+  line,
+  start,
+  end,
+  tokens: count,
+  text,
+})
+
+/** @param {PlacedPiece} placed */
 const jsonLine = ({ fields, ...row }) => `${jsonText({ ...fields, ...valuesOf(row), headings: row.piece.headings })}\n`
 
-const readable = ({ source, line, piece: { start, end, count, text } }) => `── ${placeOf({ source, line })}, ${start}–${end}: ${count} ${count === 1 ? 'token' : 'tokens'} ──\n${text}${text.endsWith('\n') ? '' : '\n'}`
+/** @param {PlacedPiece} placed */
+const readable = ({ source, line, piece: { start, end, count, text } }) =>
+  `── ${placeOf({ source, line })}, ${start}–${end}: ${count} ${count === 1 ? 'token' : 'tokens'} ──\n${text}${text.endsWith('\n') ? '' : '\n'}`

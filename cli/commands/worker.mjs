@@ -9,7 +9,7 @@ import { QUIET, THREADS } from './options.mjs'
 const { createWorker } = createRequire(import.meta.url)('../../lib/corpus/index.js')
 
 const URL_FROM = 'TOKENLANE_QUEUE'
-/** Seconds beyond the time of grace after which a worker ends whatever it waits for. */
+/** Seconds after the grace period until a worker exits in any case. */
 const PATIENCE = 10
 const GRACE = 20
 

@@ -1,7 +1,8 @@
-// Decompresses what its first bytes, not its name, show to be compressed: neither gzip nor Zstandard starts like UTF-8 can.
+// Decompresses gzip and Zstandard. The first bytes decide, not the name: no valid UTF-8 starts with
+// the magic number of either format.
 //
-// A few kilobytes can decompress to terabytes, so what comes out is bounded by what went in: FREE_BYTES, and `maxRatio` bytes for
-// each compressed byte.
+// A few kilobytes can decompress to terabytes. Therefore the output is limited to FREE_BYTES plus
+// `maxRatio` bytes for each compressed byte.
 
 import { Readable, pipeline } from 'node:stream'
 import zlib from 'node:zlib'
@@ -9,11 +10,14 @@ import zlib from 'node:zlib'
 import { Failure } from '../failure.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
 
-/** Decompressed bytes that are allowed whatever the ratio. */
+/** Number of decompressed bytes that are allowed at any ratio. */
 const FREE_BYTES = 64 << 20
-/** Text seldom reaches 30; files that are one line again and again reach some hundred. */
+/** The ratio of text is seldom above 30. Files that repeat one line reach a few hundred. */
 export const MAX_RATIO = 100
-/** Compressed bytes that the Zstandard decompressor gets at once: it keeps all that comes of them, and calls itself for each frame. */
+/**
+ * The number of compressed bytes in one call of the Zstandard decompressor, which keeps the whole
+ * output of a call in memory and recurses for each frame.
+ */
 const SLICE = 1 << 14
 
 /** Counts bytes on both sides of a decompressor. */
@@ -41,10 +45,11 @@ export class Ratio {
 }
 
 const isGzip = (head) => head[0] === 0x1f && head[1] === 0x8b
-/** A frame, or one that is to be skipped. */
-const isZstd = (head) => head.length >= 4 && (head.readUInt32LE(0) === 0xfd2fb528 || head.readUInt32LE(0) >>> 4 === 0x184d2a5)
+/** Whether bytes start with a Zstandard frame or a skippable frame. */
+const isZstd = (head) =>
+  head.length >= 4 && (head.readUInt32LE(0) === 0xfd2fb528 || head.readUInt32LE(0) >>> 4 === 0x184d2a5)
 
-/** The bytes that chunks of bytes stand for. */
+/** Yields the decompressed bytes of chunks. */
 export async function* decompressed(chunks, maxRatio = MAX_RATIO) {
   const { head, all } = await peek(chunks[Symbol.asyncIterator](), 4)
   if (isGzip(head)) yield* gunzip(all, new Ratio(maxRatio))
@@ -52,7 +57,7 @@ export async function* decompressed(chunks, maxRatio = MAX_RATIO) {
   else yield* all
 }
 
-/** The first bytes, and all chunks, those included. */
+/** Returns the first bytes, and all chunks including those bytes. */
 async function peek(iterator, length) {
   const first = []
   let bytes = 0
@@ -77,7 +82,7 @@ async function* gunzip(chunks, ratio) {
     }
   }
   const stream = zlib.createGunzip({ chunkSize: 1 << 18 })
-  // An error of one of the two ends the loop below.
+  // An error of either stream ends the loop below.
   pipeline(Readable.from(counted(), { objectMode: false }), stream, () => {})
   try {
     for await (const chunk of stream) {
@@ -89,7 +94,10 @@ async function* gunzip(chunks, ratio) {
   }
 }
 
-/** Node.js has a decompressor of its own since 22.15, but that one stops after the first of several frames without an error. */
+/**
+ * Decompresses Zstandard. The decompressor of Node.js (since 22.15) is not used, because it stops
+ * after the first of several frames without an error.
+ */
 async function* unzstd(chunks, ratio) {
   const { Decompress } = await fzstd()
   const guard = new ZstdGuard()
@@ -126,4 +134,5 @@ async function fzstd() {
   }
 }
 
-const damaged = (format, error) => new Failure('DECOMPRESS', `its ${format} data is damaged: ${error.message}`, { cause: error })
+const damaged = (format, error) =>
+  new Failure('DECOMPRESS', `its ${format} data is damaged: ${error.message}`, { cause: error })

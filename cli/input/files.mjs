@@ -1,4 +1,4 @@
-// What there is to read: files, the files of folders, those that a pattern matches, or standard input.
+// The inputs of a command: files, the files of folders or patterns, and standard input.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -32,6 +32,7 @@ export const RATIO_OPTION = {
  * @property {number} [descriptor] its file descriptor, where it is open already
  * @property {number} [size] bytes as they lie on the disk; nothing for a pipe
  * @property {number} [maxRatio] how many bytes a compressed byte may become
+ * @property {boolean} [isTable] whether its rows are those of a Parquet file
  * @property {boolean} [isFound] whether it was found in a folder or by a pattern, and is skipped if
  *   it is not text
  * @property {(onRead?: (bytes: number) => void) => AsyncIterable<Buffer>} chunks its bytes,
@@ -56,13 +57,19 @@ export function sourcesOf(names, { text, option = '--text', maxRatio, isText = f
     return [textSource(text, option)]
   }
   if (names.length > 0) return names.flatMap((name) => named(name, { maxRatio, isText }))
-  if (process.stdin.isTTY) throw new UsageError(`there is nothing to read: name files, give ${option}, or pipe something in`)
+  if (process.stdin.isTTY)
+    throw new UsageError(`there is nothing to read: name files, give ${option}, or pipe something in`)
   return [stdin(maxRatio)]
 }
 
-/** Files that a command reads besides its sources, which must not be written to either: the tokenizer, and where rows of ids start. */
+/**
+ * Returns all files that a command reads, which its output must not replace: the sources, the files
+ * of row starts beside them, and the tokenizer.
+ */
 export function inputsOf(sources, tokenizer) {
-  const beside = sources.flatMap(({ file }) => (file !== undefined && /\.(npy|bin)$/i.test(file) ? [{ name: rowsFileOf(file), file: rowsFileOf(file) }] : []))
+  const beside = sources.flatMap(({ file }) =>
+    file !== undefined && /\.(npy|bin)$/i.test(file) ? [{ name: rowsFileOf(file), file: rowsFileOf(file) }] : [],
+  )
   return [...sources, ...beside, ...tokenizerFiles(tokenizer)]
 }
 
@@ -76,7 +83,10 @@ function named(name, { maxRatio, isText }) {
   throw new Failure('FILE_NOT_FOUND', `${name}: ${isGlob(name) ? 'no file matches' : 'there is no such file'}`)
 }
 
-/** Whether a name is one of a regular file, or a link to one. Pipes and devices are read only where they are named themselves. */
+/**
+ * Whether a name is that of a regular file, or of a link to one. Pipes and devices are read only if
+ * the command line names them.
+ */
 const isFile = (name) => statIfThere(name)?.isFile() === true
 
 /**
@@ -104,7 +114,14 @@ function fileSource(file, { maxRatio, isText = false }) {
   const stat = statIfThere(file)
   const size = stat?.isFile() ? stat.size : undefined
   const bytes = (onRead) => bytesOf(file, () => readInput(file), { onRead, maxRatio })
-  return { name: file, file, size, maxRatio, isFound: isText, chunks: isText ? (onRead) => onlyText(bytes(onRead)) : bytes }
+  return {
+    name: file,
+    file,
+    size,
+    maxRatio,
+    isFound: isText,
+    chunks: isText ? (onRead) => onlyText(bytes(onRead)) : bytes,
+  }
 }
 
 const unreadable = (folder, error) => ({
@@ -132,7 +149,7 @@ const textSource = (text, option) => ({
   },
 })
 
-/** Errors of the decompressors, which do not know what they read. */
+/** Error codes of the decompressors, whose messages do not name the source. */
 const WITHOUT_NAME = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PACKAGE_MISSING'].map((code) => `ERR_TOKENLANE_${code}`)
 
 async function* bytesOf(name, open, { onRead, maxRatio }) {

@@ -1,5 +1,5 @@
-// Puts the parts of a text together in one growing buffer, up to a limit. Parts may be as small as a byte, so they are copied rather
-// than kept.
+// Joins the parts of a text in one growing buffer, up to a limit. Parts are copied and not kept,
+// because they may be as small as a byte.
 
 import { Failure } from '../failure.mjs'
 
@@ -32,12 +32,12 @@ export class Gatherer {
     this.#length = length
   }
 
-  /** Makes room for so many bytes, if that is known. */
+  /** Reserves space for a known number of bytes. */
   reserve(length) {
     if (length > this.#buffer.length) this.#grow(Math.min(length, this.#most))
   }
 
-  /** What was gathered; the next text starts anew. */
+  /** Returns the text, and starts the next one. */
   take() {
     const text = this.#buffer.subarray(0, this.#length)
     this.#buffer = Buffer.alloc(0)

@@ -1,5 +1,6 @@
-// Patterns of file names, for shells that hand them on: `*` and `?` within a name, `**` over folders, `[a-z]`, `{md,txt}`. As in
-// a shell, names that start with a dot match only what writes the dot.
+// Patterns of file names, for shells that do not expand them: `*` and `?` within a name, `**` over
+// folders, `[a-z]`, `{md,txt}`. As in a shell, a name that starts with a dot only matches a pattern
+// that starts with a dot.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -24,18 +25,29 @@ export function alternatives(pattern) {
   return braces[1].split(',').flatMap((choice) => alternatives(before + choice + after))
 }
 
-/** The files below a folder ('' for the one where we are) that match the rest of a pattern. */
+/**
+ * The files below a folder that match the rest of a pattern.
+ *
+ * @param {string} folder '' for the current one
+ * @param {string[]} parts of the pattern
+ */
 function within(folder, [part, ...rest]) {
-  if (part === '' || part === '.' || part === '..') return rest.length > 0 ? within(joined(folder, part || '.'), rest) : []
+  if (part === '' || part === '.' || part === '..')
+    return rest.length > 0 ? within(joined(folder, part || '.'), rest) : []
   const here = entries(folder)
   const folders = here.filter((entry) => entry.isDirectory())
   if (part === '**') {
-    const deeper = folders.filter(({ name }) => !name.startsWith('.')).flatMap(({ name }) => within(joined(folder, name), [part, ...rest]))
+    const deeper = folders
+      .filter(({ name }) => !name.startsWith('.'))
+      .flatMap(({ name }) => within(joined(folder, name), [part, ...rest]))
     return [...within(folder, rest.length > 0 ? rest : ['*']), ...deeper]
   }
   const matches = matcher(part)
-  if (rest.length > 0) return folders.filter(({ name }) => matches.test(name)).flatMap(({ name }) => within(joined(folder, name), rest))
-  return here.filter((entry) => !entry.isDirectory() && matches.test(entry.name)).map(({ name }) => joined(folder, name))
+  if (rest.length > 0)
+    return folders.filter(({ name }) => matches.test(name)).flatMap(({ name }) => within(joined(folder, name), rest))
+  return here
+    .filter((entry) => !entry.isDirectory() && matches.test(entry.name))
+    .map(({ name }) => joined(folder, name))
 }
 
 const joined = (folder, name) => (folder === '' || folder.endsWith('/') ? folder + name : `${folder}/${name}`)
@@ -48,7 +60,7 @@ function entries(folder) {
   }
 }
 
-/** A pattern of one name as a regular expression. A bracket that is not closed stands for itself. */
+/** Returns the regular expression for a pattern of one name. An unclosed bracket is literal. */
 export function matcher(part) {
   const source = part.replace(/\[(!?)([^\]]+)\]|[*?]|[^*?[]+|\[/g, (found, not, set) => {
     if (found === '*') return '[^]*'

@@ -1,4 +1,5 @@
-// Rows of ids, as `tokenlane encode` writes them and others do: numbers in text, JSON Lines, NumPy's arrays, bare little-endian numbers.
+// Reads rows of ids from text, JSON Lines, NumPy arrays, Parquet, and files of little-endian
+// integers, as `tokenlane encode` and other programs write them.
 
 import fs from 'node:fs'
 
@@ -21,10 +22,19 @@ const MOST = 2 ** 32 - 1
  */
 
 /**
+ * @typedef {object} IdOptions
+ * @property {string} [from] the format; by default that of the source's name
+ * @property {string} field path of the ids in JSON and in Parquet files
+ * @property {'u16' | 'u32'} type the type of the ids in files without a header
+ * @property {number} [maxRow] in bytes
+ * @property {(bytes: number) => void} [onRead]
+ */
+
+/**
  * Batches of rows of ids.
  *
  * @param {import('./files.mjs').Source[]} sources
- * @param {{ from?: string, field: string, type: 'u16' | 'u32', maxRow?: number, onRead?: (bytes: number) => void }} options
+ * @param {IdOptions} options
  * @returns {AsyncGenerator<IdRow[]>}
  */
 export async function* idBatches(sources, options) {
@@ -36,11 +46,17 @@ export async function* idBatches(sources, options) {
   }
 }
 
+/** @param {import('./files.mjs').Source} source */
 function formatOf({ file = '', name }) {
   const extension = /\.(jsonl|ndjson|npy|bin|parquet)(\.gz|\.zst)?$/i.exec(file || name)?.[1].toLowerCase()
   return extension === 'ndjson' ? 'jsonl' : (extension ?? 'text')
 }
 
+/**
+ * @param {import('./files.mjs').Source} source
+ * @param {string} format
+ * @param {IdOptions} options
+ */
 async function* lineRows(source, format, { field, maxRow, onRead }) {
   const ids = format === 'jsonl' ? (row) => jsonIds(row, field) : textIds
   const most = maxRow ?? (format === 'jsonl' ? MAX_JSON : undefined)
@@ -50,17 +66,28 @@ async function* lineRows(source, format, { field, maxRow, onRead }) {
   }
 }
 
-/** Numbers with spaces or commas between them; brackets around all of them, as other programs print lists, are no part of them. */
+/**
+ * Parses numbers that are separated by spaces or commas. Brackets around the whole list are
+ * allowed, because other programs print them.
+ */
 function textIds(row) {
   const text = row.text.toString('latin1').trim()
   const numbers = /^\[[^[\]]*\]$/.test(text) ? text.slice(1, -1) : text
-  return Uint32Array.from(numbers.split(/[\s,]+/).filter((word) => word !== ''), (word) => {
-    if (/^\d+$/.test(word) && Number(word) <= MOST) return Number(word)
-    throw new Failure('ID', `${placeOf(row)}: '${word.slice(0, 40)}' is no id`)
-  })
+  return Uint32Array.from(
+    numbers.split(/[\s,]+/).filter((word) => word !== ''),
+    (word) => {
+      if (/^\d+$/.test(word) && Number(word) <= MOST) return Number(word)
+      throw new Failure('ID', `${placeOf(row)}: '${word.slice(0, 40)}' is no id`)
+    },
+  )
 }
 
-/** The rows of a column of lists. */
+/**
+ * The rows of a column of lists.
+ *
+ * @param {import('./files.mjs').Source} source
+ * @param {IdOptions} options
+ */
 async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
   if (!isParquet(source)) throw new Failure('PARQUET', `${source.name}: this is no Parquet file, or no file at all`)
   source.isTable = true
@@ -68,12 +95,15 @@ async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
     yield rows.map(({ text, line }) => {
       const row = { source, line }
       if (text?.length * 4 > maxRow) throw tooLong(() => placeOf(row))(maxRow)
-      return { ids: listOfIds(row, field, ArrayBuffer.isView(text) ? Array.from(/** @type {any} */ (text)) : text), ...row }
+      return {
+        ids: listOfIds(row, field, ArrayBuffer.isView(text) ? Array.from(/** @type {any} */ (text)) : text),
+        ...row,
+      }
     })
   }
 }
 
-/** A line is a list of ids, or an object that has one. */
+/** Returns the ids of a line of JSON: a list of ids, or an object with such a field. */
 function jsonIds(row, field) {
   const value = jsonOf(row)
   return listOfIds(row, field, Array.isArray(value) ? value : valueAt(value, field))
@@ -87,7 +117,7 @@ function listOfIds(row, field, list) {
   return ids
 }
 
-/** Bytes of a source, so many at a time. */
+/** Reads a source in pieces of a given length. */
 export class ByteReader {
   #chunks
   #rest = Buffer.alloc(0)
@@ -96,7 +126,10 @@ export class ByteReader {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** So many bytes; fewer where the source ends, and none behind its end. Throws what `tooLong` makes of more than `most`. */
+  /**
+   * Reads `length` bytes, or fewer at the end of the source. Throws `tooLong(most)` if that is more
+   * than `most` bytes.
+   */
   async read(length, most = Infinity, tooLong = undefined) {
     const parts = []
     let bytes = 0
@@ -122,21 +155,33 @@ export class ByteReader {
 }
 
 const WIDTHS = { '<u2': 2, '<i2': 2, '<u4': 4, '<i4': 4, '<u8': 8, '<i8': 8, '|u1': 1 }
-/** How many row starts are read at once. */
+/** The number of row starts that are read at once. */
 const STARTS = 1 << 15
-/** The most rows of a table that has no columns. */
+/** The maximum number of rows of a table without columns. */
 const MAX_EMPTY_ROWS = 1_000_000
 
-/** Rows of a binary file: as the file of row starts beside it says, or those of a table; otherwise the file is one row. */
+/**
+ * Rows of a binary file. The file of row starts beside it says where they start, or the shape of a
+ * table; without either the file is one row.
+ *
+ * @param {import('./files.mjs').Source} source
+ * @param {string} format
+ * @param {IdOptions} options
+ */
 async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) {
   const reader = new ByteReader(source.chunks(onRead))
   try {
-    const { descr, shape } = format === 'npy' ? await readHeader(reader, source.name) : { descr: type === 'u16' ? '<u2' : '<u4', shape: [] }
+    const { descr, shape } =
+      format === 'npy' ? await readHeader(reader, source.name) : { descr: type === 'u16' ? '<u2' : '<u4', shape: [] }
     if (WIDTHS[descr] === undefined || shape.length > 2) {
-      throw new Failure('NPY', `${source.name}: ids are a list or a table of integers, not '${descr}' with ${shape.length} dimensions`)
+      throw new Failure(
+        'NPY',
+        `${source.name}: ids are a list or a table of integers, not '${descr}' with ${shape.length} dimensions`,
+      )
     }
-    // They take no space in the file, so their number alone says how many there are.
-    if (shape[1] === 0 && shape[0] > MAX_EMPTY_ROWS) throw new Failure('NPY', `${source.name}: it has more than ${MAX_EMPTY_ROWS} rows without ids`)
+    // Rows without ids take no space in the file, so only the header limits their number.
+    if (shape[1] === 0 && shape[0] > MAX_EMPTY_ROWS)
+      throw new Failure('NPY', `${source.name}: it has more than ${MAX_EMPTY_ROWS} rows without ids`)
     let line = 1
     for await (const lengths of rowLengths(source, format, shape)) {
       for (const some of inBatches(lengths)) {
@@ -144,13 +189,14 @@ async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) 
         line += some.length
       }
     }
-    if ((await reader.read(1)).length > 0) throw new Failure('ID', `${source.name}: there are more ids than in its rows`)
+    if ((await reader.read(1)).length > 0)
+      throw new Failure('ID', `${source.name}: there are more ids than in its rows`)
   } finally {
     await reader.close()
   }
 }
 
-/** Lengths of rows that are read at once; a row that is long has its own batch. */
+/** Groups row lengths into batches. A long row has its own batch. */
 function* inBatches(lengths) {
   let from = 0
   let ids = 0
@@ -165,10 +211,10 @@ function* inBatches(lengths) {
   if (from < lengths.length) yield lengths.slice(from)
 }
 
-/** The next rows, of these lengths; `Infinity` is the rest of the file, as one row. */
+/** Reads rows of these lengths. `Infinity` is the rest of the file as one row. */
 async function readRows(reader, descr, lengths, { source, line, maxRow }) {
   const wanted = lengths.reduce((sum, length) => sum + length, 0)
-  // Only a row that is alone is longer than a batch.
+  // Only a row with its own batch can be longer than a batch.
   const place = () => (lengths[0] === Infinity ? source.name : placeOf({ source, line }))
   const most = Math.max(maxRow, lengths.length > 1 ? BATCH_IDS * 8 : 0)
   const bytes = await reader.read(wanted * WIDTHS[descr], most, tooLong(place))
@@ -178,13 +224,14 @@ async function readRows(reader, descr, lengths, { source, line, maxRow }) {
   let at = 0
   return lengths.map((length, index) => {
     if (length === Infinity) return { ids, source }
-    if (at + length > ids.length) throw new Failure('ID', `${source.name}: it ends in row ${line + index}, which has ${length} ids`)
+    if (at + length > ids.length)
+      throw new Failure('ID', `${source.name}: it ends in row ${line + index}, which has ${length} ids`)
     at += length
     return { ids: ids.subarray(at - length, at), source, line: line + index }
   })
 }
 
-/** How many ids each row has, in parts; one row of all where nothing says so. */
+/** Yields the lengths of the rows, in parts. Without row starts or a table, all ids are one row. */
 async function* rowLengths(source, format, shape) {
   if (shape.length === 2) {
     for (let left = shape[0]; left > 0; left -= STARTS) yield new Array(Math.min(left, STARTS)).fill(shape[1])
@@ -209,12 +256,20 @@ async function* rowLengths(source, format, shape) {
   }
 }
 
-/** Bytes in memory of their own, where they can be seen as numbers. */
+/** Copies bytes to an aligned buffer, for views of wider numbers. */
 const alone = (bytes) => Uint8Array.from(bytes).buffer
 
-const VIEWS = { '<u2': Uint16Array, '<i2': Int16Array, '<u4': Uint32Array, '<i4': Int32Array, '<u8': BigUint64Array, '<i8': BigInt64Array, '|u1': Uint8Array }
+const VIEWS = {
+  '<u2': Uint16Array,
+  '<i2': Int16Array,
+  '<u4': Uint32Array,
+  '<i4': Int32Array,
+  '<u8': BigUint64Array,
+  '<i8': BigInt64Array,
+  '|u1': Uint8Array,
+}
 
-/** Numbers as ids; nothing if one of them is none. */
+/** Returns numbers as ids, or undefined if one of them is not an id. */
 function idsOf(bytes, descr) {
   const numbers = new VIEWS[descr](alone(bytes))
   const isWrong = WIDTHS[descr] === 8 ? (id) => id < 0n || id > BigInt(MOST) : (id) => id < 0

@@ -1,7 +1,8 @@
-// Opens what a name on the command line stands for, so that a signal ends the process whatever it waits for.
+// Opens files, FIFOs and devices in such a way that a signal always ends the process.
 //
-// Node.js opens and reads files on threads of a pool, and waits for them when it exits. An `open` that waits for the other end of a
-// FIFO would hold the process up for ever, so FIFOs are opened without waiting and read through the event loop, as terminals are.
+// Node.js opens and reads files on a thread pool, and waits for its threads at exit. An `open` that
+// waits for the other end of a FIFO would block the exit for ever. Therefore FIFOs are opened
+// without blocking and read through the event loop, as terminals are.
 
 import fs from 'node:fs'
 import net from 'node:net'
@@ -9,18 +10,18 @@ import tty from 'node:tty'
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK = 0 } = fs.constants
 
-/** Bytes of a file that are read at once. */
+/** Number of bytes of a file that are read at once. */
 const CHUNK = 1 << 20
 /** Milliseconds between attempts to open a FIFO that nobody reads. */
 const INTERVAL = 50
 
-/** Reads that may take for ever on a thread of the pool. */
+/** Number of reads that may block a thread of the pool for ever. */
 let blocking = 0
 
-/** Whether `process.exit` may have to wait for a thread that waits for something else: a device, or the answer of a name server. */
+/** Whether `process.exit` may block, because a thread waits for a device or a name server. */
 export const mayBlockExit = () => blocking > 0 || process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap')
 
-/** The bytes of a file, a FIFO or a device. */
+/** Yields the bytes of a file, a FIFO or a device. */
 export async function* readInput(file) {
   const descriptor = fs.openSync(file, O_RDONLY | O_NONBLOCK)
   const stat = fs.fstatSync(descriptor)
@@ -31,7 +32,7 @@ export async function* readInput(file) {
   } else if (tty.isatty(descriptor)) {
     yield* new tty.ReadStream(descriptor)
   } else {
-    // Elsewhere the event loop takes a FIFO without a writer for one that has ended.
+    // On other systems, the event loop treats a FIFO without a writer as ended.
     fs.closeSync(descriptor)
     blocking += 1
     try {

@@ -158,7 +158,11 @@ function subtree(schema, name) {
   return schema.slice(at, endOf(schema, at))
 }
 
-/** Checks what the pages of a column say before they are read. */
+/**
+ * Checks what the pages of a column say before they are read.
+ *
+ * @param {import('hyparquet').ColumnMetaData} column
+ */
 function checkChunk({
   codec,
   path_in_schema,

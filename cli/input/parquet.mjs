@@ -1,4 +1,4 @@
-// Parquet files: rows of a column, and what the other columns have beside it.
+// Reads Parquet files: the rows of one column, and the values of other columns as fields.
 
 import { fork } from 'node:child_process'
 import { on } from 'node:events'
@@ -17,7 +17,11 @@ const MOST_MIB = 4096
 
 const READER = fileURLToPath(new URL('./parquet-reader.mjs', import.meta.url))
 
-/** Whether a source is a Parquet file, by its first and last bytes. */
+/**
+ * Whether a source is a Parquet file, by its first and last bytes.
+ *
+ * @param {import('./files.mjs').Source} source
+ */
 export function isParquet({ file, size }) {
   if (file === undefined || !(size >= 12)) return false
   let descriptor
@@ -28,7 +32,7 @@ export function isParquet({ file, size }) {
     fs.readSync(descriptor, ends[1], 0, 4, size - 4)
     return ends.every((end) => end.equals(MAGIC))
   } catch {
-    // Whoever reads it says why that fails.
+    // The reader of the file reports the error.
     return false
   } finally {
     if (descriptor !== undefined) fs.closeSync(descriptor)
@@ -48,6 +52,15 @@ export function checkPackages(...names) {
 }
 
 /**
+ * @typedef {object} ParquetRow
+ * @property {any} text a value of any type
+ * @property {Record<string, any>} [fields]
+ * @property {Record<string, any>} schema the elements of the file's schema for each kept column
+ * @property {import('./files.mjs').Source} source
+ * @property {number} line
+ */
+
+/**
  * The rows of a Parquet file, some at a time.
  *
  * @param {import('./files.mjs').Source} source
@@ -57,8 +70,7 @@ export function checkPackages(...names) {
  * @param {boolean} [options.isRaw] whether dates and times stay numbers
  * @param {number} [options.maxRatio]
  * @param {(bytes: number) => void} [options.onRead]
- * @returns {AsyncGenerator<{ text: unknown, fields?: object, schema: object, line: number }[]>}
- *   `text` is any value; `schema` has the elements of the file's schema for each kept column
+ * @returns {AsyncGenerator<ParquetRow[]>}
  */
 export async function* parquetRows(source, { field, keep, isRaw = false, maxRatio = MAX_RATIO, onRead }) {
   checkPackages('hyparquet', 'fzstd')

@@ -1,5 +1,5 @@
-// Rows of text: the lines of files, whole files, or a field of each line of JSON. They come in batches of a few megabytes, so
-// that a file of any size is never in memory as a whole.
+// Rows of text: the lines of files, whole files, or a field of each line of JSON. Batches have a
+// few megabytes, so that lines of a file of any size never fill the memory.
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { Gatherer } from './gather.mjs'
@@ -20,9 +20,9 @@ const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
 /** The most bytes of one text, as in the core. */
 const MOST = 2 ** 32 - 1
-/** The most bytes of a row, unless one says otherwise: it is in memory as a whole, and its ids are too. */
+/** The default limit of a row in bytes. A row and its ids are in memory as a whole. */
 export const MAX_LINE = 64 << 20
-/** A line of JSON takes thirty times its size as values. */
+/** Lower for JSON, because the values of a line take thirty times its size. */
 export const MAX_JSON = 16 << 20
 const MAX_WHOLE = 256 << 20
 const NEWLINE = 10
@@ -31,13 +31,22 @@ const EMPTY = Buffer.alloc(0)
 
 /** The option of all commands that read rows. */
 export const MAX_ROW_OPTION = {
-  'max-row': { type: 'string', value: 'SIZE', size: [1, MOST], help: 'the most bytes of a row, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)' },
+  'max-row': {
+    type: 'string',
+    value: 'SIZE',
+    size: [1, MOST],
+    help: 'the most bytes of a row, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
+  },
 }
 
 export const ROW_OPTIONS = {
   text: { type: 'string', short: 'x', value: 'TEXT', help: 'read this text instead of files' },
   rows: { type: 'string', choices: ['lines', 'files'], help: 'what a row is' },
-  field: { type: 'string', value: 'PATH', help: 'the files are JSON Lines or Parquet, and the text of a row is this field, such as text or messages.0.content' },
+  field: {
+    type: 'string',
+    value: 'PATH',
+    help: 'the files are JSON Lines or Parquet, and the text of a row is this field, such as text or messages.0.content',
+  },
 }
 
 /**
@@ -47,12 +56,31 @@ export const ROW_OPTIONS = {
  * @property {Buffer | string} text
  * @property {import('./files.mjs').Source} source
  * @property {number} [line] counted from 1; nothing where the row is a file
- * @property {object} [fields] other fields of the row, if they were wanted
- * @property {object} [schema] of a row of a Parquet file: the elements of its schema, by the names
- *   of `fields`
+ * @property {Record<string, any>} [fields] other fields of the row, if they were wanted
+ * @property {Record<string, any>} [schema] of a row of a Parquet file: the elements of its schema,
+ *   by the names of `fields`
  */
 
-/** What the options say a row is: `'lines'`, `'files'` or `'fields'`. */
+/**
+ * Where a row stands: its source, and its line or row number there, counted from 1.
+ *
+ * @typedef {{ source: import('./files.mjs').Source, line?: number }} Place
+ */
+
+/**
+ * @typedef {object} BatchOptions
+ * @property {string} unit `'lines'`, `'files'` or `'fields'`
+ * @property {string} [field]
+ * @property {number} [maxRow] in bytes
+ * @property {(bytes: number) => void} [onRead]
+ * @property {Pick<import('../skips.mjs').Skips, 'row' | 'source'>} [skips] decides about rows and
+ *   sources that cannot be read
+ * @property {'all' | string[]} [keep] fields that rows keep besides their text
+ * @property {boolean} [isRaw] whether dates and times of Parquet files stay numbers
+ * @property {number} [maxRatio] the source's by default
+ */
+
+/** Returns the unit of rows that the options select: `'lines'`, `'files'` or `'fields'`. */
 export function unitOf({ rows, field, text }, byDefault) {
   if (field === undefined) return rows ?? (text === undefined ? byDefault : 'files')
   if (rows === 'files') throw new UsageError("with '--field' rows are lines, and '--rows' says files")
@@ -63,14 +91,7 @@ export function unitOf({ rows, field, text }, byDefault) {
  * The rows of all sources, in order, in batches.
  *
  * @param {import('./files.mjs').Source[]} sources
- * @param {object} options
- * @param {string} options.unit `'lines'`, `'files'` or `'fields'`
- * @param {string} [options.field]
- * @param {number} [options.maxRow] in bytes
- * @param {(bytes: number) => void} [options.onRead]
- * @param {object} [options.skips] a Skips, which decides about rows and sources that cannot be read
- * @param {'all' | string[]} [options.keep] fields that rows keep besides their text
- * @param {boolean} [options.isRaw] whether dates and times of Parquet files stay numbers
+ * @param {BatchOptions} options
  * @returns {AsyncGenerator<Row[]>}
  */
 export async function* batchesOf(sources, options) {
@@ -89,7 +110,7 @@ export async function* batchesOf(sources, options) {
   if (batch.length > 0) yield batch
 }
 
-/** The rows of all sources, as many at a time as are read at once. */
+/** Yields the rows of all sources, grouped as they are read. */
 async function* rowsOf(sources, options) {
   const { unit, maxRow, onRead, skips } = options
   const most = maxRow ?? (unit === 'fields' ? MAX_JSON : MAX_LINE)
@@ -108,7 +129,7 @@ async function* rowsOf(sources, options) {
   }
 }
 
-/** Throws for a Parquet file of which no column was named. */
+/** Throws for a Parquet file if no column was named. */
 export function refuseParquet(source) {
   if (source.isFound) throw new NotText()
   throw new Failure('PARQUET', `${source.name}: this is a Parquet file: name the column of its texts with '--field'`)
@@ -117,13 +138,16 @@ export function refuseParquet(source) {
 /**
  * The rows of a Parquet file. Bytes that are not valid UTF-8 are left to the tokenizer, which
  * refuses them.
+ *
+ * @param {import('./files.mjs').Source} source
+ * @param {BatchOptions} options
  */
-async function* tableRows(source, { skips, maxRow = MAX_LINE, maxRatio = source.maxRatio, ...options }) {
+async function* tableRows(source, { skips, maxRow = MAX_LINE, maxRatio = source.maxRatio, field, ...options }) {
   source.isTable = true
-  for await (const rows of parquetRows(source, { ...options, maxRatio })) {
+  for await (const rows of parquetRows(source, { ...options, field, maxRatio })) {
     yield rows.flatMap((row) => {
       try {
-        return [{ ...row, text: checkTableText(row, options.field, maxRow) }]
+        return [{ ...row, text: checkTableText(row, field, maxRow) }]
       } catch (error) {
         skips.row(row, error)
         return []
@@ -141,28 +165,45 @@ function checkTableText(row, field, maxRow) {
   throw fieldError(row, field, text)
 }
 
-/** Where a row stands, for messages. */
-export const placeOf = ({ source, line }) => (line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`)
+/**
+ * Returns where a row stands, for messages.
+ *
+ * @param {Place} place
+ */
+export const placeOf = ({ source, line }) =>
+  line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`
 
-/** An error of a call on these rows, with the place of the row that it is about. */
+/** Adds the place of the failed row to an error of a call on these rows. */
 export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
 
 async function* wholeFile(source, maxRow, onRead) {
   yield [{ text: await wholeText(source, maxRow, onRead), source }]
 }
 
-/** What a Gatherer throws of a row that has more bytes than it may. */
-export const tooLong = (place, hint = '') => (most) => new Failure('TEXT_TOO_LONG', `${place()}: this row has more than ${most} bytes; '--max-row SIZE' allows more${hint}`)
+/** Returns the function that creates a Gatherer's error for a row that is too long. */
+export const tooLong =
+  (place, hint = '') =>
+  (most) =>
+    new Failure(
+      'TEXT_TOO_LONG',
+      `${place()}: this row has more than ${most} bytes; '--max-row SIZE' allows more${hint}`,
+    )
 
-/** All bytes of a source. */
+/** Returns all bytes of a source. */
 export async function wholeText(source, maxRow = MAX_WHOLE, onRead) {
-  const text = new Gatherer(maxRow, tooLong(() => source.name, ", and '--rows lines' makes each line a row"))
+  const text = new Gatherer(
+    maxRow,
+    tooLong(() => source.name, ", and '--rows lines' makes each line a row"),
+  )
   text.reserve(source.size ?? 0)
   for await (const chunk of source.chunks(onRead)) text.push(chunk)
   return text.take()
 }
 
-/** The lines of a source, those of each chunk together: without their ends, which are \n or \r\n; there is none behind the last. */
+/**
+ * Yields the lines of a source, those of each chunk together, without the line ends \n and \r\n.
+ * The end of the last line does not start another one.
+ */
 async function* lines(source, maxRow, onRead, skips) {
   let line = 0
   let isTooLong = false
@@ -178,7 +219,7 @@ async function* lines(source, maxRow, onRead, skips) {
       isTooLong = true
     }
   }
-  /** The row that ends with `rest`; none if it was skipped. */
+  /** Returns the row that ends with `rest` in a list, which is empty if the row was skipped. */
   const row = (rest) => {
     if (isTooLong || start.length > 0 || rest.length > maxRow) add(rest)
     const text = start.length > 0 ? start.take() : rest
@@ -193,20 +234,24 @@ async function* lines(source, maxRow, onRead, skips) {
     for await (const chunk of source.chunks(onRead)) {
       const rows = []
       let from = 0
-      for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from)) rows.push(...row(chunk.subarray(from, to)))
+      for (let to = chunk.indexOf(NEWLINE); to !== -1; from = to + 1, to = chunk.indexOf(NEWLINE, from))
+        rows.push(...row(chunk.subarray(from, to)))
       if (from < chunk.length) add(chunk.subarray(from))
       if (rows.length > 0) yield rows
     }
   } catch (error) {
-    // The decompressor does not know of lines.
-    const failure = error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT' ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error }) : error
-    // What cannot be read starts here.
+    // The decompressor does not know the line.
+    const failure =
+      error.code === 'ERR_TOKENLANE_DECOMPRESS_LIMIT'
+        ? new Failure('DECOMPRESS_LIMIT', error.message.replace(source.name, here), { cause: error })
+        : error
+    // The unreadable part starts here.
     throw failure instanceof Failure ? Object.assign(failure, { line: line + 1 }) : failure
   }
   if (start.length > 0) yield row(EMPTY)
 }
 
-/** A field of each line; empty lines are none. */
+/** Returns a row for the field of each line. Blank lines are skipped. */
 function fields(rows, { field, keep, skips }) {
   return rows.flatMap((row) => {
     if (isBlank(row.text)) return []
@@ -224,7 +269,7 @@ const isBlank = (bytes) => bytes.every((byte) => byte === 32 || byte === 9 || by
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A line of JSON as a value. */
+/** Parses a line of JSON. */
 export function jsonOf(row) {
   try {
     return JSON.parse(utf8.decode(row.text))
@@ -233,7 +278,7 @@ export function jsonOf(row) {
   }
 }
 
-/** The fields of an object that are kept; a field that is missing is null. */
+/** Returns the kept fields of an object. A missing field is null. */
 function keptOf(value, field, keep) {
   const names = keep === 'all' ? Object.keys(value).filter((name) => name !== field) : keep
   return Object.fromEntries(names.map((name) => [name, valueAt(value, name) ?? null]))
@@ -245,13 +290,13 @@ function fieldOf(row, object, path) {
   throw fieldError(row, path, value)
 }
 
-
 function fieldError(row, path, value) {
-  const found = value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
+  const found =
+    value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
   return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
 }
 
-/** The value at a dotted path. A name that has dots itself goes before a path. */
+/** Returns the value at a dotted path. A field whose name has dots takes precedence. */
 export function valueAt(value, path) {
   if (value === null || typeof value !== 'object') return undefined
   if (Object.hasOwn(value, path)) return value[path]

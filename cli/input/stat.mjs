@@ -2,7 +2,7 @@ import fs from 'node:fs'
 
 import { fileFailure } from '../failure.mjs'
 
-/** What a name stands for; nothing where there is no such file. */
+/** Returns the stat of a name, or undefined if there is no such file. */
 export function statIfThere(name) {
   try {
     return fs.statSync(name)

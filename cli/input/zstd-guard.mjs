@@ -1,10 +1,11 @@
-// Bounds what decompressing Zstandard costs. The decompressor allocates the window that a frame asks for, and moves all of it for each
-// block, so a few bytes could ask for gigabytes of memory or for hours of work. The headers of frames and blocks say what
-// they cost before they are decompressed; their lengths lead from one to the next.
+// Limits the cost of decompressing Zstandard. The decompressor allocates the window that a frame
+// header declares, and moves all of it for each block, so a few bytes could cost gigabytes of
+// memory or hours of time. The guard reads the headers of frames and blocks before they are
+// decompressed; their lengths lead from one header to the next.
 
 import { Failure } from '../failure.mjs'
 
-/** The largest window, in bytes; the program zstd has the same limit unless one says otherwise. */
+/** Maximum window in bytes, as by default in the program zstd. */
 const MAX_WINDOW = 128 << 20
 /** Bytes of windows that may be moved in any case, and for each compressed byte. */
 const FREE_MOVES = 2 ** 32
@@ -23,10 +24,10 @@ export class ZstdGuard {
   #window = 0
   #moved = 0
   #read = 0
-  /** What does not start like a frame is left to the decompressor, which refuses it. */
+  /** Bytes that do not start with a frame are left to the decompressor, which rejects them. */
   #isBroken = false
 
-  /** Looks at compressed bytes before they are decompressed. */
+  /** Checks compressed bytes before they are decompressed. */
   push(bytes) {
     this.#read += bytes.length
     for (let at = 0; at < bytes.length && !this.#isBroken; ) {
@@ -62,7 +63,10 @@ export class ZstdGuard {
     if (header.length < length) return
     this.#window = isSingle ? contentSize(header.slice(length - sizeBytes)) : windowSize(header[5])
     if (this.#window > MAX_WINDOW) {
-      throw new Failure('DECOMPRESS_LIMIT', `its Zstandard data needs a window of ${this.#window} bytes, and the limit is ${MAX_WINDOW}: decompress it with "zstd -d --long=31" first`)
+      throw new Failure(
+        'DECOMPRESS_LIMIT',
+        `its Zstandard data needs a window of ${this.#window} bytes, and the limit is ${MAX_WINDOW}: decompress it with "zstd -d --long=31" first`,
+      )
     }
     this.#hasChecksum = (flags & 4) !== 0
     this.#isInFrame = true
@@ -78,7 +82,10 @@ export class ZstdGuard {
     this.#skip = ((header >> 1) & 3) === 1 ? 1 : header >> 3
     this.#moved += this.#window
     if (this.#moved > FREE_MOVES + MOVES_PER_BYTE * this.#read) {
-      throw new Failure('DECOMPRESS_LIMIT', 'its Zstandard data has too many small blocks for its window: decompress it with "zstd -d" first')
+      throw new Failure(
+        'DECOMPRESS_LIMIT',
+        'its Zstandard data has too many small blocks for its window: decompress it with "zstd -d" first',
+      )
     }
     if ((header & 1) === 0) return
     if (this.#hasChecksum) this.#skip += 4

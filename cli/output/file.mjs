@@ -1,4 +1,5 @@
-// Where results go: standard output, or a file that is written under another name and renamed when it is complete.
+// Outputs: standard output, or a file that is written under another name and renamed when it is
+// complete.
 
 import { once } from 'node:events'
 import fs from 'node:fs'
@@ -13,15 +14,18 @@ import { refuseInput, statOf } from './same-file.mjs'
 
 const BUFFER = 1 << 16
 
-/** Files that are being written; whatever ends the process takes them away. */
+/** Files that are being written. They are removed when the process exits. */
 const unfinished = new Set()
 process.on('exit', () => unfinished.forEach((file) => fs.rmSync(file, { force: true })))
 
-/** Standard output, with the calls of a file. Writes of a few bytes are gathered. On a terminal nothing controls that terminal. */
+/**
+ * Standard output with the methods of a file. Small writes are buffered. On a terminal, control
+ * characters are replaced.
+ */
 class StandardOutput {
   #text = ''
 
-  /** `isSafe` is for text with colours, whose parts were made safe one by one. */
+  /** `isSafe` is for coloured text whose parts are free of control characters already. */
   async write(data, { isSafe = false } = {}) {
     const text = String(data)
     this.#text += process.stdout.isTTY && !isSafe ? forTerminal(text) : text
@@ -39,7 +43,7 @@ class StandardOutput {
   }
 }
 
-/** A file. Nobody sees it half written: it gets its name when it is committed. */
+/** A file that gets its name when it is committed, so that it is never seen incomplete. */
 class OutputFile {
   #name
   #place
@@ -48,7 +52,7 @@ class OutputFile {
   #pending = []
   #bytes = 0
 
-  /** `place` is where the file lies: what a link leads to is replaced, not the link. */
+  /** `place` is the real path: the target of a link is replaced, not the link. */
   constructor(name, place, mode) {
     this.#name = name
     this.#place = place
@@ -113,7 +117,10 @@ class OutputFile {
   }
 }
 
-/** A pipe that another program reads, or a device: what is written there is gone, so there is nothing to rename. */
+/**
+ * A FIFO or a device. Written bytes cannot be taken back, so there is no temporary file and no
+ * rename.
+ */
 class StreamOutput {
   #name
   #open
@@ -175,14 +182,29 @@ class StreamOutput {
 }
 
 /**
- * The output of a command: a file, or standard output where none is named or `-` is.
+ * A file or a descriptor that a command reads.
+ *
+ * @typedef {{ name: string, file?: string, descriptor?: number }} Input
+ */
+
+/**
+ * @typedef {object} Output
+ * @property {(data: string | Uint8Array, options?: { isSafe?: boolean }) => Promise<void>} write
+ * @property {() => Promise<void>} commit
+ * @property {boolean} [isSeekable] whether bytes at the start can be written again
+ * @property {(bytes: Uint8Array) => void} [rewriteStart] of a seekable output
+ */
+
+/**
+ * Opens the output of a command: a file, or standard output if no name is given or the name is `-`.
  *
  * @param {string | undefined} name
- * @param {{ name: string, file?: string, descriptor?: number }[]} inputs what is read, and so must not be written to
+ * @param {Input[]} inputs what the command reads, and so must not overwrite
+ * @returns {Output}
  */
 export function openOutput(name, inputs) {
   if (name === undefined || name === '-') {
-    // As after `>> FILE`, where reading would never end.
+    // For example after `>> FILE`, where reading would never end.
     refuseInput(statOf(1), '(standard output)', inputs)
     return new StandardOutput()
   }

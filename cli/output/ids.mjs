@@ -1,5 +1,6 @@
-// The formats of ids. Text and JSON Lines have a row a line. The binary ones have the ids of all rows end to end in one file,
-// and in another where each row starts and the last one ends: rows + 1 unsigned numbers of 64 bits.
+// The formats of ids. Text and JSON Lines have one line for each row. The binary formats have two
+// files: the ids of all rows end to end, and the start of each row followed by the end of the last
+// one (rows + 1 unsigned 64-bit integers).
 
 import path from 'node:path'
 
@@ -10,11 +11,22 @@ import { idList, parquetWriter } from './parquet.mjs'
 import { headerOf } from './npy.mjs'
 
 export const ID_FORMATS = ['text', 'jsonl', 'npy', 'bin', 'parquet']
-const EXTENSIONS = { '.txt': 'text', '.jsonl': 'jsonl', '.ndjson': 'jsonl', '.npy': 'npy', '.bin': 'bin', '.parquet': 'parquet' }
+const EXTENSIONS = {
+  '.txt': 'text',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.npy': 'npy',
+  '.bin': 'bin',
+  '.parquet': 'parquet',
+}
 
 /**
- * The format that the options or the name of the output say. A name without an extension says none;
- * one with an extension that the command does not write is refused.
+ * Returns the format that the options or the name of the output select. A name without an extension
+ * selects the default. An extension that the command does not write is an error.
+ *
+ * @param {{ format?: string, output?: string }} values the options of the command
+ * @param {string[]} formats the formats that the command writes
+ * @param {string} [byDefault]
  */
 export function formatOf({ format, output }, formats, byDefault = 'text') {
   if (format !== undefined) return format
@@ -24,14 +36,25 @@ export function formatOf({ format, output }, formats, byDefault = 'text') {
   if (formats.includes(found)) return found
   const known = Object.entries(EXTENSIONS).filter(([, one]) => formats.includes(one))
   const names = known.map(([name, one]) => `${name} (${one})`).join(', ')
-  throw new UsageError(`${output}: no format has the extension ${extension}; there are ${names}, or say which with '--format'`)
+  throw new UsageError(
+    `${output}: no format has the extension ${extension}; there are ${names}, or say which with '--format'`,
+  )
 }
 
 /**
- * What takes the rows of batches: `write(batch, rows)`, and `commit()` when there are no more.
+ * @typedef {object} WriterOptions
+ * @property {string} [output]
+ * @property {import('./file.mjs').Input[]} inputs
+ * @property {'u16' | 'u32'} type the type of ids in binary formats
+ * @property {string} unit what a row is
+ * @property {import('../skips.mjs').Skips} skips decides about rows that a Parquet file cannot hold
+ */
+
+/**
+ * Returns a writer for the rows of batches: `write(batch, rows)` for each batch, then `commit()`.
  *
  * @param {string} format one of ID_FORMATS
- * @param {{ output?: string, inputs: object[], type: 'u16' | 'u32', unit: string }} options `inputs` as for openOutput
+ * @param {WriterOptions} options
  */
 export async function idWriter(format, options) {
   if (format === 'parquet') return parquetIds(options)
@@ -44,22 +67,29 @@ export async function idWriter(format, options) {
   return { write, commit: () => file.commit() }
 }
 
+/** @param {WriterOptions} options */
 async function parquetIds({ output, inputs, unit, skips }) {
-  const columns = /** @type {const} */ ({ ...(unit === 'files' && { file: 'string' }), ids: 'list' })
+  /** @type {import('./parquet.mjs').Columns} */
+  const columns = { ...(unit === 'files' && { file: 'string' }), ids: 'list' }
   const writer = await parquetWriter({ output, inputs, columns })
   const write = async (batch, rows) => {
     for (let index = 0; index < batch.length; index++) {
       const ids = idList(batch.row(index))
-      await skips.attempt(rows[index], () => writer.add(rows[index], { file: rows[index].source.name, ids }, ids.length))
+      await skips.attempt(rows[index], () =>
+        writer.add(rows[index], { file: rows[index].source.name, ids }, ids.length),
+      )
     }
   }
   return { write, commit: () => writer.commit() }
 }
 
-/** How many values become text at once: the text of a long row would be longer than a string can be. */
+/**
+ * The number of values that become text at once: the text of a long row could exceed the maximum
+ * length of a string.
+ */
 const SLICE = 1 << 16
 
-/** The text of a list in parts, with a separator between its items. */
+/** Yields the text of a list in parts, with a separator between the items. */
 function* joined(length, separator, textOf) {
   for (let from = 0; from < length; from += SLICE) {
     yield `${from > 0 ? separator : ''}${textOf(from, Math.min(from + SLICE, length))}`
@@ -76,7 +106,7 @@ function* textLines(batch) {
 /** Names that fields of a row must not replace. */
 const OWN = ['file', 'ids', 'tokens', 'offsets']
 
-/** JSON of a value of a Parquet file too: 64-bit integers as digits, bytes as base64. */
+/** JSON of any value, also of Parquet files: 64-bit integers as digits, bytes as base64. */
 export const jsonText = (value) => JSON.stringify(toJson(value))
 
 function toJson(value) {
@@ -87,7 +117,10 @@ function toJson(value) {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, toJson(one)]))
 }
 
-/** Per row `{"ids": [...]}`, with the name of the file where a row is a file, and tokens and offsets where they were asked for. */
+/**
+ * Yields the text of `{"ids": [...]}` for each row, with the file name if a row is a file, and with
+ * tokens and offsets if they were requested.
+ */
 function* jsonLines(batch, rows, { unit }) {
   const { rowOffsets, tokens } = batch
   for (let row = 0; row < batch.length; row++) {
@@ -122,9 +155,12 @@ function pairs(offsets) {
   return text
 }
 
-const TYPES = { u16: { View: Uint16Array, descr: '<u2', most: 65535 }, u32: { View: Uint32Array, descr: '<u4', most: 2 ** 32 - 1 } }
+const TYPES = {
+  u16: { View: Uint16Array, descr: '<u2', most: 65535 },
+  u32: { View: Uint32Array, descr: '<u4', most: 2 ** 32 - 1 },
+}
 
-/** Numbers in a file, with NumPy's header before them or without one. */
+/** A file of numbers, with or without the header of NumPy. */
 class NumberFile {
   #file
   #descr
@@ -132,12 +168,13 @@ class NumberFile {
 
   constructor(name, inputs, descr, isNpy) {
     this.#file = openOutput(name, inputs)
-    if (isNpy && !this.#file.isSeekable) throw new UsageError(`the header of ${name} is written last, so it must be a plain file`)
+    if (isNpy && !this.#file.isSeekable)
+      throw new UsageError(`the header of ${name} is written last, so it must be a plain file`)
     this.#descr = isNpy ? descr : undefined
     if (isNpy) this.#file.write(headerOf(descr, 0))
   }
 
-  /** All machines that the addon runs on store the lower byte first, as the files do. */
+  /** Writes numbers. All supported machines are little-endian, as the files are. */
   write(numbers) {
     this.#count += numbers.length
     return this.#file.write(Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength))
@@ -155,8 +192,13 @@ class BinaryWriter {
   #type
   #count = 0n
 
+  /**
+   * @param {string} format
+   * @param {WriterOptions} options
+   */
   constructor(format, { output, inputs, type }) {
-    if (output === undefined || output === '-') throw new UsageError(`the format ${format} is two files: name the first with '--output'`)
+    if (output === undefined || output === '-')
+      throw new UsageError(`the format ${format} is two files: name the first with '--output'`)
     this.#type = type
     this.#ids = new NumberFile(output, inputs, TYPES[type].descr, format === 'npy')
     this.#rows = new NumberFile(rowsFileOf(output), inputs, '<u8', format === 'npy')
@@ -168,7 +210,7 @@ class BinaryWriter {
     const { ids } = batch
     const tooLarge = most < 2 ** 32 - 1 ? ids.find((id) => id > most) : undefined
     if (tooLarge !== undefined) throw new Failure('USAGE', `the id ${tooLarge} has more than 16 bits: say '--type u32'`)
-    // A copy: the batch's memory is used again before a small write is on the disk.
+    // Copied, because the batch's memory is reused before a small write reaches the disk.
     await this.#ids.write(new View(ids))
     const ends = BigUint64Array.from(batch.rowOffsets.subarray(1), (end) => this.#count + BigInt(end))
     this.#count += BigInt(ids.length)

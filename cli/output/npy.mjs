@@ -1,11 +1,15 @@
-// The array files of NumPy, version 1.0 of the format: a magic number, a header in Python's words, and the numbers.
+// NumPy array files, version 1.0 of the format: a magic number, a header in Python syntax, and the
+// numbers.
 
 import { Failure } from '../failure.mjs'
 
 const MAGIC = Buffer.from('\x93NUMPY', 'latin1')
-/** The header of a one-dimensional array always has this length, so that it can be written before the count is known. */
+/**
+ * The fixed length of the header of a one-dimensional array, so that it can be written before the
+ * count is known.
+ */
 const HEADER = 128
-/** The most bytes of a header that is read. */
+/** Maximum length of a header that is read, in bytes. */
 const MAX_HEADER = 1 << 16
 const ZERO = Buffer.alloc(2)
 
@@ -21,7 +25,7 @@ export function headerOf(descr, count) {
   return header
 }
 
-/** Whether bytes start as an array file does. */
+/** Whether bytes start with the magic number of an array file. */
 const isNpy = (bytes) => bytes.subarray(0, MAGIC.length).equals(MAGIC)
 
 /**
@@ -43,7 +47,11 @@ export async function readHeader(reader, name) {
   if (descr === undefined || shape === undefined || /'fortran_order': *True/.test(words)) {
     throw new Failure('NPY', `${name}: its header says something that is not read here: ${words.trim().slice(0, 200)}`)
   }
-  const sizes = shape.split(',').filter((part) => part.trim() !== '').map(Number)
-  if (!sizes.every(Number.isSafeInteger)) throw new Failure('NPY', `${name}: its shape (${shape.slice(0, 100)}) is too large`)
+  const sizes = shape
+    .split(',')
+    .filter((part) => part.trim() !== '')
+    .map(Number)
+  if (!sizes.every(Number.isSafeInteger))
+    throw new Failure('NPY', `${name}: its shape (${shape.slice(0, 100)}) is too large`)
   return { descr, shape: sizes }
 }

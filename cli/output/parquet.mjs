@@ -54,10 +54,15 @@ const COPIED = {
 }
 
 /**
+ * The columns of a command: their kinds by name.
+ *
+ * @typedef {Record<string, 'list' | 'int32' | 'string'>} Columns
+ */
+
+/**
  * Writes rows to a Parquet file.
  *
- * @param {{ output?: string, inputs: object[], columns: Record<string, 'list' | 'int32' | 'string'>
- *   }} options
+ * @param {{ output?: string, inputs: import('./file.mjs').Input[], columns: Columns }} options
  * @returns {Promise<ParquetWriter>}
  */
 export async function parquetWriter({ output, inputs, columns }) {
@@ -114,6 +119,7 @@ class ParquetWriter {
     await this.#file.commit()
   }
 
+  /** @param {import('../input/rows.mjs').Row} row */
   #check({ fields = {}, schema, ...row }) {
     for (const [name, value] of Object.entries(fields)) {
       if (Object.hasOwn(this.#columns, name) || value === null) continue

@@ -1,10 +1,11 @@
-// Names of files that are being written, and what is left of those of processes that were killed.
+// Names of unfinished files, and the removal of those that killed processes left.
 //
 //   .NAME.tokenlane-SYSTEM-PID-START-N.part
 //
-// SYSTEM stands for the running system: this machine since it was started, and the container. PID and START name the process, which has
-// another START than an earlier one with the same PID. A process is asked about only in its own system, so files of other machines
-// that share a folder are never touched; nor are those from before a restart, whose processes nobody can ask about.
+// SYSTEM identifies the running system: this boot of this machine, and the container. PID and START
+// identify the process; START tells processes with the same PID apart. A process is looked up only
+// in its own system. Therefore files of other machines that share a folder are never removed, and
+// neither are files from before a reboot.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -26,10 +27,17 @@ const attempt = (work) => {
 /** Where the system has no number of its own, the addresses of its network cards stand for it. */
 const machine = () =>
   attempt(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) ||
-  attempt(() => Object.values(os.networkInterfaces()).flat().map(({ mac }) => mac).sort())
+  attempt(() =>
+    Object.values(os.networkInterfaces())
+      .flat()
+      .map(({ mac }) => mac)
+      .sort(),
+  )
 
 const SYSTEM = createHash('sha256')
-  .update(JSON.stringify([process.platform, os.hostname(), machine(), attempt(() => fs.readlinkSync('/proc/self/ns/pid'))]))
+  .update(
+    JSON.stringify([process.platform, os.hostname(), machine(), attempt(() => fs.readlinkSync('/proc/self/ns/pid'))]),
+  )
   .digest('hex')
   .slice(0, 12)
 
@@ -45,11 +53,14 @@ let made = 0
 
 /** A name beside a file that no other process uses. */
 export function partOf(file) {
-  const shown = Buffer.from(path.basename(file)).subarray(0, SHOWN).toString().replace(/\ufffd+$/, '')
+  const shown = Buffer.from(path.basename(file))
+    .subarray(0, SHOWN)
+    .toString()
+    .replace(/\ufffd+$/, '')
   return path.join(path.dirname(file), `.${shown}.tokenlane-${SYSTEM}-${process.pid}-${START}-${(made += 1)}.part`)
 }
 
-/** Removes what processes of this system that have ended left in a folder. */
+/** Removes the unfinished files that ended processes of this system left in a folder. */
 export function removeDeadParts(folder) {
   for (const name of attempt(() => fs.readdirSync(folder)) || []) {
     const [, system, pid, start] = NAME.exec(name) ?? []
@@ -65,15 +76,17 @@ function isDead(pid, start) {
   } catch (error) {
     return error.code === 'ESRCH'
   }
-  // It is there, unless this is another one with its number. Where the system does not say, it is taken to be the same.
+  // A process with this PID is running. It is another one if its start differs; if the start is
+  // unknown, it counts as the same.
   const now = startOf(pid)
   return start !== '0' && now !== '0' && now !== start
 }
 
-/** Removes what this process left in a folder. */
+/** Removes the unfinished files of this process in a folder. */
 export function removeOwnParts(folder) {
   for (const name of attempt(() => fs.readdirSync(folder)) || []) {
     const [, system, pid, start] = NAME.exec(name) ?? []
-    if (system === SYSTEM && Number(pid) === process.pid && start === START) attempt(() => fs.unlinkSync(path.join(folder, name)))
+    if (system === SYSTEM && Number(pid) === process.pid && start === START)
+      attempt(() => fs.unlinkSync(path.join(folder, name)))
   }
 }

@@ -5,27 +5,36 @@ import fs from 'node:fs'
 import { Failure } from '../failure.mjs'
 
 /**
- * Throws if a file is one of those that are read, under any name: links and hard links to it are the same file.
+ * Throws if the output is one of the input files, under any name: symbolic and hard links are the
+ * same file.
  *
  * @param {fs.BigIntStats | undefined} stat of the output
  * @param {string} name of the output
- * @param {{ name: string, file?: string, descriptor?: number }[]} inputs
+ * @param {import('./file.mjs').Input[]} inputs
  */
 export function refuseInput(stat, name, inputs) {
   if (!stat?.isFile()) return
+  /** @param {import('./file.mjs').Input} input */
   const isSame = ({ file, descriptor }) => {
     const input = statOf(file ?? descriptor)
     return input !== undefined && input.dev === stat.dev && input.ino === stat.ino
   }
   const input = inputs.find(isSame)
   if (input === undefined) return
-  throw new Failure('OUTPUT_IS_INPUT', `the output ${name} is the same file as the input ${input.name}: name another file`)
+  throw new Failure(
+    'OUTPUT_IS_INPUT',
+    `the output ${name} is the same file as the input ${input.name}: name another file`,
+  )
 }
 
 /** The identity of a file or an open descriptor; nothing where there is none. */
 export function statOf(place) {
   try {
-    return typeof place === 'number' ? fs.fstatSync(place, { bigint: true }) : place === undefined ? undefined : fs.statSync(place, { bigint: true })
+    return typeof place === 'number'
+      ? fs.fstatSync(place, { bigint: true })
+      : place === undefined
+        ? undefined
+        : fs.statSync(place, { bigint: true })
   } catch {
     return undefined
   }

@@ -39,7 +39,10 @@ export class Chart {
     option.setAttribute('role', 'option')
     const [first, last] = [bar * per + 1, Math.min(total, (bar + 1) * per)]
     const counts = lines.map((one, index) => `${plural(one.counts[bar], 'token')} in ${names[index]}`)
-    option.setAttribute('aria-label', `${first === last ? `Line ${number(first)}` : `Lines ${number(first)} to ${number(last)}`}: ${counts.join(', ')}`)
+    option.setAttribute(
+      'aria-label',
+      `${first === last ? `Line ${number(first)}` : `Lines ${number(first)} to ${number(last)}`}: ${counts.join(', ')}`,
+    )
     option.append(
       ...lines.map((one, index) => {
         const part = document.createElement('span')

@@ -31,7 +31,10 @@ export class Input {
       this.#insert(text)
     })
     // Only files; the browser handles dropped text.
-    this.#field.addEventListener('dragover', (event) => event.dataTransfer.types.includes('Files') && event.preventDefault())
+    this.#field.addEventListener(
+      'dragover',
+      (event) => event.dataTransfer.types.includes('Files') && event.preventDefault(),
+    )
     this.#field.addEventListener('drop', async (event) => {
       const [file] = event.dataTransfer.files
       if (file === undefined) return
@@ -60,7 +63,9 @@ export class Input {
 
   /** A note for a text that is stored outside of the field. */
   get note() {
-    return this.#stored === undefined ? '' : ` It is too long to edit here: the field shows only its first ${number(SHOWN)} characters. Paste another text, or clear it.`
+    return this.#stored === undefined
+      ? ''
+      : ` It is too long to edit here: the field shows only its first ${number(SHOWN)} characters. Paste another text, or clear it.`
   }
 
   /** Selects a part of the text, unless the text is stored outside of the field. */

@@ -19,16 +19,39 @@ export function showLanguages(names, costs, onChoose) {
   const table = document.getElementById('languages')
   const max = Math.max(...costs.flat().map(({ timesEnglish }) => timesEnglish))
   const head = element('thead', {}, [
-    element('tr', {}, [element('th', { scope: 'col', rowSpan: 2 }, ['Language']), ...names.map((name, index) => element('th', { scope: 'colgroup', colSpan: COLUMNS.length, className: `b${index}` }, [name]))]),
-    element('tr', {}, names.flatMap(() => COLUMNS.map(([title]) => element('th', { scope: 'col' }, [title])))),
+    element('tr', {}, [
+      element('th', { scope: 'col', rowSpan: 2 }, ['Language']),
+      ...names.map((name, index) =>
+        element('th', { scope: 'colgroup', colSpan: COLUMNS.length, className: `b${index}` }, [name]),
+      ),
+    ]),
+    element(
+      'tr',
+      {},
+      names.flatMap(() => COLUMNS.map(([title]) => element('th', { scope: 'col' }, [title]))),
+    ),
   ])
-  const body = element('tbody', {}, costs[0].map((_, row) => languageRow(costs.map((list) => list[row]), max, onChoose)))
+  const body = element(
+    'tbody',
+    {},
+    costs[0].map((_, row) =>
+      languageRow(
+        costs.map((list) => list[row]),
+        max,
+        onChoose,
+      ),
+    ),
+  )
   table.replaceChildren(head, body)
 }
 
 function languageRow(costs, max, onChoose) {
   const [{ language, code, text }] = costs
-  const button = element('button', { type: 'button', title: text, lang: code, ariaLabel: `${language}: show the tokens of the sentence` }, [language])
+  const button = element(
+    'button',
+    { type: 'button', title: text, lang: code, ariaLabel: `${language}: show the tokens of the sentence` },
+    [language],
+  )
   button.addEventListener('click', () => onChoose(text))
   const cells = costs.flatMap((cost) =>
     COLUMNS.map(([, cell], column) => {

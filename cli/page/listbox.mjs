@@ -32,7 +32,16 @@ export function listbox(box, { onShow, onChoose }) {
   box.addEventListener('keydown', (event) => {
     const all = options()
     const place = all.indexOf(active)
-    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -Infinity, End: Infinity }
+    const steps = {
+      ArrowRight: 1,
+      ArrowDown: 1,
+      ArrowLeft: -1,
+      ArrowUp: -1,
+      PageDown: 20,
+      PageUp: -20,
+      Home: -Infinity,
+      End: Infinity,
+    }
     if (event.key in steps && all.length > 0) {
       const next = Math.min(all.length - 1, Math.max(0, (place === -1 ? 0 : place) + steps[event.key]))
       show(all[next])

@@ -27,7 +27,10 @@ const next = /** @type {HTMLButtonElement} */ (pager.querySelector('.next'))
 theme(document.getElementById('theme'))
 const { names, shown, text: first } = await ask('GET', 'tokenizers')
 const panes = shown.map((name, index) => new Pane(index, names, name, changed))
-panes.forEach((pane, index) => (pane.onActive = (part) => panes.forEach((other, place) => other.mark(place === index ? undefined : part))))
+panes.forEach(
+  (pane, index) =>
+    (pane.onActive = (part) => panes.forEach((other, place) => other.mark(place === index ? undefined : part))),
+)
 const chart = new Chart(toLine)
 
 let at = 0
@@ -50,7 +53,10 @@ await languages()
 
 /** Sends a request to the server. An error response becomes an error with the same message. */
 async function ask(method, what, body, signal) {
-  const init = body === undefined ? { method } : { method, signal, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  const init =
+    body === undefined
+      ? { method }
+      : { method, signal, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
   const response = await fetch(`/api/${what}`, init).catch((error) => {
     throw signal?.aborted ? error : new Error('The server does not respond. Start it again: tokenlane inspect --web')
   })
@@ -66,18 +72,29 @@ async function update() {
   const { signal } = running
   const { text } = input
   if (text.length > MAX_TEXT) {
-    panes.forEach((pane) => pane.fail(`This page accepts texts of up to ${number(MAX_TEXT)} characters. The command line has no such limit: tokenlane count FILE`))
+    panes.forEach((pane) =>
+      pane.fail(
+        `This page accepts texts of up to ${number(MAX_TEXT)} characters. The command line has no such limit: tokenlane count FILE`,
+      ),
+    )
     about.textContent = `${number(text.length)} characters are more than this page accepts.${input.note}`
     pager.hidden = true
     return
   }
   panes.forEach((pane) => pane.wait())
-  const answers = await Promise.all(panes.map((pane) => ask('POST', 'tokens', { tokenizer: pane.tokenizer, text, at }, signal).catch((error) => error)))
+  const answers = await Promise.all(
+    panes.map((pane) => ask('POST', 'tokens', { tokenizer: pane.tokenizer, text, at }, signal).catch((error) => error)),
+  )
   if (signal.aborted) return
-  answers.forEach((answer, index) => (answer instanceof Error ? panes[index].fail(answer.message) : panes[index].show(text, answer)))
+  answers.forEach((answer, index) =>
+    answer instanceof Error ? panes[index].fail(answer.message) : panes[index].show(text, answer),
+  )
   const good = answers.filter((answer) => !(answer instanceof Error))
   if (good.length === 0) return
-  chart.show(panes.filter((_, index) => !(answers[index] instanceof Error)).map(({ tokenizer }) => tokenizer), good.map(({ lines }) => lines))
+  chart.show(
+    panes.filter((_, index) => !(answers[index] instanceof Error)).map(({ tokenizer }) => tokenizer),
+    good.map(({ lines }) => lines),
+  )
   describe(text, good[0])
 }
 
@@ -88,7 +105,8 @@ function describe(text, { characters, bytes, start, end: to, step: size }) {
   pager.hidden = !isPart
   if (!isPart) return
   about.textContent += ' Counts are for the whole text; tokens are drawn for a part of it.'
-  pager.querySelector('span').textContent = `Tokens of characters ${number(start + 1)} to ${number(to)} of ${number(text.length)}`
+  pager.querySelector('span').textContent =
+    `Tokens of characters ${number(start + 1)} to ${number(to)} of ${number(text.length)}`
   back.disabled = start === 0
   next.disabled = to >= text.length
 }
@@ -128,7 +146,9 @@ function changed() {
 
 async function languages() {
   const wanted = panes.map(({ tokenizer }) => tokenizer)
-  const costs = await Promise.all(wanted.map((tokenizer) => ask('POST', 'languages', { tokenizer }).catch(() => undefined)))
+  const costs = await Promise.all(
+    wanted.map((tokenizer) => ask('POST', 'languages', { tokenizer }).catch(() => undefined)),
+  )
   const isLatest = panes.every(({ tokenizer }, index) => tokenizer === wanted[index])
   const known = wanted.filter((_, index) => costs[index] !== undefined)
   if (isLatest && known.length > 0) showLanguages(known, costs.filter(Boolean), replace)

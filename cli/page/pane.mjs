@@ -64,7 +64,8 @@ export class Pane {
     this.#tokens = tokens
     const [total, about] = this.#element.querySelectorAll('.counts > *')
     total.textContent = plural(count, 'token')
-    about.textContent = count === 0 ? '' : `${number(characters / count, 2)} characters and ${number(bytes / count, 2)} bytes each`
+    about.textContent =
+      count === 0 ? '' : `${number(characters / count, 2)} characters and ${number(bytes / count, 2)} bytes each`
     this.#box.replaceChildren(...tokens.map((token) => this.#draw(token)))
     this.#list.renew()
   }
@@ -103,7 +104,10 @@ export class Pane {
     option.setAttribute('role', 'option')
     const what = kind === 'half' ? `bytes ${bytes}, part of ${spoken(text)}` : spoken(text)
     const place = kind === 'added' ? '' : `, characters ${start} to ${end}`
-    option.setAttribute('aria-label', `${what}, id ${id}${place}${kind === 'special' || kind === 'added' ? ', special token' : ''}`)
+    option.setAttribute(
+      'aria-label',
+      `${what}, id ${id}${place}${kind === 'special' || kind === 'added' ? ', special token' : ''}`,
+    )
     if (kind === 'half') option.append(bytes)
     else option.append(...drawn(text))
     return option

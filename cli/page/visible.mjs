@@ -27,11 +27,19 @@ export const signed = (text) =>
     .map((part) => part.sign ?? part)
     .join('')
 
-const NAMES = { ' ': 'space', '\t': 'tab', '\n': 'end of line', '\r': 'carriage return', '\u00a0': 'no-break space', '\u3000': 'wide space' }
+const NAMES = {
+  ' ': 'space',
+  '\t': 'tab',
+  '\n': 'end of line',
+  '\r': 'carriage return',
+  '\u00a0': 'no-break space',
+  '\u3000': 'wide space',
+}
 
 /** The text with the names of invisible characters, for screen readers. */
 export const spoken = (text) => text.replace(INVISIBLE, (found) => ` ${NAMES[found] ?? codeOf(found)} `).trim()
 
-export const number = (value, digits = 0) => value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+export const number = (value, digits = 0) =>
+  value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 
 export const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? '' : 's'}`

@@ -7,17 +7,18 @@ import { Failure } from '../failure.mjs'
 import { loadTokenizer } from '../tokenizers.mjs'
 import { pageServer } from './server.mjs'
 
-/** What is compared where nothing is named. */
+/** The tokenizers that are compared by default. */
 const FIRST = ['o200k_base', 'cl100k_base']
 
 /**
- * @param {string[]} wanted the tokenizers that are to be compared; the bundled encodings can be chosen beside them
- * @param {{ port?: number, encoding?: string }} options
+ * @param {string[]} wanted the tokenizers that are compared; the page offers the bundled encodings
+ *   too
+ * @param {{ port?: number, encoding?: string, text?: string }} options `text` is shown at first
  */
 export async function serve(wanted, { port = 0, encoding, text }) {
   const names = [...new Set([...wanted, ...FIRST, ...encodings()])]
   const load = (name) => loadTokenizer(name, wanted.includes(name) ? encoding : undefined)
-  // What cannot be loaded is said here, not on the page.
+  // Loading errors are reported here, not on the page.
   await Promise.all(wanted.map(load))
   const server = pageServer({ names, load, text })
   server.listen(port, '127.0.0.1')
@@ -27,6 +28,7 @@ export async function serve(wanted, { port = 0, encoding, text }) {
     const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : error.message
     throw new Failure('PORT', `port ${port}: ${reason}`, { cause: error })
   }
-  process.stdout.write(`http://127.0.0.1:${server.address().port}\n`)
+  const address = /** @type {import('node:net').AddressInfo} */ (server.address())
+  process.stdout.write(`http://127.0.0.1:${address.port}\n`)
   process.stderr.write('The page is open to this machine only. Ctrl-C ends it.\n')
 }

@@ -1,5 +1,6 @@
-// The page and what it asks: a server for one person on this machine. It listens on loopback only, answers only when it is
-// addressed by a name of loopback (a page elsewhere can have its own name point here), and takes nothing but its own page's requests.
+// Serves the page and its API to one user on this machine. The server listens on loopback only. It
+// checks the Host header, because the domain of another page can resolve to loopback, and the
+// Origin header, so that pages of other origins cannot send requests.
 
 import fs from 'node:fs'
 import http from 'node:http'
@@ -8,15 +9,20 @@ import { LOOK, describe, hex, tokensPerLine, tokensWithin } from '../tokens.mjs'
 import { costs } from './languages.mjs'
 
 const PAGE = new URL('../page/', import.meta.url)
-const TYPES = { html: 'text/html; charset=utf-8', css: 'text/css; charset=utf-8', mjs: 'text/javascript; charset=utf-8', svg: 'image/svg+xml' }
+const TYPES = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** The most of a text that is taken, in bytes of JSON; the page says so before. */
+/** Maximum length of a request in bytes of JSON. The page checks the text before. */
 const MOST_BODY = 20 << 20
-/** How much of a text is drawn at once, in UTF-16 units. */
+/** The part of a text that is drawn at once, in UTF-16 units. */
 const WINDOW = 3000
-/** The most bars of the chart; more lines share bars. */
+/** Maximum number of bars in the chart. More lines share bars. */
 const BARS = 120
 
 const HEADERS = {
@@ -29,7 +35,7 @@ const HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** An answer that is no success. */
+/** An error response. */
 class Refusal extends Error {
   constructor(status, message) {
     super(message)
@@ -41,8 +47,8 @@ class Refusal extends Error {
  * A server that is not listening yet.
  *
  * @param {object} choice
- * @param {string[]} choice.names of the tokenizers that the page offers; the first two are shown at first
- * @param {(name: string) => Promise<import('../..').Tokenizer>} choice.load
+ * @param {string[]} choice.names of the tokenizers that the page offers; the first two are selected
+ * @param {(name: string) => Promise<import('../../index.js').Tokenizer>} choice.load
  * @param {string} [choice.text] what stands on the page at first
  * @returns {http.Server}
  */
@@ -54,7 +60,7 @@ export function pageServer({ names, load, text }) {
     if (!loaded.has(name)) {
       const loading = load(name)
       loaded.set(name, loading)
-      // What failed is tried again the next time: a file may have come, or the network.
+      // A failed load is tried again on the next request.
       loading.catch(() => loaded.delete(name))
     }
     return loaded.get(name)
@@ -65,7 +71,8 @@ export function pageServer({ names, load, text }) {
     'POST /api/languages': async (body) => costs(await tokenizerOf(body.tokenizer)),
   }
   const server = http.createServer((request, response) => {
-    answer(request, server.address().port, files, routes).then(
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    answer(request, port, files, routes).then(
       ({ status = 200, type, body }) => response.writeHead(status, { ...HEADERS, 'content-type': type }).end(body),
       ({ status = 500, message, code }) => {
         response.writeHead(status, { ...HEADERS, 'content-type': JSON_TYPE }).end(JSON.stringify({ message, code }))
@@ -75,18 +82,21 @@ export function pageServer({ names, load, text }) {
   return server
 }
 
-
-/** All files of the page, by their paths. There is nothing else to ask for. */
+/** Returns all files of the page by path. No other files are served. */
 function pageFiles() {
-  const files = fs.readdirSync(PAGE).map((name) => [`/${name}`, { type: TYPES[name.split('.').pop()], body: fs.readFileSync(new URL(name, PAGE)) }])
+  /** @type {[path: string, file: { type: string, body: Buffer }][]} */
+  const files = fs
+    .readdirSync(PAGE)
+    .map((name) => [`/${name}`, { type: TYPES[name.split('.').pop()], body: fs.readFileSync(new URL(name, PAGE)) }])
   return new Map([...files, ['/', files.find(([path]) => path === '/index.html')[1]]])
 }
 
 async function answer(request, port, files, routes) {
   const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`)
   const { host, origin } = request.headers
-  // Browsers leave out the port 80.
-  if (!hosts.includes(port === 80 ? `${host}:80` : host)) throw new Refusal(403, 'this server answers on this machine only')
+  // Browsers omit the port 80.
+  if (!hosts.includes(port === 80 ? `${host}:80` : host))
+    throw new Refusal(403, 'this server answers on this machine only')
   const { method } = request
   const path = request.url.split('?')[0]
   const file = files.get(path)
@@ -101,12 +111,17 @@ async function answer(request, port, files, routes) {
   return { type: JSON_TYPE, body: JSON.stringify(await route(body)) }
 }
 
-/** The body of a request. A page elsewhere cannot send this type without being asked for leave first, which it does not get. */
+/**
+ * Returns the body of a request. A page of another origin cannot send this content type without a
+ * CORS preflight, which the server does not allow.
+ */
 async function json(request) {
-  if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) throw new Refusal(415, 'this takes application/json')
+  if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
+    throw new Refusal(415, 'this takes application/json')
   const chunks = []
   let bytes = 0
-  // What is too much is read and dropped: a browser hears an answer only when it has said everything.
+  // Bytes beyond the limit are read and dropped, because a browser reads the response only after it
+  // has sent the whole request.
   for await (const chunk of request) {
     bytes += chunk.length
     if (bytes <= MOST_BODY) chunks.push(chunk)
@@ -121,9 +136,10 @@ async function json(request) {
   throw new Refusal(400, 'this is no JSON object')
 }
 
-/** Counts of a whole text, and the tokens of the part that is drawn. */
+/** Returns the counts of the whole text, and the tokens of the part that is drawn. */
 async function tokens(tokenizer, { text, at = 0 }) {
-  if (typeof text !== 'string' || !Number.isSafeInteger(at) || at < 0) throw new Refusal(400, 'text must be a string, and at a place in it')
+  if (typeof text !== 'string' || !Number.isSafeInteger(at) || at < 0)
+    throw new Refusal(400, 'text must be a string, and at a place in it')
   const batch = await tokenizer.encodeBatch([text], { ...LOOK, columns: ['specialTokensMask'] })
   const start = at < text.length ? at : 0
   const end = start + WINDOW < text.length ? start + WINDOW : Infinity
@@ -143,7 +159,7 @@ async function tokens(tokenizer, { text, at = 0 }) {
   return answer
 }
 
-/** Code points, counted without making them. */
+/** Counts code points without collecting them in an array. */
 function charactersOf(text) {
   let count = 0
   for (const _ of text) count += 1

@@ -259,7 +259,11 @@ export class GptEncoding {
    *
    * @param model the model that selects the format. Default: {@link GptEncoding.modelName}
    */
-  encodeChat(chat: readonly ChatMessage[], model?: ModelName, encodeOptions?: EncodeOptions & EncodeChatOptions): number[]
+  encodeChat(
+    chat: readonly ChatMessage[],
+    model?: ModelName,
+    encodeOptions?: EncodeOptions & EncodeChatOptions,
+  ): number[]
   /** Yields the ids of a chat piece by piece. Throws the errors of {@link encodeChat}. */
   encodeChatGenerator(
     chat: Iterable<ChatMessage>,

@@ -7,7 +7,13 @@ const { error, typeError } = require('../errors.js')
 const { firstOf } = require('../special-tokens.js')
 const { chatml, harmony } = require('./chat.js')
 const { ALL_SPECIAL_TOKENS } = require('./constants.js')
-const { DEFAULT_ENCODING, chatModelParams, encodingNames, functionCallingModels, modelToEncodingMap } = require('./mapping.js')
+const {
+  DEFAULT_ENCODING,
+  chatModelParams,
+  encodingNames,
+  functionCallingModels,
+  modelToEncodingMap,
+} = require('./mapping.js')
 const { countRequest } = require('./function-calling.js')
 const special = require('./special-tokens.js')
 
@@ -93,7 +99,11 @@ class GptEncoding {
       const options = this.#policy(input, encodeOptions)
       // Stops in a long text as soon as the limit is exceeded. A limit that is not such a number is
       // only compared below.
-      if (tokenLimit >= 1 && !this.#tokenizer.isWithin(input, Math.min(Math.floor(Number(tokenLimit)), 4294967295), options)) return false
+      if (
+        tokenLimit >= 1 &&
+        !this.#tokenizer.isWithin(input, Math.min(Math.floor(Number(tokenLimit)), 4294967295), options)
+      )
+        return false
       count = this.#tokenizer.count(input, options)
       // As in the original, an empty text is within every limit, and every text is if the limit is
       // not a number.
@@ -112,7 +122,10 @@ class GptEncoding {
 
   *encodeChatGenerator(chat, model = this.modelName, encodeOptions = undefined) {
     if (!model) {
-      throw error('ARGUMENT_VALUE', 'Model name must be provided either during initialization or passed in to the method.')
+      throw error(
+        'ARGUMENT_VALUE',
+        'Model name must be provided either during initialization or passed in to the method.',
+      )
     }
     const params = chatModelParams[model]
     const hasTokens = this.#isHarmony || (this.#specialTokens.has(ImStart) && this.#specialTokens.has(ImEnd))
@@ -166,7 +179,8 @@ class GptEncoding {
       const message = 'Model spec must be provided either during initialization or passed in to the method.'
       throw error('ARGUMENT_VALUE', `${message} (tokenlane has no price list.)`)
     }
-    if (!modelSpec.price_data) throw error('ARGUMENT_VALUE', `No cost information available for model: ${modelSpec.name}`)
+    if (!modelSpec.price_data)
+      throw error('ARGUMENT_VALUE', `No cost information available for model: ${modelSpec.name}`)
     const cost = (price) => price && (price * tokenCount) / 1e6
     const costs = ({ input, output, cached_input, cached_output }) => ({
       input: cost(input),

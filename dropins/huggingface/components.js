@@ -83,15 +83,18 @@ function tokenAndId(pair) {
 
 /** Parses a template such as `[CLS] $A [SEP]:1` to the pieces of a TemplateProcessing. */
 function pieces(template) {
-  return template.split(/\s+/).filter(Boolean).map((piece) => {
-    const [, name, type] = piece.match(/^(.*?)(?::(\d+))?$/s)
-    if (!name.startsWith('$')) return { SpecialToken: { id: name, type_id: Number(type ?? 0) } }
-    const sequence = name.slice(1)
-    if (/^\d+$/.test(sequence)) return { Sequence: { id: 'A', type_id: Number(sequence) } }
-    const id = { '': 'A', a: 'A', b: 'B' }[sequence.toLowerCase()]
-    if (id === undefined) throw error('TEMPLATE', `Cannot parse the template piece ${piece}`)
-    return { Sequence: { id, type_id: Number(type ?? 0) } }
-  })
+  return template
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((piece) => {
+      const [, name, type] = piece.match(/^(.*?)(?::(\d+))?$/s)
+      if (!name.startsWith('$')) return { SpecialToken: { id: name, type_id: Number(type ?? 0) } }
+      const sequence = name.slice(1)
+      if (/^\d+$/.test(sequence)) return { Sequence: { id: 'A', type_id: Number(sequence) } }
+      const id = { '': 'A', a: 'A', b: 'B' }[sequence.toLowerCase()]
+      if (id === undefined) throw error('TEMPLATE', `Cannot parse the template piece ${piece}`)
+      return { Sequence: { id, type_id: Number(type ?? 0) } }
+    })
 }
 
 function templateProcessing(single, pair = undefined, specialTokens = []) {
@@ -106,7 +109,14 @@ function templateProcessing(single, pair = undefined, specialTokens = []) {
 }
 
 const functions = {
-  bertNormalizer: (/** @type {import('./index.js').BertNormalizerOptions} */ { cleanText, handleChineseChars, stripAccents, lowercase } = {}) =>
+  bertNormalizer: (
+    /** @type {import('./index.js').BertNormalizerOptions} */ {
+      cleanText,
+      handleChineseChars,
+      stripAccents,
+      lowercase,
+    } = {},
+  ) =>
     normalizer('BertNormalizer', {
       clean_text: cleanText ?? true,
       handle_chinese_chars: handleChineseChars ?? true,
@@ -128,14 +138,22 @@ const functions = {
 
   bertPreTokenizer: () => preTokenizer('BertPreTokenizer'),
   byteLevelPreTokenizer: (addPrefixSpace, useRegex) =>
-    preTokenizer('ByteLevel', { add_prefix_space: addPrefixSpace ?? true, trim_offsets: true, use_regex: useRegex ?? true }),
+    preTokenizer('ByteLevel', {
+      add_prefix_space: addPrefixSpace ?? true,
+      trim_offsets: true,
+      use_regex: useRegex ?? true,
+    }),
   charDelimiterSplit: (delimiter) => preTokenizer('CharDelimiterSplit', { delimiter: text(delimiter) }),
   digitsPreTokenizer: (individualDigits) => preTokenizer('Digits', { individual_digits: individualDigits ?? false }),
   metaspacePreTokenizer: (...options) => preTokenizer('Metaspace', metaspace(...options)),
   punctuationPreTokenizer: (behavior) => preTokenizer('Punctuation', { behavior: behaviorOf(behavior ?? 'isolated') }),
   sequencePreTokenizer: (all) => preTokenizer('Sequence', { pretokenizers: jsonOf(all) }),
   splitPreTokenizer: (pattern, behavior, invert) =>
-    preTokenizer('Split', { pattern: { String: text(pattern) }, behavior: behaviorOf(behavior), invert: invert ?? false }),
+    preTokenizer('Split', {
+      pattern: { String: text(pattern) },
+      behavior: behaviorOf(behavior),
+      invert: invert ?? false,
+    }),
   whitespacePreTokenizer: () => preTokenizer('Whitespace'),
   whitespaceSplitPreTokenizer: () => preTokenizer('WhitespaceSplit'),
 
@@ -162,7 +180,8 @@ const functions = {
     }),
   fuseDecoder: () => decoder('Fuse'),
   metaspaceDecoder: (...options) => decoder('Metaspace', metaspace(...options)),
-  replaceDecoder: (pattern, content) => decoder('Replace', { pattern: { String: text(pattern) }, content: text(content) }),
+  replaceDecoder: (pattern, content) =>
+    decoder('Replace', { pattern: { String: text(pattern) }, content: text(content) }),
   sequenceDecoder: (decoders) => decoder('Sequence', { decoders: jsonOf(decoders) }),
   stripDecoder: (content, left, right) => decoder('Strip', { content: text(content), start: left, stop: right }),
   wordPieceDecoder: (prefix, cleanup) => decoder('WordPiece', { prefix: prefix ?? '##', cleanup: cleanup ?? true }),

@@ -15,7 +15,16 @@ const RANGES = 8
 // the process.
 const MAX_PADDED_LENGTH = 2 ** 22
 
-const EMPTY = { ids: [], offsets: [], tokens: [], specialTokensMask: [], typeIds: [], attentionMask: [], wordIds: [], ranges: [] }
+const EMPTY = {
+  ids: [],
+  offsets: [],
+  tokens: [],
+  specialTokensMask: [],
+  typeIds: [],
+  attentionMask: [],
+  wordIds: [],
+  ranges: [],
+}
 
 class Encoding {
   #ids
@@ -158,7 +167,10 @@ class Encoding {
       throw error('TRUNCATION_STRIDE', `the stride ${stride} must be less than the length ${length}`)
     }
     const parts = windows(total, length, length - (stride ?? 0), isLeft).map(([start, end]) => slice(all, start, end))
-    this.#replace(parts[0], parts.slice(1).map((part) => Encoding.of(part)))
+    this.#replace(
+      parts[0],
+      parts.slice(1).map((part) => Encoding.of(part)),
+    )
   }
 
   /** A copy of all columns. */

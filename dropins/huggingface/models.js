@@ -36,7 +36,8 @@ function checkVocab(vocab) {
 /** Checks a path, with the error message of the original. */
 function checkPath(path) {
   if (typeof path === 'string') return
-  const kind = path === undefined ? 'Undefined' : path === null ? 'Null' : typeof path === 'object' ? 'Object {}' : String(path)
+  const kind =
+    path === undefined ? 'Undefined' : path === null ? 'Null' : typeof path === 'object' ? 'Object {}' : String(path)
   throw typeError(`Failed to convert JavaScript value \`${kind}\` into rust type \`String\``)
 }
 
@@ -53,7 +54,11 @@ class BPE extends Model {
   static async fromFile(vocab, merges, options) {
     const [tokens, pairs] = await Promise.all([vocab, merges].map((file) => fs.readFile(file, 'utf8')))
     const lines = pairs.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#version'))
-    return BPE.init(JSON.parse(tokens), lines.map((line) => line.split(' ')), options)
+    return BPE.init(
+      JSON.parse(tokens),
+      lines.map((line) => line.split(' ')),
+      options,
+    )
   }
 }
 

@@ -45,14 +45,16 @@ function paddingOfFile({ direction, pad_id: padId, pad_type_id: padTypeId, pad_t
 
 const MESSAGES = {
   ERR_TOKENLANE_TRUNCATION_NO_SECOND_TEXT: 'Truncation error: Second sequence not provided',
-  ERR_TOKENLANE_TRUNCATION_TOO_SHORT: 'Truncation error: Sequence to truncate too short to respect the provided max_length',
+  ERR_TOKENLANE_TRUNCATION_TOO_SHORT:
+    'Truncation error: Sequence to truncate too short to respect the provided max_length',
 }
 
 /** An error with the message of Hugging Face's library. */
 const truncationError = (code, cause) => Object.assign(new Error(MESSAGES[code], { cause }), { code })
 
 /** Replaces a truncation error of tokenlane by one with the message of Hugging Face's library. */
-const withOriginalMessage = (cause) => (Object.hasOwn(MESSAGES, cause.code) ? truncationError(cause.code, cause) : cause)
+const withOriginalMessage = (cause) =>
+  Object.hasOwn(MESSAGES, cause.code) ? truncationError(cause.code, cause) : cause
 
 module.exports = {
   TruncationStrategy,

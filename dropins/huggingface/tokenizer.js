@@ -190,7 +190,12 @@ class Tokenizer {
     if (!isUniform) return this.#encodeMixed(inputs, options)
     const pairs = inputs[0]?.length === 2 ? inputs.map(([, second]) => second) : undefined
     const all = { ...options, ...this.#limits(), pairs, pretokenized: Array.isArray(inputs[0]?.[0]) }
-    const batch = await this.#run(this.#tokenizer.encodeBatch(inputs.map(([first]) => first), all))
+    const batch = await this.#run(
+      this.#tokenizer.encodeBatch(
+        inputs.map(([first]) => first),
+        all,
+      ),
+    )
     return inputs.map(([first, second], index) => {
       const ids = batch.row(index)
       return this.#encodeOne(first, second, options, ids)

@@ -8,15 +8,10 @@ const { firstOf } = require('../special-tokens.js')
 const encodingOfModel = require('../tiktoken/model_to_encoding.json')
 const { plainRanks } = require('../tiktoken/ranks.js')
 const { Tokenizer } = require('../../lib/tokenizer.js')
+const { BUNDLED } = require('./bundled-ranks.js')
 
 /** Two models have another encoding in js-tiktoken than OpenAI says. */
 const OTHER_MODELS = { 'davinci-002': 'p50k_base', 'babbage-002': 'r50k_base' }
-
-/**
- * The name of the bundled encoding whose ranks these are (set by ranks.js), so that all encoders
- * share one vocabulary.
- */
-const BUNDLED = new WeakMap()
 
 const utf8 = new TextDecoder()
 
@@ -38,6 +33,11 @@ class Tiktoken {
     this.#tokenizer = Tokenizer.fromBufferSync(bytes, { pattern: pat_str, specialTokens: this.#specialTokens })
   }
 
+  /**
+   * @param {string} text
+   * @param {string[] | 'all'} [allowedSpecial]
+   * @param {string[] | 'all'} [disallowedSpecial]
+   */
   encode(text, allowedSpecial = [], disallowedSpecial = 'all') {
     if (typeof text !== 'string') throw typeError('text must be a string')
     const names = Object.keys(this.#specialTokens)
@@ -77,5 +77,3 @@ function getEncodingNameForModel(model) {
 
 exports.Tiktoken = Tiktoken
 exports.getEncodingNameForModel = getEncodingNameForModel
-// For ranks.js. Not enumerable, because the entry point has the exports of the original only.
-Object.defineProperty(exports, 'BUNDLED', { value: BUNDLED })

@@ -62,7 +62,8 @@ class Tiktoken {
 
   encode_single_token(bytes) {
     this.#open()
-    const key = typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const key =
+      typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     const id = this.#ranks.id(key.toString('latin1')) ?? this.#specialTokens.get(key.toString())
     if (id === undefined) throw error('NO_SUCH_TOKEN', `no token has these bytes: ${[...key].join(' ')}`)
     return id
@@ -132,7 +133,8 @@ function get_encoding(encoding, extend_special_tokens) {
 
 function get_encoding_name_for_model(model) {
   const encoding = Object.hasOwn(encodingOfModel, model) ? encodingOfModel[model] : undefined
-  if (encoding === undefined) throw error('UNKNOWN_MODEL', `Invalid model: ${typeof model === 'string' ? model : typeof model}`)
+  if (encoding === undefined)
+    throw error('UNKNOWN_MODEL', `Invalid model: ${typeof model === 'string' ? model : typeof model}`)
   return encoding
 }
 

@@ -12,10 +12,12 @@ function check() {
   if (!isInitialized) throw error('NOT_INITIALIZED', 'tiktoken: WASM binary has not been propery initialized.')
 }
 
-const checked = (call) => (...args) => {
-  check()
-  return call(...args)
-}
+const checked =
+  (call) =>
+  (...args) => {
+    check()
+    return call(...args)
+  }
 
 exports.init = async () => {
   isInitialized = true

@@ -57,7 +57,4 @@ export interface RegistrySettings {
  *
  * @param customFetch returns the text of a URL. Default: the global `fetch`
  */
-export function load(
-  registry: RegistryEntry,
-  customFetch?: (url: string) => Promise<string>,
-): Promise<LoadedEncoding>
+export function load(registry: RegistryEntry, customFetch?: (url: string) => Promise<string>): Promise<LoadedEncoding>

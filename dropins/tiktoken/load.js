@@ -29,10 +29,15 @@ async function fromDataGym({ vocab_bpe_file, encoder_json_file }, fetchFile) {
   const ids = new Map(Object.entries(JSON.parse(encoder)))
   const letters = printableBytes()
   const singles = [...letters.keys()]
-  const joined = merges.split('\n').slice(1).filter((line) => line !== '').map((line) => line.replace(' ', ''))
+  const joined = merges
+    .split('\n')
+    .slice(1)
+    .filter((line) => line !== '')
+    .map((line) => line.replace(' ', ''))
   const tokens = [...singles, ...joined]
   const wrong = tokens.findIndex((token, rank) => ids.get(token) !== rank)
-  if (wrong !== -1) throw error('DUPLICATE_ID', `the two files disagree about the token ${JSON.stringify(tokens[wrong])}`)
+  if (wrong !== -1)
+    throw error('DUPLICATE_ID', `the two files disagree about the token ${JSON.stringify(tokens[wrong])}`)
   const bytes = (token) => Buffer.from(Array.from(token, (letter) => letters.get(letter)))
   return tokens.map((token, rank) => `${bytes(token).toString('base64')} ${rank}\n`).join('')
 }

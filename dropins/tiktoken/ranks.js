@@ -32,7 +32,9 @@ class RankTable {
 
   #all() {
     if (this.#ids === undefined) {
-      const lines = this.#read().split('\n').filter((line) => line !== '')
+      const lines = this.#read()
+        .split('\n')
+        .filter((line) => line !== '')
       this.#ids = new Map(
         lines.map((line) => {
           const [token, rank] = line.split(' ')

@@ -15,11 +15,15 @@ const refuse = (feature, alternative) => () => {
   throw unsupported(`a browser has no ${feature}: ${alternative}`)
 }
 const noFiles = refuse('files', 'fetch the tokenizer and load it with Tokenizer.fromBuffer')
-const noHub = refuse('cache folder for Tokenizer.fromPretrained', 'fetch the tokenizer and load it with Tokenizer.fromBuffer')
+const noHub = refuse(
+  'cache folder for Tokenizer.fromPretrained',
+  'fetch the tokenizer and load it with Tokenizer.fromBuffer',
+)
 
 async function fetchEncoding(file) {
   const response = await fetch(ENCODINGS[file])
-  if (!response.ok) throw error('ERR_TOKENLANE_FILE', `cannot fetch ${response.url}: status ${response.status} ${response.statusText}`)
+  if (!response.ok)
+    throw error('ERR_TOKENLANE_FILE', `cannot fetch ${response.url}: status ${response.status} ${response.statusText}`)
   return new Uint8Array(await response.arrayBuffer())
 }
 

@@ -9,13 +9,15 @@
  */
 function withoutWaiting(binding) {
   const { countBatchSync, decodeBatchSync, encodeBatchSync, leaveLine, loadBytesSync, split } = binding
-  const runNow = (work) => async (turn, ...rest) => {
-    try {
-      return work(...rest)
-    } finally {
-      leaveLine(turn)
+  const runNow =
+    (work) =>
+    async (turn, ...rest) => {
+      try {
+        return work(...rest)
+      } finally {
+        leaveLine(turn)
+      }
     }
-  }
   const encode = (handle, texts, pairs, flags, extra) => encodeBatchSync(handle, texts, pairs, flags, extra, 1)
   return {
     ...binding,

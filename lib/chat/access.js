@@ -8,7 +8,19 @@ const { part } = require('./markup.js')
 const { formatMethod, methodOf } = require('./methods.js')
 const { str } = require('./print.js')
 const text = require('./text.js')
-const { Dict, Namespace, Range, TemplateError, Tuple, Undefined, View, isInteger, isText, kind, plain } = require('./values.js')
+const {
+  Dict,
+  Namespace,
+  Range,
+  TemplateError,
+  Tuple,
+  Undefined,
+  View,
+  isInteger,
+  isText,
+  kind,
+  plain,
+} = require('./values.js')
 const { Loop } = require('./loop.js')
 
 /** The attribute of a value, or undefined if values of its kind have none with this name. */
@@ -28,7 +40,16 @@ function formatOf(object, name) {
   if (name === 'format') return (args, kwargs) => run(object, args, kwargs)
   return (args) => {
     if (args.length !== 1 || !(args[0] instanceof Dict)) throw new TemplateError('format_map takes one mapping')
-    return run(object, [], new Map(args[0].items().filter(([key]) => isText(key)).map(([key, value]) => [plain(key), value])))
+    return run(
+      object,
+      [],
+      new Map(
+        args[0]
+          .items()
+          .filter(([key]) => isText(key))
+          .map(([key, value]) => [plain(key), value]),
+      ),
+    )
   }
 }
 
@@ -64,7 +85,9 @@ function getItem(object, key) {
 
 function orMissing(value, object, name) {
   if (value !== undefined) return value
-  return new Undefined(`${kind(object)} has no '${isText(name) || isInteger(name) ? str(name).slice(0, 100) : kind(name)}'`)
+  return new Undefined(
+    `${kind(object)} has no '${isText(name) || isInteger(name) ? str(name).slice(0, 100) : kind(name)}'`,
+  )
 }
 
 /** `object[start:stop:step]` */

@@ -7,7 +7,8 @@ const { TemplateError, isInteger, isText, kind, plain } = require('./values.js')
 
 /** Binds arguments to parameter names. `defaults` belong to the last names. */
 function bind(names, defaults, args, kwargs) {
-  if (args.length > names.length) throw new TemplateError(`too many arguments: ${args.length}, not ${names.length} at most`)
+  if (args.length > names.length)
+    throw new TemplateError(`too many arguments: ${args.length}, not ${names.length} at most`)
   for (const key of kwargs.keys()) if (!names.includes(key)) throw new TemplateError(`there is no argument '${key}'`)
   spend(2 + 2 * names.length)
   return names.map((name, i) => {
@@ -31,7 +32,8 @@ const textOrNull = (value) => (value === null ? null : textOf(value))
 
 /** Returns the integer of an argument that must be an integer, as a JavaScript number. */
 function wholeOf(value) {
-  if (!isInteger(value) && typeof value !== 'boolean') throw new TemplateError(`an integer is needed, not ${kind(value)}`)
+  if (!isInteger(value) && typeof value !== 'boolean')
+    throw new TemplateError(`an integer is needed, not ${kind(value)}`)
   return Number(value)
 }
 

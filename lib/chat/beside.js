@@ -40,7 +40,8 @@ async function readBeside(file) {
   const texts = new Texts()
   const folder = path.dirname(file)
   const more = await fs.promises.opendir(path.join(folder, MORE)).catch(absent)
-  for (const name of filesOf(await namesIn(more))) texts.add(name, await readRegular(path.join(folder, name), texts.left).catch(absent))
+  for (const name of filesOf(await namesIn(more)))
+    texts.add(name, await readRegular(path.join(folder, name), texts.left).catch(absent))
   return texts.contents()
 }
 
@@ -51,7 +52,10 @@ function chatBesideSync(file) {
     const folder = path.dirname(file)
     const more = unlessAbsent(() => fs.opendirSync(path.join(folder, MORE)))
     for (const name of filesOf(namesInSync(more))) {
-      texts.add(name, unlessAbsent(() => readRegularSync(path.join(folder, name), texts.left)))
+      texts.add(
+        name,
+        unlessAbsent(() => readRegularSync(path.join(folder, name), texts.left)),
+      )
     }
     const { config, templates } = texts.contents()
     return chatOf(config, templates)
@@ -78,7 +82,8 @@ function namesInSync(folder) {
 }
 
 function push(names, name, folder) {
-  if (names.push(name) > MAX_ENTRIES) throw error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${folder.path}: it has more than ${MAX_ENTRIES} files`)
+  if (names.push(name) > MAX_ENTRIES)
+    throw error('ERR_TOKENLANE_FILE_TOO_LARGE', `cannot read ${folder.path}: it has more than ${MAX_ENTRIES} files`)
 }
 
 /** The paths of the config and of all templates, relative to the folder. */
@@ -120,7 +125,10 @@ class Texts {
 
   contents() {
     if (this.#template !== undefined) this.#templates.set('default', this.#template)
-    return { config: this.#config, templates: this.#templates.size === 0 ? undefined : Object.fromEntries(this.#templates) }
+    return {
+      config: this.#config,
+      templates: this.#templates.size === 0 ? undefined : Object.fromEntries(this.#templates),
+    }
   }
 }
 

@@ -6,7 +6,15 @@ const { error, wrongType, wrongValue } = require('../errors.js')
 const { boolean, checkKnown, checkObject } = require('../options.js')
 
 /** The options of calls that render a conversation. */
-const CHAT_OPTIONS = ['tools', 'documents', 'chatTemplate', 'addGenerationPrompt', 'continueFinalMessage', 'variables', 'specialTokens']
+const CHAT_OPTIONS = [
+  'tools',
+  'documents',
+  'chatTemplate',
+  'addGenerationPrompt',
+  'continueFinalMessage',
+  'variables',
+  'specialTokens',
+]
 const GIVEN = ['messages', 'tools', 'documents', 'add_generation_prompt']
 // The names of the field with the model's reasoning in templates; the first is the current one.
 const REASONING = ['reasoning_content', 'thinking', 'reasoning']
@@ -25,10 +33,16 @@ class TemplateChat {
   /** Renders a conversation to text. */
   render(messages, options = {}) {
     const conversation = checkMessages(messages).map(withReasoning)
-    const { tools, documents, chatTemplate, addGenerationPrompt, continueFinalMessage, variables } = checkOptions(options)
+    const { tools, documents, chatTemplate, addGenerationPrompt, continueFinalMessage, variables } =
+      checkOptions(options)
     const source = this.#choose(chatTemplate, tools)
     const tail = continueFinalMessage === false ? undefined : openEnd(conversation, continueFinalMessage, source)
-    const given = { messages: conversation, tools: tools ?? null, documents: documents ?? null, add_generation_prompt: addGenerationPrompt }
+    const given = {
+      messages: conversation,
+      tools: tools ?? null,
+      documents: documents ?? null,
+      add_generation_prompt: addGenerationPrompt,
+    }
     // Loaded on first use: it takes six mebibytes, and most tokenizers never render a chat.
     const finish = tail === undefined ? undefined : (text) => cutAtTag(text, tail)
     return require('./template.js').render(source, { ...this.#tokens, ...variables, ...given }, finish)
@@ -40,11 +54,14 @@ class TemplateChat {
    */
   #choose(wanted, tools) {
     const names = Object.keys(this.#templates)
-    if (wanted !== undefined) return Object.hasOwn(this.#templates, wanted) && names.length > 1 ? this.#templates[wanted] : wanted
+    if (wanted !== undefined)
+      return Object.hasOwn(this.#templates, wanted) && names.length > 1 ? this.#templates[wanted] : wanted
     if (names.length > 1 && tools !== undefined && names.includes('tool_use')) return this.#templates.tool_use
     if (names.includes('default')) return this.#templates.default
     if (names.length > 0) {
-      throw missing(`the tokenizer has the chat templates ${names.join(', ')}, and none by default: name one with the option chatTemplate`)
+      throw missing(
+        `the tokenizer has the chat templates ${names.join(', ')}, and none by default: name one with the option chatTemplate`,
+      )
     }
     throw missing(
       'the tokenizer has no chat template: load it from a folder with a tokenizer_config.json or a chat_template.jinja, or give one ' +
@@ -65,7 +82,11 @@ class BrokenChat {
 
   render() {
     const { message } = this.#failure
-    throw error('ERR_TOKENLANE_CHAT_TEMPLATE', `the files beside the tokenizer do not say how a chat goes: ${message}`, { cause: this.#failure })
+    throw error(
+      'ERR_TOKENLANE_CHAT_TEMPLATE',
+      `the files beside the tokenizer do not say how a chat goes: ${message}`,
+      { cause: this.#failure },
+    )
   }
 }
 
@@ -74,22 +95,35 @@ function checkOptions(options) {
   const { tools, documents, chatTemplate, variables = {}, specialTokens } = options
   checkList('tools', tools)
   checkList('documents', documents)
-  if (chatTemplate !== undefined && typeof chatTemplate !== 'string') throw wrongType('chatTemplate', 'a template or the name of one (a string)', chatTemplate)
+  if (chatTemplate !== undefined && typeof chatTemplate !== 'string')
+    throw wrongType('chatTemplate', 'a template or the name of one (a string)', chatTemplate)
   checkObject(variables, 'variables')
   const taken = GIVEN.find((name) => variables[name] !== undefined)
   if (taken !== undefined) throw wrongValue('variables', `without ${taken}, which is given otherwise`, taken)
   const expected = "'parse' or 'throw'"
   if (!['undefined', 'string'].includes(typeof specialTokens)) throw wrongType('specialTokens', expected, specialTokens)
-  if (specialTokens !== undefined && !['parse', 'throw'].includes(specialTokens)) throw wrongValue('specialTokens', expected, specialTokens)
+  if (specialTokens !== undefined && !['parse', 'throw'].includes(specialTokens))
+    throw wrongValue('specialTokens', expected, specialTokens)
   const addGenerationPrompt = boolean('addGenerationPrompt', options.addGenerationPrompt, false)
   const continueFinalMessage = options.continueFinalMessage ?? false
   if (!['boolean', 'string'].includes(typeof continueFinalMessage)) {
     throw wrongType('continueFinalMessage', 'a boolean or the name of a field (a string)', continueFinalMessage)
   }
   if (addGenerationPrompt && continueFinalMessage !== false) {
-    throw wrongValue('continueFinalMessage', 'false beside addGenerationPrompt: a message is continued, or a new one begins', continueFinalMessage)
+    throw wrongValue(
+      'continueFinalMessage',
+      'false beside addGenerationPrompt: a message is continued, or a new one begins',
+      continueFinalMessage,
+    )
   }
-  return { tools: tools ?? undefined, documents: documents ?? undefined, chatTemplate, addGenerationPrompt, continueFinalMessage, variables }
+  return {
+    tools: tools ?? undefined,
+    documents: documents ?? undefined,
+    chatTemplate,
+    addGenerationPrompt,
+    continueFinalMessage,
+    variables,
+  }
 }
 
 function checkList(name, list) {
@@ -118,7 +152,8 @@ function withReasoning(message) {
 function* spoken(value, place) {
   if (typeof value === 'string') yield [place, value]
   if (typeof value !== 'object' || value === null) return
-  for (const [key, part] of Object.entries(value)) yield* spoken(part, Array.isArray(value) ? `${place}[${key}]` : `${place}.${key}`)
+  for (const [key, part] of Object.entries(value))
+    yield* spoken(part, Array.isArray(value) ? `${place}[${key}]` : `${place}.${key}`)
 }
 
 /** Calls `check` with every string that the caller passed. Errors get the place of the string. */
@@ -165,7 +200,10 @@ function cutAtTag(text, said) {
   const { find, findLast, strip } = require('./text.js')
   const at = findLast(text, TAG.trim())
   if (at === -1 || find(text, strip(said, null, true, true)) === -1) {
-    throw error('ERR_TOKENLANE_CHAT_REFUSED', 'the last message cannot be continued: the template does not write it as it is')
+    throw error(
+      'ERR_TOKENLANE_CHAT_REFUSED',
+      'the last message cannot be continued: the template does not write it as it is',
+    )
   }
   return text.startsWith(TAG, at) ? text.slice(0, at) : strip(text.slice(0, at), null, false, true)
 }

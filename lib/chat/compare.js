@@ -4,7 +4,19 @@
 
 const { checkDepth, scan, spend, walk } = require('./budget.js')
 const { find } = require('./search.js')
-const { Dict, Float, Range, TemplateError, Undefined, isNumber, isText, iterate, kind, numberOf, plain } = require('./values.js')
+const {
+  Dict,
+  Float,
+  Range,
+  TemplateError,
+  Undefined,
+  isNumber,
+  isText,
+  iterate,
+  kind,
+  numberOf,
+  plain,
+} = require('./values.js')
 
 /** Characters of two strings that are compared before the next chunk is charged. */
 const CHUNK = 1024

@@ -17,7 +17,19 @@ const { str } = require('./print.js')
 const { Names, Scope } = require('./scope.js')
 const { tests } = require('./tests.js')
 const text = require('./text.js')
-const { Dict, Namespace, Range, TemplateError, Tuple, Undefined, isTrue, isText, items, kind, plain } = require('./values.js')
+const {
+  Dict,
+  Namespace,
+  Range,
+  TemplateError,
+  Tuple,
+  Undefined,
+  isTrue,
+  isText,
+  items,
+  kind,
+  plain,
+} = require('./values.js')
 
 const BREAK = Symbol('break')
 const CONTINUE = Symbol('continue')
@@ -130,7 +142,10 @@ const STATEMENTS = {
 
   With({ values, body }, around) {
     const names = new Names(around)
-    const assigned = values.map(({ target, value }) => ({ assign: assignment(target, names), evaluate: expression(value, around) }))
+    const assigned = values.map(({ target, value }) => ({
+      assign: assignment(target, names),
+      evaluate: expression(value, around),
+    }))
     const run = block(body, names)
     return (scope, out) => {
       const inner = new Scope(scope, names)
@@ -154,15 +169,18 @@ function assignment(target, names) {
     const get = names.getter(name)
     return (value, scope) => {
       const object = get(scope)
-      if (!(object instanceof Namespace)) throw new TemplateError(`only a namespace has attributes to set, and ${name} is ${kind(object)}`)
-      if (attribute.startsWith('_')) throw new TemplateError(`the attribute ${attribute} of a namespace must not begin with _`)
+      if (!(object instanceof Namespace))
+        throw new TemplateError(`only a namespace has attributes to set, and ${name} is ${kind(object)}`)
+      if (attribute.startsWith('_'))
+        throw new TemplateError(`the attribute ${attribute} of a namespace must not begin with _`)
       object.attributes.set(attribute, value)
     }
   }
   const parts = target.items.map((item) => assignment(item, names))
   return (value, scope) => {
     const list = items(value)
-    if (list.length !== parts.length) throw new TemplateError(`there are ${list.length} values for ${parts.length} names`)
+    if (list.length !== parts.length)
+      throw new TemplateError(`there are ${list.length} values for ${parts.length} names`)
     parts.forEach((assign, i) => assign(list[i], scope))
   }
 }
@@ -247,8 +265,10 @@ function macro(what, { parameters, body, uses }, outer) {
       set('caller', rest.get('caller') ?? new Undefined(`${what} was not called by a call block`))
       rest.delete('caller')
     }
-    if (rest.size > 0 && !uses.has('kwargs')) throw new TemplateError(`${what} has no argument '${rest.keys().next().value}'`)
-    if (args.length > words.length && !uses.has('varargs')) throw new TemplateError(`${what} has ${words.length} arguments at most`)
+    if (rest.size > 0 && !uses.has('kwargs'))
+      throw new TemplateError(`${what} has no argument '${rest.keys().next().value}'`)
+    if (args.length > words.length && !uses.has('varargs'))
+      throw new TemplateError(`${what} has ${words.length} arguments at most`)
     if (uses.has('kwargs')) set('kwargs', new Dict(rest))
     if (uses.has('varargs')) set('varargs', Tuple.from(args.slice(words.length)))
     for (const i of missing) set(words[i], defaults[i](scope))
@@ -374,7 +394,10 @@ const EXPRESSIONS = {
   /** `a < b < c` is `a < b and b < c`. */
   Compare({ first, rest }, names) {
     const start = expression(first, names)
-    const steps = rest.map(({ operator, value }) => ({ holds: COMPARISONS[operator], evaluate: expression(value, names) }))
+    const steps = rest.map(({ operator, value }) => ({
+      holds: COMPARISONS[operator],
+      evaluate: expression(value, names),
+    }))
     return (scope) => {
       let last = start(scope)
       for (const { holds, evaluate } of steps) {

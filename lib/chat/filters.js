@@ -13,7 +13,21 @@ const { round, toFloat, toInteger } = require('./numbers.js')
 const { softText, str } = require('./print.js')
 const { tests } = require('./tests.js')
 const text = require('./text.js')
-const { Dict, Float, Markup, TemplateError, Tuple, Undefined, integer, isNumber, isText, isTrue, kind, plain, textLength } = require('./values.js')
+const {
+  Dict,
+  Float,
+  Markup,
+  TemplateError,
+  Tuple,
+  Undefined,
+  integer,
+  isNumber,
+  isText,
+  isTrue,
+  kind,
+  plain,
+  textLength,
+} = require('./values.js')
 
 const filter = (names, defaults, run) => (value, args, kwargs) => run(value, ...bind(names, defaults, args, kwargs))
 const simple = (run) => filter([], [], run)
@@ -65,14 +79,19 @@ function urlEncode(value) {
   const quote = (one, pattern) => {
     const whole = str(one)
     allocate(9 * whole.length)
-    return text.substitute(whole.toWellFormed(), pattern, ([character]) => encodeURIComponent(character).replace(/[!'()*]/, hexOf))
+    return text.substitute(whole.toWellFormed(), pattern, ([character]) =>
+      encodeURIComponent(character).replace(/[!'()*]/, hexOf),
+    )
   }
   if (isText(value) || !(value instanceof Dict)) {
     if (Array.isArray(value)) throw new TemplateError('urlencode takes strings and mappings here')
     return quote(value, /[^\w.~/-]/gu)
   }
   const inQuery = (one) => text.replace(quote(one, /[^\w.~ -]/gu), ' ', '+', -1)
-  return text.join(value.items().map(([key, one]) => text.concat(text.concat(inQuery(key), '='), inQuery(one))), '&')
+  return text.join(
+    value.items().map(([key, one]) => text.concat(text.concat(inQuery(key), '='), inQuery(one))),
+    '&',
+  )
 }
 
 const hexOf = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
@@ -96,7 +115,9 @@ const FILTERS = {
   abs: simple(absolute),
   attr: filter(['name'], [], (value, name) => getAttribute(value, textOf(name))),
   capitalize: soft(text.capitalize),
-  center: filter(['width'], [80], (value, width) => part(softText(value), (whole) => text.center(whole, wholeOf(width), ' '))),
+  center: filter(['width'], [80], (value, width) =>
+    part(softText(value), (whole) => text.center(whole, wholeOf(width), ' ')),
+  ),
   d: otherwise,
   default: otherwise,
   e: escaped,
@@ -108,14 +129,21 @@ const FILTERS = {
   int: filter(['default', 'base'], [0, 10], (value, other, base) => toInteger(value, other, wholeOf(base))),
   lower: soft(text.lower),
   replace: filter(['old', 'new', 'count'], [null], replace),
-  round: filter(['precision', 'method'], [0, 'common'], (value, precision, method) => round(value, wholeOf(precision), textOf(method))),
+  round: filter(['precision', 'method'], [0, 'common'], (value, precision, method) =>
+    round(value, wholeOf(precision), textOf(method)),
+  ),
   safe: simple((value) => new Markup(str(value))),
   string: simple(softText),
   title: simple((value) => text.titleWords(str(value))),
-  tojson: filter(['ensure_ascii', 'indent', 'separators', 'sort_keys'], [false, null, null, false], (value, ascii, by, separators, sort) =>
-    toJson(value, { ensureAscii: isTrue(ascii), indent: by, separators, sortKeys: isTrue(sort) }),
+  tojson: filter(
+    ['ensure_ascii', 'indent', 'separators', 'sort_keys'],
+    [false, null, null, false],
+    (value, ascii, by, separators, sort) =>
+      toJson(value, { ensureAscii: isTrue(ascii), indent: by, separators, sortKeys: isTrue(sort) }),
   ),
-  trim: filter(['chars'], [null], (value, set) => part(softText(value), (whole) => text.strip(whole, textOrNull(set), true, true))),
+  trim: filter(['chars'], [null], (value, set) =>
+    part(softText(value), (whole) => text.strip(whole, textOrNull(set), true, true)),
+  ),
   truncate: filter(['length', 'killwords', 'end', 'leeway'], [255, false, '...', null], truncate),
   upper,
   urlencode: simple(urlEncode),

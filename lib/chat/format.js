@@ -8,7 +8,19 @@ const { escaped } = require('./markup.js')
 const { STEPS_PER_BIG_OPERATION, fixed, toInteger } = require('./numbers.js')
 const { quoted, repr, str } = require('./print.js')
 const text = require('./text.js')
-const { Dict, Float, Markup, TemplateError, Tuple, Undefined, isNumber, isText, numberOf, plain, textLength } = require('./values.js')
+const {
+  Dict,
+  Float,
+  Markup,
+  TemplateError,
+  Tuple,
+  Undefined,
+  isNumber,
+  isText,
+  numberOf,
+  plain,
+  textLength,
+} = require('./values.js')
 
 // %(key)-08.3d: a key, flags, a width, a precision, a length modifier without effect, and a letter.
 const PLACE = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^]?)/gu
@@ -45,10 +57,21 @@ function valueOf(values, key) {
 function place({ flags, size, digits, letter }, value, isMarkup) {
   const isLeft = flags.includes('-') || size < 0
   const width = Math.abs(size)
-  const shape = { sign: flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '-', isAlternate: flags.includes('#'), digits }
+  const shape = {
+    sign: flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '-',
+    isAlternate: flags.includes('#'),
+    digits,
+  }
   let written
   if ('sra'.includes(letter) && letter !== '') {
-    written = letter === 's' ? (isMarkup ? escaped(value) : str(value)) : letter === 'r' ? reprOf(value, isMarkup) : asciiOf(value)
+    written =
+      letter === 's'
+        ? isMarkup
+          ? escaped(value)
+          : str(value)
+        : letter === 'r'
+          ? reprOf(value, isMarkup)
+          : asciiOf(value)
     if (digits !== null) written = text.slice(written, 0, digits, 1)
   } else if (letter === 'c') {
     written = character(value)
@@ -126,7 +149,8 @@ function exponential(double, digits) {
 
 function general(double, digits, isAlternate) {
   const exponent = double === 0 ? 0 : Number(exponential(double, digits - 1).split('e')[1])
-  const written = exponent < -4 || exponent >= digits ? exponential(double, digits - 1) : fixed(double, digits - 1 - exponent)
+  const written =
+    exponent < -4 || exponent >= digits ? exponential(double, digits - 1) : fixed(double, digits - 1 - exponent)
   if (isAlternate) return written
   return written.includes('.') ? written.replace(/\.?0+(?=e|$)/, '') : written
 }
@@ -187,7 +211,8 @@ function resolve(name, { args, kwargs, lookUp, automatic }) {
   const [, first, rest] = name.match(/^([^.[]*)([^]*)$/)
   const kindOfField = first === '' ? 'automatic' : /^\d+$/.test(first) ? 'manual' : 'named'
   if (kindOfField !== 'named') {
-    if ((automatic.used ??= kindOfField) !== kindOfField) throw new TemplateError('automatic and manual numbers of fields')
+    if ((automatic.used ??= kindOfField) !== kindOfField)
+      throw new TemplateError('automatic and manual numbers of fields')
   }
   let value = kindOfField === 'named' ? kwargs.get(first) : args[first === '' ? automatic.next++ : Number(first)]
   if (value === undefined) throw new TemplateError(`there is no value for the field '${name}'`)
@@ -218,16 +243,18 @@ function formatValue(value, spec, isMarkup) {
   const width = Number(widthText ?? 0)
   if (!isText(value) && !isNumber(value)) throw new TemplateError('only strings and numbers have format specifications')
   if (isText(value)) {
-    if ((type ?? 's') !== 's' || sign !== '-' || grouping !== undefined) throw new TemplateError(`'${spec}' is not for strings`)
+    if ((type ?? 's') !== 's' || sign !== '-' || grouping !== undefined)
+      throw new TemplateError(`'${spec}' is not for strings`)
     const cut = precision === undefined ? plain(value) : text.slice(plain(value), 0, Number(precision), 1)
     return aligned(cut, width, align ?? '<', fillWith ?? (zero ? '0' : ' '))
   }
   const isFloat = value instanceof Float || /[eEfFgG%]/.test(type ?? '')
   const digits = precision === undefined ? null : Number(precision)
   if (!isFloat && digits !== null) throw new TemplateError('an integer has no precision')
-  const body = type === undefined && isFloat && digits === null
-    ? { sign: numberOf(value) < 0 ? '-' : sign === '-' ? '' : sign, digits: str(value).replace('-', '') }
-    : numberBody(value, { type: type ?? (isFloat ? 'g' : 'd'), sign, isAlternate: alternate !== undefined, digits })
+  const body =
+    type === undefined && isFloat && digits === null
+      ? { sign: numberOf(value) < 0 ? '-' : sign === '-' ? '' : sign, digits: str(value).replace('-', '') }
+      : numberBody(value, { type: type ?? (isFloat ? 'g' : 'd'), sign, isAlternate: alternate !== undefined, digits })
   if (type === undefined && isFloat && !/[.einf]/.test(body.digits)) body.digits += '.0'
   if (grouping !== undefined) body.digits = grouped(body.digits, grouping)
   if (align === '=' || (zero !== undefined && align === undefined)) {

@@ -9,7 +9,15 @@ const { floatText, integerText } = require('./print.js')
 const text = require('./text.js')
 const { Dict, Float, TemplateError, View, isInteger, isText, items, kind, plain } = require('./values.js')
 
-const ESCAPES = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\b', '\\b'], ['\f', '\\f'], ['"', '\\"'], ['\\', '\\\\']])
+const ESCAPES = new Map([
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+])
 const escaped = ([unit]) => ESCAPES.get(unit) ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 const NUMBERS = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
@@ -104,7 +112,8 @@ class Writer {
 }
 
 function indentOf(value) {
-  if (!isInteger(value) && typeof value !== 'boolean') throw new TemplateError(`an indent is an integer or a string, not ${kind(value)}`)
+  if (!isInteger(value) && typeof value !== 'boolean')
+    throw new TemplateError(`an indent is an integer or a string, not ${kind(value)}`)
   return Number(value)
 }
 

@@ -172,12 +172,25 @@ function stringToken(source, at, add) {
 }
 
 const ESCAPES = /\\(?:([0-7]{1,3})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([^]))/gu
-const SIMPLE = { '\n': '', '\\': '\\', "'": "'", '"': '"', a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
+const SIMPLE = {
+  '\n': '',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+}
 
 /** Resolves escapes. As in Python, unknown ones stay unchanged. */
 function unescape(written) {
   return written.replace(ESCAPES, (whole, octal, hex, unit, point, other) => {
-    if (other === undefined) return characterOf(octal === undefined ? parseInt(hex ?? unit ?? point, 16) : parseInt(octal, 8))
+    if (other === undefined)
+      return characterOf(octal === undefined ? parseInt(hex ?? unit ?? point, 16) : parseInt(octal, 8))
     if (Object.hasOwn(SIMPLE, other)) return SIMPLE[other]
     if ('xuUN'.includes(other)) throw new TemplateError(`an incomplete or unsupported escape \\${other} in a string`)
     // jinja2 escapes non-ASCII characters before it resolves escapes.

@@ -67,7 +67,8 @@ function extreme(sign) {
 function chooser(byAttribute, wanted, tests) {
   return (value, args, kwargs) => {
     const rest = byAttribute ? args.slice(1) : args
-    if (byAttribute && args.length === 0) throw new TemplateError('selectattr and rejectattr need the name of an attribute')
+    if (byAttribute && args.length === 0)
+      throw new TemplateError('selectattr and rejectattr need the name of an attribute')
     return new Generator(choose(value, byAttribute ? attributePath(args[0]) : [], testOf(rest, kwargs, tests), wanted))
   }
 }
@@ -224,7 +225,8 @@ function list(value) {
 
 function dictSort(value, caseSensitive, by, reverse) {
   const place = { key: 0, value: 1 }[isText(by) ? plain(by) : '']
-  if (place === undefined || !(value instanceof Dict)) throw new TemplateError("dictsort sorts a mapping by 'key' or by 'value'")
+  if (place === undefined || !(value instanceof Dict))
+    throw new TemplateError("dictsort sorts a mapping by 'key' or by 'value'")
   const key = keyOf(null, caseSensitive)
   return sorted(value.items(), (pair) => key(pair[place]), reverse)
 }
@@ -239,7 +241,11 @@ const size = simple(length)
 
 /** The filters by name. `find` looks up the other filters and tests, which map and select call. */
 const listFilters = (find) => ({
-  batch: filter(['linecount', 'fill_with'], [null], (value, count, fill) => new Generator(batch(value, wholeOf(count), fill))),
+  batch: filter(
+    ['linecount', 'fill_with'],
+    [null],
+    (value, count, fill) => new Generator(batch(value, wholeOf(count), fill)),
+  ),
   count: size,
   dictsort: filter(['case_sensitive', 'by', 'reverse'], [false, 'key', false], dictSort),
   first: simple(first),
@@ -257,13 +263,21 @@ const listFilters = (find) => ({
   reverse: simple(reverse),
   select: chooser(false, true, find.tests),
   selectattr: chooser(true, true, find.tests),
-  slice: filter(['slices', 'fill_with'], [null], (value, count, fill) => new Generator(slices(value, wholeOf(count), fill))),
-  sort: filter(['reverse', 'case_sensitive', 'attribute'], [false, false, null], (value, reversed, caseSensitive, path) =>
-    sorted(items(value), keysOf(path, caseSensitive), reversed),
+  slice: filter(
+    ['slices', 'fill_with'],
+    [null],
+    (value, count, fill) => new Generator(slices(value, wholeOf(count), fill)),
+  ),
+  sort: filter(
+    ['reverse', 'case_sensitive', 'attribute'],
+    [false, false, null],
+    (value, reversed, caseSensitive, path) => sorted(items(value), keysOf(path, caseSensitive), reversed),
   ),
   sum: filter(['attribute', 'start'], [null, 0], sum),
-  unique: filter(['case_sensitive', 'attribute'], [false, null], (value, caseSensitive, path) =>
-    new Generator(unique(value, keyOf(path, caseSensitive))),
+  unique: filter(
+    ['case_sensitive', 'attribute'],
+    [false, null],
+    (value, caseSensitive, path) => new Generator(unique(value, keyOf(path, caseSensitive))),
   ),
 })
 

@@ -61,7 +61,9 @@ class Loop {
   }
 
   #neighbour(place) {
-    return place >= 0 && place < this.#list.length ? this.#list.at(place) : new Undefined('there is no such element of the loop')
+    return place >= 0 && place < this.#list.length
+      ? this.#list.at(place)
+      : new Undefined('there is no such element of the loop')
   }
 
   #cycle(args) {

@@ -10,14 +10,29 @@ const { same } = require('./compare.js')
 const { formatFields } = require('./format.js')
 const { asMarkup, escaped } = require('./markup.js')
 const text = require('./text.js')
-const { Dict, Markup, Range, TemplateError, Tuple, View, isText, isTrue, items, kind, plain, textLength, tuple } = require('./values.js')
+const {
+  Dict,
+  Markup,
+  Range,
+  TemplateError,
+  Tuple,
+  View,
+  isText,
+  isTrue,
+  items,
+  kind,
+  plain,
+  textLength,
+  tuple,
+} = require('./values.js')
 
 const method = (names, defaults, run) => (self, args, kwargs) => run(self, ...bind(names, defaults, args, kwargs))
 const simple = (run) => method([], [], run)
 
 /** A method with an optional set of characters. */
 const stripper = (start, end) => method(['chars'], [null], (self, set) => text.strip(self, textOrNull(set), start, end))
-const splitter = (split) => method(['sep', 'maxsplit'], [null, -1], (self, separator, most) => split(self, textOrNull(separator), wholeOf(most)))
+const splitter = (split) =>
+  method(['sep', 'maxsplit'], [null, -1], (self, separator, most) => split(self, textOrNull(separator), wholeOf(most)))
 const all = (pattern) => simple((self) => text.consistsOf(self, pattern))
 
 /** Tests whether a string starts or ends with one of several strings. */
@@ -25,7 +40,8 @@ const edge = (is) =>
   method(['prefix', 'start', 'end'], [null, null], (self, wanted, start, end) => {
     const within = start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1)
     if (isText(wanted)) return is(within, plain(wanted))
-    if (!(wanted instanceof Tuple)) throw new TemplateError(`a string or a tuple of strings is needed, not ${kind(wanted)}`)
+    if (!(wanted instanceof Tuple))
+      throw new TemplateError(`a string or a tuple of strings is needed, not ${kind(wanted)}`)
     return wanted.some((one) => is(within, textOf(one)))
   })
 
@@ -73,7 +89,10 @@ const STRING = {
   casefold: simple((self) => text.replace(text.lower(self), 'ß', 'ss', -1)),
   center: method(['width', 'fillchar'], [' '], (self, width, fill) => text.center(self, wholeOf(width), textOf(fill))),
   count: method(['sub', 'start', 'end'], [null, null], (self, sub, start, end) =>
-    text.count(start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1), textOf(sub)),
+    text.count(
+      start === null && end === null ? self : text.slice(self, wholeOrNull(start), wholeOrNull(end), 1),
+      textOf(sub),
+    ),
   ),
   endswith: edge(text.endsWith),
   expandtabs: method(['tabsize'], [8], (self, size) => text.expandTabs(self, wholeOf(size))),
@@ -96,9 +115,15 @@ const STRING = {
   lower: simple(text.lower),
   lstrip: stripper(true, false),
   partition: partition(text.find, (self) => tuple(self, '', '')),
-  removeprefix: method(['prefix'], [], (self, prefix) => (text.startsWith(self, textOf(prefix)) ? self.slice(plain(prefix).length) : self)),
-  removesuffix: method(['suffix'], [], (self, suffix) => (text.endsWith(self, textOf(suffix)) ? self.slice(0, self.length - plain(suffix).length) : self)),
-  replace: method(['old', 'new', 'count'], [-1], (self, old, by, most) => text.replace(self, textOf(old), textOf(by), wholeOf(most))),
+  removeprefix: method(['prefix'], [], (self, prefix) =>
+    text.startsWith(self, textOf(prefix)) ? self.slice(plain(prefix).length) : self,
+  ),
+  removesuffix: method(['suffix'], [], (self, suffix) =>
+    text.endsWith(self, textOf(suffix)) ? self.slice(0, self.length - plain(suffix).length) : self,
+  ),
+  replace: method(['old', 'new', 'count'], [-1], (self, old, by, most) =>
+    text.replace(self, textOf(old), textOf(by), wholeOf(most)),
+  ),
   rfind: last,
   rindex: index(last),
   rjust: method(['width', 'fillchar'], [' '], (self, width, fill) => text.padLeft(self, wholeOf(width), textOf(fill))),

@@ -5,7 +5,18 @@
 const { spend } = require('./budget.js')
 const { MAX_DIGITS } = require('./print.js')
 const text = require('./text.js')
-const { Float, TemplateError, Undefined, integer, isInteger, isNumber, isText, kind, numberOf, plain } = require('./values.js')
+const {
+  Float,
+  TemplateError,
+  Undefined,
+  integer,
+  isInteger,
+  isNumber,
+  isText,
+  kind,
+  numberOf,
+  plain,
+} = require('./values.js')
 
 /** Maximum number of bits of an integer, so that each operation is fast. */
 const MAX_BITS = 1 << 14
@@ -28,7 +39,8 @@ function arithmetic(operator, a, b) {
 /** Converts a number to a double. Throws if it is too large. */
 function toDouble(value) {
   const double = numberOf(value)
-  if (!(value instanceof Float) && !Number.isFinite(double)) throw new TemplateError('such an integer is too large for a float')
+  if (!(value instanceof Float) && !Number.isFinite(double))
+    throw new TemplateError('such an integer is too large for a float')
   return double
 }
 
@@ -140,7 +152,8 @@ function parseInBase(string, base) {
   const [, minus, prefix = '', rest] = string.match(/^([+-]?)(0[box](?=_?[\da-z]))?([^]*)$/)
   const prefixBase = { '0b': 2, '0o': 8, '0x': 16 }[prefix]
   const used = base === 0 ? (prefixBase ?? 10) : base
-  const digits = prefixBase === undefined || prefixBase === used ? rest.replace(prefix === '' ? '' : /^_/, '') : prefix + rest
+  const digits =
+    prefixBase === undefined || prefixBase === used ? rest.replace(prefix === '' ? '' : /^_/, '') : prefix + rest
   if (!/^[\da-z]+(?:_[\da-z]+)*$/.test(digits) || digits.length > MAX_DIGITS) return null
   if (base === 0 && prefix === '' && /^0[0_]*[1-9]/.test(digits)) return null
   spend(STEPS_PER_BIG_OPERATION + digits.length)

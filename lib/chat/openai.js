@@ -38,7 +38,9 @@ class OpenAiChat {
     const { checkMessages } = require('./chat.js')
     const counts = checkMessages(messages).map((message, i) => {
       if (message.role === undefined) throw wrongValue(`messages[${i}]`, 'a message with a role', message)
-      const parts = Object.entries(message).map(([name, value]) => (name === 'name' ? PER_NAME : 0) + countOf(textOf(value, `messages[${i}].${name}`)))
+      const parts = Object.entries(message).map(
+        ([name, value]) => (name === 'name' ? PER_NAME : 0) + countOf(textOf(value, `messages[${i}].${name}`)),
+      )
       return PER_MESSAGE + parts.reduce((a, b) => a + b, 0)
     })
     return PER_ANSWER + counts.reduce((a, b) => a + b, 0)

@@ -7,7 +7,14 @@ const { tokenize } = require('./lexer.js')
 const { TokenReader } = require('./token-reader.js')
 const { TemplateError } = require('./values.js')
 
-const CONSTANTS = new Map([['true', true], ['True', true], ['false', false], ['False', false], ['none', null], ['None', null]])
+const CONSTANTS = new Map([
+  ['true', true],
+  ['True', true],
+  ['false', false],
+  ['False', false],
+  ['none', null],
+  ['None', null],
+])
 const COMPARISONS = ['==', '!=', '<', '<=', '>', '>=']
 const NEXT_TO_A_TEST = ['name', 'string', 'number', '(', '[', '{']
 /** Names that a macro only has if its body uses them. */
@@ -176,7 +183,8 @@ class Parser extends TokenReader {
       const name = this.expect('name')
       if (CONSTANTS.has(name)) throw new TemplateError(`a parameter cannot have the name ${name}`)
       const value = this.skip('=') ? this.#expression() : undefined
-      if (value === undefined && parameters.at(-1)?.value !== undefined) throw new TemplateError(`the parameter ${name} needs a default`)
+      if (value === undefined && parameters.at(-1)?.value !== undefined)
+        throw new TemplateError(`the parameter ${name} needs a default`)
       parameters.push({ name, value })
     }
     this.expect(')')
@@ -294,7 +302,8 @@ class Parser extends TokenReader {
 
   #sum() {
     let node = this.#concatenation()
-    while (this.type === '+' || this.type === '-') node = this.#pair('Binary', { operator: this.expect(this.type) }, node, this.#concatenation())
+    while (this.type === '+' || this.type === '-')
+      node = this.#pair('Binary', { operator: this.expect(this.type) }, node, this.#concatenation())
     return node
   }
 
@@ -306,7 +315,8 @@ class Parser extends TokenReader {
 
   #product() {
     let node = this.#power()
-    while (['*', '/', '//', '%'].includes(this.type)) node = this.#pair('Binary', { operator: this.expect(this.type) }, node, this.#power())
+    while (['*', '/', '//', '%'].includes(this.type))
+      node = this.#pair('Binary', { operator: this.expect(this.type) }, node, this.#power())
     return node
   }
 
@@ -358,7 +368,8 @@ class Parser extends TokenReader {
 
   #name(name, withNamespace) {
     if (CONSTANTS.has(name)) return this.node('Constant', { value: CONSTANTS.get(name) })
-    if (withNamespace && this.skip('.')) return this.node('NamespaceAttribute', { name, attribute: this.expect('name') })
+    if (withNamespace && this.skip('.'))
+      return this.node('NamespaceAttribute', { name, attribute: this.expect('name') })
     if (IMPLICIT.includes(name)) for (const uses of this.#macros) uses.add(name)
     return this.node('Name', { name })
   }
@@ -386,7 +397,11 @@ class Parser extends TokenReader {
       entries.push({ key, value: this.#expression() })
     }
     this.expect('}')
-    return this.node('Dict', { entries }, entries.flatMap(({ key, value }) => [key, value]))
+    return this.node(
+      'Dict',
+      { entries },
+      entries.flatMap(({ key, value }) => [key, value]),
+    )
   }
 
   #postfix(start) {
@@ -425,7 +440,8 @@ class Parser extends TokenReader {
   #subscripted() {
     const parts = [this.type === ':' ? undefined : this.#expression()]
     if (this.type !== ':') return parts[0]
-    while (parts.length < 3 && this.skip(':')) parts.push([':', ']', ','].includes(this.type) ? undefined : this.#expression())
+    while (parts.length < 3 && this.skip(':'))
+      parts.push([':', ']', ','].includes(this.type) ? undefined : this.#expression())
     return this.node('Slice', { parts }, parts)
   }
 

@@ -93,14 +93,16 @@ class Printer {
   }
 }
 
-const rangeText = ({ start, stop, step }) => (step === 1 ? `range(${start}, ${stop})` : `range(${start}, ${stop}, ${step})`)
+const rangeText = ({ start, stop, step }) =>
+  step === 1 ? `range(${start}, ${stop})` : `range(${start}, ${stop}, ${step})`
 
 /** The decimal digits of an integer. Its size is bounded (see numbers.js). */
 function integerText(value) {
   if (typeof value === 'number') return String(value)
   spend(STEPS_PER_BIG_INTEGER)
   const digits = String(value)
-  if (digits.replace('-', '').length > MAX_DIGITS) throw new values.TemplateError(`an integer of more than ${MAX_DIGITS} digits cannot be printed`)
+  if (digits.replace('-', '').length > MAX_DIGITS)
+    throw new values.TemplateError(`an integer of more than ${MAX_DIGITS} digits cannot be printed`)
   return digits
 }
 
@@ -120,7 +122,12 @@ function floatText(value) {
   return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`
 }
 
-const SHORT_ESCAPES = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\\', '\\\\']])
+const SHORT_ESCAPES = new Map([
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\\', '\\\\'],
+])
 
 // The characters that are escaped in a string, by its quote.
 const NOT_PRINTABLE = { "'": /(?! )[\p{C}\p{Z}\\']/gu, '"': /(?! )[\p{C}\p{Z}\\"]/gu }

@@ -6,12 +6,28 @@ const { spend } = require('./budget.js')
 const { substitute } = require('./text.js')
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
-const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December']
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+]
 
 const two = (number) => String(number).padStart(2, '0')
 const spaced = (number) => String(number).padStart(2, ' ')
 const twelve = (date) => date.getHours() % 12 || 12
-const dayOfYear = (date) => Math.round((Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) - Date.UTC(date.getFullYear(), 0, 1)) / 864e5) + 1
+const dayOfYear = (date) =>
+  Math.round(
+    (Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) - Date.UTC(date.getFullYear(), 0, 1)) / 864e5,
+  ) + 1
 
 const DIRECTIVES = {
   a: (date) => DAYS[date.getDay()].slice(0, 3),

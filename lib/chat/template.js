@@ -101,13 +101,17 @@ function errorOf(failure, what) {
     return error('ERR_TOKENLANE_CHAT_REFUSED', `the chat template does not take these messages: ${failure.message}`)
   }
   if (failure instanceof LimitError) return limitError(failure)
-  if (isStackOverflow(failure)) return limitError({ message: 'it is nested too deeply for the stack at this place', cause: failure })
+  if (isStackOverflow(failure))
+    return limitError({ message: 'it is nested too deeply for the stack at this place', cause: failure })
   return error('ERR_TOKENLANE_CHAT_TEMPLATE', `the chat template ${what}: ${failure.message}`, { cause: failure })
 }
 
 /** @param {{ message: string, option?: string, allowed?: number, cause?: unknown }} failure */
 function limitError({ message, option, allowed, cause }) {
-  const hint = option === undefined ? '' : `, which is what limits.${option} allows for these messages; limits.configure({ ${option} }) raises it`
+  const hint =
+    option === undefined
+      ? ''
+      : `, which is what limits.${option} allows for these messages; limits.configure({ ${option} }) raises it`
   const thrown = error('ERR_TOKENLANE_CHAT_LIMIT', `the chat template exceeds a limit: ${message}${hint}`, { cause })
   return Object.assign(thrown, { limit: option, allowed })
 }
@@ -124,7 +128,8 @@ const GLOBALS = {
   range(args) {
     const numbers = args.map(wholeOf)
     const [start, stop, step = 1] = numbers.length === 1 ? [0, numbers[0]] : numbers
-    if (step === 0 || stop === undefined || numbers.length > 3) throw new TemplateError('range takes one to three integers, and no step of 0')
+    if (step === 0 || stop === undefined || numbers.length > 3)
+      throw new TemplateError('range takes one to three integers, and no step of 0')
     const range = new Range(start, stop, step)
     if (range.length > MAX_RANGE) throw new TemplateError(`a range has ${MAX_RANGE} numbers at most`)
     return range
@@ -132,7 +137,8 @@ const GLOBALS = {
   namespace(args, kwargs) {
     const attributes = dict(args, kwargs)
     const hidden = attributes.keys().find((name) => isText(name) && plain(name).startsWith('_'))
-    if (hidden !== undefined) throw new TemplateError(`the attribute ${str(hidden)} of a namespace must not begin with _`)
+    if (hidden !== undefined)
+      throw new TemplateError(`the attribute ${str(hidden)} of a namespace must not begin with _`)
     return new Namespace(attributes)
   },
   dict,

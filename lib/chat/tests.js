@@ -7,16 +7,31 @@ const { compare, contains, equals } = require('./compare.js')
 const { arithmetic } = require('./numbers.js')
 const { str } = require('./print.js')
 const text = require('./text.js')
-const { Dict, Float, Generator, Markup, Range, TemplateError, Undefined, View, isInteger, isNumber, isText, kind, numberOf } = require('./values.js')
+const {
+  Dict,
+  Float,
+  Generator,
+  Markup,
+  Range,
+  TemplateError,
+  Undefined,
+  View,
+  isInteger,
+  isNumber,
+  isText,
+  kind,
+  numberOf,
+} = require('./values.js')
 
 const simple = (run) => (value, args, kwargs) => run(value, ...bind([], [], args, kwargs))
 const against = (run) => (value, args, kwargs) => run(value, ...bind(['other'], [], args, kwargs))
 
-const hasLength = (value) => isText(value) || Array.isArray(value) || value instanceof Range || value instanceof Dict || value instanceof Undefined
+const hasLength = (value) =>
+  isText(value) || Array.isArray(value) || value instanceof Range || value instanceof Dict || value instanceof Undefined
 const equal = against((a, b) => equals(a, b))
 const unequal = against((a, b) => !equals(a, b))
-const [less, lessOrEqual, greater, greaterOrEqual] = [(n) => n < 0, (n) => n <= 0, (n) => n > 0, (n) => n >= 0].map((is) =>
-  against((a, b) => is(compare(a, b))),
+const [less, lessOrEqual, greater, greaterOrEqual] = [(n) => n < 0, (n) => n <= 0, (n) => n > 0, (n) => n >= 0].map(
+  (is) => against((a, b) => is(compare(a, b))),
 )
 
 /** The remainder of a division, as a JavaScript number. */

@@ -66,8 +66,15 @@ class TokenReader {
 
   unexpected(expected) {
     const { type, value } = this.#tokens[this.#at]
-    const found = type === 'end' ? 'the end' : typeof value === 'string' && value !== '' ? `'${value.slice(0, 100)}'` : type.replace('_', ' ')
-    return new TemplateError(`${found} ${expected === undefined ? 'is unexpected' : `where ${expected.replace('_', ' ')} is expected`}`)
+    const found =
+      type === 'end'
+        ? 'the end'
+        : typeof value === 'string' && value !== ''
+          ? `'${value.slice(0, 100)}'`
+          : type.replace('_', ' ')
+    return new TemplateError(
+      `${found} ${expected === undefined ? 'is unexpected' : `where ${expected.replace('_', ' ')} is expected`}`,
+    )
   }
 
   /**
@@ -85,7 +92,8 @@ class TokenReader {
 
   /** Parses the content of brackets or of a block. */
   nested(parse) {
-    if (++this.#nesting > MAX_NESTING) throw new LimitError(undefined, 'levels of nested brackets and blocks', MAX_NESTING)
+    if (++this.#nesting > MAX_NESTING)
+      throw new LimitError(undefined, 'levels of nested brackets and blocks', MAX_NESTING)
     const result = parse()
     this.#nesting--
     return result

@@ -87,7 +87,10 @@ class RepoCache {
       // The cache, or the folder of a repository, may itself be a link to another disk.
       const roots = [await fs.realpath(this.#cache), await fs.realpath(this.#folder)]
       if (roots.some((root) => target.startsWith(root + path.sep))) return place
-      throw error('ERR_TOKENLANE_HUB_CACHE', `${place} in the cache is a link to ${target}, which is outside of it: delete the link`)
+      throw error(
+        'ERR_TOKENLANE_HUB_CACHE',
+        `${place} in the cache is a link to ${target}, which is outside of it: delete the link`,
+      )
     })
   }
 
@@ -153,7 +156,8 @@ class RepoCache {
       } catch (failure) {
         if (failure.code !== 'EEXIST') throw failure
         const stat = await fs.lstat(place)
-        if (!stat.isDirectory()) throw error('ERR_TOKENLANE_HUB_CACHE', `${place} in the cache must be a folder, and it is not: delete it`)
+        if (!stat.isDirectory())
+          throw error('ERR_TOKENLANE_HUB_CACHE', `${place} in the cache must be a folder, and it is not: delete it`)
       }
     }
   }

@@ -49,11 +49,13 @@ async function download(source, cache, { signal, onProgress }) {
     await file.close()
     if (!isComplete) await leave(own, left)
   }
-  await inCache(folder, () => fs.rename(own, blob).catch(async (failure) => {
-    await fs.rm(own, { force: true })
-    // Another process may have been faster, and Windows does not replace an open file.
-    if (!(await cache.hasBlob(source.etag))) throw failure
-  }))
+  await inCache(folder, () =>
+    fs.rename(own, blob).catch(async (failure) => {
+      await fs.rm(own, { force: true })
+      // Another process may have been faster, and Windows does not replace an open file.
+      if (!(await cache.hasBlob(source.etag))) throw failure
+    }),
+  )
   const rest = await parts(blob).catch(() => [])
   await Promise.all(rest.map(({ place }) => fs.rm(place, { force: true }).catch(() => {})))
 }
@@ -93,7 +95,13 @@ async function takeOver(blob, left, file, size) {
 async function leave(own, left) {
   const stat = await fs.lstat(own).catch(() => undefined)
   // `rename` replaces an existing link and does not follow it.
-  const isKept = stat !== undefined && stat.size > 0 && (await fs.rename(own, left).then(() => true, () => false))
+  const isKept =
+    stat !== undefined &&
+    stat.size > 0 &&
+    (await fs.rename(own, left).then(
+      () => true,
+      () => false,
+    ))
   if (!isKept) await fs.rm(own, { force: true }).catch(() => {})
 }
 
@@ -143,7 +151,8 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
         }
       }
       if (length < size) throw network(new Error(`it ended after ${length} of ${size} bytes`), 'the hub')
-      const wrong = length > size ? `more than the ${size} bytes that were announced came` : await differs(file, source, mixed)
+      const wrong =
+        length > size ? `more than the ${size} bytes that were announced came` : await differs(file, source, mixed)
       if (wrong === undefined) return
       // The parts of two downloads may not belong together. One download alone cannot be repaired.
       const wasMixed = mixed
@@ -157,7 +166,13 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
       failures = length >= most + MIN_BYTES_PER_TIMEOUT ? 1 : failures + 1
       most = Math.max(most, length)
       if (failures >= ATTEMPTS) throw failure
-      if (requests >= MAX_REQUESTS_PER_FILE) throw limitExceeded(`the download of ${name} was cut off`, MAX_REQUESTS_PER_FILE, 'times, which is the most that is tried', failure)
+      if (requests >= MAX_REQUESTS_PER_FILE)
+        throw limitExceeded(
+          `the download of ${name} was cut off`,
+          MAX_REQUESTS_PER_FILE,
+          'times, which is the most that is tried',
+          failure,
+        )
       await delay(failures, failure, signal)
     }
   }

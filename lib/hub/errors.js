@@ -34,7 +34,10 @@ function refused(response, from) {
   const words = message === '' ? '' : ` (${message})`
   if (status === 401 || status === 403) {
     const what = hasToken ? 'the token is not valid or may not read it; pass another one' : TOKEN_HINT
-    return error('ERR_TOKENLANE_HUB_ACCESS', `${endpoint} does not give out '${repo}' (status ${status})${words}: ${what}`)
+    return error(
+      'ERR_TOKENLANE_HUB_ACCESS',
+      `${endpoint} does not give out '${repo}' (status ${status})${words}: ${what}`,
+    )
   }
   if (status === 404) return noFile(path, from)
   if (status === 429) return rateLimited(headers.get('retry-after'), endpoint, hasToken)
@@ -60,7 +63,10 @@ function rateLimited(header, endpoint, hasToken) {
   const retryAfter = secondsOf(header)
   const when = retryAfter === undefined ? 'later' : `in ${retryAfter} s`
   const hint = hasToken ? '' : `, or ${TOKEN_HINT}, which gives more`
-  const failure = error('ERR_TOKENLANE_HUB_RATE_LIMIT', `${endpoint} has had too many requests: try again ${when}${hint}`)
+  const failure = error(
+    'ERR_TOKENLANE_HUB_RATE_LIMIT',
+    `${endpoint} has had too many requests: try again ${when}${hint}`,
+  )
   return Object.assign(failure, { status: 429, retryAfter })
 }
 
@@ -84,7 +90,10 @@ const stalled = (origin, ms) =>
   error('ERR_TOKENLANE_HUB_NETWORK', `nothing came from ${origin} for ${ms / 1e3} s: check the network, and try again`)
 
 /** Text from a server for a message: its first characters, without control characters. */
-const printable = (text) => String(text).slice(0, 200).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
+const printable = (text) =>
+  String(text)
+    .slice(0, 200)
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 
 /** A response that a hub does not send. */
 function strange(what, endpoint, cause) {
@@ -94,7 +103,10 @@ function strange(what, endpoint, cause) {
 
 /** A download that does not match what the hub announced. It is deleted. */
 function corrupt(path, what) {
-  return error('ERR_TOKENLANE_HUB_CORRUPT', `${path} did not come as the hub has it: ${what}. It was thrown away; try again`)
+  return error(
+    'ERR_TOKENLANE_HUB_CORRUPT',
+    `${path} did not come as the hub has it: ${what}. It was thrown away; try again`,
+  )
 }
 
 function notCached(path, { repo, revision, cache }) {
@@ -128,7 +140,8 @@ const isTooManyFiles = (cause) => cause?.code === 'EMFILE' || cause?.code === 'E
 function cacheFailed(cause, folder) {
   if (isTooManyFiles(cause)) return tooManyFiles(cause)
   if (/^ERR_TOKENLANE_(?:HUB|TOO_MANY)_/.test(cause.code)) return cause
-  if (cause.code?.startsWith('ERR_TOKENLANE_')) return error('ERR_TOKENLANE_HUB_CACHE', `the cache ${folder} cannot be used: ${cause.message}`, { cause })
+  if (cause.code?.startsWith('ERR_TOKENLANE_'))
+    return error('ERR_TOKENLANE_HUB_CACHE', `the cache ${folder} cannot be used: ${cause.message}`, { cause })
   const message = `the cache ${folder} cannot be used (${cause.code ?? cause.message}): give another folder with cacheDir or HF_HOME`
   return error('ERR_TOKENLANE_HUB_CACHE', message, { cause })
 }
@@ -142,4 +155,16 @@ function isPassing({ code, status, retryAfter = 0 }) {
 /** Whether the hub is unreachable, so that it is unknown whether the file exists. */
 const isOutOfReach = ({ code, status }) => isPassing({ code, status })
 
-module.exports = { refused, limitExceeded, noFile, network, stalled, strange, corrupt, notCached, cacheFailed, isPassing, isOutOfReach }
+module.exports = {
+  refused,
+  limitExceeded,
+  noFile,
+  network,
+  stalled,
+  strange,
+  corrupt,
+  notCached,
+  cacheFailed,
+  isPassing,
+  isOutOfReach,
+}

@@ -8,18 +8,41 @@ const { chatOption } = require('../chat/chat.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { KNOWN, boolean, checkKnown, loadOptions, signalOption } = require('../options.js')
 
-const OWN = ['revision', 'file', 'token', 'cacheDir', 'localFilesOnly', 'maxFileBytes', 'maxTemplates', 'signal', 'onProgress']
+const OWN = [
+  'revision',
+  'file',
+  'token',
+  'cacheDir',
+  'localFilesOnly',
+  'maxFileBytes',
+  'maxTemplates',
+  'signal',
+  'onProgress',
+]
 const PART = /^(?!.*(?:--|\.\.))\w(?:[\w.-]{0,94}\w)?$/
 
 /** Returns { request, loading }: the request for the hub, and the options of the loader. */
 function pretrainedOptions(repo, options = {}) {
   checkKnown(options, [...OWN, ...KNOWN.load])
-  const { revision = 'main', file, token, cacheDir, localFilesOnly, maxFileBytes, maxTemplates, signal, onProgress, ...loading } = options
+  const {
+    revision = 'main',
+    file,
+    token,
+    cacheDir,
+    localFilesOnly,
+    maxFileBytes,
+    maxTemplates,
+    signal,
+    onProgress,
+    ...loading
+  } = options
   checkRepo(repo)
   checkPath('revision', revision, 'the name of a branch or a tag, or a commit')
   if (file !== undefined) checkPath('file', file, 'the path of a file in the repository')
-  if (token !== undefined && token !== false && typeof token !== 'string') throw wrongType('token', 'a string or false', token)
-  if (onProgress !== undefined && typeof onProgress !== 'function') throw wrongType('onProgress', 'a function', onProgress)
+  if (token !== undefined && token !== false && typeof token !== 'string')
+    throw wrongType('token', 'a string or false', token)
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw wrongType('onProgress', 'a function', onProgress)
   const request = {
     repo,
     revision,
@@ -39,7 +62,8 @@ function pretrainedOptions(repo, options = {}) {
 }
 
 function checkRepo(repo) {
-  const expected = "the name of a repository, such as 'Qwen/Qwen2.5-7B' (a file on this machine is loaded by Tokenizer.fromFile)"
+  const expected =
+    "the name of a repository, such as 'Qwen/Qwen2.5-7B' (a file on this machine is loaded by Tokenizer.fromFile)"
   if (typeof repo !== 'string') throw wrongType('repo', expected, repo)
   const parts = repo.split('/')
   if (parts.length > 2 || !parts.every((part) => PART.test(part))) throw wrongValue('repo', expected, repo)
@@ -48,20 +72,24 @@ function checkRepo(repo) {
 /** The parts become path components on this machine, and must not lead out of the cache. */
 function checkPath(name, value, expected) {
   if (typeof value !== 'string') throw wrongType(name, expected, value)
-  const isSafe = value.split('/').every((part) => /^[^\0-\x1f\\:*?"<>|#%]{1,200}$/.test(part) && part !== '.' && part !== '..')
+  const isSafe = value
+    .split('/')
+    .every((part) => /^[^\0-\x1f\\:*?"<>|#%]{1,200}$/.test(part) && part !== '.' && part !== '..')
   if (!isSafe || value.length > 400) throw wrongValue(name, expected, value)
 }
 
 function limit(name, value, most) {
   if (value === undefined) return undefined
   if (typeof value !== 'number') throw wrongType(name, 'a number', value)
-  if (!Number.isSafeInteger(value) || value < 0 || value > most) throw wrongValue(name, `a whole number from 0 to ${most}`, value)
+  if (!Number.isSafeInteger(value) || value < 0 || value > most)
+    throw wrongValue(name, `a whole number from 0 to ${most}`, value)
   return value
 }
 
 function folder(value) {
   if (value instanceof URL) return fileURLToPath(value)
-  if (value !== undefined && typeof value !== 'string') throw wrongType('cacheDir', 'a path (a string) or a file: URL', value)
+  if (value !== undefined && typeof value !== 'string')
+    throw wrongType('cacheDir', 'a path (a string) or a file: URL', value)
   if (value === '') throw wrongValue('cacheDir', 'a path', value)
   return value
 }

@@ -101,7 +101,8 @@ class Search {
       throw failure
     }
     const commit = COMMIT.test(revision) ? revision : (first.commit ?? (await this.#commitOf(revision)))
-    if (typeof commit !== 'string' || !COMMIT.test(commit)) throw strange('it does not say which commit a file is of', this.#request.endpoint)
+    if (typeof commit !== 'string' || !COMMIT.test(commit))
+      throw strange('it does not say which commit a file is of', this.#request.endpoint)
     await this.#fetchAll(commit, first)
     await this.#cache.noteRevision(revision, commit)
     return this.#cached(commit)
@@ -137,7 +138,13 @@ class Search {
   #commitOf(revision) {
     const { repo, endpoint } = this.#request
     const ask = async ({ fetchJson: fetch }) => {
-      const { sha } = await this.#hub.modelInfo({ name: repo, revision, additionalFields: ['sha'], hubUrl: endpoint, fetch })
+      const { sha } = await this.#hub.modelInfo({
+        name: repo,
+        revision,
+        additionalFields: ['sha'],
+        hubUrl: endpoint,
+        fetch,
+      })
       return sha
     }
     return retry(() => this.#with(this.#names[0], revision, ask), ATTEMPTS, this.#run.signal)
@@ -150,7 +157,11 @@ class Search {
     if (found.missing) return this.#cache.noteAbsent(commit, file)
     this.#chatBytes += found.size
     if (this.#chatBytes > MAX_CHAT_BYTES) {
-      throw limitExceeded(`the config and the chat templates of '${this.#request.repo}' have more than`, MAX_CHAT_BYTES, 'bytes together')
+      throw limitExceeded(
+        `the config and the chat templates of '${this.#request.repo}' have more than`,
+        MAX_CHAT_BYTES,
+        'bytes together',
+      )
     }
     await this.#download(found)
     await this.#cache.link(commit, file, found.etag)
@@ -160,22 +171,46 @@ class Search {
   #probe(file, revision, attempts) {
     const { repo, endpoint } = this.#request
     const { signal } = this.#run
-    return retry(() => this.#with(file, revision, async (transport) => {
-      const info = await this.#hub.fileDownloadInfo({ repo, path: file, revision, hubUrl: endpoint, fetch: transport.probe })
-      const commit = transport.headers['x-repo-commit']
-      if (info === null) return { file, revision, missing: true, commit }
-      const etag = info.etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
-      if (!Number.isSafeInteger(info.size) || info.size < 0) throw strange('it gives a file a size that is no number', endpoint)
-      if (!ETAG.test(etag)) throw strange('it gives a file an ETag that is no name', endpoint)
-      return { file, revision, commit, etag, size: info.size, linked: transport.headers['x-linked-etag'] !== undefined, info }
-    }), attempts, signal)
+    return retry(
+      () =>
+        this.#with(file, revision, async (transport) => {
+          const info = await this.#hub.fileDownloadInfo({
+            repo,
+            path: file,
+            revision,
+            hubUrl: endpoint,
+            fetch: transport.probe,
+          })
+          const commit = transport.headers['x-repo-commit']
+          if (info === null) return { file, revision, missing: true, commit }
+          const etag = info.etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
+          if (!Number.isSafeInteger(info.size) || info.size < 0)
+            throw strange('it gives a file a size that is no number', endpoint)
+          if (!ETAG.test(etag)) throw strange('it gives a file an ETag that is no name', endpoint)
+          return {
+            file,
+            revision,
+            commit,
+            etag,
+            size: info.size,
+            linked: transport.headers['x-linked-etag'] !== undefined,
+            info,
+          }
+        }),
+      attempts,
+      signal,
+    )
   }
 
   async #download(found) {
     const { file: name, etag, size, linked } = found
     const { repo, maxFileBytes } = this.#request
     if (size > maxFileBytes) {
-      throw limitExceeded(`${name} of '${repo}' has ${size} bytes, and the limit is`, maxFileBytes, 'bytes: allow more with the option maxFileBytes')
+      throw limitExceeded(
+        `${name} of '${repo}' has ${size} bytes, and the limit is`,
+        maxFileBytes,
+        'bytes: allow more with the option maxFileBytes',
+      )
     }
     const source = { name, etag, size, linked, read: (start) => this.#read(found, start) }
     await download(source, this.#cache, this.#run)
@@ -196,7 +231,15 @@ class Search {
     }
     try {
       const downloadInfo = { url: info.url, size, etag }
-      const blob = await this.#hub.downloadFile({ repo, path: file, revision, hubUrl: endpoint, fetch: get, xet: false, downloadInfo })
+      const blob = await this.#hub.downloadFile({
+        repo,
+        path: file,
+        revision,
+        hubUrl: endpoint,
+        fetch: get,
+        xet: false,
+        downloadInfo,
+      })
       const reader = (start > 0 ? blob.slice(start, size) : blob).stream().getReader()
       try {
         let isFirst = true
@@ -223,21 +266,33 @@ class Search {
     const { repo, endpoint, maxTemplates } = this.#request
     const folder = this.#folder + MORE_TEMPLATES
     if (await this.#cache.isAbsent(commit, folder)) return []
-    const list = () => this.#with(folder, commit, async (transport) => {
-      const names = []
-      const entries = this.#hub.listFiles({ repo, path: folder, revision: commit, hubUrl: endpoint, fetch: transport.fetchJson })
-      for await (const { path } of entries) names.push(path)
-      return names
-    })
+    const list = () =>
+      this.#with(folder, commit, async (transport) => {
+        const names = []
+        const entries = this.#hub.listFiles({
+          repo,
+          path: folder,
+          revision: commit,
+          hubUrl: endpoint,
+          fetch: transport.fetchJson,
+        })
+        for await (const { path } of entries) names.push(path)
+        return names
+      })
     const refusedIsNone = (failure) => {
       if (failure.code === 'ERR_TOKENLANE_HUB_FILE_NOT_FOUND' || failure.status < 500) return []
       throw failure
     }
     const names = await retry(list, ATTEMPTS, this.#run.signal).catch(refusedIsNone)
-    const isTemplate = (name) => typeof name === 'string' && name.startsWith(`${folder}/`) && TEMPLATE_NAME.test(name.slice(folder.length + 1))
+    const isTemplate = (name) =>
+      typeof name === 'string' && name.startsWith(`${folder}/`) && TEMPLATE_NAME.test(name.slice(folder.length + 1))
     const templates = [...new Set(names.filter(isTemplate))]
     if (templates.length > maxTemplates) {
-      throw limitExceeded(`'${repo}' has ${templates.length} chat templates, and the limit is`, maxTemplates, 'templates: allow more with the option maxTemplates')
+      throw limitExceeded(
+        `'${repo}' has ${templates.length} chat templates, and the limit is`,
+        maxTemplates,
+        'templates: allow more with the option maxTemplates',
+      )
     }
     if (templates.some((name) => name.length > folder.length + 1 + MAX_NAME_LENGTH)) {
       throw limitExceeded(`'${repo}' has a chat template whose name has more than`, MAX_NAME_LENGTH, 'characters')
@@ -257,10 +312,11 @@ class Search {
     signal.addEventListener('abort', stop, { once: true })
     this.#run = { ...this.#run, signal: controller.signal }
     try {
-      const run = (task) => gate.run(task, controller.signal).catch((failure) => {
-        // Only the first failure is thrown.
-        controller.abort(failure)
-      })
+      const run = (task) =>
+        gate.run(task, controller.signal).catch((failure) => {
+          // Only the first failure is thrown.
+          controller.abort(failure)
+        })
       await Promise.all(tasks.map(run))
       if (controller.signal.aborted) throw controller.signal.reason
     } finally {

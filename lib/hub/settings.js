@@ -66,7 +66,13 @@ const seconds = (name, byDefault) => 1e3 * (Number(variable(name)) || byDefault)
  *
  * @param {Options} options
  */
-async function settings({ token, cacheDir, localFilesOnly = false, maxFileBytes = MAX_FILE_BYTES, maxTemplates = MAX_TEMPLATES }) {
+async function settings({
+  token,
+  cacheDir,
+  localFilesOnly = false,
+  maxFileBytes = MAX_FILE_BYTES,
+  maxTemplates = MAX_TEMPLATES,
+}) {
   return {
     endpoint: (variable('HF_ENDPOINT') ?? 'https://huggingface.co').replace(/\/+$/, ''),
     cache: path.resolve(cacheDir ?? cacheFolder()),

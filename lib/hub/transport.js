@@ -5,7 +5,13 @@
 // errors with codes.
 
 const { limitExceeded, network, refused, stalled, strange } = require('./errors.js')
-const { MAX_JSON_ANSWER_BYTES, MAX_JSON_BYTES, MAX_PAGES, MAX_REDIRECTS, MIN_BYTES_PER_TIMEOUT } = require('./limits.js')
+const {
+  MAX_JSON_ANSWER_BYTES,
+  MAX_JSON_BYTES,
+  MAX_PAGES,
+  MAX_REDIRECTS,
+  MIN_BYTES_PER_TIMEOUT,
+} = require('./limits.js')
 const { version } = require('../../package.json')
 
 const HUB_HEADERS = ['x-repo-commit', 'x-linked-etag', 'x-linked-size', 'etag', 'x-error-code']
@@ -68,44 +74,48 @@ class Transport {
    * Looks up a file without downloading it: requests one byte, and does not follow redirects to the
    * storage.
    */
-  probe = (url, init) => this.#guarded(async () => {
-    const response = await this.#request(url, init, true)
-    drop(response)
-    const size = this.#size(response)
-    const headers = new Headers(response.headers)
-    for (const [name, value] of Object.entries(this.headers)) headers.set(name, value)
-    // The content type describes Xet's JSON form, but plain HTTP downloads the file itself.
-    headers.delete('content-type')
-    if (size === undefined) headers.delete('content-range')
-    else headers.set('content-range', `bytes 0-0/${size}`)
-    const missing = response.status === 404 && isMissingFile(headers)
-    if (missing) headers.set('x-error-code', 'EntryNotFound')
-    else if (response.status >= 400) throw this.#refused(response)
-    return new Response(null, { status: missing ? 404 : 206, headers })
-  })
+  probe = (url, init) =>
+    this.#guarded(async () => {
+      const response = await this.#request(url, init, true)
+      drop(response)
+      const size = this.#size(response)
+      const headers = new Headers(response.headers)
+      for (const [name, value] of Object.entries(this.headers)) headers.set(name, value)
+      // The content type describes Xet's JSON form, but plain HTTP downloads the file itself.
+      headers.delete('content-type')
+      if (size === undefined) headers.delete('content-range')
+      else headers.set('content-range', `bytes 0-0/${size}`)
+      const missing = response.status === 404 && isMissingFile(headers)
+      if (missing) headers.set('x-error-code', 'EntryNotFound')
+      else if (response.status >= 400) throw this.#refused(response)
+      return new Response(null, { status: missing ? 404 : 206, headers })
+    })
 
   /** Requests the file, or a part of it. */
-  fetch = (url, init) => this.#guarded(async () => {
-    const response = await this.#request(url, init, false)
-    // A success without a body, such as 204, is an error: its reader would wait forever.
-    if ((response.status === 200 || response.status === 206) && response.body !== null) return response
-    drop(response)
-    if (response.ok) throw strange(`status ${response.status} in place of a file`, this.#settings.endpoint)
-    throw this.#refused(response)
-  })
+  fetch = (url, init) =>
+    this.#guarded(async () => {
+      const response = await this.#request(url, init, false)
+      // A success without a body, such as 204, is an error: its reader would wait forever.
+      if ((response.status === 200 || response.status === 206) && response.body !== null) return response
+      drop(response)
+      if (response.ok) throw strange(`status ${response.status} in place of a file`, this.#settings.endpoint)
+      throw this.#refused(response)
+    })
 
   /**
    * Requests JSON within the limits. @huggingface/hub requests pages as long as there is a next
    * one.
    */
-  fetchJson = (url, init) => this.#guarded(async () => {
-    const { endpoint } = this.#settings
-    this.#answers += 1
-    if (this.#answers > MAX_PAGES) throw limitExceeded(`the list of ${this.#about.path} on ${endpoint} has more than`, MAX_PAGES, 'pages')
-    const response = await this.fetch(url, init)
-    const body = await this.#jsonBody(response)
-    return new Response(body, { status: 200, headers: response.headers })
-  })
+  fetchJson = (url, init) =>
+    this.#guarded(async () => {
+      const { endpoint } = this.#settings
+      this.#answers += 1
+      if (this.#answers > MAX_PAGES)
+        throw limitExceeded(`the list of ${this.#about.path} on ${endpoint} has more than`, MAX_PAGES, 'pages')
+      const response = await this.fetch(url, init)
+      const body = await this.#jsonBody(response)
+      return new Response(body, { status: 200, headers: response.headers })
+    })
 
   /** Reads a body, decompressed. */
   async #jsonBody(response) {
@@ -118,7 +128,8 @@ class Transport {
       for await (const chunk of this.paced(reader, answerTimeout)) {
         length += chunk.length
         if (length > limit) {
-          const [most, unit] = limit < MAX_JSON_ANSWER_BYTES ? [MAX_JSON_BYTES, 'bytes in all'] : [MAX_JSON_ANSWER_BYTES, 'bytes']
+          const [most, unit] =
+            limit < MAX_JSON_ANSWER_BYTES ? [MAX_JSON_BYTES, 'bytes in all'] : [MAX_JSON_ANSWER_BYTES, 'bytes']
           throw limitExceeded(`the answer of ${endpoint} about ${this.#about.path} has more than`, most, unit)
         }
         chunks.push(chunk)
@@ -208,7 +219,9 @@ class Transport {
   }
 
   #isDescribed() {
-    return this.headers['x-linked-size'] !== undefined && (this.headers['x-linked-etag'] ?? this.headers.etag) !== undefined
+    return (
+      this.headers['x-linked-size'] !== undefined && (this.headers['x-linked-etag'] ?? this.headers.etag) !== undefined
+    )
   }
 
   /** The size of the file in bytes, or undefined. */

@@ -31,7 +31,17 @@ const CLASSES = {
   SentencePiece: /^(?:Llama|CodeLlama|Gemma|T5|MT5|Albert|XLNet|DebertaV2|Reformer|BigBird|RemBert|FNet)Tokenizer$/,
 }
 const MODEL_TYPES = {
-  Bert: ['bert', 'distilbert', 'electra', 'mobilebert', 'squeezebert', 'convbert', 'layoutlm', 'megatron-bert', 'nomic_bert'],
+  Bert: [
+    'bert',
+    'distilbert',
+    'electra',
+    'mobilebert',
+    'squeezebert',
+    'convbert',
+    'layoutlm',
+    'megatron-bert',
+    'nomic_bert',
+  ],
   Gpt2: ['gpt2', 'gpt_neo', 'gptj', 'opt', 'codegen', 'starcoder2'],
   Roberta: ['roberta', 'roberta-prelayernorm', 'bart', 'longformer', 'ibert', 'data2vec-text'],
   Clip: ['clip', 'clipseg', 'owlvit', 'owlv2', 'xclip', 'groupvit'],
@@ -151,7 +161,9 @@ class Plan {
   }
 
   #sentencePiece(kind) {
-    return kind === undefined || kind === 'SentencePiece' || kind === 'Other' ? SENTENCEPIECE.find((name) => this.#names.has(name)) : undefined
+    return kind === undefined || kind === 'SentencePiece' || kind === 'Other'
+      ? SENTENCEPIECE.find((name) => this.#names.has(name))
+      : undefined
   }
 
   model() {
@@ -167,7 +179,10 @@ class Plan {
     const file = this.#wanted === undefined ? this.#sentencePiece(kind) : undefined
     if (file === undefined && vocabulary === undefined) {
       const what = this.#wanted === 'vocab.json' ? 'vocab.json with merges.txt' : LOOKED_FOR.join(', ')
-      throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `there is no tokenizer in the folder ${this.#folder}: looked for ${what}`)
+      throw error(
+        'ERR_TOKENLANE_FILE_NOT_FOUND',
+        `there is no tokenizer in the folder ${this.#folder}: looked for ${what}`,
+      )
     }
     if (kind === 'Other') {
       const message = `tokenizer_class: ${this.#className()} is not supported without a tokenizer.json: save the tokenizer once with transformers, which writes one`
@@ -176,7 +191,10 @@ class Plan {
     if (file !== undefined) return { file }
     const files = Object.fromEntries(this.#texts)
     const configs = Object.fromEntries(CONFIGS.map((name) => [name, this.#json(name)]))
-    return { file: vocabulary, bytes: tokenizerJson(kind ?? (vocabulary === 'vocab.txt' ? 'Bert' : undefined), files, configs) }
+    return {
+      file: vocabulary,
+      bytes: tokenizerJson(kind ?? (vocabulary === 'vocab.txt' ? 'Bert' : undefined), files, configs),
+    }
   }
 
   /** The class that the configs name, without "Fast". */
@@ -201,7 +219,9 @@ class Plan {
     try {
       value = JSON.parse(bytes.toString())
     } catch (cause) {
-      throw error('ERR_TOKENLANE_JSON', `${path.join(this.#folder, name)}: the JSON does not parse: ${cause.message}`, { cause })
+      throw error('ERR_TOKENLANE_JSON', `${path.join(this.#folder, name)}: the JSON does not parse: ${cause.message}`, {
+        cause,
+      })
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw error('ERR_TOKENLANE_SHAPE', `${path.join(this.#folder, name)}: an object is wanted here`)

@@ -11,29 +11,51 @@ const DEFAULTS = {
   Bert: { unk_token: '[UNK]', sep_token: '[SEP]', pad_token: '[PAD]', cls_token: '[CLS]', mask_token: '[MASK]' },
   Gpt2: { unk_token: '<|endoftext|>', bos_token: '<|endoftext|>', eos_token: '<|endoftext|>' },
   Roberta: {
-    bos_token: '<s>', eos_token: '</s>', sep_token: '</s>', cls_token: '<s>', unk_token: '<unk>', pad_token: '<pad>', mask_token: '<mask>',
+    bos_token: '<s>',
+    eos_token: '</s>',
+    sep_token: '</s>',
+    cls_token: '<s>',
+    unk_token: '<unk>',
+    pad_token: '<pad>',
+    mask_token: '<mask>',
   },
-  Clip: { unk_token: '<|endoftext|>', bos_token: '<|startoftext|>', eos_token: '<|endoftext|>', pad_token: '<|endoftext|>' },
+  Clip: {
+    unk_token: '<|endoftext|>',
+    bos_token: '<|startoftext|>',
+    eos_token: '<|endoftext|>',
+    pad_token: '<|endoftext|>',
+  },
 }
 
-const CLIP_PATTERN = "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"
+const CLIP_PATTERN =
+  "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"
 
 /**
  * The bytes of a tokenizer.json. `kind` is a key of DEFAULTS; without it, the vocabulary decides.
  * `files` are bytes and `configs` objects, by name.
  */
 function tokenizerJson(kind, files, configs) {
-  const vocabulary = files['vocab.txt'] === undefined || kind !== 'Bert' ? jsonVocabulary(files['vocab.json']) : textVocabulary(files['vocab.txt'])
+  const vocabulary =
+    files['vocab.txt'] === undefined || kind !== 'Bert'
+      ? jsonVocabulary(files['vocab.json'])
+      : textVocabulary(files['vocab.txt'])
   const chosen = kind ?? kindOf(vocabulary.ids)
   const config = configOf(configs)
   const specials = specialTokens(chosen, config)
   const source = { vocabulary, config, specials, merges: chosen === 'Bert' ? undefined : mergesOf(files['merges.txt']) }
   const { model, ...parts } = BUILDERS[chosen](source)
   const head = JSON.stringify({
-    version: '1.0', truncation: null, padding: null, added_tokens: addedTokens(config, specials), normalizer: null, ...parts,
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: addedTokens(config, specials),
+    normalizer: null,
+    ...parts,
   })
   // The vocabulary is text already.
-  return Buffer.from(`${head.slice(0, -1)},"model":${JSON.stringify(model).slice(0, -1)},"vocab":${vocabulary.json}${mergesJson(source)}}}`)
+  return Buffer.from(
+    `${head.slice(0, -1)},"model":${JSON.stringify(model).slice(0, -1)},"vocab":${vocabulary.json}${mergesJson(source)}}}`,
+  )
 }
 
 /** Which class a vocab.json without a config is of: CLIP marks ends of words, and RoBERTa starts with its special tokens. */
@@ -63,10 +85,12 @@ function jsonVocabulary(bytes) {
   } catch (cause) {
     throw error('ERR_TOKENLANE_JSON', `vocab.json: the JSON does not parse: ${cause.message}`, { cause })
   }
-  if (typeof vocab !== 'object' || vocab === null || Array.isArray(vocab)) throw shape('vocab.json: a map from tokens to ids is wanted here')
+  if (typeof vocab !== 'object' || vocab === null || Array.isArray(vocab))
+    throw shape('vocab.json: a map from tokens to ids is wanted here')
   const ids = new Map(Object.entries(vocab))
   for (const [token, id] of ids) {
-    if (!Number.isInteger(id) || id < 0 || id > 0xffff_ffff) throw shape(`vocab.json: the id of ${JSON.stringify(token)} is not a whole number below 2^32`)
+    if (!Number.isInteger(id) || id < 0 || id > 0xffff_ffff)
+      throw shape(`vocab.json: the id of ${JSON.stringify(token)} is not a whole number below 2^32`)
   }
   return { name: 'vocab.json', ids, json: text }
 }
@@ -87,7 +111,8 @@ function mergesOf(bytes) {
   lines.forEach((line, index) => {
     if (line.startsWith('#version')) return
     const parts = line.replace(/\r$/, '').split(' ')
-    if (parts.length !== 2) throw error('ERR_TOKENLANE_MERGE', `merges.txt: line ${index + 1} is not two parts with one space between them`)
+    if (parts.length !== 2)
+      throw error('ERR_TOKENLANE_MERGE', `merges.txt: line ${index + 1} is not two parts with one space between them`)
     merges.push(parts)
   })
   return merges
@@ -100,18 +125,21 @@ function configOf(configs) {
   const config = { ...configs['tokenizer_config.json'] }
   if (config.added_tokens_decoder !== undefined) return { ...config, added: decoderTokens(config.added_tokens_decoder) }
   for (const [name, value] of Object.entries(configs['special_tokens_map.json'])) {
-    config[name] = typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, special: true } : value
+    config[name] =
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, special: true } : value
   }
   const specials = new Set([...NAMES.map((name) => contentOf(config[name])), ...extraTokens(config).map(contentOf)])
   const added = Object.entries(configs['added_tokens.json']).map(([content, id]) => {
-    if (!Number.isInteger(id)) throw shape(`added_tokens.json: the id of ${JSON.stringify(content)} is not a whole number`)
+    if (!Number.isInteger(id))
+      throw shape(`added_tokens.json: the id of ${JSON.stringify(content)} is not a whole number`)
     return { id, token: tokenOf({ content, special: specials.has(content), normalized: !specials.has(content) }) }
   })
   return { ...config, added: added.sort((a, b) => a.id - b.id) }
 }
 
 function decoderTokens(decoder) {
-  if (typeof decoder !== 'object' || decoder === null) throw shape('tokenizer_config.json: added_tokens_decoder must be an object')
+  if (typeof decoder !== 'object' || decoder === null)
+    throw shape('tokenizer_config.json: added_tokens_decoder must be an object')
   const added = Object.entries(decoder).map(([id, token]) => ({ id: Number(id), token: tokenOf(token) }))
   return added.sort((a, b) => a.id - b.id)
 }
@@ -120,18 +148,28 @@ const contentOf = (token) => (typeof token === 'object' && token !== null ? toke
 
 function extraTokens({ extra_special_tokens: extra, additional_special_tokens: additional }) {
   const list = extra ?? additional ?? []
-  if (typeof list !== 'object' || list === null) throw shape('tokenizer_config.json: extra_special_tokens must be a list or an object')
+  if (typeof list !== 'object' || list === null)
+    throw shape('tokenizer_config.json: extra_special_tokens must be a list or an object')
   return Array.isArray(list) ? list : Object.values(list)
 }
 
 /** An added token with all its fields. A string is a special token. */
 function tokenOf(token) {
-  const { content, special = false, ...flags } = typeof token === 'string' ? { content: token, special: true } : (token ?? {})
-  if (typeof content !== 'string') throw shape('tokenizer_config.json: an added token must be a string, or an object with content')
+  const {
+    content,
+    special = false,
+    ...flags
+  } = typeof token === 'string' ? { content: token, special: true } : (token ?? {})
+  if (typeof content !== 'string')
+    throw shape('tokenizer_config.json: an added token must be a string, or an object with content')
   const flag = (name, byDefault) => (typeof flags[name] === 'boolean' ? flags[name] : byDefault)
   return {
-    content, single_word: flag('single_word', false), lstrip: flag('lstrip', false), rstrip: flag('rstrip', false),
-    normalized: flag('normalized', !special), special: special === true,
+    content,
+    single_word: flag('single_word', false),
+    lstrip: flag('lstrip', false),
+    rstrip: flag('rstrip', false),
+    normalized: flag('normalized', !special),
+    special: special === true,
   }
 }
 
@@ -163,7 +201,10 @@ function required({ vocabulary, specials }, name) {
   const content = specials[name]?.content
   if (content === undefined) throw shape(`tokenizer_config.json: ${name} is missing`)
   const id = vocabulary.ids.get(content)
-  if (id === undefined) throw shape(`${vocabulary.name}: it has no ${JSON.stringify(content)}, the ${name}: is it the vocabulary of another model, or cut?`)
+  if (id === undefined)
+    throw shape(
+      `${vocabulary.name}: it has no ${JSON.stringify(content)}, the ${name}: is it the vocabulary of another model, or cut?`,
+    )
   return [content, id]
 }
 
@@ -181,10 +222,21 @@ function template(single, pair, tokens) {
   return { type: 'TemplateProcessing', single, pair, special_tokens: Object.fromEntries(entries) }
 }
 
-const byteLevel = (addPrefixSpace) => ({ type: 'ByteLevel', add_prefix_space: addPrefixSpace, trim_offsets: true, use_regex: true })
+const byteLevel = (addPrefixSpace) => ({
+  type: 'ByteLevel',
+  add_prefix_space: addPrefixSpace,
+  trim_offsets: true,
+  use_regex: true,
+})
 const bpe = (suffix, unknown) => ({
-  type: 'BPE', dropout: null, unk_token: unknown, continuing_subword_prefix: '', end_of_word_suffix: suffix, fuse_unk: false,
-  byte_fallback: false, ignore_merges: false,
+  type: 'BPE',
+  dropout: null,
+  unk_token: unknown,
+  continuing_subword_prefix: '',
+  end_of_word_suffix: suffix,
+  fuse_unk: false,
+  byte_fallback: false,
+  ignore_merges: false,
 })
 const BYTES_TO_TEXT = { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true }
 
@@ -195,8 +247,11 @@ const BUILDERS = {
     const around = [special(cls, 0), sequence('A', 0), special(sep, 0)]
     return {
       normalizer: {
-        type: 'BertNormalizer', clean_text: true, handle_chinese_chars: flagOf(config, 'tokenize_chinese_chars', true),
-        strip_accents: flagOf(config, 'strip_accents', null), lowercase: flagOf(config, 'do_lower_case', true),
+        type: 'BertNormalizer',
+        clean_text: true,
+        handle_chinese_chars: flagOf(config, 'tokenize_chinese_chars', true),
+        strip_accents: flagOf(config, 'strip_accents', null),
+        lowercase: flagOf(config, 'do_lower_case', true),
       },
       pre_tokenizer: { type: 'BertPreTokenizer' },
       post_processor: template(around, [...around, sequence('B', 1), special(sep, 1)], [cls, sep]),
@@ -209,7 +264,11 @@ const BUILDERS = {
     const { config } = source
     const bos = flagOf(config, 'add_bos_token', false) ? [required(source, 'bos_token')] : []
     const eos = flagOf(config, 'add_eos_token', false) ? [required(source, 'eos_token')] : []
-    const part = (name, typeId) => [...bos.map((token) => special(token, typeId)), sequence(name, typeId), ...eos.map((token) => special(token, typeId))]
+    const part = (name, typeId) => [
+      ...bos.map((token) => special(token, typeId)),
+      sequence(name, typeId),
+      ...eos.map((token) => special(token, typeId)),
+    ]
     return {
       pre_tokenizer: byteLevel(flagOf(config, 'add_prefix_space', false)),
       post_processor: template(part('A', 0), [...part('A', 0), ...part('B', 1)], [...bos, ...eos]),
@@ -224,8 +283,11 @@ const BUILDERS = {
     return {
       pre_tokenizer: byteLevel(addPrefixSpace),
       post_processor: {
-        type: 'RobertaProcessing', sep: required(source, 'sep_token'), cls: required(source, 'cls_token'),
-        trim_offsets: flagOf(config, 'trim_offsets', true), add_prefix_space: addPrefixSpace,
+        type: 'RobertaProcessing',
+        sep: required(source, 'sep_token'),
+        cls: required(source, 'cls_token'),
+        trim_offsets: flagOf(config, 'trim_offsets', true),
+        add_prefix_space: addPrefixSpace,
       },
       decoder: BYTES_TO_TEXT,
       model: bpe('', null),
@@ -236,14 +298,25 @@ const BUILDERS = {
     return {
       normalizer: {
         type: 'Sequence',
-        normalizers: [{ type: 'NFC' }, { type: 'Replace', pattern: { Regex: '\\s+' }, content: ' ' }, { type: 'Lowercase' }],
+        normalizers: [
+          { type: 'NFC' },
+          { type: 'Replace', pattern: { Regex: '\\s+' }, content: ' ' },
+          { type: 'Lowercase' },
+        ],
       },
       pre_tokenizer: {
         type: 'Sequence',
-        pretokenizers: [{ type: 'Split', pattern: { Regex: CLIP_PATTERN }, behavior: 'Removed', invert: true }, byteLevel(false)],
+        pretokenizers: [
+          { type: 'Split', pattern: { Regex: CLIP_PATTERN }, behavior: 'Removed', invert: true },
+          byteLevel(false),
+        ],
       },
       post_processor: {
-        type: 'RobertaProcessing', sep: required(source, 'eos_token'), cls: required(source, 'bos_token'), trim_offsets: false, add_prefix_space: false,
+        type: 'RobertaProcessing',
+        sep: required(source, 'eos_token'),
+        cls: required(source, 'bos_token'),
+        trim_offsets: false,
+        add_prefix_space: false,
       },
       // transformers replaces the ends of words, and strips the text, after its decoder.
       decoder: {

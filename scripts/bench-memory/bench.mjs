@@ -65,18 +65,34 @@ if (values['build-only']) process.exit(0)
 const lines = []
 const chart = []
 say('# What memory costs and gives', '')
-say('Made by `npm run bench:memory`; do not edit. One run on one machine: read the figures as sizes, not as constants.', '')
+say(
+  'Made by `npm run bench:memory`; do not edit. One run on one machine: read the figures as sizes, not as constants.',
+  '',
+)
 const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
-const name = (file) => (path.basename(file) === 'tokenizer.json' ? `${path.basename(path.dirname(file))}/tokenizer.json` : path.basename(file))
+const name = (file) =>
+  path.basename(file) === 'tokenizer.json' ? `${path.basename(path.dirname(file))}/tokenizer.json` : path.basename(file)
 table(
   ['', ''],
   [
     ['date', new Date().toISOString().slice(0, 10)],
-    ['machine', `${os.cpus()[0]?.model.trim() ?? 'unknown processor'}, ${os.cpus().length} processors, ${os.type()} ${os.arch()}`],
+    [
+      'machine',
+      `${os.cpus()[0]?.model.trim() ?? 'unknown processor'}, ${os.cpus().length} processors, ${os.type()} ${os.arch()}`,
+    ],
     ['versions', `tokenlane ${version}, Node ${process.version}, ${output('rustc', ['--version']).trim()}`],
-    ['command', `\`npm run bench:memory -- --corpus ${name(corpus)} --tokenizer ${tokenizer === undefined ? 'r50k_base' : name(tokenizer)} --batches ${batches}\``],
+    [
+      'command',
+      `\`npm run bench:memory -- --corpus ${name(corpus)} --tokenizer ${tokenizer === undefined ? 'r50k_base' : name(tokenizer)} --batches ${batches}\``,
+    ],
     ['a batch', `${(fs.statSync(corpus).size / 2 ** 20).toFixed(1)} MiB of text in documents of at least 6,500 bytes`],
-    ['load average at the start', os.loadavg().map((load) => load.toFixed(1)).join(', ')],
+    [
+      'load average at the start',
+      os
+        .loadavg()
+        .map((load) => load.toFixed(1))
+        .join(', '),
+    ],
   ],
 )
 say('![RSS after the batches](memory.svg)', '')
@@ -96,7 +112,9 @@ fs.writeFileSync(path.join(root, 'docs', 'memory.svg'), barChart(`RSS after ${ba
 /** Prints the goals beside the results of this run. */
 function goals() {
   say('## Goals', '')
-  const sizes = [1, 2].map((threads) => (byAllocator.mimalloc[threads].rss / byAllocator.system[threads].rss).toFixed(2))
+  const sizes = [1, 2].map((threads) =>
+    (byAllocator.mimalloc[threads].rss / byAllocator.system[threads].rss).toFixed(2),
+  )
   const cap = ends.sync.memory.cap / 2 ** 20
   const time = (trace, cap) => traces[trace][cap].ratio.toFixed(2)
   const names = Object.keys(TRACES)
@@ -107,12 +125,32 @@ function goals() {
       [`RSS after ${batches} batches, MiB`, '<= 130', loop.rss.toFixed(0)],
       ['the last ten batches add, MiB', '< 1', loop.lastTen.toFixed(1)],
       ["mimalloc's RSS / the system allocator's, 1 and 2 threads", '<= 1.15', sizes.join(' and ')],
-      ["mimalloc's throughput / the system allocator's, 1 and 2 threads, per processor second", '>= 1', gains.map((gain) => gain.toFixed(2)).join(' and ')],
+      [
+        "mimalloc's throughput / the system allocator's, 1 and 2 threads, per processor second",
+        '>= 1',
+        gains.map((gain) => gain.toFixed(2)).join(' and '),
+      ],
       ['minor page faults a batch', '< 50', `${loop.faults} (pool off: ${byPool.off.faults})`],
-      ...names.map((trace) => [`split / binned, processor time, ${TRACES[trace].title}, no cap`, '<= 1.05', time(trace, 0)]),
-      ...names.map((trace) => [`the same, ${TRACES[trace].title}, a cap of 120 % of the peak use`, '< 1', time(trace, 120)]),
-      ['split, peak mapped / peak requested, maximum over these', '<= 1.25', Math.max(...split.map((got) => got.fragmentation)).toFixed(2)],
-      ['an allocation that finds a free block, allocations of batches: median ns', '<= 300', traces.batches[0].split.hitNs],
+      ...names.map((trace) => [
+        `split / binned, processor time, ${TRACES[trace].title}, no cap`,
+        '<= 1.05',
+        time(trace, 0),
+      ]),
+      ...names.map((trace) => [
+        `the same, ${TRACES[trace].title}, a cap of 120 % of the peak use`,
+        '< 1',
+        time(trace, 120),
+      ]),
+      [
+        'split, peak mapped / peak requested, maximum over these',
+        '<= 1.25',
+        Math.max(...split.map((got) => got.fragmentation)).toFixed(2),
+      ],
+      [
+        'an allocation that finds a free block, allocations of batches: median ns',
+        '<= 300',
+        traces.batches[0].split.hitNs,
+      ],
       ['300 synchronous batches: peak RSS, MiB', `<= ${cap + 100}`, ends.sync.peak.toFixed(0)],
       ['eight workers of 100 batches: RSS growth, MiB', '<= 20', (ends.workers.after - ends.workers.before).toFixed(0)],
     ],
@@ -129,10 +167,18 @@ function allocators() {
   const names = Object.keys(ALLOCATORS)
   const measured = Object.fromEntries(names.map((name) => [name, {}]))
   for (const threads of [2, 1]) {
-    const runs = alternate(names, ROUNDS, (name) => measure({ threads, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons[name] }))
+    const runs = alternate(names, ROUNDS, (name) =>
+      measure({ threads, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons[name] }),
+    )
     for (const name of names) {
       const got = (measured[name][threads] = summary(runs[name]))
-      rows.push([`JS, ${name}`, threads, ...loopCells(got), got.peak.toFixed(0), `${(fs.statSync(addons[name]).size / 2 ** 20).toFixed(1)}`])
+      rows.push([
+        `JS, ${name}`,
+        threads,
+        ...loopCells(got),
+        got.peak.toFixed(0),
+        `${(fs.statSync(addons[name]).size / 2 ** 20).toFixed(1)}`,
+      ])
       chart.push({ label: `${name}, ${threads} thread${threads > 1 ? 's' : ''}`, value: got.rss })
     }
     chart.push(null)
@@ -141,10 +187,23 @@ function allocators() {
     for (const threads of [1, 2]) {
       const args = [tokenizer, corpus, String(threads), 'warm']
       const got = JSON.parse(output(throughput[name], args))
-      rows.push([`Rust, ${name}`, threads, got.mib_per_s.toFixed(0), got.mib_per_cpu_s.toFixed(0), '', '', '', got.peak_mib.toFixed(0), ''])
+      rows.push([
+        `Rust, ${name}`,
+        threads,
+        got.mib_per_s.toFixed(0),
+        got.mib_per_cpu_s.toFixed(0),
+        '',
+        '',
+        '',
+        got.peak_mib.toFixed(0),
+        '',
+      ])
     }
   }
-  table(['', 'threads', 'MiB/s', 'MiB/CPU s', 'RSS, MiB', 'the last ten add', 'faults a batch', 'peak, MiB', '.node, MiB'], rows)
+  table(
+    ['', 'threads', 'MiB/s', 'MiB/CPU s', 'RSS, MiB', 'the last ten add', 'faults a batch', 'peak, MiB', '.node, MiB'],
+    rows,
+  )
   return measured
 }
 
@@ -195,20 +254,36 @@ function alternate(names, rounds, run) {
 /** Compares the pools from JavaScript. */
 function pools() {
   say('## The pools', '')
-  const runs = alternate(POOLS, ROUNDS, (pool) => measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc, TOKENLANE_POOL: pool }))
+  const runs = alternate(POOLS, ROUNDS, (pool) =>
+    measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc, TOKENLANE_POOL: pool }),
+  )
   const measured = Object.fromEntries(POOLS.map((pool) => [pool, summary(runs[pool])]))
   for (const pool of POOLS) chart.push({ label: `pool ${pool}`, value: measured[pool].rss })
-  table(['pool', 'MiB/s', 'MiB/CPU s', 'RSS, MiB', 'the last ten add', 'faults a batch'], POOLS.map((pool) => [pool, ...loopCells(measured[pool])]))
+  table(
+    ['pool', 'MiB/s', 'MiB/CPU s', 'RSS, MiB', 'the last ten add', 'faults a batch'],
+    POOLS.map((pool) => [pool, ...loopCells(measured[pool])]),
+  )
   return measured
 }
 
 /** Compares the pools on traces of allocations. */
 function tracesOfPools() {
   say('The split pool originates in an allocator for graphics memory. There it took 20 s where the binned pool')
-  say('took 25 s without a cap, 27 s where it took 50 s with a cap, but 48 s where it took 8.3 s in a trace', 'that consists of allocations only.', '')
-  const rounds = Object.values(TRACES).map((trace) => trace.rounds).join(', ')
-  say(`Traces of allocations (\`core/examples/pools.rs\`), the best of ${rounds} runs: processor time in ms; the median`)
-  say('of an allocation in ns, including two readings of the clock; peak mapped bytes divided by peak requested', 'bytes; allocations that the cap refused.')
+  say(
+    'took 25 s without a cap, 27 s where it took 50 s with a cap, but 48 s where it took 8.3 s in a trace',
+    'that consists of allocations only.',
+    '',
+  )
+  const rounds = Object.values(TRACES)
+    .map((trace) => trace.rounds)
+    .join(', ')
+  say(
+    `Traces of allocations (\`core/examples/pools.rs\`), the best of ${rounds} runs: processor time in ms; the median`,
+  )
+  say(
+    'of an allocation in ns, including two readings of the clock; peak mapped bytes divided by peak requested',
+    'bytes; allocations that the cap refused.',
+  )
   say('The ratios below are medians over neighbouring runs.', '')
   const compared = ['split', 'binned']
   const rows = []
@@ -216,14 +291,24 @@ function tracesOfPools() {
   for (const trace of Object.keys(TRACES)) {
     measured[trace] = {}
     for (const cap of [0, 120]) {
-      const runs = alternate(compared, TRACES[trace].rounds, (pool) => JSON.parse(output(example, [trace, String(cap), pool])))
+      const runs = alternate(compared, TRACES[trace].rounds, (pool) =>
+        JSON.parse(output(example, [trace, String(cap), pool])),
+      )
       const [split, binned] = compared.map((pool) => runs[pool])
       measured[trace][cap] = { ratio: median(split.map((run, round) => run.seconds / binned[round].seconds)) }
       for (const pool of compared) {
         const least = (of) => Math.min(...runs[pool].map((run) => run[of]))
         const got = { ...runs[pool][0], seconds: least('seconds'), hitNs: least('hitNs') }
         measured[trace][cap][pool] = got
-        rows.push([TRACES[trace].title, cap === 0 ? 'none' : `${cap} %`, pool, (got.seconds * 1e3).toFixed(0), got.hitNs, got.fragmentation.toFixed(2), got.refused])
+        rows.push([
+          TRACES[trace].title,
+          cap === 0 ? 'none' : `${cap} %`,
+          pool,
+          (got.seconds * 1e3).toFixed(0),
+          got.hitNs,
+          got.fragmentation.toFixed(2),
+          got.refused,
+        ])
       }
     }
   }
@@ -235,7 +320,12 @@ function tracesOfPools() {
 function steps() {
   say('## Allocation steps', '')
   const got = measure({ threads: 2, mode: 'async' }, { NAPI_RS_NATIVE_LIBRARY_PATH: addons.mimalloc })
-  const rows = Object.entries(got.memory.steps).map(([name, { count, helped, ms }]) => [name, count, helped, ms.toFixed(2)])
+  const rows = Object.entries(got.memory.steps).map(([name, { count, helped, ms }]) => [
+    name,
+    count,
+    helped,
+    ms.toFixed(2),
+  ])
   table(['step', 'runs', 'successes', 'ms'], rows)
   const { mapped, lent, free, cached, warm, mostLent } = got.memory
   table(
@@ -246,7 +336,16 @@ function steps() {
   say('The parts of the RSS of that process, MiB. The remainder is code and memory that allocators keep.', '')
   const parts = [start, texts - start, loaded - texts, tables, caches, mapped / 2 ** 20, heap, got.rss]
   table(
-    ['Node with the addon', 'reading the texts adds', 'loading the tokenizer adds', 'tables', 'word caches', 'pool', "V8's heap", 'RSS at the end'],
+    [
+      'Node with the addon',
+      'reading the texts adds',
+      'loading the tokenizer adds',
+      'tables',
+      'word caches',
+      'pool',
+      "V8's heap",
+      'RSS at the end',
+    ],
     [parts.map((part) => part.toFixed(1))],
   )
   return got
@@ -289,7 +388,10 @@ function measure(task, env) {
 }
 
 function childArgs(task) {
-  return [path.join(root, 'scripts', 'bench-memory', 'child.cjs'), JSON.stringify({ corpus, tokenizer, batches, ...task })]
+  return [
+    path.join(root, 'scripts', 'bench-memory', 'child.cjs'),
+    JSON.stringify({ corpus, tokenizer, batches, ...task }),
+  ]
 }
 
 function addon(name) {
@@ -302,7 +404,11 @@ function throughputExample(name) {
 
 function buildExample(example, name, features) {
   const suffix = process.platform === 'win32' ? '.exe' : ''
-  return buildAndKeep(['-p', 'tokenlane-core', '--example', example, ...features], path.join('examples', example + suffix), name + suffix)
+  return buildAndKeep(
+    ['-p', 'tokenlane-core', '--example', example, ...features],
+    path.join('examples', example + suffix),
+    name + suffix,
+  )
 }
 
 /** Builds an artifact, and copies it to a path that the next build does not overwrite. */
@@ -319,14 +425,24 @@ function buildAndKeep(what, file, name) {
 
 function sample() {
   const texts = path.join(root, 'scripts', 'sample')
-  const once = fs.readdirSync(texts).filter((name) => name.endsWith('.txt')).map((name) => fs.readFileSync(path.join(texts, name), 'utf8')).join('\n')
+  const once = fs
+    .readdirSync(texts)
+    .filter((name) => name.endsWith('.txt'))
+    .map((name) => fs.readFileSync(path.join(texts, name), 'utf8'))
+    .join('\n')
   const place = path.join(folder, 'sample.txt')
   fs.writeFileSync(place, once.repeat(Math.ceil(SAMPLE / Buffer.byteLength(once))))
   return place
 }
 
 function output(command, args, options = {}) {
-  const { status, stdout, error } = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'], ...options })
+  const { status, stdout, error } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...options,
+  })
   if (status !== 0) stop(`${command} ${args[0]} failed${error ? `: ${error.message}` : ''}`)
   return stdout
 }

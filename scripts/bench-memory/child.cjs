@@ -102,7 +102,9 @@ async function main() {
     result = await batches(tokenizer, read)
     const before = rss()
     const all = Array.from({ length: WORKERS }, () => new Worker(__filename, { workerData: task }))
-    await Promise.all(all.map((worker) => new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject))))
+    await Promise.all(
+      all.map((worker) => new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject))),
+    )
     await sleep(100)
     result = { before, after: rss(), lent: memory.stats().lent }
   } else {

@@ -29,7 +29,10 @@ Throughput is that of fresh text: the process has encoded the first half of the 
 the second half, from the call to the result in JavaScript. The result of the first half is released
 with \`dispose()\`, as a service does, so that its memory is reused. Otherwise the figures would include
 
-${table(['corpus', 'text'], corpora.map(({ name, about }) => [name, about]))}
+${table(
+  ['corpus', 'text'],
+  corpora.map(({ name, about }) => [name, about]),
+)}
 
 ## Batches on one thread: MiB per second of processor time
 
@@ -97,7 +100,10 @@ with the same encoders: one rayon task per row; rayon with
 
 ${table(
   ['rows', 'rayon, one task per row', 'rayon, with_min_len', 'windows'],
-  scheduler.map(({ rows, per_row, min_len, windows }) => [rows, ...[per_row, min_len, windows].map((ms) => cell(spread(ms), 2))]),
+  scheduler.map(({ rows, per_row, min_len, windows }) => [
+    rows,
+    ...[per_row, min_len, windows].map((ms) => cell(spread(ms), 2)),
+  ]),
 )}
 `
 }
@@ -109,7 +115,13 @@ function facts() {
     ['date', new Date().toISOString().slice(0, 10)],
     ['machine', `${first?.model ?? 'unknown'}, ${os.cpus().length} processors, ${os.type()} ${os.arch()}`],
     ['versions', `tokenlane ${version}, Node ${process.version}, ${versionOf('rustc')}`],
-    ['load average at the end', os.loadavg().map((load) => load.toFixed(1)).join(', ')],
+    [
+      'load average at the end',
+      os
+        .loadavg()
+        .map((load) => load.toFixed(1))
+        .join(', '),
+    ],
   ]
 }
 

@@ -24,7 +24,14 @@ const tokenizer = Tokenizer.fromFileSync(new URL('../../__test__/testdata/chat/t
 
 function render({ template, messages, tools, documents, add_generation_prompt: addGenerationPrompt, variables }) {
   /** @type {import('../../index.mjs').ChatOptions & { tokenize: false }} */
-  const options = { chatTemplate: templates[template], tools, documents, addGenerationPrompt, variables, tokenize: false }
+  const options = {
+    chatTemplate: templates[template],
+    tools,
+    documents,
+    addGenerationPrompt,
+    variables,
+    tokenize: false,
+  }
   try {
     return { text: tokenizer.applyChatTemplate(messages, options) }
   } catch (failure) {
@@ -44,18 +51,29 @@ for (const [at, one] of cases.entries()) {
   const found = render(one)
   if (found.text === one.text) continue
   const kind = found.text === undefined ? 'fails' : one.text === undefined ? 'renders' : 'differs'
-  differences.push({ at, template: one.template, kind, expected: one.text ?? one.error, found: found.text ?? found.error })
+  differences.push({
+    at,
+    template: one.template,
+    kind,
+    expected: one.text ?? one.error,
+    found: found.text ?? found.error,
+  })
 }
 
 const seen = new Map()
 for (const { at, template, kind, expected, found } of differences) {
-  const shown = kind === 'differs' ? `expected ${around(expected, found)}, found ${around(found, expected)}` : (kind === 'fails' ? found : expected).slice(0, 200)
+  const shown =
+    kind === 'differs'
+      ? `expected ${around(expected, found)}, found ${around(found, expected)}`
+      : (kind === 'fails' ? found : expected).slice(0, 200)
   const key = `${template} ${kind}`
   if (!seen.has(key)) console.log(`${template} (case ${at}): ${kind}: ${shown}`)
   seen.set(key, (seen.get(key) ?? 0) + 1)
 }
 const count = (kind) => differences.filter((one) => one.kind === kind).length
 const agreed = cases.length - differences.length
-console.log(`${agreed} of ${cases.length} agree; ${count('differs')} texts differ, ${count('fails')} fail, ${count('renders')} render what transformers refuses`)
+console.log(
+  `${agreed} of ${cases.length} agree; ${count('differs')} texts differ, ${count('fails')} fail, ${count('renders')} render what transformers refuses`,
+)
 if (values.json) fs.writeFileSync(values.json, JSON.stringify(differences, null, 1))
 process.exitCode = differences.length === 0 ? 0 : 1

@@ -17,15 +17,34 @@ const lots = (...sources) => {
 const range = (first, last) => Array.from({ length: last - first + 1 }, (_, at) => String.fromCodePoint(first + at))
 
 /** Random pieces. */
-const mixed = (...pieces) => (draw) => (bytes) => {
-  const parts = []
-  for (let length = 0; length < bytes; length += Buffer.byteLength(parts.at(-1))) parts.push(draw.of(pieces))
-  return parts.join('')
-}
+const mixed =
+  (...pieces) =>
+  (draw) =>
+  (bytes) => {
+    const parts = []
+    for (let length = 0; length < bytes; length += Buffer.byteLength(parts.at(-1))) parts.push(draw.of(pieces))
+    return parts.join('')
+  }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
-const WHITE_SPACE = ['\t', '\v', '\f', '\r', '\r\n', '\u0085', '\u00a0', '\u1680', '\u2003', '\u2028', '\u2029', '\u202f', '\u3000']
-const WORDS = 'the of international organisations and agreed in 1948 that everyone has a right to education, '.split(' ').map((word) => `${word} `)
+const WHITE_SPACE = [
+  '\t',
+  '\v',
+  '\f',
+  '\r',
+  '\r\n',
+  '\u0085',
+  '\u00a0',
+  '\u1680',
+  '\u2003',
+  '\u2028',
+  '\u2029',
+  '\u202f',
+  '\u3000',
+]
+const WORDS = 'the of international organisations and agreed in 1948 that everyone has a right to education, '
+  .split(' ')
+  .map((word) => `${word} `)
 
 /**
  * By name: a function of the random generator that returns a function of the approximate number of
@@ -122,8 +141,10 @@ export const TEXTS = {
   brackets: again('[{('),
   JSON: again('{"a":[1,2.5,null],"b":"\\u00e9"},'),
   code: mixed('        ', 'return x_1;\n', 'if (a != b) {', '}\n\n', '// ---- \n', '\t\t'),
-  'random bytes as text': (draw) => (bytes) => Buffer.from(Array.from({ length: bytes }, () => draw.below(256))).toString('latin1'),
-  'random code points': (draw) => (bytes) => Array.from({ length: bytes / 4 }, () => String.fromCodePoint(draw.below(0xd800))).join(''),
+  'random bytes as text': (draw) => (bytes) =>
+    Buffer.from(Array.from({ length: bytes }, () => draw.below(256))).toString('latin1'),
+  'random code points': (draw) => (bytes) =>
+    Array.from({ length: bytes / 4 }, () => String.fromCodePoint(draw.below(0xd800))).join(''),
   words: mixed(...WORDS),
   'full stops': again('.'),
   'sentences of one letter': again('A. '),

@@ -83,14 +83,19 @@ async function child(seed, count) {
     const isDropIn = !subject.name.includes('tokenlane')
     const bySystem = isDropIn && error?.syscall !== undefined
     const byLanguage = error instanceof TypeError && (isDropIn || !isReceiver || /revoked|proxy/i.test(error.message))
-    if (!hasCode && !bySystem && !byLanguage) wrong.push(`call ${totals.calls} ${subject.name}: ${error?.stack ?? String(error)}`)
+    if (!hasCode && !bySystem && !byLanguage)
+      wrong.push(`call ${totals.calls} ${subject.name}: ${error?.stack ?? String(error)}`)
     if (error?.code === 'ERR_TOKENLANE_PANIC') wrong.push(`call ${totals.calls} ${subject.name}: ${error.message}`)
   }
 
   for (let call = 0; call < count; call++) {
     const subject = draw.of(all)
     const isReceiver = subject.of === undefined || draw.chance(0.95)
-    const receiver = isReceiver ? (subject.of ? draw.of(objects.get(subject.of) ?? [undefined]) : subject.owner) : make.any()
+    const receiver = isReceiver
+      ? subject.of
+        ? draw.of(objects.get(subject.of) ?? [undefined])
+        : subject.owner
+      : make.any()
     const args = make.arguments()
     fs.writeSync(last, `${call} ${subject.name}`.padEnd(100), 0)
     totals.calls++
@@ -99,7 +104,9 @@ async function child(seed, count) {
       totals.results++
       keep(result)
       if (typeof result?.then === 'function' && result instanceof Promise) {
-        const promise = result.then(keep, (error) => judge(subject, error, isReceiver)).finally(() => pending.delete(promise))
+        const promise = result
+          .then(keep, (error) => judge(subject, error, isReceiver))
+          .finally(() => pending.delete(promise))
         pending.set(promise, subject.name)
       }
     } catch (error) {
@@ -139,7 +146,8 @@ async function child(seed, count) {
     await settle()
     face.limits.configure({ maxInputBytes: Infinity, maxQueuedBatches: Infinity })
     face.memory.configure({ pool: 'split', cap: 256 << 20, madvise: 'free', collect: true })
-    for (const [of, list] of await liveObjects(face, require)) list.forEach((object, at) => (objects.get(of)[at] = object))
+    for (const [of, list] of await liveObjects(face, require))
+      list.forEach((object, at) => (objects.get(of)[at] = object))
   }
 }
 
@@ -156,7 +164,10 @@ async function liveObjects(face, require) {
   const gptTokenizer = require(path.join(root, 'dropins/gpt-tokenizer/GptEncoding.js'))
   const { tiny } = await import('../../__test__/support/tiny.mjs')
   const file = JSON.stringify(tiny())
-  known ??= [face.Tokenizer.fromEncodingSync('r50k_base'), face.Tokenizer.fromBufferSync(new TextEncoder().encode(file))]
+  known ??= [
+    face.Tokenizer.fromEncodingSync('r50k_base'),
+    face.Tokenizer.fromBufferSync(new TextEncoder().encode(file)),
+  ]
   const disposed = known[0].encodeBatchSync(['gone', 'as well'])
   disposed.dispose()
   const batch = known[1].encodeBatchSync(['hello world', ''], { columns: ['tokens'], offsets: 'byte' })
@@ -166,7 +177,10 @@ async function liveObjects(face, require) {
   const objects = new Map([
     [face.Tokenizer, [...known]],
     [face.Batch, [batch, disposed]],
-    [face.Encoding, [known[0].encode('Hello, world!'), known[1].encode('hello hell', { truncation: { maxLength: 3 } })]],
+    [
+      face.Encoding,
+      [known[0].encode('Hello, world!'), known[1].encode('hello hell', { truncation: { maxLength: 3 } })],
+    ],
     [face.DecodeStream, [known[0].decodeStream(), known[1].decodeStream({ skipSpecialTokens: true })]],
     [tiktoken.Tiktoken, [tiktoken.get_encoding('gpt2'), freed]],
     [huggingface.Tokenizer, [small]],
@@ -180,7 +194,8 @@ async function liveObjects(face, require) {
     [transformers.WhisperTokenizer, [new transformers.WhisperTokenizer(tiny(), {})]],
     [transformers.Tensor, [new transformers.Tensor('int64', [1, 2], [1, 2])]],
   ])
-  if (gptTokenizer.GptEncoding) objects.set(gptTokenizer.GptEncoding, [gptTokenizer.GptEncoding.getEncodingApi('r50k_base')])
+  if (gptTokenizer.GptEncoding)
+    objects.set(gptTokenizer.GptEncoding, [gptTokenizer.GptEncoding.getEncodingApi('r50k_base')])
   return objects
 }
 

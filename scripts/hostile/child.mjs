@@ -15,12 +15,21 @@ export function runChild(script, seed, count, cwd) {
   const place = path.join(folder, 'last')
   const args = ['--expose-gc', script, '--child', String(seed), String(count)]
   const env = { ...process.env, TOKENLANE_LAST: place }
-  const made = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26, timeout: 540_000, env, cwd: cwd ?? folder })
+  const made = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+    timeout: 540_000,
+    env,
+    cwd: cwd ?? folder,
+  })
   const last = fs.existsSync(place) ? fs.readFileSync(place, 'utf8').trim() : 'none'
   fs.rmSync(folder, { recursive: true })
   const line = made.stdout.trim().split('\n').at(-1)
   const totals = line.startsWith('{') ? JSON.parse(line) : undefined
   const failed = made.status !== 0 || made.signal !== null || totals === undefined
-  if (failed) console.log(`seed ${seed}: status ${made.status}, signal ${made.signal}, last: ${last}\n${made.stdout.slice(-6000)}${made.stderr.slice(-3000)}`)
+  if (failed)
+    console.log(
+      `seed ${seed}: status ${made.status}, signal ${made.signal}, last: ${last}\n${made.stdout.slice(-6000)}${made.stderr.slice(-3000)}`,
+    )
   return { failed, totals }
 }

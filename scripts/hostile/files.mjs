@@ -37,7 +37,11 @@ function main() {
     const report = inChild(seed + done / CHUNK, Math.min(CHUNK, count - done))
     failed ||= report.failed
     const { files = 0, loaded = 0, refused = 0, codes = {}, slowestMs = 0, mostMiB = 0 } = report.totals ?? {}
-    Object.assign(totals, { files: totals.files + files, loaded: totals.loaded + loaded, refused: totals.refused + refused })
+    Object.assign(totals, {
+      files: totals.files + files,
+      loaded: totals.loaded + loaded,
+      refused: totals.refused + refused,
+    })
     totals.slowestMs = Math.max(totals.slowestMs, slowestMs)
     totals.mostMiB = Math.max(totals.mostMiB, mostMiB)
     for (const [code, times] of Object.entries(codes)) totals.codes[code] = (totals.codes[code] ?? 0) + times
@@ -116,10 +120,22 @@ function originals() {
   const folder = path.join(root, 'core', 'testdata')
   const read = (...names) => fs.readFileSync(path.join(folder, ...names))
   const json = (...names) => ({ name: names.at(-1), kind: 'json', bytes: read(...names) })
-  const whole = fs.readdirSync(path.join(folder, 'conformance', 'tokenizers')).map((name) => json('conformance', 'tokenizers', name))
-  const seeds = fs.readdirSync(path.join(folder, 'fuzz', 'load')).filter((name) => name.endsWith('.json')).map((name) => json('fuzz', 'load', name))
-  const ranks = fs.readFileSync(path.join(root, 'encodings', 'r50k_base.tiktoken'), 'utf8').split('\n').slice(0, 2000).join('\n')
-  const options = { pattern: String.raw`'s| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, specialTokens: { '<x>': 100_000 } }
+  const whole = fs
+    .readdirSync(path.join(folder, 'conformance', 'tokenizers'))
+    .map((name) => json('conformance', 'tokenizers', name))
+  const seeds = fs
+    .readdirSync(path.join(folder, 'fuzz', 'load'))
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => json('fuzz', 'load', name))
+  const ranks = fs
+    .readFileSync(path.join(root, 'encodings', 'r50k_base.tiktoken'), 'utf8')
+    .split('\n')
+    .slice(0, 2000)
+    .join('\n')
+  const options = {
+    pattern: String.raw`'s| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
+    specialTokens: { '<x>': 100_000 },
+  }
   const rank = { name: 'r50k_base.tiktoken', kind: 'ranks', bytes: Buffer.from(ranks), options }
   return [...whole, ...seeds, ...seeds, rank, rank]
 }

@@ -41,18 +41,25 @@ const half = (ids) => Math.ceil(ids.length / 2)
 const CALLS = {
   encode: { run: (tokenizer, text) => tokenizer.encode(text, PARSE).length },
   'encode text': { run: (tokenizer, text) => tokenizer.encode(text, { specialTokens: 'text' }).length },
-  'encode bytes': { prepare: (_, text) => Buffer.from(text), run: (tokenizer, _, bytes) => tokenizer.encode(bytes, PARSE).length },
+  'encode bytes': {
+    prepare: (_, text) => Buffer.from(text),
+    run: (tokenizer, _, bytes) => tokenizer.encode(bytes, PARSE).length,
+  },
   offsets: column('offsets'),
-  'offsets in code points': { run: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, offsets: 'codepoint' }).offsets.length },
+  'offsets in code points': {
+    run: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, offsets: 'codepoint' }).offsets.length,
+  },
   tokens: column('tokens'),
   wordIds: column('wordIds'),
   'truncated with overflow': {
-    run: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, truncation: { maxLength: 512, stride: 32 } }).overflowing.length,
+    run: (tokenizer, text) =>
+      tokenizer.encode(text, { ...PARSE, truncation: { maxLength: 512, stride: 32 } }).overflowing.length,
   },
   pair: { run: (tokenizer, text) => tokenizer.encode(text, { ...PARSE, pair: text }).length },
   encodeBatch: { run: async (tokenizer, text) => (await tokenizer.encodeBatch([text], PARSE)).length },
   'encodeBatch with columns': {
-    run: async (tokenizer, text) => (await tokenizer.encodeBatch([text, ''], { ...PARSE, offsets: 'utf16', columns: ['tokens', 'wordIds'] })).length,
+    run: async (tokenizer, text) =>
+      (await tokenizer.encodeBatch([text, ''], { ...PARSE, offsets: 'utf16', columns: ['tokens', 'wordIds'] })).length,
   },
   count: { run: (tokenizer, text) => tokenizer.count(text, PARSE) },
   countBatch: { run: async (tokenizer, text) => (await tokenizer.countBatch([text], PARSE))[0] },
@@ -61,13 +68,21 @@ const CALLS = {
   'truncate to few': { run: (tokenizer, text) => tokenizer.truncate(text, 64, PARSE).length },
   encodeInto: withIds((tokenizer, text, ids) => tokenizer.encodeInto(text, new Uint32Array(half(ids)), PARSE).written),
   split: { run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256 }).length },
-  'split into sentences': { run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256, boundary: 'sentence' }).length },
+  'split into sentences': {
+    run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256, boundary: 'sentence' }).length,
+  },
   'split into lines, with overlap': {
     run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256, overlap: 64, boundary: 'line' }).length,
   },
-  'split with overlap': { run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256, overlap: 32 }).length },
-  splitAsync: { run: async (tokenizer, text) => (await tokenizer.splitAsync(text, { ...PARSE, maxTokens: 256 })).length },
-  splitStream: { run: (tokenizer, text) => streamed(tokenizer, text, 1000, { ...PARSE, maxTokens: 256, boundary: 'sentence' }) },
+  'split with overlap': {
+    run: (tokenizer, text) => tokenizer.split(text, { ...PARSE, maxTokens: 256, overlap: 32 }).length,
+  },
+  splitAsync: {
+    run: async (tokenizer, text) => (await tokenizer.splitAsync(text, { ...PARSE, maxTokens: 256 })).length,
+  },
+  splitStream: {
+    run: (tokenizer, text) => streamed(tokenizer, text, 1000, { ...PARSE, maxTokens: 256, boundary: 'sentence' }),
+  },
   decode: withIds((tokenizer, _, ids) => tokenizer.decode(ids).length),
   decodeBytes: withIds((tokenizer, _, ids) => tokenizer.decodeBytes(ids).length),
   decodeBatch: withIds(async (tokenizer, _, ids) => (await tokenizer.decodeBatch([ids, ids])).length),
@@ -78,12 +93,18 @@ const CALLS = {
     return length + stream.end().length
   }),
   applyChatTemplate: {
-    run: (tokenizer, text) => tokenizer.applyChatTemplate([{ role: 'user', content: text }], { chatTemplate: TEMPLATE }).length,
+    run: (tokenizer, text) =>
+      tokenizer.applyChatTemplate([{ role: 'user', content: text }], { chatTemplate: TEMPLATE }).length,
     isFor: (tokenizer) => !tokenizer.isOfOpenAi,
   },
   'many messages': {
-    prepare: (_, text) => Array.from({ length: text.length / 100 }, (_, at) => ({ role: 'user', content: text.slice(100 * at, 100 * at + 100) })),
-    run: (tokenizer, _, messages) => tokenizer.countChat(messages, tokenizer.isOfOpenAi ? {} : { chatTemplate: TEMPLATE }),
+    prepare: (_, text) =>
+      Array.from({ length: text.length / 100 }, (_, at) => ({
+        role: 'user',
+        content: text.slice(100 * at, 100 * at + 100),
+      })),
+    run: (tokenizer, _, messages) =>
+      tokenizer.countChat(messages, tokenizer.isOfOpenAi ? {} : { chatTemplate: TEMPLATE }),
     isFor: (tokenizer) => !tokenizer.isOfOpenAi || ['cl100k_base', 'o200k_base'].includes(tokenizer.name),
   },
   'with the text as an added token': {
@@ -102,7 +123,9 @@ const DROPINS = {
   },
   'gpt-tokenizer encode': { run: ({ gpt }, text) => gpt.encode(text, { disallowedSpecial: new Set() }).length },
   'gpt-tokenizer countTokens': { run: ({ gpt }, text) => gpt.countTokens(text, { disallowedSpecial: new Set() }) },
-  'gpt-tokenizer isWithinTokenLimit': { run: ({ gpt }, text) => gpt.isWithinTokenLimit(text, text.length, { disallowedSpecial: new Set() }) },
+  'gpt-tokenizer isWithinTokenLimit': {
+    run: ({ gpt }, text) => gpt.isWithinTokenLimit(text, text.length, { disallowedSpecial: new Set() }),
+  },
   'gpt-tokenizer encodeGenerator': {
     run: ({ gpt }, text) => {
       let count = 0
@@ -116,7 +139,9 @@ const DROPINS = {
   },
   'huggingface encode': { run: async ({ hf }, text) => (await hf.encode(text)).getIds().length },
   'huggingface offsets': { run: async ({ hf }, text) => (await hf.encode(text)).getOffsets().length },
-  'huggingface encodeBatch': { run: async ({ hf }, text) => (await hf.encodeBatch([text, text]))[0].getTokens().length },
+  'huggingface encodeBatch': {
+    run: async ({ hf }, text) => (await hf.encodeBatch([text, text]))[0].getTokens().length,
+  },
   'huggingface decode': {
     prepare: async ({ hf }, text) => (await hf.encode(text)).getIds(),
     run: async ({ hf }, _, ids) => (await hf.decode(ids)).length,
@@ -139,7 +164,8 @@ export async function subjectOf(name, bytes) {
     const known = ['r50k_base', 'p50k_base', 'p50k_edit', 'cl100k_base', 'o200k_base', 'o200k_harmony']
     return { name, tokenizer, tiktoken, gpt: known.includes(name) ? GptEncoding.getEncodingApi(name) : undefined }
   }
-  const tokenizer = bytes === undefined ? tokenlane.Tokenizer.fromFileSync(name) : tokenlane.Tokenizer.fromBufferSync(bytes)
+  const tokenizer =
+    bytes === undefined ? tokenlane.Tokenizer.fromFileSync(name) : tokenlane.Tokenizer.fromBufferSync(bytes)
   const { Tokenizer } = require(`${root}/dropins/huggingface/index.js`)
   const hf = bytes === undefined ? Tokenizer.fromFile(name) : Tokenizer.fromString(Buffer.from(bytes).toString())
   return { name, tokenizer, hf }
@@ -149,7 +175,9 @@ export async function subjectOf(name, bytes) {
 export function callsOf(subject, wanted = CALL_NAMES) {
   const has = (call) => {
     if (call in CALLS) return CALLS[call].isFor?.(subject.tokenizer) ?? true
-    return subject[{ 'tiktoken': 'tiktoken', 'gpt-tokenizer': 'gpt', 'huggingface': 'hf' }[call.split(' ')[0]]] !== undefined
+    return (
+      subject[{ tiktoken: 'tiktoken', 'gpt-tokenizer': 'gpt', huggingface: 'hf' }[call.split(' ')[0]]] !== undefined
+    )
   }
   return wanted.filter(has)
 }

@@ -1,6 +1,22 @@
 // Damaged files: bytes that are removed, flipped or repeated, and JSON with invalid values.
 
-const NUMBERS = ['4294967295', '4294967296', '4294967294', '-1', '1e308', '1e999', '0.5', '1000000000', '9'.repeat(400), '-0', 'null', '""', '[]', '{}', 'true']
+const NUMBERS = [
+  '4294967295',
+  '4294967296',
+  '4294967294',
+  '-1',
+  '1e308',
+  '1e999',
+  '0.5',
+  '1000000000',
+  '9'.repeat(400),
+  '-0',
+  'null',
+  '""',
+  '[]',
+  '{}',
+  'true',
+]
 
 /** Regular expressions that are slow to match, or difficult to compile. */
 const PATTERNS = [
@@ -37,7 +53,8 @@ const BYTES = [
   },
   function flips(draw, bytes) {
     const made = Buffer.from(bytes)
-    for (let left = 1 + draw.below(8); left > 0 && made.length > 0; left--) made[draw.below(made.length)] ^= 1 << draw.below(8)
+    for (let left = 1 + draw.below(8); left > 0 && made.length > 0; left--)
+      made[draw.below(made.length)] ^= 1 << draw.below(8)
     return made
   },
   function removed(draw, bytes) {
@@ -65,7 +82,27 @@ const BYTES = [
 
 const TREES = [
   tree(function value(draw, place) {
-    place.set(draw.of([null, 0, -1, 1.5, 2 ** 32 - 1, 2 ** 32, 2 ** 53, 1e308, true, '', 'x'.repeat(70_000), [], {}, [[]], '\u0000', 'ÿ', '▁']))
+    place.set(
+      draw.of([
+        null,
+        0,
+        -1,
+        1.5,
+        2 ** 32 - 1,
+        2 ** 32,
+        2 ** 53,
+        1e308,
+        true,
+        '',
+        'x'.repeat(70_000),
+        [],
+        {},
+        [[]],
+        '\u0000',
+        'ÿ',
+        '▁',
+      ]),
+    )
   }),
   tree(function taken(draw, place) {
     place.remove()
@@ -82,19 +119,52 @@ const TREES = [
     place.set(inner)
   }),
   tree(function type(draw, place, all) {
-    const types = ['BPE', 'WordPiece', 'Unigram', 'ByteLevel', 'Metaspace', 'Sequence', 'Split', 'Digits', 'NFKC', 'Replace', 'Precompiled', 'BertNormalizer', 'TemplateProcessing', 'RobertaProcessing', 'CTC', 'Strip', 'ByteFallback', 'Fuse', 'FixedLength', 'UnicodeScripts', 'Punctuation', 'Prepend']
+    const types = [
+      'BPE',
+      'WordPiece',
+      'Unigram',
+      'ByteLevel',
+      'Metaspace',
+      'Sequence',
+      'Split',
+      'Digits',
+      'NFKC',
+      'Replace',
+      'Precompiled',
+      'BertNormalizer',
+      'TemplateProcessing',
+      'RobertaProcessing',
+      'CTC',
+      'Strip',
+      'ByteFallback',
+      'Fuse',
+      'FixedLength',
+      'UnicodeScripts',
+      'Punctuation',
+      'Prepend',
+    ]
     const named = all.filter(({ key }) => key === 'type')
     if (named.length > 0) draw.of(named).set(draw.of(types))
   }),
   tree(function pattern(draw, place, all, file) {
-    file.pre_tokenizer = { type: 'Split', pattern: { Regex: draw.of(PATTERNS) }, behavior: 'Isolated', invert: draw.chance(0.5) }
+    file.pre_tokenizer = {
+      type: 'Split',
+      pattern: { Regex: draw.of(PATTERNS) },
+      behavior: 'Isolated',
+      invert: draw.chance(0.5),
+    }
   }),
   tree(function replaced(draw, place, all, file) {
-    file.normalizer = { type: 'Replace', pattern: draw.of([{ Regex: draw.of(PATTERNS) }, { String: '' }, { String: 'a' }]), content: 'a'.repeat(draw.of([0, 1, 2000])) }
+    file.normalizer = {
+      type: 'Replace',
+      pattern: draw.of([{ Regex: draw.of(PATTERNS) }, { String: '' }, { String: 'a' }]),
+      content: 'a'.repeat(draw.of([0, 1, 2000])),
+    }
   }),
   tree(function charsmap(draw, place, all, file) {
     const bytes = Buffer.from(Array.from({ length: draw.below(400) }, () => draw.below(256)))
-    if (bytes.length >= 4 && draw.chance(0.7)) bytes.writeUInt32LE(draw.of([0, 4, bytes.length - 4, 2 ** 32 - 1, bytes.length & ~3]), 0)
+    if (bytes.length >= 4 && draw.chance(0.7))
+      bytes.writeUInt32LE(draw.of([0, 4, bytes.length - 4, 2 ** 32 - 1, bytes.length & ~3]), 0)
     file.normalizer = { type: 'Precompiled', precompiled_charsmap: bytes.toString('base64') }
   }),
   tree(function template(draw, place, all, file) {
@@ -104,13 +174,26 @@ const TREES = [
       type: 'TemplateProcessing',
       single: Array.from({ length: draw.below(2000) }, () => draw.of([sequence('A'), special('<x>'), sequence('B')])),
       pair: [sequence('A'), sequence('B'), sequence('A')],
-      special_tokens: { '<x>': { id: draw.of(['<x>', '<y>']), ids: draw.of([[], [1], [1, 2], [2 ** 32 - 1]]), tokens: draw.of([[], ['<x>'], ['a', 'b']]) } },
+      special_tokens: {
+        '<x>': {
+          id: draw.of(['<x>', '<y>']),
+          ids: draw.of([[], [1], [1, 2], [2 ** 32 - 1]]),
+          tokens: draw.of([[], ['<x>'], ['a', 'b']]),
+        },
+      },
     }
   }),
   tree(function limits(draw, place, all, file) {
     const number = () => draw.of([0, 1, 2, 512, 2 ** 31, 2 ** 32, 2 ** 53, -1])
     file.truncation = { direction: 'Right', max_length: number(), strategy: 'LongestFirst', stride: number() }
-    file.padding = { strategy: draw.of(['BatchLongest', { Fixed: number() }]), direction: 'Left', pad_to_multiple_of: number(), pad_id: number(), pad_type_id: 0, pad_token: 'x' }
+    file.padding = {
+      strategy: draw.of(['BatchLongest', { Fixed: number() }]),
+      direction: 'Left',
+      pad_to_multiple_of: number(),
+      pad_id: number(),
+      pad_type_id: 0,
+      pad_token: 'x',
+    }
   }),
   function keysTwice(draw, bytes) {
     const text = bytes.toString()
@@ -127,22 +210,37 @@ const TREES = [
       ['{"type":"Sequence","normalizers":[', ']}'],
     ])
     const tower = open.repeat(depth) + (draw.chance(0.5) ? '1' + close.repeat(depth) : '')
-    return Buffer.from(bytes.toString().replace(/"(normalizer|pre_tokenizer|decoder|truncation|version)":\s*/, (key) => `"unused_${draw.below(9)}":${tower},${key}`))
+    return Buffer.from(
+      bytes
+        .toString()
+        .replace(
+          /"(normalizer|pre_tokenizer|decoder|truncation|version)":\s*/,
+          (key) => `"unused_${draw.below(9)}":${tower},${key}`,
+        ),
+    )
   },
   tree(function manyTokens(draw, place, all, file) {
     const vocab = file.model?.vocab
     if (vocab === null || typeof vocab !== 'object') return
-    for (let left = draw.below(300); left > 0; left--) vocab['t'.repeat(1 + draw.below(300)) + left] = draw.of([2 ** 32 - 1, 2 ** 32 - 2, 1e9, 1e9 + left, left])
+    for (let left = draw.below(300); left > 0; left--)
+      vocab['t'.repeat(1 + draw.below(300)) + left] = draw.of([2 ** 32 - 1, 2 ** 32 - 2, 1e9, 1e9 + left, left])
   }),
   tree(function mergesTwice(draw, place, all, file) {
     const merges = file.model?.merges
-    if (Array.isArray(merges) && merges.length > 0) for (let left = draw.below(50); left > 0; left--) merges.splice(draw.below(merges.length), 0, draw.of(merges))
+    if (Array.isArray(merges) && merges.length > 0)
+      for (let left = draw.below(50); left > 0; left--) merges.splice(draw.below(merges.length), 0, draw.of(merges))
   }),
   tree(function addedTokens(draw, place, all, file) {
     const content = () => draw.of(['', ' ', 'a', '\u0000', 'x'.repeat(5000), '<x>', 'ﬁ', '\u0301'])
     const flag = () => draw.chance(0.5)
     file.added_tokens = Array.from({ length: draw.below(200) }, () => ({
-      id: draw.of([0, 1, 2 ** 32 - 1, 1e9, draw.below(100)]), content: content(), single_word: flag(), lstrip: flag(), rstrip: flag(), normalized: flag(), special: flag(),
+      id: draw.of([0, 1, 2 ** 32 - 1, 1e9, draw.below(100)]),
+      content: content(),
+      single_word: flag(),
+      lstrip: flag(),
+      rstrip: flag(),
+      normalized: flag(),
+      special: flag(),
     }))
   }),
 ]

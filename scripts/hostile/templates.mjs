@@ -21,8 +21,49 @@ import { random } from './random.mjs'
 
 const MAX_CPU_MS = 2000
 const MAX_RSS_MIB = 1024
-const PIECES = ["'Ab c'", "'ab \\n'", "'<a>&'", "' '", "'é😀'", "'7'", "'a'", "'%s'", "'{0}'", "'\\ta'", "'\"\\\\'", "'\\x00'", "''", "'%c'", "'{'"]
-const ODD = ['0', '-1', '1', '1.5', '-0.0', 'none', 'true', "''", '[]', '{}', '()', 'missing', '10 ** 12', '-(10 ** 12)', '9 ** 4000', '1e308', 'ns', 'range', 'messages', "'é'", '(1, 2)', 'loop', 'd', "'x'|safe"]
+const PIECES = [
+  "'Ab c'",
+  "'ab \\n'",
+  "'<a>&'",
+  "' '",
+  "'é😀'",
+  "'7'",
+  "'a'",
+  "'%s'",
+  "'{0}'",
+  "'\\ta'",
+  "'\"\\\\'",
+  "'\\x00'",
+  "''",
+  "'%c'",
+  "'{'",
+]
+const ODD = [
+  '0',
+  '-1',
+  '1',
+  '1.5',
+  '-0.0',
+  'none',
+  'true',
+  "''",
+  '[]',
+  '{}',
+  '()',
+  'missing',
+  '10 ** 12',
+  '-(10 ** 12)',
+  '9 ** 4000',
+  '1e308',
+  'ns',
+  'range',
+  'messages',
+  "'é'",
+  '(1, 2)',
+  'loop',
+  'd',
+  "'x'|safe",
+]
 
 /** Random expressions and templates. */
 class Templates {
@@ -62,15 +103,21 @@ class Templates {
 
   expression(depth) {
     const source = this.#draw.of(OPERATIONS)
-    return source.replace(/(?<![\w'".|%])(?:s|lines|html|quotes|spaces|wide|digits|long|places|fields|tabs|l|ls|ld|d|deep|n)(?![\w'"(=:])/g, (name) => this.#value(name, depth))
+    return source.replace(
+      /(?<![\w'".|%])(?:s|lines|html|quotes|spaces|wide|digits|long|places|fields|tabs|l|ls|ld|d|deep|n)(?![\w'"(=:])/g,
+      (name) => this.#value(name, depth),
+    )
   }
 
   template() {
     const { chance, of } = this.#draw
-    const statements = Array.from({ length: 1 + (chance(0.3) ? 1 : 0) }, () => of(STATEMENTS).replace('%s', () => this.expression(2)))
+    const statements = Array.from({ length: 1 + (chance(0.3) ? 1 : 0) }, () =>
+      of(STATEMENTS).replace('%s', () => this.expression(2)),
+    )
     const body = statements.join('')
     if (chance(0.4)) return `{% for i in range(${Math.min(this.#size(), 100_000)}) %}${body}{% endfor %}`
-    if (chance(0.2)) return `{% set deep = namespace(x=1) %}{% for i in range(60) %}{% set deep.x = [deep.x, deep.x] %}{% endfor %}${body}`
+    if (chance(0.2))
+      return `{% set deep = namespace(x=1) %}{% for i in range(60) %}{% set deep.x = [deep.x, deep.x] %}{% endfor %}${body}`
     return body
   }
 }
@@ -81,7 +128,11 @@ function main(seed, count) {
   const tokenizer = Tokenizer.fromFileSync(`${root}/__test__/testdata/chat/tokenizer.json`)
   const templates = new Templates(seed)
   const messages = Array.from({ length: 20 }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: `text ${i}` }))
-  const variables = { d: Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, i])), twice: (value) => [value, value], deep: { x: [[1]] } }
+  const variables = {
+    d: Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, i])),
+    twice: (value) => [value, value],
+    deep: { x: [[1]] },
+  }
   const totals = { templates: 0, texts: 0, refused: 0, stopped: 0, mostMs: 0 }
   for (let i = 0; i < count; i++) {
     const chatTemplate = templates.template()
@@ -99,7 +150,8 @@ function main(seed, count) {
     const { user, system } = process.cpuUsage(before)
     const ms = (user + system) / 1000
     const rss = process.resourceUsage().maxRSS / 1024
-    if (process.env.TOKENLANE_SLOW && ms > Number(process.env.TOKENLANE_SLOW)) console.log(`${ms.toFixed(0)} ms: ${chatTemplate}`)
+    if (process.env.TOKENLANE_SLOW && ms > Number(process.env.TOKENLANE_SLOW))
+      console.log(`${ms.toFixed(0)} ms: ${chatTemplate}`)
     totals.mostMs = Math.max(totals.mostMs, Math.round(ms))
     totals.templates++
     if (ms > MAX_CPU_MS) wrong ??= `${ms.toFixed(0)} ms of CPU time`
@@ -119,7 +171,13 @@ export const inChild = (seed, count) => runChild(fileURLToPath(import.meta.url),
 
 if (process.argv[2] === '--child') main(Number(process.argv[3]), Number(process.argv[4]))
 else if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' }, count: { type: 'string', default: '5000' }, chunk: { type: 'string', default: '250' } } })
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string', default: '1' },
+      count: { type: 'string', default: '5000' },
+      chunk: { type: 'string', default: '250' },
+    },
+  })
   const chunk = Number(values.chunk)
   let failed = false
   for (const messages of [1, 10_000]) {

@@ -74,7 +74,8 @@ for (const name of names) {
       try {
         found = await growthOf(subject, call, kind, sizes)
       } catch (error) {
-        if (!/^(ERR_TOKENLANE_|TOKENLANE_)/.test(error.code ?? '')) throw new Error(`${name}, ${kind}, ${call}`, { cause: error })
+        if (!/^(ERR_TOKENLANE_|TOKENLANE_)/.test(error.code ?? ''))
+          throw new Error(`${name}, ${kind}, ${call}`, { cause: error })
         continue
       }
       measured++
@@ -94,7 +95,11 @@ for (const { name, subject, kind, call } of suspects) {
   const found = await growthOf(subject, call, kind, { ...sizes, tries: 12 })
   if (!isSteep(found, WANTED)) continue
   steep.push({ name, kind, call })
-  console.log(`${name}, ${kind}, ${call}: ${found.bytes >> 10} KiB ${round(found.single)} ms, twice as many ${round(found.double)} ms`)
+  console.log(
+    `${name}, ${kind}, ${call}: ${found.bytes >> 10} KiB ${round(found.single)} ms, twice as many ${round(found.double)} ms`,
+  )
 }
-console.log(`${measured} measured, ${suspects.length} grew by more than ${WANTED} at first and ${steep.length} when tried again`)
+console.log(
+  `${measured} measured, ${suspects.length} grew by more than ${WANTED} at first and ${steep.length} when tried again`,
+)
 if (steep.length > 0) process.exit(1)

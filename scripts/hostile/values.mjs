@@ -48,7 +48,28 @@ function fickle(name, ...values) {
   return Object.defineProperty({}, name, { enumerable: true, get: () => values[turn++ % values.length] })
 }
 
-const NUMBERS = [0, -0, 1, 2, 3, 7, 100, 4096, -1, 1.5, NaN, Infinity, -Infinity, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53, -(2 ** 53), 1e308, 5e-324]
+const NUMBERS = [
+  0,
+  -0,
+  1,
+  2,
+  3,
+  7,
+  100,
+  4096,
+  -1,
+  1.5,
+  NaN,
+  Infinity,
+  -Infinity,
+  2 ** 31,
+  2 ** 32 - 1,
+  2 ** 32,
+  2 ** 53,
+  -(2 ** 53),
+  1e308,
+  5e-324,
+]
 
 const TEXTS = [
   '',
@@ -251,5 +272,11 @@ export function values(draw, live) {
   const text = () => (draw.chance(0.8) ? draw.of(TEXTS) : any())
   const list = () => (draw.chance(0.7) ? Array.from({ length: draw.below(6) }, text) : any())
   const ids = () => (draw.chance(0.7) ? Uint32Array.from({ length: draw.below(20) }, () => draw.below(60_000)) : any())
-  return { any, arguments: () => Array.from({ length: draw.below(5) }, (_, i) => draw.of(i === 0 ? [text, list, ids, any] : [options, any, number])()) }
+  return {
+    any,
+    arguments: () =>
+      Array.from({ length: draw.below(5) }, (_, i) =>
+        draw.of(i === 0 ? [text, list, ids, any] : [options, any, number])(),
+      ),
+  }
 }

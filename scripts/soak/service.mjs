@@ -33,7 +33,9 @@ app.addContentTypeParser('application/json', async (_, payload) => {
   return value
 })
 
-app.post('/count', async (/** @type {any} */ { body: { text } }) => ({ count: text.length > LONG_TEXT ? (await gpt.countBatch([text]))[0] : gpt.count(text) }))
+app.post('/count', async (/** @type {any} */ { body: { text } }) => ({
+  count: text.length > LONG_TEXT ? (await gpt.countBatch([text]))[0] : gpt.count(text),
+}))
 app.post('/encode', async (/** @type {any} */ { body: { text } }, reply) => {
   reply.type('application/json')
   if (text.length <= LONG_TEXT) return jsonOf(gpt.encode(text).ids)
@@ -56,7 +58,12 @@ session.connect()
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
 // The timer itself waits one millisecond, which is not a delay.
-const measure = () => process.send({ time: performance.now(), rss: process.memoryUsage.rss(), delay: Math.max(0, delay.percentile(99) / 1e6 - 1) })
+const measure = () =>
+  process.send({
+    time: performance.now(),
+    rss: process.memoryUsage.rss(),
+    delay: Math.max(0, delay.percentile(99) / 1e6 - 1),
+  })
 
 /**
  * Reports the memory at rest. `HeapProfiler.collectGarbage` collects as thoroughly as V8 does

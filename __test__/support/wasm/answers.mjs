@@ -2,7 +2,17 @@
 
 import { failure, text, texts } from '../texts.mjs'
 
-const TEXTS = ['', 'a', 'Hello, world!', '\0 zero\0', `\ufeff${'mark '.repeat(9)}`, 'lone \ud800 surrogates \udfff', text(20_000), 'x'.repeat(40_000), '中'.repeat(5000)]
+const TEXTS = [
+  '',
+  'a',
+  'Hello, world!',
+  '\0 zero\0',
+  `\ufeff${'mark '.repeat(9)}`,
+  'lone \ud800 surrogates \udfff',
+  text(20_000),
+  'x'.repeat(40_000),
+  '中'.repeat(5000),
+]
 const ROWS = [...TEXTS, ...texts(200, 900)]
 const COLUMNS = ['tokens', 'specialTokensMask', 'attentionMask', 'wordIds']
 
@@ -48,6 +58,11 @@ async function errors(Tokenizer, tokenizer) {
     () => Tokenizer.fromBuffer(new TextEncoder().encode('{"model": {}}')),
     () => Tokenizer.fromEncoding('none'),
   ]
-  const describe = ({ constructor, code, message, row }) => ({ class: constructor.name, code, message, row: row ?? null })
+  const describe = ({ constructor, code, message, row }) => ({
+    class: constructor.name,
+    code,
+    message,
+    row: row ?? null,
+  })
   return Promise.all(calls.map(async (call) => describe(await failure(call))))
 }

@@ -4,7 +4,10 @@ import * as tokenlane from 'tokenlane'
 
 import { answers } from './answers.mjs'
 
-const many = Array.from({ length: 3000 }, (_, i) => `row ${i} ${'of a text that is long enough for threads '.repeat(20)}`)
+const many = Array.from(
+  { length: 3000 },
+  (_, i) => `row ${i} ${'of a text that is long enough for threads '.repeat(20)}`,
+)
 
 /** Several concurrent batches, on threads. */
 async function together() {

@@ -1,3 +1,3 @@
 'use strict'
 
-module.exports = require('../ranks.js').ranks('gpt2')
+module.exports = require('../bundled-ranks.js').ranks('gpt2')

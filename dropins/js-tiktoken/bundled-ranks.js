@@ -4,7 +4,9 @@
 // constructor.
 
 const { definition, ranksOf } = require('../bundled.js')
-const { BUNDLED } = require('./lite.js')
+
+/** The name of the bundled encoding of a ranks object: encoders of one encoding share a vocabulary. */
+const BUNDLED = new WeakMap()
 
 const found = new Map()
 
@@ -41,4 +43,4 @@ function compressed(text) {
   return lines.map((line) => line.join(' ')).join('\n')
 }
 
-module.exports = { ranks }
+module.exports = { BUNDLED, ranks }

@@ -35,7 +35,11 @@ test('refused calls are counted', async () => {
   const { refused } = queue.stats()
   limits.configure({ maxQueuedBatches: 1 })
   try {
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => tokenizer.countBatch(texts)))
+    // New words take much longer to count than to copy, so the first calls still run when the last
+    // one is made.
+    const words = (seed) => Array.from({ length: 100_000 }, (_, at) => ((at * 7919 + seed) * 2654435761).toString(36))
+    const long = Array.from({ length: 8 }, (_, seed) => [words(seed).join(' ')])
+    const results = await Promise.allSettled(long.map((text) => tokenizer.countBatch(text)))
     const full = results.filter(({ reason }) => reason?.code === 'ERR_TOKENLANE_QUEUE_FULL').length
     assert.ok(full >= 5)
     assert.equal(queue.stats().refused - refused, full)

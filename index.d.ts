@@ -63,9 +63,9 @@ export class Tokenizer {
   private constructor()
 
   /**
-   * Loads a tokenizer.json, a tekken.json, a SentencePiece model (`tokenizer.model`, `spiece.model`,
-   * `*.spm`; exact against PyPI `sentencepiece` 0.2.3) or, with `options`, a rank file. Reading and
-   * loading run off the event loop.
+   * Loads a tokenizer.json, a tekken.json, a SentencePiece model (`tokenizer.model`,
+   * `spiece.model`, `*.spm`; exact against PyPI `sentencepiece` 0.2.3) or, with `options`, a rank
+   * file. Reading and loading run off the event loop.
    *
    * Of a folder, loads the tokenizer in it, in the order of transformers: `tokenizer.json`,
    * `tekken.json`, a SentencePiece model, `vocab.json` with `merges.txt` (GPT-2, RoBERTa, CLIP),

@@ -100,7 +100,7 @@ test('the lite form, with imported ranks and with ranks of its own', async () =>
   })
 })
 
-/** Cuts ids as a splitter by tokens does: arrays are sliced, and their text is joined by nobody. */
+/** Splits ids as TokenTextSplitter does: it slices the array of ids and decodes each slice. */
 function cut(encoder, text, size, overlap) {
   const ids = encoder.encode(text, [], 'all')
   const pieces = []

@@ -1,4 +1,5 @@
-// Files other than tokenizer.json: SentencePiece models, vocab.txt, vocab.json with merges.txt, and the folder of a model.
+// Files other than tokenizer.json: SentencePiece models, vocab.txt, vocab.json with merges.txt, and
+// the folder of a model.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

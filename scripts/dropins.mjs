@@ -2,7 +2,8 @@
 // Compares the drop-ins with their originals, call by call. Install the originals outside of this
 // repository:
 //
-//   npm install --prefix /tmp/originals tiktoken@1.0.22 js-tiktoken@1.0.21 gpt-tokenizer@4.0.0 tokenizers@0.23.2
+//   npm install --prefix /tmp/originals tiktoken@1.0.22 js-tiktoken@1.0.21 \
+//     gpt-tokenizer@4.0.0 tokenizers@0.23.2
 //   usage: node scripts/dropins.mjs --only js-tiktoken /tmp/originals
 //   usage: node scripts/dropins.mjs /tmp/originals [tokenizer.json …]
 //

@@ -7,8 +7,8 @@
 //!    the user's values.
 //! 2. [`text`]: strings are copied once, as UTF-16, on the JS thread, into an arena that any worker
 //!    thread may read.
-//! 3. [`mod@line`]: the queue of the process. At most two batches run at a time; the others wait in the
-//!    order of their arrival.
+//! 3. [`mod@line`]: the queue of the process. At most two batches run at a time; the others wait in
+//!    the order of their arrival.
 //! 4. [`task`]: runs work on the libuv threadpool, turns a panic into an error and releases the
 //!    permit.
 //! 5. [`tokenizer`], [`bounded`], [`split`], [`batch`], [`change`]: the calls for one text, for
@@ -17,8 +17,8 @@
 //! 7. [`error`]: turns every error into a JS error with a stable code.
 //!
 //! [`limits`] has the limits that the core applies to all threads. [`registry`] shares one
-//! tokenizer among all threads that load the same bytes. Unsafe code is only in [`node_api`], which
-//! has all raw Node-API calls, and in [`allocator`], which has the calls into mimalloc.
+//! tokenizer among all threads that load the same bytes. Unsafe code is only in [`node_api`] (all raw
+//! Node-API calls), [`results`] (memory of the pool as ArrayBuffers) and [`allocator`] (mimalloc).
 
 #![deny(unsafe_code)]
 // In a test build the macros of napi do not register the exported functions, so these look unused.

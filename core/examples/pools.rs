@@ -2,12 +2,16 @@
 //!
 //! usage: pools TRACE CAP_PERCENT POOL…
 //!
-//! TRACE is `batches` (what batches of 6.5 MB of text allocate: the texts, pieces of ids, the result, of which three are
-//! kept), `many` (a million blocks of 512 bytes to 64 KiB, of which up to 2,000 are kept), or `decades` (20,000 blocks of
-//! 100 bytes to 100 MB, of which up to 40 are kept). CAP_PERCENT is the pool's cap as a part of the most that is in use;
-//! 0 for none. A block that the pool refuses for the cap is taken from the allocator, as a slab does it. Every page of a block is
-//! written. `seconds` is processor time; `hitNs` the median time of an allocation; `fragmentation` the most that was mapped
-//! beside the most that was asked for and in use.
+//! TRACE is one of:
+//! - `batches`: the allocations of batches of 6.5 MB of text (texts, chunks of ids, the result);
+//!   three results are kept.
+//! - `many`: a million blocks of 512 bytes to 64 KiB, of which up to 2,000 are kept.
+//! - `decades`: 20,000 blocks of 100 bytes to 100 MB, of which up to 40 are kept.
+//!
+//! CAP_PERCENT is the pool's cap in percent of the largest number of bytes in use; 0 disables it. A
+//! block that the pool refuses comes from the allocator, as for a slab. Every page of a block is
+//! written. `seconds` is processor time, `hitNs` the median time of an allocation, `fragmentation`
+//! the maximum of mapped bytes relative to the maximum of requested bytes in use.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -16,7 +20,8 @@ use std::time::Instant;
 
 use tokenlane_core::memory::{self, AllocStep, BlockGuard, Kind, Settings};
 
-/// What is done: a block of so many bytes is taken, or one that is kept goes back, counted from the oldest.
+/// One step of a trace: allocates a block of this many bytes, or releases the kept block with this
+/// index, counted from the oldest.
 enum Act {
     Take(usize),
     GiveBack(usize),

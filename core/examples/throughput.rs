@@ -2,9 +2,10 @@
 //!
 //! usage: throughput TOKENIZER_JSON CORPUS_TXT THREADS MODE
 //!
-//! MODE is `cold` (the first pass, after one short text), `fresh` (warmed on the first half of the corpus, timed on the
-//! second) or `warm` (the median of five passes over text just seen). `fnv` is FNV-1a over the ids of the first timed
-//! pass, so that two programs can be seen to have done the same work.
+//! MODE is `cold` (the first pass, after one short text), `fresh` (warmed on the first half of the
+//! corpus, timed on the second) or `warm` (the median of five passes over the same text). `fnv` is
+//! FNV-1a over the ids of the first timed pass; equal values show that two programs did the same
+//! work.
 
 use std::error::Error;
 use std::hint::black_box;

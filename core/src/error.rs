@@ -39,7 +39,7 @@ pub enum LoadError {
     Unsupported {
         /// The place in the file, such as `pre_tokenizer.pretokenizers[0]`.
         path: String,
-        /// The component or option, as it is named in the file.
+        /// The name of the component or option in the file.
         component: String,
     },
     /// A template of the post-processor contains a token that is not in its `special_tokens`.
@@ -221,8 +221,8 @@ pub enum SaveError {
         /// The byte.
         byte: u8,
     },
-    /// A tokenizer.json has no component for the normalizer and the 32-bit scores of a SentencePiece
-    /// file.
+    /// A tokenizer.json has no component for the normalizer and the 32-bit scores of a
+    /// SentencePiece file.
     #[error("a tokenizer.json cannot express a SentencePiece model exactly: keep its .model file")]
     SentencePiece,
     /// There is not enough memory for the file.
@@ -298,7 +298,7 @@ pub enum EncodeError {
     /// The text needs the unknown token, which is not in the vocabulary.
     #[error("the unknown token {token:?} is not in the vocabulary")]
     UnknownTokenMissing {
-        /// The token, as it is named in the file.
+        /// The name of the token in the file.
         token: String,
     },
     /// The text needs an unknown token, but the file does not define one.

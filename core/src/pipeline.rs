@@ -47,7 +47,7 @@ pub(crate) struct Pipeline {
     /// The file's truncation and padding.
     pub(crate) truncation: Option<Truncation>,
     pub(crate) padding: Option<Padding>,
-    /// The meaning of [`SpecialTokens::FileDefault`](crate::SpecialTokens::FileDefault) for this tokenizer.
+    /// The meaning of [`SpecialTokens::FileDefault`](crate::SpecialTokens::FileDefault) here.
     pub(crate) default_policy: Policy,
     /// The definition from which it was built.
     pub(crate) definition: Definition,

@@ -27,7 +27,8 @@ pub(crate) fn ranges(contains: impl Fn(char) -> bool) -> Value {
     json!(ranges)
 }
 
-/// Models and cases that `scripts/make_sentencepiece_cases.py` recorded from the `sentencepiece` library.
+/// Models and cases of the `sentencepiece` library, recorded by
+/// `scripts/make_sentencepiece_cases.py`.
 pub(crate) mod sentencepiece {
     use super::{GzDecoder, LazyLock, Read, Value};
 

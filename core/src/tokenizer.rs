@@ -278,8 +278,8 @@ impl Tokenizer {
         Seeds::new(&self.pipeline.vocab, self.pipeline.token_form, &self.pipeline.model)
     }
 
-    /// A tokenizer with one encoder that has seed words, so that the first text need not wait for it. If memory
-    /// is short, the first text creates it.
+    /// A tokenizer with one encoder that has seed words, so that the first text need not wait for
+    /// it. If memory is short, the first text creates it.
     fn ready(pipeline: Pipeline) -> Self {
         let made = Self::new(pipeline);
         let seed = |encoder: &mut Encoder| {

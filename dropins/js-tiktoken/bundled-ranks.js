@@ -5,7 +5,7 @@
 
 const { definition, ranksOf } = require('../bundled.js')
 
-/** The name of the bundled encoding of a ranks object: encoders of one encoding share a vocabulary. */
+/** Maps a ranks object to the name of its bundled encoding, so that encoders share a vocabulary. */
 const BUNDLED = new WeakMap()
 
 const found = new Map()

@@ -14,7 +14,7 @@ class Arena {
     this.#pool = pool
   }
 
-  /** Room for so many bytes; what is not kept can be given out again. */
+  /** Reserves this number of bytes. Bytes that are not kept are reserved again by the next call. */
   room(length) {
     if (length <= this.#left.length) return this.#left
     this.#left = this.#pool.take(length)

@@ -395,7 +395,7 @@ export interface WorkerOptions {
   concurrency?: number | undefined
   /** The most threads that encode, 1 to 256. Default: as many as processors. */
   threads?: number | undefined
-  /** Within how many seconds another worker takes the shard of one that died; from 4. Default 30. */
+  /** Seconds after which another worker takes the shard of a dead one; at least 4. Default 30. */
   lockSeconds?: number | undefined
   /** How long `close` waits for shards before it hands them back. Default 20. */
   graceSeconds?: number | undefined
@@ -428,8 +428,8 @@ export interface ReportOptions {
 }
 
 /**
- * Writes an HTML page about a job: tokens by source, lengths of documents, bytes per token, machines,
- * skipped rows. The page is one file without scripts and loads nothing. Returns the sums.
+ * Writes an HTML page about a job: tokens by source, lengths of documents, bytes per token,
+ * machines, skipped rows. The page is one file without scripts and loads nothing. Returns the sums.
  *
  * Rejects with `ERR_TOKENLANE_FILE_NOT_FOUND` if the folder holds no job.
  *

@@ -52,7 +52,7 @@ function placeOf(file) {
   return /\.json$/.test(file) && path.basename(file) !== 'vocab.json' ? file : path.dirname(file)
 }
 
-/** Whether a failure to load a file means that it is a folder, or has only a part of a tokenizer. */
+/** Whether a file failed to load because it is a folder, or only a part of a tokenizer. */
 function isModel(file, { code }) {
   const name = path.basename(file)
   if (code === 'ERR_TOKENLANE_NOT_A_FILE') return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true

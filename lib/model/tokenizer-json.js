@@ -5,7 +5,10 @@
 
 const { error } = require('../errors.js')
 
-/** The special tokens of transformers in the order in which they are added, with their defaults by class. */
+/**
+ * The special tokens of transformers in the order in which they are added, with their defaults by
+ * class.
+ */
 const NAMES = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token']
 const DEFAULTS = {
   Bert: { unk_token: '[UNK]', sep_token: '[SEP]', pad_token: '[PAD]', cls_token: '[CLS]', mask_token: '[MASK]' },
@@ -58,7 +61,10 @@ function tokenizerJson(kind, files, configs) {
   )
 }
 
-/** Which class a vocab.json without a config is of: CLIP marks ends of words, and RoBERTa starts with its special tokens. */
+/**
+ * The class of a vocab.json without a config: CLIP marks ends of words, and RoBERTa starts with its
+ * special tokens.
+ */
 function kindOf(ids) {
   if (ids.has('<|startoftext|>') && ids.has('a</w>')) return 'Clip'
   return ['<s>', '</s>', '<mask>'].every((token) => ids.has(token)) ? 'Roberta' : 'Gpt2'
@@ -66,7 +72,10 @@ function kindOf(ids) {
 
 const shape = (message) => error('ERR_TOKENLANE_SHAPE', message)
 
-/** One token per line; white space at the end of a line is removed, and the last of equal tokens counts, as in the reference. */
+/**
+ * One token per line. As in the reference, white space at the end of a line is removed, and the
+ * last of equal tokens counts.
+ */
 function textVocabulary(bytes) {
   const lines = decoded('vocab.txt', bytes).split('\n')
   if (lines.at(-1) === '') lines.pop()
@@ -120,7 +129,10 @@ function mergesOf(bytes) {
 
 const mergesJson = ({ merges }) => (merges === undefined ? '' : `,"merges":${JSON.stringify(merges)}`)
 
-/** tokenizer_config.json; without added_tokens_decoder in it, also special_tokens_map.json and added_tokens.json. */
+/**
+ * tokenizer_config.json; if it has no added_tokens_decoder, also special_tokens_map.json and
+ * added_tokens.json.
+ */
 function configOf(configs) {
   const config = { ...configs['tokenizer_config.json'] }
   if (config.added_tokens_decoder !== undefined) return { ...config, added: decoderTokens(config.added_tokens_decoder) }

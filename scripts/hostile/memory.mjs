@@ -3,8 +3,8 @@
 //
 //   usage: npm run hostile -- memory
 //
-// npm test runs some of these cases. Close to the limit, V8 itself may end a process because its own
-// heap does not fit any more.
+// npm test runs some of these cases. Close to the limit, V8 itself may end a process because its
+// own heap does not fit any more.
 
 import path from 'node:path'
 

@@ -107,7 +107,7 @@ def main():
                     sys.exit(f"{name} {case}: {told.stderr}")
                 made, decoded = json.loads(told.stdout)
             if name == "CLIP":
-                # transformers changes the text behind its decoder; here that is part of the decoder.
+                # transformers changes the decoded text; here the decoder does that.
                 made["decoder"] = made["decoder"]["decoders"][0]
             for json_of in (expected, made):
                 merges = json_of["model"].get("merges")

@@ -13,7 +13,8 @@ pub(super) struct Search {
     /// Finds tokens of usual length. For each match it may read beyond the match by the length of
     /// the longest of them.
     automaton: AhoCorasick,
-    /// Maps the automaton's patterns to indices in [`AddedTokens::tokens`](super::AddedTokens::tokens).
+    /// Maps the automaton's patterns to indices in
+    /// [`AddedTokens::tokens`](super::AddedTokens::tokens).
     tokens: Vec<usize>,
     /// Finds the longer tokens. With these in the automaton, a search could take quadratic time.
     long: Option<LongTokens>,

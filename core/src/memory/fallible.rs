@@ -5,7 +5,7 @@
 //! [`Grow`]. A failure becomes an [`OutOfMemory`]. Functions that return a `Result` return it.
 //! Loops and closures that cannot return it unwind to the nearest [`catch`]. The entry points of
 //! the crate catch it and convert it to their own error. (In WebAssembly, panics do not unwind; the
-//! module traps, as it does for any failed allocation.)
+//! module traps, as after any failed allocation.)
 //!
 //! Two more rules keep a process alive that is close to its limit:
 //!

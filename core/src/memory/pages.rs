@@ -1,6 +1,6 @@
 //! Pages from the kernel: mapping, advising and unmapping.
 //!
-//! A page that was written stays resident until the kernel is told that its content is no longer
+//! A page that was written stays resident until the program declares that its content is no longer
 //! needed. There are two ways to say so. With *free*, the kernel takes the page when memory is
 //! short; writing it before then costs nothing, but the page counts as resident in the meantime.
 //! With *don't need*, the kernel takes the page at once, and the next write waits for a zeroed

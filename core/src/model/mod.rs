@@ -4,7 +4,7 @@
 //! - [`wordpiece`]: greedy longest match from the start of the word.
 //! - [`unigram`]: the segmentation with the greatest sum of scores.
 //! - [`wordlevel`]: a word is one token, or the unknown token.
-//! - [`sentencepiece`]: the models of SentencePiece files, as the `sentencepiece` library runs them.
+//! - [`sentencepiece`]: the models of SentencePiece files, exact as in the `sentencepiece` library.
 //! - [`trie`]: the token lookup of WordPiece and Unigram; [`automaton`]: the same for very long
 //!   tokens.
 //!

@@ -44,7 +44,7 @@ impl Trie {
     /// Builds a trie of tokens and their ids, none of which may be `u32::MAX`. Empty tokens are
     /// left out; of equal tokens the last one counts.
     pub(crate) fn new<'t>(tokens: impl Iterator<Item = (&'t [u8], u32)>) -> Result<Self, LoadError> {
-        /// Roughly the bytes that a token takes at most while the trie is built, apart from its text.
+        /// Approximate maximum bytes per token while the trie is built, without its text.
         const MAX_BYTES: usize = 128;
         require_for_tables(tokens.size_hint().1.unwrap_or(0).saturating_mul(MAX_BYTES));
         let mut keys: Vec<Key<'_>> =

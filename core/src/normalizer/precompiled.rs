@@ -102,8 +102,8 @@ impl Precompiled {
         Some(text.split('\0').next().unwrap_or(text))
     }
 
-    /// The longest key that `text` starts with, as its replacement and its length in bytes. This is how SentencePiece
-    /// itself looks rules up.
+    /// The replacement and the length in bytes of the longest key at the start of `text`.
+    /// SentencePiece itself looks up rules in this way.
     pub(crate) fn longest(&self, text: &str) -> Option<(&str, usize)> {
         let mut place = offset(*self.trie.first()?);
         let mut found = None;

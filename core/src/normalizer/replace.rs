@@ -20,8 +20,8 @@ impl Replace {
         text.is_empty() || self.pattern.is_match(text, budget).is_ok_and(|found| !found)
     }
 
-    /// The text by which several consecutive spaces are replaced, if that is all this does. A pattern
-    /// that also matches a single space is only accepted if that space stays.
+    /// The text that replaces several consecutive spaces, if that is all this does. A pattern that
+    /// also matches a single space is only accepted if that space stays.
     pub(crate) fn joined_spaces(&self) -> Option<&str> {
         let joined = match self.pattern.as_regex()? {
             " {2,}" | "[ ]{2,}" => true,

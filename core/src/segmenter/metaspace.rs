@@ -56,8 +56,8 @@ impl Metaspace {
             stages => (false, stages),
         };
         let [Stage::Spaces { replacement, prepend }, Stage::Cut(cut)] = stages else { return None };
-        // Converters of XLM-R write the mark for several spaces. Metaspace replaces the others by it, so
-        // that is the same, unless words are split at spaces before.
+        // Converters of XLM-R replace several spaces by the mark. Metaspace replaces single spaces
+        // by it, so the result is the same, unless words are split at spaces first.
         let joins_spaces = match joined {
             None => false,
             Some(" ") => true,

@@ -77,8 +77,9 @@ fn load(block: &[u8; BLOCK]) -> Quarters {
     [0, 16, 32, 48].map(|at| unsafe { vld1q_u8(block[at..].as_ptr()) })
 }
 
-/// One bit per byte of a comparison's result, whose bytes are all ones or all zeros. Each byte keeps
-/// one bit, that of its position in a group of eight; pairwise additions then join each group.
+/// One bit per byte of a comparison's result, whose bytes are all ones or all zeros. Each byte
+/// keeps one bit, that of its position in a group of eight; pairwise additions then join each
+/// group.
 #[target_feature(enable = "neon")]
 #[inline]
 fn mask(truth: Quarters) -> u64 {

@@ -2,9 +2,9 @@
 
 /// Up to seven ids of two bytes each, if all are that small, or up to five of three bytes.
 ///
-/// The ids start at byte 0, little-endian. Byte 15 is the control byte: [`Self::COUNT_MASK`] selects
-/// the number of ids, [`Self::NARROW`] says that they have two bytes. The other bits of the control
-/// byte belong to the owner of the value.
+/// The ids start at byte 0, little-endian. Byte 15 is the control byte: [`Self::COUNT_MASK`]
+/// selects the number of ids, [`Self::NARROW`] says that they have two bytes. The other bits of the
+/// control byte belong to the owner of the value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct PackedIds([u8; 16]);

@@ -126,7 +126,8 @@ class CorpusWorker {
       this.#worker = new bullmq.Worker(options.queueName, (job, token) => this.#counted(job, token), {
         connection,
         concurrency: options.concurrency,
-        // A lock that is not renewed ends after half of the time; two looks later the shard is free.
+        // A lock that is not renewed expires after half of the time; two checks later the shard is
+        // free.
         lockDuration: options.lock / 2,
         stalledInterval: options.lock / 4,
         maxStalledCount: MAX_STALLED,

@@ -212,8 +212,8 @@ fn filter_pairs(hashing: PairHashing<'_>, left: __m512i, right: __m512i, hashes:
         unsafe { _mm512_storeu_si512(hashes.as_mut_ptr().add(which * LANES / 2).cast(), hash) };
         let position = _mm512_srl_epi64(hash, shift);
         let word = _mm512_and_si512(_mm512_srli_epi64::<6>(position), last_word);
-        // SAFETY: the index is at most `last_word`, the number of the filter's last word; `merge_all`
-        // has checked that there is one.
+        // SAFETY: the index is at most `last_word`, the number of the filter's last word;
+        // `merge_all` has checked that there is one.
         let word = unsafe { _mm512_i64gather_epi64::<8>(word, filter.as_ptr().cast()) };
         let bit = _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_and_si512(position, _mm512_set1_epi64(63)));
         halves[which] = u16::from(_mm512_test_epi64_mask(word, bit));

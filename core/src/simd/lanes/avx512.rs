@@ -15,14 +15,14 @@ impl Lanes for Avx512Lanes {
 
     #[inline(always)]
     fn load(self, numbers: &[u32; LANES]) -> Self::Block {
-        // SAFETY: `self` proves AVX-512 F; reads 64 bytes, the size of `numbers`, without alignment.
+        // SAFETY: `self` proves AVX-512 F; reads the 64 bytes of `numbers` without alignment.
         unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn store(self, block: Self::Block) -> [u32; LANES] {
         let mut numbers = [0; LANES];
-        // SAFETY: `self` proves AVX-512 F; writes 64 bytes, the size of `numbers`, without alignment.
+        // SAFETY: `self` proves AVX-512 F; writes the 64 bytes of `numbers` without alignment.
         unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), block) };
         numbers
     }

@@ -17,8 +17,9 @@
 //! 7. [`error`]: turns every error into a JS error with a stable code.
 //!
 //! [`limits`] has the limits that the core applies to all threads. [`registry`] shares one
-//! tokenizer among all threads that load the same bytes. Unsafe code is only in [`node_api`] (all raw
-//! Node-API calls), [`results`] (memory of the pool as ArrayBuffers) and [`allocator`] (mimalloc).
+//! tokenizer among all threads that load the same bytes. Unsafe code is only in [`node_api`] (all
+//! raw Node-API calls), [`results`] (memory of the pool as ArrayBuffers) and [`allocator`]
+//! (mimalloc).
 
 #![deny(unsafe_code)]
 // In a test build the macros of napi do not register the exported functions, so these look unused.

@@ -88,7 +88,7 @@ impl Prefixes<'_> {
     /// prefix if this one exceeds the limit.
     pub(crate) fn verify(&mut self, encoder: &mut Encoder, found: Found, room: usize) -> Result<Found, EncodeError> {
         let is_counted_whole = self.is_of_one_piece && found.length == self.text.len();
-        if is_counted_whole || self.tokenizer.counts_ends_exactly() {
+        if is_counted_whole || self.counts_ends_exactly {
             return Ok(found);
         }
         let tokens = self.count_whole(encoder, found.length, room)?;
@@ -105,7 +105,7 @@ impl Prefixes<'_> {
         let edge = room.checked_sub(1).map_or(0, |last| self.made.offsets[last][1] as usize);
         let tokenizer = self.tokenizer;
         let found = match tokenizer.reach() {
-            _ if !tokenizer.places_are_known() => {
+            _ if !self.places_are_known => {
                 let found = self.shorter(encoder, self.start_of_word(room), room, most)?;
                 self.by_halves(encoder, found, room)?
             }
@@ -134,7 +134,7 @@ impl Prefixes<'_> {
     fn is_settled(&self, edge: usize, room: usize) -> bool {
         let (offsets, words) = (&self.made.offsets, &self.made.word_ids);
         let Some(bpe) = self.tokenizer.pipeline.model.bpe() else { return false };
-        if room == 0 || offsets[room][0] as usize != edge || !self.tokenizer.counts_ends_exactly() {
+        if room == 0 || offsets[room][0] as usize != edge || !self.counts_ends_exactly {
             return false;
         }
         if self.tokenizer.pipeline.spaces.is_some() {

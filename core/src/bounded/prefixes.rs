@@ -38,6 +38,10 @@ pub(super) const CHUNK: std::ops::RangeInclusive<usize> = 64..=64 << 10;
 pub(crate) struct Prefixes<'a> {
     pub(super) tokenizer: &'a Tokenizer,
     plan: Plan,
+    /// See [`Tokenizer::places_are_known`]. Kept here, because it reads the model's whole alphabet.
+    pub(super) places_are_known: bool,
+    /// See [`Tokenizer::counts_ends_exactly`].
+    pub(crate) counts_ends_exactly: bool,
     pub(super) text: &'a str,
     /// The tokens of `text[..covered]`, with offsets in bytes and word ids.
     pub(super) made: Encoding,
@@ -62,6 +66,8 @@ impl<'a> Prefixes<'a> {
         Self {
             tokenizer,
             plan: with_places(plan, "".into()),
+            places_are_known: tokenizer.places_are_known(),
+            counts_ends_exactly: tokenizer.counts_ends_exactly(),
             text: "",
             made: Encoding::default(),
             covered: 0,
@@ -82,7 +88,7 @@ impl<'a> Prefixes<'a> {
 
     pub(crate) fn restart(&mut self, text: &'a str) {
         // The size of chunks affects results only if counting ends is not exact.
-        if !self.made.is_empty() && self.tokenizer.counts_ends_exactly() {
+        if !self.made.is_empty() && self.counts_ends_exactly {
             self.bytes_per_hundred = 100 * self.covered / self.made.len();
         }
         self.text = text;
@@ -188,7 +194,7 @@ impl<'a> Prefixes<'a> {
             if self.made.word_ids[at] != self.made.word_ids[at - 1] {
                 return (start as usize, at);
             }
-            if self.tokenizer.places_are_known() {
+            if self.places_are_known {
                 found.get_or_insert((start as usize, at));
             }
         }

@@ -243,7 +243,7 @@ impl<'a> Splitter<'a> {
     ) -> Result<Option<(usize, usize)>, EncodeError> {
         for &length in ends.iter().rev() {
             let mut tokens = prefixes.count(self.encoder, length)?;
-            if tokens <= self.room.tokens && !self.tokenizer.counts_ends_exactly() {
+            if tokens <= self.room.tokens && !prefixes.counts_ends_exactly {
                 tokens = prefixes.count_whole(self.encoder, length, self.room.tokens)?;
             }
             if tokens <= self.room.tokens {

@@ -106,6 +106,10 @@ function longestByTryingAll(tokenizer, text, limit) {
 }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
+const IGNORED = '[\\p{M}\\p{Cf}]*'
+const SPACES = `(?:[^\\S\\r\\n\\u2028\\u2029]${IGNORED})+`
+/** The end of a text that no sentence ends with, as in `J. R. R. Tolkien`. */
+const INITIAL = new RegExp(`(?<![\\p{L}\\p{N}]${IGNORED})[\\p{Lu}\\p{Lt}]${IGNORED}\\.${IGNORED}${SPACES}$`, 'u')
 
 /** The ends of sentences or lines, without the end of the text. */
 function boundaries(text, kind) {
@@ -113,7 +117,9 @@ function boundaries(text, kind) {
   const ends =
     kind === 'line'
       ? [...text.matchAll(/\r\n|[\n\r\u2028\u2029]/g)].map(({ 0: found, index }) => index + found.length)
-      : [...segmenter.segment(text)].map(({ segment, index }) => index + segment.length)
+      : [...segmenter.segment(text)]
+          .map(({ segment, index }) => index + segment.length)
+          .filter((end) => !INITIAL.test(text.slice(0, end)))
   return ends.filter((end) => end < text.length)
 }
 
@@ -198,6 +204,15 @@ test('a decomposed syllable that is composed by its last part is within a limit 
       'what was read is what the ids stand for',
     )
   }
+})
+
+test('no sentence ends behind an initial', () => {
+  const text = 'By J. R. R. Tolkien. For the U.S. Army.'
+  const pieces = Tokenizer.fromEncodingSync('o200k_base').split(text, { maxTokens: 11, boundary: 'sentence' })
+  assert.deepEqual(
+    pieces.map(({ text }) => text),
+    ['By J. R. R. Tolkien. ', 'For the U.S. Army.'],
+  )
 })
 
 test('sentences end where Intl.Segmenter ends them, and lines where lines end', () => {

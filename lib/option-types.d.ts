@@ -185,9 +185,9 @@ export interface SplitOptions extends CountOptions {
   overlap?: number | undefined
   /**
    * Where pieces end: `'token'`: as late as possible; `'sentence'`: after the last sentence that
-   * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too); `'line'`: after the
-   * last line that fits. A sentence or line that is longer than a piece is split as with `'token'`.
-   * Default `'token'`.
+   * fits, by Unicode's rules (UAX #29, which `Intl.Segmenter` follows too), but not behind an
+   * initial, as in `J. R. R. Tolkien`; `'line'`: after the last line that fits. A sentence or line
+   * that is longer than a piece is split as with `'token'`. Default `'token'`.
    */
   boundary?: 'token' | 'sentence' | 'line' | undefined
 }

@@ -28,6 +28,8 @@ const BACK: usize = 32;
 const MOST_BACK: usize = 4096;
 /// A word's start up to this many bytes before a token's start is preferred to it.
 const WORD_WITHIN: u32 = 128;
+/// The same for the number of tokens between them.
+const WORD_WITHIN_TOKENS: usize = 32;
 /// Maximum number of tokens examined for a position to encode from.
 const MOST_LOOKED_AT: usize = 1 << 14;
 /// The size of a chunk in bytes.
@@ -185,7 +187,9 @@ impl<'a> Prefixes<'a> {
         let mut found = None;
         for at in (1..behind).rev().take(MOST_LOOKED_AT) {
             let start = offsets[at][0];
-            if found.is_some_and(|(place, _): (usize, usize)| start + WORD_WITHIN < place as u32) {
+            let is_far =
+                |(place, token): (usize, usize)| start + WORD_WITHIN < place as u32 || at + WORD_WITHIN_TOKENS < token;
+            if found.is_some_and(is_far) {
                 break;
             }
             if !self.is_between_characters(&self.made, at) {

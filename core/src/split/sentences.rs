@@ -1,4 +1,5 @@
-//! The ends of sentences by the rules of Unicode (UAX #29), in one pass.
+//! The ends of sentences by the rules of Unicode (UAX #29), in one pass, with one exception: a full
+//! stop behind a single capital letter, as in `J. R. R. Tolkien` or `U.S. Army`, ends no sentence.
 
 use regex_syntax::hir::{Class as Parsed, HirKind};
 use std::sync::LazyLock;
@@ -100,14 +101,28 @@ enum Before {
     Nothing,
     CarriageReturn,
     LineBreak,
-    Letter,
-    Other,
+    /// A letter with case. `is_initial` says that it is a capital, and the first letter of a word.
+    Letter {
+        is_initial: bool,
+    },
+    Other {
+        in_word: bool,
+    },
     /// A character that ends a sentence, and the characters that may follow it.
     End {
         is_stop: bool,
-        behind_letter: bool,
+        behind: Behind,
         part: Part,
     },
+}
+
+/// What a character that ends a sentence is behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    Letter,
+    /// A capital letter that is a word of its own.
+    Initial,
+    Other,
 }
 
 /// The position within the end of a sentence: the mark itself, then quotes and brackets, then
@@ -147,6 +162,9 @@ impl<'a> Ends<'a> {
         while self.at <= most
             && let Some(character) = self.text[self.at..].chars().next()
         {
+            if self.skip_plain(most) {
+                continue;
+            }
             let (at, class) = (self.at, Class::of(character));
             let is_end = self.is_end_before(class);
             self.go_on(class, is_end);
@@ -158,6 +176,24 @@ impl<'a> Ends<'a> {
         None
     }
 
+    /// Skips ASCII characters that end neither a sentence nor a paragraph, all but the last of
+    /// them. Returns false if there is none to skip.
+    fn skip_plain(&mut self, most: usize) -> bool {
+        if !matches!(self.before, Before::Nothing | Before::Letter { .. } | Before::Other { .. }) {
+            return false;
+        }
+        let is_plain = |byte: &u8| byte.is_ascii() && !matches!(byte, b'.' | b'!' | b'?' | b'\r' | b'\n');
+        let bytes = &self.text.as_bytes()[self.at..];
+        let near = &bytes[..bytes.len().min((most - self.at).saturating_add(1))];
+        let run = near.iter().position(|byte| !is_plain(byte)).unwrap_or(near.len());
+        if run < 2 {
+            return false;
+        }
+        self.at += run - 1;
+        self.before = Before::Other { in_word: bytes[run - 2].is_ascii_alphanumeric() };
+        true
+    }
+
     /// Whether a sentence ends before the current character. The comments name the rules.
     fn is_end_before(&mut self, class: Class) -> bool {
         match self.before {
@@ -165,8 +201,13 @@ impl<'a> Ends<'a> {
             Before::CarriageReturn => class != Class::LineFeed, // SB3, SB4
             Before::LineBreak => true,                          // SB4
             _ if class == Class::Extend => false,               // SB5
-            Before::Letter | Before::Other => false,            // SB998
-            Before::End { is_stop, behind_letter, part } => {
+            Before::Letter { .. } | Before::Other { .. } => false, // SB998
+            Before::End { is_stop: true, behind: Behind::Initial, part: Part::Spaces } => {
+                // The exception. Only the end of a paragraph ends the sentence here.
+                false
+            }
+            Before::End { is_stop, behind, part } => {
+                let behind_letter = behind != Behind::Other;
                 let goes_on = match class {
                     Class::Number => is_stop && part == Part::Mark,                 // SB6
                     Class::Upper => is_stop && behind_letter && part == Part::Mark, // SB7
@@ -205,22 +246,32 @@ impl<'a> Ends<'a> {
     /// Advances behind the current character.
     fn go_on(&mut self, class: Class, is_end: bool) {
         let before = if is_end { Before::Nothing } else { self.before };
-        let end = |is_stop| Before::End { is_stop, behind_letter: before == Before::Letter, part: Part::Mark };
+        let end = |is_stop| {
+            let behind = match before {
+                Before::Letter { is_initial: true } => Behind::Initial,
+                Before::Letter { is_initial: false } => Behind::Letter,
+                _ => Behind::Other,
+            };
+            Before::End { is_stop, behind, part: Part::Mark }
+        };
+        let in_word = matches!(before, Before::Letter { .. } | Before::Other { in_word: true });
         self.before = match (class, before) {
-            (Class::Extend, Before::Nothing) => Before::Other,
+            (Class::Extend, Before::Nothing) => Before::Other { in_word: false },
             (Class::Extend, before) => before,
             (Class::CarriageReturn, _) => Before::CarriageReturn,
             (Class::LineFeed | Class::Separator, _) => Before::LineBreak,
-            (Class::Lower | Class::Upper, _) => Before::Letter,
+            (Class::Lower, _) => Before::Letter { is_initial: false },
+            (Class::Upper, _) => Before::Letter { is_initial: !in_word },
             (Class::Stop, _) => end(true),
             (Class::End, _) => end(false),
-            (Class::Close, Before::End { is_stop, behind_letter, part }) if part <= Part::Closes => {
-                Before::End { is_stop, behind_letter, part: Part::Closes }
+            (Class::Close, Before::End { is_stop, behind, part }) if part <= Part::Closes => {
+                // Behind a bracket or a quotation mark a full stop ends a sentence as usual.
+                let behind = if behind == Behind::Initial { Behind::Letter } else { behind };
+                Before::End { is_stop, behind, part: Part::Closes }
             }
-            (Class::Space, Before::End { is_stop, behind_letter, .. }) => {
-                Before::End { is_stop, behind_letter, part: Part::Spaces }
-            }
-            _ => Before::Other,
+            (Class::Space, Before::End { is_stop, behind, .. }) => Before::End { is_stop, behind, part: Part::Spaces },
+            (Class::Number | Class::OtherLetter, _) => Before::Other { in_word: true },
+            _ => Before::Other { in_word: false },
         };
     }
 }
@@ -236,9 +287,21 @@ mod tests {
         std::iter::from_fn(|| ends.next_up_to(usize::MAX)).collect()
     }
 
-    /// Another implementation of the same rules, to compare with.
+    /// Another implementation of the rules, to compare with; without the ends behind initials.
     fn ends_by_library(text: &str) -> Vec<usize> {
-        text.split_sentence_bound_indices().map(|(at, _)| at).skip(1).collect()
+        let ends = text.split_sentence_bound_indices().map(|(at, _)| at).skip(1);
+        ends.filter(|&end| !is_behind_initial(&text[..end])).collect()
+    }
+
+    /// Whether a text ends with a capital letter that is a word, a full stop and spaces.
+    fn is_behind_initial(text: &str) -> bool {
+        let classes: Vec<Class> = text.chars().map(Class::of).filter(|&class| class != Class::Extend).collect();
+        let spaces = classes.iter().rev().take_while(|&&class| class == Class::Space).count();
+        let (word, rest) = match &classes[..classes.len() - spaces] {
+            [before @ .., Class::Upper, Class::Stop] => (before.last(), spaces > 0),
+            _ => return false,
+        };
+        rest && !matches!(word, Some(Class::Lower | Class::Upper | Class::Number | Class::OtherLetter))
     }
 
     proptest! {
@@ -249,6 +312,22 @@ mod tests {
         ) {
             prop_assert_eq!(ends(&text), ends_by_library(&text), "{:?}", text);
         }
+    }
+
+    #[test]
+    fn no_sentence_ends_behind_an_initial() {
+        let text = "By J. R. R. Tolkien. The U.S. Army (plan B.) Next. É. Zola and 4B. Then \"A.\" Then C.\nD";
+        let sentences: Vec<&str> =
+            std::iter::once(0).chain(ends(text)).zip(ends(text)).map(|(a, b)| &text[a..b]).collect();
+        let expected = [
+            "By J. R. R. Tolkien. ",
+            "The U.S. Army (plan B.) ",
+            "Next. ",
+            "É. Zola and 4B. ",
+            "Then \"A.\" ",
+            "Then C.\n",
+        ];
+        assert_eq!(sentences, expected);
     }
 
     #[test]

@@ -6,7 +6,7 @@ import path from 'node:path'
 
 import { Failure, UsageError } from './failure.mjs'
 import { NotText } from './input/not-text.mjs'
-import { atRow, placeOf } from './input/rows.mjs'
+import { atRow, placeOf } from './input/place.mjs'
 import { openOutput } from './output/file.mjs'
 import { oneLine } from './terminal.mjs'
 
@@ -61,7 +61,7 @@ export class Skips {
    * Opens the report.
    *
    * @param {object} options
-   * @param {import('./output/file.mjs').Input[]} options.inputs
+   * @param {import('./output/same-file.mjs').Input[]} options.inputs
    * @param {string} [options.output]
    * @param {boolean} [options.isOneRow] whether skipping the only row would leave nothing
    */
@@ -85,7 +85,7 @@ export class Skips {
    * A batch with failures costs at most three calls for each row: one for the whole batch, one for
    * the rows of its parts, and one for the rows that are left.
    *
-   * @template {import('./input/rows.mjs').Place} Row
+   * @template {import('./input/place.mjs').Place} Row
    * @template Result
    * @param {Row[]} rows
    * @param {(rows: Row[]) => Promise<Result>} call rejects with an error that has the index of a
@@ -127,7 +127,7 @@ export class Skips {
   /**
    * Writes a row. A row that does not fit is skipped, or ends the command.
    *
-   * @param {import('./input/rows.mjs').Place} row
+   * @param {import('./input/place.mjs').Place} row
    * @param {() => Promise<void>} write
    */
   async attempt(row, write) {
@@ -142,7 +142,7 @@ export class Skips {
   /**
    * Skips a row, or throws its error.
    *
-   * @param {import('./input/rows.mjs').Place} place
+   * @param {import('./input/place.mjs').Place} place
    * @param {any} error
    */
   row({ source, line }, error) {

@@ -3,12 +3,12 @@
 const { batchOf } = require('./batch.js')
 const { Encoding, Source } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js')
-const host = require('./host.js')
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { enqueue } = require('./queue.js')
 const native = require('./native.js')
 const { charactersUpTo } = require('./prefix.js')
+const sources = require('./sources.js')
 const { decodeStream } = require('./stream.js')
 const {
   KNOWN,
@@ -103,16 +103,18 @@ class Tokenizer {
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
     const loaded = async ({ file, bytes = undefined }) => {
-      const handle = enqueue((turn) =>
-        bytes === undefined ? host.loadFile(turn, file, resolved) : native.loadBytes(turn, bytes, resolved),
+      const handle = enqueue((queueEntry) =>
+        bytes === undefined
+          ? sources.loadFile(queueEntry, file, resolved)
+          : native.loadBytes(queueEntry, bytes, resolved),
       )
-      return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(file), name])))
+      return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? sources.chatFiles.chatBeside(file), name])))
     }
     try {
       return await loaded({ file: name })
     } catch (failure) {
-      if (!host.model?.isModel(name, failure)) throw failure
-      return loaded(await host.model.modelOf(name))
+      if (!sources.modelFolder?.isModel(name, failure)) throw failure
+      return loaded(await sources.modelFolder.modelOf(name))
     }
   }
 
@@ -121,32 +123,37 @@ class Tokenizer {
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
     const loaded = ({ file, bytes = undefined }) => {
-      const handle = bytes === undefined ? host.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
-      return new Tokenizer(handle, LOADER, chat ?? host.beside.chatBesideSync(file), name)
+      const handle = bytes === undefined ? sources.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
+      return new Tokenizer(handle, LOADER, chat ?? sources.chatFiles.chatBesideSync(file), name)
     }
     try {
       return loaded({ file: name })
     } catch (failure) {
-      if (!host.model?.isModel(name, failure)) throw failure
-      return loaded(host.model.modelOfSync(name))
+      if (!sources.modelFolder?.isModel(name, failure)) throw failure
+      return loaded(sources.modelFolder.modelOfSync(name))
     }
   }
 
   static async fromPretrained(repo, options) {
-    const { request, loading } = host.hubOptions.pretrainedOptions(repo, options)
-    const file = await host.hub.pretrainedFile(request)
+    const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
+    const file = await sources.hub.pretrainedFile(request)
     // A vocabulary or a SentencePiece model needs the configs beside it, which name its class.
-    return Tokenizer.fromFile(request.file === undefined ? host.model.placeOf(file) : file, loading)
+    return Tokenizer.fromFile(request.file === undefined ? sources.modelFolder.placeOf(file) : file, loading)
   }
 
   static async fromEncoding(name) {
     const file = encodingFile(name)
-    const handle = await enqueue((turn) => host.loadEncoding(turn, file, { encoding: name }))
+    const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }))
     return new Tokenizer(handle, LOADER, openAiChat(name), name)
   }
 
   static fromEncodingSync(name) {
-    return new Tokenizer(host.loadEncodingSync(encodingFile(name), { encoding: name }), LOADER, openAiChat(name), name)
+    return new Tokenizer(
+      sources.loadEncodingSync(encodingFile(name), { encoding: name }),
+      LOADER,
+      openAiChat(name),
+      name,
+    )
   }
 
   static async forModel(name) {
@@ -161,7 +168,7 @@ class Tokenizer {
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options) ?? later.chat.chatOf()
     let source = bytes
-    const start = (turn) => native.loadBytes(turn, source, resolved)
+    const start = (queueEntry) => native.loadBytes(queueEntry, source, resolved)
     const onWait = () => (source = copyOfBytes(bytes))
     return new Tokenizer(await enqueue(start, { onWait }), LOADER, chat)
   }
@@ -192,8 +199,8 @@ class Tokenizer {
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
-    const blocks = await copyIfQueued([texts, options?.pairs], hasWords(flags), signal, (turn, [texts, pairs]) =>
-      native.encodeBatch(turn, handle, texts, pairs, flags, extra, threads),
+    const blocks = await copyIfQueued([texts, options?.pairs], hasWords(flags), signal, (queueEntry, [texts, pairs]) =>
+      native.encodeBatch(queueEntry, handle, texts, pairs, flags, extra, threads),
     )
     return batchOf(blocks)
   }
@@ -263,7 +270,7 @@ class Tokenizer {
     checkSplit(text)
     const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
-    const start = (turn) => native.splitAsync(turn, handle, text, flags, extra, later.split.whole(limits))
+    const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, later.split.whole(limits))
     const { pieces, failure } = later.split.piecesOf(text, await enqueue(start, { signal }), limits)
     if (failure !== undefined) throw failure
     return pieces
@@ -298,8 +305,8 @@ class Tokenizer {
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
     return new Uint32Array(
-      await copyIfQueued([texts], false, signal, (turn, [texts]) =>
-        native.countBatch(turn, handle, texts, flags, extra, threads),
+      await copyIfQueued([texts], false, signal, (queueEntry, [texts]) =>
+        native.countBatch(queueEntry, handle, texts, flags, extra, threads),
       ),
     )
   }
@@ -350,7 +357,7 @@ class Tokenizer {
     const skip = decodeFlag(options, KNOWN.decodeBatch)
     const { threads, signal } = runOptions(options)
     let { ids, rowOffsets } = toRows(rows)
-    const start = (turn) => native.decodeBatch(turn, this.#handle, ids, rowOffsets, skip, threads)
+    const start = (queueEntry) => native.decodeBatch(queueEntry, this.#handle, ids, rowOffsets, skip, threads)
     // A queued call decodes the ids of now, even if the batch changes.
     const onWait = () => ([ids, rowOffsets] = [ids.slice(), rowOffsets.slice()])
     return enqueue(start, { signal, onWait })
@@ -415,7 +422,7 @@ function filePath(file) {
     if (file.length > MAX_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
     return file
   }
-  if (file instanceof URL) return host.fileURLToPath(file)
+  if (file instanceof URL) return sources.fileURLToPath(file)
   throw wrongType('file', 'a path (a string) or a file: URL', file)
 }
 
@@ -454,9 +461,9 @@ function unchanging(text) {
 }
 
 /**
- * Queues `start(turn, lists)` with lists of texts or of arrays of words. The addon copies the texts
- * when the call starts. If it has to wait, the arrays and the bytes in them are copied now, so that
- * later changes by the caller have no effect. Strings are immutable and need no copy.
+ * Queues `start(queueEntry, lists)` with lists of texts or of arrays of words. The addon copies the
+ * texts when the call starts. If it has to wait, the arrays and the bytes in them are copied now,
+ * so that later changes by the caller have no effect. Strings are immutable and need no copy.
  */
 function copyIfQueued(lists, words, signal, start) {
   let current = lists
@@ -465,7 +472,7 @@ function copyIfQueued(lists, words, signal, start) {
   const onWait = () => {
     current = lists.map((list) => (Array.isArray(list) ? list.map(words ? copyWords : copy) : list))
   }
-  return enqueue((turn) => start(turn, current), { signal, onWait })
+  return enqueue((queueEntry) => start(queueEntry, current), { signal, onWait })
 }
 
 /**

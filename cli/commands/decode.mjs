@@ -1,6 +1,7 @@
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
 import { idBatches } from '../input/ids.mjs'
-import { MAX_ROW_OPTION, atRow } from '../input/rows.mjs'
+import { atRow } from '../input/place.mjs'
+import { MAX_ROW_OPTION } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { ID_FORMATS, formatOf } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'

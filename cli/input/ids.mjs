@@ -5,9 +5,11 @@ import fs from 'node:fs'
 
 import { Failure } from '../failure.mjs'
 import { readHeader } from '../output/npy.mjs'
+import { ByteReader } from './byte-reader.mjs'
 import { readInput } from './open.mjs'
 import { isParquet, parquetRows } from './parquet.mjs'
-import { MAX_JSON, MAX_LINE, batchesOf, jsonOf, placeOf, tooLong, valueAt } from './rows.mjs'
+import { placeOf } from './place.mjs'
+import { MAX_JSON, MAX_LINE, batchesOf, jsonOf, tooLong, valueAt } from './rows.mjs'
 import { rowsFileOf } from './rows-file.mjs'
 
 const BATCH_IDS = 1 << 20
@@ -115,43 +117,6 @@ function listOfIds(row, field, list) {
   const wrong = ids.find((id) => !Number.isInteger(id) || id < 0 || id > MOST)
   if (wrong !== undefined) throw new Failure('ID', `${placeOf(row)}: ${JSON.stringify(wrong)} is no id`)
   return ids
-}
-
-/** Reads a source in pieces of a given length. */
-export class ByteReader {
-  #chunks
-  #rest = Buffer.alloc(0)
-
-  constructor(chunks) {
-    this.#chunks = chunks[Symbol.asyncIterator]()
-  }
-
-  /**
-   * Reads `length` bytes, or fewer at the end of the source. Throws `tooLong(most)` if that is more
-   * than `most` bytes.
-   */
-  async read(length, most = Infinity, tooLong = undefined) {
-    const parts = []
-    let bytes = 0
-    for (let wanted = length; wanted > 0; ) {
-      if (bytes > most) throw tooLong(most)
-      if (this.#rest.length === 0) {
-        const { value, done } = await this.#chunks.next()
-        if (done) break
-        this.#rest = value
-      }
-      const part = this.#rest.subarray(0, wanted)
-      this.#rest = this.#rest.subarray(part.length)
-      parts.push(part)
-      bytes += part.length
-      wanted -= part.length
-    }
-    return parts.length === 1 ? parts[0] : Buffer.concat(parts)
-  }
-
-  close() {
-    return this.#chunks.return?.()
-  }
 }
 
 const WIDTHS = { '<u2': 2, '<i2': 2, '<u4': 4, '<i4': 4, '<u8': 8, '<i8': 8, '|u1': 1 }

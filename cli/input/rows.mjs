@@ -1,10 +1,11 @@
 // Rows of text: the lines of files, whole files, or a field of each line of JSON. Batches have a
 // few megabytes, so that lines of a file of any size never fill the memory.
 
-import { Failure, UsageError, at } from '../failure.mjs'
+import { Failure, UsageError } from '../failure.mjs'
 import { Gatherer } from './gather.mjs'
 import { NotText } from './not-text.mjs'
 import { isParquet, parquetRows } from './parquet.mjs'
+import { placeOf } from './place.mjs'
 
 /** Without a record of skipped rows, the first error is thrown. */
 const NO_SKIPS = {
@@ -59,12 +60,6 @@ export const ROW_OPTIONS = {
  * @property {Record<string, any>} [fields] other fields of the row, if they were wanted
  * @property {Record<string, any>} [schema] of a row of a Parquet file: the elements of its schema,
  *   by the names of `fields`
- */
-
-/**
- * Where a row stands: its source, and its line or row number there, counted from 1.
- *
- * @typedef {{ source: import('./files.mjs').Source, line?: number }} Place
  */
 
 /**
@@ -164,17 +159,6 @@ function checkTableText(row, field, maxRow) {
   }
   throw fieldError(row, field, text)
 }
-
-/**
- * Returns where a row stands, for messages.
- *
- * @param {Place} place
- */
-export const placeOf = ({ source, line }) =>
-  line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`
-
-/** Adds the place of the failed row to an error of a call on these rows. */
-export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
 
 async function* wholeFile(source, maxRow, onRead) {
   yield [{ text: await wholeText(source, maxRow, onRead), source }]

@@ -182,12 +182,6 @@ class StreamOutput {
 }
 
 /**
- * A file or a descriptor that a command reads.
- *
- * @typedef {{ name: string, file?: string, descriptor?: number }} Input
- */
-
-/**
  * @typedef {object} Output
  * @property {(data: string | Uint8Array, options?: { isSafe?: boolean }) => Promise<void>} write
  * @property {() => Promise<void>} commit
@@ -199,7 +193,7 @@ class StreamOutput {
  * Opens the output of a command: a file, or standard output if no name is given or the name is `-`.
  *
  * @param {string | undefined} name
- * @param {Input[]} inputs what the command reads, and so must not overwrite
+ * @param {import('./same-file.mjs').Input[]} inputs of the command, which must not be overwritten
  * @returns {Output}
  */
 export function openOutput(name, inputs) {

@@ -31,7 +31,7 @@ const isNpy = (bytes) => bytes.subarray(0, MAGIC.length).equals(MAGIC)
 /**
  * Reads a header.
  *
- * @param {import('../input/ids.mjs').ByteReader} reader stands behind the header afterwards
+ * @param {import('../input/byte-reader.mjs').ByteReader} reader afterwards behind the header
  * @returns {Promise<{ descr: string, shape: number[] }>}
  */
 export async function readHeader(reader, name) {

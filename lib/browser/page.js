@@ -11,11 +11,11 @@ function withoutWaiting(binding) {
   const { countBatchSync, decodeBatchSync, encodeBatchSync, leaveLine, loadBytesSync, split } = binding
   const runNow =
     (work) =>
-    async (turn, ...rest) => {
+    async (queueEntry, ...rest) => {
       try {
         return work(...rest)
       } finally {
-        leaveLine(turn)
+        leaveLine(queueEntry)
       }
     }
   const encode = (handle, texts, pairs, flags, extra) => encodeBatchSync(handle, texts, pairs, flags, extra, 1)

@@ -3,11 +3,12 @@
 
 import fs from 'node:fs'
 
+import { readHeader } from '../../lib/files/npy.mjs'
+import { isParquet, parquetRows } from '../../lib/files/parquet.mjs'
+import { MAX_JSON, MAX_LINE, valueAt } from '../../lib/files/rows.mjs'
 import { Failure } from '../failure.mjs'
-import { readHeader } from '../output/npy.mjs'
 import { readInput } from './open.mjs'
-import { isParquet, parquetRows } from './parquet.mjs'
-import { MAX_JSON, MAX_LINE, batchesOf, jsonOf, placeOf, tooLong, valueAt } from './rows.mjs'
+import { batchesOf, jsonOf, placeOf, tooLong } from './rows.mjs'
 import { rowsFileOf } from './rows-file.mjs'
 
 const BATCH_IDS = 1 << 20

@@ -1,5 +1,6 @@
 // Options that several commands share, and the options of the library's calls that they become.
 
+import { usualSpecialTokens } from '../../lib/files/tokenizers.mjs'
 import { UsageError } from '../failure.mjs'
 
 export const ENCODE_OPTIONS = {
@@ -57,11 +58,10 @@ export const FORMAT = {
 }
 
 /**
- * The options of a call that counts or encodes. With ranks, the library rejects special tokens in
- * texts by default. A file may contain them, so they are encoded as text.
+ * The options of a call that counts or encodes.
  */
 export const countOptions = (tokenizer, values) => ({
-  specialTokens: values['special-tokens'] ?? (isOfRanks(tokenizer) ? 'text' : 'parse'),
+  specialTokens: values['special-tokens'] ?? usualSpecialTokens(tokenizer),
   addSpecialTokens: !values['no-add-special-tokens'],
 })
 
@@ -70,13 +70,3 @@ export const batchOptions = (tokenizer, values) => ({
   ...countOptions(tokenizer, values),
   ...(values.threads && { threads: values.threads }),
 })
-
-/** Ranks have no normalizer that could be taken away. */
-function isOfRanks(tokenizer) {
-  try {
-    tokenizer.with({ normalizer: null })
-    return false
-  } catch {
-    return true
-  }
-}

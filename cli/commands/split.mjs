@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { isParquet } from '../input/parquet.mjs'
+import { isParquet } from '../../lib/files/parquet.mjs'
 import { placeOf } from '../input/place.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, refuseParquet, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'

@@ -4,13 +4,13 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
-import { MAX_RATIO, decompressed } from './decompress.mjs'
-import { glob, isGlob } from './glob.mjs'
+import { MAX_RATIO, decompressed } from '../../lib/files/decompress.mjs'
+import { glob, isGlob } from '../../lib/files/glob.mjs'
 import { onlyText } from './not-text.mjs'
 import { tokenizerFiles } from '../tokenizers.mjs'
 import { readInput } from './open.mjs'
 import { rowsFileOf } from './rows-file.mjs'
-import { statIfThere } from './stat.mjs'
+import { statIfThere } from '../../lib/files/stat.mjs'
 
 /** The option of all commands that read files. */
 export const RATIO_OPTION = {

@@ -3,13 +3,14 @@
 
 import fs from 'node:fs'
 
+import { readHeader } from '../../lib/files/npy.mjs'
+import { isParquet, parquetRows } from '../../lib/files/parquet.mjs'
+import { MAX_JSON, MAX_LINE, valueAt } from '../../lib/files/rows.mjs'
 import { Failure } from '../failure.mjs'
-import { readHeader } from '../output/npy.mjs'
 import { ByteReader } from './byte-reader.mjs'
 import { readInput } from './open.mjs'
-import { isParquet, parquetRows } from './parquet.mjs'
 import { placeOf } from './place.mjs'
-import { MAX_JSON, MAX_LINE, batchesOf, jsonOf, tooLong, valueAt } from './rows.mjs'
+import { batchesOf, jsonOf, tooLong } from './rows.mjs'
 import { rowsFileOf } from './rows-file.mjs'
 
 const BATCH_IDS = 1 << 20

@@ -1,10 +1,11 @@
 // Rows of text: the lines of files, whole files, or a field of each line of JSON. Batches have a
 // few megabytes, so that lines of a file of any size never fill the memory.
 
+import { Gatherer } from '../../lib/files/gather.mjs'
+import { isParquet, parquetRows } from '../../lib/files/parquet.mjs'
+import { MAX_JSON, MAX_LINE, MAX_WHOLE, valueAt } from '../../lib/files/rows.mjs'
 import { Failure, UsageError } from '../failure.mjs'
-import { Gatherer } from './gather.mjs'
 import { NotText } from './not-text.mjs'
-import { isParquet, parquetRows } from './parquet.mjs'
 import { placeOf } from './place.mjs'
 
 /** Without a record of skipped rows, the first error is thrown. */
@@ -21,11 +22,6 @@ const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
 /** The most bytes of one text, as in the core. */
 const MOST = 2 ** 32 - 1
-/** The default limit of a row in bytes. A row and its ids are in memory as a whole. */
-export const MAX_LINE = 64 << 20
-/** Lower for JSON, because the values of a line take thirty times its size. */
-export const MAX_JSON = 16 << 20
-const MAX_WHOLE = 256 << 20
 const NEWLINE = 10
 const RETURN = 13
 const EMPTY = Buffer.alloc(0)
@@ -278,14 +274,4 @@ function fieldError(row, path, value) {
   const found =
     value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
   return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
-}
-
-/** Returns the value at a dotted path. A field whose name has dots takes precedence. */
-export function valueAt(value, path) {
-  if (value === null || typeof value !== 'object') return undefined
-  if (Object.hasOwn(value, path)) return value[path]
-  const parts = path.split('.')
-  const cut = parts.findIndex((_, index) => index > 0 && Object.hasOwn(value, parts.slice(0, index).join('.')))
-  if (cut === -1) return undefined
-  return valueAt(value[parts.slice(0, cut).join('.')], parts.slice(cut).join('.'))
 }

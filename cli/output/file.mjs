@@ -7,9 +7,9 @@ import path from 'node:path'
 
 import { Failure, UsageError, fileFailure } from '../failure.mjs'
 import { openPipe } from '../input/open.mjs'
-import { statIfThere } from '../input/stat.mjs'
+import { statIfThere } from '../../lib/files/stat.mjs'
 import { forTerminal } from '../terminal.mjs'
-import { partOf, removeDeadParts } from './parts.mjs'
+import { partOf, removeDeadParts } from '../../lib/files/parts.mjs'
 import { refuseInput, statOf } from './same-file.mjs'
 
 const BUFFER = 1 << 16

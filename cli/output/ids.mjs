@@ -8,7 +8,7 @@ import { Failure, UsageError } from '../failure.mjs'
 import { rowsFileOf } from '../input/rows-file.mjs'
 import { openOutput } from './file.mjs'
 import { idList, parquetWriter } from './parquet.mjs'
-import { headerOf } from './npy.mjs'
+import { headerOf } from '../../lib/files/npy.mjs'
 
 export const ID_FORMATS = ['text', 'jsonl', 'npy', 'bin', 'parquet']
 const EXTENSIONS = {

@@ -2,7 +2,7 @@
 // as list<int32>.
 
 import { Failure, UsageError, at } from '../failure.mjs'
-import { checkPackages } from '../input/parquet.mjs'
+import { checkPackages } from '../../lib/files/parquet.mjs'
 import { placeOf } from '../input/place.mjs'
 import { openOutput } from './file.mjs'
 

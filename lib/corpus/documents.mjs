@@ -3,10 +3,10 @@
 
 import { isUtf8 } from 'node:buffer'
 
-import { Failure } from '../../cli/failure.mjs'
-import { decompressed } from '../../cli/input/decompress.mjs'
-import { Gatherer } from '../../cli/input/gather.mjs'
-import { MAX_JSON, MAX_LINE, valueAt } from '../../cli/input/rows.mjs'
+import { Failure } from '../files/failure.mjs'
+import { decompressed } from '../files/decompress.mjs'
+import { Gatherer } from '../files/gather.mjs'
+import { MAX_JSON, MAX_LINE, MAX_WHOLE, valueAt } from '../files/rows.mjs'
 import { ArenaPool } from './arena.mjs'
 import { inputChanged } from './errors.mjs'
 import { Input } from './inputs.mjs'
@@ -15,7 +15,6 @@ import { FieldReader } from './json-field.mjs'
 /** Bytes of text, and documents, that are encoded in one call. */
 const BATCH_BYTES = 2 << 20
 const BATCH_DOCUMENTS = 1 << 14
-const MAX_WHOLE = 256 << 20
 const NEWLINE = 10
 const RETURN = 13
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])

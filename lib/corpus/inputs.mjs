@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
-import { fileFailure } from '../../cli/failure.mjs'
+import { fileFailure } from '../files/failure.mjs'
 import { inputChanged } from './errors.mjs'
 
 const { openRegular } = createRequire(import.meta.url)('../regular-file.js')

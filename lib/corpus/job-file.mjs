@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { fileFailure } from '../../cli/failure.mjs'
+import { fileFailure } from '../files/failure.mjs'
 import { otherJob } from './errors.mjs'
 import { JOB } from './layout.mjs'
 

@@ -4,7 +4,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { fileFailure } from '../../cli/failure.mjs'
+import { fileFailure } from '../files/failure.mjs'
 import { error } from './errors.mjs'
 import { MANIFEST } from './layout.mjs'
 import { PartFile, syncFolder } from './part-file.mjs'

@@ -6,8 +6,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { threadId } from 'node:worker_threads'
 
-import { fileFailure } from '../../cli/failure.mjs'
-import { partOf } from '../../cli/output/parts.mjs'
+import { fileFailure } from '../files/failure.mjs'
+import { partOf } from '../files/parts.mjs'
 
 const CHUNK = 1 << 20
 

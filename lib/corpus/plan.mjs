@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import readline from 'node:readline'
 
-import { fileFailure } from '../../cli/failure.mjs'
+import { fileFailure } from '../files/failure.mjs'
 import { error, inputChanged, unsupported } from './errors.mjs'
 import { Input, codecOf, unitOf } from './inputs.mjs'
 import { inputFiles } from './walk.mjs'

@@ -7,7 +7,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-import { Failure, fileFailure } from '../../cli/failure.mjs'
+import { Failure, fileFailure } from '../files/failure.mjs'
 import { documentsOf, placeOf } from './documents.mjs'
 import { Encoder, viewOf } from './encode.mjs'
 import { inputChanged } from './errors.mjs'

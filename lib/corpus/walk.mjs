@@ -7,8 +7,8 @@ import os from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
 
-import { fileFailure } from '../../cli/failure.mjs'
-import { alternatives, isGlob, matcher } from '../../cli/input/glob.mjs'
+import { fileFailure } from '../files/failure.mjs'
+import { alternatives, isGlob, matcher } from '../files/glob.mjs'
 import { error, unsupported } from './errors.mjs'
 
 /** Names of a folder that are sorted in memory. */

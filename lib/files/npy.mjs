@@ -1,7 +1,7 @@
 // NumPy array files, version 1.0 of the format: a magic number, a header in Python syntax, and the
 // numbers.
 
-import { Failure } from '../failure.mjs'
+import { Failure } from './failure.mjs'
 
 const MAGIC = Buffer.from('\x93NUMPY', 'latin1')
 /**
@@ -31,7 +31,7 @@ const isNpy = (bytes) => bytes.subarray(0, MAGIC.length).equals(MAGIC)
 /**
  * Reads a header.
  *
- * @param {import('../input/byte-reader.mjs').ByteReader} reader afterwards behind the header
+ * @param {{ read(length: number): Promise<Buffer> }} reader afterwards behind the header
  * @returns {Promise<{ descr: string, shape: number[] }>}
  */
 export async function readHeader(reader, name) {

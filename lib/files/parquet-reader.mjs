@@ -5,7 +5,7 @@
 import fs from 'node:fs'
 import zlib from 'node:zlib'
 
-import { Failure } from '../failure.mjs'
+import { Failure } from './failure.mjs'
 import { Ratio } from './decompress.mjs'
 import { valueAt } from './rows.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'

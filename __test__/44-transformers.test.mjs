@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import * as transformers from 'tokenlane/transformers'
 
 import { Tokenizer } from '../index.mjs'
+import { addedToken } from './support/added-token.mjs'
 import { bert, bertConfig } from './support/bert.mjs'
 import { failure } from './support/texts.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
@@ -478,17 +479,8 @@ test('results are tensors of the class that env names', () => {
 })
 
 test('translation models put the token of a language first', async () => {
-  const language = (code) => ({
-    id: 0,
-    content: code,
-    single_word: false,
-    lstrip: false,
-    rstrip: false,
-    normalized: false,
-    special: true,
-  })
   const file = tiny()
-  file.added_tokens = ['eng_Latn', 'fra_Latn', '</s>'].map((code, index) => ({ ...language(code), id: 14 + index }))
+  file.added_tokens = ['eng_Latn', 'fra_Latn', '</s>'].map((code, index) => addedToken(14 + index, code))
   file.post_processor.single = [
     { SpecialToken: { id: 'eng_Latn', type_id: 0 } },
     { Sequence: { id: 'A', type_id: 0 } },

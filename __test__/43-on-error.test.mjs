@@ -51,7 +51,7 @@ test('one bad row ends a run by default, and the message names the option that g
   assert.deepEqual([status, stdout], [1, ''])
   assert.match(
     stderr,
-    /^tokenlane: rows\.jsonl, line 1: .* it is null \('--on-error skip' goes on without it\) \(ERR_TOKENLANE_FIELD\)\n$/,
+    /^tokenlane: rows\.jsonl, line 1: .* it is null \('--on-error skip' continues without it\) \(ERR_TOKENLANE_FIELD\)\n$/,
   )
   assert.equal(fs.existsSync(place('out.txt')), false)
   const one = run(['count', '-t', 'tiny.json'], { input: LATIN1 })
@@ -191,7 +191,7 @@ test('if every row is skipped the run fails, and its output is not written', () 
   assert.equal(status, 1)
   assert.match(
     stderr,
-    /0 rows done, 3,000 skipped .*'--report FILE' lists all\ntokenlane: nothing is left: .*ALL_SKIPPED\)\n$/,
+    /0 rows done, 3,000 skipped .*'--report FILE' lists all\ntokenlane: every row was skipped .*ALL_SKIPPED\)\n$/,
   )
   assert.equal(fs.existsSync(place('out.txt')), false)
   assert.equal(run(['count', '-t', 'gpt2', '--on-error', 'skip', '--total'], { input: '' }).status, 0)
@@ -209,7 +209,7 @@ test('what is not about a row ends the run in any case', () => {
     /'--report' and the output are the same file/,
   )
   assert.match(run(['count', ...skip, '--report', 'rows.jsonl', 'rows.jsonl']).stderr, /OUTPUT_IS_INPUT/)
-  assert.match(run(['count', '--on-error', 'ignore', '-x', 'a']).stderr, /'--on-error' is one of fail, skip/)
+  assert.match(run(['count', '--on-error', 'ignore', '-x', 'a']).stderr, /'--on-error' must be one of fail, skip/)
 })
 
 const asUser = process.platform === 'win32' || process.getuid() === 0
@@ -267,5 +267,5 @@ test('folders and patterns skip files that are not text, and say how many', () =
   write('images/only.png', PNG)
   const { status, stderr } = run(['count', '-t', 'gpt2', 'images'])
   assert.equal(status, 1)
-  assert.match(stderr, /only\.png\ntokenlane: nothing is left: .*ALL_SKIPPED/)
+  assert.match(stderr, /only\.png\ntokenlane: every row was skipped .*ALL_SKIPPED/)
 })

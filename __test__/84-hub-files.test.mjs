@@ -1,6 +1,6 @@
 // Planted files: what an attacker can put into the cache of the hub, or into the folder of a
-// tokenizer, in place of a regular file. Loads from the cache run in their own processes with 2 s of
-// CPU and 1 GiB of memory.
+// tokenizer, in place of a regular file. Loads from the cache run in their own processes with 2 s
+// of CPU and 1 GiB of memory.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -1,5 +1,5 @@
-// Loading with tokenlane/transformers: folders, the hub, the settings of `env`, and the class of the
-// results.
+// Loading with tokenlane/transformers: folders, the hub, the settings of `env`, and the class of
+// the results.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,5 +1,5 @@
-// Rows that fail. By default the first one ends the command. With `--on-error skip` it is left out,
-// and listed in a report.
+// Rows that fail. By default the first one ends the command. With `--on-error skip` they are
+// skipped and listed in a report.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -15,22 +15,22 @@ export const ON_ERROR_OPTIONS = {
     type: 'string',
     choices: ['fail', 'skip'],
     default: 'fail',
-    help: 'skip: leave out rows and files that cannot be read or encoded, and say at the end how many',
+    help: 'skip: continue without rows and files that cannot be read or encoded, and print their number at the end',
   },
   report: {
     type: 'string',
     value: 'FILE',
-    help: 'list what was left out in JSON Lines: {"file", "line", "code", "reason"}',
+    help: 'list what was skipped in JSON Lines: {"file", "line", "code", "reason"}',
   },
 }
 
-/** Errors that the next row would have too. */
+/** Errors that do not depend on the row. */
 const FATAL = ['USAGE', 'OUT_OF_MEMORY', 'TOO_MANY_FILES', 'PACKAGE_MISSING']
 /** The number of skipped rows that are printed if there is no report. */
 const PRINTED = 10
 /** The number of names of files that are not text. */
 const NAMED = 3
-/** A batch that fails is tried again in parts of this size, and a part that fails row by row. */
+/** A failed batch is retried in parts of this size, and a failed part row by row. */
 const PART = 256
 const PREFIX = 'ERR_TOKENLANE_'
 
@@ -180,7 +180,7 @@ export class Skips {
   }
 
   #final(code, error) {
-    const hint = " ('--on-error skip' goes on without it)"
+    const hint = " ('--on-error skip' continues without it)"
     const failure = this.#hasHint ? new Failure(code, error.message + hint, { cause: error }) : error
     this.#thrown.add(failure)
     return failure
@@ -190,14 +190,14 @@ export class Skips {
     this.#file?.write(`${JSON.stringify(entry)}\n`)
   }
 
-  /** Says what was skipped; call it before the output is committed. Throws if no row is left. */
+  /** Prints what was skipped; call it before the output is committed. Throws if no row is left. */
   async finish() {
     await this.#file?.commit()
     for (const line of this.#printed) say(line)
     if (this.#notText.size > 0) say(this.#notTextLine())
     if (this.#skipped > 0) say(this.#summary())
     if (this.#done > 0 || this.#skipped + this.#notText.size === 0) return
-    throw new Failure('ALL_SKIPPED', 'nothing is left: every row was skipped')
+    throw new Failure('ALL_SKIPPED', 'every row was skipped')
   }
 
   #summary() {

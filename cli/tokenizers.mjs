@@ -11,5 +11,20 @@ export const TOKENIZER_OPTIONS = {
     default: 'o200k_base',
     help: 'a tokenizer.json, tekken.json, SentencePiece model or rank file, the folder of a model, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
   },
-  encoding: { type: 'string', value: 'NAME', help: 'which bundled encoding a rank file is read as' },
+  encoding: {
+    type: 'string',
+    value: 'NAME',
+    help: 'bundled encoding whose pattern and special tokens a rank file uses',
+  },
+}
+
+/** The same for commands that compare tokenizers. */
+export const TOKENIZERS_OPTIONS = {
+  ...TOKENIZER_OPTIONS,
+  tokenizer: {
+    ...TOKENIZER_OPTIONS.tokenizer,
+    multiple: true,
+    default: [TOKENIZER_OPTIONS.tokenizer.default],
+    help: `${TOKENIZER_OPTIONS.tokenizer.help}; can be repeated (default: o200k_base)`,
+  },
 }

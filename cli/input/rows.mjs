@@ -20,7 +20,7 @@ const NO_SKIPS = {
 
 const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
-/** The most bytes of one text, as in the core. */
+/** Maximum number of bytes of a text, as in the core. */
 const MOST = 2 ** 32 - 1
 const NEWLINE = 10
 const RETURN = 13
@@ -32,28 +32,28 @@ export const MAX_ROW_OPTION = {
     type: 'string',
     value: 'SIZE',
     size: [1, MOST],
-    help: 'the most bytes of a row, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
+    help: 'maximum size of a row in bytes, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
   },
 }
 
 export const ROW_OPTIONS = {
   text: { type: 'string', short: 'x', value: 'TEXT', help: 'read this text instead of files' },
-  rows: { type: 'string', choices: ['lines', 'files'], help: 'what a row is' },
+  rows: { type: 'string', choices: ['lines', 'files'], help: 'unit of a row' },
   field: {
     type: 'string',
     value: 'PATH',
-    help: 'the files are JSON Lines or Parquet, and the text of a row is this field, such as text or messages.0.content',
+    help: 'read JSON Lines or Parquet, and take the text of a row from this field, such as text or messages.0.content',
   },
 }
 
 /**
- * A text and where it stands.
+ * A text and its place.
  *
  * @typedef {object} Row
  * @property {Buffer | string} text
  * @property {import('./files.mjs').Source} source
- * @property {number} [line] counted from 1; nothing where the row is a file
- * @property {Record<string, any>} [fields] other fields of the row, if they were wanted
+ * @property {number} [line] counted from 1; undefined if the row is a file
+ * @property {Record<string, any>} [fields] other fields of the row, if requested
  * @property {Record<string, any>} [schema] of a row of a Parquet file: the elements of its schema,
  *   by the names of `fields`
  */
@@ -64,7 +64,7 @@ export const ROW_OPTIONS = {
  * @property {string} [field]
  * @property {number} [maxRow] in bytes
  * @property {(bytes: number) => void} [onRead]
- * @property {Pick<import('../skips.mjs').Skips, 'row' | 'source'>} [skips] decides about rows and
+ * @property {Pick<import('../skips.mjs').Skips, 'row' | 'source'>} [skips] handles rows and
  *   sources that cannot be read
  * @property {'all' | string[]} [keep] fields that rows keep besides their text
  * @property {boolean} [isRaw] whether dates and times of Parquet files stay numbers
@@ -74,7 +74,7 @@ export const ROW_OPTIONS = {
 /** Returns the unit of rows that the options select: `'lines'`, `'files'` or `'fields'`. */
 export function unitOf({ rows, field, text }, byDefault) {
   if (field === undefined) return rows ?? (text === undefined ? byDefault : 'files')
-  if (rows === 'files') throw new UsageError("with '--field' rows are lines, and '--rows' says files")
+  if (rows === 'files') throw new UsageError("'--field' reads lines, which contradicts '--rows files'")
   return 'fields'
 }
 
@@ -254,7 +254,7 @@ export function jsonOf(row) {
   try {
     return JSON.parse(utf8.decode(row.text))
   } catch (error) {
-    throw new Failure('JSON', `${placeOf(row)}: it is no JSON: ${error.message}`, { cause: error })
+    throw new Failure('JSON', `${placeOf(row)}: it is not valid JSON: ${error.message}`, { cause: error })
   }
 }
 
@@ -272,6 +272,6 @@ function fieldOf(row, object, path) {
 
 function fieldError(row, path, value) {
   const found =
-    value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
+    value === undefined ? 'the field is missing' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
   return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
 }

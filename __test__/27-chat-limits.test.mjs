@@ -220,7 +220,8 @@ test('what every operation charges is as recorded, and no less than what it writ
 /** The positions in lib/chat that charge a cost or check a depth. */
 function sites() {
   const found = []
-  for (const name of fs.readdirSync(lib)) {
+  // The harmony format is no template; spec 77 shows its charges.
+  for (const name of fs.readdirSync(lib).filter((one) => !one.startsWith('harmony'))) {
     const content = fs.readFileSync(path.join(lib, name), 'utf8')
     const calls = content.matchAll(
       /(?<!function |[\w.])(?:spend|scan|walk|allocate|allocateText|allocateList|output|admit|checkDepth)(?=\()/g,

@@ -142,26 +142,31 @@ class Tokenizer {
   }
 
   static async fromEncoding(name) {
-    const file = encodingFile(name)
-    const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }))
-    return new Tokenizer(handle, LOADER, openAiChat(name), name)
+    return Tokenizer.#ofEncoding(name)
   }
 
   static fromEncodingSync(name) {
-    return new Tokenizer(
-      sources.loadEncodingSync(encodingFile(name), { encoding: name }),
-      LOADER,
-      openAiChat(name),
-      name,
-    )
+    return Tokenizer.#ofEncodingSync(name)
   }
 
   static async forModel(name) {
-    return Tokenizer.fromEncoding(later.models.encodingForModel(name))
+    return Tokenizer.#ofEncoding(later.models.encodingForModel(name), name)
   }
 
   static forModelSync(name) {
-    return Tokenizer.fromEncodingSync(later.models.encodingForModel(name))
+    return Tokenizer.#ofEncodingSync(later.models.encodingForModel(name), name)
+  }
+
+  /** `model` is the model that the encoding is loaded for, if there is one. */
+  static async #ofEncoding(name, model = undefined) {
+    const file = encodingFile(name)
+    const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }))
+    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), name)
+  }
+
+  static #ofEncodingSync(name, model = undefined) {
+    const handle = sources.loadEncodingSync(encodingFile(name), { encoding: name })
+    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), name)
   }
 
   static async fromBuffer(bytes, options) {
@@ -433,10 +438,8 @@ const MAX_PATH = 65_536
 function chatOfOptions(options) {
   const isGiven = options?.chatTemplate !== undefined || options?.config !== undefined
   if (isGiven) return later.chat.chatOption(options)
-  return options?.encoding === undefined ? undefined : openAiChat(options.encoding)
+  return options?.encoding === undefined ? undefined : later.openAi.openAiChat(options.encoding)
 }
-
-const openAiChat = (name) => new later.openAi.OpenAiChat(name)
 
 function encodingFile(name) {
   if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)

@@ -138,7 +138,7 @@ test('on a terminal: colours, and a progress bar with the rate and the remaining
   const seen = onTerminal(large)
   assert.ok(
     !onTerminal('encode -t r50k_base --tokens -f jsonl large.txt | wc -c').includes(' MiB · '),
-    'what reads a pipe has the terminal for itself',
+    'the reader of the pipe has the terminal for itself',
   )
   assert.match(seen, /█.* \d+% · [\d.]+ of [\d.]+ MiB · [\d.]+ MiB\/s · \S+ s left/)
   assert.ok(seen.includes('\x1b[?25h'), 'the cursor is back')

@@ -108,7 +108,10 @@ test('the calls of gpt-tokenizer', async () => {
 
 test('the calls of tokenizers', async () => {
   const { Tokenizer: Other } = await import('tokenlane/huggingface')
-  await compare('tokenizers', 14, { original: Other.fromFile(file) }, await Tokenizer.fromFile(file), ['hello he', 'hell'])
+  await compare('tokenizers', 14, { original: Other.fromFile(file) }, await Tokenizer.fromFile(file), [
+    'hello he',
+    'hell',
+  ])
 })
 
 test('the calls of @huggingface/transformers', async () => {

@@ -314,7 +314,7 @@ test('damaged and hostile files end with one line', () => {
   refused(['count', '--total', '--field', 'text', 'zeros.parquet'], 1, /DECOMPRESS_LIMIT/)
 })
 
-test('options that do not fit', () => {
+test('options that Parquet does not allow', () => {
   refused(['encode', '-f', 'parquet', '-x', 'a'], 2, /the format parquet is a file: name it with '--output'/)
   refused(['encode', '--keep', 'a', '-x', 'a'], 2, /'--keep' needs '--field'/)
   refused(['encode', '--keep', 'a', '--field', 'b', 'rows.jsonl'], 2, /'--keep' needs '--format jsonl' or/)

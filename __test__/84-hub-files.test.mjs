@@ -69,7 +69,7 @@ for (const where of [
   'blobs folder',
   'token',
 ]) {
-  test(`in the cache, no file but something else: ${where}`, posix, async () => {
+  test(`in the cache, a planted file of another kind is refused: ${where}`, posix, async () => {
     for (const [what, plant] of Object.entries(PLANTS)) {
       // A token may be stored elsewhere.
       if (where === 'token' && what === 'a link to another file') continue
@@ -183,7 +183,7 @@ test('links out of the cache are refused, and links inside of it work', posix, a
   }
 })
 
-test('files besides the tokenizer: pipes, devices, folders, and too many files', posix, async () => {
+test('config and templates of a folder: pipes, devices, folders, and too many files', posix, async () => {
   const lay = (name, plant) => {
     const folder = fs.mkdtempSync(path.join(root, 'beside-'))
     fs.writeFileSync(path.join(folder, 'tokenizer.json'), FILE)

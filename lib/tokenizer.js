@@ -71,7 +71,7 @@ const LOADER = Symbol('loader')
 
 // The rendered text of a chat already has all special tokens.
 const CHAT_TEXT = { addSpecialTokens: false, specialTokens: 'parse' }
-const SPOKEN = { addSpecialTokens: false, specialTokens: 'throw' }
+const CHAT_INPUT = { addSpecialTokens: false, specialTokens: 'throw' }
 const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
 
 class Tokenizer {
@@ -194,7 +194,7 @@ class Tokenizer {
     const found = native.encode(this.#handle, text, pair, flags, extra, scratch)
     const ids = typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
     // Bytes and arrays can change before another column is computed; a string cannot.
-    return new Encoding(ids, new Source(this.#handle, unchanging(text), unchanging(pair), flags, extra))
+    return new Encoding(ids, new Source(this.#handle, snapshotOf(text), snapshotOf(pair), flags, extra))
   }
 
   async encodeBatch(texts, options) {
@@ -343,7 +343,8 @@ class Tokenizer {
 
   #renderChat(messages, options) {
     const text = this.#chat.render(messages, options)
-    if (options.specialTokens === 'throw') later.chat.checkSpoken(messages, options, (said) => this.count(said, SPOKEN))
+    if (options.specialTokens === 'throw')
+      later.chat.checkSpoken(messages, options, (said) => this.count(said, CHAT_INPUT))
     return text
   }
 
@@ -458,8 +459,8 @@ function checkOneText(text, options) {
 }
 
 /** Copies a text or an array of words, so that the caller cannot change it. */
-function unchanging(text) {
-  if (Array.isArray(text)) return text.map(unchanging)
+function snapshotOf(text) {
+  if (Array.isArray(text)) return text.map(snapshotOf)
   return text instanceof Uint8Array ? text.slice() : text
 }
 

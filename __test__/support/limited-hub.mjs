@@ -33,8 +33,8 @@ async function load({ endpoint, cacheDir = freshCache(), limits, env, ...more })
     ...rest,
     HF_ENDPOINT: endpoint,
     HF_TOKEN_PATH: path.join(root, 'none'),
-    HF_HUB_ETAG_TIMEOUT: '0.5',
-    HF_HUB_DOWNLOAD_TIMEOUT: '0.5',
+    HF_HUB_ETAG_TIMEOUT: '10',
+    HF_HUB_DOWNLOAD_TIMEOUT: '10',
     ...env,
   }
   const result = await runLimited([process.execPath, CHILD, JSON.stringify({ cacheDir, ...more })], {

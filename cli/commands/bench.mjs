@@ -90,7 +90,7 @@ async function measure(name, batches, bytes, values) {
   const loadMs = performance.now() - start
   const options = { ...batchOptions(tokenizer, values), padding: false, truncation: false }
   const delay = monitorEventLoopDelay({ resolution: 1 })
-  // The sampler needs one turn of the event loop before it is accurate.
+  // The sampler needs one iteration of the event loop before it is accurate.
   await new Promise((resolve) => setTimeout(resolve, 20))
   delay.reset()
   delay.enable()

@@ -30,10 +30,10 @@ const corpus = {
     'report FOLDER -o FILE',
   ],
   about: [
-    'Inputs are cut into shards: byte ranges of plain files, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend on the inputs, the tokenizer and the options alone. plan.jsonl has the shards, shard-N.json what was made of each, manifest.json the sums.',
+    'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend on the inputs, the tokenizer and the options alone. plan.jsonl has the shards, shard-N.json what was made of each, manifest.json the sums.',
     'Run the same command again after a crash, a full disk or Ctrl-C: what is there is compared with its SHA-256, and what is missing is done.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
-    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as Dolma has it), jsonl.',
+    'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as Dolma has it), jsonl, parquet (ids as list of int32).',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them.',
   ],
   options: {
@@ -47,7 +47,7 @@ const corpus = {
     format: {
       type: 'string',
       short: 'f',
-      choices: ['megatron', 'npy', 'bin', 'jsonl'],
+      choices: ['megatron', 'npy', 'bin', 'jsonl', 'parquet'],
       default: 'megatron',
       help: 'the files of a shard',
     },
@@ -61,11 +61,15 @@ const corpus = {
       choices: ['json', 'lines', 'files'],
       help: 'what a document is (default: by the name of the file)',
     },
-    field: { type: 'string', value: 'PATH', help: 'the field of a line of JSON with the text (default: text)' },
+    field: {
+      type: 'string',
+      value: 'PATH',
+      help: 'the field with the text in a line of JSON or a row of Parquet (default: text)',
+    },
     'id-field': {
       type: 'string',
       value: 'PATH',
-      help: 'the field with the id of the document; for npy, bin and jsonl',
+      help: 'the field with the id of the document; for npy, bin, jsonl and parquet',
     },
     'files-from': { type: 'string', value: 'FILE', help: 'read names of inputs from this file too, one per line' },
     bos: { type: 'boolean', help: "put the tokenizer's first token before each document" },

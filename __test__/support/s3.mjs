@@ -56,10 +56,11 @@ export class TestS3 {
   get env() {
     return {
       AWS_ENDPOINT_URL: this.endpoint,
-      AWS_ACCESS_KEY_ID: 'AKIDSECRETNAME',
-      AWS_SECRET_ACCESS_KEY: 'wJalrSECRETKEY',
-      AWS_SESSION_TOKEN: 'SECRETSESSION',
+      AWS_ACCESS_KEY_ID: 'AKIDS3CRETNAME',
+      AWS_SECRET_ACCESS_KEY: 'wJalrS3CRETKEY',
+      AWS_SESSION_TOKEN: 'S3CRETSESSION',
       AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     }
   }
 
@@ -104,7 +105,8 @@ export class TestS3 {
     const [bucket] = name.split('/')
     if (!this.buckets.includes(bucket)) return this.#fail(response, 404, 'NoSuchBucket', bucket)
     const isBucket = !name.includes('/') || name === `${bucket}/`
-    if (method === 'GET' && isBucket) return query.has('uploads') ? this.#uploads(response, bucket, query) : this.#list(response, bucket, query)
+    if (method === 'GET' && isBucket)
+      return query.has('uploads') ? this.#uploads(response, bucket, query) : this.#list(response, bucket, query)
     if (method === 'GET' || method === 'HEAD') return this.#get(request, response, name, fault)
     if (method === 'PUT' && query.has('uploadId')) return this.#part(response, query, body)
     if (method === 'PUT') {
@@ -130,7 +132,10 @@ export class TestS3 {
     const { bytes, etag, modified } = found
     const wanted = request.headers['if-match']
     if (wanted !== undefined && wanted !== etag) return this.#fail(response, 412, 'PreconditionFailed', name)
-    response.setHeader('ETag', etag).setHeader('Last-Modified', modified.toUTCString()).setHeader('Accept-Ranges', 'bytes')
+    response
+      .setHeader('ETag', etag)
+      .setHeader('Last-Modified', modified.toUTCString())
+      .setHeader('Accept-Ranges', 'bytes')
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
     if (from !== undefined && Number(from) >= bytes.length) return this.#fail(response, 416, 'InvalidRange', name)
     const part = from === undefined ? bytes : bytes.subarray(Number(from), Number(to) + 1)
@@ -190,7 +195,9 @@ export class TestS3 {
   #create(response, name) {
     const id = randomBytes(8).toString('hex')
     this.uploads.set(id, { name, parts: new Map(), started: new Date() })
-    response.end(`<?xml version="1.0"?><InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`)
+    response.end(
+      `<?xml version="1.0"?><InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+    )
   }
 
   #part(response, query, body) {
@@ -207,8 +214,14 @@ export class TestS3 {
     if (wanted.some((number, index) => number !== index + 1)) return this.#fail(response, 400, 'InvalidPartOrder', name)
     const bytes = Buffer.concat(wanted.map((number) => upload.parts.get(number)))
     this.uploads.delete(query.get('uploadId'))
-    this.objects.set(name, { bytes, etag: `"${randomBytes(16).toString('hex')}-${wanted.length}"`, modified: new Date() })
-    return response.end('<?xml version="1.0"?><CompleteMultipartUploadResult><ETag>"x"</ETag></CompleteMultipartUploadResult>')
+    this.objects.set(name, {
+      bytes,
+      etag: `"${randomBytes(16).toString('hex')}-${wanted.length}"`,
+      modified: new Date(),
+    })
+    return response.end(
+      '<?xml version="1.0"?><CompleteMultipartUploadResult><ETag>"x"</ETag></CompleteMultipartUploadResult>',
+    )
   }
 
   #fail(response, status, code, message) {

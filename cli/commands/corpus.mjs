@@ -34,6 +34,7 @@ const corpus = {
     'Run the same command again after a crash, a full disk or Ctrl-C: what is there is compared with its SHA-256, and what is missing is done.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
     'Formats: megatron (.bin and .idx, for IndexedDataset of megatron-core), npy and bin (tokens, .rows with row offsets, and a .csv.gz with start, end, id, source and position of each document, as Dolma has it), jsonl, parquet (ids as list of int32).',
+    'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them.',
   ],
   options: {
@@ -41,7 +42,7 @@ const corpus = {
       type: 'string',
       short: 'o',
       value: 'FOLDER',
-      help: 'the folder of the output: new, empty, or that of the same job',
+      help: 'the folder of the output, or s3://bucket/prefix/: new, empty, or that of the same job',
     },
     ...TOKENIZER_OPTIONS,
     format: {
@@ -150,6 +151,7 @@ const corpus = {
       'tokenlane corpus /shared/data -o /shared/tokens --queue redis://host:6379',
       'on all machines that run tokenlane worker',
     ],
+    ['tokenlane corpus s3://lake/raw/ -o s3://lake/tokens/ --eos', 'from S3 to S3'],
     ['tokenlane corpus verify tokens/', 'whether all files are as they were written'],
   ],
 

@@ -2,6 +2,7 @@
 // (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), in ~/.aws, or from the machine's role.
 
 import { createRequire } from 'node:module'
+import { isMainThread } from 'node:worker_threads'
 
 import { error, inputChanged } from '../errors.mjs'
 import { Failure } from '../../files/failure.mjs'
@@ -33,6 +34,8 @@ async function create() {
   const env = process.env
   const isOwnEndpoint = Boolean(env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL)
   const region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? (isOwnEndpoint ? 'us-east-1' : undefined)
+  // The SDK warns of old versions of Node.js: once is enough. A thread has its own environment.
+  if (!isMainThread) env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const seconds = Number(env.TOKENLANE_S3_TIMEOUT ?? TIMEOUT)
   const client = new lib.S3Client({
     ...(region && { region }),

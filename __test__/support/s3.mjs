@@ -1,5 +1,5 @@
-// A small S3 server: listing with pages, ranges, multipart uploads, and faults on demand. Objects are
-// in memory. Signatures are not checked, but every request must have one.
+// A small S3 server: listing with pages, ranges, multipart uploads, and faults on demand. Objects
+// are in memory. Signatures are not checked, but every request must have one.
 
 import { createHash, randomBytes } from 'node:crypto'
 import http from 'node:http'
@@ -32,7 +32,8 @@ export class TestS3 {
    * Decides about faults: a status to answer with, `{ cut }` bytes of the body after which the
    * connection ends, `{ stall }` bytes after which nothing more comes, or nothing.
    *
-   * @type {(request: { method: string, name: string, query: URLSearchParams, count: number }) => any}
+   * @type {(request: { method: string, name: string, query: URLSearchParams, count: number }) =>
+   *   any}
    */
   fault = () => undefined
   #server

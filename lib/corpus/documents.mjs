@@ -59,9 +59,9 @@ export const placeOf = ({ path, at, line, row }) =>
  * @param {string | undefined} base the folder that their paths are relative to
  * @param {import('./options.mjs').Content} content
  * @param {{ onRead: (chunk: Buffer, bytes?: number) => void, onSkip: (place: { path: string, at:
- *   number, line?: number, row?: number }, error: Error) => void }} hooks `onRead` gets the bytes as
- *   they lie on the disk, or a hash of them and their number; `onSkip` throws if rows are not to be
- *   skipped
+ *   number, line?: number, row?: number }, error: Error) => void }} hooks `onRead` gets the bytes
+ *   as they lie on the disk, or a hash of them and their number; `onSkip` throws if rows are not to
+ *   be skipped
  * @returns {AsyncGenerator<DocumentBatch>}
  */
 export async function* documentsOf(parts, base, content, hooks) {

@@ -53,7 +53,7 @@ const AHEAD = 16
  */
 export async function* planParts({ inputs, filesFrom, content, exclude, onUnreadable }) {
   const parts = new Parts(content)
-  for await (const opened of openedAhead(inputFiles(inputs, filesFrom, { exclude }), content)) {
+  for await (const { opened } of openedAhead(inputFiles(inputs, filesFrom, { exclude }), content)) {
     try {
       const input = await opened
       try {
@@ -91,9 +91,10 @@ async function* openedAhead(paths, { shardSize }) {
       const opened = open(path)
       opened.catch(() => {})
       opening.push(opened)
-      if (opening.length >= AHEAD) yield opening.shift()
+      if (opening.length >= AHEAD) yield { opened: opening.shift() }
     }
-    while (opening.length > 0) yield opening.shift()
+    // An object, because a generator awaits a promise that it yields.
+    while (opening.length > 0) yield { opened: opening.shift() }
   } finally {
     for (const opened of opening) opened.then((input) => input.close()).catch(() => {})
   }

@@ -35,8 +35,8 @@ const WRITERS = {
 
 /**
  * @param {import('../options.mjs').Content} content
- * @param {(suffix: string) => Promise<import('../store/part-file.mjs').PartFile>} create makes a file of
- *   the shard
+ * @param {(suffix: string) => Promise<import('../store/part-file.mjs').PartFile>} create makes a
+ *   file of the shard
  * @returns {Promise<FormatWriter>}
  */
 export const writerOf = (content, create) => WRITERS[content.format].create(content, create)

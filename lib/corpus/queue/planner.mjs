@@ -34,8 +34,8 @@ const NAMED = 5
  * Has a job done by workers; resolves when the manifest is written.
  *
  * @param {{ queue: string, queueName: string, output: string, planFile: string, job: any, signal?:
- *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is the
- *   plan on this machine
+ *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is
+ *   the plan on this machine
  */
 export async function runOnQueue({ queue: url, queueName, output, planFile, job, signal, onEvent }) {
   const bullmq = await loadBullMq()

@@ -44,5 +44,5 @@ export function folderAddress(address) {
   return `s3://${bucket}/${key === '' || key.endsWith('/') ? key : `${key}/`}`
 }
 
-/** Whether an address lies below that of a folder, or is it. Both are compared as they are written. */
+/** Whether an address lies below that of a folder, or is it: compared as they are written. */
 export const isBelow = (address, folder) => address.startsWith(folder)

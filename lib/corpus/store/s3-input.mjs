@@ -132,7 +132,7 @@ export async function isObject(address) {
   return (await sendIfThere(address, 'HeadObjectCommand', { Bucket: bucket, Key: key })) !== undefined
 }
 
-/** A key that is no file: those that stand for folders end with a slash; hidden ones are left out. */
+/** Whether a key is that of a file: those of folders end with a slash; hidden ones are left out. */
 export const isListed = (key, prefix) => {
   if (key.endsWith('/')) return false
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)

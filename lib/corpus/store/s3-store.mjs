@@ -1,5 +1,5 @@
-// An output folder in S3. Files are made on this machine's disk and uploaded when they are complete,
-// so an object has its name when all of it is there.
+// An output folder in S3. Files are made on this machine's disk and uploaded when they are
+// complete, so an object has its name when all of it is there.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'

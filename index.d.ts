@@ -19,7 +19,6 @@ import type {
   ChatMessage,
   ChatOptions,
   CountChatOptions,
-  ImageSize,
   Column,
   Component,
   CountOptions,

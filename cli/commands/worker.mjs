@@ -17,8 +17,8 @@ export const worker = {
   summary: 'Process shards of corpus jobs from a queue.',
   usage: ['--queue URL --allow FOLDER [options]'],
   about: [
-    `Start one on each machine; tokenlane corpus --queue URL plans, and the workers share the shards. The URL may also stand in ${URL_FROM}, user and password in ${URL_FROM}_USERNAME and ${URL_FROM}_PASSWORD. It needs the packages bullmq and ioredis, Redis 6.2 or newer, and a folder that all machines see under the same path.`,
-    'A worker reads and writes below the folders of --allow only, whatever a job says. SIGTERM ends it when its shards are done; those that take longer than the time of grace are handed back.',
+    `Start one on each machine; tokenlane corpus --queue URL plans, and the workers share the shards. The URL may also stand in ${URL_FROM}, user and password in ${URL_FROM}_USERNAME and ${URL_FROM}_PASSWORD. It needs the packages bullmq and ioredis, Redis 6.2 or newer, and a folder that all machines see under the same path, or S3.`,
+    'A worker reads and writes below the folders and prefixes of --allow only, whatever a job says. SIGTERM ends it when its shards are done; those that take longer than the time of grace are handed back.',
   ],
   options: {
     queue: {
@@ -31,7 +31,7 @@ export const worker = {
       type: 'string',
       value: 'FOLDER',
       multiple: true,
-      help: 'folder that jobs may read and write; can be repeated',
+      help: 'folder, or s3://bucket/prefix/, that jobs may read and write; can be repeated',
     },
     'allow-hub': { type: 'boolean', help: 'let jobs use tokenizers of the Hugging Face Hub' },
     concurrency: {

@@ -11,6 +11,7 @@ import { fileFailure } from '../files/failure.mjs'
 import { loadFile, sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
 import { Tokenizer } from '../../index.mjs'
 import { error, typeError } from './errors.mjs'
+import { parquetWriterVersion } from './formats/parquet.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
@@ -97,7 +98,10 @@ export async function completeContent(tokenizer, source, content) {
   }
   const complete = {
     ...content,
-    type: content.format === 'jsonl' ? undefined : (content.type ?? (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')),
+    type: ['jsonl', 'parquet'].includes(content.format)
+      ? undefined
+      : (content.type ?? (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')),
+    writer: content.format === 'parquet' ? parquetWriterVersion() : undefined,
     specialTokens: content.specialTokens ?? usualSpecialTokens(tokenizer),
   }
   return { content: JSON.parse(JSON.stringify(complete)), ids }

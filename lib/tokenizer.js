@@ -10,6 +10,7 @@ const { enqueue } = require('./queue.js')
 const native = require('./native.js')
 const { charactersUpTo } = require('./prefix.js')
 const { decodeStream } = require('./stream.js')
+const { BatchTexts, copyOfBytes, copyTexts } = require('./texts.js')
 const {
   KNOWN,
   ONE_TEXT,
@@ -192,8 +193,8 @@ class Tokenizer {
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
-    const blocks = await copyIfQueued([texts, options?.pairs], hasWords(flags), signal, (turn, [texts, pairs]) =>
-      native.encodeBatch(turn, handle, texts, pairs, flags, extra, threads),
+    const blocks = await enqueueTexts([texts, options?.pairs], hasWords(flags), signal, (turn) =>
+      native.encodeBatch(turn, handle, flags, extra, threads),
     )
     return batchOf(blocks)
   }
@@ -298,9 +299,7 @@ class Tokenizer {
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
     return new Uint32Array(
-      await copyIfQueued([texts], false, signal, (turn, [texts]) =>
-        native.countBatch(turn, handle, texts, flags, extra, threads),
-      ),
+      await enqueueTexts([texts], false, signal, (turn) => native.countBatch(turn, handle, flags, extra, threads)),
     )
   }
 
@@ -454,28 +453,13 @@ function unchanging(text) {
 }
 
 /**
- * Queues `start(turn, lists)` with lists of texts or of arrays of words. The addon copies the texts
- * when the call starts. If it has to wait, the arrays and the bytes in them are copied now, so that
- * later changes by the caller have no effect. Strings are immutable and need no copy.
+ * Queues `start(turn)`, which is called when the texts are copied. The rows of a call that has to
+ * wait, for its turn or for the end of copying, are those of now.
  */
-function copyIfQueued(lists, words, signal, start) {
-  let current = lists
-  const copy = (text) => (typeof text === 'string' ? text : copyOfBytes(text))
-  const copyWords = (list) => (Array.isArray(list) ? list.map(copy) : list)
-  const onWait = () => {
-    current = lists.map((list) => (Array.isArray(list) ? list.map(words ? copyWords : copy) : list))
-  }
-  return enqueue((turn) => start(turn, current), { signal, onWait })
-}
-
-/**
- * Copies bytes that the addon accepts. Returns other values unchanged, so that the addon refuses
- * them.
- */
-function copyOfBytes(bytes) {
-  if (!(bytes instanceof Uint8Array) || bytes.length === 0) return bytes
-  const { buffer } = bytes
-  return buffer instanceof ArrayBuffer && !buffer.resizable ? Uint8Array.from(bytes) : bytes
+function enqueueTexts(lists, words, signal, start) {
+  const texts = new BatchTexts(lists, words)
+  const copyAndStart = (turn) => copyTexts(turn, texts)?.then(() => start(turn)) ?? start(turn)
+  return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
 module.exports = { Tokenizer, encodings }

@@ -152,9 +152,11 @@ export class Tokenizer {
   encode(words: readonly Text[], options: EncodeOneOptions & { pretokenized: true }): Encoding
 
   /**
-   * Encodes many texts on several threads while the event loop goes on. Strings are copied when the
-   * batch starts, bytes before the call returns. At most two batches run at a time in the process;
-   * later ones wait in order.
+   * Encodes many texts on several threads while the event loop goes on. The texts of a large batch
+   * are copied in slices of half a millisecond, between which the loop turns. The first 65,536 rows
+   * are those at the time of the call, bytes included, whatever changes later; do not change rows
+   * behind them before the promise settles. At most two batches run at a time in the process; later
+   * ones wait in order.
    *
    * Rejects with the errors of {@link encode}; the error of the first failed row has its index in
    * `row`.

@@ -96,6 +96,8 @@ function launch(task) {
   totals.started++
   const ended = (settle) => (value) => {
     running--
+    // A call that failed before the addon ran it still holds its place.
+    native.leaveLine(task.queueEntry)
     settle(value)
     startNext()
   }

@@ -3,9 +3,15 @@
 // What depends on the JavaScript runtime. Bundlers for browsers replace this file by
 // browser/runtime.js (see the field `browser` of package.json).
 
+// Captured at load time: a test of the user may replace the global by a timer that never fires.
+const { setImmediate } = globalThis
+
 module.exports = {
   /** The number of bytes of a string in UTF-8. */
   byteLength: Buffer.byteLength,
+
+  /** Calls back in the next iteration of the event loop. */
+  nextTurn: (callback) => void setImmediate(callback),
 
   /**
    * The available memory in bytes. A container can have less than the machine; `constrainedMemory`

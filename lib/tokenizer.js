@@ -10,6 +10,7 @@ const native = require('./native.js')
 const { charactersUpTo } = require('./prefix.js')
 const sources = require('./sources.js')
 const { decodeStream } = require('./stream.js')
+const { BatchTexts, copyOfBytes, copyTexts } = require('./texts.js')
 const {
   KNOWN,
   ONE_TEXT,
@@ -204,8 +205,8 @@ class Tokenizer {
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
-    const blocks = await copyIfQueued([texts, options?.pairs], hasWords(flags), signal, (queueEntry, [texts, pairs]) =>
-      native.encodeBatch(queueEntry, handle, texts, pairs, flags, extra, threads),
+    const blocks = await enqueueTexts([texts, options?.pairs], hasWords(flags), signal, (queueEntry) =>
+      native.encodeBatch(queueEntry, handle, flags, extra, threads),
     )
     return batchOf(blocks)
   }
@@ -310,8 +311,8 @@ class Tokenizer {
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
     return new Uint32Array(
-      await copyIfQueued([texts], false, signal, (queueEntry, [texts]) =>
-        native.countBatch(queueEntry, handle, texts, flags, extra, threads),
+      await enqueueTexts([texts], false, signal, (queueEntry) =>
+        native.countBatch(queueEntry, handle, flags, extra, threads),
       ),
     )
   }
@@ -465,28 +466,13 @@ function snapshotOf(text) {
 }
 
 /**
- * Queues `start(queueEntry, lists)` with lists of texts or of arrays of words. The addon copies the
- * texts when the call starts. If it has to wait, the arrays and the bytes in them are copied now,
- * so that later changes by the caller have no effect. Strings are immutable and need no copy.
+ * Queues `start(queueEntry)`, which is called when the texts are copied. If the call has to wait,
+ * for a permit or for the end of copying, later changes of the texts have no effect.
  */
-function copyIfQueued(lists, words, signal, start) {
-  let current = lists
-  const copy = (text) => (typeof text === 'string' ? text : copyOfBytes(text))
-  const copyWords = (list) => (Array.isArray(list) ? list.map(copy) : list)
-  const onWait = () => {
-    current = lists.map((list) => (Array.isArray(list) ? list.map(words ? copyWords : copy) : list))
-  }
-  return enqueue((queueEntry) => start(queueEntry, current), { signal, onWait })
-}
-
-/**
- * Copies bytes that the addon accepts. Returns other values unchanged, so that the addon refuses
- * them.
- */
-function copyOfBytes(bytes) {
-  if (!(bytes instanceof Uint8Array) || bytes.length === 0) return bytes
-  const { buffer } = bytes
-  return buffer instanceof ArrayBuffer && !buffer.resizable ? Uint8Array.from(bytes) : bytes
+function enqueueTexts(lists, words, signal, start) {
+  const texts = new BatchTexts(lists, words)
+  const copyAndStart = (queueEntry) => copyTexts(queueEntry, texts)?.then(() => start(queueEntry)) ?? start(queueEntry)
+  return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
 module.exports = { Tokenizer, encodings }

@@ -2,14 +2,4 @@
 
 import './lib/browser/start.mjs'
 
-export {
-  Batch,
-  DecodeStream,
-  Encoding,
-  Tokenizer,
-  encodingForModel,
-  encodings,
-  limits,
-  memory,
-  queue,
-} from './index.js'
+export * from './index.mjs'

@@ -18,6 +18,7 @@ import type {
   Changes,
   ChatMessage,
   ChatOptions,
+  CountChatOptions,
   Column,
   Component,
   CountOptions,
@@ -151,9 +152,11 @@ export class Tokenizer {
   encode(words: readonly Text[], options: EncodeOneOptions & { pretokenized: true }): Encoding
 
   /**
-   * Encodes many texts on several threads while the event loop goes on. Strings are copied when the
-   * batch starts, bytes before the call returns. At most two batches run at a time in the process;
-   * later ones wait in order.
+   * Encodes many texts on several threads while the event loop goes on. The texts of a large batch
+   * are copied in slices of half a millisecond, between which the loop turns. The first 65,536 rows
+   * are those at the time of the call, bytes included, whatever changes later; do not change rows
+   * behind them before the promise settles. At most two batches run at a time in the process; later
+   * ones wait in order.
    *
    * Rejects with the errors of {@link encode}; the error of the first failed row has its index in
    * `row`.
@@ -237,7 +240,12 @@ export class Tokenizer {
    * Jinja template renders it to text, whose special tokens are parsed and to which nothing is
    * added. For messages that users write, pass `specialTokens: 'throw'`.
    *
-   * Throws an `Error`: `ERR_TOKENLANE_CHAT_TEMPLATE_MISSING` without a template, always for
+   * `o200k_harmony` (gpt-oss) needs no template: messages of chat completions become the text of
+   * the template that OpenAI published with gpt-oss, with its variables `model_identity`,
+   * `reasoning_effort`, `builtin_tools` and `strftime_now`; messages with a `channel`, or other
+   * fields of OpenAI's library openai-harmony, become the text of that library.
+   *
+   * Throws an `Error`: `ERR_TOKENLANE_CHAT_TEMPLATE_MISSING` without a template, as for the other
    * encodings of OpenAI; `ERR_TOKENLANE_CHAT_REFUSED` if the template rejects the messages or the
    * last message cannot be continued; `ERR_TOKENLANE_CHAT_TEMPLATE` for a template that is faulty
    * or uses an unsupported feature; `ERR_TOKENLANE_CHAT_LIMIT` for a template that takes more work,
@@ -253,13 +261,15 @@ export class Tokenizer {
   /** The same, but returns the text instead of its ids. */
   applyChatTemplate(messages: readonly ChatMessage[], options: ChatOptions & { tokenize: false }): string
   /**
-   * The number of ids that {@link applyChatTemplate} returns; throws the same errors. For
-   * `cl100k_base` and `o200k_base`: the number of tokens that OpenAI's chat completions count for
-   * messages of text, including the first three of the answer, by the rule that OpenAI documents
-   * for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4.1. There are no options then, and content that is
-   * not text is a `TypeError` (`ERR_TOKENLANE_ARGUMENT_TYPE`).
+   * The number of ids that {@link applyChatTemplate} returns; throws the same errors.
+   *
+   * For `cl100k_base` and `o200k_base`: the number of tokens of a chat completion, including the
+   * first three of the answer, by the rules that OpenAI documents for messages, functions and
+   * images. The options are `tools`, `model`, `imageSize` and `undocumented` then. Throws
+   * `ERR_TOKENLANE_CHAT_UNDOCUMENTED` for what OpenAI does not document, such as `tool_calls`, with
+   * its place, and `ERR_TOKENLANE_CHAT_IMAGE_SIZE` if the size of an image is not known.
    */
-  countChat(messages: readonly ChatMessage[], options?: ChatOptions): number
+  countChat(messages: readonly ChatMessage[], options?: CountChatOptions): number
 
   /**
    * The text of ids. Bytes that are not UTF-8, such as half a character, become U+FFFD.

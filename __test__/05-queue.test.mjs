@@ -41,19 +41,25 @@ test('fs reads files while four batches run', async () => {
   assert.ok(isReadFirst, 'no file was read while batches ran')
 })
 
-test('the event loop keeps turning while a batch of 6.5 MB is encoded', async () => {
-  let turns = 0
-  let running = true
-  const turn = () => {
-    turns++
-    if (running) setImmediate(turn)
+test('the event loop runs while a batch of 6.5 MB is encoded', async () => {
+  // A blocked loop has one or two iterations per batch. On a busy machine this thread may get no
+  // processor for the time of a batch, so it has several attempts. The benchmarks measure the
+  // longest block.
+  let most = 0
+  for (let round = 0; round < 20 && most < 10; round++) {
+    let iterations = 0
+    let isRunning = true
+    const count = () => {
+      iterations++
+      if (isRunning) setImmediate(count)
+    }
+    const batch = gpt.encodeBatch(rows, { threads: 1 })
+    count()
+    assert.equal((await batch).length, 1000)
+    isRunning = false
+    most = Math.max(most, iterations)
   }
-  const batch = gpt.encodeBatch(rows)
-  turn()
-  assert.equal((await batch).length, 1000)
-  running = false
-  // A blocked loop would turn once or twice. The benchmarks measure the longest block.
-  assert.ok(turns >= 10, `the loop turned ${turns} times`)
+  assert.ok(most >= 10, `the loop had at most ${most} iterations`)
 })
 
 test('worker threads and the main thread share one queue', async () => {

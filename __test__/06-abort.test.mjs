@@ -34,23 +34,28 @@ test('an aborted batch in the queue is never started', async () => {
 
 test('an aborted batch that runs is rejected at once, and its threads stop', async () => {
   const many = Array.from({ length: 10 }, () => rows).flat()
-  const controller = new AbortController()
-  const call = failure(() => gpt.encodeBatch(many, { signal: controller.signal, threads: 1 }))
-  // Half as long as the batch that is aborted, and with the other permit.
-  let isOtherRunning = true
-  const other = gpt.encodeBatch(many.slice(0, many.length / 2), { threads: 1 }).then(() => (isOtherRunning = false))
-  // The threadpool takes work in order, so the batches run when it has read a file.
-  await fs.readFile(new URL(import.meta.url))
-  let rejected = false
-  call.then(() => (rejected = true))
-  controller.abort(reason)
-  await new Promise(setImmediate)
-  assert.ok(rejected, 'not at the next turn of the loop')
-  assert.strictEqual(await call, reason)
-  // The permit is free again: otherwise these would wait for the other batch.
-  await Promise.all([gpt.encodeBatch(['a']), gpt.encodeBatch(['b']), gpt.encodeBatch(['c'])])
-  assert.ok(isOtherRunning, 'the aborted batch held its permit')
-  await other
+  let isPermitFree = false
+  // Another program may keep this thread from running while a batch runs, so there are rounds.
+  for (let round = 0; round < 10 && !isPermitFree; round++) {
+    const controller = new AbortController()
+    const call = failure(() => gpt.encodeBatch(many, { signal: controller.signal, threads: 1 }))
+    // Half as long as the batch that is aborted, and with the other permit.
+    let isOtherRunning = true
+    const other = gpt.encodeBatch(many.slice(0, many.length / 2), { threads: 1 }).then(() => (isOtherRunning = false))
+    // The threadpool takes work in order, so the batches run when it has read a file.
+    await fs.readFile(new URL(import.meta.url))
+    let isRejected = false
+    call.then(() => (isRejected = true))
+    controller.abort(reason)
+    await new Promise(setImmediate)
+    assert.ok(isRejected, 'in the next iteration of the event loop')
+    assert.strictEqual(await call, reason)
+    // If the aborted batch held its permit, these would wait for the other batch.
+    await Promise.all([gpt.encodeBatch(['a']), gpt.encodeBatch(['b']), gpt.encodeBatch(['c'])])
+    isPermitFree = isOtherRunning
+    await other
+  }
+  assert.ok(isPermitFree, 'the aborted batch held its permit')
 })
 
 test('without a reason the error is an AbortError', async () => {

@@ -71,7 +71,18 @@ test('docs/guide/deployment.md has the sizes of all packages, in MB packed and i
   }
 })
 
-test('every relative link of the packed documents leads to a packed file', () => {
+/** The anchors of the headings of a document, as GitHub makes them. */
+function anchorsOf(file) {
+  const headings = fs.readFileSync(path.join(root, file), 'utf8').matchAll(/^#+ (.+)$/gm)
+  const anchor = (text) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-')
+  return new Set(Array.from(headings, ([, text]) => anchor(text)))
+}
+
+test('every relative link of the packed documents leads to a packed file, and to a heading of it', () => {
   const [{ files }] = JSON.parse(npm(root, ['pack', '--dry-run', '--json']))
   const packed = new Set(files.map(({ path: name }) => name))
   const folders = new Set(
@@ -87,10 +98,12 @@ test('every relative link of the packed documents leads to a packed file', () =>
     const text = fs.readFileSync(path.join(root, name), 'utf8').replaceAll(/^```.*?^```/gms, '')
     for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:|^#/.test(target)) continue
-      const file = path.posix
-        .normalize(path.posix.join(path.posix.dirname(name), target.split('#')[0]))
-        .replace(/\/$/, '')
+      const [to, anchor] = target.split('#')
+      const file = to === '' ? name : path.posix.join(path.posix.dirname(name), to).replace(/\/$/, '')
       if (!packed.has(file) && !folders.has(file)) broken.push(`${name}: ${target}`)
+      // Headings of the generated reference repeat, and are numbered.
+      else if (anchor && !file.startsWith('docs/api/') && !anchorsOf(file).has(anchor))
+        broken.push(`${name}: ${target}`)
     }
   }
   assert.deepEqual(broken, [])

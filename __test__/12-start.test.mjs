@@ -20,8 +20,8 @@ test('without arguments it encodes a megabyte of the sample', () => {
   assert.match(stdout, /^tokens {6}\d{3},\d{3}$/m)
   assert.match(stdout, /\(1\.\d\d MiB\)/)
   assert.match(stdout, /MiB\/s/)
-  assert.match(stdout, /stood still for at most [\d.]+ ms/)
-  assert.ok(!stdout.includes('\u001b'), 'no colours where nobody sees them')
+  assert.match(stdout, /blocked for at most [\d.]+ ms/)
+  assert.ok(!stdout.includes('\u001b'), 'no colours without a terminal')
 })
 
 test('files, an encoding or a tokenizer can be given', () => {

@@ -203,7 +203,7 @@ test('sentences and lines stay complete if they fit', () => {
   assert.deepEqual(gpt.split('', { maxTokens: 4 }), [])
 })
 
-test('special tokens around a piece count', () => {
+test('special tokens around a piece count towards its limit', () => {
   const pieces = small.split('hello hello world', { maxTokens: 4 })
   assert.ok(pieces.every((piece) => piece.count <= 4 && piece.count === small.count(piece.text)))
   assert.throws(() => small.split('hello', { maxTokens: 2 }), {

@@ -10,12 +10,12 @@ const chats = { maxChatWork: 6_000_000, maxChatMemory: 128 * 2 ** 20, maxChatOut
 const bytes = (text) => new TextEncoder().encode(text)
 test.afterEach(() => limits.configure(none))
 
-test('by default only chat templates and what files make of a text have limits', () => {
+test('by default only chat templates and the expansion of a text are limited', () => {
   assert.deepEqual({ ...limits, configure: undefined }, { ...none, ...chats, maxExpansion: 32, configure: undefined })
   assert.ok(gpt.count('a '.repeat(1 << 20)) > 1 << 20)
 })
 
-test('text above the byte limit is refused, whatever its form', async () => {
+test('text above the byte limit is refused in every form', async () => {
   limits.configure({ maxInputBytes: 10 })
   const calls = [
     (text) => gpt.encode(text),

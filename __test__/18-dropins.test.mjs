@@ -418,7 +418,7 @@ test('huggingface: encodings are truncated, padded and merged', async () => {
   assert.equal(new hf.Encoding().getLength(), 0)
 })
 
-test('gpt-tokenizer: limits, options and lists at their edges are what they are in the original', async () => {
+test('gpt-tokenizer: edge cases of limits, options and lists equal the original', async () => {
   const { decode, decodeGenerator, encode, isWithinTokenLimit } = gpt
   const chat = await import('tokenlane/gpt-tokenizer/model/gpt-4')
   // No tokens are within every limit, one that is no number is none.
@@ -464,7 +464,7 @@ test('gpt-tokenizer: limits, options and lists at their edges are what they are 
   assert.equal(decode([]), '')
 })
 
-test('huggingface: tokens are added behind the largest id, and are what was said of them last', async () => {
+test('huggingface: tokens are added behind the largest id, and the last definition of a token counts', async () => {
   const file = tiny()
   file.model.vocab.far = 276
   file.added_tokens.push({ ...file.added_tokens[0], id: 276, content: 'far' })
@@ -491,7 +491,7 @@ test('huggingface: tokens are added behind the largest id, and are what was said
   )
 })
 
-test('huggingface: padding without options is off, and padding of the file holds in every column of a batch', async () => {
+test('huggingface: padding without options is off, and padding of the file applies to every column of a batch', async () => {
   const padding = {
     strategy: 'BatchLongest',
     direction: 'Left',

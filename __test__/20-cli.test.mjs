@@ -148,8 +148,8 @@ test('files, folders and patterns, in order', () => {
   ])
   refused(['count', 'd/*.rs'], 1, /d\/\*\.rs: no file matches/)
   assert.equal(output(['decode', '-x', '[13225, 11]']), 'Hello,\n')
-  refused(['decode', '-x', '[1] 2'], 1, /'\[1\]' is no id/)
-  refused(['decode', '-x', '1 x'], 1, /--ids, line 1: 'x' is no id .*_ID/)
+  refused(['decode', '-x', '[1] 2'], 1, /'\[1\]' is not a token id/)
+  refused(['decode', '-x', '1 x'], 1, /--ids, line 1: 'x' is not a token id .*_ID/)
   refused(['count', 'nowhere.txt'], 1, /nowhere\.txt: there is no such file .*FILE_NOT_FOUND/)
 })
 
@@ -237,7 +237,7 @@ test('errors are one line, with the file and the line number', () => {
   write('bad.txt', Buffer.from('hello\nhe\xffllo\n', 'latin1'))
   refused(['encode', '-t', 'tiny.json', 'bad.txt'], 1, /bad\.txt, line 2: .*not valid UTF-8.*INVALID_UTF8/)
   refused(['count', '-t', 'tiny.json', 'bad.txt'], 1, /bad\.txt: .*not valid UTF-8/)
-  refused(['count', '-t', 'tiny.json', '--field', 'a'], 1, /standard input, line 2: it is no JSON/, {
+  refused(['count', '-t', 'tiny.json', '--field', 'a'], 1, /standard input, line 2: it is not valid JSON/, {
     input: '{"a":"b"}\n{a',
   })
   refused(
@@ -246,13 +246,13 @@ test('errors are one line, with the file and the line number', () => {
     /line 3: the field 'a\.b' must be a string, and it is of the type number .*FIELD/,
     { input: '{"a":{"b":"x"}}\n\n{"a":{"b":1}}' },
   )
-  refused(['count', '-t', 'tiny.json', '--field', '__proto__'], 1, /there is no such field/, { input: '{}' })
-  refused(['decode', '-t', 'tiny.json', '-x', '1 x'], 1, /'x' is no id/)
+  refused(['count', '-t', 'tiny.json', '--field', '__proto__'], 1, /the field is missing/, { input: '{}' })
+  refused(['decode', '-t', 'tiny.json', '-x', '1 x'], 1, /'x' is not a token id/)
   refused(['decode', '-t', 'gpt2', '-x', '99999999'], 1, /line 1: there is no token with the id 99999999 .*UNKNOWN_ID/)
-  refused(['decode', '-t', 'tiny.json', '--from', 'jsonl'], 1, /-1 is no id/, { input: '[-1]' })
+  refused(['decode', '-t', 'tiny.json', '--from', 'jsonl'], 1, /-1 is not a token id/, { input: '[-1]' })
   refused(['encode', '-t', 'gpt-17x', '-x', 'a'], 1, /no tokenizer 'gpt-17x'.*o200k_base.*UNKNOWN_TOKENIZER/)
   refused(['encode', '-t', 'bad.txt', '-x', 'a'], 1, /bad\.txt.*UNKNOWN_FORMAT/)
-  refused(['count', '-t', 'tiny.json', '--field', 'a'], 1, /it is no JSON: [^\x1b\u202e]*‹001b›\[31m‹202e›/, {
+  refused(['count', '-t', 'tiny.json', '--field', 'a'], 1, /it is not valid JSON: [^\x1b\u202e]*‹001b›\[31m‹202e›/, {
     input: '\x1b[31m\u202e',
   })
   const ranks = fileURLToPath(new URL('../encodings/r50k_base.tiktoken', import.meta.url))
@@ -265,18 +265,18 @@ test('an incomplete command line ends with exit code 2', () => {
     [['frobnicate'], /no command 'frobnicate'; the commands are encode, decode, count/],
     [['encode', '--fromat', 'x'], /no option '--fromat'; did you mean '--format'/],
     [['encode', '-Z'], /no option '-Z'/],
-    [['encode', '--format', 'xml'], /'--format' is one of text, jsonl, npy, bin, parquet, not 'xml'/],
+    [['encode', '--format', 'xml'], /'--format' must be one of text, jsonl, npy, bin, parquet, but it is 'xml'/],
     [['encode', '--format'], /'--format' needs a value/],
     [['encode', '--quiet=yes'], /'--quiet' takes no value/],
-    [['encode', '--threads', '0', '-x', 'a'], /'--threads' is a whole number from 1 to 256, not '0'/],
+    [['encode', '--threads', '0', '-x', 'a'], /'--threads' must be a whole number from 1 to 256, but it is '0'/],
     [['encode', '-t', 'gpt2', '-t', 'gpt2'], /'-t' is given twice/],
     [['encode', '-x', 'a', 'b.txt'], /files or '--text', not both/],
-    [['encode', '--rows', 'files', '--field', 'a'], /'--rows' says files/],
+    [['encode', '--rows', 'files', '--field', 'a'], /'--field' reads lines/],
     [['encode', '--tokens', '-x', 'a'], /'--format jsonl'/],
     [['encode', '-f', 'npy', '-x', 'a'], /two files: name the first with '--output'/],
     [['decode', '-x', '1', 'b.txt'], /files or '--ids', not both/],
     [['encode', '-o', 'd', '-x', 'a'], /the output d is a folder/],
-    [['encode', '--frob', '-x', 'a'], /there is no option '--frob'; --help lists those that there are/],
+    [['encode', '--frob', '-x', 'a'], /there is no option '--frob'; --help lists the options/],
     [['encode', '-t', 'gpt2', '--encoding', 'gpt2', '-x', 'a'], /'--encoding' is for rank files/],
   ]
   for (const [args, message] of wrong) refused(args, 2, message)

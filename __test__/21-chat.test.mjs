@@ -156,22 +156,20 @@ test("chats of OpenAI encodings are counted by OpenAI's rule", async () => {
     const refused = (message, error) => assert.throws(() => tokenizer.countChat([message]), error)
     refused(
       { role: 'user', content: [{ type: 'image_url', image_url: {} }] },
-      { code: 'ERR_TOKENLANE_ARGUMENT_TYPE', message: /text only/ },
+      { code: 'ERR_TOKENLANE_ARGUMENT_TYPE', message: /image_url/ },
     )
-    refused({ role: 'assistant', tool_calls: [{}] }, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+    refused({ role: 'assistant', tool_calls: [{}] }, { code: 'ERR_TOKENLANE_CHAT_UNDOCUMENTED' })
     refused({ content: 'x' }, { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
-    assert.throws(() => tokenizer.countChat(chat, { tools: [] }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+    assert.throws(() => tokenizer.countChat(chat, { documents: [] }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
     assert.throws(() => tokenizer.applyChatTemplate(chat), {
       code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
       message: /countChat/,
     })
   }
-  for (const name of ['r50k_base', 'o200k_harmony']) {
-    assert.throws(() => Tokenizer.fromEncodingSync(name).countChat(chat), {
-      code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
-      message: /no rule/,
-    })
-  }
+  assert.throws(() => Tokenizer.fromEncodingSync('r50k_base').countChat(chat), {
+    code: 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING',
+    message: /no rule/,
+  })
 })
 
 const any = Tokenizer.fromFileSync(file)

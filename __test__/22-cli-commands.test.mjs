@@ -56,7 +56,7 @@ test('split: pieces of files, lines and fields equal those of the library', () =
 
 test('split: invalid options', () => {
   const wrong = [
-    [[], 2, /say how many tokens a piece has at most/],
+    [[], 2, /'--max-tokens N' is required/],
     [['-n', '10', '--overlap', '10'], 2, /'--overlap' must be less/],
     [['-n', '1', '-t', 'tiny.json', '-x', 'a'], 1, /--text: .*LIMIT_TOO_SMALL/],
     [['-n', '9', '--rows', 'lines', 'bad.txt'], 1, /bad\.txt, line 2: it is not valid UTF-8/],
@@ -95,7 +95,7 @@ test('inspect: each token with its id, offsets, bytes and text', () => {
     output(['inspect', '-t', 'gpt2', '-t', 'gpt-4o', '-x', 'a']).match(/1 token, 1 character, 1 byte$/gm).length,
     2,
   )
-  assert.match(run(['inspect', '--port', '1']).stderr, /'--port' is for the page/)
+  assert.match(run(['inspect', '--port', '1']).stderr, /'--port' needs '--web'/)
 })
 
 test('colours are used on a terminal, or on request', () => {
@@ -138,7 +138,7 @@ test('on a terminal: colours, and a progress bar with the rate and the remaining
   const seen = onTerminal(large)
   assert.ok(
     !onTerminal('encode -t r50k_base --tokens -f jsonl large.txt | wc -c').includes(' MiB · '),
-    'what reads a pipe has the terminal for itself',
+    'the reader of the pipe has the terminal for itself',
   )
   assert.match(seen, /█.* \d+% · [\d.]+ of [\d.]+ MiB · [\d.]+ MiB\/s · \S+ s left/)
   assert.ok(seen.includes('\x1b[?25h'), 'the cursor is back')
@@ -146,7 +146,7 @@ test('on a terminal: colours, and a progress bar with the rate and the remaining
   const piped = run(['encode', '-t', 'tiny.json', 'large.txt', '-o', 'ids.npy'])
   assert.equal(piped.stdout + piped.stderr, '')
   const typed = onTerminal('encode')
-  assert.match(typed, /there is nothing to read/)
+  assert.match(typed, /there is no input/)
 })
 
 test('work that ends while the progress bar is loaded ends the process', () => {

@@ -20,7 +20,7 @@ fs.writeFileSync(file, bytesOf(tiny()))
 const guide = fs.readFileSync(new URL('../docs/drop-ins.md', import.meta.url), 'utf8')
 
 /** Rows without a result to compare: they load, free or write. */
-const EFFECTS = /^(new Tiktoken|encoder\.free|was\.save|AutoTokenizer)/
+const EFFECTS = /^(new Tiktoken|encoder\.free|original\.save|AutoTokenizer)/
 
 /**
  * The rows of a section's table with one expression on the left, and on the right one expression,
@@ -51,7 +51,7 @@ async function valueOf(expression, variables) {
   return JSON.parse(JSON.stringify(value, plain))
 }
 
-async function compare(title, least, was, tokenizer, texts) {
+async function compare(title, least, original, tokenizer, texts) {
   const rows = rowsOf(title)
   assert.ok(rows.length >= least, `${rows.length} rows of ${title}`)
   const [text, second] = texts
@@ -69,8 +69,8 @@ async function compare(title, least, was, tokenizer, texts) {
   }
   for (const [left, right] of rows) {
     const [before, after] = [
-      await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...was }),
-      await valueOf(right, { ...shared, messages: was.messages, tokenizer, encodingForModel }),
+      await valueOf(left, { ...shared, ids: left.startsWith('encoder') ? ids : Array.from(ids), ...original }),
+      await valueOf(right, { ...shared, messages: original.messages, tokenizer, encodingForModel }),
     ]
     assert.deepEqual(after, before, `${left} is not ${right}`)
   }
@@ -91,8 +91,8 @@ test('the calls of tiktoken', async () => {
 
 test('the calls of js-tiktoken', async () => {
   const { getEncoding, getEncodingNameForModel } = await import('tokenlane/js-tiktoken')
-  const was = { js: getEncoding('o200k_base'), getEncodingNameForModel, encodingForModel }
-  await compare('js-tiktoken', 8, was, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
+  const original = { js: getEncoding('o200k_base'), getEncodingNameForModel, encodingForModel }
+  await compare('js-tiktoken', 8, original, await Tokenizer.fromEncoding('o200k_base'), TEXTS)
 })
 
 test('the calls of gpt-tokenizer', async () => {
@@ -108,7 +108,10 @@ test('the calls of gpt-tokenizer', async () => {
 
 test('the calls of tokenizers', async () => {
   const { Tokenizer: Other } = await import('tokenlane/huggingface')
-  await compare('tokenizers', 14, { was: Other.fromFile(file) }, await Tokenizer.fromFile(file), ['hello he', 'hell'])
+  await compare('tokenizers', 14, { original: Other.fromFile(file) }, await Tokenizer.fromFile(file), [
+    'hello he',
+    'hell',
+  ])
 })
 
 test('the calls of @huggingface/transformers', async () => {
@@ -122,11 +125,11 @@ test('the calls of @huggingface/transformers', async () => {
     path.join(model, 'tokenizer_config.json'),
     JSON.stringify({ ...bertConfig(), chat_template: template }),
   )
-  const was = await AutoTokenizer.from_pretrained(model)
+  const original = await AutoTokenizer.from_pretrained(model)
   const tokenizer = await Tokenizer.fromFile(path.join(model, 'tokenizer.json'))
   const messages = [
     { role: 'user', content: 'the sky' },
     { role: 'assistant', content: 'blue' },
   ]
-  await compare('@huggingface/transformers', 14, { was, messages }, tokenizer, ['the capital of France', 'a dog'])
+  await compare('@huggingface/transformers', 14, { original, messages }, tokenizer, ['the capital of France', 'a dog'])
 })

@@ -24,17 +24,18 @@ const SOME = MORE.filter((_, i) => i % 3 === 0)
 
 const endWell = async (templates, messages) => assert.deepEqual(await wrongAmong(templates, messages), [])
 
-test('each template of the issue ends with a result or an error with a code, in 2 s of CPU time and 1 GiB', () =>
+test('each hostile template ends with a result or an error with a code, in 2 s of CPU time and 1 GiB', () =>
   endWell(FOUND, 1))
-test('so do more of each class', () => endWell(SOME, 1))
-test('so do they with a long conversation, which allows more work and memory', () => endWell(FOUND, 10_000))
+test('further hostile templates of each class do, too', () => endWell(SOME, 1))
+test('hostile templates with a long conversation do, too, although it allows more work and memory', () =>
+  endWell(FOUND, 10_000))
 
 const tokenizer = Tokenizer.fromFileSync(new URL('testdata/chat/tokenizer.json', import.meta.url))
 const CHAT = [{ role: 'user', content: 'Hello!' }]
 const render = (chatTemplate, options) =>
   tokenizer.applyChatTemplate(CHAT, { chatTemplate, tokenize: false, ...options })
 
-test('a limit that is exceeded is named with its size, and can be raised', () => {
+test('the error of an exceeded limit has its name and size, and the limit can be raised', () => {
   const loop = '{% for i in range(2000) %}{{ i }}{% endfor %}'
   const cases = [
     ['maxChatWork', 1000, /more than 3,000 steps, which is what limits\.maxChatWork allows/],
@@ -220,7 +221,8 @@ test('what every operation charges is as recorded, and no less than what it writ
 /** The positions in lib/chat that charge a cost or check a depth. */
 function sites() {
   const found = []
-  for (const name of fs.readdirSync(lib)) {
+  // The harmony format is no template; spec 77 shows its charges.
+  for (const name of fs.readdirSync(lib).filter((one) => !one.startsWith('harmony'))) {
     const content = fs.readFileSync(path.join(lib, name), 'utf8')
     const calls = content.matchAll(
       /(?<!function |[\w.])(?:spend|scan|walk|allocate|allocateText|allocateList|output|admit|checkDepth)(?=\()/g,
@@ -230,7 +232,7 @@ function sites() {
   return found
 }
 
-test('each charge that is left out is found', () => {
+test('each charge that is removed is found', () => {
   const wanted = expected()
   const unnoticed = []
   const all = sites()

@@ -1,76 +1,17 @@
-// Malicious hubs and caches. Each case runs in its own process with 2 s of CPU and 1 GiB of memory,
-// and must give a tokenizer or an error with a code. The hub is a real server on loopback.
+// Malicious hubs. Each case runs in its own process with 2 s of CPU and 1 GiB of memory, and must
+// give a tokenizer or an error with a code. The hub is a real server on loopback.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
-import net from 'node:net'
-import os from 'node:os'
 import path from 'node:path'
-import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { test } from 'node:test'
 import zlib from 'node:zlib'
 
 import { Tokenizer } from '../index.mjs'
 import { COMMIT, startHub } from './support/hub.mjs'
 import { runLimited } from './support/limited.mjs'
+import { CHILD, CONFIG, FILE, IDS, MORE, loadFrom, refused, root } from './support/limited-hub.mjs'
 import { bytesOf, tiny } from './support/tiny.mjs'
-
-const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-limits-'))
-after(() => fs.rmSync(root, { recursive: true, force: true }))
-
-const CHILD = fileURLToPath(new URL('support/load-pretrained.mjs', import.meta.url))
-const FILE = Buffer.concat([Buffer.from(bytesOf(tiny())), Buffer.alloc(400_000, ' ')])
-const CONFIG = Buffer.from('{"bos_token": "<s>", "chat_template": "{{ messages[0].content }}"}')
-const IDS = [14, 11, 12, 13, 2, 7, 15]
-const MORE = 'additional_chat_templates'
-
-/** The output of a child process that loads the tokenizer of a hub. */
-async function load({ endpoint, cacheDir = freshCache(), limits, env, ...more }) {
-  const { HF_TOKEN, HF_HUB_OFFLINE, ...rest } = process.env
-  const environment = {
-    ...rest,
-    HF_ENDPOINT: endpoint,
-    HF_TOKEN_PATH: path.join(root, 'none'),
-    HF_HUB_ETAG_TIMEOUT: '0.5',
-    HF_HUB_DOWNLOAD_TIMEOUT: '0.5',
-    ...env,
-  }
-  const result = await runLimited([process.execPath, CHILD, JSON.stringify({ cacheDir, ...more })], {
-    limits,
-    env: environment,
-  })
-  assert.equal(result.status, 0, `${result.signal} ${result.stderr}`)
-  return JSON.parse(result.stdout)
-}
-
-const freshCache = () => fs.mkdtempSync(path.join(root, 'cache-'))
-
-/** Starts a hub with one repository, and loads its tokenizer in a child process. */
-async function loadFrom(repo, trouble, more = {}) {
-  const hub = await startHub(
-    {
-      'org/name': {
-        files: { 'tokenizer.json': FILE, 'tokenizer_config.json': CONFIG },
-        lfs: ['tokenizer.json'],
-        ...repo,
-      },
-    },
-    trouble,
-  )
-  try {
-    return { ...(await load({ endpoint: hub.url, ...more })), hub }
-  } finally {
-    hub.close()
-  }
-}
-
-async function refused(code, message, ...how) {
-  const outcome = await loadFrom(...how)
-  assert.equal(outcome.code, `ERR_TOKENLANE_${code}`, JSON.stringify({ ...outcome, hub: undefined }))
-  assert.match(outcome.message, message)
-  return outcome
-}
 
 const when = (kind, answers, file) => (request) =>
   request.kind === kind && (file === undefined || request.path === file) ? { answers } : undefined
@@ -293,23 +234,28 @@ test('redirects end after ten, and must lead to HTTP addresses', async () => {
 })
 
 test('a response that stalls or trickles is aborted', async () => {
+  // Only here the timeout of half a second matters; on a busy machine it would end other downloads.
+  const short = { env: { HF_HUB_ETAG_TIMEOUT: '0.5', HF_HUB_DOWNLOAD_TIMEOUT: '0.5' } }
   await refused(
     'HUB_NETWORK',
-    /nothing came .* for 0\.5 s|failed/,
+    /no data from .* for 0\.5 s|failed/,
     {},
     when('tree', (_, response) => response.writeHead(200).write('[')),
+    short,
   )
   await refused(
     'HUB_NETWORK',
-    /nothing came .* for 0\.5 s/,
+    /no data from .* for 0\.5 s/,
     {},
     when('tree', (_, response) => drip(response)),
+    short,
   )
   await refused(
     'HUB_NETWORK',
-    /nothing came .* for 0\.5 s/,
+    /no data from .* for 0\.5 s/,
     {},
     when('cdn', (_, response) => drip(response, { 'content-length': FILE.length })),
+    short,
   )
 })
 
@@ -325,7 +271,7 @@ test('a download that is interrupted repeatedly is aborted after 50 requests', a
     })
     response.write(file.subarray(start, start + 20_000), () => response.destroy())
   }
-  await refused('HUB_LIMIT', /was cut off 50 times/, { files: { 'tokenizer.json': file } }, when('cdn', cut))
+  await refused('HUB_LIMIT', /was interrupted 50 times/, { files: { 'tokenizer.json': file } }, when('cdn', cut))
   assert.equal(requests, 50)
 })
 
@@ -355,7 +301,7 @@ test('a file of unlimited size, plain or compressed, ends at its announced size'
   for (const answer of [endless, bomb])
     await refused(
       'HUB_CORRUPT',
-      /more than the \d+ bytes that were announced came/,
+      /more than the \d+ announced bytes/,
       {},
       when('cdn', (_, response) => answer(response)),
     )
@@ -404,7 +350,7 @@ test('malformed responses', async () => {
       when('resolve', header({ 'x-linked-etag': etag })),
     )
   }
-  await refused('HUB_SERVER', /which commit a file is of/, {}, (request) =>
+  await refused('HUB_SERVER', /the commit of a file is missing/, {}, (request) =>
     request.kind === 'resolve' ? { answers: header({ 'x-repo-commit': '../../x' }) } : undefined,
   )
 })
@@ -446,233 +392,6 @@ test('a thousand layers of compression', async () => {
     outcome.code?.startsWith('ERR_TOKENLANE_HUB_') || outcome.ids !== undefined,
     JSON.stringify(outcome.message),
   )
-})
-
-const posix = { skip: process.platform === 'win32' && 'there are no such files' }
-
-/** A cache after a complete load, created once. */
-let used
-async function loadOnce() {
-  const cacheDir = freshCache()
-  const { ids } = await loadFrom({}, undefined, { cacheDir })
-  assert.deepEqual(ids, IDS)
-  return cacheDir
-}
-
-/** Returns a copy of the cache; `inRepo` returns paths in it. */
-async function usedCache() {
-  used ??= loadOnce()
-  const cacheDir = freshCache()
-  const inRepo = (...parts) => path.join(cacheDir, 'models--org--name', ...parts)
-  fs.cpSync(await used, cacheDir, { recursive: true, verbatimSymlinks: true })
-  return { cacheDir, inRepo, blob: fs.realpathSync(inRepo('snapshots', COMMIT, 'tokenizer.json')) }
-}
-
-const again = (cacheDir, more) => loadFrom({}, undefined, { cacheDir, ...more })
-
-/** What an attacker can put at the path of a regular file. */
-const PLANTS = {
-  'a pipe': (place) => execFileSync('mkfifo', [place]),
-  'a socket': (place) =>
-    new Promise((resolve) => {
-      // Paths of sockets must be short, so it is created elsewhere and moved.
-      const short = path.join(os.tmpdir(), `s${process.pid}`)
-      const server = net.createServer().listen(short, () => {
-        fs.renameSync(short, place)
-        resolve()
-      })
-      after(() => server.close())
-    }),
-  'a folder': (place) => fs.mkdirSync(place),
-  'a link to a pipe': (place) => {
-    const pipe = `${root}/pipe-${Math.random()}`
-    execFileSync('mkfifo', [pipe])
-    fs.symlinkSync(pipe, place)
-  },
-  'a link to itself': (place) => fs.symlinkSync(path.basename(place), place),
-  'a link to a device': (place) => fs.symlinkSync('/dev/zero', place),
-  'a link to another file': (place) => fs.symlinkSync('/etc/passwd', place),
-}
-
-for (const where of [
-  'refs/main',
-  'blob',
-  'tokenizer.json',
-  'tokenizer_config.json',
-  'parts',
-  'blobs folder',
-  'token',
-]) {
-  test(`in the cache, no file but something else: ${where}`, posix, async () => {
-    for (const [what, plant] of Object.entries(PLANTS)) {
-      // A token may be stored elsewhere.
-      if (where === 'token' && what === 'a link to another file') continue
-      const { cacheDir, inRepo, blob } = await usedCache()
-      const inSnapshot = (name) => inRepo('snapshots', COMMIT, name)
-      const env = where === 'token' ? { HF_TOKEN_PATH: path.join(cacheDir, 'token') } : {}
-      const places = {
-        'refs/main': [inRepo('refs', 'main')],
-        blob: [blob],
-        'tokenizer.json': [inSnapshot('tokenizer.json')],
-        'tokenizer_config.json': [inSnapshot('tokenizer_config.json')],
-        parts: [`${blob}.tokenlane.incomplete`, `${blob}.tokenlane-1-00000000.incomplete`],
-        'blobs folder': [inRepo('blobs')],
-        token: [env.HF_TOKEN_PATH],
-      }[where]
-      if (where === 'parts') {
-        fs.rmSync(blob)
-        fs.rmSync(inSnapshot('tokenizer.json'))
-      }
-      for (const place of places) {
-        fs.rmSync(place, { force: true, recursive: true })
-        await plant(place)
-      }
-      const offline = { options: { localFilesOnly: true } }
-      for (const more of where === 'parts' ? [{ env }] : [{ env }, { env, ...offline }]) {
-        const outcome = await again(cacheDir, more)
-        const name = `${where}: ${what}: ${JSON.stringify({ ...outcome, hub: undefined })}`
-        if (outcome.ids !== undefined) assert.deepEqual(outcome.ids, IDS, name)
-        else assert.match(outcome.code, /^ERR_TOKENLANE_(HUB_CACHE|HUB_NOT_CACHED|NOT_A_FILE)$/, name)
-        if (['parts', 'token'].includes(where)) assert.deepEqual(outcome.ids, IDS, name)
-      }
-    }
-  })
-}
-
-test('the loader never writes through a planted link or hard link', posix, async () => {
-  const victim = path.join(root, 'victim')
-  for (const plant of [fs.symlinkSync, fs.linkSync]) {
-    const { cacheDir, inRepo, blob } = await usedCache()
-    fs.writeFileSync(victim, 'precious')
-    fs.rmSync(inRepo('snapshots'), { recursive: true })
-    fs.rmSync(blob)
-    for (const place of [
-      `${blob}.tokenlane.incomplete`,
-      `${blob}.tokenlane-1-00000000.incomplete`,
-      inRepo('refs', 'other'),
-    ])
-      plant(victim, place)
-    assert.deepEqual((await again(cacheDir)).ids, IDS)
-    // The download is interrupted, so that a partial file remains.
-    fs.rmSync(inRepo('snapshots'), { recursive: true })
-    fs.rmSync(blob)
-    fs.rmSync(`${blob}.tokenlane.incomplete`, { force: true })
-    plant(victim, `${blob}.tokenlane.incomplete`)
-    const { code } = await loadFrom(
-      {},
-      ({ kind, count }) => (kind === 'cdn' ? { cut: count === 1 ? 100_000 : 0 } : undefined),
-      { cacheDir },
-    )
-    assert.equal(code, 'ERR_TOKENLANE_HUB_NETWORK')
-    assert.equal(fs.lstatSync(`${blob}.tokenlane.incomplete`).nlink, 1)
-    assert.equal(fs.readFileSync(victim, 'utf8'), 'precious')
-    assert.deepEqual((await again(cacheDir)).ids, IDS)
-    assert.equal(fs.readFileSync(victim, 'utf8'), 'precious')
-  }
-})
-
-test('links out of the cache are refused, and links inside of it work', posix, async () => {
-  const outside = fs.mkdtempSync(path.join(root, 'outside-'))
-  fs.writeFileSync(path.join(outside, 'tokenizer.json'), FILE)
-  const offline = { options: { localFilesOnly: true } }
-  {
-    const { cacheDir, inRepo } = await usedCache()
-    const place = inRepo('snapshots', COMMIT, 'tokenizer.json')
-    fs.rmSync(place)
-    fs.symlinkSync(path.join(outside, 'tokenizer.json'), place)
-    const { code, message } = await again(cacheDir, offline)
-    assert.equal(code, 'ERR_TOKENLANE_HUB_CACHE')
-    assert.match(message, /is a link to .*, which is outside of it/)
-  }
-  {
-    // Folders of the repository must exist and must not be links, or files would be written
-    // elsewhere.
-    const { cacheDir, inRepo } = await usedCache()
-    for (const name of ['blobs', 'snapshots', 'refs', '.no_exist']) {
-      fs.rmSync(inRepo(name), { recursive: true })
-      fs.symlinkSync(outside, inRepo(name))
-    }
-    assert.equal((await again(cacheDir)).code, 'ERR_TOKENLANE_HUB_CACHE')
-    assert.deepEqual(fs.readdirSync(outside), ['tokenizer.json'])
-  }
-  {
-    // The cache, or a repository in it, can be a link to another disk, and repositories can share a
-    // blob.
-    const { cacheDir, inRepo, blob } = await usedCache()
-    const linked = path.join(root, `linked-${path.basename(cacheDir)}`)
-    fs.symlinkSync(cacheDir, linked)
-    assert.deepEqual((await again(linked, offline)).ids, IDS)
-    const elsewhere = path.join(outside, 'repo')
-    fs.renameSync(inRepo(), elsewhere)
-    fs.symlinkSync(elsewhere, inRepo())
-    assert.deepEqual((await again(cacheDir, offline)).ids, IDS)
-    assert.deepEqual((await again(cacheDir)).ids, IDS)
-    fs.rmSync(inRepo())
-    fs.renameSync(elsewhere, inRepo())
-    fs.mkdirSync(path.join(cacheDir, 'models--org--other', 'blobs'), { recursive: true })
-    fs.renameSync(blob, path.join(cacheDir, 'models--org--other', 'blobs', 'x'))
-    fs.rmSync(inRepo('snapshots', COMMIT, 'tokenizer.json'))
-    fs.symlinkSync('../../../models--org--other/blobs/x', inRepo('snapshots', COMMIT, 'tokenizer.json'))
-    assert.deepEqual((await again(cacheDir, offline)).ids, IDS)
-  }
-})
-
-test('files besides the tokenizer: pipes, devices, folders, and too many files', posix, async () => {
-  const lay = (name, plant) => {
-    const folder = fs.mkdtempSync(path.join(root, 'beside-'))
-    fs.writeFileSync(path.join(folder, 'tokenizer.json'), FILE)
-    fs.mkdirSync(path.join(folder, MORE))
-    plant(path.join(folder, name))
-    return path.join(folder, 'tokenizer.json')
-  }
-  const chat = [{ role: 'user', content: 'hello' }]
-  for (const name of ['tokenizer_config.json', 'chat_template.jinja', `${MORE}/a.jinja`]) {
-    const plants = {
-      ...PLANTS,
-      'a large file': (place) => fs.truncateSync(place, 2 ** 40, fs.writeFileSync(place, '')),
-    }
-    for (const what of ['a pipe', 'a folder', 'a link to a device', 'a link to itself', 'a large file']) {
-      const file = lay(name, plants[what])
-      for (const tokenizer of [await Tokenizer.fromFile(file), Tokenizer.fromFileSync(file)]) {
-        assert.deepEqual([...tokenizer.encode('hello world').ids], IDS)
-        assert.throws(
-          () => tokenizer.applyChatTemplate(chat),
-          { code: 'ERR_TOKENLANE_CHAT_TEMPLATE' },
-          `${name}: ${what}`,
-        )
-      }
-    }
-  }
-  const file = lay(`${MORE}/t.jinja`, (place) => {
-    for (let i = 0; i < 1001; i++) fs.writeFileSync(path.join(path.dirname(place), `t${i}.jinja`), 'x')
-  })
-  for (const tokenizer of [await Tokenizer.fromFile(file), Tokenizer.fromFileSync(file)]) {
-    assert.throws(() => tokenizer.applyChatTemplate(chat), {
-      code: 'ERR_TOKENLANE_CHAT_TEMPLATE',
-      message: /more than 1000 files/,
-    })
-  }
-})
-
-test('the files in the folder of a model must be regular files', posix, async () => {
-  for (const name of ['tokenizer.json', 'tokenizer.model', 'vocab.txt']) {
-    for (const what of ['a pipe', 'a folder', 'a link to a device']) {
-      const place = path.join(root, `model with ${name} ${what}`)
-      fs.mkdirSync(place)
-      await PLANTS[what](path.join(place, name))
-      await assert.rejects(Tokenizer.fromFile(place), { code: 'ERR_TOKENLANE_NOT_A_FILE' }, `${name}: ${what}`)
-      assert.throws(() => Tokenizer.fromFileSync(place), { code: 'ERR_TOKENLANE_NOT_A_FILE' }, `${name}: ${what}`)
-    }
-  }
-})
-
-test('the tokenizer must be a regular file', posix, async () => {
-  for (const what of ['a pipe', 'a socket', 'a link to a pipe', 'a link to a device']) {
-    const place = path.join(root, `itself ${what}`)
-    await PLANTS[what](place)
-    await assert.rejects(Tokenizer.fromFile(place), { code: 'ERR_TOKENLANE_NOT_A_FILE' }, what)
-    assert.throws(() => Tokenizer.fromFileSync(place), { code: 'ERR_TOKENLANE_NOT_A_FILE' }, what)
-  }
 })
 
 test('limits are checked', async () => {

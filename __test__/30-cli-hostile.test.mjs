@@ -91,7 +91,7 @@ test('gzip that becomes gigabytes is refused by every command, with the file and
   )
 })
 
-test('a ratio that one allows is enough', () => {
+test('--max-ratio raises the limit', () => {
   write('dense.gz', zlib.gzipSync(Buffer.alloc(80 * MIB, 'hello\n')))
   const of = (...args) => run(['count', '-t', 'tiny.json', '--rows', 'lines', '--total', ...args, 'dense.gz'])
   assert.match(of().stderr, /dense\.gz, line \d+: it decompresses to more than 100 times/)
@@ -221,7 +221,7 @@ test('Zstandard that becomes gigabytes, needs gigabytes, or hours, is refused', 
   assert.equal((await limited(['count', 'deep.zst'])).status, 0)
 })
 
-test('arrays whose header promises more than there is', async () => {
+test('arrays with fewer numbers than their header says', async () => {
   const npy = (words, version = 1, length = words.length) => {
     const head = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, version, 0, 0, 0, 0, 0])
     if (version === 1) head.writeUInt16LE(length, 8)
@@ -369,7 +369,7 @@ test('pipes are read and written like files', linux, async () => {
   assert.ok(status === 0 || (status === 1 && /to: its reader has gone/.test(stderr)), stderr)
 })
 
-test('folders and patterns leave out what is no file; named, it is refused or read', linux, async () => {
+test('folders and patterns skip pipes and devices; a named one is refused or read', linux, async () => {
   fs.mkdirSync(place('mixed'))
   write('mixed/a.txt', 'hello')
   spawnSync('mkfifo', [place('mixed/b.txt')])
@@ -441,7 +441,7 @@ test('an input is never written to', posix, () => {
   )
 })
 
-test('what a killed run leaves behind is removed by the next one, and nothing else is', linux, async () => {
+test('the next run removes the partial files of a killed one, and nothing else', linux, async () => {
   fs.mkdirSync(place('parts'))
   const parts = () => fs.readdirSync(place('parts')).filter((name) => name.endsWith('.part'))
   const start = async (name) => {
@@ -507,7 +507,7 @@ function onTerminal(...args) {
 
 const NASTY = 'a\x1b[31mb\x07\x9b2J\u202ec\u2066d\u200fe\x7f\r'
 
-test('nothing that is read controls the terminal; pipes get it as it is', { skip: posix.skip || noTerminal }, () => {
+test('input cannot control the terminal; pipes get it unchanged', { skip: posix.skip || noTerminal }, () => {
   const controls = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\r(?!\n)/
   const name = `${NASTY}.txt`
   write(name, `${NASTY}\n`)
@@ -545,7 +545,7 @@ test('nothing that is read controls the terminal; pipes get it as it is', { skip
   assert.ok(run(['split', '-t', 'gpt2', '-n', '50', '-f', 'text', name]).stdout.includes(NASTY))
 })
 
-test('a failure at any moment is one line', linux, async () => {
+test('a failure at any time is reported in one line', linux, async () => {
   // A hub that fails while a command runs, and an output that cannot be written.
   const hub = await startHub({}, () => ({ drops: true }))
   const env = { HF_ENDPOINT: hub.url, HF_HUB_CACHE: place('hub2'), HF_TOKEN_PATH: place('none') }

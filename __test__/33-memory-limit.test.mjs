@@ -95,13 +95,13 @@ for (const [call, kind, mebibytes] of CASES.filter(([call]) => !isShort || SHORT
   })
 }
 
-test('what fits into the memory there is succeeds, and what does not is an error', { skip }, async () => {
+test('calls that fit into memory succeed, and the others are errors', { skip }, async () => {
   assert.equal(await outcome(3, 'count', 'letters', '60'), (60 << 20) / 8)
   assert.equal(await outcome(1.2, 'encode', 'words', '200'), CODE)
   assert.equal(await outcome(1.2, 'encode', 'decomposed', '100'), CODE)
 })
 
-test('without threads a batch runs on the thread that has it', { skip }, async () => {
+test('if no thread can be started, a batch runs on the calling one', { skip }, async () => {
   // The user may start no further processes or threads, except for Node's own threads, which start
   // first.
   const program = `

@@ -120,9 +120,9 @@ test('arrays of other tools: tables, wide and signed numbers', () => {
 
 test('truncated and contradictory files', () => {
   const wrong = {
-    'no array': [Buffer.from('hello, world'), /this is no \.npy file/],
-    floats: [array('<f4', '1,', Float32Array, [1]), /integers, not '<f4'/],
-    'a negative number': [array('<i4', '1,', Int32Array, [-1]), /a number that is no id/],
+    'no array': [Buffer.from('hello, world'), /this is not an \.npy file/],
+    floats: [array('<f4', '1,', Float32Array, [1]), /the array has '<f4' in 1 dim/],
+    'a negative number': [array('<i4', '1,', Int32Array, [-1]), /a number that is not a token id/],
     'fewer ids than its header says': [array('<u2', '3,', Uint16Array, [1]), /it ends in row 1, which has 3 ids/],
     'more ids than its header says': [array('<u2', '1,', Uint16Array, [1, 2]), /more ids than in its rows/],
     'half an id': [array('<u4', '2,', Uint16Array, [1, 2, 3]), /its last id is cut off/],

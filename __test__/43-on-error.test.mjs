@@ -37,7 +37,7 @@ const good = rows.flatMap((_, index) => {
   return [index % 2 === 0 ? '14 11 15' : '14 8 15']
 })
 
-test('one bad row ends a run by default, and the message names the option that goes on', () => {
+test('by default one bad row ends a run, and the message names the option to continue', () => {
   const { status, stdout, stderr } = run([
     'encode',
     '-t',
@@ -51,14 +51,14 @@ test('one bad row ends a run by default, and the message names the option that g
   assert.deepEqual([status, stdout], [1, ''])
   assert.match(
     stderr,
-    /^tokenlane: rows\.jsonl, line 1: .* it is null \('--on-error skip' goes on without it\) \(ERR_TOKENLANE_FIELD\)\n$/,
+    /^tokenlane: rows\.jsonl, line 1: .* it is null \('--on-error skip' continues without it\) \(ERR_TOKENLANE_FIELD\)\n$/,
   )
   assert.equal(fs.existsSync(place('out.txt')), false)
   const one = run(['count', '-t', 'tiny.json'], { input: LATIN1 })
   assert.doesNotMatch(one.stderr, /on-error/, 'of one row nothing would be left')
 })
 
-test('--on-error skip: the rows that are left, a summary, and a report of the others', () => {
+test('--on-error skip: the remaining rows, a summary, and a report of the skipped ones', () => {
   const args = ['encode', '-t', 'tiny.json', '--field', 'text', '--on-error', 'skip', 'rows.jsonl']
   const { status, stdout, stderr } = run(args)
   assert.equal(status, 0, stderr)
@@ -155,7 +155,7 @@ test('invalid UTF-8 and lines that are too long are skipped alone', () => {
   ])
 })
 
-test('a damaged file is left out from where it is damaged', () => {
+test('a damaged file is read up to the damage', () => {
   const bytes = zlib.gzipSync(Buffer.from('hello\n'.repeat(200_000)))
   write('damaged.gz', bytes.subarray(0, bytes.length - 200))
   write('whole.txt', 'he\n')
@@ -170,7 +170,7 @@ test('a damaged file is left out from where it is damaged', () => {
   assert.equal(entries('report.jsonl')[0].line, undefined)
 })
 
-test('split leaves out files as a whole', () => {
+test('split skips damaged files as a whole', () => {
   write('half/a.txt', Buffer.concat([Buffer.from('hello '.repeat(3000)), LATIN1]))
   write('half/b.txt', 'hello')
   const failed = run(['split', '-t', 'tiny.json', '-n', '100', 'half'])
@@ -191,13 +191,13 @@ test('if every row is skipped the run fails, and its output is not written', () 
   assert.equal(status, 1)
   assert.match(
     stderr,
-    /0 rows done, 3,000 skipped .*'--report FILE' lists all\ntokenlane: nothing is left: .*ALL_SKIPPED\)\n$/,
+    /0 rows done, 3,000 skipped .*'--report FILE' lists all\ntokenlane: every row was skipped .*ALL_SKIPPED\)\n$/,
   )
   assert.equal(fs.existsSync(place('out.txt')), false)
   assert.equal(run(['count', '-t', 'gpt2', '--on-error', 'skip', '--total'], { input: '' }).status, 0)
 })
 
-test('what is not about a row ends the run in any case', () => {
+test('errors that do not belong to a row always end the run', () => {
   const skip = ['--on-error', 'skip']
   assert.match(run(['count', ...skip, 'nowhere.txt']).stderr, /nowhere\.txt: there is no such file/)
   assert.match(
@@ -209,7 +209,7 @@ test('what is not about a row ends the run in any case', () => {
     /'--report' and the output are the same file/,
   )
   assert.match(run(['count', ...skip, '--report', 'rows.jsonl', 'rows.jsonl']).stderr, /OUTPUT_IS_INPUT/)
-  assert.match(run(['count', '--on-error', 'ignore', '-x', 'a']).stderr, /'--on-error' is one of fail, skip/)
+  assert.match(run(['count', '--on-error', 'ignore', '-x', 'a']).stderr, /'--on-error' must be one of fail, skip/)
 })
 
 const asUser = process.platform === 'win32' || process.getuid() === 0
@@ -267,5 +267,5 @@ test('folders and patterns skip files that are not text, and say how many', () =
   write('images/only.png', PNG)
   const { status, stderr } = run(['count', '-t', 'gpt2', 'images'])
   assert.equal(status, 1)
-  assert.match(stderr, /only\.png\ntokenlane: nothing is left: .*ALL_SKIPPED/)
+  assert.match(stderr, /only\.png\ntokenlane: every row was skipped .*ALL_SKIPPED/)
 })

@@ -50,7 +50,7 @@ test('a batch shows its first rows', () => {
   assert.equal(shown(batch), 'Batch (disposed)')
 })
 
-test('huge ones are short', () => {
+test('very long values are printed in short form', () => {
   const text = 'a b '.repeat(1e6)
   for (const value of [
     tokenizer.encode(text),

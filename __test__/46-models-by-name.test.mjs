@@ -101,7 +101,7 @@ test('the table has no name twice, and only bundled encodings', () => {
   }
 })
 
-test('the command line and the drop-ins agree with it', () => {
+test('the command line and the drop-ins use the same table', () => {
   const { get_encoding_name_for_model } = require('tokenlane/tiktoken')
   const { modelToEncodingMap, chatModelParams, DEFAULT_ENCODING } = require('tokenlane/gpt-tokenizer/mapping')
   const own = (encoding) => (encoding === 'gpt2' ? 'r50k_base' : encoding)

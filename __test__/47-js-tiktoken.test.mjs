@@ -24,7 +24,7 @@ test('encode returns an array, and decode a string', () => {
   assert.deepEqual(getEncoding('cl100k_base').encode('\ud800'), getEncoding('cl100k_base').encode('\ufffd'))
 })
 
-test('what is not an id is left out, and half a character is U+FFFD', () => {
+test('invalid ids are skipped, and an incomplete character is U+FFFD', () => {
   const encoder = getEncoding('o200k_base')
   assert.equal(encoder.decode([13225, 10_000_000, -1, 0.5, Number.NaN, '11', null, undefined, 200001, 11]), 'Hello,')
   assert.equal(encoder.decode([169883]), ' \ufffd')

@@ -114,7 +114,7 @@ test('--json, -V, and options of other tools', () => {
   assert.match(out('-V'), /^\d+\.\d+\.\d+\n$/)
   assert.match(
     run(['count', '-x', 'a', '--json', '-f', 'text']).stderr,
-    /'--json' is '--format jsonl', and '--format' says text/,
+    /'--json' means '--format jsonl', which contradicts '--format text'/,
   )
   const meant = [
     ['split', '--chunk-size', 'max-tokens'],

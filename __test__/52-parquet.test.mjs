@@ -156,7 +156,7 @@ test('count and split write tables', async () => {
     output(['count', '-t', 'tiny.json', '-f', 'jsonl', '--field', 'text', '--keep', 'n', 'two.jsonl']),
     /^{"n":1,"file":"two\.jsonl","line":1,"tokens":3}\n/,
   )
-  refused(['count', '--total', '-f', 'parquet', '-o', 'x.parquet', '-x', 'a'], 2, /'--total' is one number/)
+  refused(['count', '--total', '-f', 'parquet', '-o', 'x.parquet', '-x', 'a'], 2, /'--total' prints one number/)
 })
 
 test('Parquet files of pyarrow are read, and their other columns are copied', async () => {
@@ -314,10 +314,10 @@ test('damaged and hostile files end with one line', () => {
   refused(['count', '--total', '--field', 'text', 'zeros.parquet'], 1, /DECOMPRESS_LIMIT/)
 })
 
-test('options that do not fit', () => {
+test('options that Parquet does not allow', () => {
   refused(['encode', '-f', 'parquet', '-x', 'a'], 2, /the format parquet is a file: name it with '--output'/)
-  refused(['encode', '--keep', 'a', '-x', 'a'], 2, /'--keep' is for rows with fields/)
-  refused(['encode', '--keep', 'a', '--field', 'b', 'rows.jsonl'], 2, /'--keep' is for '--format jsonl' and parquet/)
-  refused(['decode', '--from', 'parquet'], 1, /standard input: this is no Parquet file/, { input: '' })
+  refused(['encode', '--keep', 'a', '-x', 'a'], 2, /'--keep' needs '--field'/)
+  refused(['encode', '--keep', 'a', '--field', 'b', 'rows.jsonl'], 2, /'--keep' needs '--format jsonl' or/)
+  refused(['decode', '--from', 'parquet'], 1, /standard input: this is not a Parquet file/, { input: '' })
   refused(['encode', '--field', 'text', 'pyarrow-zstd.parquet', '-o', 'pyarrow-zstd.parquet'], 1, /OUTPUT_IS_INPUT/)
 })

@@ -562,9 +562,10 @@ test('options that do not exist, have another type, or do not go together', asyn
     [{ onEvent: 1 }, 'ARGUMENT_TYPE'],
     [{ tokenizer: 'o200k_base', type: 'u16' }, 'ARGUMENT_VALUE'],
     [{ tokenizer: 'nothing' }, 'UNKNOWN_TOKENIZER'],
-    [{ inputs: 's3://lake/raw/' }, 'UNSUPPORTED'],
-    [{ output: 's3://lake/tokens/' }, 'UNSUPPORTED'],
-    [{ inputs: at('table.parquet') }, 'UNSUPPORTED'],
+    [{ inputs: 'gs://lake/raw/' }, 'UNSUPPORTED'],
+    [{ output: 'https://lake/tokens/' }, 'UNSUPPORTED'],
+    [{ output: 's3://' }, 'ARGUMENT_VALUE'],
+    [{ inputs: at('table.parquet') }, 'PARQUET'],
   ]
   for (const [options, code] of wrong) {
     const error = await failure(() => tokenizeCorpus({ ...BASE, output: at('wrong', String((made += 1))), ...options }))

@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test'
 import { Queue } from 'bullmq'
 
 import { createWorker, tokenizeCorpus, verifyCorpus } from '../lib/corpus/index.js'
-import { main, startIn } from './support/cli.mjs'
+import { main, startIn, withoutPackage } from './support/cli.mjs'
 import { hashes, leftovers, scratch, stems, writeCorpus } from './support/corpus.mjs'
 import { TestRedis, missing } from './support/redis.mjs'
 import { failure } from './support/texts.mjs'
@@ -356,21 +356,6 @@ test('the same from JavaScript; without the package the error names it', skip, a
   ]) {
     assert.equal((await failure(() => createWorker(wrong))).code, `ERR_TOKENLANE_${code}`, JSON.stringify(wrong))
   }
-  const hook = `export const resolve = (name, context, next) => { if (name === 'bullmq') throw Object.assign(new Error('Cannot find package bullmq'), { code: 'ERR_MODULE_NOT_FOUND' }); return next(name, context) }`
-  const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)})`
-  const run = spawnSync(
-    process.execPath,
-    [
-      '--import',
-      `data:text/javascript,${encodeURIComponent(register)}`,
-      main,
-      'worker',
-      '--queue',
-      redis.url,
-      '--allow',
-      at(),
-    ],
-    { encoding: 'utf8' },
-  )
+  const run = withoutPackage('bullmq')(['worker', '--queue', redis.url, '--allow', at()])
   assert.match(run.stderr, /needs the package bullmq.*npm install bullmq.*ERR_TOKENLANE_PACKAGE_MISSING/)
 })

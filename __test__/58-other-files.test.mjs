@@ -234,7 +234,7 @@ test('a folder is read in the order of transformers', async () => {
   )
 })
 
-test('what is wrong with a folder is said, with a code', async () => {
+test('errors of a folder name the fault, with a code', async () => {
   const sentencePiece = fs.readFileSync(path.join(models, 'bpe.model'))
   const wrong = [
     [

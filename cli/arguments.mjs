@@ -69,7 +69,7 @@ function take(values, known, { name, rawName, value }) {
   if (option === undefined) {
     const near = rawName.startsWith('--') ? nearOption(name, Object.keys(known)) : undefined
     throw new UsageError(
-      `there is no option '${rawName}'${near === undefined ? '; --help lists those that there are' : `; did you mean '--${near}'?`}`,
+      `there is no option '${rawName}'${near === undefined ? '; --help lists the options' : `; did you mean '--${near}'?`}`,
     )
   }
   if (option.type === 'boolean') {
@@ -92,14 +92,14 @@ function nearOption(name, known) {
 
 function check(rawName, { choices, number, size }, value) {
   if (choices !== undefined && !choices.includes(value)) {
-    throw new UsageError(`'${rawName}' is one of ${choices.join(', ')}, not '${value}'`)
+    throw new UsageError(`'${rawName}' must be one of ${choices.join(', ')}, but it is '${value}'`)
   }
   if (size !== undefined) return bytesOf(rawName, size, value)
   if (number === undefined) return value
   const [least, most] = number
   if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) {
-    const range = most === Infinity ? `from ${least} on` : `from ${least} to ${most}`
-    throw new UsageError(`'${rawName}' is a whole number ${range}, not '${value}'`)
+    const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
+    throw new UsageError(`'${rawName}' must be a whole number ${range}, but it is '${value}'`)
   }
   return Number(value)
 }
@@ -114,7 +114,7 @@ function bytesOf(rawName, [least, most], value) {
   if (bytes === 2 ** 32) return Math.min(bytes, most)
   if (bytes !== undefined && bytes >= least && bytes <= most) return bytes
   throw new UsageError(
-    `'${rawName}' is a number of bytes from ${least} to ${most}, such as 4096, 64M or 1G, not '${value}'`,
+    `'${rawName}' must be a number of bytes from ${least} to ${most}, such as 4096, 64M or 1G, but it is '${value}'`,
   )
 }
 

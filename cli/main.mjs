@@ -50,16 +50,16 @@ async function main([name, ...args]) {
     throw new UsageError(`there is no command '${name}'; the commands are ${Object.keys(COMMANDS).join(', ')}`)
   }
   const command = await COMMANDS[name](args[0])
-  const told = readArguments(command, args)
-  if (told.values.help) return print(helpOf(name, command))
-  await command.run(told)
+  const parsed = readArguments(command, args)
+  if (parsed.values.help) return print(helpOf(name, command))
+  await command.run(parsed)
 }
 
 async function overview() {
   const commands = await Promise.all(
     Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]),
   )
-  return `Text to token ids and back, exactly, for any tokenizer.json or tiktoken encoding.
+  return `Converts text to token ids and back, exactly, with any tokenizer.json or tiktoken encoding.
 
 Usage:
   tokenlane COMMAND [options] [files…]
@@ -67,12 +67,12 @@ Usage:
 Commands:
 ${table(commands)}
 
-tokenlane COMMAND --help has the options of a command, and examples. Without files, standard input is read.
+Run tokenlane COMMAND --help for options and examples. Without files, standard input is read.
 
 Examples:
 ${examples([
-  ['tokenlane count README.md', 'tokens of a file'],
-  ["tokenlane encode -t gpt-4o -x 'Hello, world!'", 'ids of a text'],
+  ['tokenlane count README.md', 'count the tokens of a file'],
+  ["tokenlane encode -t gpt-4o -x 'Hello, world!'", 'encode a text'],
 ])}
 `
 }
@@ -104,9 +104,7 @@ function isOutOfMemory(error) {
 
 /** Prints an error and returns the exit code. */
 function fail(thrown) {
-  const error = isOutOfMemory(thrown)
-    ? new Failure('OUT_OF_MEMORY', `there is not enough memory: ${thrown.message}`)
-    : thrown
+  const error = isOutOfMemory(thrown) ? new Failure('OUT_OF_MEMORY', `out of memory: ${thrown.message}`) : thrown
   process.stderr.write(`${lineOf(error)}\n`)
   return error?.code === 'ERR_TOKENLANE_USAGE' ? 2 : 1
 }

@@ -8,13 +8,13 @@ const MIB = 2 ** 20
 const PATIENCE = 400
 
 /**
- * What hears of bytes that were read, and shows them.
+ * Returns an object that is told how many bytes were read, and shows them.
  *
  * @param {import('./input/files.mjs').Source[]} sources
  * @param {{ output?: string, quiet?: boolean }} options
  */
 export function progressOf(sources, { output, quiet }) {
-  // What reads a pipe may draw on the terminal itself.
+  // The reader of a pipe may draw on the terminal itself.
   const isFile = output === undefined || output === '-' ? fs.fstatSync(1).isFile() : true
   if (!process.stderr.isTTY || quiet || !isFile) return { read() {}, stop() {} }
   const sizes = sources.map(({ size }) => size)
@@ -36,7 +36,7 @@ class Progress {
     this.#library = import('cli-progress').catch(() => undefined)
     this.#timer = setTimeout(() => this.#show(), PATIENCE)
     this.#timer.unref()
-    // However the process ends, the cursor comes back.
+    // The cursor is shown again, no matter how the process ends.
     process.on('exit', () => this.stop())
   }
 
@@ -54,7 +54,7 @@ class Progress {
 
   async #show() {
     const cli = await this.#library
-    // A bar that starts when all is done would never stop, nor would the process.
+    // A bar that starts after the end would never stop, and keep the process alive.
     if (cli === undefined || this.#isOver) return
     const known = '{bar} {percentage}% · {done} of {all} MiB · {rate} MiB/s · {left} left'
     const format = this.#total === undefined ? '{done} MiB · {rate} MiB/s' : known
@@ -73,7 +73,7 @@ class Progress {
   }
 }
 
-/** Seconds as people say them. */
+/** Formats a number of seconds. */
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return '?'
   const whole = Math.max(0, Math.round(seconds))

@@ -1,12 +1,12 @@
-// Rows that fail. By default the first one ends the command. With `--on-error skip` it is left out,
-// and listed in a report.
+// Rows that fail. By default the first one ends the command. With `--on-error skip` they are
+// skipped and listed in a report.
 
 import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, UsageError } from './failure.mjs'
 import { NotText } from './input/not-text.mjs'
-import { atRow, placeOf } from './input/rows.mjs'
+import { atRow, placeOf } from './input/place.mjs'
 import { openOutput } from './output/file.mjs'
 import { oneLine } from './terminal.mjs'
 
@@ -15,22 +15,22 @@ export const ON_ERROR_OPTIONS = {
     type: 'string',
     choices: ['fail', 'skip'],
     default: 'fail',
-    help: 'skip: leave out rows and files that cannot be read or encoded, and say at the end how many',
+    help: 'skip: continue without rows and files that cannot be read or encoded, and print their number at the end',
   },
   report: {
     type: 'string',
     value: 'FILE',
-    help: 'list what was left out in JSON Lines: {"file", "line", "code", "reason"}',
+    help: 'list what was skipped in JSON Lines: {"file", "line", "code", "reason"}',
   },
 }
 
-/** Errors that the next row would have too. */
+/** Errors that do not depend on the row. */
 const FATAL = ['USAGE', 'OUT_OF_MEMORY', 'TOO_MANY_FILES', 'PACKAGE_MISSING']
 /** The number of skipped rows that are printed if there is no report. */
 const PRINTED = 10
 /** The number of names of files that are not text. */
 const NAMED = 3
-/** A batch that fails is tried again in parts of this size, and a part that fails row by row. */
+/** A failed batch is retried in parts of this size, and a failed part row by row. */
 const PART = 256
 const PREFIX = 'ERR_TOKENLANE_'
 
@@ -61,7 +61,7 @@ export class Skips {
    * Opens the report.
    *
    * @param {object} options
-   * @param {import('./output/file.mjs').Input[]} options.inputs
+   * @param {import('./output/same-file.mjs').Input[]} options.inputs
    * @param {string} [options.output]
    * @param {boolean} [options.isOneRow] whether skipping the only row would leave nothing
    */
@@ -85,7 +85,7 @@ export class Skips {
    * A batch with failures costs at most three calls for each row: one for the whole batch, one for
    * the rows of its parts, and one for the rows that are left.
    *
-   * @template {import('./input/rows.mjs').Place} Row
+   * @template {import('./input/place.mjs').Place} Row
    * @template Result
    * @param {Row[]} rows
    * @param {(rows: Row[]) => Promise<Result>} call rejects with an error that has the index of a
@@ -127,7 +127,7 @@ export class Skips {
   /**
    * Writes a row. A row that does not fit is skipped, or ends the command.
    *
-   * @param {import('./input/rows.mjs').Place} row
+   * @param {import('./input/place.mjs').Place} row
    * @param {() => Promise<void>} write
    */
   async attempt(row, write) {
@@ -142,7 +142,7 @@ export class Skips {
   /**
    * Skips a row, or throws its error.
    *
-   * @param {import('./input/rows.mjs').Place} place
+   * @param {import('./input/place.mjs').Place} place
    * @param {any} error
    */
   row({ source, line }, error) {
@@ -180,7 +180,7 @@ export class Skips {
   }
 
   #final(code, error) {
-    const hint = " ('--on-error skip' goes on without it)"
+    const hint = " ('--on-error skip' continues without it)"
     const failure = this.#hasHint ? new Failure(code, error.message + hint, { cause: error }) : error
     this.#thrown.add(failure)
     return failure
@@ -190,14 +190,14 @@ export class Skips {
     this.#file?.write(`${JSON.stringify(entry)}\n`)
   }
 
-  /** Says what was skipped; call it before the output is committed. Throws if no row is left. */
+  /** Prints what was skipped; call it before the output is committed. Throws if no row is left. */
   async finish() {
     await this.#file?.commit()
     for (const line of this.#printed) say(line)
     if (this.#notText.size > 0) say(this.#notTextLine())
     if (this.#skipped > 0) say(this.#summary())
     if (this.#done > 0 || this.#skipped + this.#notText.size === 0) return
-    throw new Failure('ALL_SKIPPED', 'nothing is left: every row was skipped')
+    throw new Failure('ALL_SKIPPED', 'every row was skipped')
   }
 
   #summary() {

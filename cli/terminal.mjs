@@ -1,20 +1,20 @@
 // Text on a terminal: colours if they are wanted, and no characters that move the cursor or reverse
 // text.
 
-/** Neighbours differ: dark letters on four pale grounds. */
+/** Pale background colours; neighbouring tokens get different ones. */
 const GROUNDS = [153, 186, 217, 151]
 
 export const COLOUR_OPTION = {
   type: 'string',
   choices: ['auto', 'always', 'never'],
   default: 'auto',
-  help: 'whether to use colours; auto means on a terminal, and not with NO_COLOR',
+  help: 'whether to use colours; auto: on a terminal without NO_COLOR',
 }
 
 /** Whether to write colours to standard output. */
 export function hasColours(wish) {
   if (wish !== 'auto') return wish === 'always'
-  // An empty NO_COLOR is none (no-color.org), which Node sees otherwise.
+  // Unlike in Node, an empty NO_COLOR has no effect (no-color.org).
   const { NO_COLOR, FORCE_COLOR, ...rest } = process.env
   if (NO_COLOR) return false
   if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0'

@@ -10,12 +10,12 @@ export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: fals
 
 /**
  * @typedef {object} Token
- * @property {number} index its place among the tokens
+ * @property {number} index in the list of tokens
  * @property {number} id
  * @property {string} token as the vocabulary writes it
  * @property {'text' | 'special' | 'added' | 'half'} kind `special` is a special token in the text,
  *   `added` was added by the tokenizer, and `half` has only a part of a character's bytes
- * @property {number} start where it stands in the text, in UTF-16 units
+ * @property {number} start offset in the text, in UTF-16 units
  * @property {number} end of a half: that of the whole character
  * @property {string} text the text from start to end; of an added token its own
  * @property {number[]} bytes of that text in UTF-8; of a half its own

@@ -3,10 +3,10 @@
 // Limits for services: the text of a call, the number of waiting batches, and the cost of chat
 // templates.
 
-const host = require('./host.js')
 const native = require('./native.js')
 const { checkKnown } = require('./options.js')
 const { inputTooLarge, wrongType, wrongValue } = require('./errors.js')
+const { byteLength } = require('./runtime.js')
 
 /**
  * Default budget of a chat template: steps, bytes, and characters of output (see chat/budget.js).
@@ -73,7 +73,7 @@ function checkInput(...inputs) {
     if (input instanceof Uint8Array) left -= input.length
     // A UTF-16 unit has at least one byte in UTF-8, so a string with too many units need not be
     // scanned.
-    else if (typeof input === 'string') left -= input.length > left ? input.length : host.byteLength(input)
+    else if (typeof input === 'string') left -= input.length > left ? input.length : byteLength(input)
     if (left < 0)
       throw inputTooLarge(`the text of this call has more than ${current.maxInputBytes} bytes (limits.maxInputBytes)`)
   }

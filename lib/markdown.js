@@ -17,9 +17,9 @@ const ITEM = /^( {0,3})(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/
 const QUOTE = /^ {0,3}>/
 const RULE = /^ {0,3}(?:\*[ \t]*\*[ \t]*\*[* \t]*|-[ \t]*-[ \t]*-[- \t]*|_[ \t]*_[ \t]*_[_ \t]*)$/
 const DELIMITER_CELL = /^[ \t]*:?-+:?[ \t]*$/
-/** The most UTF-16 units of a title. */
+/** Maximum length of a title, in UTF-16 units. */
 const MAX_TITLE = 1000
-/** Longer lines are neither headings nor tables; the expressions above see a bounded text. */
+/** Longer lines are neither headings nor tables, so the regular expressions see short texts. */
 const MAX_LINE = 1000
 
 /**
@@ -34,7 +34,7 @@ const MAX_LINE = 1000
  * @property {number[]} [items] where the items of a list start
  */
 
-/** The lines of a text as `[start, end, text]`; the text is without its end, and cut off. */
+/** The lines of a text as `[start, end, text]`. `text` has no line end and a limited length. */
 function linesOf(text) {
   const lines = []
   for (let start = 0; start < text.length; ) {

@@ -4,8 +4,8 @@
 // JavaScript threads run for it.
 
 const { wrongType, wrongValue, unknownOption } = require('./errors.js')
-const host = require('./host.js')
 const native = require('./native.js')
+const runtime = require('./runtime.js')
 
 const POOLS = ['split', 'binned', 'off']
 const ADVICE = ['free', 'dontneed', 'off']
@@ -69,7 +69,7 @@ function checkName(option, value, names) {
 
 function checkCap(cap) {
   if (typeof cap !== 'number') throw wrongType('cap', 'a number of bytes', cap)
-  const max = host.systemMemory()
+  const max = runtime.systemMemory()
   if (!(Number.isInteger(cap) && cap >= MIN_CAP && cap <= max)) {
     throw wrongValue('cap', `a whole number of bytes from ${MIN_CAP} to ${max}, the memory of this machine`, cap)
   }
@@ -84,7 +84,7 @@ function collectIfRequested() {
   const kind = native.nextCollection()
   if (kind !== QUICK && kind !== FULL) return
   // Before the clock starts, because the first lookup takes longer than ten quick collections.
-  gc ??= host.findGc()
+  gc ??= runtime.findGc()
   const start = performance.now()
   collect(kind === FULL)
   native.collected(kind === FULL, performance.now() - start)

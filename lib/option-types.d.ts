@@ -298,6 +298,35 @@ export interface ChatOptions {
   specialTokens?: 'parse' | 'throw' | undefined
 }
 
+/** The size of an image in pixels. */
+export interface ImageSize {
+  /** Whole number of pixels from left to right. */
+  width: number
+  /** Whole number of pixels from top to bottom. */
+  height: number
+}
+
+/** Options of {@link Tokenizer.countChat}. The last three are for encodings of OpenAI. */
+export interface CountChatOptions extends ChatOptions {
+  /**
+   * The model whose images are counted, such as `'gpt-4.1-mini'`. Default: the model that
+   * {@link Tokenizer.forModel} was called with.
+   */
+  model?: string | undefined
+  /**
+   * Returns the size of an image in pixels by its URL. Default, and if it returns `undefined`: the
+   * size is read from a `data:` URL with a PNG, JPEG, GIF or WebP.
+   */
+  imageSize?: ((url: string) => ImageSize | undefined) | undefined
+  /**
+   * What happens if OpenAI does not document the tokens of a part: `'throw'` throws
+   * `ERR_TOKENLANE_CHAT_UNDOCUMENTED`; `'estimate'` counts a tool call like a message with its name
+   * and arguments, other fields of a function's schema by their JSON, an image of low detail like
+   * one of high detail, and a patch of an image as one token. Default `'throw'`.
+   */
+  undocumented?: 'throw' | 'estimate' | undefined
+}
+
 /** The progress of a download. */
 export interface DownloadProgress {
   /** The path of the file in its repository. */

@@ -12,14 +12,14 @@ const ROWS = 3
 const MAX_IDS = 100
 const MAX_TEXT = 10_000
 /**
- * An array of V8 with more elements than some hundred million ends the process; JSON of as many is
- * no string.
+ * The maximum number of ids in JSON. Arrays with hundreds of millions of elements exhaust the heap
+ * of V8, which ends the process, and a string cannot hold their JSON.
  */
 const MAX_JSON = 2 ** 26
 
 /**
- * `Name { field: value, … }`, as inspect writes objects. Runtimes that hand over no `inspect` print
- * the object themselves.
+ * `Name { field: value, … }`, as inspect writes objects. Runtimes that pass no `inspect` print the
+ * object themselves.
  *
  * @param {string} name
  * @param {object} fields
@@ -90,7 +90,7 @@ function encodingJson({ ids }) {
   return { ids: Array.from(ids) }
 }
 
-/** A list for each row: its ids, and in the columns that the call asked for its values. */
+/** A list for each row: its ids, and its values in the columns that the call requested. */
 function batchJson(batch, columns, isDisposed) {
   if (isDisposed) throw error('ERR_TOKENLANE_DISPOSED', 'the batch was disposed and has no rows')
   checkJson(batch.ids.length)

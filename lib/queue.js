@@ -1,13 +1,13 @@
 'use strict'
 
 // The queue of batches and loads of one JavaScript thread. src/line.rs keeps the order across all
-// threads of the process; this file has the entries of this thread, and handles their AbortSignals.
+// threads of the process; this file has the tasks of this thread, and handles their AbortSignals.
 
 const { error } = require('./errors.js')
 const { limits } = require('./limits.js')
 const native = require('./native.js')
 
-/** The number of tasks that run at a time in the process. A thread with that many need not poll. */
+/** Number of tasks that run at once in the process. A thread that runs so many need not poll. */
 const MAX_RUNNING = 2
 
 /** The interval in milliseconds at which a thread polls while other threads have the permits. */
@@ -22,11 +22,11 @@ const totals = { started: 0, refused: 0, aborted: 0 }
 let timer
 
 /**
- * Calls `start(turn)` when the entry gets a permit; `start` returns the promise of the addon. The
+ * Calls `start(queueEntry)` when a permit is free; `start` returns the promise of the addon. The
  * returned promise settles like that one, or rejects with `signal.reason` as soon as the signal
- * aborts. `onWait` is called if the entry has to wait.
+ * aborts. `onWait` is called if the task has to wait.
  *
- * @param {(turn: object) => Promise<any>} start
+ * @param {(queueEntry: object) => Promise<any>} start
  * @param {{ signal?: AbortSignal, onWait?: () => void }} [options]
  * @returns {Promise<any>}
  */
@@ -36,14 +36,14 @@ function enqueue(start, { signal, onWait } = {}) {
       totals.aborted++
       return reject(signal.reason)
     }
-    const turn = native.joinLine()
-    const entry = { turn, start, resolve: settle(resolve), reject: settle(reject) }
+    const queueEntry = native.joinLine()
+    const task = { queueEntry, start, resolve: settle(resolve), reject: settle(reject) }
     const onAbort = () => {
       totals.aborted++
-      native.leaveLine(turn)
-      const index = waiting.indexOf(entry)
+      native.leaveLine(queueEntry)
+      const index = waiting.indexOf(task)
       if (index !== -1) waiting.splice(index, 1)
-      entry.reject(signal.reason)
+      task.reject(signal.reason)
       startNext()
     }
     function settle(how) {
@@ -53,17 +53,17 @@ function enqueue(start, { signal, onWait } = {}) {
       }
     }
     signal?.addEventListener('abort', onAbort)
-    waiting.push(entry)
+    waiting.push(task)
     startNext()
-    if (!waiting.includes(entry)) return
+    if (!waiting.includes(task)) return
     try {
       if (waiting.length > limits.maxQueuedBatches) throw queueFull()
       onWait?.()
     } catch (error) {
       totals.refused++
-      waiting.splice(waiting.indexOf(entry), 1)
-      native.leaveLine(turn)
-      entry.reject(error)
+      waiting.splice(waiting.indexOf(task), 1)
+      native.leaveLine(queueEntry)
+      task.reject(error)
     }
   })
 }
@@ -74,7 +74,7 @@ function queueFull() {
 }
 
 function startNext() {
-  while (waiting.length > 0 && native.mayStart(waiting[0].turn)) launch(waiting.shift())
+  while (waiting.length > 0 && native.mayStart(waiting[0].queueEntry)) launch(waiting.shift())
   if (waiting.length > 0 && running < MAX_RUNNING && timer === undefined) {
     timer = setTimeout(() => {
       timer = undefined
@@ -83,23 +83,25 @@ function startNext() {
   }
 }
 
-function launch(entry) {
-  let task
+function launch(task) {
+  let result
   try {
-    task = entry.start(entry.turn)
+    result = task.start(task.queueEntry)
   } catch (error) {
-    native.leaveLine(entry.turn)
-    entry.reject(error)
+    native.leaveLine(task.queueEntry)
+    task.reject(error)
     return
   }
   running++
   totals.started++
   const ended = (settle) => (value) => {
     running--
+    // A call that failed before the addon ran it still holds its place.
+    native.leaveLine(task.queueEntry)
     settle(value)
     startNext()
   }
-  task.then(ended(entry.resolve), ended(entry.reject))
+  result.then(ended(task.resolve), ended(task.reject))
 }
 
 /** The state of this thread's queue, and what happened since it was loaded. */

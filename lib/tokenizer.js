@@ -3,13 +3,14 @@
 const { batchOf } = require('./batch.js')
 const { Encoding, Source } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js')
-const host = require('./host.js')
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
 const { enqueue } = require('./queue.js')
 const native = require('./native.js')
 const { charactersUpTo } = require('./prefix.js')
+const sources = require('./sources.js')
 const { decodeStream } = require('./stream.js')
+const { BatchTexts, copyOfBytes, copyTexts } = require('./texts.js')
 const {
   KNOWN,
   ONE_TEXT,
@@ -71,7 +72,7 @@ const LOADER = Symbol('loader')
 
 // The rendered text of a chat already has all special tokens.
 const CHAT_TEXT = { addSpecialTokens: false, specialTokens: 'parse' }
-const SPOKEN = { addSpecialTokens: false, specialTokens: 'throw' }
+const CHAT_INPUT = { addSpecialTokens: false, specialTokens: 'throw' }
 const CHAT_IDS = { ...CHAT_TEXT, truncation: false, padding: false }
 
 class Tokenizer {
@@ -103,16 +104,18 @@ class Tokenizer {
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
     const loaded = async ({ file, bytes = undefined }) => {
-      const handle = enqueue((turn) =>
-        bytes === undefined ? host.loadFile(turn, file, resolved) : native.loadBytes(turn, bytes, resolved),
+      const handle = enqueue((queueEntry) =>
+        bytes === undefined
+          ? sources.loadFile(queueEntry, file, resolved)
+          : native.loadBytes(queueEntry, bytes, resolved),
       )
-      return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? host.beside.chatBeside(file), name])))
+      return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? sources.chatFiles.chatBeside(file), name])))
     }
     try {
       return await loaded({ file: name })
     } catch (failure) {
-      if (!host.model?.isModel(name, failure)) throw failure
-      return loaded(await host.model.modelOf(name))
+      if (!sources.modelFolder?.isModel(name, failure)) throw failure
+      return loaded(await sources.modelFolder.modelOf(name))
     }
   }
 
@@ -121,47 +124,57 @@ class Tokenizer {
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options)
     const loaded = ({ file, bytes = undefined }) => {
-      const handle = bytes === undefined ? host.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
-      return new Tokenizer(handle, LOADER, chat ?? host.beside.chatBesideSync(file), name)
+      const handle = bytes === undefined ? sources.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
+      return new Tokenizer(handle, LOADER, chat ?? sources.chatFiles.chatBesideSync(file), name)
     }
     try {
       return loaded({ file: name })
     } catch (failure) {
-      if (!host.model?.isModel(name, failure)) throw failure
-      return loaded(host.model.modelOfSync(name))
+      if (!sources.modelFolder?.isModel(name, failure)) throw failure
+      return loaded(sources.modelFolder.modelOfSync(name))
     }
   }
 
   static async fromPretrained(repo, options) {
-    const { request, loading } = host.hubOptions.pretrainedOptions(repo, options)
-    const file = await host.hub.pretrainedFile(request)
+    const { request, loading } = sources.hubOptions.pretrainedOptions(repo, options)
+    const file = await sources.hub.pretrainedFile(request)
     // A vocabulary or a SentencePiece model needs the configs beside it, which name its class.
-    return Tokenizer.fromFile(request.file === undefined ? host.model.placeOf(file) : file, loading)
+    return Tokenizer.fromFile(request.file === undefined ? sources.modelFolder.placeOf(file) : file, loading)
   }
 
   static async fromEncoding(name) {
-    const file = encodingFile(name)
-    const handle = await enqueue((turn) => host.loadEncoding(turn, file, { encoding: name }))
-    return new Tokenizer(handle, LOADER, openAiChat(name), name)
+    return Tokenizer.#ofEncoding(name)
   }
 
   static fromEncodingSync(name) {
-    return new Tokenizer(host.loadEncodingSync(encodingFile(name), { encoding: name }), LOADER, openAiChat(name), name)
+    return Tokenizer.#ofEncodingSync(name)
   }
 
   static async forModel(name) {
-    return Tokenizer.fromEncoding(later.models.encodingForModel(name))
+    return Tokenizer.#ofEncoding(later.models.encodingForModel(name), name)
   }
 
   static forModelSync(name) {
-    return Tokenizer.fromEncodingSync(later.models.encodingForModel(name))
+    return Tokenizer.#ofEncodingSync(later.models.encodingForModel(name), name)
+  }
+
+  /** `model` is the model that the encoding is loaded for, if there is one. */
+  static async #ofEncoding(name, model = undefined) {
+    const file = encodingFile(name)
+    const handle = await enqueue((queueEntry) => sources.loadEncoding(queueEntry, file, { encoding: name }))
+    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), name)
+  }
+
+  static #ofEncodingSync(name, model = undefined) {
+    const handle = sources.loadEncodingSync(encodingFile(name), { encoding: name })
+    return new Tokenizer(handle, LOADER, later.openAi.openAiChat(name, model), name)
   }
 
   static async fromBuffer(bytes, options) {
     const resolved = loadOptions(options)
     const chat = chatOfOptions(options) ?? later.chat.chatOf()
     let source = bytes
-    const start = (turn) => native.loadBytes(turn, source, resolved)
+    const start = (queueEntry) => native.loadBytes(queueEntry, source, resolved)
     const onWait = () => (source = copyOfBytes(bytes))
     return new Tokenizer(await enqueue(start, { onWait }), LOADER, chat)
   }
@@ -182,7 +195,7 @@ class Tokenizer {
     const found = native.encode(this.#handle, text, pair, flags, extra, scratch)
     const ids = typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
     // Bytes and arrays can change before another column is computed; a string cannot.
-    return new Encoding(ids, new Source(this.#handle, unchanging(text), unchanging(pair), flags, extra))
+    return new Encoding(ids, new Source(this.#handle, snapshotOf(text), snapshotOf(pair), flags, extra))
   }
 
   async encodeBatch(texts, options) {
@@ -192,8 +205,8 @@ class Tokenizer {
     const extra = extraOptions(flags, options)
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
-    const blocks = await copyIfQueued([texts, options?.pairs], hasWords(flags), signal, (turn, [texts, pairs]) =>
-      native.encodeBatch(turn, handle, texts, pairs, flags, extra, threads),
+    const blocks = await enqueueTexts([texts, options?.pairs], hasWords(flags), signal, (queueEntry) =>
+      native.encodeBatch(queueEntry, handle, flags, extra, threads),
     )
     return batchOf(blocks)
   }
@@ -263,7 +276,7 @@ class Tokenizer {
     checkSplit(text)
     const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
-    const start = (turn) => native.splitAsync(turn, handle, text, flags, extra, later.split.whole(limits))
+    const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, later.split.whole(limits))
     const { pieces, failure } = later.split.piecesOf(text, await enqueue(start, { signal }), limits)
     if (failure !== undefined) throw failure
     return pieces
@@ -298,8 +311,8 @@ class Tokenizer {
     const { threads, signal } = runOptions(options)
     const handle = this.#handle
     return new Uint32Array(
-      await copyIfQueued([texts], false, signal, (turn, [texts]) =>
-        native.countBatch(turn, handle, texts, flags, extra, threads),
+      await enqueueTexts([texts], false, signal, (queueEntry) =>
+        native.countBatch(queueEntry, handle, flags, extra, threads),
       ),
     )
   }
@@ -331,7 +344,8 @@ class Tokenizer {
 
   #renderChat(messages, options) {
     const text = this.#chat.render(messages, options)
-    if (options.specialTokens === 'throw') later.chat.checkSpoken(messages, options, (said) => this.count(said, SPOKEN))
+    if (options.specialTokens === 'throw')
+      later.chat.checkSpoken(messages, options, (said) => this.count(said, CHAT_INPUT))
     return text
   }
 
@@ -350,7 +364,7 @@ class Tokenizer {
     const skip = decodeFlag(options, KNOWN.decodeBatch)
     const { threads, signal } = runOptions(options)
     let { ids, rowOffsets } = toRows(rows)
-    const start = (turn) => native.decodeBatch(turn, this.#handle, ids, rowOffsets, skip, threads)
+    const start = (queueEntry) => native.decodeBatch(queueEntry, this.#handle, ids, rowOffsets, skip, threads)
     // A queued call decodes the ids of now, even if the batch changes.
     const onWait = () => ([ids, rowOffsets] = [ids.slice(), rowOffsets.slice()])
     return enqueue(start, { signal, onWait })
@@ -415,7 +429,7 @@ function filePath(file) {
     if (file.length > MAX_PATH) throw wrongValue('file', 'a path of at most 65,536 characters', file)
     return file
   }
-  if (file instanceof URL) return host.fileURLToPath(file)
+  if (file instanceof URL) return sources.fileURLToPath(file)
   throw wrongType('file', 'a path (a string) or a file: URL', file)
 }
 
@@ -426,10 +440,8 @@ const MAX_PATH = 65_536
 function chatOfOptions(options) {
   const isGiven = options?.chatTemplate !== undefined || options?.config !== undefined
   if (isGiven) return later.chat.chatOption(options)
-  return options?.encoding === undefined ? undefined : openAiChat(options.encoding)
+  return options?.encoding === undefined ? undefined : later.openAi.openAiChat(options.encoding)
 }
-
-const openAiChat = (name) => new later.openAi.OpenAiChat(name)
 
 function encodingFile(name) {
   if (typeof name !== 'string') throw wrongType('name', 'the name of an encoding (a string)', name)
@@ -448,34 +460,19 @@ function checkOneText(text, options) {
 }
 
 /** Copies a text or an array of words, so that the caller cannot change it. */
-function unchanging(text) {
-  if (Array.isArray(text)) return text.map(unchanging)
+function snapshotOf(text) {
+  if (Array.isArray(text)) return text.map(snapshotOf)
   return text instanceof Uint8Array ? text.slice() : text
 }
 
 /**
- * Queues `start(turn, lists)` with lists of texts or of arrays of words. The addon copies the texts
- * when the call starts. If it has to wait, the arrays and the bytes in them are copied now, so that
- * later changes by the caller have no effect. Strings are immutable and need no copy.
+ * Queues `start(queueEntry)`, which is called when the texts are copied. If the call has to wait,
+ * for a permit or for the end of copying, later changes of the texts have no effect.
  */
-function copyIfQueued(lists, words, signal, start) {
-  let current = lists
-  const copy = (text) => (typeof text === 'string' ? text : copyOfBytes(text))
-  const copyWords = (list) => (Array.isArray(list) ? list.map(copy) : list)
-  const onWait = () => {
-    current = lists.map((list) => (Array.isArray(list) ? list.map(words ? copyWords : copy) : list))
-  }
-  return enqueue((turn) => start(turn, current), { signal, onWait })
-}
-
-/**
- * Copies bytes that the addon accepts. Returns other values unchanged, so that the addon refuses
- * them.
- */
-function copyOfBytes(bytes) {
-  if (!(bytes instanceof Uint8Array) || bytes.length === 0) return bytes
-  const { buffer } = bytes
-  return buffer instanceof ArrayBuffer && !buffer.resizable ? Uint8Array.from(bytes) : bytes
+function enqueueTexts(lists, words, signal, start) {
+  const texts = new BatchTexts(lists, words)
+  const copyAndStart = (queueEntry) => copyTexts(queueEntry, texts)?.then(() => start(queueEntry)) ?? start(queueEntry)
+  return enqueue(copyAndStart, { signal, onWait: () => texts.snapshot() })
 }
 
 module.exports = { Tokenizer, encodings }

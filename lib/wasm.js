@@ -9,7 +9,7 @@ const path = require('node:path')
 function complete(native) {
   native.setProcessors(os.availableParallelism())
   const { loadFile, loadFileSync } = native
-  native.loadFile = (turn, file, options) => loadFile(turn, path.resolve(file), options)
+  native.loadFile = (queueEntry, file, options) => loadFile(queueEntry, path.resolve(file), options)
   native.loadFileSync = (file, options) => loadFileSync(path.resolve(file), options)
 }
 

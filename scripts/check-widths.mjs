@@ -2,13 +2,13 @@
 // Reports comments and prose that are wider than 100 columns. Tables and code blocks of Markdown
 // are excluded, because they cannot be wrapped.
 //
-//   usage: node scripts/check-widths.mjs
+//   usage: node scripts/check-widths.mjs [FOLDER]     FOLDER: default: the whole project
 
 import fs from 'node:fs'
 import path from 'node:path'
-import { spawnSync } from 'node:child_process'
 
-import { root, stop } from './setup.mjs'
+import { root } from './setup.mjs'
+import { sourceFiles } from './source-files.mjs'
 
 const WIDTH = 100
 // Generated files, and texts by others.
@@ -35,19 +35,12 @@ const KIND = {
   sh: 'toml',
 }
 
-const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-if (listed.status !== 0) stop('this check needs a git checkout')
-
+const folder = path.resolve(process.argv[2] ?? root)
 const wide = []
-for (const name of listed.stdout.split('\n').filter((one) => one !== '' && !EXCLUDED.test(one))) {
+for (const name of sourceFiles(folder).filter((one) => !EXCLUDED.test(one))) {
   const extension = path.extname(name).slice(1)
   if (KIND[extension] === undefined && extension !== 'md') continue
-  const file = path.join(root, name)
-  if (!fs.existsSync(file)) continue
-  const lines = fs.readFileSync(file, 'utf8').split('\n')
+  const lines = fs.readFileSync(path.join(folder, name), 'utf8').split('\n')
   const isWide = extension === 'md' ? prose(lines) : (line) => COMMENT[KIND[extension]].test(withoutStrings(line))
   lines.forEach((line, at) => {
     if (isWide(line) && [...line].length > WIDTH) wide.push(`${name}:${at + 1}: ${[...line].length} columns`)

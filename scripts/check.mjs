@@ -37,6 +37,8 @@ const CHECKS = [
   ],
   ['lints of JavaScript (biome)', () => run('npm', ['run', '--silent', 'lint:js'])],
   ['types of JavaScript (tsc)', () => run('npm', ['run', '--silent', 'check:types'])],
+  ['import cycles of JavaScript', () => run('npm', ['run', '--silent', 'check:cycles'])],
+  ['widths of comments', () => run('npm', ['run', '--silent', 'check:widths'])],
   ['the addon', () => addonBuilt],
   ['Node specs (node --test)', nodeSpecs],
 ]

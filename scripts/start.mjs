@@ -116,7 +116,7 @@ function cut(content) {
 async function encode(tokenizer, texts) {
   const bar = await progress(texts.length)
   const delay = monitorEventLoopDelay({ resolution: 1 })
-  // The sampler needs one turn of the event loop before its first value counts.
+  // The sampler needs one iteration of the event loop before its first value is valid.
   await new Promise((done) => setTimeout(done, 20))
   delay.reset()
   delay.enable()
@@ -162,7 +162,7 @@ function report({ tokens, seconds, first, loop }) {
     ['documents', number(texts.length)],
     ['tokens', number(tokens)],
     ['speed', `${number(mib / seconds, 1)} MiB/s, first pass (${number(seconds * 1e3, 1)} ms)`],
-    ['event loop', `stood still for at most ${number(loop, 1)} ms`],
+    ['event loop', `blocked for at most ${number(loop, 1)} ms`],
   ]
   for (const [name, value] of lines) console.log(`${name.padEnd(12)}${value}`)
   if (first.length === 0) return

@@ -19,7 +19,7 @@ use crate::node_api::{self, JsTexts};
 use crate::options::{self, COLUMNS, Extra};
 use crate::results::Blocks;
 use crate::task::{Job, Work};
-use crate::text::{self, Arena, Inputs};
+use crate::text::{self, Inputs, Part, Slice, Texts};
 
 /// The work of encoding a batch.
 pub struct EncodeWork {
@@ -143,27 +143,75 @@ fn encode_work(
     }
 }
 
-/// Encodes an array of texts on the threadpool. If `pairs` is an array, text `i` is encoded
-/// together with `pairs[i]`.
+/// Copies texts for a batch that may start, until a slice of time is over. `array` has texts of the
+/// argument `texts` or, if `second` is set, `pairs`, from the index `first` of that argument on; the
+/// elements `from..to` of it are copied. Returns the index behind the last one copied.
 // Separate arguments are the cheapest to pass from JS.
 #[allow(clippy::too_many_arguments)]
+#[napi]
+pub fn copy_texts(
+    env: Env,
+    turn: &External<Turn>,
+    second: bool,
+    words: bool,
+    array: Unknown<'_>,
+    first: u32,
+    from: u32,
+    to: u32,
+) -> napi::Result<u32> {
+    let name = if second { "pairs" } else { "texts" };
+    let part = Part { name, array: &array, range: Some(from..to), first: first as usize };
+    let copied = caught(|| {
+        turn.with_texts(second, |texts| {
+            texts.get_or_insert_with(|| Texts::new(words)).append(&part, &mut Slice::begin())
+        })
+    });
+    copied.map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// The work of encoding the texts that were copied for a batch.
+fn copied_work(
+    env: Env,
+    turn: &Turn,
+    handle: &Handle,
+    flags: u32,
+    extra: Option<Extra>,
+    threads: u32,
+) -> napi::Result<EncodeWork> {
+    let inputs = turn.take_inputs().map_err(|failure| node_api::js_error(env, &failure))?;
+    Ok(encode_work(Some(turn), handle, inputs, flags, extra, threads))
+}
+
+/// Encodes the copied texts on the threadpool. If pairs were copied, text `i` is encoded together
+/// with pair `i`.
 #[napi]
 pub fn encode_batch(
     env: Env,
     turn: &External<Turn>,
     handle: &External<Handle>,
-    texts: Unknown<'_>,
-    pairs: Unknown<'_>,
     flags: u32,
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
-    let inputs = Inputs::copy(env, &texts, &pairs, options::has_words(flags))?;
-    let work = encode_work(Some(turn), handle, inputs, flags, extra, threads);
+    let work = copied_work(env, turn, handle, flags, extra, threads)?;
     Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
 }
 
-/// Like [`encode_batch`], but synchronous, on this thread and the threads of the core.
+/// Like [`encode_batch`], but on this thread alone, for pages.
+#[napi]
+pub fn encode_copied(
+    env: Env,
+    turn: &External<Turn>,
+    handle: &External<Handle>,
+    flags: u32,
+    extra: Option<Extra>,
+) -> napi::Result<Blocks> {
+    let mut work = copied_work(env, turn, handle, flags, extra, 1)?;
+    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// Encodes an array of texts on this thread and the threads of the core. If `pairs` is an array,
+/// text `i` is encoded together with `pairs[i]`.
 #[napi]
 pub fn encode_batch_sync(
     env: Env,
@@ -174,41 +222,40 @@ pub fn encode_batch_sync(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<Blocks> {
-    let inputs = Inputs::copy(env, &texts, &pairs, options::has_words(flags))?;
+    let pairs = (!node_api::is_undefined(&pairs)).then_some(&pairs);
+    let inputs = Inputs::copy(env, &texts, pairs, options::has_words(flags))?;
     let mut work = encode_work(None, handle, inputs, flags, extra, threads);
     caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }
 
-/// Copies an array of texts and creates the work of counting their ids.
-fn count_work(
-    env: Env,
-    turn: Option<&Turn>,
-    handle: &Handle,
-    texts: &Unknown<'_>,
-    flags: u32,
-    extra: Option<Extra>,
-    threads: u32,
-) -> napi::Result<CountWork> {
-    let texts = caught(|| Arena::copy("texts", texts)).map_err(|failure| node_api::js_error(env, &failure))?;
-    Ok(CountWork(encode_work(turn, handle, Inputs::Texts(texts), flags, extra, threads)))
-}
-
-/// Counts the ids of each text of an array, on the threadpool.
+/// Counts the ids of each of the copied texts, on the threadpool.
 #[napi]
 pub fn count_batch(
     env: Env,
     turn: &External<Turn>,
     handle: &External<Handle>,
-    texts: Unknown<'_>,
     flags: u32,
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<CountWork>>> {
-    let work = count_work(env, Some(turn), handle, &texts, flags, extra, threads)?;
+    let work = CountWork(copied_work(env, turn, handle, flags, extra, threads)?);
     Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
 }
 
-/// Like [`count_batch`], but synchronous.
+/// Like [`count_batch`], but on this thread alone, for pages.
+#[napi]
+pub fn count_copied(
+    env: Env,
+    turn: &External<Turn>,
+    handle: &External<Handle>,
+    flags: u32,
+    extra: Option<Extra>,
+) -> napi::Result<Words> {
+    let mut work = CountWork(copied_work(env, turn, handle, flags, extra, 1)?);
+    caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
+}
+
+/// Counts the ids of each text of an array, on this thread and the threads of the core.
 #[napi]
 pub fn count_batch_sync(
     env: Env,
@@ -218,7 +265,8 @@ pub fn count_batch_sync(
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<Words> {
-    let mut work = count_work(env, None, handle, &texts, flags, extra, threads)?;
+    let inputs = Inputs::copy(env, &texts, None, false)?;
+    let mut work = CountWork(encode_work(None, handle, inputs, flags, extra, threads));
     caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }
 

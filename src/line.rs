@@ -11,6 +11,10 @@
 //! is dropped. When a worker is terminated, Node finalizes its objects and thereby removes its
 //! entries. Other runtimes do not, so a ticket that was not polled for [`PATIENCE`] keeps its place
 //! in the queue but no longer delays the tickets behind it.
+//!
+//! A batch that may start first copies its texts, in slices between turns of the event loop (see
+//! `text`). Meanwhile it has no permit, because its JS thread may end, but its ticket counts like
+//! one: as long as each slice polls.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -19,7 +23,10 @@ use std::time::{Duration, Instant};
 
 use napi::bindgen_prelude::External;
 use napi_derive::napi;
-use tokenlane_core::batch::Cancel;
+use tokenlane_core::batch::{BatchError, Cancel};
+
+use crate::error::Failure;
+use crate::text::{Inputs, Texts};
 
 /// Maximum number of batches and loads that run at a time.
 const MOST: usize = 2;
@@ -38,11 +45,13 @@ fn limit() -> usize {
 /// or has ended.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The state of the queue. `running` is the number of permits in use; `waiting` has the tickets in
-/// the order of their arrival.
+/// The state of the queue. `running` is the number of permits in use; `starting` has the tickets
+/// that may start and do not have their permits yet; `waiting` has the others, in the order of their
+/// arrival.
 #[derive(Default)]
 struct Line {
     running: usize,
+    starting: Vec<Ticket>,
     waiting: VecDeque<Ticket>,
     next_ticket: u64,
 }
@@ -53,7 +62,7 @@ struct Ticket {
     asked: Instant,
 }
 
-static LINE: Mutex<Line> = Mutex::new(Line { running: 0, waiting: VecDeque::new(), next_ticket: 0 });
+static LINE: Mutex<Line> = Mutex::new(Line { running: 0, starting: vec![], waiting: VecDeque::new(), next_ticket: 0 });
 
 fn line() -> MutexGuard<'static, Line> {
     // No code panics while it holds the lock, and the state is consistent after each statement.
@@ -68,22 +77,33 @@ impl Line {
         number
     }
 
-    /// Polls: returns whether `ticket` may start. If so, the ticket is removed from the queue and
-    /// counts as running.
+    /// Polls: returns whether `ticket` may start. If so, it leaves the queue.
     fn start(&mut self, ticket: u64, limit: usize, now: Instant) -> bool {
         let Some(place) = self.waiting.iter().position(|waiting| waiting.number == ticket) else { return false };
         self.waiting[place].asked = now;
-        let counts = |waiting: &&Ticket| now.duration_since(waiting.asked) < PATIENCE;
-        let may_start = self.running + self.waiting.iter().take(place).filter(counts).count() < limit;
+        let counts = |ticket: &&Ticket| now.duration_since(ticket.asked) < PATIENCE;
+        let before = self.starting.iter().chain(self.waiting.iter().take(place)).filter(counts).count();
+        let may_start = self.running + before < limit;
         if may_start {
-            self.waiting.remove(place);
-            self.running += 1;
+            self.starting.extend(self.waiting.remove(place));
         }
         may_start
     }
 
+    /// Polls for a ticket that may start, so that it still counts.
+    fn keep(&mut self, ticket: u64, now: Instant) {
+        self.starting.iter_mut().filter(|starting| starting.number == ticket).for_each(|starting| starting.asked = now);
+    }
+
+    /// Exchanges a ticket that may start for a permit. Returns whether it was one.
+    fn run(&mut self, ticket: u64) -> bool {
+        let place = self.starting.iter().position(|starting| starting.number == ticket);
+        place.map(|place| self.starting.swap_remove(place)).inspect(|_| self.running += 1).is_some()
+    }
+
     fn leave(&mut self, ticket: u64) {
         self.waiting.retain(|waiting| waiting.number != ticket);
+        self.starting.retain(|starting| starting.number != ticket);
     }
 }
 
@@ -97,18 +117,20 @@ impl Drop for Permit {
     }
 }
 
-/// The queue entry of one batch, and the flag that cancels the batch.
+/// The queue entry of one batch, with the flag that cancels the batch and the texts that were copied
+/// for it.
 pub struct Turn {
     ticket: u64,
-    waiting: Cell<bool>,
-    permit: RefCell<Option<Permit>>,
+    /// Whether the ticket is in the queue.
+    is_queued: Cell<bool>,
     cancel: Arc<Cancel>,
+    texts: RefCell<[Option<Texts>; 2]>,
 }
 
 impl Turn {
-    /// The permit, if this entry has one. Later calls return `None`.
+    /// The permit, if the batch may start. Later calls return `None`.
     pub fn take_permit(&self) -> Option<Permit> {
-        self.permit.borrow_mut().take()
+        (self.is_queued.replace(false) && line().run(self.ticket)).then_some(Permit(()))
     }
 
     /// The flag that the batch checks while it runs.
@@ -116,11 +138,31 @@ impl Turn {
         Arc::clone(&self.cancel)
     }
 
+    /// Runs `copy` with the texts copied so far: those of the batch or, if `second` is set, their
+    /// pairs.
+    pub fn with_texts<T>(
+        &self,
+        second: bool,
+        copy: impl FnOnce(&mut Option<Texts>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if self.cancel.is_cancelled() {
+            return Err(Failure::from(BatchError::Cancelled));
+        }
+        line().keep(self.ticket, Instant::now());
+        copy(&mut self.texts.borrow_mut()[usize::from(second)])
+    }
+
+    /// Takes the copied texts.
+    pub fn take_inputs(&self) -> Result<Inputs, Failure> {
+        let [first, second] = self.texts.take();
+        Inputs::new(first, second)
+    }
+
     fn leave(&self) {
-        if self.waiting.replace(false) {
+        if self.is_queued.replace(false) {
             line().leave(self.ticket);
         }
-        drop(self.take_permit());
+        drop(self.texts.take());
     }
 }
 
@@ -136,25 +178,20 @@ pub fn join_line() -> External<Turn> {
     let ticket = line().join(Instant::now());
     External::new(Turn {
         ticket,
-        waiting: Cell::new(true),
-        permit: RefCell::new(None),
+        is_queued: Cell::new(true),
         cancel: Arc::new(Cancel::new()),
+        texts: RefCell::default(),
     })
 }
 
-/// Whether the batch may start now. From then on the entry holds a permit, until the batch ends or
+/// Whether the batch may start now. From then on other batches wait for it, until it ends or
 /// `leave_line` is called.
 #[napi]
 pub fn may_start(turn: &External<Turn>) -> bool {
-    if turn.waiting.get() && line().start(turn.ticket, limit(), Instant::now()) {
-        turn.waiting.set(false);
-        *turn.permit.borrow_mut() = Some(Permit(()));
-        return true;
-    }
-    false
+    turn.is_queued.get() && line().start(turn.ticket, limit(), Instant::now())
 }
 
-/// Cancels the batch if it runs, and removes its entry from the queue if it waits.
+/// Cancels the batch if it runs, removes its entry from the queue, and releases its texts.
 #[napi]
 pub fn leave_line(turn: &External<Turn>) {
     turn.cancel.cancel();
@@ -173,6 +210,9 @@ mod tests {
         assert!(line.start(tickets[1], 2, now), "one may be before it while nothing runs");
         assert!(line.start(tickets[0], 2, now));
         assert!(!line.start(tickets[2], 2, now), "both places are taken");
+        assert!(line.run(tickets[0]) && line.run(tickets[1]), "they get their permits");
+        assert!(!line.run(tickets[0]), "a ticket is exchanged once");
+        assert!(!line.start(tickets[2], 2, now), "both permits are in use");
         line.running -= 1;
         assert!(!line.start(tickets[3], 2, now), "the place is the third ticket's");
         assert!(line.start(tickets[2], 2, now));
@@ -185,6 +225,21 @@ mod tests {
         let (first, second) = (line.join(now), line.join(now));
         line.leave(first);
         assert!(line.start(second, 1, now));
+        let third = line.join(now);
+        assert!(!line.start(third, 1, now), "the second may start");
+        line.leave(second);
+        assert!(line.start(third, 1, now));
+    }
+
+    #[test]
+    fn one_that_may_start_and_does_not_go_on_holds_nobody_up() {
+        let (mut line, now) = (Line::default(), Instant::now());
+        let [gone, other] = [(); 2].map(|()| line.join(now));
+        assert!(line.start(gone, 1, now));
+        line.keep(gone, now + PATIENCE / 2);
+        assert!(!line.start(other, 1, now + PATIENCE), "it polled in the meantime");
+        assert!(line.start(other, 1, now + PATIENCE * 3 / 2));
+        assert!(line.run(gone), "it goes on all the same");
     }
 
     #[test]
@@ -195,9 +250,9 @@ mod tests {
         let later = now + PATIENCE;
         assert!(!line.start(asking, 0, later));
         assert!(line.start(asking, 1, later), "nobody has asked for the two");
-        line.running -= 1;
+        line.leave(asking);
         assert!(line.start(other, 1, later), "they keep their places, for whoever asks");
-        line.running -= 1;
+        line.leave(other);
         assert!(line.start(gone, 1, later));
     }
 }

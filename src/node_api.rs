@@ -12,6 +12,7 @@
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::slice;
 
@@ -274,33 +275,39 @@ pub fn array_length(value: &Unknown<'_>) -> Option<u32> {
     (status == sys::Status::napi_ok).then_some(length)
 }
 
-/// Calls `visit` with each of the first `length` elements of an array. A handle scope is closed
-/// after every [`ELEMENTS_PER_SCOPE`] elements, so that a long array does not keep a handle for
-/// each element.
+/// Calls `visit` with the elements of an array in a range, until it returns false or an error.
+/// Returns the index behind the last element that was visited. A handle scope is closed after every
+/// [`ELEMENTS_PER_SCOPE`] elements, so that a long array does not keep a handle for each element.
 pub fn each_element(
     array: &Unknown<'_>,
-    length: u32,
-    mut visit: impl FnMut(u32, &Unknown<'_>) -> napi::Result<()>,
-) -> napi::Result<()> {
+    range: Range<u32>,
+    mut visit: impl FnMut(u32, &Unknown<'_>) -> napi::Result<bool>,
+) -> napi::Result<u32> {
     let (env, raw) = parts(array);
-    for start in (0..length).step_by(ELEMENTS_PER_SCOPE as usize) {
-        let end = length.min(start.saturating_add(ELEMENTS_PER_SCOPE));
+    let (mut next, mut continues) = (range.start, true);
+    while continues && next < range.end {
+        let end = range.end.min(next.saturating_add(ELEMENTS_PER_SCOPE));
         let mut scope = ptr::null_mut();
         // SAFETY: `env` belongs to the running call. The scope is closed below on every path.
         check(unsafe { sys::napi_open_handle_scope(env, &mut scope) }, "open a handle scope")?;
-        let visited = (start..end).try_for_each(|index| {
-            let mut element = ptr::null_mut();
-            // SAFETY: `array` is a live array; an index after its end reads as undefined.
-            check(unsafe { sys::napi_get_element(env, raw, index, &mut element) }, "read an element of the array")?;
-            // SAFETY: Node just created `element` for this `env`, and its scope stays open until
-            // the visit is over.
-            visit(index, &unsafe { Unknown::from_raw_unchecked(env, element) })
-        });
+        let mut visit_all = || {
+            while continues && next < end {
+                let mut element = ptr::null_mut();
+                // SAFETY: `array` is a live array; an index after its end reads as undefined.
+                check(unsafe { sys::napi_get_element(env, raw, next, &mut element) }, "read an element of the array")?;
+                // SAFETY: Node just created `element` for this `env`, and its scope stays open
+                // until the visit is over.
+                continues = visit(next, &unsafe { Unknown::from_raw_unchecked(env, element) })?;
+                next += 1;
+            }
+            Ok::<_, napi::Error>(())
+        };
+        let visited = visit_all();
         // SAFETY: the scope was opened above, and no scope that was opened inside it is still open.
         check(unsafe { sys::napi_close_handle_scope(env, scope) }, "close a handle scope")?;
         visited?;
     }
-    Ok(())
+    Ok(next)
 }
 
 /// Converts a failure to a JS error. napi throws it if a call returns it, or rejects the promise of

@@ -3,8 +3,13 @@
 //! A string is copied as UTF-16; the worker that encodes it converts it to UTF-8. A long ASCII
 //! string of a batch is copied as ASCII. Bytes are copied as well, because JS could write, transfer
 //! or shrink them while a worker reads them.
+//!
+//! The texts of an asynchronous batch are copied in slices of [`SLICE`], and `lib/texts.js` lets the
+//! event loop turn between them. A batch whose texts are copied in that time has a single slice.
 
 use std::cell::RefCell;
+use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
@@ -32,6 +37,45 @@ const SCRATCH: usize = 8 << 10;
 
 /// A scratch buffer is freed after use if its capacity exceeds this number of units or bytes.
 const MOST_KEPT: usize = 1 << 20;
+
+/// Duration of a slice: 0.5 ms.
+const SLICE: Duration = Duration::from_micros(500);
+
+/// The clock is read after this many bytes: 64 KiB.
+const CLOCK_BYTES: usize = 64 << 10;
+
+/// Copying a row takes as long as copying this many bytes more.
+const ROW_BYTES: usize = 256;
+
+/// A slice of copying.
+pub struct Slice {
+    /// The time at which it ends; `None` for a slice without end.
+    end: Option<Instant>,
+    /// Bytes copied since the clock was read.
+    bytes: usize,
+}
+
+impl Slice {
+    /// A slice that begins now and ends after [`SLICE`].
+    pub fn begin() -> Self {
+        Self { end: Some(Instant::now() + SLICE), bytes: 0 }
+    }
+
+    /// A slice that does not end.
+    pub fn endless() -> Self {
+        Self { end: None, bytes: 0 }
+    }
+
+    /// Records that a row was copied. Returns whether the slice goes on.
+    fn goes_on(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes + ROW_BYTES;
+        if self.bytes < CLOCK_BYTES {
+            return true;
+        }
+        self.bytes = 0;
+        self.end.is_none_or(|end| Instant::now() < end)
+    }
+}
 
 /// The place of a row: `start..end` in a chunk of UTF-16 units or ASCII bytes, or in the bytes of
 /// the arena.
@@ -86,31 +130,6 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Copies all texts of an array of strings and Uint8Arrays. `name` is the name of the argument,
-    /// for error messages.
-    pub fn copy(name: &str, texts: &Unknown<'_>) -> Result<Self, Failure> {
-        node_api::look_at_limits();
-        let mut arena = Self::default();
-        arena.append(name, texts)?;
-        Ok(arena)
-    }
-
-    /// Copies all texts of an array of arrays of words. Also returns the end of each array, as an
-    /// index of the copied texts.
-    fn copy_words(name: &str, lists: &Unknown<'_>) -> Result<(Self, Vec<usize>), Failure> {
-        let mut arena = Self::default();
-        let mut ends = vec![];
-        each(name, lists, "an array of arrays of words", |index, words| {
-            arena
-                .append(&format!("{name}[{index}]"), words)
-                .map_err(|failure| Failure { row: Some(index), ..failure })?;
-            ends.try_grow(1)?;
-            ends.push(arena.rows.len());
-            Ok(())
-        })?;
-        Ok((arena, ends))
-    }
-
     /// Copies one text. `name` is the name of the argument, for error messages.
     pub fn of_one(name: &str, value: &Unknown<'_>) -> Result<Self, Failure> {
         let mut arena = Self::default();
@@ -118,41 +137,45 @@ impl Arena {
         Ok(arena)
     }
 
-    fn append(&mut self, name: &str, texts: &Unknown<'_>) -> Result<(), Failure> {
-        each(name, texts, "an array of strings or Uint8Arrays", |index, element| {
-            self.push(element).map_err(|refused| {
-                let failure = refusal(&format!("{name}[{index}]"), element, refused);
+    /// Copies the texts of an array of strings and Uint8Arrays.
+    fn append(&mut self, part: &Part<'_>, slice: &mut Slice) -> Result<u32, Failure> {
+        part.each("an array of strings or Uint8Arrays", |index, element| {
+            let bytes = self.push(element).map_err(|refused| {
+                let failure = refusal(&format!("{}[{index}]", part.name), element, refused);
                 Failure { row: Some(index), ..failure }
-            })
+            })?;
+            Ok(slice.goes_on(bytes))
         })
     }
 
-    fn push(&mut self, value: &Unknown<'_>) -> Result<(), Refused> {
+    /// Copies a text. Returns the number of bytes copied.
+    fn push(&mut self, value: &Unknown<'_>) -> Result<usize, Refused> {
         self.rows.try_grow(1)?;
         node_api::require_flat(value)?;
         match node_api::append_utf16(value, self.units.with_room(LONG)?, LONG) {
             Fit::Appended(length) => {
                 let (chunk, start, end) = self.units.latest(length);
                 self.rows.push(Row::Utf16 { chunk, start, end });
+                Ok(length * size_of::<u16>())
             }
-            Fit::TooLong { starts_as_ascii } => self.push_long(value, starts_as_ascii)?,
+            Fit::TooLong { starts_as_ascii } => self.push_long(value, starts_as_ascii),
             Fit::NoString => {
                 let start = self.bytes.len();
                 let length = node_api::append_bytes(value, &mut self.bytes)?;
                 self.rows.push(Row::Bytes { start, end: start + length });
+                Ok(length)
             }
         }
-        Ok(())
     }
 
-    fn push_long(&mut self, value: &Unknown<'_>, starts_as_ascii: bool) -> Result<(), Refused> {
+    fn push_long(&mut self, value: &Unknown<'_>, starts_as_ascii: bool) -> Result<usize, Refused> {
         let length = node_api::utf16_length(value).ok_or(Refused::NotThatKind)?;
         if starts_as_ascii && self.vain < VAIN {
             // Node writes a terminating zero, which needs room too.
             if node_api::is_ascii(value, length) && node_api::append_ascii(value, self.ascii.with_room(length + 1)?) {
                 let (chunk, start, end) = self.ascii.latest(length);
                 self.rows.push(Row::Ascii { chunk, start, end });
-                return Ok(());
+                return Ok(length);
             }
             self.vain += length;
         }
@@ -161,7 +184,7 @@ impl Arena {
         };
         let (chunk, start, end) = self.units.latest(length);
         self.rows.push(Row::Utf16 { chunk, start, end });
-        Ok(())
+        Ok(length * size_of::<u16>())
     }
 
     /// The number of texts.
@@ -187,29 +210,48 @@ fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfM
     Ok(list)
 }
 
-/// Calls `visit` with each element of an array. Its first failure ends the iteration and is
-/// returned.
-fn each(
-    name: &str,
-    array: &Unknown<'_>,
-    expected: &str,
-    mut visit: impl FnMut(usize, &Unknown<'_>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let Some(length) = node_api::array_length(array) else {
-        let what = node_api::describe(array);
-        return Err(Failure::wrong_type(format!("{name} must be {expected}, but it is {what}")));
-    };
-    let mut failure = None;
-    let visited = node_api::each_element(array, length, |index, element| {
-        visit(index as usize, element).map_err(|found| {
-            failure = Some(found);
-            napi::Error::from_status(napi::Status::Cancelled)
-        })
-    });
-    match (visited, failure) {
-        (Ok(()), _) => Ok(()),
-        (Err(_), Some(failure)) => Err(failure),
-        (Err(error), None) => Err(Failure::new(Class::Error, "ERR_TOKENLANE_NODE", error.to_string())),
+/// Elements of an array that JS passed.
+pub struct Part<'a> {
+    /// The name of the argument that the array belongs to, for error messages.
+    pub name: &'a str,
+    /// The array, or a value that is refused because it is none.
+    pub array: &'a Unknown<'a>,
+    /// The elements; `None` for all.
+    pub range: Option<Range<u32>>,
+    /// The index of the array's first element in the argument.
+    pub first: usize,
+}
+
+impl<'a> Part<'a> {
+    /// All elements of an argument.
+    fn whole(name: &'a str, array: &'a Unknown<'a>) -> Self {
+        Self { name, array, range: None, first: 0 }
+    }
+
+    /// Calls `visit` with each element and its index in the argument, until it returns false or an
+    /// error. Returns the index in the array behind the last element that was visited.
+    fn each(
+        &self,
+        expected: &str,
+        mut visit: impl FnMut(usize, &Unknown<'_>) -> Result<bool, Failure>,
+    ) -> Result<u32, Failure> {
+        let Some(length) = node_api::array_length(self.array) else {
+            let what = node_api::describe(self.array);
+            return Err(Failure::wrong_type(format!("{} must be {expected}, but it is {what}", self.name)));
+        };
+        let mut failure = None;
+        let range = self.range.clone().unwrap_or(0..length);
+        let visited = node_api::each_element(self.array, range, |index, element| {
+            visit(self.first + index as usize, element).map_err(|found| {
+                failure = Some(found);
+                napi::Error::from_status(napi::Status::Cancelled)
+            })
+        });
+        match (visited, failure) {
+            (Ok(next), _) => Ok(next),
+            (Err(_), Some(failure)) => Err(failure),
+            (Err(error), None) => Err(Failure::new(Class::Error, "ERR_TOKENLANE_NODE", error.to_string())),
+        }
     }
 }
 
@@ -230,12 +272,37 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// No texts; if `words` is set, of arrays of words.
+    pub fn new(words: bool) -> Self {
+        node_api::look_at_limits();
+        Self { arena: Arena::default(), ends: words.then(Vec::new) }
+    }
+
+    /// Copies texts, or arrays of words, until the slice ends. Returns the index in the array behind
+    /// the last one copied.
+    pub fn append(&mut self, part: &Part<'_>, slice: &mut Slice) -> Result<u32, Failure> {
+        let Self { arena, ends } = self;
+        let Some(ends) = ends else { return arena.append(part, slice) };
+        part.each("an array of arrays of words", |index, words| {
+            let list = format!("{}[{index}]", part.name);
+            arena
+                .append(&Part::whole(&list, words), &mut Slice::endless())
+                .map_err(|failure| Failure { row: Some(index), ..failure })?;
+            let copied = arena.rows.len() - ends.last().copied().unwrap_or(0);
+            ends.try_grow(1)?;
+            ends.push(arena.rows.len());
+            Ok(slice.goes_on(copied * ROW_BYTES))
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.ends.as_ref().map_or(self.arena.len(), Vec::len)
+    }
+
     fn copy(name: &str, value: &Unknown<'_>, words: bool) -> Result<Self, Failure> {
-        if words {
-            let (arena, ends) = Arena::copy_words(name, value)?;
-            return Ok(Self { arena, ends: Some(ends) });
-        }
-        Ok(Self { arena: Arena::copy(name, value)?, ends: None })
+        let mut texts = Self::new(words);
+        texts.append(&Part::whole(name, value), &mut Slice::endless())?;
+        Ok(texts)
     }
 
     fn sequences<'a>(&self, texts: &'a [Text<'a>]) -> Result<Vec<Sequence<'a>>, OutOfMemory> {
@@ -256,27 +323,26 @@ impl Default for Inputs {
 }
 
 impl Inputs {
-    /// Copies the texts of a batch and, unless `pairs` is undefined, the second texts. It is an
-    /// error if their numbers differ.
-    pub fn copy(env: Env, texts: &Unknown<'_>, pairs: &Unknown<'_>, words: bool) -> napi::Result<Self> {
+    /// The inputs with these texts, or none, and these second texts. It is an error if their numbers
+    /// differ.
+    pub fn new(first: Option<Texts>, second: Option<Texts>) -> Result<Self, Failure> {
+        let first = first.unwrap_or_else(|| Texts::new(false));
+        if let Some(second) = second.as_ref().filter(|second| second.len() != first.len()) {
+            let message = format!("there are {} texts, but {} pairs", first.len(), second.len());
+            return Err(Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message));
+        }
+        Ok(match (first, second) {
+            (Texts { arena, ends: None }, None) => Self::Texts(arena),
+            (first, second) => Self::Any { first, second },
+        })
+    }
+
+    /// Copies the texts of a batch and the second texts, if there are any.
+    pub fn copy(env: Env, texts: &Unknown<'_>, pairs: Option<&Unknown<'_>>, words: bool) -> napi::Result<Self> {
         let copied = caught(|| {
-            if !words && node_api::is_undefined(pairs) {
-                return Ok(Self::Texts(Arena::copy("texts", texts)?));
-            }
             let first = Texts::copy("texts", texts, words)?;
-            let second = match node_api::is_undefined(pairs) {
-                true => None,
-                false => Some(Texts::copy("pairs", pairs, words)?),
-            };
-            let made = Self::Any { first, second };
-            if let Self::Any { first, second: Some(second) } = &made {
-                let count = |texts: &Texts| texts.ends.as_ref().map_or(texts.arena.len(), Vec::len);
-                if count(first) != count(second) {
-                    let message = format!("there are {} texts, but {} pairs", count(first), count(second));
-                    return Err(Failure::new(Class::Range, "ERR_TOKENLANE_ARGUMENT_VALUE", message));
-                }
-            }
-            Ok(made)
+            let second = pairs.map(|pairs| Texts::copy("pairs", pairs, words)).transpose()?;
+            Self::new(Some(first), second)
         });
         copied.map_err(|failure| node_api::js_error(env, &failure))
     }
@@ -316,7 +382,8 @@ pub fn with_input<T>(
     let copy = |name: &str, value: &Unknown<'_>| {
         let mut arena = Arena::default();
         if words {
-            arena.append(name, value).map_err(|failure| Failure { row: None, ..failure })?;
+            let whole = Part::whole(name, value);
+            arena.append(&whole, &mut Slice::endless()).map_err(|failure| Failure { row: None, ..failure })?;
         } else {
             arena.push(value).map_err(|refused| refusal(name, value, refused))?;
         }

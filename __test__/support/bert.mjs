@@ -1,5 +1,7 @@
 // A complete small BERT tokenizer: WordPiece with the components of bert-base-uncased.
 
+import { addedToken } from './added-token.mjs'
+
 const SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789']
 const WORDS = [
@@ -20,15 +22,6 @@ const vocab = [
   ]),
 ]
 const idOf = (token) => vocab.indexOf(token)
-const special = (content) => ({
-  id: idOf(content),
-  content,
-  single_word: false,
-  lstrip: false,
-  rstrip: false,
-  normalized: false,
-  special: true,
-})
 const token = (id, type_id) => ({ SpecialToken: { id, type_id } })
 const sequence = (id, type_id) => ({ Sequence: { id, type_id } })
 
@@ -37,7 +30,7 @@ export const bert = () => ({
   version: '1.0',
   truncation: null,
   padding: null,
-  added_tokens: SPECIAL.map(special),
+  added_tokens: SPECIAL.map((token) => addedToken(idOf(token), token)),
   normalizer: {
     type: 'BertNormalizer',
     clean_text: true,

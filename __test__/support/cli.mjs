@@ -43,6 +43,19 @@ export function startIn(folder, args, env = {}) {
   return { child, written, ended }
 }
 
+/** Runs the CLI as if a package were not installed. */
+export function withoutPackage(name) {
+  const missing = `Object.assign(new Error('Cannot find package ${name}'), { code: 'ERR_MODULE_NOT_FOUND' })`
+  const hook = `export const resolve = (name, context, next) => { if (name === '${name}') throw ${missing}; return next(name, context) }`
+  const moduleOf = (text) => `data:text/javascript,${encodeURIComponent(text)}`
+  const register = `import { register } from 'node:module'; register(${JSON.stringify(moduleOf(hook))})`
+  return (args, env = {}) =>
+    spawnSync(process.execPath, ['--import', moduleOf(register), main, ...args], {
+      encoding: 'utf8',
+      env: { ...environment, ...env },
+    })
+}
+
 /** Starts the page; `url` is its address. */
 export async function servePage(folder, args = []) {
   const { child, written, ended } = startIn(folder, ['inspect', '--web', ...args])

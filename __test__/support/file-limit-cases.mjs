@@ -1,6 +1,7 @@
 // Files that could exhaust memory or take quadratic time. `code` is the expected error, `undefined`
 // means a result; `codes` lists several allowed outcomes.
 
+import { addedToken } from './added-token.mjs'
 import { bytesOf, tiny } from './tiny.mjs'
 
 const OUTPUT = 'ERR_TOKENLANE_OUTPUT_LIMIT'
@@ -32,16 +33,7 @@ const letters = (change) => {
   return file
 }
 
-const added = (content, flags = {}) => ({
-  id: 0,
-  content,
-  single_word: false,
-  lstrip: false,
-  rstrip: false,
-  normalized: false,
-  special: false,
-  ...flags,
-})
+const added = (content, flags = {}) => addedToken(0, content, { special: false, ...flags })
 
 const load = (change) => (Tokenizer) => Tokenizer.fromBufferSync(bytesOf(letters(change)))
 /** The number of ids of a text. */

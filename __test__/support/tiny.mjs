@@ -1,24 +1,16 @@
 // A complete small tokenizer.json: byte-level BPE with a begin and an end token.
 
+import { addedToken } from './added-token.mjs'
+
 const vocab = { h: 0, e: 1, l: 2, o: 3, Ġ: 4, w: 5, r: 6, d: 7, he: 8, ll: 9, hell: 10, hello: 11, Ġw: 12, or: 13 }
 const merges = ['h e', 'l l', 'he ll', 'hell o', 'Ġ w', 'o r']
-
-const special = (id, content) => ({
-  id,
-  content,
-  single_word: false,
-  lstrip: false,
-  rstrip: false,
-  normalized: false,
-  special: true,
-})
 
 /** The file as an object; tests change parts of it. */
 export const tiny = () => ({
   version: '1.0',
   truncation: null,
   padding: null,
-  added_tokens: [special(14, '<s>'), special(15, '</s>')],
+  added_tokens: [addedToken(14, '<s>'), addedToken(15, '</s>')],
   normalizer: null,
   pre_tokenizer: { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
   post_processor: {

@@ -86,6 +86,11 @@ const chat: ChatOptions = {
 const chatIds: Uint32Array = tokenizer.applyChatTemplate(messages, { ...chat, tokenize: true }).ids
 const chatText: string = tokenizer.applyChatTemplate(messages, { continueFinalMessage: 'content', tokenize: false })
 const chatCount: number = tokenizer.countChat(messages, { chatTemplate: 'default' })
+const agentCount: number = tokenizer.countChat(messages, {
+  model: 'gpt-4o',
+  imageSize: (url) => (url === '' ? undefined : { width: 1, height: 1 }),
+  undocumented: 'estimate',
+})
 Tokenizer.fromFileSync('tokenizer.json', { chatTemplate: { default: '', rag: '' }, config: { bos_token: '<s>' } })
 // @ts-expect-error a message has a role
 tokenizer.countChat([{ content: 'x' }])

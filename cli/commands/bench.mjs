@@ -2,34 +2,29 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
 import { Failure } from '../failure.mjs'
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, atRow, batchesOf, unitOf } from '../input/rows.mjs'
+import { atRow } from '../input/place.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { formatOf } from '../output/ids.mjs'
 import { Skips } from '../skips.mjs'
-import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, THREADS, batchOptions, withJson } from './options.mjs'
 
 const MIB = 2 ** 20
 
 export const bench = {
-  summary: 'How fast a tokenizer is with your texts, from JavaScript.',
+  summary: 'Measure how fast a tokenizer encodes your texts.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
-    'The texts are read into memory first, up to --mib, and encoded in batches of a few megabytes. "first" is the first pass of this process, of text that was not seen; "again" the median of the passes after it. The loop delay is for how long, at most, the event loop stood still meanwhile.',
-    'Other programs on this machine change the figures; run it more than once.',
+    'Texts are read into memory first, up to --mib, and encoded in batches of a few megabytes. "first" is the first pass, with an empty word cache; "again" is the median of the other passes. "loop delay" is the longest time for which the event loop was blocked.',
+    'Other programs on this machine affect the figures: run it more than once.',
   ],
   options: {
-    ...TOKENIZER_OPTIONS,
-    tokenizer: {
-      ...TOKENIZER_OPTIONS.tokenizer,
-      multiple: true,
-      default: ['o200k_base'],
-      help: `${TOKENIZER_OPTIONS.tokenizer.help}; may be given more than once (default: o200k_base)`,
-    },
+    ...TOKENIZERS_OPTIONS,
     ...ROW_OPTIONS,
-    rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: lines)' },
-    passes: { type: 'string', value: 'N', number: [1, 1000], default: 5, help: 'how often, after the first pass' },
-    mib: { type: 'string', value: 'N', number: [1, 4096], default: 64, help: 'how much text is read, in MiB' },
+    rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: lines)' },
+    passes: { type: 'string', value: 'N', number: [1, 1000], default: 5, help: 'number of passes after the first one' },
+    mib: { type: 'string', value: 'N', number: [1, 4096], default: 64, help: 'maximum amount of text, in MiB' },
     format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each tokenizer' },
     json: JSON_OPTION,
     ...ENCODE_OPTIONS,
@@ -38,8 +33,8 @@ export const bench = {
     threads: THREADS,
   },
   examples: [
-    ['tokenlane bench corpus.txt', 'a tokenizer on a file'],
-    ['tokenlane bench -t gpt-4o -t tokenizer.json --threads 1 docs/', 'two of them, on one thread'],
+    ['tokenlane bench corpus.txt', 'measure the default tokenizer with a file'],
+    ['tokenlane bench -t gpt-4o -t tokenizer.json --threads 1 docs/', 'compare two tokenizers on one thread'],
   ],
 
   async run({ values: given, positionals }) {
@@ -60,7 +55,7 @@ export const bench = {
     const bytes = batches.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
     skips.done(rows)
     await skips.finish()
-    if (bytes === 0) throw new Failure('USAGE', 'there is no text to measure with')
+    if (bytes === 0) throw new Failure('USAGE', 'the input has no text to measure')
     const results = []
     for (const name of values.tokenizer)
       results.push({ tokenizer: name, rows, bytes, ...(await measure(name, batches, bytes, values)) })
@@ -95,7 +90,7 @@ async function measure(name, batches, bytes, values) {
   const loadMs = performance.now() - start
   const options = { ...batchOptions(tokenizer, values), padding: false, truncation: false }
   const delay = monitorEventLoopDelay({ resolution: 1 })
-  // The sampler needs one turn of the event loop before it is accurate.
+  // The sampler needs one iteration of the event loop before it is accurate.
   await new Promise((resolve) => setTimeout(resolve, 20))
   delay.reset()
   delay.enable()

@@ -1,9 +1,8 @@
 import { UsageError } from '../failure.mjs'
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
-import { openOutput } from '../output/file.mjs'
 import { formatOf, jsonText } from '../output/ids.mjs'
-import { parquetWriter } from '../output/parquet.mjs'
+import { openRows } from '../output/rows.mjs'
 import { inOrder } from '../pipeline.mjs'
 import { progressOf } from '../progress.mjs'
 import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
@@ -25,17 +24,17 @@ const WIDTH = 10
 const FORMATS = ['text', 'jsonl', 'parquet']
 
 export const count = {
-  summary: 'How many tokens texts have.',
+  summary: 'Count the tokens of texts.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
-    'A row is a whole file, as for wc; with --rows lines each line is counted, without its end, and with --field a field of each line of JSON. Lines are read as they come: files larger than memory want --rows lines or --field.',
-    'Formats: text has a number and the name of the file, and a last line with the sum; for rows that are lines just the number. jsonl and parquet have {"file", "line", "tokens"}.',
+    'By default a row is a whole file, as in wc. With --rows lines a row is a line without its line end; with --field it is a field of each line of JSON. Files that are larger than memory need --rows lines or --field, which read line by line.',
+    'Formats: text has a line with the count and the name for each file, and a last line with the sum; if rows are lines, only the count. jsonl and parquet have {"file", "line", "tokens"}.',
   ],
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
-    rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: files)' },
-    total: { type: 'boolean', help: 'only the sum of all rows' },
+    rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: files)' },
+    total: { type: 'boolean', help: 'print only the sum of all rows' },
     keep: KEEP,
     format: { ...FORMAT, choices: FORMATS },
     json: JSON_OPTION,
@@ -48,26 +47,23 @@ export const count = {
     quiet: QUIET,
   },
   examples: [
-    ['tokenlane count README.md', 'tokens of a file'],
-    ["tokenlane count -t gpt-4o --total 'src/**/*.{js,ts}'", 'what a project costs as a prompt'],
-    ['cat prompt.txt | tokenlane count', 'tokens of what comes in'],
-    ['tokenlane count --field messages.0.content chats.jsonl.gz', 'tokens of a field, for each line'],
+    ['tokenlane count README.md', 'count the tokens of a file'],
+    ["tokenlane count -t gpt-4o --total 'src/**/*.{js,ts}'", 'count the tokens of a project'],
+    ['cat prompt.txt | tokenlane count', 'count the tokens of standard input'],
+    ['tokenlane count --field messages.0.content chats.jsonl.gz', 'count the tokens of a field of each line'],
   ],
 
   async run({ values: given, positionals }) {
     const values = withJson(given)
     const unit = unitOf(values, 'files')
     const format = formatOf(values, FORMATS)
-    if (values.total && format === 'parquet') throw new UsageError("'--total' is one number: give another '--format'")
+    if (values.total && format === 'parquet')
+      throw new UsageError("'--total' prints one number, which parquet cannot hold: choose another '--format'")
     const kept = keepOf(values, format)
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const inputs = inputsOf(sources, values.tokenizer)
-    const table =
-      format === 'parquet'
-        ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) })
-        : undefined
-    const file = table === undefined ? openOutput(values.output, inputs) : undefined
+    const { table, file, commit } = await openRows(format, { output: values.output, inputs, columns: columnsOf(unit) })
     const skips = new Skips(values)
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
@@ -107,7 +103,7 @@ export const count = {
       await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
     progress.stop()
     await skips.finish()
-    await (table ?? file).commit()
+    await commit()
   },
 }
 

@@ -1,6 +1,7 @@
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
 import { idBatches } from '../input/ids.mjs'
-import { MAX_ROW_OPTION, atRow } from '../input/rows.mjs'
+import { atRow } from '../input/place.mjs'
+import { MAX_ROW_OPTION } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { ID_FORMATS, formatOf } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
@@ -10,11 +11,11 @@ import { typeFor } from './encode.mjs'
 import { FORMAT, OUTPUT, QUIET, THREADS } from './options.mjs'
 
 export const decode = {
-  summary: 'The text of token ids.',
+  summary: 'Decode token ids to text.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
-    'Reads what tokenlane encode writes. In text a row is a line of numbers, with spaces or commas between them, in brackets or not; in jsonl a list, or an object with a field that is one. In parquet a column has lists. Rows of npy and bin are those of the file beside it (FILE.rows.npy, FILE.rows.bin) or of a table; without either the file is one row.',
-    'Formats: text has the text of a row and an end of line behind it, so that rows that have ends of lines themselves run together; jsonl has {"text"}.',
+    'Reads the formats that tokenlane encode writes. In text a row is a line of numbers, separated by spaces or commas, with or without brackets. In jsonl it is a list, or an object with a list in a field; in parquet, a list in a column. The rows of npy and bin files are defined by the file FILE.rows.npy or FILE.rows.bin, or by the shape of a two-dimensional array; without either, the whole file is one row.',
+    'Formats: text has the text of each row, followed by a line end, so rows that contain line ends cannot be told apart; jsonl has {"text"}.',
   ],
   options: {
     ...TOKENIZER_OPTIONS,
@@ -22,20 +23,20 @@ export const decode = {
     from: {
       type: 'string',
       choices: ID_FORMATS,
-      help: 'how ids are written (default: as the name of the file ends, else text)',
+      help: 'format of the ids (default: by the extension of the file, else text)',
     },
     field: {
       type: 'string',
       value: 'PATH',
       default: 'ids',
-      help: 'where the ids are in a line of JSON, or the column of a Parquet file',
+      help: 'field with the ids in a line of JSON, or column of a Parquet file',
     },
     type: {
       type: 'string',
       choices: ['u16', 'u32'],
-      help: 'the numbers of a bin file (default: u16 if the vocabulary fits)',
+      help: 'integer type of a bin file (default: u16 if the vocabulary fits)',
     },
-    'skip-special-tokens': { type: 'boolean', help: 'leave special tokens out' },
+    'skip-special-tokens': { type: 'boolean', help: 'omit special tokens' },
     format: { ...FORMAT, choices: ['text', 'jsonl'] },
     output: OUTPUT,
     ...MAX_ROW_OPTION,
@@ -44,9 +45,9 @@ export const decode = {
     quiet: QUIET,
   },
   examples: [
-    ["tokenlane decode -x '13225, 11, 2375, 0'", 'text of ids'],
-    ['tokenlane encode notes.txt | tokenlane decode', 'there and back'],
-    ['tokenlane decode -t tokenizer.json -f jsonl train.npy', 'rows of an array, each in an object'],
+    ["tokenlane decode -x '13225, 11, 2375, 0'", 'decode ids'],
+    ['tokenlane encode notes.txt | tokenlane decode', 'encode a file and decode the result'],
+    ['tokenlane decode -t tokenizer.json -f jsonl train.npy', 'decode the rows of an array to JSON Lines'],
   ],
 
   async run({ values, positionals }) {

@@ -15,35 +15,35 @@ import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, THREADS, batchOptions, kee
 const MAX_WITH_TOKENS = 8 << 20
 
 export const encode = {
-  summary: 'The token ids of texts.',
+  summary: 'Encode texts to token ids.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
-    'A row is a line, without its end; with --rows files it is a whole file. Input that is compressed with gzip or Zstandard is decompressed, whatever it is called.',
-    'Formats: text has the ids of a row in a line; jsonl an object a row. npy and bin are two files: the ids of all rows end to end (u16 or u32, little endian), and OUTPUT.rows.npy or .rows.bin, where rows start and the last one ends (rows + 1 numbers, u64). parquet has the ids as a list of int32, and the other fields of the row.',
-    'Rows are neither truncated nor padded, whatever the tokenizer says; --max-length truncates.',
+    'By default a row is a line without its line end; with --rows files it is a whole file. Input that is compressed with gzip or Zstandard is decompressed, whatever its name is.',
+    'Formats: text has a line of ids for each row; jsonl an object for each row. npy and bin consist of two files: the ids of all rows one after the other (u16 or u32, little endian), and OUTPUT.rows.npy or OUTPUT.rows.bin with the start of each row and the end of the last one (rows + 1 numbers, u64). parquet has the ids as a list of int32, and the other fields of the row.',
+    'The truncation and padding that a tokenizer defines are not applied; --max-length truncates.',
   ],
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
-    rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: lines)' },
+    rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: lines)' },
     keep: KEEP,
     format: { ...FORMAT, choices: ID_FORMATS },
     output: OUTPUT,
     type: {
       type: 'string',
       choices: ['u16', 'u32'],
-      help: 'the numbers of npy and bin (default: u16 if the vocabulary fits)',
+      help: 'integer type of npy and bin files (default: u16 if the vocabulary fits)',
     },
     tokens: {
       type: 'boolean',
-      help: 'tokens as well as ids (jsonl); rows have 8M at most then, unless --max-row says otherwise',
+      help: 'write tokens as well as ids (jsonl); the default of --max-row is then 8M',
     },
     offsets: {
       type: 'string',
       choices: ['utf16', 'codepoint', 'byte'],
-      help: 'where each token stands in its row (jsonl)',
+      help: 'write the position of each token in its row, in this unit (jsonl)',
     },
-    'max-length': { type: 'string', value: 'N', number: [1, 2 ** 32 - 1], help: 'the most ids of a row' },
+    'max-length': { type: 'string', value: 'N', number: [1, 2 ** 32 - 1], help: 'truncate rows to this number of ids' },
     ...ENCODE_OPTIONS,
     ...MAX_ROW_OPTION,
     ...RATIO_OPTION,
@@ -52,15 +52,15 @@ export const encode = {
     quiet: QUIET,
   },
   examples: [
-    ["tokenlane encode -x 'Hello, world!'", 'ids of a text'],
-    ['tokenlane encode -t gpt-4o corpus.txt > ids.txt', 'a line of ids for each line of text'],
+    ["tokenlane encode -x 'Hello, world!'", 'encode a text'],
+    ['tokenlane encode -t gpt-4o corpus.txt > ids.txt', 'write a line of ids for each line of text'],
     [
       'tokenlane encode -t tokenizer.json --field text data/*.jsonl.zst -o train.npy',
-      'compressed JSON Lines to an array that NumPy maps',
+      'encode compressed JSON Lines to an array that NumPy can map',
     ],
     [
       'tokenlane encode --rows files --tokens --offsets utf16 -f jsonl docs/',
-      'each file of a folder, with tokens and offsets',
+      'encode each file of a folder, with tokens and offsets',
     ],
   ],
 

@@ -4,46 +4,44 @@ import { MAX_ROW_OPTION, wholeText } from '../input/rows.mjs'
 import { openOutput } from '../output/file.mjs'
 import { COLOUR_OPTION, broken, dim, forTerminal, hasColours, marked, onGround, visible } from '../terminal.mjs'
 import { LOOK, describe, hex } from '../tokens.mjs'
-import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { Skips } from '../skips.mjs'
 import { FORMAT, JSON_OPTION, withJson } from './options.mjs'
 
 export const inspect = {
-  summary: 'The tokens of a text, to look at: in the terminal, or as a page in the browser.',
+  summary: 'Show the tokens of a text, in the terminal or in the browser.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…', '--web [--port N] [TOKENIZER…]'],
   about: [
-    'In the terminal: tokens in alternating colours, then each with its id, where it stands (UTF-16 units), its bytes and its text. Special tokens count as such. White space is made visible (·→⏎); a token that holds a part of a character is shown as its bytes.',
-    'With --web a page is served, on this machine only, that shows the tokens of a text as one types, for two tokenizers side by side. Ctrl-C ends it.',
+    'In the terminal: the text with tokens in alternating colours, then a line for each token with its id, its position (UTF-16 units), its bytes and its text. Special tokens in the text are parsed. White space is made visible (·→⏎); a token with only a part of a character is shown as bytes.',
+    'With --web: serves a page, reachable from this machine only, that shows the tokens of a text while you type, for two tokenizers side by side. Ctrl-C stops it.',
   ],
   options: {
-    ...TOKENIZER_OPTIONS,
-    tokenizer: {
-      ...TOKENIZER_OPTIONS.tokenizer,
-      multiple: true,
-      default: ['o200k_base'],
-      help: `${TOKENIZER_OPTIONS.tokenizer.help}; may be given more than once (default: o200k_base)`,
-    },
-    text: { type: 'string', short: 'x', value: 'TEXT', help: 'look at this text instead of files' },
+    ...TOKENIZERS_OPTIONS,
+    text: { type: 'string', short: 'x', value: 'TEXT', help: 'inspect this text instead of files' },
     limit: {
       type: 'string',
       value: 'N',
       number: [1, Infinity],
       default: 200,
-      help: 'the most tokens that are shown of a text',
+      help: 'maximum number of tokens to show for a text',
     },
-    format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl: an object for each token' },
+    format: { ...FORMAT, choices: ['text', 'jsonl'], help: 'jsonl writes an object for each token' },
     json: JSON_OPTION,
     color: COLOUR_OPTION,
-    'max-row': { ...MAX_ROW_OPTION['max-row'], default: 16 << 20, help: 'the most bytes of a text, such as 64M' },
+    'max-row': {
+      ...MAX_ROW_OPTION['max-row'],
+      default: 16 << 20,
+      help: 'maximum size of a text in bytes, such as 64M',
+    },
     ...RATIO_OPTION,
     web: { type: 'boolean', help: 'serve the page' },
-    port: { type: 'string', value: 'N', number: [0, 65535], help: 'its port (default: any that is free)' },
+    port: { type: 'string', value: 'N', number: [0, 65535], help: 'port of the page (default: any free port)' },
   },
   examples: [
-    ["tokenlane inspect -x 'Naïve café 🚀'", 'tokens of a text'],
-    ["tokenlane inspect -t gpt-4o -t tokenizer.json -x 'def f(x): return x'", 'two tokenizers, one after the other'],
-    ['tokenlane inspect -f jsonl --limit 10 prompt.txt', 'the first tokens of a file, for a program'],
-    ['tokenlane inspect --web tokenizer.json', 'a page that compares your tokenizer with others'],
+    ["tokenlane inspect -x 'Naïve café 🚀'", 'show the tokens of a text'],
+    ["tokenlane inspect -t gpt-4o -t tokenizer.json -x 'def f(x): return x'", 'compare two tokenizers'],
+    ['tokenlane inspect -f jsonl --limit 10 prompt.txt', 'write the first tokens of a file as JSON Lines'],
+    ['tokenlane inspect --web tokenizer.json', 'serve a page that compares your tokenizer with others'],
   ],
 
   async run({ values: given, positionals }) {
@@ -55,7 +53,7 @@ export const inspect = {
         values,
       )
     }
-    if (values.port !== undefined) throw new UsageError("'--port' is for the page: give '--web' too")
+    if (values.port !== undefined) throw new UsageError("'--port' needs '--web'")
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const out = openOutput(
       undefined,

@@ -1,42 +1,44 @@
 // Options that several commands share, and the options of the library's calls that they become.
 
+import { usualSpecialTokens } from '../../lib/files/tokenizers.mjs'
 import { UsageError } from '../failure.mjs'
 
 export const ENCODE_OPTIONS = {
   'special-tokens': {
     type: 'string',
     choices: ['parse', 'text', 'throw'],
-    help: "special tokens that a text spells out; by default 'parse' for a tokenizer.json, as Hugging Face's library does, and 'text' for ranks",
+    help: "how special tokens in a text are treated: parse them, encode them as ordinary text, or throw an error (default: 'parse' for a tokenizer.json, as in Hugging Face's library, and 'text' for rank files)",
   },
-  'no-add-special-tokens': { type: 'boolean', help: 'leave out what the tokenizer puts around a text' },
+  'no-add-special-tokens': { type: 'boolean', help: 'do not add special tokens around a text' },
 }
 
 export const THREADS = {
   type: 'string',
   value: 'N',
   number: [1, 256],
-  help: 'the most threads (default: as many as there are processors)',
+  help: 'maximum number of threads (default: the number of processors)',
 }
 export const OUTPUT = {
   type: 'string',
   short: 'o',
   value: 'FILE',
-  help: 'write here instead of standard output; the file appears when it is complete',
+  help: 'write to this file instead of standard output; it appears when it is complete',
 }
-export const QUIET = { type: 'boolean', short: 'q', help: 'no progress bar' }
+export const QUIET = { type: 'boolean', short: 'q', help: 'show no progress bar' }
 export const KEEP = {
   type: 'string',
   value: 'FIELD',
   multiple: true,
-  help: "a field that is written beside the result, with '--field'; may be given more than once (jsonl, parquet; default: none for jsonl, all for parquet)",
+  help: "with '--field': another field of the row to write with the result; can be repeated (jsonl, parquet; default: none for jsonl, all for parquet)",
 }
 
 /** Returns which fields rows keep, and whether they keep the raw values of Parquet files. */
 export function keepOf({ keep, field }, format) {
   if (keep === undefined)
     return { keep: format === 'parquet' && field !== undefined ? 'all' : undefined, isRaw: format === 'parquet' }
-  if (field === undefined) throw new UsageError("'--keep' is for rows with fields: give '--field' too")
-  if (format !== 'jsonl' && format !== 'parquet') throw new UsageError("'--keep' is for '--format jsonl' and parquet")
+  if (field === undefined) throw new UsageError("'--keep' needs '--field'")
+  if (format !== 'jsonl' && format !== 'parquet')
+    throw new UsageError("'--keep' needs '--format jsonl' or '--format parquet'")
   return { keep, isRaw: format === 'parquet' }
 }
 
@@ -46,22 +48,19 @@ export const JSON_OPTION = { type: 'boolean', help: 'the same as --format jsonl'
 export function withJson(values) {
   if (!values.json) return values
   if (values.format !== undefined && values.format !== 'jsonl')
-    throw new UsageError(`'--json' is '--format jsonl', and '--format' says ${values.format}`)
+    throw new UsageError(`'--json' means '--format jsonl', which contradicts '--format ${values.format}'`)
   return { ...values, format: 'jsonl' }
 }
 
 export const FORMAT = {
   type: 'string',
   short: 'f',
-  help: 'how results are written; by default as the name of the output ends, else text',
+  help: 'format of the results (default: by the extension of the output, else text)',
 }
 
-/**
- * The options of a call that counts or encodes. With ranks, the library rejects special tokens in
- * texts by default. A file may contain them, so they are encoded as text.
- */
+/** The options of a call that counts or encodes. */
 export const countOptions = (tokenizer, values) => ({
-  specialTokens: values['special-tokens'] ?? (isOfRanks(tokenizer) ? 'text' : 'parse'),
+  specialTokens: values['special-tokens'] ?? usualSpecialTokens(tokenizer),
   addSpecialTokens: !values['no-add-special-tokens'],
 })
 
@@ -70,13 +69,3 @@ export const batchOptions = (tokenizer, values) => ({
   ...countOptions(tokenizer, values),
   ...(values.threads && { threads: values.threads }),
 })
-
-/** Ranks have no normalizer that could be taken away. */
-function isOfRanks(tokenizer) {
-  try {
-    tokenizer.with({ normalizer: null })
-    return false
-  } catch {
-    return true
-  }
-}

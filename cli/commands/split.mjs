@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 
 import { Failure, UsageError, at } from '../failure.mjs'
 import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { isParquet } from '../input/parquet.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, placeOf, refuseParquet, unitOf } from '../input/rows.mjs'
-import { openOutput } from '../output/file.mjs'
+import { isParquet } from '../../lib/files/parquet.mjs'
+import { placeOf } from '../input/place.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, refuseParquet, unitOf } from '../input/rows.mjs'
 import { formatOf, jsonText } from '../output/ids.mjs'
-import { parquetWriter } from '../output/parquet.mjs'
+import { openRows } from '../output/rows.mjs'
 import { progressOf } from '../progress.mjs'
 import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
@@ -15,41 +15,41 @@ import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, countOptions, keepOf } fro
 const FORMATS = ['jsonl', 'text', 'parquet']
 
 export const split = {
-  summary: 'Pieces of texts, with so many tokens at most.',
+  summary: 'Split texts into pieces with a maximum number of tokens.',
   usage: ['--max-tokens N [options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
-    'A row is a whole file, which is read as a stream, or with --rows lines a line, or with --field a field of each line of JSON.',
-    'Formats: jsonl and parquet have {"file", "line", "start", "end", "tokens", "text"}, with places in UTF-16 units of the row; text has the pieces, each below a line that says where it stands.',
+    'By default a row is a whole file, which is read as a stream. With --rows lines a row is a line; with --field it is a field of each line of JSON.',
+    'Formats: jsonl and parquet have {"file", "line", "start", "end", "tokens", "text"}, where start and end count UTF-16 units of the row; text has each piece below a line with its position.',
   ],
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
-    rows: { ...ROW_OPTIONS.rows, help: 'what a row is (default: files)' },
+    rows: { ...ROW_OPTIONS.rows, help: 'unit of a row (default: files)' },
     'max-tokens': {
       type: 'string',
       short: 'n',
       value: 'N',
       number: [1, 2 ** 32 - 1],
-      help: 'the most tokens of a piece, those included that the tokenizer adds',
+      help: 'maximum number of tokens of a piece, including special tokens that the tokenizer adds',
     },
     overlap: {
       type: 'string',
       value: 'N',
       number: [0, 2 ** 32 - 1],
       default: 0,
-      help: 'how many tokens at the end of a piece start the next one, at most',
+      help: 'maximum number of tokens that a piece repeats from the end of the one before',
     },
     boundary: {
       type: 'string',
       choices: ['token', 'sentence', 'line', 'paragraph', 'markdown'],
       default: 'token',
-      help: 'where pieces end',
+      help: 'boundary at which pieces end',
     },
     keep: KEEP,
     format: {
       ...FORMAT,
       choices: FORMATS,
-      help: 'how pieces are written; by default as the name of the output ends, else jsonl',
+      help: 'format of the pieces (default: by the extension of the output, else jsonl)',
     },
     output: OUTPUT,
     ...ENCODE_OPTIONS,
@@ -59,15 +59,18 @@ export const split = {
     quiet: QUIET,
   },
   examples: [
-    ['tokenlane split -n 512 book.txt', 'pieces of a book'],
-    ['tokenlane split -n 256 --overlap 32 --boundary sentence docs/ -o chunks.jsonl', 'whole sentences for retrieval'],
-    ['tokenlane split -n 512 --boundary markdown docs/ -o chunks.jsonl', 'sections of Markdown, with their headings'],
-    ['tokenlane split -n 100 --boundary line -f text notes.md', 'pieces to read'],
+    ['tokenlane split -n 512 book.txt', 'split a book'],
+    [
+      'tokenlane split -n 256 --overlap 32 --boundary sentence docs/ -o chunks.jsonl',
+      'split documents at sentences, for retrieval',
+    ],
+    ['tokenlane split -n 512 --boundary markdown docs/ -o chunks.jsonl', 'split Markdown at its blocks, with headings'],
+    ['tokenlane split -n 100 --boundary line -f text notes.md', 'print pieces that end at lines'],
   ],
 
   async run({ values, positionals }) {
     const maxTokens = values['max-tokens']
-    if (maxTokens === undefined) throw new UsageError("say how many tokens a piece has at most: '--max-tokens N'")
+    if (maxTokens === undefined) throw new UsageError("'--max-tokens N' is required")
     if (values.overlap >= maxTokens) throw new UsageError("'--overlap' must be less than '--max-tokens'")
     const unit = unitOf(values, 'files')
     const format = formatOf(values, FORMATS, 'jsonl')
@@ -75,11 +78,7 @@ export const split = {
     const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const inputs = inputsOf(sources, values.tokenizer)
-    const table =
-      format === 'parquet'
-        ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) })
-        : undefined
-    const file = table === undefined ? openOutput(values.output, inputs) : undefined
+    const { table, file, commit } = await openRows(format, { output: values.output, inputs, columns: columnsOf(unit) })
     const skips = new Skips(values)
     skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
     const progress = progressOf(sources, values)
@@ -108,7 +107,7 @@ export const split = {
     }
     progress.stop()
     await skips.finish()
-    await (table ?? file).commit()
+    await commit()
   },
 }
 
@@ -179,7 +178,7 @@ const columnsOf = (unit) => ({
 })
 
 /**
- * A piece and where its row stands.
+ * A piece and the place of its row.
  *
  * @typedef {object} PlacedPiece
  * @property {import('../input/files.mjs').Source} source

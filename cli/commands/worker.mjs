@@ -1,4 +1,4 @@
-// `tokenlane worker`: does shards of corpus jobs from a queue.
+// `tokenlane worker`: processes shards of corpus jobs from a queue.
 
 import { createRequire } from 'node:module'
 
@@ -14,11 +14,11 @@ const PATIENCE = 10
 const GRACE = 20
 
 export const worker = {
-  summary: 'Does shards of corpus jobs that another machine put into a queue.',
+  summary: 'Process shards of corpus jobs from a queue.',
   usage: ['--queue URL --allow FOLDER [options]'],
   about: [
-    `Start one on each machine; tokenlane corpus --queue URL plans, and the workers share the shards. The URL may also stand in ${URL_FROM}, user and password in ${URL_FROM}_USERNAME and ${URL_FROM}_PASSWORD. It needs the packages bullmq and ioredis, Redis 6.2 or newer, and a folder that all machines see under the same path.`,
-    'A worker reads and writes below the folders of --allow only, whatever a job says. SIGTERM ends it when its shards are done; those that take longer than the time of grace are handed back.',
+    `Start one on each machine; tokenlane corpus --queue URL plans, and the workers share the shards. The URL may also stand in ${URL_FROM}, user and password in ${URL_FROM}_USERNAME and ${URL_FROM}_PASSWORD. It needs the packages bullmq and ioredis, Redis 6.2 or newer, and a folder that all machines see under the same path, or S3.`,
+    'A worker reads and writes below the folders and prefixes of --allow only, whatever a job says. SIGTERM ends it when its shards are done; those that take longer than the time of grace are handed back.',
   ],
   options: {
     queue: {
@@ -26,19 +26,19 @@ export const worker = {
       value: 'URL',
       help: `redis://host:6379, or rediss:// for TLS (default: ${URL_FROM} of the environment)`,
     },
-    'queue-name': { type: 'string', value: 'NAME', help: 'the name of the queue (default: tokenlane-corpus)' },
+    'queue-name': { type: 'string', value: 'NAME', help: 'name of the queue (default: tokenlane-corpus)' },
     allow: {
       type: 'string',
       value: 'FOLDER',
       multiple: true,
-      help: 'a folder that jobs may read and write; may be given several times',
+      help: 'folder, or s3://bucket/prefix/, that jobs may read and write; can be repeated',
     },
     'allow-hub': { type: 'boolean', help: 'let jobs use tokenizers of the Hugging Face Hub' },
     concurrency: {
       type: 'string',
       value: 'N',
       number: [1, 256],
-      help: 'shards at a time (default: half as many as processors, from 2 to 8)',
+      help: 'number of shards at a time (default: half the number of processors, from 2 to 8)',
     },
     threads: THREADS,
     'lock-time': {
@@ -46,20 +46,20 @@ export const worker = {
       value: 'SECONDS',
       number: [4, 86_400],
       default: 30,
-      help: 'within how many seconds another worker takes the shard of one that died',
+      help: 'seconds after which another worker takes over the shard of a dead one',
     },
     grace: {
       type: 'string',
       value: 'SECONDS',
       number: [0, 86_400],
       default: GRACE,
-      help: 'how long SIGTERM waits for shards before they are handed back',
+      help: 'time for which SIGTERM waits for shards before they return to the queue',
     },
     json: { type: 'boolean', help: 'write events as JSON Lines to standard output' },
     quiet: QUIET,
   },
   examples: [
-    ['tokenlane worker --queue redis://host:6379 --allow /shared', 'a worker for jobs below /shared'],
+    ['tokenlane worker --queue redis://host:6379 --allow /shared', 'start a worker for jobs below /shared'],
     [
       `${URL_FROM}_PASSWORD=… tokenlane worker --queue rediss://host:6379 --allow /shared`,
       'the same with TLS and a password',

@@ -4,13 +4,13 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
-import { MAX_RATIO, decompressed } from './decompress.mjs'
-import { glob, isGlob } from './glob.mjs'
+import { MAX_RATIO, decompressed } from '../../lib/files/decompress.mjs'
+import { glob, isGlob } from '../../lib/files/glob.mjs'
 import { onlyText } from './not-text.mjs'
 import { tokenizerFiles } from '../tokenizers.mjs'
 import { readInput } from './open.mjs'
 import { rowsFileOf } from './rows-file.mjs'
-import { statIfThere } from './stat.mjs'
+import { statIfThere } from '../../lib/files/stat.mjs'
 
 /** The option of all commands that read files. */
 export const RATIO_OPTION = {
@@ -19,7 +19,7 @@ export const RATIO_OPTION = {
     value: 'N',
     number: [1, 1_000_000],
     default: MAX_RATIO,
-    help: 'how many bytes a byte of gzip or Zstandard may decompress to, beyond the first 64 MiB',
+    help: 'maximum ratio of decompressed to compressed bytes (gzip, Zstandard), beyond the first 64 MiB',
   },
 }
 
@@ -27,28 +27,28 @@ export const RATIO_OPTION = {
  * Bytes with a name.
  *
  * @typedef {object} Source
- * @property {string} name as it is shown
+ * @property {string} name for messages
  * @property {string} [file] its path
- * @property {number} [descriptor] its file descriptor, where it is open already
- * @property {number} [size] bytes as they lie on the disk; nothing for a pipe
- * @property {number} [maxRatio] how many bytes a compressed byte may become
+ * @property {number} [descriptor] its file descriptor, if it is already open
+ * @property {number} [size] bytes on disk; undefined for a pipe
+ * @property {number} [maxRatio] maximum number of bytes per compressed byte
  * @property {boolean} [isTable] whether its rows are those of a Parquet file
  * @property {boolean} [isFound] whether it was found in a folder or by a pattern, and is skipped if
  *   it is not text
  * @property {(onRead?: (bytes: number) => void) => AsyncIterable<Buffer>} chunks its bytes,
- *   decompressed; `onRead` hears how many were read of those on the disk
+ *   decompressed; `onRead` is called with the number of bytes read from disk
  */
 
 /**
- * The sources that arguments name, in the order of the arguments, in folders and patterns in that
- * of the names.
+ * The sources that arguments name, in the order of the arguments. Files of folders and patterns are
+ * sorted by name.
  *
  * @param {string[]} names paths, folders, patterns, or `-` for standard input, which is also read
- *   where there are none
+ *   if there are no names
  * @param {{ text?: string, option?: string, maxRatio?: number, isText?: boolean }} [how] `text` is
- *   read instead of files, and `option` is what gave it; `maxRatio` is how many bytes a compressed
- *   byte may become; with `isText`, reading a file of a folder or pattern that is not text throws a
- *   NotText
+ *   read instead of files, and `option` is the option that has it; `maxRatio` is the maximum number
+ *   of bytes per compressed byte; with `isText`, reading a file of a folder or pattern that is not
+ *   text throws a NotText
  * @returns {Source[]}
  */
 export function sourcesOf(names, { text, option = '--text', maxRatio, isText = false } = {}) {
@@ -58,7 +58,7 @@ export function sourcesOf(names, { text, option = '--text', maxRatio, isText = f
   }
   if (names.length > 0) return names.flatMap((name) => named(name, { maxRatio, isText }))
   if (process.stdin.isTTY)
-    throw new UsageError(`there is nothing to read: name files, give ${option}, or pipe something in`)
+    throw new UsageError(`there is no input: name files, use ${option}, or pipe text to standard input`)
   return [stdin(maxRatio)]
 }
 
@@ -90,8 +90,8 @@ function named(name, { maxRatio, isText }) {
 const isFile = (name) => statIfThere(name)?.isFile() === true
 
 /**
- * All files of a folder and those in it. Names with a dot in front, such as .git, are left out; so
- * are links to folders. A folder that cannot be read is a source whose reading fails.
+ * All files below a folder, except hidden ones, such as .git, and links to folders. A folder that
+ * cannot be read is a source whose reading fails.
  */
 function filesBelow(folder, options) {
   let entries

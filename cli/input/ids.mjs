@@ -3,11 +3,14 @@
 
 import fs from 'node:fs'
 
+import { readHeader } from '../../lib/files/npy.mjs'
+import { isParquet, parquetRows } from '../../lib/files/parquet.mjs'
+import { MAX_JSON, MAX_LINE, valueAt } from '../../lib/files/rows.mjs'
 import { Failure } from '../failure.mjs'
-import { readHeader } from '../output/npy.mjs'
+import { ByteReader } from './byte-reader.mjs'
 import { readInput } from './open.mjs'
-import { isParquet, parquetRows } from './parquet.mjs'
-import { MAX_JSON, MAX_LINE, batchesOf, jsonOf, placeOf, tooLong, valueAt } from './rows.mjs'
+import { placeOf } from './place.mjs'
+import { batchesOf, jsonOf, tooLong } from './rows.mjs'
 import { rowsFileOf } from './rows-file.mjs'
 
 const BATCH_IDS = 1 << 20
@@ -77,7 +80,7 @@ function textIds(row) {
     numbers.split(/[\s,]+/).filter((word) => word !== ''),
     (word) => {
       if (/^\d+$/.test(word) && Number(word) <= MOST) return Number(word)
-      throw new Failure('ID', `${placeOf(row)}: '${word.slice(0, 40)}' is no id`)
+      throw new Failure('ID', `${placeOf(row)}: '${word.slice(0, 40)}' is not a token id`)
     },
   )
 }
@@ -89,7 +92,8 @@ function textIds(row) {
  * @param {IdOptions} options
  */
 async function* tableRows(source, { field, maxRow = MAX_LINE, onRead }) {
-  if (!isParquet(source)) throw new Failure('PARQUET', `${source.name}: this is no Parquet file, or no file at all`)
+  if (!isParquet(source))
+    throw new Failure('PARQUET', `${source.name}: this is not a Parquet file, or not a regular file`)
   source.isTable = true
   for await (const rows of parquetRows(source, { field, maxRatio: source.maxRatio, onRead })) {
     yield rows.map(({ text, line }) => {
@@ -113,45 +117,8 @@ function listOfIds(row, field, list) {
   const ids = Array.isArray(list) ? list.map((id) => (typeof id === 'bigint' ? Number(id) : id)) : list
   if (!Array.isArray(ids)) throw new Failure('FIELD', `${placeOf(row)}: the field '${field}' must be a list of ids`)
   const wrong = ids.find((id) => !Number.isInteger(id) || id < 0 || id > MOST)
-  if (wrong !== undefined) throw new Failure('ID', `${placeOf(row)}: ${JSON.stringify(wrong)} is no id`)
+  if (wrong !== undefined) throw new Failure('ID', `${placeOf(row)}: ${JSON.stringify(wrong)} is not a token id`)
   return ids
-}
-
-/** Reads a source in pieces of a given length. */
-export class ByteReader {
-  #chunks
-  #rest = Buffer.alloc(0)
-
-  constructor(chunks) {
-    this.#chunks = chunks[Symbol.asyncIterator]()
-  }
-
-  /**
-   * Reads `length` bytes, or fewer at the end of the source. Throws `tooLong(most)` if that is more
-   * than `most` bytes.
-   */
-  async read(length, most = Infinity, tooLong = undefined) {
-    const parts = []
-    let bytes = 0
-    for (let wanted = length; wanted > 0; ) {
-      if (bytes > most) throw tooLong(most)
-      if (this.#rest.length === 0) {
-        const { value, done } = await this.#chunks.next()
-        if (done) break
-        this.#rest = value
-      }
-      const part = this.#rest.subarray(0, wanted)
-      this.#rest = this.#rest.subarray(part.length)
-      parts.push(part)
-      bytes += part.length
-      wanted -= part.length
-    }
-    return parts.length === 1 ? parts[0] : Buffer.concat(parts)
-  }
-
-  close() {
-    return this.#chunks.return?.()
-  }
 }
 
 const WIDTHS = { '<u2': 2, '<i2': 2, '<u4': 4, '<i4': 4, '<u8': 8, '<i8': 8, '|u1': 1 }
@@ -161,8 +128,8 @@ const STARTS = 1 << 15
 const MAX_EMPTY_ROWS = 1_000_000
 
 /**
- * Rows of a binary file. The file of row starts beside it says where they start, or the shape of a
- * table; without either the file is one row.
+ * Rows of a binary file. Their starts are in a second file, or follow from the shape of a
+ * two-dimensional array; otherwise the file is one row.
  *
  * @param {import('./files.mjs').Source} source
  * @param {string} format
@@ -176,7 +143,7 @@ async function* binaryRows(source, format, { type, maxRow = MAX_LINE, onRead }) 
     if (WIDTHS[descr] === undefined || shape.length > 2) {
       throw new Failure(
         'NPY',
-        `${source.name}: ids are a list or a table of integers, not '${descr}' with ${shape.length} dimensions`,
+        `${source.name}: ids must be integers in one or two dimensions, but the array has '${descr}' in ${shape.length} dimensions`,
       )
     }
     // Rows without ids take no space in the file, so only the header limits their number.
@@ -211,7 +178,7 @@ function* inBatches(lengths) {
   if (from < lengths.length) yield lengths.slice(from)
 }
 
-/** Reads rows of these lengths. `Infinity` is the rest of the file as one row. */
+/** Reads rows of these lengths. `Infinity` means the rest of the file. */
 async function readRows(reader, descr, lengths, { source, line, maxRow }) {
   const wanted = lengths.reduce((sum, length) => sum + length, 0)
   // Only a row with its own batch can be longer than a batch.
@@ -220,7 +187,7 @@ async function readRows(reader, descr, lengths, { source, line, maxRow }) {
   const bytes = await reader.read(wanted * WIDTHS[descr], most, tooLong(place))
   if (bytes.length % WIDTHS[descr] !== 0) throw new Failure('ID', `${source.name}: its last id is cut off`)
   const ids = idsOf(bytes, descr)
-  if (ids === undefined) throw new Failure('ID', `${source.name}: it holds a number that is no id`)
+  if (ids === undefined) throw new Failure('ID', `${source.name}: it has a number that is not a token id`)
   let at = 0
   return lengths.map((length, index) => {
     if (length === Infinity) return { ids, source }
@@ -246,8 +213,8 @@ async function* rowLengths(source, format, shape) {
   if (format === 'npy') await readHeader(reader, file)
   let before
   for (let bytes = await reader.read(STARTS * 8); bytes.length > 0; bytes = await reader.read(STARTS * 8)) {
-    if (bytes.length % 8 !== 0) throw new Failure('ID', `${file}: it is no list of 64-bit numbers`)
-    const starts = Array.from(new BigUint64Array(alone(bytes)), Number)
+    if (bytes.length % 8 !== 0) throw new Failure('ID', `${file}: it is not a list of 64-bit numbers`)
+    const starts = Array.from(new BigUint64Array(copyOf(bytes)), Number)
     if (before !== undefined) starts.unshift(before)
     before = starts.at(-1)
     const lengths = starts.slice(1).map((start, index) => start - starts[index])
@@ -257,7 +224,7 @@ async function* rowLengths(source, format, shape) {
 }
 
 /** Copies bytes to an aligned buffer, for views of wider numbers. */
-const alone = (bytes) => Uint8Array.from(bytes).buffer
+const copyOf = (bytes) => Uint8Array.from(bytes).buffer
 
 const VIEWS = {
   '<u2': Uint16Array,
@@ -271,7 +238,7 @@ const VIEWS = {
 
 /** Returns numbers as ids, or undefined if one of them is not an id. */
 function idsOf(bytes, descr) {
-  const numbers = new VIEWS[descr](alone(bytes))
+  const numbers = new VIEWS[descr](copyOf(bytes))
   const isWrong = WIDTHS[descr] === 8 ? (id) => id < 0n || id > BigInt(MOST) : (id) => id < 0
   if ((WIDTHS[descr] === 8 || descr[1] === 'i') && numbers.some(isWrong)) return undefined
   return WIDTHS[descr] === 8 ? Uint32Array.from(numbers, Number) : new Uint32Array(numbers)

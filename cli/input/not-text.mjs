@@ -3,7 +3,7 @@
 
 import { Failure } from '../failure.mjs'
 
-/** Bytes at the start of a file that are looked at. */
+/** Number of bytes at the start of a file that are checked. */
 const HEAD = 1 << 16
 
 /** A file that was found in a folder, and is not text. */

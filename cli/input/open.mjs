@@ -12,7 +12,7 @@ const { O_RDONLY, O_WRONLY, O_NONBLOCK = 0 } = fs.constants
 
 /** Number of bytes of a file that are read at once. */
 const CHUNK = 1 << 20
-/** Milliseconds between attempts to open a FIFO that nobody reads. */
+/** Milliseconds between attempts to open a FIFO that has no reader. */
 const INTERVAL = 50
 
 /** Number of reads that may block a thread of the pool for ever. */

@@ -1,10 +1,12 @@
 // Rows of text: the lines of files, whole files, or a field of each line of JSON. Batches have a
 // few megabytes, so that lines of a file of any size never fill the memory.
 
-import { Failure, UsageError, at } from '../failure.mjs'
-import { Gatherer } from './gather.mjs'
+import { Gatherer } from '../../lib/files/gather.mjs'
+import { isParquet, parquetRows } from '../../lib/files/parquet.mjs'
+import { MAX_JSON, MAX_LINE, MAX_WHOLE, valueAt } from '../../lib/files/rows.mjs'
+import { Failure, UsageError } from '../failure.mjs'
 import { NotText } from './not-text.mjs'
-import { isParquet, parquetRows } from './parquet.mjs'
+import { placeOf } from './place.mjs'
 
 /** Without a record of skipped rows, the first error is thrown. */
 const NO_SKIPS = {
@@ -18,13 +20,8 @@ const NO_SKIPS = {
 
 const BATCH_BYTES = 4 << 20
 const BATCH_ROWS = 1 << 14
-/** The most bytes of one text, as in the core. */
+/** Maximum number of bytes of a text, as in the core. */
 const MOST = 2 ** 32 - 1
-/** The default limit of a row in bytes. A row and its ids are in memory as a whole. */
-export const MAX_LINE = 64 << 20
-/** Lower for JSON, because the values of a line take thirty times its size. */
-export const MAX_JSON = 16 << 20
-const MAX_WHOLE = 256 << 20
 const NEWLINE = 10
 const RETURN = 13
 const EMPTY = Buffer.alloc(0)
@@ -35,36 +32,30 @@ export const MAX_ROW_OPTION = {
     type: 'string',
     value: 'SIZE',
     size: [1, MOST],
-    help: 'the most bytes of a row, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
+    help: 'maximum size of a row in bytes, such as 1G (default: 256M for a whole file, 64M for a line, 16M for a line of JSON)',
   },
 }
 
 export const ROW_OPTIONS = {
   text: { type: 'string', short: 'x', value: 'TEXT', help: 'read this text instead of files' },
-  rows: { type: 'string', choices: ['lines', 'files'], help: 'what a row is' },
+  rows: { type: 'string', choices: ['lines', 'files'], help: 'unit of a row' },
   field: {
     type: 'string',
     value: 'PATH',
-    help: 'the files are JSON Lines or Parquet, and the text of a row is this field, such as text or messages.0.content',
+    help: 'read JSON Lines or Parquet, and take the text of a row from this field, such as text or messages.0.content',
   },
 }
 
 /**
- * A text and where it stands.
+ * A text and its place.
  *
  * @typedef {object} Row
  * @property {Buffer | string} text
  * @property {import('./files.mjs').Source} source
- * @property {number} [line] counted from 1; nothing where the row is a file
- * @property {Record<string, any>} [fields] other fields of the row, if they were wanted
+ * @property {number} [line] counted from 1; undefined if the row is a file
+ * @property {Record<string, any>} [fields] other fields of the row, if requested
  * @property {Record<string, any>} [schema] of a row of a Parquet file: the elements of its schema,
  *   by the names of `fields`
- */
-
-/**
- * Where a row stands: its source, and its line or row number there, counted from 1.
- *
- * @typedef {{ source: import('./files.mjs').Source, line?: number }} Place
  */
 
 /**
@@ -73,7 +64,7 @@ export const ROW_OPTIONS = {
  * @property {string} [field]
  * @property {number} [maxRow] in bytes
  * @property {(bytes: number) => void} [onRead]
- * @property {Pick<import('../skips.mjs').Skips, 'row' | 'source'>} [skips] decides about rows and
+ * @property {Pick<import('../skips.mjs').Skips, 'row' | 'source'>} [skips] handles rows and
  *   sources that cannot be read
  * @property {'all' | string[]} [keep] fields that rows keep besides their text
  * @property {boolean} [isRaw] whether dates and times of Parquet files stay numbers
@@ -83,7 +74,7 @@ export const ROW_OPTIONS = {
 /** Returns the unit of rows that the options select: `'lines'`, `'files'` or `'fields'`. */
 export function unitOf({ rows, field, text }, byDefault) {
   if (field === undefined) return rows ?? (text === undefined ? byDefault : 'files')
-  if (rows === 'files') throw new UsageError("with '--field' rows are lines, and '--rows' says files")
+  if (rows === 'files') throw new UsageError("'--field' reads lines, which contradicts '--rows files'")
   return 'fields'
 }
 
@@ -164,17 +155,6 @@ function checkTableText(row, field, maxRow) {
   }
   throw fieldError(row, field, text)
 }
-
-/**
- * Returns where a row stands, for messages.
- *
- * @param {Place} place
- */
-export const placeOf = ({ source, line }) =>
-  line === undefined ? source.name : `${source.name}, ${source.isTable ? 'row' : 'line'} ${line}`
-
-/** Adds the place of the failed row to an error of a call on these rows. */
-export const atRow = (rows, error) => (rows[error.row] === undefined ? error : at(placeOf(rows[error.row]), error))
 
 async function* wholeFile(source, maxRow, onRead) {
   yield [{ text: await wholeText(source, maxRow, onRead), source }]
@@ -274,7 +254,7 @@ export function jsonOf(row) {
   try {
     return JSON.parse(utf8.decode(row.text))
   } catch (error) {
-    throw new Failure('JSON', `${placeOf(row)}: it is no JSON: ${error.message}`, { cause: error })
+    throw new Failure('JSON', `${placeOf(row)}: it is not valid JSON: ${error.message}`, { cause: error })
   }
 }
 
@@ -292,16 +272,6 @@ function fieldOf(row, object, path) {
 
 function fieldError(row, path, value) {
   const found =
-    value === undefined ? 'there is no such field' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
+    value === undefined ? 'the field is missing' : `it is ${value === null ? 'null' : `of the type ${typeof value}`}`
   return new Failure('FIELD', `${placeOf(row)}: the field '${path}' must be a string, and ${found}`)
-}
-
-/** Returns the value at a dotted path. A field whose name has dots takes precedence. */
-export function valueAt(value, path) {
-  if (value === null || typeof value !== 'object') return undefined
-  if (Object.hasOwn(value, path)) return value[path]
-  const parts = path.split('.')
-  const cut = parts.findIndex((_, index) => index > 0 && Object.hasOwn(value, parts.slice(0, index).join('.')))
-  if (cut === -1) return undefined
-  return valueAt(value[parts.slice(0, cut).join('.')], parts.slice(cut).join('.'))
 }

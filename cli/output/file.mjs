@@ -7,9 +7,9 @@ import path from 'node:path'
 
 import { Failure, UsageError, fileFailure } from '../failure.mjs'
 import { openPipe } from '../input/open.mjs'
-import { statIfThere } from '../input/stat.mjs'
+import { statIfThere } from '../../lib/files/stat.mjs'
 import { forTerminal } from '../terminal.mjs'
-import { partOf, removeDeadParts } from './parts.mjs'
+import { partOf, removeDeadParts } from '../../lib/files/parts.mjs'
 import { refuseInput, statOf } from './same-file.mjs'
 
 const BUFFER = 1 << 16
@@ -182,12 +182,6 @@ class StreamOutput {
 }
 
 /**
- * A file or a descriptor that a command reads.
- *
- * @typedef {{ name: string, file?: string, descriptor?: number }} Input
- */
-
-/**
  * @typedef {object} Output
  * @property {(data: string | Uint8Array, options?: { isSafe?: boolean }) => Promise<void>} write
  * @property {() => Promise<void>} commit
@@ -199,7 +193,7 @@ class StreamOutput {
  * Opens the output of a command: a file, or standard output if no name is given or the name is `-`.
  *
  * @param {string | undefined} name
- * @param {Input[]} inputs what the command reads, and so must not overwrite
+ * @param {import('./same-file.mjs').Input[]} inputs of the command, which must not be overwritten
  * @returns {Output}
  */
 export function openOutput(name, inputs) {

@@ -8,7 +8,7 @@ import { Failure, UsageError } from '../failure.mjs'
 import { rowsFileOf } from '../input/rows-file.mjs'
 import { openOutput } from './file.mjs'
 import { idList, parquetWriter } from './parquet.mjs'
-import { headerOf } from './npy.mjs'
+import { headerOf } from '../../lib/files/npy.mjs'
 
 export const ID_FORMATS = ['text', 'jsonl', 'npy', 'bin', 'parquet']
 const EXTENSIONS = {
@@ -44,7 +44,7 @@ export function formatOf({ format, output }, formats, byDefault = 'text') {
 /**
  * @typedef {object} WriterOptions
  * @property {string} [output]
- * @property {import('./file.mjs').Input[]} inputs
+ * @property {import('./same-file.mjs').Input[]} inputs
  * @property {'u16' | 'u32'} type the type of ids in binary formats
  * @property {string} unit what a row is
  * @property {import('../skips.mjs').Skips} skips decides about rows that a Parquet file cannot hold

@@ -2,8 +2,8 @@
 // as list<int32>.
 
 import { Failure, UsageError, at } from '../failure.mjs'
-import { checkPackages } from '../input/parquet.mjs'
-import { placeOf } from '../input/rows.mjs'
+import { checkPackages } from '../../lib/files/parquet.mjs'
+import { placeOf } from '../input/place.mjs'
 import { openOutput } from './file.mjs'
 
 /** A row group ends at the first of these. */
@@ -62,7 +62,7 @@ const COPIED = {
 /**
  * Writes rows to a Parquet file.
  *
- * @param {{ output?: string, inputs: import('./file.mjs').Input[], columns: Columns }} options
+ * @param {{ output?: string, inputs: import('./same-file.mjs').Input[], columns: Columns }} options
  * @returns {Promise<ParquetWriter>}
  */
 export async function parquetWriter({ output, inputs, columns }) {

@@ -5,16 +5,22 @@ import fs from 'node:fs'
 import { Failure } from '../failure.mjs'
 
 /**
+ * A file or a descriptor that a command reads.
+ *
+ * @typedef {{ name: string, file?: string, descriptor?: number }} Input
+ */
+
+/**
  * Throws if the output is one of the input files, under any name: symbolic and hard links are the
  * same file.
  *
  * @param {fs.BigIntStats | undefined} stat of the output
  * @param {string} name of the output
- * @param {import('./file.mjs').Input[]} inputs
+ * @param {Input[]} inputs
  */
 export function refuseInput(stat, name, inputs) {
   if (!stat?.isFile()) return
-  /** @param {import('./file.mjs').Input} input */
+  /** @param {Input} input */
   const isSame = ({ file, descriptor }) => {
     const input = statOf(file ?? descriptor)
     return input !== undefined && input.dev === stat.dev && input.ino === stat.ino

@@ -1,13 +1,18 @@
 // The costs of the same sentence in each language, for both tokenizers.
 
+import { labelsOf } from './names.mjs'
+import { watchOverflow } from './overflow.mjs'
 import { number } from './visible.mjs'
+
+/** Characters of a tokenizer's name above its columns. */
+const NAME = 34
 
 /** @type {[title: string, cell: (cost: any) => string][]} */
 const COLUMNS = [
   ['tokens', ({ tokens }) => number(tokens)],
   ['per character', ({ perCharacter }) => number(perCharacter, 2)],
   ['per word', ({ perWord }) => number(perWord, 2)],
-  ['× English', ({ timesEnglish }) => number(timesEnglish, 1)],
+  ['relative to English', ({ timesEnglish }) => `${number(timesEnglish, 1)} ×`],
 ]
 
 /**
@@ -17,12 +22,15 @@ const COLUMNS = [
  */
 export function showLanguages(names, costs, onChoose) {
   const table = document.getElementById('languages')
+  const labels = labelsOf(names, NAME)
   const max = Math.max(...costs.flat().map(({ timesEnglish }) => timesEnglish))
   const head = element('thead', {}, [
     element('tr', {}, [
       element('th', { scope: 'col', rowSpan: 2 }, ['Language']),
       ...names.map((name, index) =>
-        element('th', { scope: 'colgroup', colSpan: COLUMNS.length, className: `b${index}` }, [name]),
+        element('th', { scope: 'colgroup', colSpan: COLUMNS.length, className: `b${index}`, title: name }, [
+          labels[index],
+        ]),
       ),
     ]),
     element(
@@ -44,6 +52,8 @@ export function showLanguages(names, costs, onChoose) {
   )
   table.replaceChildren(head, body)
 }
+
+watchOverflow(document.querySelector('.scroll'), document.querySelector('.sideways'))
 
 function languageRow(costs, max, onChoose) {
   const [{ language, code, text }] = costs

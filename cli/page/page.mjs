@@ -2,8 +2,10 @@
 // the text at a time.
 
 import { Chart } from './chart.mjs'
+import { copyButton } from './clipboard.mjs'
 import { Input } from './input.mjs'
 import { showLanguages } from './languages.mjs'
+import { fragmentOf, viewOf } from './link.mjs'
 import { Pane } from './pane.mjs'
 import { SAMPLES } from './samples.mjs'
 import { theme } from './theme.mjs'
@@ -26,13 +28,15 @@ const next = /** @type {HTMLButtonElement} */ (pager.querySelector('.next'))
 
 theme(document.getElementById('theme'))
 const { names, shown, text: first } = await ask('GET', 'tokenizers')
-const panes = shown.map((name, index) => new Pane(index, names, name, changed))
+const asked = viewOf(location.hash)
+const panes = shown.map((name, index) => new Pane(index, names, chosen(asked, index) ?? name, changed, idsOf))
 panes.forEach(
   (pane, index) =>
     (pane.onActive = (part) => panes.forEach((other, place) => other.mark(place === index ? undefined : part))),
 )
 const chart = new Chart(toLine)
 
+/** Where the drawn part of the text starts, and where it ends. */
 let at = 0
 let end = 0
 let step = 0
@@ -48,8 +52,54 @@ const input = new Input((isTyping) => {
 document.querySelector('.samples').append(...Object.keys(SAMPLES).map(sample))
 back.addEventListener('click', () => move(Math.max(0, at - step)))
 next.addEventListener('click', () => move(end))
-input.set(input.text || (first ?? SAMPLES.mixed))
+const showIds = /** @type {HTMLButtonElement} */ (document.querySelector('.view .ids'))
+showIds.addEventListener('click', () => setIds(showIds.getAttribute('aria-pressed') !== 'true'))
+copyButton(document.querySelector('.view .link'), document.querySelector('.view .said'), linkOfView)
+window.addEventListener('hashchange', () => {
+  const view = viewOf(location.hash)
+  panes.forEach((pane, index) => (pane.tokenizer = chosen(view, index) ?? pane.tokenizer))
+  open(view, input.text)
+  languages()
+})
+open(asked, input.text || (first ?? SAMPLES.mixed))
 await languages()
+
+/** The tokenizer that a link names for a pane, if the page has it. */
+function chosen({ tokenizers = [] }, index) {
+  return names.includes(tokenizers[index]) ? tokenizers[index] : undefined
+}
+
+/**
+ * Shows the view of a link.
+ *
+ * @param {import('./link.mjs').View} view
+ * @param {string} otherwise the text if the link has none
+ */
+function open({ text, ids = false, at: place = 0 }, otherwise) {
+  setIds(ids)
+  input.set(text ?? otherwise)
+  if (text !== undefined && place > 0 && place < text.length) move(place)
+}
+
+function setIds(isOn) {
+  showIds.setAttribute('aria-pressed', String(isOn))
+  document.querySelector('.panes').classList.toggle('with-ids', isOn)
+}
+
+async function linkOfView() {
+  const { fragment, hasText } = fragmentOf({
+    text: input.text,
+    tokenizers: panes.map(({ tokenizer }) => tokenizer),
+    ids: showIds.getAttribute('aria-pressed') === 'true',
+    at,
+  })
+  const done = hasText ? 'Link copied' : 'Link copied without the text, which is too long for a link'
+  return { text: location.href.replace(/#.*$/s, '') + fragment, done }
+}
+
+async function idsOf(tokenizer) {
+  return ask('POST', 'ids', { tokenizer, text: input.text })
+}
 
 /** Sends a request to the server. An error response becomes an error with the same message. */
 async function ask(method, what, body, signal) {

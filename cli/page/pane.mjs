@@ -1,7 +1,9 @@
 // One tokenizer: its counts, the tokens of the shown part of the text, and the details of the
 // active token.
 
+import { copyButton } from './clipboard.mjs'
 import { listbox } from './listbox.mjs'
+import { labelsOf } from './names.mjs'
 import { number, partsOf, plural, signed, spoken } from './visible.mjs'
 
 const KINDS = {
@@ -10,6 +12,9 @@ const KINDS = {
   added: 'special token, added by the tokenizer',
   half: 'part of a character',
 }
+
+/** Characters of a tokenizer's name in the list. It must fit on a phone. */
+const NAME = 30
 
 export class Pane {
   /** Is called with the text range of the active token, or undefined without an active token. */
@@ -21,21 +26,39 @@ export class Pane {
   #list
   #id
 
-  constructor(index, names, name, onChange) {
+  /**
+   * @param {number} index of the pane
+   * @param {string[]} names of all tokenizers
+   * @param {string} name of the selected one
+   * @param {() => void} onChange
+   * @param {(tokenizer: string) => Promise<number[]>} idsOf the ids of the whole text
+   */
+  constructor(index, names, name, onChange, idsOf) {
     const { content } = /** @type {HTMLTemplateElement} */ (document.getElementById('pane'))
     this.#element = content.firstElementChild.cloneNode(true)
     this.#id = `pane${index}`
     this.#select.id = this.#id
-    this.#select.append(...names.map((one) => new Option(one, one)))
+    const labels = labelsOf(names, NAME)
+    this.#select.append(...names.map((one, place) => new Option(labels[place], one)))
     this.#select.value = name
     this.#select.addEventListener('change', onChange)
     this.#list = listbox(this.#box, { onShow: (option) => this.#activate(option) })
+    const copy = this.#element.querySelector('.copying')
+    copyButton(copy.querySelector('button'), copy.querySelector('.said'), async () => {
+      const ids = await idsOf(this.tokenizer)
+      return { text: JSON.stringify(ids), done: `${plural(ids.length, 'id')} copied` }
+    })
     document.querySelector('.panes').append(this.#element)
     this.#name()
   }
 
   get tokenizer() {
     return this.#select.value
+  }
+
+  /** Selects a tokenizer, without a call of `onChange`. */
+  set tokenizer(name) {
+    this.#select.value = name
   }
 
   get #select() {
@@ -48,6 +71,9 @@ export class Pane {
 
   #name() {
     this.#select.setAttribute('aria-label', 'Tokenizer')
+    const full = this.#element.querySelector('.full')
+    full.textContent = this.#select.selectedOptions[0]?.text === this.tokenizer ? '' : this.tokenizer
+    this.#element.querySelector('.copy').setAttribute('aria-label', `Copy the ids of ${this.tokenizer}`)
     this.#box.setAttribute('aria-label', `Tokens of ${this.tokenizer}`)
   }
 
@@ -99,6 +125,7 @@ export class Pane {
     const { index, id, kind, bytes, start, end } = token
     const option = document.createElement('span')
     option.id = `${this.#id}-${index}`
+    option.dataset.id = String(id)
     const text = this.#textOf(token)
     option.className = `token c${index % 4} ${kind}${text.endsWith('\n') ? ' end' : ''}`
     option.setAttribute('role', 'option')
@@ -115,7 +142,9 @@ export class Pane {
 
   #activate(option) {
     const token = option && this.#tokens[[...this.#box.children].indexOf(option)]
-    this.#element.querySelector('.detail').replaceChildren(...(token ? this.#detail(token) : hint()))
+    const detail = this.#element.querySelector('.detail')
+    detail.classList.toggle('empty', token === undefined)
+    detail.replaceChildren(...(token ? this.#detail(token) : hint()))
     this.onActive(token && token.kind !== 'added' ? { start: token.start, end: token.end } : undefined)
   }
 
@@ -160,7 +189,9 @@ function hint() {
   const row = document.createElement('div')
   row.className = 'hint'
   const content = document.createElement('dd')
-  content.textContent = 'Point at a token, or press Tab and the arrow keys.'
+  content.textContent = matchMedia('(pointer: coarse)').matches
+    ? 'Tap a token for its details.'
+    : 'Point at a token, or press Tab and the arrow keys.'
   row.append(content)
   return [row]
 }

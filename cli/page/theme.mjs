@@ -1,6 +1,6 @@
 // The colour theme: light, dark, or that of the system.
 
-const THEMES = { auto: ['◐', 'system'], light: ['☀', 'light'], dark: ['☾', 'dark'] }
+const THEMES = { auto: ['◐', 'System'], light: ['☀', 'Light'], dark: ['☾', 'Dark'] }
 const KEY = 'tokenlane-theme'
 
 export function theme(button) {

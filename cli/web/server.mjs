@@ -68,6 +68,7 @@ export function pageServer({ names, load, text }) {
   const routes = {
     'GET /api/tokenizers': () => ({ names, shown: [names[0], names[1] ?? names[0]], text }),
     'POST /api/tokens': async (body) => tokens(await tokenizerOf(body.tokenizer), body),
+    'POST /api/ids': async (body) => ids(await tokenizerOf(body.tokenizer), body),
     'POST /api/languages': async (body) => costs(await tokenizerOf(body.tokenizer)),
   }
   const server = http.createServer((request, response) => {
@@ -157,6 +158,15 @@ async function tokens(tokenizer, { text, at = 0 }) {
   }
   batch.dispose()
   return answer
+}
+
+/** Returns the ids of the whole text, which the page copies. */
+async function ids(tokenizer, { text }) {
+  if (typeof text !== 'string') throw new Refusal(400, 'text must be a string')
+  const batch = await tokenizer.encodeBatch([text], LOOK)
+  const all = [...batch.ids]
+  batch.dispose()
+  return all
 }
 
 /** Counts code points without collecting them in an array. */

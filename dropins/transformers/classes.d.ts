@@ -1,4 +1,4 @@
-import type { PreTrainedTokenizer } from './index.js'
+import type { PreTrainedTokenizer } from './tokenizer-types.js'
 
 /** A tokenizer that returns `token_type_ids` by default. */
 export const AlbertTokenizer: typeof PreTrainedTokenizer

@@ -7,14 +7,14 @@ const path = require('node:path')
 
 const { error, typeError } = require('../errors.js')
 const { readBeside } = require('../../lib/chat/beside.js')
-const host = require('../../lib/host.js')
+const sources = require('../../lib/sources.js')
 const { isAbsence, readRegular } = require('../../lib/regular-file.js')
 const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
 const { Backend } = require('./backend.js')
 const { env } = require('./env.js')
+const { Loaded } = require('./loaded.js')
 const { settingsOf } = require('./settings.js')
 const { findTensor } = require('./tensor.js')
-const { Loaded } = require('./tokenizer.js')
 
 const TOKENIZER = 'tokenizer.json'
 const CONFIG = 'tokenizer_config.json'
@@ -52,13 +52,13 @@ async function locate(name, { cache_dir, local_files_only = false, revision = 'm
       'FILE_NOT_FOUND',
       `there is no folder ${folders.join(' or ')}${env.allowLocalModels ? '' : ' (env.allowLocalModels is false)'}`,
     )
-  const { request } = host.hubOptions.pretrainedOptions(name, {
+  const { request } = sources.hubOptions.pretrainedOptions(name, {
     revision,
     cacheDir: cache_dir ?? env.cacheDir,
     localFilesOnly: local_files_only || !env.allowRemoteModels ? true : undefined,
     onProgress: (event) => progress.report(event),
   })
-  return host.hub.pretrainedFile(request)
+  return sources.hub.pretrainedFile(request)
 }
 
 async function isFolder(folder) {

@@ -6,17 +6,10 @@ const { error, typeError } = require('../errors.js')
 const { chatOf } = require('../../lib/chat/chat.js')
 const { Backend, list } = require('./backend.js')
 const { call } = require('./call.js')
+const { Loaded } = require('./loaded.js')
 const { isTensor } = require('./tensor.js')
 
 const SPECIAL = { mask: [], pad: ['eos_token'], sep: [], unk: [], bos: [], eos: [] }
-
-/** A loaded tokenizer, which `from_pretrained` passes to constructors instead of its JSON. */
-class Loaded {
-  constructor(backend, templates) {
-    this.backend = backend
-    this.templates = templates
-  }
-}
 
 /** A function that passes its arguments to its method `_call`. */
 class Callable {
@@ -221,4 +214,4 @@ function idsOfTensor(tensor) {
   )
 }
 
-module.exports = { Loaded, PreTrainedTokenizer, idsOfTensor }
+module.exports = { PreTrainedTokenizer, idsOfTensor }

@@ -8,23 +8,33 @@
  * Replaces the asynchronous functions of the addon by ones that run synchronously on this thread.
  */
 function withoutWaiting(binding) {
-  const { countBatchSync, decodeBatchSync, encodeBatchSync, leaveLine, loadBytesSync, split } = binding
+  const {
+    countBatchSync,
+    countCopied,
+    decodeBatchSync,
+    encodeBatchSync,
+    encodeCopied,
+    leaveLine,
+    loadBytesSync,
+    split,
+  } = binding
   const runNow =
     (work) =>
-    async (turn, ...rest) => {
+    async (queueEntry, ...rest) => {
       try {
         return work(...rest)
       } finally {
-        leaveLine(turn)
+        leaveLine(queueEntry)
       }
     }
-  const encode = (handle, texts, pairs, flags, extra) => encodeBatchSync(handle, texts, pairs, flags, extra, 1)
+  const runCopied = (work) => (queueEntry, handle, flags, extra) =>
+    runNow(() => work(queueEntry, handle, flags, extra))(queueEntry)
   return {
     ...binding,
-    encodeBatchSync: encode,
+    encodeBatchSync: (handle, texts, pairs, flags, extra) => encodeBatchSync(handle, texts, pairs, flags, extra, 1),
     countBatchSync: (handle, texts, flags, extra) => countBatchSync(handle, texts, flags, extra, 1),
-    encodeBatch: runNow(encode),
-    countBatch: runNow((handle, texts, flags, extra) => countBatchSync(handle, texts, flags, extra, 1)),
+    encodeBatch: runCopied(encodeCopied),
+    countBatch: runCopied(countCopied),
     decodeBatch: runNow((handle, ids, rowOffsets, skip) => decodeBatchSync(handle, ids, rowOffsets, skip, 1)),
     loadBytes: runNow(loadBytesSync),
     splitAsync: runNow(split),

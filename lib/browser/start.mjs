@@ -1,18 +1,18 @@
 // Loads the WebAssembly addon and sets the URLs of the bundled encodings, before the rest of the
 // package runs.
 
-import host from './host.js'
 import native from './native.js'
 import { withoutWaiting } from './page.js'
+import sources from './sources.js'
 
 // Literal paths, because bundlers find files by the pattern `new URL('…', import.meta.url)`.
-host.ENCODINGS['cl100k_base.tiktoken'] = new URL('../../encodings/cl100k_base.tiktoken', import.meta.url)
-host.ENCODINGS['o200k_base.tiktoken'] = new URL('../../encodings/o200k_base.tiktoken', import.meta.url)
-host.ENCODINGS['p50k_base.tiktoken'] = new URL('../../encodings/p50k_base.tiktoken', import.meta.url)
-host.ENCODINGS['r50k_base.tiktoken'] = new URL('../../encodings/r50k_base.tiktoken', import.meta.url)
+sources.ENCODINGS['cl100k_base.tiktoken'] = new URL('../../encodings/cl100k_base.tiktoken', import.meta.url)
+sources.ENCODINGS['o200k_base.tiktoken'] = new URL('../../encodings/o200k_base.tiktoken', import.meta.url)
+sources.ENCODINGS['p50k_base.tiktoken'] = new URL('../../encodings/p50k_base.tiktoken', import.meta.url)
+sources.ENCODINGS['r50k_base.tiktoken'] = new URL('../../encodings/r50k_base.tiktoken', import.meta.url)
 
 if (globalThis.crossOriginIsolated === false) {
-  throw host.unsupported(
+  throw sources.unsupported(
     'tokenlane needs memory that threads share, and browsers allow it only on cross-origin isolated pages: send the page and ' +
       'its workers with the headers "Cross-Origin-Opener-Policy: same-origin" and "Cross-Origin-Embedder-Policy: require-corp"',
   )

@@ -247,4 +247,15 @@ function chatOption({ chatTemplate, config } = {}) {
   return chatOf(config, chatTemplate === undefined ? undefined : templatesOf(chatTemplate))
 }
 
-module.exports = { BrokenChat, CHAT_OPTIONS, chatOf, chatOption, checkMessages, checkSpoken }
+module.exports = {
+  BrokenChat,
+  CHAT_OPTIONS,
+  chatOf,
+  chatOption,
+  checkMessages,
+  checkOptions,
+  checkSpoken,
+  cutAtTag,
+  openEnd,
+  withReasoning,
+}

@@ -159,4 +159,4 @@ function dict(args, kwargs) {
   return result
 }
 
-module.exports = { render }
+module.exports = { guarded, render }

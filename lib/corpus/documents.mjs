@@ -3,19 +3,19 @@
 
 import { isUtf8 } from 'node:buffer'
 
-import { Failure } from '../../cli/failure.mjs'
-import { decompressed } from '../../cli/input/decompress.mjs'
-import { Gatherer } from '../../cli/input/gather.mjs'
-import { MAX_JSON, MAX_LINE, valueAt } from '../../cli/input/rows.mjs'
+import { Failure } from '../files/failure.mjs'
+import { decompressed } from '../files/decompress.mjs'
+import { Gatherer } from '../files/gather.mjs'
+import { MAX_JSON, MAX_LINE, MAX_WHOLE, valueAt } from '../files/rows.mjs'
 import { ArenaPool } from './arena.mjs'
 import { inputChanged } from './errors.mjs'
-import { Input } from './inputs.mjs'
 import { FieldReader } from './json-field.mjs'
+import { openInput } from './store/store.mjs'
+import { tableRows } from './table.mjs'
 
 /** Bytes of text, and documents, that are encoded in one call. */
 const BATCH_BYTES = 2 << 20
 const BATCH_DOCUMENTS = 1 << 14
-const MAX_WHOLE = 256 << 20
 const NEWLINE = 10
 const RETURN = 13
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
@@ -24,7 +24,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
  * Errors of an input as a whole that `onError: 'skip'` leaves out: the rest of the input cannot be
  * read.
  */
-const OF_INPUTS = ['DECOMPRESS', 'DECOMPRESS_LIMIT'].map((code) => `ERR_TOKENLANE_${code}`)
+const OF_INPUTS = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PARQUET'].map((code) => `ERR_TOKENLANE_${code}`)
 
 /**
  * A document.
@@ -33,12 +33,15 @@ const OF_INPUTS = ['DECOMPRESS', 'DECOMPRESS_LIMIT'].map((code) => `ERR_TOKENLAN
  * @property {Buffer} text as UTF-8
  * @property {string} [id]
  * @property {string} path of its input
- * @property {number} at the byte of the decompressed input at which its row starts
+ * @property {number} at the byte of the decompressed input at which its row starts; in Parquet the
+ *   number of the row, counted from 0
  * @property {number} [line] counted from 1; only where the input is read from its start
+ * @property {number} [row] counted from 1; only in Parquet
  */
 
 /** Where a document is, for messages. */
-export const placeOf = ({ path, at, line }) => `${path}, ${line === undefined ? `byte ${at}` : `line ${line}`}`
+export const placeOf = ({ path, at, line, row }) =>
+  `${path}, ${row !== undefined ? `row ${row}` : line === undefined ? `byte ${at}` : `line ${line}`}`
 
 /**
  * Documents that are encoded together. Their texts are only there until `release` is called.
@@ -55,9 +58,10 @@ export const placeOf = ({ path, at, line }) => `${path}, ${line === undefined ? 
  * @param {import('./plan.mjs').Part[]} parts
  * @param {string | undefined} base the folder that their paths are relative to
  * @param {import('./options.mjs').Content} content
- * @param {{ onRead: (chunk: Buffer) => void, onSkip: (place: { path: string, at: number, line?:
- *   number }, error: Error) => void }} hooks `onRead` gets the bytes as they lie on the disk;
- *   `onSkip` throws if rows are not to be skipped
+ * @param {{ onRead: (chunk: Buffer, bytes?: number) => void, onSkip: (place: { path: string, at:
+ *   number, line?: number, row?: number }, error: Error) => void }} hooks `onRead` gets the bytes
+ *   as they lie on the disk, or a hash of them and their number; `onSkip` throws if rows are not to
+ *   be skipped
  * @returns {AsyncGenerator<DocumentBatch>}
  */
 export async function* documentsOf(parts, base, content, hooks) {
@@ -95,6 +99,7 @@ export async function* documentsOf(parts, base, content, hooks) {
 
 /** The document of a row, or nothing of a blank line of JSON. */
 function documentOf(row, part, content, arena, reader) {
+  if (part.rows === 'parquet') return tableDocument(row, part, content, arena)
   const { bytes, path, at, line } = row
   if (bytes === undefined) throw tooLong(mostOf(part, content))
   if (part.rows === 'json') return jsonDocument(row, content, arena, reader)
@@ -102,7 +107,8 @@ function documentOf(row, part, content, arena, reader) {
 }
 
 /** The most bytes of a row. */
-const mostOf = ({ rows }, { maxRow }) => maxRow ?? { json: MAX_JSON, lines: MAX_LINE, files: MAX_WHOLE }[rows]
+const mostOf = ({ rows }, { maxRow }) =>
+  maxRow ?? { json: MAX_JSON, lines: MAX_LINE, files: MAX_WHOLE, parquet: MAX_LINE }[rows]
 
 /**
  * The rows of a part; those of a chunk come together, and are there until the next ones are asked
@@ -111,13 +117,19 @@ const mostOf = ({ rows }, { maxRow }) => maxRow ?? { json: MAX_JSON, lines: MAX_
 async function* rowsOfPart(part, base, content, hooks) {
   const input = await openPart(part, base)
   try {
+    if (part.rows === 'parquet') {
+      yield* tableRows(part, input, content, hooks.onRead)
+      await input.checkUnchanged()
+      return
+    }
     const raw = input.chunks(part.start, part.end, { onRead: hooks.onRead, isReused: part.codec === undefined })
     const chunks = part.codec === undefined ? raw : decompressed(raw, content.maxRatio)
     const most = mostOf(part, content)
     yield* part.rows === 'files' ? wholeFile(chunks, most, part) : linesOf(chunks, most, part)
     await input.checkUnchanged()
   } catch (failure) {
-    if (!OF_INPUTS.includes(failure.code)) throw failure
+    if (!OF_INPUTS.includes(failure.code) && !(failure.code === 'ERR_TOKENLANE_FIELD' && part.rows === 'parquet'))
+      throw failure
     hooks.onSkip(
       { path: part.path, at: 0, line: undefined },
       new Failure(failure.code.slice('ERR_TOKENLANE_'.length), failure.message),
@@ -129,7 +141,7 @@ async function* rowsOfPart(part, base, content, hooks) {
 
 /** Opens an input and compares it with the plan. */
 async function openPart(part, base) {
-  const input = await Input.open(part.path, base)
+  const input = await openInput(part.path, base, part.start)
   try {
     if (input.size !== part.size) throw inputChanged(part.path, `it had ${part.size} bytes and has ${input.size}`)
     const sample = await input.sample(part.start, part.end)
@@ -223,13 +235,31 @@ function jsonDocument({ bytes, path, at, line }, { field, idField }, arena, read
   } else {
     const value = parse(bytes)
     const found = valueAt(value, field)
-    if (typeof found !== 'string')
-      throw new Failure('FIELD', `the field '${field}' must be a string, and ${kindOf(found)}`)
+    if (typeof found !== 'string') throw noString(field, found)
     text = arena.copy(Buffer.from(found))
     id = idField === undefined ? undefined : valueAt(value, idField)
   }
   return idField === undefined ? { text, path, at, line } : { text, id: idOf(id, idField), path, at, line }
 }
+
+/** The document of a row of a Parquet file. */
+function tableDocument({ value, id, path, at, row }, part, content, arena) {
+  const { field, idField } = content
+  const place = { path, at, row }
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw noString(field, value ?? null)
+  const bytes = typeof value === 'string' ? Buffer.from(value) : asBuffer(value)
+  const most = mostOf(part, content)
+  if (bytes.length > most) throw tooLong(most)
+  if (!isUtf8(bytes)) throw new Failure('INVALID_UTF8', 'it is not UTF-8')
+  const text = arena.copy(bytes)
+  if (idField === undefined) return { text, ...place }
+  const plain = id instanceof Uint8Array ? asBuffer(id).toString() : typeof id === 'bigint' ? String(id) : id
+  return { text, id: idOf(plain ?? null, idField), ...place }
+}
+
+const asBuffer = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)
+
+const noString = (field, found) => new Failure('FIELD', `the field '${field}' must be a string, and ${kindOf(found)}`)
 
 function parse(bytes) {
   try {

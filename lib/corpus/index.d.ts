@@ -18,14 +18,17 @@
 export interface CorpusOptions {
   /**
    * Files, folders and patterns (`*`, `?`, `**`, `[a-z]`, `{md,txt}`), in this order; files of a
-   * folder in the order of their names. Names that start with a dot are left out of folders. gzip
-   * and Zstandard are recognised by their first bytes. Default: none.
+   * folder in the order of their names. Names that start with a dot are left out of folders. gzip,
+   * Zstandard and Parquet are recognised by their first bytes. `s3://bucket/prefix/` and patterns
+   * of keys need the optional packages `@aws-sdk/client-s3` and `@aws-sdk/lib-storage`, Parquet
+   * `hyparquet` and `fzstd`. Default: none.
    */
   inputs?: string | readonly string[] | undefined
   /** A file with one more input per line. Default: none. */
   filesFrom?: string | undefined
   /**
-   * The folder for the output: new, empty, or that of the same job. Required unless `dryRun`.
+   * The folder for the output, a path or `s3://bucket/prefix/`: new, empty, or that of the same
+   * job. Required unless `dryRun`.
    * Default: none.
    */
   output?: string | undefined
@@ -39,16 +42,18 @@ export interface CorpusOptions {
   encoding?: string | undefined
   /**
    * `'megatron'`: .bin and .idx for IndexedDataset of megatron-core. `'npy'` and `'bin'`: tokens,
-   * row offsets, and a table of the documents. `'jsonl'`: ids as text. Default `'megatron'`.
+   * row offsets, and a table of the documents. `'jsonl'`: ids as text. `'parquet'`: ids as a list
+   * of int32, by the optional package `hyparquet-writer`. Default `'megatron'`.
    */
-  format?: 'megatron' | 'npy' | 'bin' | 'jsonl' | undefined
+  format?: 'megatron' | 'npy' | 'bin' | 'jsonl' | 'parquet' | undefined
   /**
    * The numbers of megatron, npy and bin. Default: `'u16'` if the vocabulary fits, else `'u32'`.
    */
   type?: 'u16' | 'u32' | undefined
   /**
    * What a document is: a field of a line of JSON, a line without its end, or a file. Default:
-   * `'json'` for names that end in .jsonl, .ndjson or .json (also .gz, .zst), else `'lines'`.
+   * `'json'` for names that end in .jsonl, .ndjson or .json (also .gz, .zst), else `'lines'`. A
+   * document of a Parquet file is a field of a row in any case.
    */
   rows?: 'json' | 'lines' | 'files' | undefined
   /** The field with the text; parts of a path are joined with dots. Default `'text'`. */
@@ -89,7 +94,7 @@ export interface CorpusOptions {
   specialTokens?: 'parse' | 'text' | 'throw' | undefined
   /**
    * The most bytes of a row. Default: 256 MiB for a whole file, 64 MiB for a line, 16 MiB for a
-   * line of JSON.
+   * line of JSON. A row of Parquet may have 64 MiB.
    */
   maxRow?: number | undefined
   /** How many bytes a compressed byte may become, beyond the first 64 MiB. Default 100. */
@@ -366,7 +371,9 @@ export interface VerifyResult extends CorpusTotals {
  * Rejects with `ERR_TOKENLANE_CORPUS_MISMATCH` if the folder holds another job or other files,
  * `ERR_TOKENLANE_CORPUS_INPUT_CHANGED` if an input is not the one that was planned,
  * `ERR_TOKENLANE_CORPUS_DAMAGED` if a record went missing, `ERR_TOKENLANE_OUTPUT_IS_INPUT`,
- * `ERR_TOKENLANE_FILE` for a failure of the file system such as a full disk, and unless rows are
+ * `ERR_TOKENLANE_FILE` for a failure of the file system such as a full disk,
+ * `ERR_TOKENLANE_CORPUS_STORE` for one of S3, `ERR_TOKENLANE_PARQUET` for a Parquet file that is
+ * damaged or has pages above the limits, and unless rows are
  * skipped with the error of the first row that fails, whose message has its place. With a queue
  * also with `ERR_TOKENLANE_CORPUS_QUEUE` if Redis cannot be used, and
  * `ERR_TOKENLANE_CORPUS_SHARDS_FAILED` if shards failed three times; the others are done then.
@@ -385,7 +392,10 @@ export function verifyCorpus(output: string, options?: VerifyOptions): Promise<V
 export interface WorkerOptions {
   /** The queue, as in {@link CorpusOptions.queue}. Required; there is no default. */
   queue: string
-  /** Folders that jobs may read and write; links are resolved. Required; there is no default. */
+  /**
+   * Folders that jobs may read and write, links resolved, and prefixes such as
+   * `s3://bucket/prefix/`. Required; there is no default.
+   */
   allow: string | readonly string[]
   /** Lets jobs use tokenizers of the Hugging Face Hub. Default `false`. */
   allowHub?: boolean | undefined

@@ -12,20 +12,20 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
+import os from 'node:os'
 import path from 'node:path'
 
-import { fileFailure } from '../../cli/failure.mjs'
-import { partOf, removeDeadParts, removeOwnParts } from '../../cli/output/parts.mjs'
+import { fileFailure } from '../files/failure.mjs'
 import { error, otherJob } from './errors.mjs'
 import { Totals, readTotals, writeManifest } from './manifest.mjs'
 import { LAYOUT, readJob } from './job-file.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { checkOptions } from './options.mjs'
-import { hashOf, syncFolder, writeWhole } from './part-file.mjs'
 import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
+import { stemOf } from './shard.mjs'
 import { permutation } from './shuffle.mjs'
+import { openStore } from './store/store.mjs'
 import { Threads } from './threads.mjs'
-import { checkLocal } from './walk.mjs'
 import { completeContent, findTokenizer, openTokenizer } from './tokenizer.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../package.json').version
@@ -42,12 +42,12 @@ export async function tokenizeCorpus(given) {
   options.signal?.throwIfAborted()
   const run = new Run(options)
   if (options.output === undefined) return run.dry()
-  checkLocal(options.output)
-  const output = await makeFolder(options.output)
-  const clean = () => removeOwnParts(output)
+  const store = await openStore(options.output)
+  await store.prepare()
+  const clean = () => store.removeOwn()
   process.on('exit', clean)
   try {
-    return await run.inFolder(output)
+    return await run.inFolder(store)
   } finally {
     clean()
     process.off('exit', clean)
@@ -65,7 +65,7 @@ class Run {
 
   /** Counts without writing. */
   async dry() {
-    const folder = await fs.promises.mkdtemp(path.join((await import('node:os')).tmpdir(), 'tokenlane-plan-'))
+    const folder = await fs.promises.mkdtemp(path.join(os.tmpdir(), 'tokenlane-plan-'))
     const remove = () => fs.rmSync(folder, { recursive: true, force: true })
     process.on('exit', remove)
     try {
@@ -82,31 +82,30 @@ class Run {
     }
   }
 
-  async inFolder(output) {
-    removeDeadParts(output)
-    const before = await jobIn(output)
+  /** @param {import('./store/local-store.mjs').LocalStore} store */
+  async inFolder(store) {
+    const before = await jobIn(store)
     const prepared = await this.#prepare()
     // Nothing has to be planned to see that the job is another one.
     if (before !== undefined) checkSame(before, this.#job(prepared, before.plan))
-    const plan = await this.#planInto(output, before)
+    const { plan, file } = await this.#planInto(store, before)
     const job = this.#job(prepared, plan)
-    if (before === undefined) {
-      await writeWhole(path.join(output, JOB), `${JSON.stringify(job, undefined, 2)}\n`)
-    }
-    if (this.#options.queue !== undefined) return this.#onQueue(job, output)
+    if (before === undefined) await store.writeWhole(JOB, `${JSON.stringify(job, undefined, 2)}\n`)
+    if (this.#options.queue !== undefined) return this.#onQueue(job, store, file)
     let kept = 0
-    await this.#shards(path.join(output, PLAN), job, prepared, output, (_record, isNew) => (kept += Number(!isNew)))
-    const totals = await writeManifest(output, job)
+    await this.#shards(file, job, prepared, store, (_record, isNew) => (kept += Number(!isNew)))
+    const totals = await writeManifest(store, job)
+    await store.finish()
     return this.#done(job, totals.toJSON(), kept)
   }
 
   /** Has the shards and the manifest done by workers. */
-  async #onQueue(job, output) {
+  async #onQueue(job, store, planFile) {
     const { queue, queueName, signal } = this.#options
     const { runOnQueue } = await import('./queue/planner.mjs')
-    const place = await fs.promises.realpath(output)
-    const { kept } = await runOnQueue({ queue, queueName, output: place, job, signal, onEvent: this.#emit })
-    return this.#done(job, await readTotals(output), kept)
+    const request = { queue, queueName, output: await store.exclude(), planFile, job, signal, onEvent: this.#emit }
+    const { kept } = await runOnQueue(request)
+    return this.#done(job, await readTotals(store), kept)
   }
 
   async #prepare() {
@@ -156,28 +155,26 @@ class Run {
     }
   }
 
-  /** Writes the plan into the output folder, or compares it with the one that is there. */
-  async #planInto(output, before) {
-    const place = path.join(output, PLAN)
-    const part = partOf(place)
-    const plan = await this.#plan(part, await fs.promises.realpath(output))
-    if (before === undefined) {
-      await fs.promises.rename(part, place)
-      await syncFolder(output)
-      return plan
-    }
-    const found = await hashOf(place)
+  /**
+   * Writes the plan into the output folder, or compares it with the one that is there. `file` is
+   * where it can be read on this machine.
+   */
+  async #planInto(store, before) {
+    const file = store.part(PLAN)
+    const plan = await this.#plan(file, await store.exclude())
+    if (before === undefined) return { plan, file: await store.publish(file, PLAN) }
+    const found = await store.hashOf(PLAN)
     if (found?.sha256 !== before.plan.sha256)
-      throw otherJob(`${place} is missing or was changed: its SHA-256 is not that of ${JOB}`)
-    if (plan.sha256 !== before.plan.sha256) await throwDifference(place, part)
-    await fs.promises.rm(part, { force: true })
-    return before.plan
+      throw otherJob(`${store.where(PLAN)} is missing or was changed: its SHA-256 is not that of ${JOB}`)
+    if (plan.sha256 !== before.plan.sha256) await throwDifference(store, file)
+    return { plan: before.plan, file }
   }
 
   /** Does all shards that are not done, some at a time. */
-  async #shards(planFile, job, { source, content, ids }, output, onRecord) {
+  async #shards(planFile, job, { source, content, ids }, store, onRecord) {
     const { concurrency, threads, signal, resumeCheck } = this.#options
-    const pool = new Threads({ source, content, ids, output, threads, check: resumeCheck }, concurrency)
+    const data = { source, content, ids, output: store?.place, threads, check: resumeCheck }
+    const pool = new Threads(data, concurrency)
     const progress = new Progress(job.plan, this.#emit)
     const order =
       content.shuffle === undefined ? (shard) => shard : permutation(`shards ${content.shuffle}`, job.plan.shards)
@@ -205,6 +202,7 @@ class Run {
     } finally {
       signal?.removeEventListener('abort', onAbort)
       await pool.end()
+      if (progress.running.length > 0) await store?.abandon(progress.running.map(stemOf))
     }
   }
 
@@ -223,6 +221,7 @@ class Progress {
   #started = performance.now()
   #last = 0
   #shards = new Map()
+  #underWay = new Set()
   #done = { shards: 0, kept: 0, documents: 0, tokens: 0, bytes: 0 }
 
   constructor(plan, emit) {
@@ -230,7 +229,13 @@ class Progress {
     this.#emit = emit
   }
 
+  /** Shards that were started and have not ended. */
+  get running() {
+    return [...this.#underWay]
+  }
+
   start(shard, parts) {
+    this.#underWay.add(shard)
     const bytes = parts.reduce((sum, { start, end }) => sum + end - start, 0)
     return {
       update: (soFar) => {
@@ -239,6 +244,7 @@ class Progress {
       },
       end: (record, isNew) => {
         this.#shards.delete(shard)
+        this.#underWay.delete(shard)
         this.#done.shards += 1
         this.#done.kept += Number(!isNew)
         this.#done.documents += record.documents
@@ -269,30 +275,19 @@ class Progress {
   }
 }
 
-async function makeFolder(output) {
-  try {
-    await fs.promises.mkdir(output, { recursive: true })
-    return output
-  } catch (failure) {
-    throw failure.code === 'EEXIST' || failure.code === 'ENOTDIR'
-      ? otherJob(`the output ${output} is no folder: name one that is empty or does not exist`)
-      : fileFailure(output, failure)
-  }
-}
-
 /**
  * The job of a folder, which another process may start at the same time. A folder without a job may
  * hold a plan, of one that ended early or is about to start, and nothing else.
  */
-async function jobIn(output) {
-  const job = await readJob(output)
+async function jobIn(store) {
+  const job = await readJob(store)
   if (job !== undefined) return job
-  const names = await fs.promises.readdir(output)
+  const names = await store.names()
   const stranger = names.find((name) => !name.startsWith('.') && name !== PLAN)
   if (stranger === undefined) return undefined
-  const started = await readJob(output)
+  const started = await readJob(store)
   if (started !== undefined) return started
-  const what = `the output folder ${output} is not empty and holds no job (it has ${stranger})`
+  const what = `the output folder ${store.place} is not empty and holds no job (it has ${stranger})`
   throw otherJob(`${what}: name a new folder`)
 }
 

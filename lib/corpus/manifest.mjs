@@ -1,14 +1,9 @@
 // manifest.json: what a finished job was made of and what it made. It is written as a stream, with
 // a shard per line.
 
-import fs from 'node:fs'
-import path from 'node:path'
-
-import { fileFailure } from '../../cli/failure.mjs'
 import { error } from './errors.mjs'
 import { MANIFEST } from './layout.mjs'
-import { PartFile, syncFolder } from './part-file.mjs'
-import { readRecord } from './shard.mjs'
+import { recordsOf } from './shard.mjs'
 
 const BUFFER = 1 << 16
 
@@ -40,22 +35,23 @@ export class Totals {
 /**
  * Writes the manifest from the records of all shards.
  *
- * @param {string} output
+ * @param {import('./store/local-store.mjs').LocalStore} store
  * @param {any} job what job.json says
  * @returns {Promise<Totals>}
  */
-export async function writeManifest(output, job) {
+export async function writeManifest(store, job) {
   const totals = new Totals()
-  const file = await PartFile.create(path.join(output, MANIFEST))
+  const file = await store.create(MANIFEST)
   try {
     const { version, tokenlane, tokenizer, options, plan, id } = job
     let text = `${JSON.stringify({ version, id, tokenlane, tokenizer, options, plan }).slice(0, -1)},"shards":[\n`
-    for (let shard = 0; shard < plan.shards; shard++) {
-      const record = await readRecord(output, shard)
+    let shard = 0
+    for await (const record of recordsOf(store, plan.shards)) {
       if (record === undefined)
         throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `the record of shard ${shard} is missing: run the job again`)
       totals.add(record)
-      text += `${JSON.stringify(lineOf(record))}${shard + 1 < plan.shards ? ',' : ''}\n`
+      shard += 1
+      text += `${JSON.stringify(lineOf(record))}${shard < plan.shards ? ',' : ''}\n`
       if (text.length < BUFFER) continue
       await file.write(Buffer.from(text))
       text = ''
@@ -67,7 +63,7 @@ export async function writeManifest(output, job) {
     await file.discard()
     throw failure
   }
-  await syncFolder(output)
+  await store.sync()
   return totals
 }
 
@@ -112,32 +108,20 @@ const ENDS = 4096
 /**
  * The start of the manifest, and its sums as they are written; nothing if there is none.
  *
- * @param {string} output
+ * @param {import('./store/local-store.mjs').LocalStore} store
  * @returns {Promise<{ start: string, totals: string | undefined } | undefined>}
  */
-export async function readManifestEnds(output) {
-  const file = path.join(output, MANIFEST)
-  let handle
-  try {
-    handle = await fs.promises.open(file)
-    const { size } = await handle.stat()
-    const length = Math.min(size, ENDS)
-    const [start, end] = [Buffer.alloc(length), Buffer.alloc(length)]
-    await handle.read(start, 0, length, 0)
-    await handle.read(end, 0, length, size - length)
-    return { start: start.toString(), totals: /"totals":(\{[^{}]*\})\}\n$/.exec(end.toString())?.[1] }
-  } catch (failure) {
-    if (failure.code === 'ENOENT') return undefined
-    throw fileFailure(file, failure)
-  } finally {
-    await handle?.close()
-  }
+export async function readManifestEnds(store) {
+  const ends = await store.ends(MANIFEST, ENDS)
+  if (ends === undefined) return undefined
+  const { start, end } = ends
+  return { start: start.toString(), totals: /"totals":(\{[^{}]*\})\}\n$/.exec(end.toString())?.[1] }
 }
 
 /** The sums of a manifest that was written. */
-export async function readTotals(output) {
-  const text = (await readManifestEnds(output))?.totals
+export async function readTotals(store) {
+  const text = (await readManifestEnds(store))?.totals
   if (text === undefined)
-    throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${path.join(output, MANIFEST)} is missing or is no manifest`)
+    throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${store.where(MANIFEST)} is missing or is no manifest`)
   return JSON.parse(text)
 }

@@ -5,14 +5,14 @@
 import { createRequire } from 'node:module'
 import os from 'node:os'
 
-import { MAX_RATIO } from '../../cli/input/decompress.mjs'
+import { MAX_RATIO } from '../files/decompress.mjs'
 import { typeError, wrongType, wrongValue } from './errors.mjs'
 
 const require = createRequire(import.meta.url)
 const { unknownOption } = require('../errors.js')
 const { signalOption } = require('../options.js')
 
-export const FORMATS = ['megatron', 'npy', 'bin', 'jsonl']
+export const FORMATS = ['megatron', 'npy', 'bin', 'jsonl', 'parquet']
 export const UNITS = ['json', 'lines', 'files']
 const SPECIAL = ['parse', 'text', 'throw']
 
@@ -92,6 +92,7 @@ const NAMES = [
  * @property {number} [maxRow]
  * @property {number} [maxRatio]
  * @property {number} shardSize
+ * @property {string} [writer] the package that writes Parquet files, with its version
  */
 
 /**
@@ -172,10 +173,11 @@ function conflictOf(content, given, inputs, dryRun) {
   if (content.idField !== undefined && content.format === 'megatron')
     return 'idField has no place in the format megatron: use npy, bin or jsonl'
   if (content.idField !== undefined && content.rows !== undefined && content.rows !== 'json')
-    return 'idField is for rows of JSON'
+    return 'idField is for rows of JSON and Parquet'
   if (given.field !== undefined && content.rows !== undefined && content.rows !== 'json')
-    return 'field is for rows of JSON'
-  if (content.type !== undefined && content.format === 'jsonl') return 'type is for megatron, npy and bin'
+    return 'field is for rows of JSON and Parquet'
+  if (content.type !== undefined && ['jsonl', 'parquet'].includes(content.format))
+    return 'type is for megatron, npy and bin'
   return undefined
 }
 

@@ -7,9 +7,12 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import readline from 'node:readline'
 
-import { fileFailure } from '../../cli/failure.mjs'
-import { error, inputChanged, unsupported } from './errors.mjs'
-import { Input, codecOf, unitOf } from './inputs.mjs'
+import { Failure, fileFailure } from '../files/failure.mjs'
+import { error, inputChanged } from './errors.mjs'
+import { codecOf, unitOf } from './input-kind.mjs'
+import { PLAN } from './layout.mjs'
+import { openInput } from './store/store.mjs'
+import { isTable, rowGroups } from './table.mjs'
 import { inputFiles } from './walk.mjs'
 
 /**
@@ -17,8 +20,6 @@ import { inputFiles } from './walk.mjs'
  * plan stays small.
  */
 const MAX_PARTS = 4096
-/** The first bytes of a Parquet file. */
-const PARQUET = Buffer.from('PAR1')
 /** Bytes of text that a compressed byte counts for. */
 const COMPRESSION = 4
 /** A range that would be shorter than this part of a shard goes to the next one. */
@@ -32,13 +33,16 @@ const BUFFER = 1 << 16
  * @typedef {object} Part
  * @property {number} shard counted from 0
  * @property {string} path
- * @property {'json' | 'lines' | 'files'} rows
+ * @property {'json' | 'lines' | 'files' | 'parquet'} rows
  * @property {'gzip' | 'zstd'} [codec]
  * @property {number} start in bytes
  * @property {number} end
  * @property {number} size of the whole file
  * @property {string} sample SHA-256 of the first and the last 64 KiB of the range
  */
+
+/** Inputs that are opened before they are needed: a store answers many requests at once. */
+const AHEAD = 16
 
 /**
  * The parts of all inputs, in order.
@@ -48,48 +52,141 @@ const BUFFER = 1 << 16
  * @returns {AsyncGenerator<Part>}
  */
 export async function* planParts({ inputs, filesFrom, content, exclude, onUnreadable }) {
-  const { shardSize } = content
-  let shard = 0
-  let weight = 0
-  let parts = 0
-  const close = () => {
-    if (parts === 0) return
-    shard += 1
-    weight = 0
-    parts = 0
-  }
-  for await (const path of inputFiles(inputs, filesFrom, { exclude })) {
-    let input
+  const parts = new Parts(content)
+  for await (const { opened } of openedAhead(inputFiles(inputs, filesFrom, { exclude }), content)) {
     try {
-      input = await Input.open(path)
-    } catch (failure) {
-      if (content.onError === 'fail' || failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
-      onUnreadable?.(failure)
-      continue
-    }
-    try {
-      const { size } = input
-      if (size === 0) continue
-      const head = await input.read(0, Math.min(4, size))
-      if (head.equals(PARQUET))
-        throw unsupported(`${path}: corpus jobs do not read Parquet; convert it to JSON Lines first`)
-      const codec = codecOf(head)
-      const rows = content.rows ?? unitOf(path)
-      const isCut = codec === undefined && rows !== 'files'
-      for (let start = 0; start < size; ) {
-        const all = (size - start) * (codec === undefined ? 1 : COMPRESSION)
-        if (weight > 0 && weight + Math.min(all, shardSize * LEAST) > shardSize) close()
-        const room = shardSize - weight
-        const end = isCut && all > room ? await input.recordEnd(start + room) : size
-        yield { shard, path, rows, ...(codec && { codec }), start, end, size, sample: await input.sample(start, end) }
-        weight += codec === undefined ? end - start : all
-        parts += 1
-        start = end
-        if (weight >= shardSize || parts >= MAX_PARTS) close()
+      const input = await opened
+      try {
+        yield* parts.of(input)
+      } finally {
+        await input.close()
       }
-    } finally {
-      await input.close()
+    } catch (failure) {
+      const isUnreadable = ofOpening.has(failure) || failure.code === 'ERR_TOKENLANE_PARQUET'
+      if (content.onError === 'fail' || !isUnreadable || failure.code === 'ERR_TOKENLANE_TOO_MANY_FILES') throw failure
+      onUnreadable?.(failure)
     }
+  }
+}
+
+/** Errors of inputs that could not be opened. */
+const ofOpening = new WeakSet()
+
+/** Opens inputs, some of them ahead, and reads what their plan needs. */
+async function* openedAhead(paths, { shardSize }) {
+  const opening = []
+  const open = async (path) => {
+    try {
+      const input = await openInput(path)
+      // The sample of an input that is not cut.
+      if (input.size > 0 && input.size <= shardSize) await input.sample(0, input.size)
+      return input
+    } catch (failure) {
+      ofOpening.add(failure)
+      throw failure
+    }
+  }
+  try {
+    for await (const path of paths) {
+      const opened = open(path)
+      opened.catch(() => {})
+      opening.push(opened)
+      if (opening.length >= AHEAD) yield { opened: opening.shift() }
+    }
+    // An object, because a generator awaits a promise that it yields.
+    while (opening.length > 0) yield { opened: opening.shift() }
+  } finally {
+    for (const opened of opening) opened.then((input) => input.close()).catch(() => {})
+  }
+}
+
+/** Divides inputs into parts, and these among shards. */
+class Parts {
+  #content
+  #shard = 0
+  /** Of the shard that is not full: bytes of text, about, and parts. */
+  #weight = 0
+  #count = 0
+
+  /** @param {import('./options.mjs').Content} content */
+  constructor(content) {
+    this.#content = content
+  }
+
+  /** @returns {AsyncGenerator<Part>} */
+  async *of(input) {
+    if (input.size === 0) return
+    const head = await input.read(0, Math.min(4, input.size))
+    yield* isTable(head) ? this.#table(input) : this.#rows(input, codecOf(head))
+  }
+
+  /** Plain files are cut at record ends; compressed ones, and files that are a row, are not. */
+  async *#rows(input, codec) {
+    const { path, size } = input
+    const { shardSize } = this.#content
+    const rows = this.#content.rows ?? unitOf(path)
+    const isCut = codec === undefined && rows !== 'files'
+    for (let start = 0; start < size; ) {
+      const all = (size - start) * (codec === undefined ? 1 : COMPRESSION)
+      if (this.#weight > 0 && this.#weight + Math.min(all, shardSize * LEAST) > shardSize) this.#close()
+      const room = shardSize - this.#weight
+      const end = isCut && all > room ? await input.recordEnd(start + room) : size
+      const sample = await input.sample(start, end)
+      yield { shard: this.#shard, path, rows, ...(codec && { codec }), start, end, size, sample }
+      this.#add(codec === undefined ? end - start : all)
+      start = end
+    }
+  }
+
+  /** Parquet files are cut between row groups. */
+  async *#table(input) {
+    const { path, size } = input
+    const { rows, shardSize } = this.#content
+    let [start, end, sum] = [0, 0, 0]
+    const part = async () => ({
+      ...{ shard: this.#shard, path, rows: /** @type {const} */ ('parquet'), start, end, size },
+      sample: await input.sample(start, end),
+    })
+    for (const piece of await tableGroups(input, path, rows)) {
+      if (this.#weight + sum > 0 && this.#weight + sum + piece.weight > shardSize) {
+        if (sum > 0) {
+          yield await part()
+          this.#add(sum)
+        }
+        this.#close()
+        start = end
+        sum = 0
+      }
+      end = piece.end
+      sum += piece.weight
+    }
+    if (sum === 0) return
+    yield await part()
+    this.#add(sum)
+  }
+
+  #add(weight) {
+    this.#weight += weight
+    this.#count += 1
+    if (this.#weight >= this.#content.shardSize || this.#count >= MAX_PARTS) this.#close()
+  }
+
+  #close() {
+    if (this.#count === 0) return
+    this.#shard += 1
+    this.#weight = 0
+    this.#count = 0
+  }
+}
+
+/** The row groups of a Parquet file. */
+async function tableGroups(input, path, rows) {
+  if (rows === 'lines' || rows === 'files')
+    throw new Failure('PARQUET', `${path}: this is a Parquet file, and its rows are no ${rows}`)
+  try {
+    return await rowGroups(input)
+  } catch (failure) {
+    throw failure.code === 'ERR_TOKENLANE_PARQUET' ? new Failure('PARQUET', `${path}: ${failure.message}`) : failure
   }
 }
 
@@ -151,23 +248,32 @@ export async function* readPlan(file) {
 }
 
 async function* readLines(file) {
-  let number = 0
   try {
     const handle = await fs.promises.open(file)
-    for await (const line of readline.createInterface({ input: handle.createReadStream(), crlfDelay: Infinity })) {
-      number += 1
-      yield JSON.parse(line)
-    }
+    yield* parsed(file, readline.createInterface({ input: handle.createReadStream(), crlfDelay: Infinity }))
   } catch (failure) {
-    if (failure instanceof SyntaxError)
-      throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${file}, line ${number}: this is no plan: ${failure.message}`)
     throw failure.syscall === undefined ? failure : fileFailure(file, failure)
   }
 }
 
-/** Throws the first difference between the plan of a job and one of the inputs as they are now. */
-export async function throwDifference(before, now) {
-  const [first, second] = [readLines(before), readLines(now)]
+async function* parsed(name, lines) {
+  let number = 0
+  for await (const line of lines) {
+    number += 1
+    try {
+      yield JSON.parse(line)
+    } catch (failure) {
+      throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${name}, line ${number}: this is no plan: ${failure.message}`)
+    }
+  }
+}
+
+/**
+ * Throws the first difference between the plan of a job and one of the inputs as they are now,
+ * which is a file.
+ */
+export async function throwDifference(store, now) {
+  const [first, second] = [parsed(store.where(PLAN), store.lines(PLAN)), readLines(now)]
   for (;;) {
     const [{ value: was, done }, { value: is, done: isDone }] = [await first.next(), await second.next()]
     if (done && isDone) return
@@ -200,11 +306,10 @@ export async function* planSlices(file) {
   }
 }
 
-/** The parts in a slice of a plan. Throws if it is none. */
-export async function readSlice(file, from, to) {
-  const input = await Input.open(file)
+/** The parts in a slice of the plan of a job. Throws if it is none. */
+export async function readSlice(store, from, to) {
   try {
-    const parts = (await input.read(from, to - from))
+    const parts = (await store.readRange(PLAN, from, to))
       .toString()
       .trimEnd()
       .split('\n')
@@ -213,10 +318,8 @@ export async function readSlice(file, from, to) {
       return /** @type {Part[]} */ (parts)
   } catch (failure) {
     if (!(failure instanceof SyntaxError)) throw failure
-  } finally {
-    await input.close()
   }
-  throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${file}: bytes ${from} to ${to} are no shard of a plan`)
+  throw error('ERR_TOKENLANE_CORPUS_DAMAGED', `${store.where(PLAN)}: bytes ${from} to ${to} are no shard of a plan`)
 }
 
 function isPart(part) {
@@ -225,6 +328,7 @@ function isPart(part) {
     numbers.every((value) => Number.isSafeInteger(value) && value >= 0) &&
     part.start < part.end &&
     part.end <= part.size
-  const isKnown = ['json', 'lines', 'files'].includes(part?.rows) && [undefined, 'gzip', 'zstd'].includes(part?.codec)
+  const isKnown =
+    ['json', 'lines', 'files', 'parquet'].includes(part?.rows) && [undefined, 'gzip', 'zstd'].includes(part?.codec)
   return isRange && isKnown && typeof part.path === 'string' && typeof part.sample === 'string'
 }

@@ -3,13 +3,15 @@
 
 import path from 'node:path'
 
+import { placeOf } from './documents.mjs'
 import { error, wrongType, wrongValue } from './errors.mjs'
 import { readJob } from './job-file.mjs'
 import { JOB } from './layout.mjs'
 import { Totals } from './manifest.mjs'
-import { writeWhole } from './part-file.mjs'
 import { STYLE } from './report-style.mjs'
-import { readRecord } from './shard.mjs'
+import { recordsOf } from './shard.mjs'
+import { writeWhole } from './store/part-file.mjs'
+import { openStore } from './store/store.mjs'
 import { createRequire } from 'node:module'
 
 const { checkKnown } = createRequire(import.meta.url)('../options.js')
@@ -33,15 +35,13 @@ export async function writeReport(output, file, options = {}) {
   const { price } = options
   if (price !== undefined && typeof price !== 'number') throw wrongType('price', 'a number', price)
   if (price !== undefined && !(price >= 0 && price < Infinity)) throw wrongValue('price', 'a price, 0 or more', price)
-  const job = await readJob(output)
+  const store = await openStore(output)
+  const job = await readJob(store)
   if (job === undefined) {
     throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: there is no ${JOB}, so this is no output of a corpus job`)
   }
   const sums = new Sums()
-  for (let shard = 0; shard < job.plan.shards; shard++) {
-    const record = await readRecord(output, shard)
-    if (record?.job === job.id) sums.add(record)
-  }
+  for await (const record of recordsOf(store, job.plan.shards)) if (record?.job === job.id) sums.add(record)
   await writeWhole(path.resolve(file), page(job, sums, price))
   return sums.totals.toJSON()
 }
@@ -193,10 +193,9 @@ ${sums.codes.size === 0 ? '' : skippedSection(sums)}
 }
 
 function skippedSection({ codes, skipped }) {
-  const place = ({ path: source, line, at }) => `${source}, ${line === undefined ? `byte ${at}` : `line ${line}`}`
   return `<h2>Skipped rows</h2>
 ${table(['reason', 'rows'], bars([...codes].sort((a, b) => b[1] - a[1])))}
-<details><summary>The first ${number(skipped.length)}</summary><ul>${skipped.map((row) => `<li><b>${escape(place(row))}</b> ${escape(row.message)}</li>`).join('')}</ul></details>`
+<details><summary>The first ${number(skipped.length)}</summary><ul>${skipped.map((row) => `<li><b>${escape(placeOf(row))}</b> ${escape(row.message)}</li>`).join('')}</ul></details>`
 }
 
 /** Rows with a bar of their tokens. */

@@ -3,27 +3,25 @@
 // without one is not done.
 
 import { createHash } from 'node:crypto'
-import fs from 'node:fs'
 import os from 'node:os'
-import path from 'node:path'
 
-import { Failure, fileFailure } from '../../cli/failure.mjs'
+import { Failure } from '../files/failure.mjs'
 import { documentsOf, placeOf } from './documents.mjs'
 import { Encoder, viewOf } from './encode.mjs'
 import { inputChanged } from './errors.mjs'
 import { writerOf } from './formats/formats.mjs'
-import { Input } from './inputs.mjs'
-import { PartFile, hashOf, syncFolder, writeWhole } from './part-file.mjs'
 import { ShuffleWriter } from './shuffle.mjs'
 import { Stats } from './stats.mjs'
+import { openInput } from './store/store.mjs'
+import { hashTable } from './table.mjs'
 
 const DIGITS = 8
 
 /** The names of a shard's files without their ends. */
 export const stemOf = (shard) => `shard-${String(shard).padStart(DIGITS, '0')}`
 
-/** The record of a shard. */
-export const recordFile = (output, shard) => path.join(output, `${stemOf(shard)}.json`)
+/** The name of the record of a shard. */
+export const recordName = (shard) => `${stemOf(shard)}.json`
 
 /**
  * @typedef {object} ShardJob
@@ -38,7 +36,7 @@ export const recordFile = (output, shard) => path.join(output, `${stemOf(shard)}
  * @property {import('../../index.js').Tokenizer} tokenizer
  * @property {import('./options.mjs').Content} content
  * @property {{ bos?: number, eos?: number }} ids
- * @property {string} [output] nothing for a dry run
+ * @property {import('./store/local-store.mjs').LocalStore} [store] nothing for a dry run
  * @property {number} [threads]
  * @property {(progress: { documents: number, tokens: number, bytes: number }) => void} onProgress
  */
@@ -50,7 +48,7 @@ export const recordFile = (output, shard) => path.join(output, `${stemOf(shard)}
  * @param {Context} context
  * @returns {Promise<object>} its record
  */
-export async function doShard({ shard, parts, job, base }, { tokenizer, content, ids, output, threads, onProgress }) {
+export async function doShard({ shard, parts, job, base }, { tokenizer, content, ids, store, threads, onProgress }) {
   const started = Date.now()
   const stats = new Stats()
   const input = createHash('sha256')
@@ -59,9 +57,9 @@ export async function doShard({ shard, parts, job, base }, { tokenizer, content,
     onProgress({ documents: stats.documents, tokens: stats.tokens, bytes })
   }
   const hooks = {
-    onRead: (chunk) => {
+    onRead: (chunk, count = chunk.length) => {
       input.update(chunk)
-      bytes += chunk.length
+      bytes += count
       report()
     },
     onSkip: (place, failure) => {
@@ -72,10 +70,10 @@ export async function doShard({ shard, parts, job, base }, { tokenizer, content,
   const encoder = new Encoder(tokenizer, content, ids, stats, threads)
   const batches = documentsOf(parts, base, content, hooks)
   const files =
-    output === undefined
+    store === undefined
       ? []
-      : await writeFiles(shard, parts, { encoder, batches, content, output, onSkip: hooks.onSkip })
-  if (output === undefined) await encoder.count(batches, hooks.onSkip)
+      : await writeFiles(shard, parts, { encoder, batches, content, store, onSkip: hooks.onSkip })
+  if (store === undefined) await encoder.count(batches, hooks.onSkip)
   report()
   const record = {
     shard,
@@ -88,18 +86,18 @@ export async function doShard({ shard, parts, job, base }, { tokenizer, content,
     started: new Date(started).toISOString(),
     seconds: (Date.now() - started) / 1000,
   }
-  if (output !== undefined) await writeWhole(recordFile(output, shard), `${JSON.stringify(record)}\n`)
+  await store?.writeWhole(recordName(shard), `${JSON.stringify(record)}\n`)
   return record
 }
 
 /** Writes the files of a shard and gives them their names. */
-async function writeFiles(shard, parts, { encoder, batches, content, output, onSkip }) {
-  /** @type {PartFile[]} */
+async function writeFiles(shard, parts, { encoder, batches, content, store, onSkip }) {
+  /** @type {import('./store/part-file.mjs').PartFile[]} */
   const files = []
-  /** @type {PartFile[]} */
+  /** @type {import('./store/part-file.mjs').PartFile[]} */
   const scratch = []
   const create = async (list, suffix) => {
-    const file = await PartFile.create(path.join(output, `${stemOf(shard)}${suffix}`))
+    const file = await store.create(`${stemOf(shard)}${suffix}`)
     list.push(file)
     return file
   }
@@ -120,7 +118,7 @@ async function writeFiles(shard, parts, { encoder, batches, content, output, onS
     const written = []
     for (const file of files) written.push(await file.complete())
     for (const file of files) await file.rename()
-    await syncFolder(output)
+    await store.sync()
     return written
   } catch (failure) {
     await Promise.all(files.map((file) => file.discard()))
@@ -140,34 +138,55 @@ function atPlace(place, failure) {
  * done again.
  *
  * @param {ShardJob} request
- * @param {string} output
- * @param {'sha256' | 'size'} check how files are compared with the record
+ * @param {{ store: import('./store/local-store.mjs').LocalStore, check: 'sha256' | 'size', content:
+ *   import('./options.mjs').Content }} how `check` says how files are compared with the record
  * @throws if an input has changed since the shard was done
  */
-export async function doneRecord({ shard, parts, job, base }, output, check) {
-  const record = await readRecord(output, shard)
+export async function doneRecord({ shard, parts, job, base }, { store, check, content }) {
+  const record = await readRecord(store, shard)
   if (record === undefined || record.job !== job || record.shard !== shard || !Array.isArray(record.files))
     return undefined
-  for (const file of record.files) if ((await differenceOf(output, file, check)) !== undefined) return undefined
-  await checkInputs(record, parts, base)
+  for (const file of record.files) if ((await differenceOf(store, file, check)) !== undefined) return undefined
+  await checkInputs(record, parts, base, content)
   return record
 }
 
 /** The record of a shard; nothing if there is none that can be read. */
-export async function readRecord(output, shard) {
-  const file = recordFile(output, shard)
+export async function readRecord(store, shard) {
   try {
-    return JSON.parse(await fs.promises.readFile(file, 'utf8'))
+    const text = await store.readText(recordName(shard))
+    return text === undefined ? undefined : JSON.parse(text)
   } catch (failure) {
-    if (failure.code === 'ENOENT' || failure instanceof SyntaxError) return undefined
-    throw fileFailure(file, failure)
+    if (failure instanceof SyntaxError) return undefined
+    throw failure
+  }
+}
+
+/** Records that are read at a time: a store answers many requests at once. */
+const AHEAD = 32
+
+/**
+ * The records of so many shards, in order; `undefined` for one that is not there.
+ *
+ * @param {import('./store/local-store.mjs').LocalStore} store
+ * @returns {AsyncGenerator<any>}
+ */
+export async function* recordsOf(store, shards) {
+  const reading = []
+  for (let shard = 0; shard < shards || reading.length > 0; shard++) {
+    if (shard < shards) {
+      const record = readRecord(store, shard)
+      record.catch(() => {})
+      reading.push(record)
+    }
+    if (reading.length === AHEAD || shard >= shards - 1) yield await reading.shift()
   }
 }
 
 /** How a file differs from what a record says of it; nothing if it does not. */
-export async function differenceOf(output, { name, bytes, sha256 }, check) {
-  const place = path.join(output, path.basename(name))
-  const found = check === 'sha256' ? await hashOf(place) : await sizeOf(place)
+export async function differenceOf(store, { name, bytes, sha256 }, check) {
+  const own = String(name).replace(/^.*[/\\]/s, '')
+  const found = check === 'sha256' ? await store.hashOf(own) : await store.sizeOf(own)
   if (found === undefined) return 'it is missing'
   if (found.bytes !== bytes) return `it has ${found.bytes} bytes, and its record says ${bytes}`
   if (found.sha256 !== undefined && found.sha256 !== sha256)
@@ -175,18 +194,8 @@ export async function differenceOf(output, { name, bytes, sha256 }, check) {
   return undefined
 }
 
-/** @returns {Promise<{ bytes: number, sha256?: string } | undefined>} */
-async function sizeOf(place) {
-  try {
-    return { bytes: (await fs.promises.stat(place)).size }
-  } catch (failure) {
-    if (failure.code === 'ENOENT') return undefined
-    throw fileFailure(place, failure)
-  }
-}
-
 /** Reads the inputs of a shard again if one of them was written to after the shard was started. */
-async function checkInputs(record, parts, base) {
+async function checkInputs(record, parts, base, content) {
   const started = Date.parse(record.started)
   let isOlder = true
   for (const part of parts) isOlder &&= await withInput(part, base, async ({ mtime }) => mtime < started)
@@ -194,7 +203,8 @@ async function checkInputs(record, parts, base) {
   const hash = createHash('sha256')
   for (const part of parts) {
     await withInput(part, base, async (input) => {
-      for await (const chunk of input.chunks(part.start, part.end)) hash.update(chunk)
+      if (part.rows === 'parquet') await hashTable(part, input, content, (chunk) => hash.update(chunk))
+      else for await (const chunk of input.chunks(part.start, part.end)) hash.update(chunk)
     })
   }
   const sha256 = hash.digest('hex')
@@ -203,8 +213,8 @@ async function checkInputs(record, parts, base) {
   throw inputChanged(names, `the SHA-256 of what was read was ${record.input.sha256} and is ${sha256}`)
 }
 
-async function withInput({ path: file }, base, work) {
-  const input = await Input.open(file, base)
+async function withInput({ path: file, start }, base, work) {
+  const input = await openInput(file, base, start)
   try {
     return await work(input)
   } finally {

@@ -50,12 +50,12 @@ export class Stats {
   }
 
   /** Counts a row that was skipped. */
-  skip({ path, at, line }, { code, message }) {
+  skip({ path, at, line, row }, { code, message }) {
     this.skipped.rows += 1
     this.#source(path).skipped += 1
     this.skipped.codes[code] = (this.skipped.codes[code] ?? 0) + 1
     if (this.skipped.listed.length < LISTED)
-      this.skipped.listed.push({ path, at, line, code, message: message.slice(0, MESSAGE) })
+      this.skipped.listed.push({ path, at, line, row, code, message: message.slice(0, MESSAGE) })
   }
 
   #source(path) {

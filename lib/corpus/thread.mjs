@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 import { packError } from './errors.mjs'
 import { doShard, doneRecord } from './shard.mjs'
+import { openStore } from './store/store.mjs'
 import { openTokenizer } from './tokenizer.mjs'
 
 /** Milliseconds between messages about progress. */
@@ -12,6 +13,7 @@ const INTERVAL = 100
 
 const { source, content, ids, output, threads, check } = workerData
 const tokenizer = await openTokenizer(source)
+const store = output === undefined ? undefined : await openStore(output)
 
 parentPort.on('message', async ({ request }) => {
   let last = performance.now()
@@ -22,8 +24,8 @@ parentPort.on('message', async ({ request }) => {
     parentPort.postMessage({ progress })
   }
   try {
-    const found = output === undefined ? undefined : await doneRecord(request, output, check)
-    const record = found ?? (await doShard(request, { tokenizer, content, ids, output, threads, onProgress }))
+    const found = store === undefined ? undefined : await doneRecord(request, { store, check, content })
+    const record = found ?? (await doShard(request, { tokenizer, content, ids, store, threads, onProgress }))
     parentPort.postMessage({ record, isNew: found === undefined })
   } catch (failure) {
     parentPort.postMessage({ error: packError(failure) })

@@ -7,11 +7,11 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { countOptions } from '../../cli/commands/options.mjs'
-import { fileFailure } from '../../cli/failure.mjs'
-import { loadFile, sourceOf } from '../../cli/tokenizers.mjs'
+import { fileFailure } from '../files/failure.mjs'
+import { loadFile, sourceOf, usualSpecialTokens } from '../files/tokenizers.mjs'
 import { Tokenizer } from '../../index.mjs'
 import { error, typeError } from './errors.mjs'
+import { parquetWriterVersion } from './formats/parquet.mjs'
 
 const require = createRequire(import.meta.url)
 const native = require('../native.js')
@@ -98,8 +98,11 @@ export async function completeContent(tokenizer, source, content) {
   }
   const complete = {
     ...content,
-    type: content.format === 'jsonl' ? undefined : (content.type ?? (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')),
-    specialTokens: content.specialTokens ?? countOptions(tokenizer, {}).specialTokens,
+    type: ['jsonl', 'parquet'].includes(content.format)
+      ? undefined
+      : (content.type ?? (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')),
+    writer: content.format === 'parquet' ? parquetWriterVersion() : undefined,
+    specialTokens: content.specialTokens ?? usualSpecialTokens(tokenizer),
   }
   return { content: JSON.parse(JSON.stringify(complete)), ids }
 }

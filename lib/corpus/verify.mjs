@@ -1,13 +1,11 @@
 // Compares an output folder with its records: the plan, each file of each shard, and the manifest.
 
-import path from 'node:path'
-
 import { error, wrongType } from './errors.mjs'
 import { readJob } from './job-file.mjs'
 import { JOB, MANIFEST, PLAN } from './layout.mjs'
 import { Totals, readManifestEnds } from './manifest.mjs'
-import { hashOf } from './part-file.mjs'
-import { differenceOf, readRecord, stemOf } from './shard.mjs'
+import { differenceOf, recordName, recordsOf } from './shard.mjs'
+import { openStore } from './store/store.mjs'
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
@@ -26,7 +24,8 @@ export async function verifyCorpus(output, options = {}) {
   const signal = signalOption(options.signal)
   const onEvent = options.onEvent ?? (() => {})
   if (typeof onEvent !== 'function') throw wrongType('onEvent', 'a function', onEvent)
-  const job = await readJob(output)
+  const store = await openStore(output)
+  const job = await readJob(store)
   if (job === undefined)
     throw error('ERR_TOKENLANE_FILE_NOT_FOUND', `${output}: there is no ${JOB}, so this is no output of a corpus job`)
   const found = { problems: 0, listed: /** @type {{ file: string, problem: string }[]} */ ([]) }
@@ -35,28 +34,29 @@ export async function verifyCorpus(output, options = {}) {
     if (found.listed.length < LISTED) found.listed.push({ file, problem })
     onEvent({ event: 'problem', file, problem })
   }
-  const plan = await hashOf(path.join(output, PLAN))
+  const plan = await store.hashOf(PLAN)
   if (plan === undefined) report(PLAN, 'it is missing')
   else if (plan.sha256 !== job.plan.sha256)
     report(PLAN, `its SHA-256 is ${plan.sha256}, and ${JOB} says ${job.plan.sha256}`)
   const totals = new Totals()
-  for (let shard = 0; shard < job.plan.shards; shard++) {
+  let shard = -1
+  for await (const record of recordsOf(store, job.plan.shards)) {
     signal?.throwIfAborted()
-    const name = `${stemOf(shard)}.json`
-    const record = await readRecord(output, shard)
+    shard += 1
+    const name = recordName(shard)
     if (record === undefined) report(name, 'it is missing, so the shard is not done')
     else if (record.job !== job.id || record.shard !== shard || !Array.isArray(record.files))
       report(name, 'it is the record of another job')
     else {
       for (const file of record.files) {
-        const difference = await differenceOf(output, file, 'sha256')
+        const difference = await differenceOf(store, file, 'sha256')
         if (difference !== undefined) report(file.name, difference)
       }
       totals.add(record)
     }
     onEvent({ event: 'verified', shard, allShards: job.plan.shards })
   }
-  const manifest = await manifestProblem(output, job, totals)
+  const manifest = await manifestProblem(store, job, totals)
   if (manifest !== undefined) report(MANIFEST, manifest)
   return {
     id: job.id,
@@ -67,8 +67,8 @@ export async function verifyCorpus(output, options = {}) {
   }
 }
 
-async function manifestProblem(output, job, totals) {
-  const ends = await readManifestEnds(output)
+async function manifestProblem(store, job, totals) {
+  const ends = await readManifestEnds(store)
   if (ends === undefined) return 'it is missing: the job is not finished'
   if (!ends.start.startsWith(`{"version":${job.version},"id":"${job.id}"`)) return 'it is the manifest of another job'
   if (ends.totals === JSON.stringify(totals)) return undefined

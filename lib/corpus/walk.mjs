@@ -7,9 +7,10 @@ import os from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
 
-import { fileFailure } from '../../cli/failure.mjs'
-import { alternatives, isGlob, matcher } from '../../cli/input/glob.mjs'
-import { error, unsupported } from './errors.mjs'
+import { fileFailure } from '../files/failure.mjs'
+import { alternatives, isGlob, matcher } from '../files/glob.mjs'
+import { error } from './errors.mjs'
+import { folderAddress, isAddress, isBelow, partsOf } from './store/address.mjs'
 
 /** Names of a folder that are sorted in memory. */
 const RUN = 100_000
@@ -19,8 +20,8 @@ const RUN = 100_000
  *
  * @param {string[]} names files, folders and patterns
  * @param {string | undefined} filesFrom a file with a path per line
- * @param {{ exclude?: string, run?: number }} [options] `exclude` is the real path of a folder that
- *   is left out: the output
+ * @param {{ exclude?: string, run?: number }} [options] `exclude` is the real path or the
+ *   address of a folder that is left out: the output
  * @returns {AsyncGenerator<string>}
  */
 export async function* inputFiles(names, filesFrom, { exclude, run = RUN } = {}) {
@@ -39,12 +40,6 @@ async function* linesOf(file) {
   }
 }
 
-/** Throws for the address of a store, which would otherwise be taken for a path. */
-export function checkLocal(name) {
-  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) return
-  throw unsupported(`${name.split('://')[0]}://: corpus jobs read and write files and folders`)
-}
-
 class Walk {
   #exclude
   #run
@@ -55,7 +50,10 @@ class Walk {
   }
 
   async *named(name) {
-    checkLocal(name)
+    if (isAddress(name)) {
+      yield* this.#stored(name)
+      return
+    }
     const stat = await statIfThere(name)
     if (stat?.isDirectory()) yield* this.#below(name)
     else if (stat?.isFile()) yield* this.#file(name)
@@ -64,11 +62,34 @@ class Walk {
     else yield* this.#matching(name)
   }
 
+  /** The objects that an address names: one, those below it, or those that match it. */
+  async *#stored(name) {
+    const { bucket, key } = partsOf(name)
+    const { isListed, isObject, keysBelow, noObject } = await import('./store/s3-input.mjs')
+    if (key !== '' && !key.endsWith('/') && (await isObject(name))) {
+      if (this.#exclude !== undefined && isBelow(name, this.#exclude)) throw isOutput(name)
+      yield name
+      return
+    }
+    const isPattern = isGlob(key)
+    const prefix = isPattern ? key.slice(0, key.search(/[*?[{]/)) : partsOf(folderAddress(name)).key
+    const matches = isPattern ? keyMatcher(key) : () => true
+    let found = false
+    for await (const one of keysBelow(name, bucket, prefix)) {
+      const address = `s3://${bucket}/${one}`
+      if (this.#exclude !== undefined && isBelow(address, this.#exclude)) continue
+      if (one.endsWith('/') || !(isPattern ? matches(one) : isListed(one, prefix))) continue
+      found = true
+      yield address
+    }
+    if (!found) throw noObject(name)
+  }
+
   /** A file below the output would be read while it is written. */
   async *#file(name) {
     const folder = this.#exclude === undefined ? undefined : path.dirname(fs.realpathSync(name))
     if (folder !== undefined && `${folder}${path.sep}`.startsWith(`${this.#exclude}${path.sep}`)) {
-      throw error('ERR_TOKENLANE_OUTPUT_IS_INPUT', `${name}: this input lies in the output folder`)
+      throw isOutput(name)
     }
     yield name
   }
@@ -149,6 +170,22 @@ class Walk {
       if (scratch !== undefined) await fs.promises.rm(scratch, { recursive: true, force: true })
     }
   }
+}
+
+const isOutput = (name) => error('ERR_TOKENLANE_OUTPUT_IS_INPUT', `${name}: this input lies in the output folder`)
+
+/** A test of keys by a pattern. A key is walked like a path. */
+function keyMatcher(pattern) {
+  const states = unique(
+    alternatives(pattern)
+      .map(compile)
+      .flatMap((one) => closure(one, 0)),
+  )
+  return (key) =>
+    key
+      .split('/')
+      .reduce((before, name) => unique(before.flatMap((state) => step(state, name))), states)
+      .some(({ parts, at }) => at === parts.length)
 }
 
 /**

@@ -10,7 +10,7 @@ const path = require('node:path')
 
 const { CREATE, lstatIfThere, openRegular } = require('../regular-file.js')
 const { temporaryName } = require('./cache.js')
-const { cacheFailed, corrupt, isPassing, limitExceeded, network } = require('./errors.js')
+const { cacheFailed, corrupt, isTemporary, limitExceeded, network } = require('./errors.js')
 const { MAX_REQUESTS_PER_FILE, MIN_BYTES_PER_TIMEOUT } = require('./limits.js')
 const { delay } = require('./retry.js')
 
@@ -41,13 +41,13 @@ async function download(source, cache, { signal, onProgress }) {
   const file = await inCache(folder, () => fs.open(own, CREATE))
   let isComplete = false
   try {
-    const resumed = await inCache(folder, () => takeOver(blob, left, file, source.size))
+    const resumed = await inCache(folder, () => resumeFrom(blob, left, file, source.size))
     await fill(file, folder, resumed, source, { signal, onProgress })
     await inCache(folder, () => file.sync())
     isComplete = true
   } finally {
     await file.close()
-    if (!isComplete) await leave(own, left)
+    if (!isComplete) await keepPartial(own, left)
   }
   await inCache(folder, () =>
     fs.rename(own, blob).catch(async (failure) => {
@@ -64,7 +64,7 @@ async function download(source, cache, { signal, onProgress }) {
  * Copies the longest partial file of earlier downloads to the start of our file, and returns its
  * length.
  */
-async function takeOver(blob, left, file, size) {
+async function resumeFrom(blob, left, file, size) {
   const longest = (await parts(blob)).filter((part) => part.length <= size).sort((a, b) => b.length - a.length)[0]
   if (longest === undefined || longest.length === 0) return 0
   let from
@@ -92,7 +92,7 @@ async function takeOver(blob, left, file, size) {
 }
 
 /** Keeps our partial file for the next download, unless it is empty. */
-async function leave(own, left) {
+async function keepPartial(own, left) {
   const stat = await fs.lstat(own).catch(() => undefined)
   // `rename` replaces an existing link and does not follow it.
   const isKept =
@@ -151,15 +151,14 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
         }
       }
       if (length < size) throw network(new Error(`it ended after ${length} of ${size} bytes`), 'the hub')
-      const wrong =
-        length > size ? `more than the ${size} bytes that were announced came` : await differs(file, source, mixed)
+      const wrong = length > size ? `it has more than the ${size} announced bytes` : await differs(file, source, mixed)
       if (wrong === undefined) return
       // The parts of two downloads may not belong together. One download alone cannot be repaired.
       const wasMixed = mixed
       await startOver()
       if (!wasMixed) throw corrupt(name, wrong)
     } catch (failure) {
-      if (signal?.aborted || !isPassing(failure)) throw failure
+      if (signal?.aborted || !isTemporary(failure)) throw failure
       mixed = length > 0
       // An attempt that made progress does not count as a failure, but a few bytes are not
       // progress.
@@ -168,9 +167,9 @@ async function fill(file, folder, resumed, source, { signal, onProgress }) {
       if (failures >= ATTEMPTS) throw failure
       if (requests >= MAX_REQUESTS_PER_FILE)
         throw limitExceeded(
-          `the download of ${name} was cut off`,
+          `the download of ${name} was interrupted`,
           MAX_REQUESTS_PER_FILE,
-          'times, which is the most that is tried',
+          'times, which is the limit',
           failure,
         )
       await delay(failures, failure, signal)
@@ -189,7 +188,7 @@ async function differs(file, { etag, size, linked }, mixed) {
   if (algorithm === undefined) return undefined
   const hash = createHash(algorithm).update(prefix)
   for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) hash.update(chunk)
-  return hash.digest('hex') === etag ? undefined : `its content is not what its name ${etag} stands for`
+  return hash.digest('hex') === etag ? undefined : `its content does not match its hash ${etag}`
 }
 
 async function inCache(folder, work) {

@@ -8,8 +8,8 @@ const OFFLINE_HINT = 'turn off localFilesOnly and HF_HUB_OFFLINE to download it'
 const TOKEN_HINT = 'pass a token (option token, HF_TOKEN, or "hf auth login")'
 
 /**
- * The error for a response that is not a file. `from` is { repo, revision, path, endpoint, hasToken
- * }.
+ * The error for a response that is not a file. `from` is
+ * { repo, revision, path, endpoint, hasToken }.
  */
 function refused(response, from) {
   const { status, headers } = response
@@ -27,7 +27,7 @@ function refused(response, from) {
     case 'GatedRepo':
       return error(
         'ERR_TOKENLANE_HUB_GATED',
-        `'${repo}' is only for those who asked for access: do so on ${endpoint}/${repo}, and then ${TOKEN_HINT}`,
+        `access to '${repo}' must be requested: do so on ${endpoint}/${repo}, and then ${TOKEN_HINT}`,
       )
   }
   const message = printable(headers.get('x-error-message') ?? '')
@@ -36,7 +36,7 @@ function refused(response, from) {
     const what = hasToken ? 'the token is not valid or may not read it; pass another one' : TOKEN_HINT
     return error(
       'ERR_TOKENLANE_HUB_ACCESS',
-      `${endpoint} does not give out '${repo}' (status ${status})${words}: ${what}`,
+      `${endpoint} denies access to '${repo}' (status ${status})${words}: ${what}`,
     )
   }
   if (status === 404) return noFile(path, from)
@@ -62,10 +62,10 @@ function noFile(path, { repo, revision, endpoint }) {
 function rateLimited(header, endpoint, hasToken) {
   const retryAfter = secondsOf(header)
   const when = retryAfter === undefined ? 'later' : `in ${retryAfter} s`
-  const hint = hasToken ? '' : `, or ${TOKEN_HINT}, which gives more`
+  const hint = hasToken ? '' : `, or ${TOKEN_HINT}, which allows more`
   const failure = error(
     'ERR_TOKENLANE_HUB_RATE_LIMIT',
-    `${endpoint} has had too many requests: try again ${when}${hint}`,
+    `${endpoint} received too many requests: try again ${when}${hint}`,
   )
   return Object.assign(failure, { status: 429, retryAfter })
 }
@@ -87,7 +87,7 @@ function network(cause, origin) {
 }
 
 const stalled = (origin, ms) =>
-  error('ERR_TOKENLANE_HUB_NETWORK', `nothing came from ${origin} for ${ms / 1e3} s: check the network, and try again`)
+  error('ERR_TOKENLANE_HUB_NETWORK', `no data from ${origin} for ${ms / 1e3} s: check the network, and try again`)
 
 /** Text from a server for a message: its first characters, without control characters. */
 const printable = (text) =>
@@ -96,7 +96,7 @@ const printable = (text) =>
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 
 /** A response that a hub does not send. */
-function strange(what, endpoint, cause) {
+function unexpected(what, endpoint, cause) {
   const message = `${endpoint} does not answer as a Hugging Face hub does (${printable(what)}): check HF_ENDPOINT`
   return error('ERR_TOKENLANE_HUB_SERVER', message, { cause })
 }
@@ -105,14 +105,14 @@ function strange(what, endpoint, cause) {
 function corrupt(path, what) {
   return error(
     'ERR_TOKENLANE_HUB_CORRUPT',
-    `${path} did not come as the hub has it: ${what}. It was thrown away; try again`,
+    `the download of ${path} is not what the hub announced: ${what}. It was deleted; try again`,
   )
 }
 
 function notCached(path, { repo, revision, cache }) {
   return error(
     'ERR_TOKENLANE_HUB_NOT_CACHED',
-    `${path} of '${repo}' at '${revision}' is not in the cache ${cache}, and nothing may be downloaded: ${OFFLINE_HINT}`,
+    `${path} of '${repo}' at '${revision}' is not in the cache ${cache}, and downloads are off: ${OFFLINE_HINT}`,
   )
 }
 
@@ -147,13 +147,13 @@ function cacheFailed(cause, folder) {
 }
 
 /** Whether the same request may succeed when it is repeated. */
-function isPassing({ code, status, retryAfter = 0 }) {
+function isTemporary({ code, status, retryAfter = 0 }) {
   if (code === 'ERR_TOKENLANE_HUB_NETWORK' || code === 'ERR_TOKENLANE_HUB_RATE_LIMIT') return retryAfter <= 10
   return code === 'ERR_TOKENLANE_HUB_SERVER' && status >= 500
 }
 
 /** Whether the hub is unreachable, so that it is unknown whether the file exists. */
-const isOutOfReach = ({ code, status }) => isPassing({ code, status })
+const isUnreachable = ({ code, status }) => isTemporary({ code, status })
 
 module.exports = {
   refused,
@@ -161,10 +161,10 @@ module.exports = {
   noFile,
   network,
   stalled,
-  strange,
+  unexpected,
   corrupt,
   notCached,
   cacheFailed,
-  isPassing,
-  isOutOfReach,
+  isTemporary,
+  isUnreachable,
 }

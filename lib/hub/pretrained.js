@@ -9,7 +9,7 @@ const { CONFIGS, SENTENCEPIECE } = require('../model/folder.js')
 const { optional } = require('../optional.js')
 const { COMMIT, RepoCache } = require('./cache.js')
 const { download } = require('./download.js')
-const { isOutOfReach, limitExceeded, noFile, notCached, strange } = require('./errors.js')
+const { isUnreachable, limitExceeded, noFile, notCached, unexpected } = require('./errors.js')
 const { Gate } = require('./gate.js')
 const { MAX_CHAT_BYTES, MAX_CONCURRENT_FILES, MAX_NAME_LENGTH } = require('./limits.js')
 const { retry } = require('./retry.js')
@@ -97,12 +97,12 @@ class Search {
     try {
       first = await this.#probe(this.#names[0], revision, cached ? 1 : ATTEMPTS)
     } catch (failure) {
-      if (cached && isOutOfReach(failure)) return cached
+      if (cached && isUnreachable(failure)) return cached
       throw failure
     }
     const commit = COMMIT.test(revision) ? revision : (first.commit ?? (await this.#commitOf(revision)))
     if (typeof commit !== 'string' || !COMMIT.test(commit))
-      throw strange('it does not say which commit a file is of', this.#request.endpoint)
+      throw unexpected('the commit of a file is missing', this.#request.endpoint)
     await this.#fetchAll(commit, first)
     await this.#cache.noteRevision(revision, commit)
     return this.#cached(commit)
@@ -185,8 +185,8 @@ class Search {
           if (info === null) return { file, revision, missing: true, commit }
           const etag = info.etag.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')
           if (!Number.isSafeInteger(info.size) || info.size < 0)
-            throw strange('it gives a file a size that is no number', endpoint)
-          if (!ETAG.test(etag)) throw strange('it gives a file an ETag that is no name', endpoint)
+            throw unexpected('the size of a file is not a number', endpoint)
+          if (!ETAG.test(etag)) throw unexpected('the ETag of a file is not valid', endpoint)
           return {
             file,
             revision,
@@ -340,7 +340,7 @@ class Search {
     } catch (failure) {
       if (transport.failure !== undefined) throw transport.failure
       if (failure.code !== undefined) throw failure
-      throw strange(failure.message, this.#request.endpoint, failure)
+      throw unexpected(failure.message, this.#request.endpoint, failure)
     } finally {
       transport.close()
     }

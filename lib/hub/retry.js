@@ -4,7 +4,7 @@
 
 const timers = require('node:timers/promises')
 
-const { isPassing } = require('./errors.js')
+const { isTemporary } = require('./errors.js')
 
 /**
  * Waits before the next attempt: as long as the hub requests, else 0.2 s, 0.6 s, 1.8 s. Rejects
@@ -25,7 +25,7 @@ async function retry(work, attempts, signal) {
     try {
       return await work()
     } catch (failure) {
-      if (failures >= attempts || signal?.aborted || !isPassing(failure)) throw failure
+      if (failures >= attempts || signal?.aborted || !isTemporary(failure)) throw failure
       await delay(failures, failure, signal)
     }
   }

@@ -46,7 +46,7 @@ function join({ controller, listeners, promise, end }, signal, onProgress) {
       signal?.removeEventListener('abort', stop)
       if (!listeners.delete(listener) || listeners.size > 0) return
       end()
-      controller.abort(new Error('nobody waits for it any more'))
+      controller.abort(new Error('no caller waits for it any more'))
     }
     const fail = (reason) => {
       reject(reason)

@@ -4,7 +4,7 @@
 // itself and keeps the hub's headers of redirects, ends stalled responses, and converts failures to
 // errors with codes.
 
-const { limitExceeded, network, refused, stalled, strange } = require('./errors.js')
+const { limitExceeded, network, refused, stalled, unexpected } = require('./errors.js')
 const {
   MAX_JSON_ANSWER_BYTES,
   MAX_JSON_BYTES,
@@ -77,7 +77,7 @@ class Transport {
   probe = (url, init) =>
     this.#guarded(async () => {
       const response = await this.#request(url, init, true)
-      drop(response)
+      cancelBody(response)
       const size = this.#size(response)
       const headers = new Headers(response.headers)
       for (const [name, value] of Object.entries(this.headers)) headers.set(name, value)
@@ -97,8 +97,8 @@ class Transport {
       const response = await this.#request(url, init, false)
       // A success without a body, such as 204, is an error: its reader would wait forever.
       if ((response.status === 200 || response.status === 206) && response.body !== null) return response
-      drop(response)
-      if (response.ok) throw strange(`status ${response.status} in place of a file`, this.#settings.endpoint)
+      cancelBody(response)
+      if (response.ok) throw unexpected(`status ${response.status} in place of a file`, this.#settings.endpoint)
       throw this.#refused(response)
     })
 
@@ -193,7 +193,7 @@ class Transport {
       if (target.origin === hub) this.#note(response.headers, left)
       left ||= away
       if (location === null || (stay && away && this.#isDescribed())) return response
-      drop(response)
+      cancelBody(response)
       target = this.#redirected(location, target)
     }
     throw limitExceeded(`${endpoint} redirects more than`, MAX_REDIRECTS, `times for ${this.#about.path}`)
@@ -203,7 +203,7 @@ class Transport {
   #redirected(location, from) {
     const target = URL.canParse(location, from) ? new URL(location, from) : undefined
     if (target?.protocol === 'https:' || target?.protocol === 'http:') return target
-    throw strange(`it redirects to ${location.slice(0, 100)}`, this.#settings.endpoint)
+    throw unexpected(`it redirects to ${location.slice(0, 100)}`, this.#settings.endpoint)
   }
 
   /**
@@ -234,7 +234,7 @@ class Transport {
 }
 
 /** Cancels a response whose body is not needed. */
-function drop(response) {
+function cancelBody(response) {
   response.body?.cancel().catch(() => {})
 }
 

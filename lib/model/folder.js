@@ -15,7 +15,7 @@ const MAX_BYTES = 256 * 2 ** 20
 
 /** SentencePiece models, by the names that transformers uses. */
 const SENTENCEPIECE = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model']
-/** Whole tokenizers, and what takes several files. */
+/** Files that are whole tokenizers, and files that need others. */
 const WHOLE = ['tokenizer.json', 'tekken.json', ...SENTENCEPIECE]
 const VOCABULARIES = ['vocab.json', 'vocab.txt']
 const CONFIGS = ['tokenizer_config.json', 'special_tokens_map.json', 'added_tokens.json', 'config.json']
@@ -27,7 +27,7 @@ const CLASSES = {
   Gpt2: /^GPT2Tokenizer$/,
   Roberta: /^(?:Roberta|Longformer|Bart)Tokenizer$/,
   Clip: /^CLIPTokenizer$/,
-  /** Those that number pieces as the file does. */
+  /** Classes with the ids of the file. */
   SentencePiece: /^(?:Llama|CodeLlama|Gemma|T5|MT5|Albert|XLNet|DebertaV2|Reformer|BigBird|RemBert|FNet)Tokenizer$/,
 }
 const MODEL_TYPES = {
@@ -47,7 +47,7 @@ const MODEL_TYPES = {
   Clip: ['clip', 'clipseg', 'owlvit', 'owlv2', 'xclip', 'groupvit'],
 }
 
-/** What to load of a repository's file: its folder, unless it is a whole tokenizer. */
+/** The path to load for a file of a repository: its folder, unless it is a whole tokenizer. */
 function placeOf(file) {
   return /\.json$/.test(file) && path.basename(file) !== 'vocab.json' ? file : path.dirname(file)
 }
@@ -70,7 +70,7 @@ async function modelOf(place) {
   return plan.model()
 }
 
-/** As modelOf, on this thread. */
+/** Like modelOf, but synchronous. */
 function modelOfSync(place) {
   let names
   try {
@@ -120,9 +120,9 @@ function planOf(place, names) {
   return new Plan(folder, new Set(names), wanted)
 }
 
-/** What to read of a folder, and what it makes. */
+/** Determines which files of a folder to read, and builds the tokenizer from them. */
 class Plan {
-  /** How many bytes the files that follow may have. */
+  /** The number of bytes that the remaining files may have. */
   left = MAX_BYTES
   #folder
   #names
@@ -135,7 +135,7 @@ class Plan {
     this.#wanted = wanted
   }
 
-  /** The files to read, one after the other: { file }, whose `bytes` the caller sets. */
+  /** Yields the files to read as { file }; the caller sets `bytes`. */
   *reads() {
     if (this.#wanted === undefined && WHOLE.slice(0, 2).some((name) => this.#names.has(name))) return
     for (const name of CONFIGS) yield* this.#read(name)
@@ -152,7 +152,7 @@ class Plan {
     if (step.bytes !== undefined) this.#texts.set(name, step.bytes)
   }
 
-  /** The vocabulary to build the tokenizer of, unless another file has a whole tokenizer. */
+  /** The vocabulary from which to build the tokenizer, unless another file is a whole tokenizer. */
   #vocabulary() {
     const kind = this.#kind()
     if (this.#wanted === undefined && this.#sentencePiece(kind) !== undefined) return undefined
@@ -204,7 +204,7 @@ class Plan {
     return name.replace(/Fast$/, '')
   }
 
-  /** A name of CLASSES, 'Other' for any other class, or nothing if the configs name none. */
+  /** A key of CLASSES, 'Other' for any other class, or undefined if the configs name none. */
   #kind() {
     const name = this.#className()
     if (name !== undefined) return Object.keys(CLASSES).find((kind) => CLASSES[kind].test(name)) ?? 'Other'

@@ -64,7 +64,7 @@ if (values['build-only']) process.exit(0)
 
 const lines = []
 const chart = []
-say('# What memory costs and gives', '')
+say('# Memory measurements', '')
 say(
   'Made by `npm run bench:memory`; do not edit. One run on one machine: read the figures as sizes, not as constants.',
   '',
@@ -161,8 +161,7 @@ function goals() {
 function allocators() {
   say('## The allocator', '')
   say('Throughput is that of the second half of the batches, per second of wall time and of processor time:')
-  say(`the best of ${ROUNDS} runs. Everything else is the median. The prototype of this project paid`)
-  say('2.97 times the RSS for mimalloc, and gained a factor of 1.37 (1 thread) and 1.26 (2 threads).', '')
+  say(`the best of ${ROUNDS} runs. Everything else is the median.`, '')
   const rows = []
   const names = Object.keys(ALLOCATORS)
   const measured = Object.fromEntries(names.map((name) => [name, {}]))
@@ -268,12 +267,6 @@ function pools() {
 
 /** Compares the pools on traces of allocations. */
 function tracesOfPools() {
-  say('The split pool originates in an allocator for graphics memory. There it took 20 s where the binned pool')
-  say(
-    'took 25 s without a cap, 27 s where it took 50 s with a cap, but 48 s where it took 8.3 s in a trace',
-    'that consists of allocations only.',
-    '',
-  )
   const rounds = Object.values(TRACES)
     .map((trace) => trace.rounds)
     .join(', ')

@@ -43,8 +43,8 @@ async function batch() {
     ? (texts) => tokenizer.countBatch(texts, run)
     : (texts) => tokenizer.encodeBatch(texts, { ...run, offsets: job.offsets })
   const warm = await call(before)
-  // Services release results that they no longer need. The memory is reusable after one turn of the
-  // event loop.
+  // Services release results that they no longer need. The memory is reusable after one iteration
+  // of the event loop.
   if ('dispose' in warm) warm.dispose()
   await sleep(1)
   return timedRun(mebibytes(timed), () => call(timed))

@@ -8,6 +8,7 @@
 import { BinaryWriter } from './binary.mjs'
 import { JsonLinesWriter } from './json-lines.mjs'
 import { MegatronWriter } from './megatron.mjs'
+import { ParquetWriter } from './parquet.mjs'
 
 /**
  * Documents as tokens.
@@ -24,12 +25,18 @@ import { MegatronWriter } from './megatron.mjs'
  * @property {() => Promise<void>} finish
  */
 
-const WRITERS = { megatron: MegatronWriter, npy: BinaryWriter, bin: BinaryWriter, jsonl: JsonLinesWriter }
+const WRITERS = {
+  megatron: MegatronWriter,
+  npy: BinaryWriter,
+  bin: BinaryWriter,
+  jsonl: JsonLinesWriter,
+  parquet: ParquetWriter,
+}
 
 /**
  * @param {import('../options.mjs').Content} content
- * @param {(suffix: string) => Promise<import('../part-file.mjs').PartFile>} create makes a file of
- *   the shard
+ * @param {(suffix: string) => Promise<import('../store/part-file.mjs').PartFile>} create makes a
+ *   file of the shard
  * @returns {Promise<FormatWriter>}
  */
 export const writerOf = (content, create) => WRITERS[content.format].create(content, create)

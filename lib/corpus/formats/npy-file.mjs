@@ -1,6 +1,6 @@
 // A one-dimensional array, with the header of NumPy or without one.
 
-import { headerOf } from '../../../cli/output/npy.mjs'
+import { headerOf } from '../../files/npy.mjs'
 
 export class NumberFile {
   #file

@@ -7,10 +7,8 @@
 // twice, and goes on where one that died has stopped.
 
 import { randomUUID } from 'node:crypto'
-import path from 'node:path'
 
 import { error } from '../errors.mjs'
-import { PLAN } from '../layout.mjs'
 import { planSlices } from '../plan.mjs'
 import { permutation } from '../shuffle.mjs'
 import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
@@ -35,10 +33,11 @@ const NAMED = 5
 /**
  * Has a job done by workers; resolves when the manifest is written.
  *
- * @param {{ queue: string, queueName: string, output: string, job: any, signal?: AbortSignal,
- *   onEvent: (event: object) => void }} request `output` is absolute
+ * @param {{ queue: string, queueName: string, output: string, planFile: string, job: any, signal?:
+ *   AbortSignal, onEvent: (event: object) => void }} request `output` is absolute; `planFile` is
+ *   the plan on this machine
  */
-export async function runOnQueue({ queue: url, queueName, output, job, signal, onEvent }) {
+export async function runOnQueue({ queue: url, queueName, output, planFile, job, signal, onEvent }) {
   const bullmq = await loadBullMq()
   const connection = connectionOf(url)
   const client = await connect(connection)
@@ -49,7 +48,7 @@ export async function runOnQueue({ queue: url, queueName, output, job, signal, o
   // They connect again by themselves.
   for (const one of [client, queue, gates, flows, events]) one.on('error', () => {})
   try {
-    const planner = new Planner({ bullmq, client, queue, gates, flows, events, output, job, signal, onEvent })
+    const planner = new Planner({ bullmq, client, queue, gates, flows, events, output, planFile, job, signal, onEvent })
     return await planner.run()
   } catch (failure) {
     throw failure.code?.startsWith?.('ERR_TOKENLANE_') || failure === signal?.reason
@@ -146,7 +145,7 @@ class Planner {
   }
 
   async #addShards(run, parent) {
-    const { queue, output, job, signal, onEvent } = this.#of
+    const { queue, planFile, job, signal, onEvent } = this.#of
     const { shuffle } = job.options
     const order = shuffle === undefined ? (shard) => shard : permutation(`shards ${shuffle}`, job.plan.shards)
     let jobs = []
@@ -157,7 +156,7 @@ class Planner {
       jobs = []
       onEvent({ event: 'queued', shards: added, allShards: job.plan.shards })
     }
-    for await (const { shard, from, to } of planSlices(path.join(output, PLAN))) {
+    for await (const { shard, from, to } of planSlices(planFile)) {
       signal?.throwIfAborted()
       const opts = {
         jobId: `${this.#parentId(run)}-${shard}`,

@@ -9,14 +9,17 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 
-import { fileFailure } from '../../../cli/failure.mjs'
-import { removeDeadParts, removeOwnParts } from '../../../cli/output/parts.mjs'
+import { fileFailure } from '../../files/failure.mjs'
 import { error, otherJob, wrongType, wrongValue } from '../errors.mjs'
+import { parquetWriterVersion } from '../formats/parquet.mjs'
 import { readJob } from '../job-file.mjs'
 import { PLAN } from '../layout.mjs'
 import { writeManifest } from '../manifest.mjs'
 import { checkContent, checkOptions, queueName } from '../options.mjs'
 import { readSlice } from '../plan.mjs'
+import { stemOf } from '../shard.mjs'
+import { checkKey, folderAddress, isAddress, isBelow } from '../store/address.mjs'
+import { openStore } from '../store/store.mjs'
 import { Threads } from '../threads.mjs'
 import { findTokenizer } from '../tokenizer.mjs'
 import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
@@ -88,6 +91,7 @@ function checkWorkerOptions(options) {
 }
 
 function realFolder(folder) {
+  if (isAddress(folder)) return folderAddress(folder)
   try {
     return fs.realpathSync(folder)
   } catch (failure) {
@@ -240,8 +244,10 @@ class CorpusWorker {
   async #shard(job) {
     const { id, output, base, shard, from, to } = job.data
     const known = await this.#job(id, output, base)
-    const parts = await readSlice(allowed(path.join(known.output, PLAN), known.allow), from, to)
-    for (const part of parts) allowed(path.resolve(base, part.path), known.allow)
+    // The plan itself may be a link.
+    allowed(known.store.where(PLAN), known.allow)
+    const parts = await readSlice(known.store, from, to)
+    for (const part of parts) allowed(placeIn(base, part.path), known.allow)
     let last = performance.now()
     const host = os.hostname()
     const onProgress = (progress) => {
@@ -249,7 +255,7 @@ class CorpusWorker {
       last = performance.now()
       job.updateProgress({ host, ...progress }).catch(() => {})
     }
-    const { record, isNew } = await known.threads.run({ shard, parts, job: id, base }, onProgress)
+    const { record, isNew } = await known.run({ shard, parts, job: id, base }, onProgress)
     const { documents, tokens, skipped, seconds: taken } = record
     const bytes = parts.reduce((sum, part) => sum + part.end - part.start, 0)
     const result = { shard, isNew, documents, tokens, bytes, skipped: skipped.rows, seconds: taken, host }
@@ -262,9 +268,8 @@ class CorpusWorker {
     const known = await this.#job(id, output, base)
     const { ignored = 0 } = await job.getDependenciesCount({ ignored: true })
     if (ignored > 0) throw new this.#bullmq.UnrecoverableError(`${ignored} shards failed`)
-    const totals = await writeManifest(known.output, known.job)
-    // What workers of this machine left that were killed.
-    removeDeadParts(known.output)
+    const totals = await writeManifest(known.store, known.job)
+    await known.store.finish()
     this.#options.onEvent({ event: 'manifest', id, ...totals.toJSON() })
     return undefined
   }
@@ -292,19 +297,35 @@ class CorpusWorker {
 
 /** A job as a worker knows it. */
 class Job {
-  constructor({ job, output, allow, threads }) {
+  /** Shards under way. */
+  #running = new Set()
+
+  constructor({ job, store, allow, threads }) {
     this.job = job
-    this.output = output
+    this.store = store
     this.allow = allow
     this.threads = threads
   }
 
+  async run(request, onProgress) {
+    this.#running.add(request.shard)
+    try {
+      return await this.threads.run(request, onProgress)
+    } finally {
+      this.#running.delete(request.shard)
+    }
+  }
+
   static async open(id, output, base, { allow, allowHub, concurrency, threads }) {
     const folder = allowed(output, allow)
-    const job = await readJob(folder)
+    const store = await openStore(folder)
+    const job = await readJob(store)
     if (job === undefined || job.id !== id)
       throw otherJob(`${output} holds ${job === undefined ? 'no job' : 'another job'}`)
     const content = JSON.parse(JSON.stringify(checkContent(job.options)))
+    const writer = content.format === 'parquet' ? parquetWriterVersion() : undefined
+    if (job.options.writer !== writer)
+      throw otherJob(`the job writes Parquet files with ${job.options.writer}, and this worker has ${writer}`)
     const { name, kind, encoding, sha256, bos, eos } = job.tokenizer
     if (kind === 'hub' && !allowHub)
       throw otherJob(
@@ -316,14 +337,15 @@ class Job {
         : await findTokenizer(kind === 'hub' ? name : encoding)
     if (found.kind !== kind || found.sha256 !== sha256)
       throw otherJob(`the tokenizer ${name} has the SHA-256 ${found.sha256} here, and ${sha256} in the job`)
-    removeDeadParts(folder)
+    await store.prepare()
     const data = { source: found, content, ids: { bos, eos }, output: folder, threads, check: 'sha256' }
-    return new Job({ job, output: folder, allow, threads: new Threads(data, concurrency) })
+    return new Job({ job, store, allow, threads: new Threads(data, concurrency) })
   }
 
   async end() {
+    const stems = [...this.#running].map(stemOf)
     await this.threads.end()
-    removeOwnParts(this.output)
+    await this.store.abandon(stems)
   }
 
   async endWhenIdle() {
@@ -334,6 +356,11 @@ class Job {
 
 /** The real path of a file or folder that may be used. */
 function allowed(place, allow) {
+  if (isAddress(place)) {
+    checkKey(place)
+    if (allow.some((folder) => isAddress(folder) && isBelow(place, folder))) return place
+    throw notAllowed(place)
+  }
   let real
   try {
     real = fs.realpathSync(place)
@@ -341,11 +368,19 @@ function allowed(place, allow) {
     throw fileFailure(place, failure)
   }
   const isInside = allow.some(
-    (folder) => real === folder || real.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep),
+    (folder) =>
+      !isAddress(folder) &&
+      (real === folder || real.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep)),
   )
   if (isInside) return real
-  throw error('ERR_TOKENLANE_CORPUS_NOT_ALLOWED', `${place} is not below a folder that this worker allows (--allow)`)
+  throw notAllowed(place)
 }
+
+const notAllowed = (place) =>
+  error('ERR_TOKENLANE_CORPUS_NOT_ALLOWED', `${place} is not below a folder that this worker allows (--allow)`)
+
+/** Where an input is that a plan names. */
+const placeIn = (base, name) => (isAddress(name) ? name : path.resolve(base, name))
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds, false))
 
@@ -354,7 +389,8 @@ function checkData(data) {
   const isPlace =
     data?.shard === undefined ||
     [data.shard, data.from, data.to].every((value) => Number.isSafeInteger(value) && value >= 0)
-  if (!isText || !isPlace || !path.isAbsolute(data.output) || !path.isAbsolute(data.base)) {
+  const isOutput = isText && (path.isAbsolute(data.output) || isAddress(data.output))
+  if (!isOutput || !isPlace || !path.isAbsolute(data.base)) {
     throw error('ERR_TOKENLANE_CORPUS_QUEUE', 'the queue holds something that is no job of tokenlane')
   }
 }

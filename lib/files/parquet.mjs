@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-import { Failure } from '../failure.mjs'
+import { Failure } from './failure.mjs'
 import { MAX_RATIO } from './decompress.mjs'
 
 const MAGIC = Buffer.from('PAR1')
@@ -18,9 +18,15 @@ const MOST_MIB = 4096
 const READER = fileURLToPath(new URL('./parquet-reader.mjs', import.meta.url))
 
 /**
+ * A file with the name that messages have for it.
+ *
+ * @typedef {{ name: string, file?: string, size?: number }} Source
+ */
+
+/**
  * Whether a source is a Parquet file, by its first and last bytes.
  *
- * @param {import('./files.mjs').Source} source
+ * @param {Source} source
  */
 export function isParquet({ file, size }) {
   if (file === undefined || !(size >= 12)) return false
@@ -56,14 +62,14 @@ export function checkPackages(...names) {
  * @property {any} text a value of any type
  * @property {Record<string, any>} [fields]
  * @property {Record<string, any>} schema the elements of the file's schema for each kept column
- * @property {import('./files.mjs').Source} source
+ * @property {any} source the one that was given
  * @property {number} line
  */
 
 /**
  * The rows of a Parquet file, some at a time.
  *
- * @param {import('./files.mjs').Source} source
+ * @param {Source} source
  * @param {object} options
  * @param {string} options.field path of the text
  * @param {'all' | string[]} [options.keep] columns whose values are in a row's `fields`

@@ -7,7 +7,7 @@
 import { Readable, pipeline } from 'node:stream'
 import zlib from 'node:zlib'
 
-import { Failure } from '../failure.mjs'
+import { Failure } from './failure.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
 
 /** Number of decompressed bytes that are allowed at any ratio. */

@@ -3,27 +3,19 @@
 // process (also from a worker thread).
 
 import fs from 'node:fs'
-import zlib from 'node:zlib'
 
-import { Failure } from '../failure.mjs'
+import { Failure } from './failure.mjs'
 import { Ratio } from './decompress.mjs'
+import { PARQUET_CODECS, REFUSED_ENCODING, parquetCompressors } from './parquet-codecs.mjs'
 import { valueAt } from './rows.mjs'
-import { ZstdGuard } from './zstd-guard.mjs'
 
 const BATCH_UNITS = 4 << 20
 const BATCH_ROWS = 1 << 14
-/**
- * Decoding copies the start of each value from the value before, so that its output is not bounded
- * by its input.
- */
-const REFUSED_ENCODING = 'DELTA_BYTE_ARRAY'
-
 const { file: name, field, keep, maxRatio, isRaw } = JSON.parse(process.argv[2])
 const ratio = new Ratio(maxRatio)
 
 const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
 const { parquetHeader } = await import('hyparquet/src/column.js')
-const { decompress: unzstd } = await import('fzstd')
 
 const descriptor = fs.openSync(name, 'r')
 const size = fs.fstatSync(descriptor).size
@@ -43,22 +35,7 @@ const file = {
   },
 }
 
-/** Decompresses a page, whose size its header says. */
-const bounded = (inflate) => (bytes, length) => {
-  ratio.read(bytes.length)
-  ratio.make(length)
-  return inflate(bytes, length)
-}
-
-const compressors = {
-  ZSTD: bounded((bytes, length) => {
-    new ZstdGuard().push(bytes)
-    return unzstd(bytes, new Uint8Array(length))
-  }),
-  GZIP: bounded((bytes, length) => zlib.gunzipSync(bytes, { maxOutputLength: Math.max(1, length) })),
-  BROTLI: bounded((bytes, length) => zlib.brotliDecompressSync(bytes, { maxOutputLength: Math.max(1, length) })),
-}
-const CODECS = ['UNCOMPRESSED', 'SNAPPY', ...Object.keys(compressors)]
+const compressors = await parquetCompressors(ratio)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -172,10 +149,10 @@ function checkChunk({
   total_compressed_size,
 }) {
   const column = path_in_schema.join('.')
-  if (!CODECS.includes(codec)) {
+  if (!PARQUET_CODECS.includes(codec)) {
     throw new Failure(
       'PARQUET',
-      `the column '${column}' is compressed with ${codec}, and read are ${CODECS.slice(1).join(', ')}`,
+      `the column '${column}' is compressed with ${codec}, and read are ${PARQUET_CODECS.slice(1).join(', ')}`,
     )
   }
   const start = Number(

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 
-import { fileFailure } from '../failure.mjs'
+import { fileFailure } from './failure.mjs'
 
 /** Returns the stat of a name, or undefined if there is no such file. */
 export function statIfThere(name) {

@@ -3,7 +3,7 @@
 // memory or hours of time. The guard reads the headers of frames and blocks before they are
 // decompressed; their lengths lead from one header to the next.
 
-import { Failure } from '../failure.mjs'
+import { Failure } from './failure.mjs'
 
 /** Maximum window in bytes, as by default in the program zstd. */
 const MAX_WINDOW = 128 << 20

@@ -1,7 +1,7 @@
 'use strict'
 
-// The host functions of the package in a browser, which has no files and no cache folder. Bundled
-// encodings are fetched.
+// Replaces ../sources.js in browsers, which have no files and no cache folder. Bundled encodings
+// are fetched.
 
 const { error } = require('../errors.js')
 const native = require('./native.js')
@@ -32,19 +32,13 @@ module.exports = {
   unsupported,
 
   fileURLToPath: noFiles,
-  byteLength: (text) => new TextEncoder().encode(text).length,
 
   loadFile: noFiles,
   loadFileSync: noFiles,
-  loadEncoding: async (turn, file, options) => native.loadBytes(turn, await fetchEncoding(file), options),
+  loadEncoding: async (queueEntry, file, options) => native.loadBytes(queueEntry, await fetchEncoding(file), options),
   loadEncodingSync: refuse('synchronous access to files', 'use Tokenizer.fromEncoding'),
 
-  beside: { chatBeside() {} },
+  chatFiles: { chatBeside() {} },
   hub: {},
   hubOptions: { pretrainedOptions: noHub },
-
-  /** The address space of WebAssembly has 32 bits. */
-  systemMemory: () => 2 ** 32,
-
-  findGc: () => () => {},
 }

@@ -1,14 +1,13 @@
-// The bytes of local inputs: ranges of files, samples that tell one content from another, and what
-// a file is by its first bytes.
+// Files as inputs: ranges of them, and samples that tell one content from another.
 
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
-import { fileFailure } from '../../cli/failure.mjs'
-import { inputChanged } from './errors.mjs'
+import { fileFailure } from '../../files/failure.mjs'
+import { inputChanged } from '../errors.mjs'
 
-const { openRegular } = createRequire(import.meta.url)('../regular-file.js')
+const { openRegular } = createRequire(import.meta.url)('../../regular-file.js')
 
 /** Bytes of a file that are read at once. */
 const CHUNK = 1 << 20
@@ -19,6 +18,8 @@ const SAMPLE = 1 << 16
 export class Input {
   #handle
   #opened
+  /** The sample that was made last. */
+  #sampled = { name: '', sha256: '' }
 
   constructor(path, handle, stat) {
     this.path = path
@@ -95,11 +96,14 @@ export class Input {
 
   /** SHA-256 of the first and the last bytes of a range; of a short range it covers all. */
   async sample(start, end) {
+    const name = `${start} ${end}`
+    if (this.#sampled.name === name) return this.#sampled.sha256
     const hash = createHash('sha256')
     hash.update(await this.read(start, Math.min(SAMPLE, end - start)))
     const tail = Math.max(start + SAMPLE, end - SAMPLE)
     if (tail < end) hash.update(await this.read(tail, end - tail))
-    return hash.digest('hex')
+    this.#sampled = { name, sha256: hash.digest('hex') }
+    return this.#sampled.sha256
   }
 
   /**
@@ -127,14 +131,3 @@ export class Input {
     return this.#handle.close()
   }
 }
-
-/** How the bytes are compressed, by the first four of them. */
-export function codecOf(head) {
-  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip'
-  if (head.length < 4) return undefined
-  const magic = head.readUInt32LE(0)
-  return magic === 0xfd2fb528 || magic >>> 4 === 0x184d2a5 ? 'zstd' : undefined
-}
-
-/** What rows of a file are, by its name. */
-export const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')

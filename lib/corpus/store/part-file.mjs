@@ -6,8 +6,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { threadId } from 'node:worker_threads'
 
-import { fileFailure } from '../../cli/failure.mjs'
-import { partOf } from '../../cli/output/parts.mjs'
+import { fileFailure } from '../../files/failure.mjs'
+import { partOf } from '../../files/parts.mjs'
 
 const CHUNK = 1 << 20
 
@@ -31,10 +31,15 @@ export class PartFile {
     // Threads of a process count their parts each for itself.
     const part = partOf(`${place}.${threadId}`)
     try {
-      return new PartFile(place, part, await fs.promises.open(part, 'wx+'))
+      return new this(place, part, await fs.promises.open(part, 'wx+'))
     } catch (failure) {
       throw fileFailure(place, failure)
     }
+  }
+
+  /** Where the bytes are until the file is renamed. */
+  get partPath() {
+    return this.#part
   }
 
   get name() {

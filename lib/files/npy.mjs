@@ -1,7 +1,7 @@
 // NumPy array files, version 1.0 of the format: a magic number, a header in Python syntax, and the
 // numbers.
 
-import { Failure } from '../failure.mjs'
+import { Failure } from './failure.mjs'
 
 const MAGIC = Buffer.from('\x93NUMPY', 'latin1')
 /**
@@ -31,12 +31,12 @@ const isNpy = (bytes) => bytes.subarray(0, MAGIC.length).equals(MAGIC)
 /**
  * Reads a header.
  *
- * @param {import('../input/ids.mjs').ByteReader} reader stands behind the header afterwards
+ * @param {{ read(length: number): Promise<Buffer> }} reader afterwards behind the header
  * @returns {Promise<{ descr: string, shape: number[] }>}
  */
 export async function readHeader(reader, name) {
   const start = await reader.read(10)
-  if (start.length < 10 || !isNpy(start)) throw new Failure('NPY', `${name}: this is no .npy file`)
+  if (start.length < 10 || !isNpy(start)) throw new Failure('NPY', `${name}: this is not an .npy file`)
   // Version 1 has a length of two bytes, later ones of four.
   const rest = start[6] > 1 ? await reader.read(2) : ZERO
   const length = rest.length === 2 ? start.readUInt16LE(8) + rest.readUInt16LE(0) * 65536 : 0
@@ -45,7 +45,7 @@ export async function readHeader(reader, name) {
   const descr = /'descr': *'([^']*)'/.exec(words)?.[1]
   const shape = /'shape': *\(([\d, ]*)\)/.exec(words)?.[1]
   if (descr === undefined || shape === undefined || /'fortran_order': *True/.test(words)) {
-    throw new Failure('NPY', `${name}: its header says something that is not read here: ${words.trim().slice(0, 200)}`)
+    throw new Failure('NPY', `${name}: its header is not supported: ${words.trim().slice(0, 200)}`)
   }
   const sizes = shape
     .split(',')

@@ -1,7 +1,7 @@
 // Joins the parts of a text in one growing buffer, up to a limit. Parts are copied and not kept,
 // because they may be as small as a byte.
 
-import { Failure } from '../failure.mjs'
+import { Failure } from './failure.mjs'
 
 const FIRST = 1 << 16
 

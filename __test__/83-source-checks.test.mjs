@@ -1,0 +1,86 @@
+// The checks of the source code that `npm test` runs: each one finds a planted fault.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Runs a check on a folder with these files: { status, output }. */
+function check(t, script, files) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-checks-'))
+  t.after(() => fs.rmSync(folder, { recursive: true }))
+  for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+    fs.writeFileSync(path.join(folder, name), text)
+  }
+  const { status, stdout } = spawnSync(process.execPath, [path.join(root, 'scripts', script), folder], {
+    encoding: 'utf8',
+  })
+  return { status, output: stdout }
+}
+
+const CYCLES = {
+  'a cycle of require': {
+    'a.js': "const b = require('./b.js')",
+    'b.js': "require('./deep')",
+    'deep/index.js': "require('../a')",
+  },
+  'a cycle of import and export': { 'a.mjs': "import { b } from './b.mjs'", 'b.mjs': "export * from './a.mjs'" },
+  'a cycle through a late import()': {
+    'a.mjs': "export const load = () => import('./b.mjs')",
+    'b.mjs': "import './a.mjs'",
+  },
+  'a cycle through a type in a comment': {
+    'a.js': "/** @param {import('./b.js').B} b */\nexports.a = (b) => b",
+    'b.js': "require('./a.js')",
+  },
+  'a cycle of typings': { 'a.d.ts': "import type { B } from './b.js'", 'b.d.ts': "export * from './a.js'" },
+  'a module in its own cycle': { 'a.js': "require('./a.js')" },
+}
+
+test('check-cycles finds every kind of cycle, and lists only the modules in it', (t) => {
+  const files = Object.entries(CYCLES).flatMap(([name, modules]) => {
+    const all = { ...modules, 'beside.js': "require('./below.js')", 'below.js': '' }
+    return Object.entries(all).map(([file, text]) => [`${name}/${file}`, text])
+  })
+  const { status, output } = check(t, 'check-cycles.mjs', Object.fromEntries(files))
+  assert.equal(status, 1)
+  const listed = [...output.matchAll(/^ {2}(.+?) imports /gm)].map(([, file]) => file)
+  const expected = Object.entries(CYCLES).flatMap(([name, modules]) =>
+    Object.keys(modules).map((file) => `${name}/${file}`),
+  )
+  assert.deepEqual(listed.sort(), expected.sort())
+})
+
+test('check-cycles accepts two ways to one module, and types that are declared beside a module', (t) => {
+  const { status, output } = check(t, 'check-cycles.mjs', {
+    'a.js': "require('./b.js'); require('./c.js')",
+    'b.js': "require('./d.js')",
+    'c.js': "require('./d.js')",
+    'd.js': "/** @param {import('./a.js').A} a */\nexports.d = (a) => a",
+    'a.d.ts': 'export interface A {}',
+  })
+  assert.deepEqual({ status, output }, { status: 0, output: 'no import cycle in 5 modules\n' })
+})
+
+test('check-widths finds wide comments and prose, but not wide code, tables or addresses', (t) => {
+  const wide = 'x'.repeat(100)
+  const { status, output } = check(t, 'check-widths.mjs', {
+    'comment.js': `const a = 1\n// ${wide}`,
+    'tail.rs': `let a = 1; // ${wide}`,
+    'prose.md': `# Title\n\n${wide} y`,
+    'code.js': `const address = 'https://${wide}'`,
+    'table.md': `| ${wide} |\n\n\`\`\`\n${wide} y\n\`\`\``,
+  })
+  assert.equal(status, 1)
+  const found = output
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/: .*/, ''))
+  assert.deepEqual(found.sort(), ['comment.js:2', 'prose.md:3', 'tail.rs:1'])
+})

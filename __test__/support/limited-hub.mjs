@@ -1,0 +1,74 @@
+// Loads the tokenizer of a hub on loopback in a child process, with limits on its CPU time and its
+// memory.
+
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+import { startHub } from './hub.mjs'
+import { runLimited } from './limited.mjs'
+import { bytesOf, tiny } from './tiny.mjs'
+
+/** A temporary folder, removed after the tests of the file. */
+export const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-limits-'))
+after(() => fs.rmSync(root, { recursive: true, force: true }))
+
+/** The script of the child process. */
+export const CHILD = fileURLToPath(new URL('load-pretrained.mjs', import.meta.url))
+/** The tokenizer.json of the repository, padded to be large enough for several parts. */
+export const FILE = Buffer.concat([Buffer.from(bytesOf(tiny())), Buffer.alloc(400_000, ' ')])
+export const CONFIG = Buffer.from('{"bos_token": "<s>", "chat_template": "{{ messages[0].content }}"}')
+/** The ids that the child process prints if the tokenizer loads. */
+export const IDS = [14, 11, 12, 13, 2, 7, 15]
+/** The folder of a repository with further chat templates. */
+export const MORE = 'additional_chat_templates'
+
+/** The output of a child process that loads the tokenizer of a hub. */
+async function load({ endpoint, cacheDir = freshCache(), limits, env, ...more }) {
+  const { HF_TOKEN, HF_HUB_OFFLINE, ...rest } = process.env
+  const environment = {
+    ...rest,
+    HF_ENDPOINT: endpoint,
+    HF_TOKEN_PATH: path.join(root, 'none'),
+    HF_HUB_ETAG_TIMEOUT: '10',
+    HF_HUB_DOWNLOAD_TIMEOUT: '10',
+    ...env,
+  }
+  const result = await runLimited([process.execPath, CHILD, JSON.stringify({ cacheDir, ...more })], {
+    limits,
+    env: environment,
+  })
+  assert.equal(result.status, 0, `${result.signal} ${result.stderr}`)
+  return JSON.parse(result.stdout)
+}
+
+export const freshCache = () => fs.mkdtempSync(path.join(root, 'cache-'))
+
+/** Starts a hub with one repository, and loads its tokenizer in a child process. */
+export async function loadFrom(repo, trouble, more = {}) {
+  const hub = await startHub(
+    {
+      'org/name': {
+        files: { 'tokenizer.json': FILE, 'tokenizer_config.json': CONFIG },
+        lfs: ['tokenizer.json'],
+        ...repo,
+      },
+    },
+    trouble,
+  )
+  try {
+    return { ...(await load({ endpoint: hub.url, ...more })), hub }
+  } finally {
+    hub.close()
+  }
+}
+
+export async function refused(code, message, ...how) {
+  const outcome = await loadFrom(...how)
+  assert.equal(outcome.code, `ERR_TOKENLANE_${code}`, JSON.stringify({ ...outcome, hub: undefined }))
+  assert.match(outcome.message, message)
+  return outcome
+}

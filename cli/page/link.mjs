@@ -1,0 +1,49 @@
+// The link that reproduces the view: the text, the tokenizers and the options, in the fragment of
+// the address. Browsers do not send the fragment to a server.
+
+/** Maximum length of a fragment in characters; browsers and chat programs cut longer links. */
+export const MAX_LINK = 8000
+
+/**
+ * @typedef {object} View
+ * @property {string} [text] is left out if the link would be too long
+ * @property {string[]} [tokenizers]
+ * @property {boolean} [ids] whether the ids of all tokens are shown
+ * @property {number} [at] where the drawn part of a long text starts
+ */
+
+/**
+ * The fragment of a view, with `#`. Without the text if that is too long.
+ *
+ * @param {View} view
+ * @returns {{ fragment: string, hasText: boolean }}
+ */
+export function fragmentOf({ text = '', tokenizers = [], ids = false, at = 0 }) {
+  const fields = new URLSearchParams(tokenizers.map((name) => ['t', name]))
+  if (ids) fields.set('ids', '1')
+  const rest = `#${fields}`
+  if (at > 0) fields.set('at', String(at))
+  // Escaping makes text longer, and half a surrogate pair cannot be escaped.
+  if (text.length <= MAX_LINK) fields.set('text', text.toWellFormed())
+  const whole = `#${fields}`
+  const hasText = text.length <= MAX_LINK && whole.length <= MAX_LINK
+  return { fragment: hasText ? whole : rest, hasText }
+}
+
+/**
+ * The view of a fragment. Fields that are missing or malformed are left out.
+ *
+ * @param {string} fragment
+ * @returns {View}
+ */
+export function viewOf(fragment) {
+  if (fragment.length > 2 * MAX_LINK) return {}
+  const fields = new URLSearchParams(fragment.replace(/^#/, ''))
+  const at = Number(fields.get('at') ?? 0)
+  return {
+    text: fields.get('text') ?? undefined,
+    tokenizers: fields.getAll('t'),
+    ids: fields.get('ids') === '1',
+    at: Number.isSafeInteger(at) && at > 0 ? at : 0,
+  }
+}

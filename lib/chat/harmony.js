@@ -1,0 +1,344 @@
+'use strict'
+
+// Renders conversations for gpt-oss (o200k_harmony) in OpenAI's harmony format. Messages have one
+// of two forms:
+//
+//   chat     as in chat completions: role, content, tool_calls, thinking. The text equals that of
+//            the chat template that OpenAI published with gpt-oss
+//   harmony  as in OpenAI's library openai-harmony: role, name, recipient, channel, content_type
+//            and content. The text equals that of openai-harmony
+//
+// A conversation has the harmony form if one of its messages has a field or a content that only
+// this form has.
+
+const { error, wrongType, wrongValue } = require('../errors.js')
+const { limits } = require('../limits.js')
+const { Budget, output, spend, within } = require('./budget.js')
+const { checkMessages, checkOptions, cutAtTag, openEnd, withReasoning } = require('./chat.js')
+const { fromJs } = require('./convert.js')
+const { declareFunctions, functionsSection } = require('./harmony-types.js')
+const { toJson } = require('./json.js')
+const { strftime } = require('./strftime.js')
+const { guarded } = require('./template.js')
+
+const HARMONY_FIELDS = ['channel', 'recipient', 'content_type']
+const HARMONY_CONTENT = ['system_content', 'developer_content']
+const MESSAGE_FIELDS = ['role', 'name', 'content', ...HARMONY_FIELDS]
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool']
+const EFFORTS = ['low', 'medium', 'high']
+
+const IDENTITY = 'You are ChatGPT, a large language model trained by OpenAI.'
+const CUTOFF = '2024-06'
+const CHANNELS = ['analysis', 'commentary', 'final']
+const CALLS_NOTE = "\nCalls to these tools must go to the commentary channel: 'functions'."
+/** Marks of a message that has already been rendered; such content would be rendered twice. */
+const RENDERED = ['<|channel|>analysis<|message|>', '<|channel|>final<|message|>']
+
+const JSON_STYLE = { ensureAscii: false, indent: null, separators: null, sortKeys: false }
+
+const refusal = (why) =>
+  error('ERR_TOKENLANE_CHAT_REFUSED', `the harmony format of gpt-oss does not take this chat: ${why}`)
+
+/** Renders a conversation to text. */
+function render(messages, options) {
+  const checked = checkOptions(options)
+  if (checked.documents?.length > 0) throw refusal('it has no place for documents')
+  const conversation = checkMessages(messages).map(withReasoning)
+  const { continueFinalMessage } = checked
+  const tail =
+    continueFinalMessage === false ? undefined : openEnd(conversation, continueFinalMessage, 'content thinking')
+  const form = conversation.some(isHarmony) ? harmonyForm : chatForm
+  const budget = new Budget(limits)
+  return guarded(
+    () =>
+      within(budget, () => {
+        const parts = []
+        const write = (text) => {
+          spend(1)
+          output(text.length)
+          parts.push(text)
+        }
+        form(conversation, checked, write)
+        if (checked.addGenerationPrompt) write('<|start|>assistant')
+        const text = parts.join('')
+        return tail === undefined ? text : cutAtTag(text, tail)
+      }),
+    'failed',
+  )
+}
+
+function isHarmony(message) {
+  if (HARMONY_FIELDS.some((field) => message[field] !== undefined)) return true
+  return Array.isArray(message.content) && message.content.some((part) => HARMONY_CONTENT.includes(part?.type))
+}
+
+// The chat form
+
+function chatForm(messages, { tools, variables, addGenerationPrompt }, write) {
+  write(`<|start|>system<|message|>${systemText(variables, tools?.length > 0)}<|end|>`)
+  const [first] = messages
+  const hasInstructions = first.role === 'system' || first.role === 'developer'
+  const instructions =
+    hasInstructions && first.content !== undefined ? textOf(first.content, 'messages[0].content') : ''
+  if (instructions !== '' || tools?.length > 0) {
+    write('<|start|>developer<|message|>')
+    if (instructions !== '') write(`# Instructions\n\n${instructions}\n\n`)
+    if (tools?.length > 0) write(`# Tools\n\n${functionsSection(tools, refusal)}`)
+    write('<|end|>')
+  }
+  const turns = new ChatTurns(messages, addGenerationPrompt, write)
+  for (let i = hasInstructions ? 1 : 0; i < messages.length; i++) turns.write(i)
+}
+
+/** The system message: who the model is, the date, the reasoning effort, built-in tools. */
+function systemText(variables, hasFunctions) {
+  const known = ['model_identity', 'reasoning_effort', 'builtin_tools', 'strftime_now']
+  const unknown = Object.keys(variables).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw refusal(`there is no variable ${unknown}; the variables are ${known.join(', ')}`)
+  const { model_identity: identity = IDENTITY, reasoning_effort: effort = 'medium', strftime_now: now } = variables
+  for (const [name, value] of Object.entries({ model_identity: identity, reasoning_effort: effort })) {
+    if (typeof value !== 'string') throw wrongType(`variables.${name}`, 'a string', value)
+  }
+  if (now !== undefined && typeof now !== 'function') throw wrongType('variables.strftime_now', 'a function', now)
+  const date = now === undefined ? strftime(new Date(), '%Y-%m-%d') : String(now('%Y-%m-%d'))
+  const builtin = builtinTools(variables.builtin_tools)
+  const lines = [`${identity}\nKnowledge cutoff: ${CUTOFF}\nCurrent date: ${date}`, `Reasoning: ${effort}`]
+  if (builtin.length > 0) lines.push('# Tools', ...builtin)
+  return `${lines.join('\n\n')}\n\n${channelsText(CHANNELS, true)}${hasFunctions ? CALLS_NOTE : ''}`
+}
+
+const channelsText = (channels, isRequired) =>
+  `# Valid channels: ${channels.join(', ')}.${isRequired ? ' Channel must be included for every message.' : ''}`
+
+function builtinTools(names = []) {
+  if (!Array.isArray(names)) throw wrongType('variables.builtin_tools', 'an array of names', names)
+  const { BUILTIN } = require('./harmony-builtin.js')
+  const known = Object.keys(BUILTIN)
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw wrongValue('variables.builtin_tools', known.join(' and '), unknown)
+  return known.filter((name) => names.includes(name)).map((name) => declareFunctions(BUILTIN[name], refusal))
+}
+
+class ChatTurns {
+  #messages
+  #addGenerationPrompt
+  #write
+  /** Index of the last answer to the user; the reasoning before it is dropped. */
+  #lastFinal
+  /** Names of the functions that were called, by the ids of the calls. */
+  #called = new Map()
+  #lastCalled
+
+  constructor(messages, addGenerationPrompt, write) {
+    this.#messages = messages
+    this.#addGenerationPrompt = addGenerationPrompt
+    this.#write = write
+    this.#lastFinal = messages.findLastIndex((message) => message.role === 'assistant' && callsOf(message).length === 0)
+  }
+
+  write(index) {
+    const message = this.#messages[index]
+    const place = `messages[${index}]`
+    switch (message.role) {
+      case 'user':
+        return this.#write(`<|start|>user<|message|>${textOf(message.content, `${place}.content`)}<|end|>`)
+      case 'tool':
+        return this.#result(message, place)
+      case 'assistant':
+        checkRendered(message, place)
+        return callsOf(message).length > 0 ? this.#call(message, index, place) : this.#answer(message, index, place)
+      default:
+        throw refusal(
+          `${place} has the role '${message.role}'; only the first message can be system or developer, and the others ` +
+            'are user, assistant or tool',
+        )
+    }
+  }
+
+  #answer(message, index, place) {
+    const said = textOf(message.content, `${place}.content`)
+    const isLast = index === this.#messages.length - 1 && !this.#addGenerationPrompt
+    // The reasoning before earlier answers is dropped, as OpenAI recommends. Only a finished answer
+    // at the end of a training example ends with <|return|>.
+    if (isLast && message.thinking !== undefined) this.#think(textOf(message.thinking, `${place}.thinking`))
+    this.#write(`<|start|>assistant<|channel|>final<|message|>${said}${isLast ? '<|return|>' : '<|end|>'}`)
+    this.#lastCalled = undefined
+  }
+
+  #think(thought) {
+    this.#write(`<|start|>assistant<|channel|>analysis<|message|>${thought}<|end|>`)
+  }
+
+  #call(message, index, place) {
+    const calls = callsOf(message)
+    if (calls.length > 1) {
+      throw refusal(
+        `${place}.tool_calls has ${calls.length} calls, and gpt-oss writes one per message: give each call an ` +
+          'assistant message of its own, followed by its tool message',
+      )
+    }
+    const said = message.content === undefined ? '' : textOf(message.content, `${place}.content`)
+    const thought = message.thinking === undefined ? '' : textOf(message.thinking, `${place}.thinking`)
+    if (said !== '' && thought !== '')
+      throw refusal(`${place} has content and reasoning beside a tool call; give the reasoning in one of them`)
+    if (said + thought !== '' && this.#lastFinal < index) this.#think(said + thought)
+    const call = calls[0]?.function || calls[0]
+    const name = stringOf(call?.name, `${place}.tool_calls[0].function.name`)
+    const type = call.content_type === undefined ? 'json' : stringOf(call.content_type, `${place}.content_type`)
+    if (call.arguments === undefined) throw refusal(`${place}.tool_calls[0].function has no arguments`)
+    // A string is the JSON that the model wrote. Quoting it again would change its tokens.
+    const given = typeof call.arguments === 'string' ? call.arguments : jsonOf(call.arguments)
+    this.#write(`<|start|>assistant to=functions.${name}<|channel|>commentary ${type}<|message|>${given}<|call|>`)
+    this.#lastCalled = name
+    if (typeof calls[0].id === 'string') this.#called.set(calls[0].id, name)
+  }
+
+  #result(message, place) {
+    const name = this.#called.get(message.tool_call_id) ?? this.#lastCalled
+    if (name === undefined) throw refusal(`${place} has the role tool, and no tool call precedes it`)
+    const result = message.content === undefined ? refuseMissing(`${place}.content`) : jsonOf(message.content)
+    this.#write(`<|start|>functions.${name} to=assistant<|channel|>commentary<|message|>${result}<|end|>`)
+  }
+}
+
+const callsOf = ({ tool_calls: calls }) => (Array.isArray(calls) ? calls : [])
+
+const jsonOf = (value) => toJson(fromJs(value), JSON_STYLE)
+
+function refuseMissing(place) {
+  throw refusal(`${place} is missing`)
+}
+
+function stringOf(value, place) {
+  if (typeof value !== 'string') throw refusal(`${place} must be a string`)
+  return value
+}
+
+/** The text of a string or of parts of text. */
+function textOf(content, place) {
+  if (content === undefined) refuseMissing(place)
+  if (typeof content === 'string') return content
+  const isText = Array.isArray(content) && content.every((part) => typeof part?.text === 'string')
+  if (!isText) throw refusal(`${place} must be text, because gpt-oss reads text only`)
+  return content.map(({ text }) => text).join('')
+}
+
+function checkRendered({ content, thinking }, place) {
+  for (const [name, value] of Object.entries({ content, thinking })) {
+    if (typeof value === 'string' && RENDERED.some((mark) => value.includes(mark))) {
+      throw refusal(
+        `${place}.${name} has the marks of channels: give the analysis in the field thinking, and the answer in content`,
+      )
+    }
+  }
+}
+
+// The harmony form
+
+function harmonyForm(messages, { tools, variables }, write) {
+  const { auto_drop_analysis: dropsAnalysis = true, ...others } = variables
+  const unknown = Object.keys(others)[0]
+  if (unknown !== undefined)
+    throw refusal(
+      `the variable ${unknown} belongs into a system_content; beside messages with channels there is auto_drop_analysis only`,
+    )
+  if (typeof dropsAnalysis !== 'boolean') throw wrongType('variables.auto_drop_analysis', 'a boolean', dropsAnalysis)
+  if (tools?.length > 0) throw refusal('beside messages with channels, tools belong into a developer_content')
+  const hasFunctions = messages.some(({ content }) => declaresFunctions(content))
+  const lastAnswer = messages[messages.findLastIndex(({ role }) => role === 'assistant')]
+  const firstFinal = messages.findIndex(({ channel }) => channel === 'final')
+  const dropped = dropsAnalysis && lastAnswer?.channel === 'final' ? firstFinal : 0
+  messages.forEach((message, i) => {
+    checkFields(message, i)
+    if (i < dropped && message.channel === 'analysis') return
+    write(headerOf(message))
+    const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+    for (const part of parts) write(contentOf(part, message.role, hasFunctions, `messages[${i}].content`))
+    write(message.role === 'assistant' && message.recipient !== undefined ? '<|call|>' : '<|end|>')
+  })
+}
+
+const declaresFunctions = (content) =>
+  Array.isArray(content) &&
+  content.some((part) => part?.type === 'developer_content' && part.tools?.functions?.tools?.length > 0)
+
+function checkFields(message, index) {
+  const place = `messages[${index}]`
+  for (const [field, value] of Object.entries(message)) {
+    if (!MESSAGE_FIELDS.includes(field))
+      throw refusal(`${place}.${field} is no field of a harmony message; the fields are ${MESSAGE_FIELDS.join(', ')}`)
+    if (field === 'content') continue
+    stringOf(value, `${place}.${field}`)
+  }
+  if (!ROLES.includes(message.role)) throw refusal(`${place}.role must be ${ROLES.join(', ')}`)
+  if (message.role === 'tool' && message.name === undefined) throw refusal(`${place} has the role tool and no name`)
+  if (typeof message.content !== 'string' && !Array.isArray(message.content))
+    throw refusal(`${place}.content must be a string or an array`)
+}
+
+function headerOf({ role, name, recipient, channel, content_type: type }) {
+  const author = role === 'tool' ? name : name === undefined ? role : `${role}:${name}`
+  const to = recipient === undefined || recipient === 'all' ? '' : ` to=${recipient}`
+  const on = channel === undefined ? '' : `<|channel|>${channel}`
+  return `<|start|>${author}${to}${on}${type === undefined ? '' : ` ${type}`}<|message|>`
+}
+
+function contentOf(part, role, hasFunctions, place) {
+  switch (part?.type) {
+    case 'text':
+      return stringOf(part.text, `${place}.text`)
+    case 'system_content':
+      if (role !== 'system') throw refusal(`${place} has a system_content, which belongs into a system message`)
+      return systemContent(part, hasFunctions, place)
+    case 'developer_content':
+      if (role !== 'developer')
+        throw refusal(`${place} has a developer_content, which belongs into a developer message`)
+      return developerContent(part, place)
+    default:
+      throw refusal(`${place} has a part that is no text, system_content or developer_content`)
+  }
+}
+
+/** As in openai-harmony, missing fields have a default, and fields that are null no text. */
+function systemContent(part, hasFunctions, place) {
+  const field = (name, otherwise) => {
+    const value = part[name] === undefined ? otherwise : part[name]
+    return isGiven(value) ? stringOf(value, `${place}.${name}`) : undefined
+  }
+  const top = [
+    ['', field('model_identity', IDENTITY)],
+    ['Knowledge cutoff: ', field('knowledge_cutoff', CUTOFF)],
+    ['Current date: ', field('conversation_start_date')],
+  ].filter(([, value]) => value !== undefined)
+  const sections = top.length > 0 ? [top.map(([label, value]) => label + value).join('\n')] : []
+  const effort = field('reasoning_effort', 'medium')?.toLowerCase()
+  if (effort !== undefined && !EFFORTS.includes(effort))
+    throw refusal(`${place}.reasoning_effort must be ${EFFORTS.join(', ')}`)
+  if (effort !== undefined) sections.push(`Reasoning: ${effort}`)
+  sections.push(...toolSections(part.tools, place))
+  const config =
+    part.channel_config === undefined ? { valid_channels: CHANNELS, channel_required: true } : part.channel_config
+  const { valid_channels: channels = [], channel_required: isRequired } = config ?? {}
+  if (!Array.isArray(channels)) throw refusal(`${place}.channel_config.valid_channels must be an array`)
+  if (channels.length > 0) sections.push(channelsText(channels, isRequired) + (hasFunctions ? CALLS_NOTE : ''))
+  return sections.join('\n\n')
+}
+
+function developerContent(part, place) {
+  const sections = []
+  if (isGiven(part.instructions)) sections.push('# Instructions', stringOf(part.instructions, `${place}.instructions`))
+  sections.push(...toolSections(part.tools, place))
+  return sections.join('\n\n')
+}
+
+const isGiven = (value) => value !== undefined && value !== null
+
+/** The sections of tool namespaces. openai-harmony sorts them by their keys. */
+function toolSections(tools, place) {
+  if (!isGiven(tools) || Object.keys(tools).length === 0) return []
+  if (typeof tools !== 'object') throw refusal(`${place}.tools must be an object`)
+  const keys = Object.keys(tools).sort()
+  return ['# Tools', ...keys.map((key) => declareFunctions(tools[key], refusal))]
+}
+
+module.exports = { render }

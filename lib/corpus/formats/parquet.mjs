@@ -1,0 +1,128 @@
+// `parquet`: a row per document with `ids` as list<int32>, and `id` before it if ids of documents
+// are wanted. With `pack` a row has `ids` and `starts`, the positions at which documents start, and
+// `documents`, the ids of those.
+
+import fs from 'node:fs'
+
+import { checkPackages } from '../../files/parquet.mjs'
+
+/** A row group ends at the first of these. */
+const GROUP_VALUES = 1 << 19
+const GROUP_ROWS = 100_000
+
+const list = (name, element) => [
+  { name, repetition_type: 'REQUIRED', num_children: 1, converted_type: 'LIST', logical_type: { type: 'LIST' } },
+  { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+  { name: 'element', repetition_type: 'REQUIRED', ...element },
+]
+const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8' }
+const NUMBER = { type: 'INT32' }
+
+/** The elements of the schema of each column. */
+const ELEMENTS = {
+  id: [{ name: 'id', repetition_type: 'REQUIRED', ...TEXT }],
+  ids: list('ids', NUMBER),
+  starts: list('starts', NUMBER),
+  documents: list('documents', TEXT),
+}
+
+/**
+ * The package that writes the files, and its version: another version may write other bytes, so a
+ * job is done with one.
+ */
+export function parquetWriterVersion() {
+  checkPackages('hyparquet-writer', 'hyparquet')
+  const file = new URL('../package.json', import.meta.resolve('hyparquet-writer'))
+  return `hyparquet-writer ${JSON.parse(fs.readFileSync(file, 'utf8')).version}`
+}
+
+export class ParquetWriter {
+  #file
+  #writer
+  #sink
+  #pack
+  /** The columns of the row group that is not written. */
+  #columns = /** @type {Record<string, any[]>} */ ({})
+  #rows = 0
+  #values = 0
+  /** The row that is not full. */
+  #row = { ids: [], starts: [], documents: [] }
+
+  constructor(file, library, pack, hasIds) {
+    this.#file = file
+    this.#pack = pack
+    const names =
+      pack === undefined ? [...(hasIds ? ['id'] : []), 'ids'] : ['ids', 'starts', ...(hasIds ? ['documents'] : [])]
+    for (const name of names) this.#columns[name] = []
+    this.#sink = new library.ByteWriter()
+    this.#writer = new library.ParquetWriter({
+      writer: this.#sink,
+      schema: [{ name: 'root', num_children: names.length }, ...names.flatMap((name) => ELEMENTS[name])],
+      createdBy: 'tokenlane',
+    })
+  }
+
+  static async create({ pack, idField }, create) {
+    return new ParquetWriter(await create('.parquet'), await import('hyparquet-writer'), pack, idField !== undefined)
+  }
+
+  async write({ tokens, lengths, documents }) {
+    let from = 0
+    for (let index = 0; index < lengths.length; index++) {
+      const ids = tokens.subarray(from, (from += lengths[index]))
+      if (this.#pack === undefined) await this.#add({ id: documents[index].id, ids: Array.from(ids) })
+      else await this.#packed(ids, documents[index])
+    }
+  }
+
+  async finish() {
+    if (this.#row.ids.length > 0) await this.#endRow()
+    await this.#flush()
+    this.#writer.finish()
+    await this.#drain()
+  }
+
+  async #packed(ids, { id }) {
+    for (let from = 0; from < ids.length; ) {
+      const row = this.#row
+      const count = Math.min(ids.length - from, this.#pack - row.ids.length)
+      if (from === 0) {
+        row.starts.push(row.ids.length)
+        row.documents.push(id)
+      }
+      for (let at = from; at < from + count; at++) row.ids.push(ids[at])
+      from += count
+      if (row.ids.length === this.#pack) await this.#endRow()
+    }
+  }
+
+  #endRow() {
+    const row = this.#row
+    this.#row = { ids: [], starts: [], documents: [] }
+    return this.#add(row)
+  }
+
+  async #add(row) {
+    for (const [name, values] of Object.entries(this.#columns)) values.push(row[name])
+    this.#rows += 1
+    this.#values += row.ids.length
+    if (this.#rows >= GROUP_ROWS || this.#values >= GROUP_VALUES) await this.#flush()
+  }
+
+  async #flush() {
+    if (this.#rows === 0) return
+    const columnData = Object.entries(this.#columns).map(([name, data]) => ({ name, data }))
+    this.#writer.write({ columnData, rowGroupSize: this.#rows })
+    for (const name of Object.keys(this.#columns)) this.#columns[name] = []
+    this.#rows = 0
+    this.#values = 0
+    await this.#drain()
+  }
+
+  /** Passes on what was made so far. */
+  #drain() {
+    const bytes = Buffer.from(this.#sink.getBytes())
+    this.#sink.index = 0
+    return this.#file.write(bytes)
+  }
+}

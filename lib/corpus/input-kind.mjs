@@ -1,0 +1,12 @@
+// What an input is, by its first bytes and its name.
+
+/** How the bytes are compressed, by the first four of them. */
+export function codecOf(head) {
+  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip'
+  if (head.length < 4) return undefined
+  const magic = head.readUInt32LE(0)
+  return magic === 0xfd2fb528 || magic >>> 4 === 0x184d2a5 ? 'zstd' : undefined
+}
+
+/** What rows of a file are, by its name. */
+export const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')

@@ -1,0 +1,175 @@
+// The way to an S3 store. Endpoint, region and credentials are found by the SDK: in the environment
+// (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), in ~/.aws, or from the machine's role.
+
+import { createRequire } from 'node:module'
+import { isMainThread } from 'node:worker_threads'
+
+import { error, inputChanged } from '../errors.mjs'
+import { Failure } from '../../files/failure.mjs'
+
+const { optional } = createRequire(import.meta.url)('../../optional.js')
+
+/** How often a request is tried, and a range whose body was cut. */
+const ATTEMPTS = 6
+const CONNECTION_TIMEOUT = 10_000
+/** Seconds without a byte after which a request is tried again. */
+const TIMEOUT = 60
+/** Bytes that count as progress: a range that got so many is tried as often again. */
+const PROGRESS = 1 << 16
+
+/** @returns {Promise<any>} an optional package */
+const load = (name) => optional(() => import(name), name, 'An address that starts with s3://')
+
+let made
+
+/** The client of this thread, and the commands. */
+export function s3() {
+  made ??= create()
+  made.catch(() => (made = undefined))
+  return made
+}
+
+async function create() {
+  const lib = await load('@aws-sdk/client-s3')
+  const env = process.env
+  const isOwnEndpoint = Boolean(env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL)
+  const region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? (isOwnEndpoint ? 'us-east-1' : undefined)
+  // The SDK warns of old versions of Node.js: once is enough. A thread has its own environment.
+  if (!isMainThread) env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
+  const seconds = Number(env.TOKENLANE_S3_TIMEOUT ?? TIMEOUT)
+  const client = new lib.S3Client({
+    ...(region && { region }),
+    // Stores of other makers seldom have a name for each bucket.
+    forcePathStyle: isOwnEndpoint && env.TOKENLANE_S3_VIRTUAL_HOSTS !== '1',
+    followRegionRedirects: true,
+    maxAttempts: Number(env.AWS_MAX_ATTEMPTS ?? ATTEMPTS),
+    requestHandler: {
+      connectionTimeout: CONNECTION_TIMEOUT,
+      socketTimeout: (seconds > 0 ? seconds : TIMEOUT) * 1000,
+      httpAgent: { keepAlive: true, maxSockets: 64 },
+      httpsAgent: { keepAlive: true, maxSockets: 64 },
+    },
+    // Checksums in trailers are not known to all stores of other makers.
+    ...(isOwnEndpoint && {
+      requestChecksumCalculation: env.AWS_REQUEST_CHECKSUM_CALCULATION ?? 'WHEN_REQUIRED',
+      responseChecksumValidation: env.AWS_RESPONSE_CHECKSUM_VALIDATION ?? 'WHEN_REQUIRED',
+    }),
+  })
+  return { client, lib }
+}
+
+/** Sends a command. Errors name the address, and never a credential. */
+export async function send(address, command, input) {
+  const { client, lib } = await s3()
+  try {
+    return await client.send(new lib[command](input))
+  } catch (failure) {
+    throw await s3Failure(address, failure)
+  }
+}
+
+/** Like `send`; nothing if there is no such object. */
+export async function sendIfThere(address, command, input) {
+  try {
+    return await send(address, command, input)
+  } catch (failure) {
+    if (failure.isAbsence) return undefined
+    throw failure
+  }
+}
+
+/** Uploads a body, in parts if it is large; parts of an upload that fails are removed. */
+export async function upload(address, input, partSize) {
+  const { client } = await s3()
+  const { Upload } = await load('@aws-sdk/lib-storage')
+  try {
+    await new Upload({ client, params: input, partSize, queueSize: 2, leavePartsOnError: false }).done()
+  } catch (failure) {
+    throw await s3Failure(address, failure)
+  }
+}
+
+/**
+ * The bytes of an object from `start` up to `end`. A body that is cut is continued.
+ *
+ * @param {{ address: string, bucket: string, key: string, etag: string }} object
+ */
+export async function range({ address, bucket, key, etag }, start, end) {
+  const bytes = Buffer.allocUnsafeSlow(end - start)
+  let at = start
+  let tries = 0
+  let mark = start
+  while (at < end) {
+    const Range = `bytes=${at}-${end - 1}`
+    const { Body, ContentRange } = await send(address, 'GetObjectCommand', {
+      Bucket: bucket,
+      Key: key,
+      Range,
+      IfMatch: etag,
+    })
+    try {
+      if (!ContentRange?.startsWith(`bytes ${at}-`))
+        throw new Failure('CORPUS_STORE', `${address}: the store has no ranges`)
+      for await (const chunk of Body) {
+        if (at + chunk.length > end)
+          throw new Failure('CORPUS_STORE', `${address}: the store sent more than was wanted`)
+        chunk.copy(bytes, at - start)
+        at += chunk.length
+      }
+      if (at < end) throw Object.assign(new Error('the store ended the body early'), { code: 'ECONNRESET' })
+    } catch (failure) {
+      Body.destroy()
+      if (failure instanceof Failure) throw failure
+      if (at - mark >= PROGRESS) tries = 0
+      mark = at
+      tries += 1
+      if (tries >= ATTEMPTS) throw await s3Failure(address, failure)
+      await pause(Math.min(100 * 2 ** tries, 5000))
+    }
+  }
+  return bytes
+}
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+const ABSENT = ['NoSuchKey', 'NotFound', 'NoSuchUpload']
+
+/**
+ * An error of the SDK as one of this package. The SDK's own has the response and parts of the
+ * request, so it is not kept.
+ */
+export async function s3Failure(address, failure) {
+  if (failure?.code?.startsWith?.('ERR_TOKENLANE_')) return failure
+  const status = failure?.$metadata?.httpStatusCode
+  const name = failure?.name ?? 'Error'
+  if (status === 412) return inputChanged(address, 'it was written to while it was read')
+  if (ABSENT.includes(name) || (status === 404 && name !== 'NoSuchBucket'))
+    return Object.assign(new Failure('FILE_NOT_FOUND', `${address}: there is no such object`), {
+      isAbsence: true,
+      isLostUpload: name === 'NoSuchUpload',
+    })
+  if (name === 'NoSuchBucket') return new Failure('FILE_NOT_FOUND', `${address}: there is no such bucket`)
+  if (name === 'CredentialsProviderError')
+    return error(
+      'ERR_TOKENLANE_CORPUS_STORE',
+      `${address}: no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role`,
+    )
+  const reason = status === 403 ? `permission denied (${name})` : `${name}: ${failure?.message ?? failure?.code ?? ''}`
+  return error('ERR_TOKENLANE_CORPUS_STORE', `${address}: ${await withoutSecrets(reason)}`)
+}
+
+/** Replaces credentials in a text of the store. */
+async function withoutSecrets(text) {
+  const env = process.env
+  const known = [env.AWS_ACCESS_KEY_ID, env.AWS_SECRET_ACCESS_KEY, env.AWS_SESSION_TOKEN]
+  try {
+    const { client } = await s3()
+    const { accessKeyId, secretAccessKey, sessionToken } = await client.config.credentials()
+    known.push(accessKeyId, secretAccessKey, sessionToken)
+  } catch {
+    // There are none.
+  }
+  // Credentials in an endpoint's address.
+  const hidden = text.replace(/\/\/[^/@\s]+@/g, '//***@')
+  return known.filter(Boolean).reduce((shown, secret) => shown.replaceAll(secret, '***'), hidden)
+}

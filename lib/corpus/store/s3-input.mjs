@@ -1,0 +1,147 @@
+// Objects of S3 as inputs: ranges of them, and the objects below a prefix.
+
+import { createHash } from 'node:crypto'
+
+import { error, inputChanged } from '../errors.mjs'
+import { checkKey, partsOf } from './address.mjs'
+import { range, send, sendIfThere } from './s3-client.mjs'
+
+/** Bytes that come with the first request. */
+const HEAD = 1 << 17
+/** Bytes of a request for a range that is read to its end, and of a chunk. */
+const STEP = 8 << 20
+const CHUNK = 1 << 20
+/** Bytes at each end of a range that its sample covers, as of files. */
+const SAMPLE = 1 << 16
+
+/** An object that is read. All requests are for the version that the first one found. */
+export class S3Input {
+  #object
+  /** Bytes that are known, and their position. */
+  #held
+  #heldAt
+  /** The sample that was made last. */
+  #sampled = { name: '', sha256: '' }
+
+  constructor(object, held, heldAt) {
+    this.path = object.address
+    this.#object = object
+    this.#held = held
+    this.#heldAt = heldAt
+  }
+
+  /**
+   * @param {string} address
+   * @param {number} [first] the position of the first bytes that are wanted
+   */
+  static async open(address, first = 0) {
+    checkKey(address)
+    const { bucket, key } = partsOf(address)
+    const head = await send(address, 'HeadObjectCommand', { Bucket: bucket, Key: key })
+    const size = head.ContentLength
+    const object = { address, bucket, key, etag: head.ETag, size, mtime: head.LastModified?.getTime() ?? Infinity }
+    const end = Math.min(size, first + HEAD)
+    return new S3Input(object, first < end ? await range(object, first, end) : Buffer.alloc(0), first)
+  }
+
+  get size() {
+    return this.#object.size
+  }
+
+  get mtime() {
+    return this.#object.mtime
+  }
+
+  async read(position, length) {
+    const end = Math.min(this.size, position + length)
+    if (position >= end) return Buffer.alloc(0)
+    const at = position - this.#heldAt
+    if (at >= 0 && at + end - position <= this.#held.length) return this.#held.subarray(at, at + end - position)
+    return range(this.#object, position, end)
+  }
+
+  /** A range in chunks, like that of a file. */
+  async *chunks(start, end, { onRead = (_chunk) => {} } = {}) {
+    if (end > this.size) throw inputChanged(this.path, `it ends at byte ${this.size}, before byte ${end}`)
+    const step = (from) => {
+      const next = range(this.#object, from, Math.min(from + STEP, end))
+      // Heard when it is awaited, if it ever is.
+      next.catch(() => {})
+      return next
+    }
+    let next = start < end ? step(start) : undefined
+    for (let position = start; position < end; ) {
+      const bytes = await next
+      position += bytes.length
+      if (position < end) next = step(position)
+      for (let from = 0; from < bytes.length; from += CHUNK) {
+        const chunk = bytes.subarray(from, from + CHUNK)
+        onRead(chunk)
+        yield chunk
+      }
+    }
+  }
+
+  async sample(start, end) {
+    const name = `${start} ${end}`
+    if (this.#sampled.name === name) return this.#sampled.sha256
+    const hash = createHash('sha256')
+    hash.update(await this.read(start, Math.min(SAMPLE, end - start)))
+    const tail = Math.max(start + SAMPLE, end - SAMPLE)
+    if (tail < end) hash.update(await this.read(tail, end - tail))
+    this.#sampled = { name, sha256: hash.digest('hex') }
+    return this.#sampled.sha256
+  }
+
+  async recordEnd(position) {
+    for (let from = position - 1; from < this.size; from += CHUNK) {
+      const newline = (await this.read(from, CHUNK)).indexOf(10)
+      if (newline !== -1) return from + newline + 1
+    }
+    return this.size
+  }
+
+  /** Each request was for the version that was opened, so there is nothing to compare. */
+  async checkUnchanged() {}
+
+  async close() {}
+}
+
+/**
+ * The keys below a prefix, page by page, in the order of the store: that of their bytes.
+ *
+ * @param {string} address of messages
+ * @returns {AsyncGenerator<string>}
+ */
+export async function* keysBelow(address, bucket, prefix) {
+  let token
+  do {
+    const page = await send(address, 'ListObjectsV2Command', {
+      Bucket: bucket,
+      Prefix: prefix,
+      ContinuationToken: token,
+    })
+    for (const { Key: key } of page.Contents ?? []) yield key
+    token = page.IsTruncated ? page.NextContinuationToken : undefined
+  } while (token !== undefined)
+}
+
+/** Whether there is an object with this address. */
+export async function isObject(address) {
+  const { bucket, key } = partsOf(address)
+  return (await sendIfThere(address, 'HeadObjectCommand', { Bucket: bucket, Key: key })) !== undefined
+}
+
+/** Whether a key is that of a file: those of folders end with a slash; hidden ones are left out. */
+export const isListed = (key, prefix) => {
+  if (key.endsWith('/')) return false
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+  return !key
+    .slice(folder.length)
+    .split('/')
+    .some((name) => name.startsWith('.'))
+}
+
+/** The error of an address that names nothing. */
+export const noObject = (address) =>
+  error('ERR_TOKENLANE_FILE_NOT_FOUND', `${address}: there is no such object, and none below it`)

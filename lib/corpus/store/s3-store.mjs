@@ -1,0 +1,221 @@
+// An output folder in S3. Files are made on this machine's disk and uploaded when they are
+// complete, so an object has its name when all of it is there.
+
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import readline from 'node:readline'
+import { Readable } from 'node:stream'
+
+import { fileFailure } from '../../files/failure.mjs'
+import { partOf, removeDeadParts, removeOwnParts } from '../../files/parts.mjs'
+import { error } from '../errors.mjs'
+import { folderAddress, partsOf } from './address.mjs'
+import { PartFile } from './part-file.mjs'
+import { range, send, sendIfThere, upload } from './s3-client.mjs'
+import { S3Input } from './s3-input.mjs'
+
+/** Bytes of a part of an upload; larger if the object would have more than 10,000 parts. */
+const PART = 8 << 20
+const MAX_PARTS = 10_000
+/** How often an upload that another process removed is started again. */
+const TRIES = 3
+/** Milliseconds after which an unfinished upload counts as one of a dead process. */
+const OLD = 24 * 3600 * 1000
+/** The names of files of jobs. */
+const OWN = /^(?:shard-\d{8,}\..+|plan\.jsonl|job\.json|manifest\.json)$/
+
+/** The folder for files that are not uploaded yet: one of this user alone. */
+function scratchFolder() {
+  const folder = path.join(os.tmpdir(), `tokenlane-corpus-${process.getuid?.() ?? 'user'}`)
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const stat = fs.lstatSync(folder)
+    const isOwn = process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o077) === 0)
+    if (stat.isDirectory() && isOwn) return folder
+  } catch (failure) {
+    throw fileFailure(folder, failure)
+  }
+  throw error('ERR_TOKENLANE_FILE', `${folder} is no folder of this user alone: remove it, or set TMPDIR`)
+}
+
+const removeIfEmpty = (folder) => fs.promises.rmdir(folder).catch(() => {})
+
+/** A file that is uploaded when it gets its name. */
+class UploadedFile extends PartFile {
+  /** @type {S3Store | undefined} */
+  store
+
+  async rename() {
+    await this.store?.uploadFile(this.partPath, this.name, this.size)
+    await fs.promises.rm(this.partPath, { force: true })
+  }
+}
+
+export class S3Store {
+  #bucket
+  #prefix
+  /** Of this output alone: what is removed there is of no other job. */
+  #scratch
+
+  /** @param {string} address */
+  constructor(address) {
+    this.place = folderAddress(address)
+    const { bucket, key } = partsOf(this.place)
+    this.#bucket = bucket
+    this.#prefix = key
+    const own = createHash('sha256').update(this.place).digest('hex').slice(0, 16)
+    this.#scratch = path.join(scratchFolder(), own)
+  }
+
+  where(name) {
+    return this.place + name
+  }
+
+  /** The place that inputs must not lie in. */
+  async exclude() {
+    return this.place
+  }
+
+  async prepare() {
+    const all = path.dirname(this.#scratch)
+    for (const name of await fs.promises.readdir(all)) {
+      removeDeadParts(path.join(all, name))
+      await removeIfEmpty(path.join(all, name))
+    }
+    await this.#removeUploads(({ Initiated }) => Date.now() - Initiated.getTime() > OLD)
+  }
+
+  /** The names at the top of the folder, some of them. */
+  async names() {
+    const input = { Bucket: this.#bucket, Prefix: this.#prefix, MaxKeys: 100 }
+    const { Contents = [] } = await send(this.place, 'ListObjectsV2Command', input)
+    return Contents.map(({ Key: key }) => key.slice(this.#prefix.length)).filter((name) => name !== '')
+  }
+
+  async create(name) {
+    fs.mkdirSync(this.#scratch, { recursive: true, mode: 0o700 })
+    const file = /** @type {UploadedFile} */ (await UploadedFile.create(path.join(this.#scratch, name)))
+    file.store = this
+    return file
+  }
+
+  async writeWhole(name, text) {
+    await send(this.where(name), 'PutObjectCommand', { ...this.#of(name), Body: Buffer.from(text) })
+  }
+
+  /** A path on this machine's disk for a file that is published later. */
+  part(name) {
+    fs.mkdirSync(this.#scratch, { recursive: true, mode: 0o700 })
+    return partOf(path.join(this.#scratch, name))
+  }
+
+  /** Gives a file of `part` its name; returns where it can be read. */
+  async publish(part, name) {
+    await this.uploadFile(part, name, (await fs.promises.stat(part)).size)
+    return part
+  }
+
+  /** Uploads a file of this machine. */
+  async uploadFile(file, name, size) {
+    const partSize = Math.max(PART, Math.ceil(size / MAX_PARTS))
+    for (let tries = 1; ; tries++) {
+      const Body = size === 0 ? Buffer.alloc(0) : fs.createReadStream(file, { highWaterMark: 1 << 20 })
+      try {
+        return await upload(this.where(name), { ...this.#of(name), Body }, partSize)
+      } catch (failure) {
+        // Another process that finished the job removed what it took for left over.
+        if (!failure.isLostUpload || tries >= TRIES) throw failure
+      } finally {
+        if (Body instanceof Readable) Body.destroy()
+      }
+    }
+  }
+
+  async readText(name) {
+    const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
+    if (found === undefined) return undefined
+    return (await range(this.#object(name, found), 0, found.ContentLength)).toString()
+  }
+
+  async readRange(name, from, to) {
+    const input = await S3Input.open(this.where(name), from)
+    return input.read(from, to - from)
+  }
+
+  async ends(name, length) {
+    const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
+    if (found === undefined) return undefined
+    const [object, size] = [this.#object(name, found), found.ContentLength]
+    const count = Math.min(size, length)
+    return { start: await range(object, 0, count), end: await range(object, size - count, size) }
+  }
+
+  async *lines(name) {
+    const input = await S3Input.open(this.where(name))
+    yield* readline.createInterface({ input: Readable.from(input.chunks(0, input.size)), crlfDelay: Infinity })
+  }
+
+  async hashOf(name) {
+    const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
+    if (found === undefined) return undefined
+    const input = await S3Input.open(this.where(name))
+    const hash = createHash('sha256')
+    for await (const chunk of input.chunks(0, input.size)) hash.update(chunk)
+    return { bytes: input.size, sha256: hash.digest('hex') }
+  }
+
+  async sizeOf(name) {
+    const found = await sendIfThere(this.where(name), 'HeadObjectCommand', this.#of(name))
+    return found && { bytes: found.ContentLength }
+  }
+
+  async sync() {}
+
+  /** Removes what this process has not finished on this machine's disk. */
+  removeOwn() {
+    removeOwnParts(this.#scratch)
+  }
+
+  /** Removes the unfinished uploads of shards, whose threads were ended. */
+  async abandon(stems) {
+    this.removeOwn()
+    if (stems.length > 0)
+      await this.#removeUploads((_upload, name) => stems.some((stem) => name.startsWith(`${stem}.`)))
+  }
+
+  /** All shards are done: whatever upload is unfinished is one of a process that ended. */
+  async finish() {
+    await this.#removeUploads(() => true)
+  }
+
+  /** Removes unfinished uploads of jobs; never fails, because a role may lack the permission. */
+  async #removeUploads(isDead) {
+    try {
+      let markers = {}
+      do {
+        const input = { Bucket: this.#bucket, Prefix: this.#prefix, ...markers }
+        const page = await send(this.place, 'ListMultipartUploadsCommand', input)
+        for (const one of page.Uploads ?? []) {
+          const name = one.Key.slice(this.#prefix.length)
+          if (!OWN.test(name) || !isDead(one, name)) continue
+          await send(this.place, 'AbortMultipartUploadCommand', { ...this.#of(name), UploadId: one.UploadId }).catch(
+            () => {},
+          )
+        }
+        markers = page.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : {}
+      } while (markers.KeyMarker !== undefined)
+    } catch {
+      // A rule of the bucket can remove them too.
+    }
+  }
+
+  #of = (name) => ({ Bucket: this.#bucket, Key: this.#prefix + name })
+  #object = (name, { ETag }) => ({
+    address: this.where(name),
+    bucket: this.#bucket,
+    key: this.#prefix + name,
+    etag: ETag,
+  })
+}

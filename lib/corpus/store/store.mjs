@@ -1,0 +1,31 @@
+// Outputs and inputs on a disk or in S3, by their names.
+
+import { isAddress } from './address.mjs'
+import { Input } from './local-input.mjs'
+import { LocalStore } from './local-store.mjs'
+
+/**
+ * The output folder of a job. What needs the SDK of S3 is loaded for addresses only.
+ *
+ * @param {string} place a path, or s3://bucket/prefix
+ * @returns {Promise<LocalStore>}
+ */
+export async function openStore(place) {
+  if (!isAddress(place)) return new LocalStore(place)
+  const { S3Store } = await import('./s3-store.mjs')
+  return /** @type {any} */ (new S3Store(place))
+}
+
+/**
+ * Opens an input.
+ *
+ * @param {string} name as it was named
+ * @param {string} [base] the folder that a path is relative to
+ * @param {number} [first] the position of the first bytes that will be read
+ * @returns {Promise<Input>}
+ */
+export async function openInput(name, base, first) {
+  if (!isAddress(name)) return Input.open(name, base)
+  const { S3Input } = await import('./s3-input.mjs')
+  return /** @type {any} */ (await S3Input.open(name, first))
+}

@@ -1,0 +1,423 @@
+// Parquet inputs: their row groups, and the values of the columns that a job reads.
+//
+// A column of plain values is read page by page, so that memory is bounded by a page and a
+// dictionary. A field inside a list or a struct needs its row group as a whole. What a page says of
+// itself is checked before it is decoded: a few bytes can stand for billions of values.
+
+import { createHash } from 'node:crypto'
+
+import { Ratio } from '../files/decompress.mjs'
+import { Failure } from '../files/failure.mjs'
+import { PARQUET_CODECS, REFUSED_ENCODING, parquetCompressors } from '../files/parquet-codecs.mjs'
+import { checkPackages } from '../files/parquet.mjs'
+import { valueAt } from '../files/rows.mjs'
+import { inputChanged } from './errors.mjs'
+
+/** The first and the last bytes of a file. */
+const MAGIC = Buffer.from('PAR1')
+/** The most bytes of the metadata at the end of a file. */
+const MAX_FOOTER = 64 << 20
+/** Bytes that are read at once. */
+const WINDOW = 4 << 20
+/** The most bytes of the header of a page. */
+const MAX_HEADER = 8 << 20
+/** The most bytes of a page, or of a row group that is read as a whole; and the most values. */
+const MAX_BYTES = 256 << 20
+const MAX_VALUES = 2 ** 21
+const EMPTY = Buffer.alloc(0)
+
+export const isTable = (head) => head.subarray(0, 4).equals(MAGIC)
+
+/** Text stays bytes: that they are UTF-8 is checked where the row is known. */
+const parsers = { stringFromBytes: (bytes) => bytes, jsonFromBytes: (bytes) => bytes }
+
+const damaged = (what) => new Failure('PARQUET', `the Parquet file is damaged: ${what}`)
+
+/** Errors of hyparquet as failures. */
+async function decoded(work) {
+  try {
+    return await work()
+  } catch (failure) {
+    if (typeof failure?.code === 'string' && failure.code.startsWith('ERR_TOKENLANE_')) throw failure
+    throw damaged(failure.message)
+  }
+}
+
+/** The metadata at the end of a file. */
+async function metadataOf(input) {
+  checkPackages('hyparquet', 'fzstd')
+  const { parquetMetadata } = await import('hyparquet')
+  const end = await input.read(Math.max(0, input.size - 8), 8)
+  if (input.size < 12 || !end.subarray(4).equals(MAGIC)) throw damaged('it does not end with PAR1')
+  const length = end.readUInt32LE(0)
+  if (length + 12 > input.size) throw damaged('its metadata is longer than the file')
+  if (length > MAX_FOOTER)
+    throw new Failure('PARQUET', `its metadata has ${length} bytes, and the limit is ${MAX_FOOTER}`)
+  const footer = await exactly(input, input.size - length - 8, length + 8)
+  return decoded(() => parquetMetadata(footer, { geoparquet: false }))
+}
+
+async function exactly(input, start, length) {
+  if (!(start >= 0 && length >= 0 && start + length <= input.size)) throw damaged('a part of it lies beyond its end')
+  const bytes = await input.read(start, length)
+  if (bytes.length < length) throw inputChanged(input.path, `it ends at byte ${start + bytes.length}`)
+  return bytes
+}
+
+const startOf = ({ dictionary_page_offset, data_page_offset }) =>
+  Number(
+    dictionary_page_offset && dictionary_page_offset < data_page_offset ? dictionary_page_offset : data_page_offset,
+  )
+
+const groupStart = ({ columns }) =>
+  columns.reduce((least, { meta_data }) => Math.min(least, startOf(meta_data)), Infinity)
+
+/**
+ * The row groups as pieces that can be cut apart: they follow each other from the start of the file
+ * to its end. None if there are no rows; one if the groups are not in the order of the file.
+ *
+ * @param {import('./store/local-input.mjs').Input} input
+ * @returns {Promise<{ end: number, weight: number }[]>}
+ */
+export async function rowGroups(input) {
+  const groups = (await metadataOf(input)).row_groups.filter(({ num_rows }) => num_rows > 0)
+  const weight = ({ total_byte_size }) => Math.max(1, Number(total_byte_size))
+  const starts = groups.map(groupStart)
+  if (!starts.every((start, index) => start < input.size && (index === 0 || start > starts[index - 1])))
+    return groups.length === 0 ? [] : [{ end: input.size, weight: groups.reduce((sum, one) => sum + weight(one), 0) }]
+  return groups.map((group, index) => ({ end: starts[index + 1] ?? input.size, weight: weight(group) }))
+}
+
+/**
+ * A row of a table.
+ *
+ * @typedef {object} TableRow
+ * @property {string} path
+ * @property {number} at its number in the file, counted from 0
+ * @property {number} row the same counted from 1
+ * @property {any} value of the field; text is bytes
+ * @property {any} [id] of the id field
+ */
+
+/**
+ * The rows of a part, those of a page together.
+ *
+ * @param {import('./plan.mjs').Part} part
+ * @param {import('./store/local-input.mjs').Input} input
+ * @param {import('./options.mjs').Content} content
+ * @param {(hashed: Buffer, bytes: number) => void} onRead gets a hash of each column that was read,
+ *   and the number of bytes while they are read
+ * @returns {AsyncGenerator<TableRow[]>}
+ */
+export async function* tableRows(part, input, content, onRead) {
+  const table = new Table(input, await metadataOf(input), new Ratio(content.maxRatio), onRead)
+  await table.load()
+  let first = 0
+  for (const group of table.metadata.row_groups) {
+    if (isIn(part, group)) yield* groupRows(table, group, first, part.path, content)
+    first += Number(group.num_rows)
+  }
+}
+
+/** Passes on the hashes of what `tableRows` reads, without decoding it. */
+export async function hashTable(part, input, content, onRead) {
+  const table = new Table(input, await metadataOf(input), new Ratio(content.maxRatio), onRead)
+  for (const group of table.metadata.row_groups) {
+    if (!isIn(part, group)) continue
+    const fields = [content.field, content.idField].filter((field) => field !== undefined)
+    for (const column of new Set(fields.flatMap((field) => table.chunksOf(group, field)))) {
+      const window = new Window(table, column)
+      while (window.left > 0) {
+        await window.fill(1)
+        window.drop(window.bytes.length)
+      }
+      onRead(window.digest(), 0)
+    }
+  }
+}
+
+const isIn = ({ start, end }, group) => {
+  if (!(group.num_rows > 0)) return false
+  const at = groupStart(group)
+  return at >= start && at < end
+}
+
+async function* groupRows(table, group, first, path, content) {
+  const { field, idField } = content
+  const texts = table.values(group, field)
+  const ids = idField === undefined ? undefined : table.values(group, idField)
+  let row = first
+  let pageOfIds = []
+  let used = 0
+  try {
+    for await (const values of texts) {
+      const rows = []
+      for (const value of values) {
+        let id
+        if (ids !== undefined) {
+          while (used === pageOfIds.length) {
+            const next = await ids.next()
+            if (next.done) throw damaged('a column has fewer values than rows')
+            pageOfIds = next.value
+            used = 0
+          }
+          id = pageOfIds[used++]
+        }
+        rows.push({ path, at: row, row: row + 1, value, id })
+        row += 1
+      }
+      yield rows
+    }
+    if (ids !== undefined && !(await ids.next()).done) throw damaged('a column has more values than rows')
+  } finally {
+    await texts.return(undefined)
+    await ids?.return(undefined)
+  }
+}
+
+/** A file whose metadata was read. */
+class Table {
+  #lib = /** @type {any} */ (undefined)
+  #compressors
+
+  constructor(input, metadata, ratio, onRead) {
+    this.input = input
+    this.metadata = metadata
+    this.ratio = ratio
+    this.onRead = onRead
+  }
+
+  async load() {
+    const [column, convert, metadata] = await Promise.all([
+      import('hyparquet/src/column.js'),
+      import('hyparquet/src/convert.js'),
+      import('hyparquet'),
+    ])
+    this.#lib = { ...column, ...convert, ...metadata }
+    this.#compressors = await parquetCompressors(this.ratio)
+  }
+
+  /** The column at the top of the schema that a field is, or lies in. */
+  #top(field) {
+    const names = this.metadata.row_groups[0].columns.map(({ meta_data }) => meta_data.path_in_schema[0])
+    const found = names.find((name) => name === field) ?? names.find((name) => field.startsWith(`${name}.`))
+    if (found !== undefined) return found
+    const known = [...new Set(names)].join(', ')
+    throw new Failure('FIELD', `there is no column for the field '${field}'; the columns are ${known}`)
+  }
+
+  /** The columns that a field is read from. */
+  chunksOf(group, field) {
+    const top = this.#top(field)
+    return group.columns.map(({ meta_data }) => meta_data).filter(({ path_in_schema }) => path_in_schema[0] === top)
+  }
+
+  /**
+   * The values of a field in a row group, some at a time.
+   *
+   * @returns {AsyncGenerator<any[]>}
+   */
+  async *values(group, field) {
+    const chunks = this.chunksOf(group, field)
+    for (const chunk of chunks) this.#check(chunk, group)
+    const tree = this.#lib.parquetSchema(this.metadata)
+    const top = tree.children.find(({ element }) => element.name === chunks[0].path_in_schema[0])
+    const isPlain = top.children.length === 0 && top.element.repetition_type !== 'REPEATED'
+    let rows = 0
+    for await (const values of isPlain ? this.#pages(chunks[0], [tree, top]) : this.#whole(group, field, chunks)) {
+      rows += values.length
+      yield values
+    }
+    if (rows !== Number(group.num_rows)) throw damaged('a column has another number of values than the row group')
+  }
+
+  #check({ codec, path_in_schema, total_compressed_size }, group) {
+    if (!PARQUET_CODECS.includes(codec)) {
+      throw new Failure(
+        'PARQUET',
+        `the column '${path_in_schema.join('.')}' is compressed with ${codec}, and read are ${PARQUET_CODECS.slice(1).join(', ')}`,
+      )
+    }
+    if (!(Number(total_compressed_size) >= 0 && Number.isSafeInteger(Number(group.num_rows))))
+      throw damaged('a size is no size')
+  }
+
+  /** The values of a column of plain values, page by page. */
+  async *#pages(chunk, schemaPath) {
+    const decoder = {
+      ...chunk,
+      pathInSchema: chunk.path_in_schema,
+      element: schemaPath[1].element,
+      schemaPath,
+      compressors: this.#compressors,
+      parsers: { ...this.#lib.DEFAULT_PARSERS, ...parsers },
+      utf8: false,
+    }
+    const window = new Window(this, chunk)
+    let dictionary
+    for (let values = 0; values < Number(chunk.num_values); ) {
+      const { header, reader } = await this.#page(window, chunk)
+      const { data } = await decoded(() => this.#lib.readPage(reader, header, decoder, dictionary, undefined, 0))
+      window.drop(reader.offset)
+      if (header.type === 'DICTIONARY_PAGE') {
+        dictionary = await decoded(() => this.#lib.convert(data, decoder))
+        continue
+      }
+      values += data.length
+      if (data.length === 0 || values > Number(chunk.num_values)) throw damaged('a page has another number of values')
+      yield data
+    }
+    // Whatever follows the last page belongs to what the hash covers.
+    while (window.left > 0) {
+      await window.fill(1)
+      window.drop(window.bytes.length)
+    }
+    this.onRead(window.digest(), 0)
+  }
+
+  /** Reads the next page, and checks what it says of itself. */
+  async #page(window, { codec, path_in_schema }) {
+    const header = await this.#header(window)
+    const page =
+      header.value.data_page_header ?? header.value.data_page_header_v2 ?? header.value.dictionary_page_header
+    const { compressed_page_size: packed, uncompressed_page_size: size } = header.value
+    if (page === undefined || !(packed >= 0 && size >= 0 && page.num_values >= 0)) throw damaged('a page has no header')
+    if (page.encoding === REFUSED_ENCODING) {
+      throw new Failure(
+        'PARQUET',
+        `the column '${path_in_schema.join('.')}' has the encoding ${REFUSED_ENCODING}, which is not read: write it with another one`,
+      )
+    }
+    if (size > MAX_BYTES || packed > MAX_BYTES || page.num_values > MAX_VALUES) {
+      throw new Failure(
+        'PARQUET',
+        `a page has ${size} bytes and ${page.num_values} values, and the limits are ${MAX_BYTES} and ${MAX_VALUES}: write it with smaller pages`,
+      )
+    }
+    if (codec === 'UNCOMPRESSED') this.ratio.read(packed)
+    else if (codec === 'SNAPPY') {
+      this.ratio.read(packed)
+      this.ratio.make(size)
+    }
+    await window.fill(header.length + packed)
+    const { bytes } = window
+    if (bytes.length < header.length + packed) throw damaged('a page ends behind its column')
+    // Values are views of the page, so that it must not be part of a buffer that is used again.
+    const copy = Uint8Array.prototype.slice.call(bytes, 0, header.length + packed)
+    return { header: header.value, reader: { view: new DataView(copy.buffer), offset: header.length } }
+  }
+
+  /** The header of a page has no length: it is parsed with more and more bytes. */
+  async #header(window) {
+    for (let wanted = 1 << 12; ; wanted *= 8) {
+      await window.fill(wanted)
+      const { bytes } = window
+      const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), offset: 0 }
+      try {
+        const value = this.#lib.parquetHeader(reader)
+        if (reader.offset <= bytes.length) return { value, length: reader.offset }
+      } catch (failure) {
+        if (bytes.length < wanted || wanted > MAX_HEADER) throw damaged(failure.message)
+        continue
+      }
+      throw damaged('a page has no header')
+    }
+  }
+
+  /** The values of a field in a list or a struct, from a row group that is read as a whole. */
+  async *#whole(group, field, chunks) {
+    const sum = (name) => chunks.reduce((total, chunk) => total + Number(chunk[name]), 0)
+    const [bytes, values] = [sum('total_uncompressed_size'), sum('num_values')]
+    if (!(bytes >= 0 && bytes <= MAX_BYTES && values <= MAX_VALUES)) {
+      throw new Failure(
+        'PARQUET',
+        `the columns of the field '${field}' have ${bytes} bytes and ${values} values in a row group, and the limits are ${MAX_BYTES} and ${MAX_VALUES}: write it with smaller row groups`,
+      )
+    }
+    // Hashes what is read, and checks the pages; then it is read again from memory.
+    const parts = new Map()
+    for (const chunk of chunks) {
+      const window = new Window(this, chunk)
+      const pieces = []
+      for (let found = 0; found < Number(chunk.num_values) && window.left > 0; ) {
+        const { header, reader } = await this.#page(window, chunk)
+        found += header.data_page_header?.num_values ?? header.data_page_header_v2?.num_values ?? 0
+        if (found > Number(chunk.num_values)) throw damaged('a column has more values than it says')
+        pieces.push(Buffer.from(reader.view.buffer))
+        window.drop(reader.view.byteLength)
+      }
+      while (window.left > 0) {
+        await window.fill(1)
+        pieces.push(Buffer.from(window.bytes))
+        window.drop(window.bytes.length)
+      }
+      parts.set(startOf(chunk), Buffer.concat(pieces))
+      this.onRead(window.digest(), 0)
+    }
+    const file = {
+      byteLength: this.input.size,
+      slice: (start, end) => {
+        if (!(end - start <= 2 * MAX_BYTES)) throw damaged('its columns lie too far apart')
+        // Ranges of several columns are joined; what lies between them is not used.
+        const bytes = new Uint8Array(end - start)
+        for (const [from, held] of parts) {
+          const [first, last] = [Math.max(start, from), Math.min(end, from + held.length)]
+          if (first < last) bytes.set(held.subarray(first - from, last - from), first - start)
+        }
+        return bytes.buffer
+      },
+    }
+    const rows = await decoded(() =>
+      this.#lib.parquetReadObjects({
+        file,
+        metadata: { ...this.metadata, row_groups: [group], num_rows: group.num_rows },
+        columns: [chunks[0].path_in_schema[0]],
+        compressors: this.#compressors,
+        parsers,
+        utf8: false,
+        useOffsetIndex: false,
+      }),
+    )
+    yield rows.map((row) => valueAt(row, field))
+  }
+}
+
+/** The bytes of a column in a file, read a few megabytes at a time, and their hash. */
+class Window {
+  #table
+  #next
+  #end
+  #hash = createHash('sha256')
+  bytes = EMPTY
+
+  constructor(table, chunk) {
+    this.#table = table
+    this.#next = startOf(chunk)
+    this.#end = this.#next + Number(chunk.total_compressed_size)
+    if (!(this.#next >= 0 && this.#end <= table.input.size)) throw damaged('a column lies beyond its end')
+  }
+
+  /** Bytes of the column from here on. */
+  get left() {
+    return this.bytes.length + this.#end - this.#next
+  }
+
+  /** Reads until there are so many bytes, or the column ends. */
+  async fill(length) {
+    if (this.bytes.length >= length || this.#next === this.#end) return
+    const count = Math.min(this.#end - this.#next, Math.max(WINDOW, length - this.bytes.length))
+    const more = await exactly(this.#table.input, this.#next, count)
+    this.#next += count
+    this.#hash.update(more)
+    this.#table.onRead(EMPTY, count)
+    this.bytes = this.bytes.length === 0 ? more : Buffer.concat([this.bytes, more])
+  }
+
+  drop(length) {
+    this.bytes = this.bytes.subarray(length)
+  }
+
+  digest() {
+    return this.#hash.digest()
+  }
+}

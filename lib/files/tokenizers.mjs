@@ -1,0 +1,108 @@
+// The tokenizer that a name stands for: a file, a bundled encoding, an OpenAI model, or a
+// repository of the Hugging Face Hub.
+
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+
+import { Tokenizer, encodings } from '../../index.mjs'
+import { Failure } from './failure.mjs'
+import { statIfThere } from './stat.mjs'
+
+const require = createRequire(import.meta.url)
+
+const { findEncoding } = require('../models.js')
+
+/** Names that can only be those of files. */
+const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe)$|[/\\]$/
+
+/** Tokenizer files in the folder of a model, as on the hub: a whole tokenizer, or parts of one. */
+const IN_FOLDER = ['tokenizer.json', 'tekken.json']
+const PARTS = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'spm.model', 'vocab.json', 'vocab.txt']
+
+/** `owner/name` on the hub; a branch, a tag or a commit may follow an `@`. */
+const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
+
+/**
+ * Loads a tokenizer by what a user calls it.
+ *
+ * @param {string} name
+ * @param {string} [encoding] for a rank file
+ * @returns {Promise<Tokenizer>}
+ */
+export async function loadTokenizer(name, encoding) {
+  const source = sourceOf(name, encoding)
+  if (source.repository !== undefined) return Tokenizer.fromPretrained(source.repository, { revision: source.revision })
+  return source.file === undefined ? Tokenizer.fromEncoding(source.encoding) : loadFile(source.file, source.encoding)
+}
+
+/**
+ * What a name stands for: a file, a bundled encoding, or a repository of the hub.
+ *
+ * @param {string} name
+ * @param {string} [encoding] for a rank file
+ * @returns {{ file?: string, encoding?: string, repository?: string, revision?: string }}
+ */
+export function sourceOf(name, encoding) {
+  const file = fileOf(name)
+  if (encoding !== undefined && file === undefined)
+    throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
+  if (file !== undefined) return { file, encoding }
+  if (FILE.test(name)) throw new Failure('FILE_NOT_FOUND', `${name}: there is no such file`)
+  const bundled = encodingOf(name)
+  if (bundled !== undefined) return { encoding: bundled }
+  const [, repository, revision] = REPOSITORY.exec(name) ?? []
+  if (repository !== undefined) return { repository, revision }
+  const known = `the encodings are ${encodings().join(', ')}`
+  throw new Failure(
+    'UNKNOWN_TOKENIZER',
+    `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`,
+  )
+}
+
+/** Returns the files of a tokenizer that is loaded from a file or a folder. */
+export function tokenizerFiles(name) {
+  const places = [name, ...[...IN_FOLDER, ...PARTS].map((one) => path.join(name, one))]
+  return places.filter((place) => statIfThere(place)?.isFile()).map((file) => ({ name: file, file }))
+}
+
+/** Returns the file of a name, or the tokenizer file in a folder. */
+function fileOf(name) {
+  const stat = statIfThere(name)
+  if (!stat?.isDirectory()) return stat === undefined ? undefined : name
+  const found = IN_FOLDER.map((one) => path.join(name, one)).find((one) => fs.existsSync(one))
+  // Tokenizer.fromFile reads the other files of a folder together.
+  if (found === undefined && PARTS.some((one) => fs.existsSync(path.join(name, one)))) return name
+  if (found === undefined)
+    throw new Failure('FILE_NOT_FOUND', `${name}: this folder has no ${[...IN_FOLDER, ...PARTS].join(' and no ')}`)
+  return found
+}
+
+export async function loadFile(name, encoding) {
+  try {
+    return await Tokenizer.fromFile(name, encoding === undefined ? undefined : { encoding })
+  } catch (error) {
+    if (error.code !== 'ERR_TOKENLANE_PATTERN_MISSING') throw error
+    const message = `${name}: this is a rank file, which does not say how text is split: name its encoding with '--encoding'`
+    throw new Failure('PATTERN_MISSING', message, { cause: error })
+  }
+}
+
+/** Returns the bundled encoding with a name, or that of a model. */
+export const encodingOf = (name) => (encodings().includes(name) ? name : findEncoding(name))
+
+/**
+ * What is done with special tokens that a file spells out. With ranks, the library rejects them by
+ * default; a file may contain them, so they are encoded as text.
+ */
+export const usualSpecialTokens = (tokenizer) => (isOfRanks(tokenizer) ? 'text' : 'parse')
+
+/** Ranks have no normalizer that could be taken away. */
+function isOfRanks(tokenizer) {
+  try {
+    tokenizer.with({ normalizer: null })
+    return false
+  } catch {
+    return true
+  }
+}

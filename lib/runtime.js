@@ -1,0 +1,39 @@
+'use strict'
+
+// What depends on the JavaScript runtime. Bundlers for browsers replace this file by
+// browser/runtime.js (see the field `browser` of package.json).
+
+// Captured at load time: a test of the user may replace the global by a timer that never fires.
+const { setImmediate } = globalThis
+
+module.exports = {
+  /** The number of bytes of a string in UTF-8. */
+  byteLength: Buffer.byteLength,
+
+  /** Calls back in the next iteration of the event loop. */
+  nextTurn: (callback) => void setImmediate(callback),
+
+  /**
+   * The available memory in bytes. A container can have less than the machine; `constrainedMemory`
+   * returns 0, or more than the machine has, if there is no limit.
+   */
+  systemMemory: () => Math.min(require('node:os').totalmem(), process.constrainedMemory?.() || Infinity),
+
+  /**
+   * Returns V8's function `gc`. V8 adds it to contexts that are created while the flag is set. In
+   * other runtimes the result does nothing.
+   */
+  findGc() {
+    try {
+      const v8 = require('node:v8')
+      const vm = require('node:vm')
+      v8.setFlagsFromString('--expose-gc')
+      const found = vm.runInNewContext('gc')
+      v8.setFlagsFromString('--no-expose-gc')
+      if (typeof found === 'function') return found
+    } catch {
+      // Not V8, or flags cannot be set.
+    }
+    return () => {}
+  },
+}

@@ -1,0 +1,32 @@
+'use strict'
+
+// The sources of tokenizers: files, the bundled encodings, and the hub. Bundlers for browsers
+// replace this file by browser/sources.js (see the field `browser` of package.json).
+
+const { fileURLToPath } = require('node:url')
+
+const native = require('./native.js')
+const { encodingPath } = require('./package-root.js')
+
+module.exports = {
+  fileURLToPath,
+
+  loadFile: (queueEntry, file, options) => native.loadFile(queueEntry, file, options),
+  loadFileSync: (file, options) => native.loadFileSync(file, options),
+  loadEncoding: (queueEntry, file, options) => native.loadFile(queueEntry, encodingPath(file), options),
+  loadEncodingSync: (file, options) => native.loadFileSync(encodingPath(file), options),
+
+  // These modules load on first use.
+  get chatFiles() {
+    return require('./chat/beside.js')
+  },
+  get modelFolder() {
+    return require('./model/folder.js')
+  },
+  get hub() {
+    return require('./hub/pretrained.js')
+  },
+  get hubOptions() {
+    return require('./hub/options.js')
+  },
+}

@@ -1,0 +1,127 @@
+'use strict'
+
+// The texts of an asynchronous batch. The addon copies them in slices of half a millisecond; the
+// event loop runs between two slices. Most batches need one slice.
+
+const native = require('./native.js')
+const { nextTurn } = require('./runtime.js')
+
+/** The number of rows in one array of a snapshot. V8 allocates longer arrays slowly. */
+const CHUNK = 4096
+
+/** The maximum number of rows in a snapshot, which takes a few nanoseconds a row. */
+const MAX_SNAPSHOT = 65_536
+
+/** Duration of a slice in milliseconds. The addon measures it too: src/text.rs. */
+const SLICE = 0.5
+
+/** Batches whose texts are being copied, the oldest first. Each iteration copies a slice of one. */
+const copying = []
+
+/**
+ * The texts of a batch, and their pairs if there are any, with the place up to which they were
+ * copied.
+ */
+class BatchTexts {
+  #words
+  /**
+   * For each argument its parts: an array, the index of its first element in the argument, and the
+   * range of elements to copy.
+   */
+  #lists
+  #list = 0
+  #part = 0
+  #from = 0
+  #isSnapshot = false
+
+  /** `lists` are the arguments `texts` and `pairs`; `words`: whether texts are arrays of words. */
+  constructor(lists, words) {
+    this.#words = words
+    const whole = (array) => [{ array, first: 0, from: 0, to: Array.isArray(array) ? array.length : 0 }]
+    this.#lists = lists.filter((list) => list !== undefined).map(whole)
+  }
+
+  /**
+   * Copies the arrays from the current place on, and the bytes in them, so that later changes by
+   * the caller have no effect. Strings are immutable and need no copy. Of a very long array only
+   * the first rows are copied, because copying all would block the event loop for too long.
+   */
+  snapshot() {
+    if (this.#isSnapshot) return
+    this.#isSnapshot = true
+    const copy = this.#words ? (list) => (Array.isArray(list) ? list.map(copyOfBytes) : list) : copyOfBytes
+    for (let list = this.#list; list < this.#lists.length; list++) {
+      const [{ array, to }] = this.#lists[list]
+      const from = list === this.#list ? this.#from : 0
+      const end = Math.min(to, from + MAX_SNAPSHOT)
+      const parts = []
+      for (let first = from; first < end; first += CHUNK) {
+        const rows = array.slice(first, Math.min(first + CHUNK, end))
+        for (let index = 0; index < rows.length; index++) {
+          if (typeof rows[index] !== 'string') rows[index] = copy(rows[index])
+        }
+        parts.push({ array: rows, first, from: 0, to: rows.length })
+      }
+      if (parts.length > 0 && end < to) parts.push({ array, first: 0, from: end, to })
+      // An array without rows stays: the addon creates its list, or refuses what is not an array.
+      if (parts.length > 0) this.#lists[list] = parts
+    }
+    this.#from = this.#lists[this.#list]?.[0].from
+  }
+
+  /** Copies texts for one slice. Returns whether all are copied. */
+  copySome(queueEntry) {
+    const end = performance.now() + SLICE
+    for (; this.#list < this.#lists.length; this.#list++, this.#part = 0) {
+      const parts = this.#lists[this.#list]
+      while (this.#part < parts.length) {
+        if (performance.now() > end) return false
+        const { array, first, to } = parts[this.#part]
+        this.#from = native.copyTexts(queueEntry, this.#list === 1, this.#words, array, first, this.#from, to)
+        if (this.#from < to) return false
+        this.#part++
+        this.#from = parts[this.#part]?.from ?? 0
+      }
+    }
+    return true
+  }
+}
+
+/**
+ * Copies the texts of a batch that may start. Returns undefined if one slice was enough, otherwise
+ * a promise that resolves when all are copied.
+ */
+function copyTexts(queueEntry, texts) {
+  if (copying.length === 0 && texts.copySome(queueEntry)) return undefined
+  texts.snapshot()
+  return new Promise((resolve, reject) => {
+    copying.push({ queueEntry, texts, resolve, reject })
+    if (copying.length === 1) nextTurn(copyNext)
+  })
+}
+
+function copyNext() {
+  const { queueEntry, texts, resolve, reject } = copying[0]
+  try {
+    if (texts.copySome(queueEntry)) {
+      copying.shift()
+      resolve()
+    }
+  } catch (error) {
+    copying.shift()
+    reject(error)
+  }
+  if (copying.length > 0) nextTurn(copyNext)
+}
+
+/**
+ * Copies bytes that the addon accepts. Returns other values unchanged, so that the addon refuses
+ * them.
+ */
+function copyOfBytes(bytes) {
+  if (!(bytes instanceof Uint8Array) || bytes.length === 0) return bytes
+  const { buffer } = bytes
+  return buffer instanceof ArrayBuffer && !buffer.resizable ? Uint8Array.from(bytes) : bytes
+}
+
+module.exports = { BatchTexts, copyTexts, copyOfBytes }

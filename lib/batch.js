@@ -9,17 +9,18 @@ const DISPOSE = Symbol.dispose ?? Symbol.for('nodejs.dispose')
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
-// The columns in the order of src/options.rs, with the types of their views.
+// The views of the columns. Word ids and sequence ids are -1 where the core has u32::MAX, "none".
+const VIEWS = {
+  offsets: Uint32Array,
+  tokens: Array,
+  specialTokensMask: Uint8Array,
+  typeIds: Uint32Array,
+  attentionMask: Uint8Array,
+  wordIds: Int32Array,
+  sequenceIds: Int32Array,
+}
 /** @type {[string, any][]} */
-const COLUMNS = [
-  ['offsets', Uint32Array],
-  ['tokens', Array],
-  ['specialTokensMask', Uint8Array],
-  ['typeIds', Uint32Array],
-  ['attentionMask', Uint8Array],
-  ['wordIds', Int32Array],
-  ['sequenceIds', Int32Array],
-]
+const COLUMNS = native.columnNames().map((name) => [name, VIEWS[name]])
 
 // Makes the constructor private: only batchOf creates batches.
 const INTERNAL = Symbol('internal')

@@ -4,16 +4,17 @@ const { typeError } = require('./errors.js')
 const native = require('./native.js')
 const { checkId, hasOffsets, withOverflow } = require('./options.js')
 
-// The numbers of the columns in src/options.rs; ROWS and RANGES are those of src/encoding.rs.
-const OFFSETS = 0
-const TOKENS = 1
-const SPECIAL_TOKENS_MASK = 2
-const TYPE_IDS = 3
-const ATTENTION_MASK = 4
-const WORD_IDS = 5
-const SEQUENCE_IDS = 6
-const ROWS = 7
-const RANGES = 8
+// The indices of the columns. Two pseudo-columns of src/encoding.rs follow them.
+const NAMES = native.columnNames()
+const OFFSETS = NAMES.indexOf('offsets')
+const TOKENS = NAMES.indexOf('tokens')
+const SPECIAL_TOKENS_MASK = NAMES.indexOf('specialTokensMask')
+const TYPE_IDS = NAMES.indexOf('typeIds')
+const ATTENTION_MASK = NAMES.indexOf('attentionMask')
+const WORD_IDS = NAMES.indexOf('wordIds')
+const SEQUENCE_IDS = NAMES.indexOf('sequenceIds')
+const ROWS = NAMES.length
+const RANGES = NAMES.length + 1
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
@@ -21,7 +22,9 @@ const asIs = (column) => column
 const asUint32 = (buffer) => new Uint32Array(buffer)
 // The core's value for "none", u32::MAX, becomes -1.
 const asInt32 = (buffer) => new Int32Array(buffer)
-const VIEWS = [asUint32, asIs, asIs, asUint32, asIs, asInt32, asInt32, asUint32, asUint32]
+const VIEWS = Array(RANGES + 1).fill(asUint32)
+for (const column of [TOKENS, SPECIAL_TOKENS_MASK, ATTENTION_MASK]) VIEWS[column] = asIs
+for (const column of [WORD_IDS, SEQUENCE_IDS]) VIEWS[column] = asInt32
 
 // The order in which src/encoding.rs packs the numeric columns, with the number of values per
 // token. The ranges follow, aligned to four bytes.

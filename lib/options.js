@@ -1,28 +1,32 @@
 'use strict'
 
-// Checks options, and packs them into the integer that src/options.rs unpacks. No option is
+// Checks options, and packs them into the integer that src/options.rs defines. No option is
 // accepted and ignored: an unknown option is an error that names it. `undefined` selects the
 // default everywhere.
 
 const { typeError, wrongType, wrongValue, unknownOption } = require('./errors.js')
+const native = require('./native.js')
 
-const ADD_SPECIAL_TOKENS = 1
-const SPECIAL_TOKENS = { parse: 1 << 1, text: 2 << 1, throw: 3 << 1 }
-const LISTED = 4 << 1
-const OFFSETS = { byte: 1 << 4, codepoint: 2 << 4, utf16: 3 << 4 }
-const OFFSETS_MASK = 3 << 4
-const NO_TRUNCATION = 1 << 6
-const NO_PADDING = 1 << 7
-const OVERFLOW = 1 << 8
-const WORDS = 1 << 9
-const COLUMNS = {
-  tokens: 1 << 10,
-  specialTokensMask: 1 << 11,
-  typeIds: 1 << 12,
-  attentionMask: 1 << 13,
-  wordIds: 1 << 14,
-  sequenceIds: 1 << 15,
+const BITS = native.flagBits()
+const ADD_SPECIAL_TOKENS = BITS.addSpecialTokens
+const SPECIAL_TOKENS = {
+  parse: BITS.parseSpecialTokens,
+  text: BITS.specialTokensAsText,
+  throw: BITS.throwOnSpecialTokens,
 }
+const LISTED = BITS.onlyListedSpecialTokens
+const OFFSETS = { byte: BITS.byteOffsets, codepoint: BITS.codepointOffsets, utf16: BITS.utf16Offsets }
+const OFFSETS_MASK = BITS.offsets
+const NO_TRUNCATION = BITS.noTruncation
+const NO_PADDING = BITS.noPadding
+const OVERFLOW = BITS.overflow
+const WORDS = BITS.words
+const COLUMNS = Object.fromEntries(
+  native
+    .columnNames()
+    .slice(1)
+    .map((name, index) => [name, BITS.firstColumn << index]),
+)
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
 const BOUNDARIES = ['token', 'sentence', 'line']

@@ -1,17 +1,6 @@
 //! Options as `lib/options.js` passes them: validated there, and packed into one integer so that a
-//! call needs no property lookups. Both sides use the layout below. Options that are not flags, and
+//! call needs no property lookups. [`flag_bits`] gives JS the bits. Options that are not flags, and
 //! are rarely given, come as an [`Extra`].
-//!
-//! | bits | meaning |
-//! |---|---|
-//! | 0 | add special tokens |
-//! | 1–3 | special tokens: 0 file default, 1 parse, 2 as text, 3 throw, 4 only listed ones |
-//! | 4–5 | offsets: 0 none, 1 bytes, 2 code points, 3 UTF-16 units |
-//! | 6 | no truncation, regardless of the file |
-//! | 7 | no padding, regardless of the file |
-//! | 8 | also return what truncation cuts off |
-//! | 9 | texts are arrays of words |
-//! | 10–15 | columns of a batch, in the order of [`COLUMNS`] without the offsets |
 
 use napi_derive::napi;
 use tokenlane_core::{
@@ -19,8 +8,8 @@ use tokenlane_core::{
     Truncation, TruncationStrategy,
 };
 
-/// The columns, in the order of their numbers in `lib/encoding.js`.
-pub const COLUMNS: [Columns; 7] = [
+/// The columns. JS refers to them by their index.
+pub const COLUMNS: [Columns; NAMES.len()] = [
     Columns::OFFSETS,
     Columns::TOKENS,
     Columns::SPECIAL_TOKENS_MASK,
@@ -29,6 +18,76 @@ pub const COLUMNS: [Columns; 7] = [
     Columns::WORD_IDS,
     Columns::SEQUENCE_IDS,
 ];
+
+/// The names of [`COLUMNS`] in JS.
+const NAMES: [&str; 7] =
+    ["offsets", "tokens", "specialTokensMask", "typeIds", "attentionMask", "wordIds", "sequenceIds"];
+
+/// The bits of the flags. The special tokens and the offsets have a value each, in several bits.
+const BITS: FlagBits = FlagBits {
+    add_special_tokens: 1,
+    special_tokens: 7 << 1,
+    parse_special_tokens: 1 << 1,
+    special_tokens_as_text: 2 << 1,
+    throw_on_special_tokens: 3 << 1,
+    only_listed_special_tokens: 4 << 1,
+    offsets: 3 << 4,
+    byte_offsets: 1 << 4,
+    codepoint_offsets: 2 << 4,
+    utf16_offsets: 3 << 4,
+    no_truncation: 1 << 6,
+    no_padding: 1 << 7,
+    overflow: 1 << 8,
+    words: 1 << 9,
+    first_column: 1 << 10,
+};
+
+/// The bits of the flags of a call.
+#[napi(object, object_from_js = false)]
+pub struct FlagBits {
+    /// Whether special tokens are added.
+    pub add_special_tokens: u32,
+    /// All bits of the policy for special tokens in the text; 0 is the file's policy.
+    pub special_tokens: u32,
+    /// Special tokens in the text are recognized.
+    pub parse_special_tokens: u32,
+    /// Special tokens in the text are text.
+    pub special_tokens_as_text: u32,
+    /// A special token in the text is an error.
+    pub throw_on_special_tokens: u32,
+    /// Only the tokens of [`Extra::listed`] are recognized.
+    pub only_listed_special_tokens: u32,
+    /// All bits of the unit of offsets; 0 is no offsets.
+    pub offsets: u32,
+    /// Offsets in bytes.
+    pub byte_offsets: u32,
+    /// Offsets in code points.
+    pub codepoint_offsets: u32,
+    /// Offsets in UTF-16 units.
+    pub utf16_offsets: u32,
+    /// No truncation, regardless of the file.
+    pub no_truncation: u32,
+    /// No padding, regardless of the file.
+    pub no_padding: u32,
+    /// What truncation cuts off is returned too.
+    pub overflow: u32,
+    /// The texts are arrays of words.
+    pub words: u32,
+    /// The second of the columns of a batch (the first are the offsets). The others follow.
+    pub first_column: u32,
+}
+
+/// Returns the bits of the flags.
+#[napi]
+pub fn flag_bits() -> FlagBits {
+    BITS
+}
+
+/// Returns the names of the columns, in the order of their indices.
+#[napi]
+pub fn column_names() -> Vec<&'static str> {
+    NAMES.to_vec()
+}
 
 /// Options that the flags cannot express.
 #[napi(object)]
@@ -108,10 +167,10 @@ fn direction(left: bool) -> Direction {
 
 /// The unit of the offsets, or `None` if no offsets are requested.
 fn offset_unit(flags: u32) -> Option<OffsetUnit> {
-    match (flags >> 4) & 3 {
-        1 => Some(OffsetUnit::Byte),
-        2 => Some(OffsetUnit::CodePoint),
-        3 => Some(OffsetUnit::Utf16),
+    match flags & BITS.offsets {
+        bits if bits == BITS.byte_offsets => Some(OffsetUnit::Byte),
+        bits if bits == BITS.codepoint_offsets => Some(OffsetUnit::CodePoint),
+        bits if bits == BITS.utf16_offsets => Some(OffsetUnit::Utf16),
         _ => None,
     }
 }
@@ -133,13 +192,13 @@ pub fn setting<T>(off: bool, value: Option<T>) -> Setting<T> {
 
 /// Whether the texts are arrays of words.
 pub fn has_words(flags: u32) -> bool {
-    flags >> 9 & 1 == 1
+    flags & BITS.words != 0
 }
 
 /// The options of a batch. If rows are padded, the attention mask is always included, because
 /// without it padding cannot be told from text.
 pub fn batch_options(flags: u32, extra: Option<Extra>, tokenizer: &Tokenizer) -> EncodeOptions {
-    let wanted = COLUMNS[1..].iter().enumerate().filter(|(bit, _)| flags >> (10 + bit) & 1 == 1);
+    let wanted = COLUMNS[1..].iter().enumerate().filter(|(bit, _)| flags & BITS.first_column << bit != 0);
     let offsets = offset_unit(flags).map_or(Columns::NONE, |_| Columns::OFFSETS);
     let columns = wanted.fold(offsets, |all, (_, &column)| all | column);
     let options = encode_options(flags, extra, columns);
@@ -155,19 +214,19 @@ pub fn batch_options(flags: u32, extra: Option<Extra>, tokenizer: &Tokenizer) ->
 pub fn encode_options(flags: u32, extra: Option<Extra>, columns: Columns) -> EncodeOptions {
     let Extra { listed, truncation, padding } = extra.unwrap_or_default();
     EncodeOptions {
-        add_special_tokens: flags & 1 != 0,
-        special_tokens: match (flags >> 1) & 7 {
-            1 => SpecialTokens::Parse,
-            2 => SpecialTokens::Text,
-            3 => SpecialTokens::Throw,
-            4 => SpecialTokens::Only(listed.unwrap_or_default()),
+        add_special_tokens: flags & BITS.add_special_tokens != 0,
+        special_tokens: match flags & BITS.special_tokens {
+            bits if bits == BITS.parse_special_tokens => SpecialTokens::Parse,
+            bits if bits == BITS.special_tokens_as_text => SpecialTokens::Text,
+            bits if bits == BITS.throw_on_special_tokens => SpecialTokens::Throw,
+            bits if bits == BITS.only_listed_special_tokens => SpecialTokens::Only(listed.unwrap_or_default()),
             _ => SpecialTokens::FileDefault,
         },
         columns,
         offset_unit: offset_unit(flags).unwrap_or(OffsetUnit::Utf16),
-        truncation: setting(flags >> 6 & 1 == 1, truncation.as_ref().map(Truncation::from)),
-        padding: setting(flags >> 7 & 1 == 1, padding.as_ref().map(Padding::from)),
-        overflow: flags >> 8 & 1 == 1,
+        truncation: setting(flags & BITS.no_truncation != 0, truncation.as_ref().map(Truncation::from)),
+        padding: setting(flags & BITS.no_padding != 0, padding.as_ref().map(Padding::from)),
+        overflow: flags & BITS.overflow != 0,
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use napi::Env;
 use napi::bindgen_prelude::Unknown;
-use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab};
+use tokenlane_core::memory::{Grow, OutOfMemory, Plain, Slab, collect};
 use tokenlane_core::{Input, Sequence, Text};
 
 use crate::error::{Class, Failure, caught};
@@ -200,14 +200,6 @@ impl Arena {
             Row::Bytes { start, end } => Text::Bytes(&self.bytes[start..end]),
         }))
     }
-}
-
-/// Collects an iterator of known length without panicking on a failed allocation.
-fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
-    let mut list = Vec::new();
-    list.try_grow(values.len())?;
-    list.extend(values);
-    Ok(list)
 }
 
 /// Elements of an array that JS passed.

@@ -76,8 +76,7 @@ static RANKS: LazyLock<Tokenizer> = LazyLock::new(|| {
     let more = [&b"\xE4\xB8"[..], b"\xB8\xAD", b" a", b"\xF0\x9F\x98", b"\x80\xC3", b"\n\n"].map(<[u8]>::to_vec);
     let encode = |token: Vec<u8>| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, token);
     let lines = bytes.chain(more).enumerate().map(|(rank, token)| format!("{} {rank}\n", encode(token)));
-    let mut definition =
-        encodings::definition("gpt2").or_else(|_| encodings::definition("r50k_base")).expect("bundled");
+    let mut definition = encodings::definition("r50k_base").expect("bundled");
     definition.special_tokens = vec![("<|end|>".into(), 300), ("é".into(), 301)];
     Tokenizer::from_ranks(lines.collect::<String>().as_bytes(), &definition).expect("the ranks are sound")
 });

@@ -287,7 +287,7 @@ pub(crate) fn gather<T>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// Collects an iterator of known length.
-pub(crate) fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
+pub fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
     let mut list = with_room(values.len())?;
     list.extend(values);
     Ok(list)

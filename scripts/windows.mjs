@@ -22,6 +22,7 @@ const NODE = '20.20.2'
 
 const NETWORK = 'fetch fails in wine 8: it cannot connect with the options that Node sets'
 const BUILDS = 'builds, packs or starts programs of this machine'
+const MANY = 'starts hundreds of programs, which takes too long with wine'
 const ADDONS = 'needs a package with an addon or a program of its own'
 
 /** Specs that cannot run there, with the reason. All others run. */
@@ -35,7 +36,11 @@ const LEFT_OUT = {
   24: ADDONS,
   25: 'checks documents',
   26: 'checks documents',
+  27: MANY,
+  28: MANY,
   29: NETWORK,
+  30: MANY,
+  33: 'limits memory with ulimit',
   35: BUILDS,
   37: ADDONS,
   38: BUILDS,

@@ -4,6 +4,7 @@
 
 import { createRequire } from 'node:module'
 
+import { stopBars } from './bar.mjs'
 import { examples, helpOf, readArguments, table } from './arguments.mjs'
 import { Failure, UsageError, lineOf } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
@@ -107,6 +108,7 @@ function fail(thrown) {
   const error = isOutOfMemory(thrown)
     ? new Failure('OUT_OF_MEMORY', `there is not enough memory: ${thrown.message}`)
     : thrown
+  stopBars()
   process.stderr.write(`${lineOf(error)}\n`)
   return error?.code === 'ERR_TOKENLANE_USAGE' ? 2 : 1
 }

@@ -314,8 +314,8 @@ export interface CountChatOptions extends ChatOptions {
    */
   model?: string | undefined
   /**
-   * The size of an image in pixels, by its URL. Default, and where it returns `undefined`: read from
-   * a `data:` URL with a PNG, JPEG, GIF or WebP.
+   * The size of an image in pixels, by its URL. Default, and where it returns `undefined`: read
+   * from a `data:` URL with a PNG, JPEG, GIF or WebP.
    */
   imageSize?: ((url: string) => ImageSize | undefined) | undefined
   /**

@@ -3,8 +3,8 @@
 const ELLIPSIS = '…'
 
 /**
- * A label of at most `max` characters for each name. A longer name keeps its start, its end, and the
- * place where it first differs from the name that is most like it.
+ * A label of at most `max` characters for each name. A longer name keeps its start, its end, and
+ * the place where it first differs from the name that is most like it.
  *
  * @param {string[]} names
  * @param {number} max

@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module'
 
 import { stopBars } from './bar.mjs'
-import { examples, helpOf, readArguments, table } from './arguments.mjs'
+import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments.mjs'
 import { Failure, UsageError, lineOf } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 
@@ -46,13 +46,13 @@ async function main([name, ...args]) {
   if (['--version', '-v', '-V'].includes(name))
     return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
   if (name === '--help' || name === '-h') return print(await overview())
-  if (name === 'help') return args.length > 0 ? main([args[0], '--help']) : print(await overview())
+  if (name === 'help') return args.length > 0 ? main([args[0], '--help', ...args.slice(1)]) : print(await overview())
   if (!Object.hasOwn(COMMANDS, name)) {
     throw new UsageError(`there is no command '${name}'; the commands are ${Object.keys(COMMANDS).join(', ')}`)
   }
   const command = await COMMANDS[name](args[0])
   const told = readArguments(command, args)
-  if (told.values.help) return print(helpOf(name, command))
+  if (told.values.help) return print((told.values.all ? helpOf : briefHelpOf)(name, command))
   await command.run(told)
 }
 
@@ -68,7 +68,8 @@ Usage:
 Commands:
 ${table(commands)}
 
-tokenlane COMMAND --help has the options of a command, and examples. Without files, standard input is read.
+tokenlane COMMAND --help has the usual options of a command and examples, with --all every option.
+Without files, standard input is read.
 
 Examples:
 ${examples([

@@ -18,6 +18,16 @@ export const bench = {
     'The texts are read into memory first, up to --mib, and encoded in batches of a few megabytes. "first" is the first pass of this process, of text that was not seen; "again" the median of the passes after it. The loop delay is for how long, at most, the event loop stood still meanwhile.',
     'Other programs on this machine change the figures; run it more than once.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME; repeatable',
+    text: 'read this text instead of files',
+    rows: ['UNIT', 'lines or files (default: lines)'],
+    field: 'the field of a line of JSON that has the text',
+    passes: 'how often, after the first pass (default: 5)',
+    mib: 'how much text is read, in MiB (default: 64)',
+    threads: 'the most threads (default: all processors)',
+    json: 'an object for each tokenizer',
+  },
   options: {
     ...TOKENIZER_OPTIONS,
     tokenizer: {

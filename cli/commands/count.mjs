@@ -1,13 +1,11 @@
 import { UsageError } from '../failure.mjs'
-import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
-import { openOutput } from '../output/file.mjs'
-import { formatOf, jsonText } from '../output/ids.mjs'
-import { parquetWriter } from '../output/parquet.mjs'
+import { RATIO_OPTION } from '../input/files.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS } from '../input/rows.mjs'
+import { jsonText } from '../output/ids.mjs'
+import { openResults } from '../output/results.mjs'
 import { inOrder } from '../pipeline.mjs'
-import { progressOf } from '../progress.mjs'
-import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
-import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { ON_ERROR_OPTIONS } from '../skips.mjs'
+import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
   ENCODE_OPTIONS,
   FORMAT,
@@ -17,9 +15,9 @@ import {
   QUIET,
   THREADS,
   batchOptions,
-  keepOf,
   withJson,
 } from './options.mjs'
+import { startRows } from './rows.mjs'
 
 const WIDTH = 10
 const FORMATS = ['text', 'jsonl', 'parquet']
@@ -31,6 +29,16 @@ export const count = {
     'A row is a whole file, as for wc; with --rows lines each line is counted, without its end, and with --field a field of each line of JSON. Lines are read as they come: files larger than memory want --rows lines or --field.',
     'Formats: text has a number and the name of the file, and a last line with the sum; for rows that are lines just the number. jsonl and parquet have {"file", "line", "tokens"}.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
+    text: 'read this text instead of files',
+    rows: ['UNIT', 'files or lines (default: files)'],
+    field: 'the field of a line of JSON that has the text',
+    total: 'only the sum of all rows',
+    json: 'an object for each row (other formats: --format)',
+    output: 'write here instead of standard output',
+    'on-error': ['fail|skip', 'skip leaves out rows that fail (default: fail)'],
+  },
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
@@ -56,21 +64,12 @@ export const count = {
 
   async run({ values: given, positionals }) {
     const values = withJson(given)
-    const unit = unitOf(values, 'files')
-    const format = formatOf(values, FORMATS)
-    if (values.total && format === 'parquet') throw new UsageError("'--total' is one number: give another '--format'")
-    const kept = keepOf(values, format)
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
-    const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const inputs = inputsOf(sources, values.tokenizer)
-    const table =
-      format === 'parquet'
-        ? await parquetWriter({ output: values.output, inputs, columns: columnsOf(unit) })
-        : undefined
-    const file = table === undefined ? openOutput(values.output, inputs) : undefined
-    const skips = new Skips(values)
-    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
-    const progress = progressOf(sources, values)
+    const start = await startRows({ values, positionals }, { unit: 'files', formats: FORMATS }, (format) => {
+      if (values.total && format === 'parquet') throw new UsageError("'--total' is one number: give another '--format'")
+    })
+    const { unit, format, inputs, sources, tokenizer, skips } = start
+    const results = await openResults(format, { output: values.output, inputs, columns: columnsOf(unit), skips })
+    start.open()
     const write = values.total ? () => '' : format === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
     const options = batchOptions(tokenizer, values)
     /** @param {import('../input/rows.mjs').Row[]} rows */
@@ -82,17 +81,9 @@ export const count = {
         ),
       )
     let sum = 0
-    const rows = batchesOf(sources, {
-      ...kept,
-      unit,
-      field: values.field,
-      maxRow: values['max-row'],
-      skips,
-      onRead: (bytes) => progress.read(bytes),
-    })
-    for await (const { result: counted } of inOrder(rows, countRows)) {
-      if (table !== undefined) {
-        await addCounts(table, counted, skips)
+    for await (const { result: counted } of inOrder(start.rows(), countRows)) {
+      if (results.isTable) {
+        await addCounts(results, counted)
         continue
       }
       let text = ''
@@ -100,14 +91,12 @@ export const count = {
         sum += tokens
         text += write(counted.rows[index], tokens)
       })
-      await file.write(text)
+      await results.write(text)
     }
-    if (values.total) await file.write(format === 'jsonl' ? `${JSON.stringify({ tokens: sum })}\n` : `${sum}\n`)
-    else if (table === undefined && write === fileLine && sources.length > 1)
-      await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
-    progress.stop()
-    await skips.finish()
-    await (table ?? file).commit()
+    if (values.total) await results.write(format === 'jsonl' ? `${JSON.stringify({ tokens: sum })}\n` : `${sum}\n`)
+    else if (!results.isTable && write === fileLine && sources.length > 1)
+      await results.write(`${String(sum).padStart(WIDTH)}  total\n`)
+    await start.finish(results)
   },
 }
 
@@ -119,11 +108,9 @@ export const count = {
  */
 const columnsOf = (unit) => ({ file: 'string', ...(unit !== 'files' && { line: 'int32' }), tokens: 'int32' })
 
-async function addCounts(table, { rows, result }, skips) {
-  for (const [index, row] of rows.entries()) {
-    const values = { file: row.source.name, line: row.line, tokens: result[index] }
-    await skips.attempt(row, () => table.add(row, values))
-  }
+async function addCounts(table, { rows, result }) {
+  for (const [index, row] of rows.entries())
+    await table.add(row, { file: row.source.name, line: row.line, tokens: result[index] })
 }
 
 const numberLine = (_, tokens) => `${tokens}\n`

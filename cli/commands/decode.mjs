@@ -16,6 +16,15 @@ export const decode = {
     'Reads what tokenlane encode writes. In text a row is a line of numbers, with spaces or commas between them, in brackets or not; in jsonl a list, or an object with a field that is one. In parquet a column has lists. Rows of npy and bin are those of the file beside it (FILE.rows.npy, FILE.rows.bin) or of a table; without either the file is one row.',
     'Formats: text has the text of a row and an end of line behind it, so that rows that have ends of lines themselves run together; jsonl has {"text"}.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
+    ids: 'decode these ids instead of files',
+    from: ['FORMAT', 'text, jsonl, npy, bin or parquet (default: by FILE)'],
+    field: 'where the ids are in a line of JSON (default: ids)',
+    'skip-special-tokens': 'leave special tokens out',
+    format: ['text|jsonl', 'how results are written (default: by OUTPUT)'],
+    output: 'write here instead of standard output',
+  },
   options: {
     ...TOKENIZER_OPTIONS,
     ids: { type: 'string', short: 'x', value: 'IDS', help: 'decode these ids instead of files' },

@@ -15,6 +15,15 @@ export const inspect = {
     'In the terminal: tokens in alternating colours, then each with its id, where it stands (UTF-16 units), its bytes and its text. Special tokens count as such. White space is made visible (·→⏎); a token that holds a part of a character is shown as its bytes.',
     'With --web a page is served, on this machine only, that shows the tokens of a text as one types, for two tokenizers side by side. Ctrl-C ends it.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME; repeatable',
+    text: 'look at this text instead of files',
+    limit: 'the most tokens that are shown (default: 200)',
+    json: 'an object for each token',
+    color: ['WHEN', 'auto, always or never'],
+    web: 'serve a page that shows tokens as you type',
+    port: 'its port (default: any that is free)',
+  },
   options: {
     ...TOKENIZER_OPTIONS,
     tokenizer: {

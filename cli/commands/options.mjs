@@ -17,6 +17,19 @@ export const THREADS = {
   number: [1, 256],
   help: 'the most threads (default: as many as there are processors)',
 }
+/** Options of `corpus` and `worker`. */
+export const CONCURRENCY = {
+  type: 'string',
+  value: 'N',
+  number: [1, 256],
+  help: 'shards at a time (default: half as many as processors, from 2 to 8)',
+}
+export const QUEUE_NAME = {
+  type: 'string',
+  value: 'NAME',
+  help: 'the name of the queue (default: tokenlane-corpus)',
+}
+
 export const OUTPUT = {
   type: 'string',
   short: 'o',

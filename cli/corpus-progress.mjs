@@ -1,17 +1,15 @@
 // What a corpus job shows while it runs: events as JSON Lines, a bar on a terminal, or nothing.
 
+import { Bar, canDraw } from './bar.mjs'
 import { duration } from './progress.mjs'
 import { oneLine } from './terminal.mjs'
-
-const FORMAT =
-  '{bar} {percentage}% · {documents} documents · {rate} tokens/s · {left} left · shard {shards} of {allShards}{machines}'
 
 /** @param {{ json?: boolean, quiet?: boolean }} values */
 export function corpusProgress({ json, quiet }) {
   if (json)
     return { on: (event) => event.event !== 'done' && process.stdout.write(`${JSON.stringify(event)}\n`), stop() {} }
-  if (!process.stderr.isTTY || quiet) return { on() {}, stop() {} }
-  return new Bar()
+  if (!canDraw(process.stderr) || quiet) return { on() {}, stop() {} }
+  return new CorpusBar()
 }
 
 /** Machines that have a place in the bar. */
@@ -28,42 +26,23 @@ export function machinesOf(hosts) {
   return ` · ${named.join(', ')}${all.length > SHOWN ? `, ${all.length - SHOWN} more machines` : ''}`
 }
 
-class Bar {
-  #library = import('cli-progress').catch(() => undefined)
-  #bar
-  #isOver = false
+class CorpusBar {
+  #bar = new Bar(process.stderr)
 
-  constructor() {
-    // However the process ends, the cursor comes back.
-    process.on('exit', () => this.stop())
-  }
-
-  async on(event) {
-    const cli = await this.#library
-    if (cli === undefined || this.#isOver || event.event !== 'progress') return
-    const { bytes, allBytes, documents, shards, allShards, left, hosts } = event
-    const words = {
-      documents: documents.toLocaleString('en'),
-      rate: perSecond(Object.values(hosts).reduce((sum, host) => sum + rateOf(host), 0)),
-      left: duration(left ?? NaN),
-      machines: machinesOf(hosts),
-      shards,
-      allShards,
-    }
-    if (this.#bar === undefined) {
-      this.#bar = new cli.default.SingleBar(
-        { format: FORMAT, clearOnComplete: true, hideCursor: true, stream: process.stderr },
-        cli.default.Presets.shades_classic,
-      )
-      this.#bar.start(allBytes, bytes, words)
-    } else {
-      this.#bar.update(bytes, words)
-    }
+  on({ event, bytes, allBytes, documents, shards, allShards, left, hosts }) {
+    if (event !== 'progress') return
+    const part = bytes / Math.max(1, allBytes)
+    const rate = Object.values(hosts).reduce((sum, host) => sum + rateOf(host), 0)
+    this.#bar.update(part, [
+      `${Math.floor(part * 100)}%`,
+      `${documents.toLocaleString('en')} documents`,
+      `${perSecond(rate)} tokens/s`,
+      `${duration(left ?? NaN)} left`,
+      `shard ${shards} of ${allShards}${machinesOf(hosts)}`,
+    ])
   }
 
   stop() {
-    this.#isOver = true
-    this.#bar?.stop()
-    this.#bar = undefined
+    this.#bar.stop()
   }
 }

@@ -15,6 +15,15 @@ export const inspect = {
     'In the terminal: the text with tokens in alternating colours, then a line for each token with its id, its position (UTF-16 units), its bytes and its text. Special tokens in the text are parsed. White space is made visible (·→⏎); a token with only a part of a character is shown as bytes.',
     'With --web: serves a page, reachable from this machine only, that shows the tokens of a text while you type, for two tokenizers side by side. Ctrl-C stops it.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME; repeatable',
+    text: 'look at this text instead of files',
+    limit: 'the most tokens that are shown (default: 200)',
+    json: 'an object for each token',
+    color: ['WHEN', 'auto, always or never'],
+    web: 'serve a page that shows tokens as you type',
+    port: 'its port (default: any that is free)',
+  },
   options: {
     ...TOKENIZERS_OPTIONS,
     text: { type: 'string', short: 'x', value: 'TEXT', help: 'inspect this text instead of files' },

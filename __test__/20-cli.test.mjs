@@ -265,6 +265,7 @@ test('errors are one line, with the file and the line number', () => {
 })
 
 test('an incomplete command line ends with exit code 2', () => {
+  fs.mkdirSync(path.join(folder, 'd'), { recursive: true })
   const wrong = [
     [['frobnicate'], /no command 'frobnicate'; the commands are encode, decode, count/],
     [['encode', '--fromat', 'x'], /no option '--fromat'; did you mean '--format'/],
@@ -280,7 +281,7 @@ test('an incomplete command line ends with exit code 2', () => {
     [['encode', '-f', 'npy', '-x', 'a'], /two files: name the first with '--output'/],
     [['decode', '-x', '1', 'b.txt'], /files or '--ids', not both/],
     [['encode', '-o', 'd', '-x', 'a'], /the output d is a folder/],
-    [['encode', '--frob', '-x', 'a'], /there is no option '--frob'; --help lists the options/],
+    [['encode', '--frob', '-x', 'a'], /there is no option '--frob'; --help --all lists the options/],
     [['encode', '-t', 'gpt2', '--encoding', 'gpt2', '-x', 'a'], /'--encoding' is for rank files/],
   ]
   for (const [args, message] of wrong) refused(args, 2, message)
@@ -294,11 +295,12 @@ test('help lists every option, and its examples work', () => {
   const commands = [...overview.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name)
   assert.ok(commands.length >= 3)
   for (const name of commands) {
-    const help = output([name, '--help'])
+    const help = output([name, '--help', '--all'])
     assert.match(help, /Usage:[^]*Options:[^]*--help[^]*Examples:\n {2}# [^]*tokenlane /)
     for (const line of help.split('\n')) assert.ok(line.length <= 100 || line.includes('tokenlane '), line)
   }
   assert.equal(output(['help', 'encode']), output(['encode', '-h']))
+  assert.equal(output(['help', 'encode', '--all']), output(['encode', '-h', '--all']))
   assert.match(output(['--version']), /^\d+\.\d+\.\d+\n$/)
 })
 

@@ -149,7 +149,7 @@ test('on a terminal: colours, and a progress bar with the rate and the remaining
   assert.match(typed, /there is no input/)
 })
 
-test('work that ends while the progress bar is loaded ends the process', () => {
+test('work that ends when the progress bar would appear ends the process', () => {
   const progress = JSON.stringify(new URL('../cli/progress.mjs', import.meta.url).href)
   // The bar appears after 400 ms, and the work ends at about that time.
   const code = `

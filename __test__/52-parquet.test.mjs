@@ -65,7 +65,7 @@ test('an output with an unknown extension is refused, with the list of formats',
   refused(
     ['count', '-x', 'a', '-o', 'out.npy'],
     2,
-    /extension \.npy; there are \.txt \(text\), \.jsonl \(jsonl\), \.ndjson \(jsonl\), \.parquet/,
+    /extension \.npy; use \.txt \(text\), \.jsonl \(jsonl\), \.ndjson \(jsonl\), \.parquet/,
   )
   refused(['decode', '-x', '1', '-o', 'out.parquet'], 2, /extension \.parquet/)
   refused(['split', '-n', '9', '-x', 'a', '-o', 'out.bin'], 2, /extension \.bin/)

@@ -35,7 +35,8 @@ const SYNONYMS = {
   dtype: ['type'],
 }
 
-const HELP = { type: 'boolean', short: 'h', help: 'show this help' }
+const HELP = { type: 'boolean', short: 'h', help: 'show the help; with --all, all options' }
+const ALL = { type: 'boolean', help: "with --help: all options, and the command's rules" }
 
 /**
  * Reads the arguments of a command.
@@ -49,7 +50,7 @@ const HELP = { type: 'boolean', short: 'h', help: 'show this help' }
  * @throws {UsageError}
  */
 export function readArguments(command, args) {
-  const known = { ...command.options, help: HELP }
+  const known = { ...command.options, help: HELP, all: ALL }
   const config = Object.fromEntries(
     Object.entries(known).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]),
   )
@@ -61,6 +62,7 @@ export function readArguments(command, args) {
     if (token.kind === 'option') take(values, known, token)
   }
   for (const [name, { default: byDefault }] of Object.entries(known)) values[name] ??= byDefault
+  if (values.all && !values.help) throw new UsageError("'--all' belongs to '--help'")
   return { values, positionals }
 }
 
@@ -69,7 +71,7 @@ function take(values, known, { name, rawName, value }) {
   if (option === undefined) {
     const near = rawName.startsWith('--') ? nearOption(name, Object.keys(known)) : undefined
     throw new UsageError(
-      `there is no option '${rawName}'${near === undefined ? '; --help lists the options' : `; did you mean '--${near}'?`}`,
+      `there is no option '${rawName}'${near === undefined ? '; --help --all lists the options' : `; did you mean '--${near}'?`}`,
     )
   }
   if (option.type === 'boolean') {
@@ -119,15 +121,41 @@ function bytesOf(rawName, [least, most], value) {
 }
 
 const WIDTH = 100
+/** The width and the number of examples of the short help. */
+const NARROW = 80
+const FEW = 3
 
-/** The help of a command. */
+/**
+ * The help of a command that fits a terminal of 80 columns and 24 lines: the options in
+ * `command.brief`, which has for each name a line, or the name of the value and a line.
+ */
+export function briefHelpOf(name, command) {
+  const known = { ...command.options, help: HELP }
+  const brief = command.brief ?? Object.fromEntries(Object.entries(known).map(([option, { help }]) => [option, help]))
+  const options = Object.entries({ ...brief, help: HELP.help }).map(([option, text]) => {
+    const { short, value } = known[option]
+    const [given, line] = Array.isArray(text) ? text : [value, text]
+    return [leftOf(short, option, given), line]
+  })
+  const few = command.examples.filter(([line]) => line.length + 2 <= NARROW).slice(0, FEW)
+  const more = command.brief && ` (all ${Object.keys(known).length}: tokenlane ${name} --help --all)`
+  return [
+    `${command.summary}\n`,
+    ...command.usage.map((usage, i) => `${i === 0 ? 'Usage:' : '      '} tokenlane ${name} ${usage}`),
+    `\nOptions${more ?? ''}:`,
+    table(options, NARROW),
+    `\nExamples:\n${examples(few)}`,
+  ].join('\n')
+}
+
+const leftOf = (short, option, given) => `${short ? `-${short}, ` : '    '}--${option}${given ? ` ${given}` : ''}`
+
+/** The help of a command with all options. */
 export function helpOf(name, command) {
   const options = Object.entries({ ...command.options, help: HELP }).map(
     ([option, { short, value, help, choices, default: byDefault }]) => {
-      const given = choices ? choices.join('|') : value
-      const left = `${short ? `-${short}, ` : '    '}--${option}${given ? ` ${given}` : ''}`
       const standard = byDefault === undefined || Array.isArray(byDefault) ? '' : ` (default: ${byDefault})`
-      return [left, `${help}${standard}`]
+      return [leftOf(short, option, choices ? choices.join('|') : value), `${help}${standard}`]
     },
   )
   const usages = command.usage.map((usage) => `  tokenlane ${name} ${usage}`)
@@ -144,11 +172,11 @@ export function helpOf(name, command) {
 export const examples = (list) => list.map(([line, what]) => `  # ${what}\n  ${line}`).join('\n')
 
 /** Formats two columns. The second one is wrapped. */
-export function table(rows) {
+export function table(rows, width = WIDTH) {
   const left = Math.max(...rows.map(([name]) => name.length)) + 4
   return rows
     .map(([name, text]) => {
-      const [first, ...rest] = wrap(text, WIDTH - left).split('\n')
+      const [first, ...rest] = wrap(text, width - left).split('\n')
       return [`  ${name.padEnd(left - 2)}${first}`, ...rest.map((line) => ' '.repeat(left) + line)].join('\n')
     })
     .join('\n')

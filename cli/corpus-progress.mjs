@@ -1,53 +1,33 @@
 // What a corpus job shows while it runs: events as JSON Lines, a bar on a terminal, or nothing.
 
+import { Bar, canDraw } from './bar.mjs'
 import { duration } from './progress.mjs'
-
-const FORMAT =
-  '{bar} {percentage}% · {documents} documents · {rate} tokens/s · {left} left · shard {shards} of {allShards}'
 
 /** @param {{ json?: boolean, quiet?: boolean }} values */
 export function corpusProgress({ json, quiet }) {
   if (json)
     return { on: (event) => event.event !== 'done' && process.stdout.write(`${JSON.stringify(event)}\n`), stop() {} }
-  if (!process.stderr.isTTY || quiet) return { on() {}, stop() {} }
-  return new Bar()
+  if (!canDraw(process.stderr) || quiet) return { on() {}, stop() {} }
+  return new CorpusBar()
 }
 
-class Bar {
-  #library = import('cli-progress').catch(() => undefined)
-  #bar
-  #isOver = false
+class CorpusBar {
+  #bar = new Bar(process.stderr)
 
-  constructor() {
-    // However the process ends, the cursor comes back.
-    process.on('exit', () => this.stop())
-  }
-
-  async on(event) {
-    const cli = await this.#library
-    if (cli === undefined || this.#isOver || event.event !== 'progress') return
-    const { bytes, allBytes, documents, tokens, shards, allShards, seconds } = event
-    const words = {
-      documents: documents.toLocaleString('en'),
-      rate: Math.round(tokens / seconds).toLocaleString('en'),
-      left: duration(((allBytes - bytes) / bytes) * seconds),
-      shards,
-      allShards,
-    }
-    if (this.#bar === undefined) {
-      this.#bar = new cli.default.SingleBar(
-        { format: FORMAT, clearOnComplete: true, hideCursor: true, stream: process.stderr },
-        cli.default.Presets.shades_classic,
-      )
-      this.#bar.start(allBytes, bytes, words)
-    } else {
-      this.#bar.update(bytes, words)
-    }
+  on({ event, bytes, allBytes, documents, tokens, shards, allShards, seconds }) {
+    if (event !== 'progress') return
+    const part = bytes / Math.max(1, allBytes)
+    const number = (value) => value.toLocaleString('en')
+    this.#bar.update(part, [
+      `${Math.floor(part * 100)}%`,
+      `${number(documents)} documents`,
+      `${number(Math.round(tokens / seconds))} tokens/s`,
+      `${duration(((allBytes - bytes) / bytes) * seconds)} left`,
+      `shard ${shards} of ${allShards}`,
+    ])
   }
 
   stop() {
-    this.#isOver = true
-    this.#bar?.stop()
-    this.#bar = undefined
+    this.#bar.stop()
   }
 }

@@ -4,7 +4,8 @@
 
 import { createRequire } from 'node:module'
 
-import { examples, helpOf, readArguments, table } from './arguments.mjs'
+import { stopBars } from './bar.mjs'
+import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments.mjs'
 import { Failure, UsageError, lineOf } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 
@@ -45,13 +46,13 @@ async function main([name, ...args]) {
   if (['--version', '-v', '-V'].includes(name))
     return print(`${createRequire(import.meta.url)('../package.json').version}\n`)
   if (name === '--help' || name === '-h') return print(await overview())
-  if (name === 'help') return args.length > 0 ? main([args[0], '--help']) : print(await overview())
+  if (name === 'help') return args.length > 0 ? main([args[0], '--help', ...args.slice(1)]) : print(await overview())
   if (!Object.hasOwn(COMMANDS, name)) {
     throw new UsageError(`there is no command '${name}'; the commands are ${Object.keys(COMMANDS).join(', ')}`)
   }
   const command = await COMMANDS[name](args[0])
   const parsed = readArguments(command, args)
-  if (parsed.values.help) return print(helpOf(name, command))
+  if (parsed.values.help) return print((parsed.values.all ? helpOf : briefHelpOf)(name, command))
   await command.run(parsed)
 }
 
@@ -67,7 +68,8 @@ Usage:
 Commands:
 ${table(commands)}
 
-Run tokenlane COMMAND --help for options and examples. Without files, standard input is read.
+Run tokenlane COMMAND --help for the usual options and examples, with --all for every option.
+Without files, standard input is read.
 
 Examples:
 ${examples([
@@ -105,6 +107,7 @@ function isOutOfMemory(error) {
 /** Prints an error and returns the exit code. */
 function fail(thrown) {
   const error = isOutOfMemory(thrown) ? new Failure('OUT_OF_MEMORY', `out of memory: ${thrown.message}`) : thrown
+  stopBars()
   process.stderr.write(`${lineOf(error)}\n`)
   return error?.code === 'ERR_TOKENLANE_USAGE' ? 2 : 1
 }

@@ -1,7 +1,9 @@
 // A progress bar with the rate and the remaining time. It is shown on a terminal while results go
-// to a file, if the package of the bar is installed.
+// to a file.
 
 import fs from 'node:fs'
+
+import { Bar, canDraw } from './bar.mjs'
 
 const MIB = 2 ** 20
 /** Work that takes fewer milliseconds shows no bar. */
@@ -16,7 +18,7 @@ const PATIENCE = 400
 export function progressOf(sources, { output, quiet }) {
   // The reader of a pipe may draw on the terminal itself.
   const isFile = output === undefined || output === '-' ? fs.fstatSync(1).isFile() : true
-  if (!process.stderr.isTTY || quiet || !isFile) return { read() {}, stop() {} }
+  if (!canDraw(process.stderr) || quiet || !isFile) return { read() {}, stop() {} }
   const sizes = sources.map(({ size }) => size)
   return new Progress(sizes.includes(undefined) ? undefined : sizes.reduce((sum, size) => sum + size, 0))
 }
@@ -25,51 +27,31 @@ class Progress {
   #total
   #read = 0
   #start = performance.now()
-  #bar
-  #timer
-  #library
-  #isOver = false
+  #bar = new Bar(process.stderr)
 
   constructor(total) {
     this.#total = total
-    // Loaded early, because the event loop may be busy later.
-    this.#library = import('cli-progress').catch(() => undefined)
-    this.#timer = setTimeout(() => this.#show(), PATIENCE)
-    this.#timer.unref()
-    // The cursor is shown again, no matter how the process ends.
-    process.on('exit', () => this.stop())
   }
 
   read(bytes) {
     this.#read += bytes
-    this.#bar?.update(this.#total === undefined ? 0 : this.#read, this.#words())
+    const elapsed = performance.now() - this.#start
+    if (elapsed > PATIENCE) this.#bar.update(...this.#state(elapsed / 1e3))
   }
 
   stop() {
-    this.#isOver = true
-    clearTimeout(this.#timer)
-    this.#bar?.stop()
-    this.#bar = undefined
+    this.#bar.stop()
   }
 
-  async #show() {
-    const cli = await this.#library
-    // A bar that starts after the end would never stop, and keep the process alive.
-    if (cli === undefined || this.#isOver) return
-    const known = '{bar} {percentage}% · {done} of {all} MiB · {rate} MiB/s · {left} left'
-    const format = this.#total === undefined ? '{done} MiB · {rate} MiB/s' : known
-    this.#bar = new cli.default.SingleBar(
-      { format, clearOnComplete: true, hideCursor: true, stream: process.stderr },
-      cli.default.Presets.shades_classic,
-    )
-    this.#bar.start(this.#total ?? 1, this.#total === undefined ? 0 : this.#read, this.#words())
-  }
-
-  #words() {
-    const seconds = (performance.now() - this.#start) / 1e3
+  /** @returns {[part: number | undefined, words: string[]]} */
+  #state(seconds) {
     const mib = (bytes) => (bytes / MIB).toFixed(1)
+    const rate = `${mib(this.#read / seconds)} MiB/s`
+    if (this.#total === undefined) return [undefined, [`${mib(this.#read)} MiB`, rate]]
+    const part = Math.min(1, this.#read / Math.max(1, this.#total))
     const left = ((this.#total - this.#read) / this.#read) * seconds
-    return { done: mib(this.#read), all: mib(this.#total ?? 0), rate: mib(this.#read / seconds), left: duration(left) }
+    const amount = `${mib(this.#read)} of ${mib(this.#total)} MiB`
+    return [part, [`${Math.floor(part * 100)}%`, amount, rate, `${duration(left)} left`]]
   }
 }
 

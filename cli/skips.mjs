@@ -5,6 +5,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 import { Failure, UsageError } from './failure.mjs'
+import { stopBars } from './bar.mjs'
 import { NotText } from './input/not-text.mjs'
 import { atRow, placeOf } from './input/place.mjs'
 import { openOutput } from './output/file.mjs'
@@ -240,4 +241,7 @@ function placeOfOutput(name) {
 
 const number = (count) => count.toLocaleString('en')
 
-const say = (text) => process.stderr.write(`tokenlane: ${oneLine(text)}\n`)
+function say(text) {
+  stopBars()
+  process.stderr.write(`tokenlane: ${oneLine(text)}\n`)
+}

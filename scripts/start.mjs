@@ -8,6 +8,7 @@ import path from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import util from 'node:util'
 
+import { Bar, canDraw } from '../cli/bar.mjs'
 import { build, checkNode, install, root, stop } from './setup.mjs'
 
 const DOCUMENT = 6500 // characters of one text
@@ -114,7 +115,7 @@ function cut(content) {
 }
 
 async function encode(tokenizer, texts) {
-  const bar = await progress(texts.length)
+  const bar = progress(texts.length)
   const delay = monitorEventLoopDelay({ resolution: 1 })
   // The sampler needs one iteration of the event loop before its first value is valid.
   await new Promise((done) => setTimeout(done, 20))
@@ -142,15 +143,17 @@ async function encode(tokenizer, texts) {
 }
 
 /** A progress bar on a terminal; silent otherwise. */
-async function progress(total) {
-  if (!process.stdout.isTTY) return { update() {}, stop() {} }
-  const { default: cli } = await import('cli-progress')
-  const bar = new cli.SingleBar(
-    { format: '{bar} {percentage}% · {value}/{total} documents' },
-    cli.Presets.shades_classic,
-  )
-  bar.start(total, 0)
-  return bar
+function progress(total) {
+  if (!canDraw(process.stdout)) return { update() {}, stop() {} }
+  const bar = new Bar(process.stdout)
+  const number = (value) => value.toLocaleString('en')
+  return {
+    update(done) {
+      const part = done / Math.max(1, total)
+      bar.update(part, [`${Math.floor(part * 100)}%`, `${number(done)} of ${number(total)} documents`])
+    },
+    stop: () => bar.stop(),
+  }
 }
 
 function report({ tokens, seconds, first, loop }) {

@@ -19,6 +19,16 @@ export const bench = {
     'Texts are read into memory first, up to --mib, and encoded in batches of a few megabytes. "first" is the first pass, with an empty word cache; "again" is the median of the other passes. "loop delay" is the longest time for which the event loop was blocked.',
     'Other programs on this machine affect the figures: run it more than once.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME; repeatable',
+    text: 'read this text instead of files',
+    rows: ['UNIT', 'lines or files (default: lines)'],
+    field: 'field with the text in each line of JSON',
+    passes: 'number of passes after the first one (default: 5)',
+    mib: 'maximum amount of text, in MiB (default: 64)',
+    threads: 'maximum number of threads (default: all processors)',
+    json: 'write an object for each tokenizer',
+  },
   options: {
     ...TOKENIZERS_OPTIONS,
     ...ROW_OPTIONS,

@@ -8,7 +8,7 @@ import { interruptible } from '../interrupt.mjs'
 import { RATIO_OPTION } from '../input/files.mjs'
 import { corpusProgress } from '../corpus-progress.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, QUIET, THREADS } from './options.mjs'
+import { CONCURRENCY, ENCODE_OPTIONS, QUEUE_NAME, QUIET, THREADS } from './options.mjs'
 
 const require = createRequire(import.meta.url)
 const { tokenizeCorpus, verifyCorpus, writeReport } = require('../../lib/corpus/index.js')
@@ -37,6 +37,15 @@ const corpus = {
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them.',
   ],
+  brief: {
+    output: 'the folder of the output; that of the same job goes on',
+    tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
+    format: ['FORMAT', 'megatron, npy, bin or jsonl (default: megatron)'],
+    field: 'the field with the text (default: text)',
+    eos: "the tokenizer's last token behind each document",
+    'dry-run': 'count documents and tokens, and write nothing',
+    queue: 'have the shards done by workers (redis://host:6379)',
+  },
   options: {
     output: {
       type: 'string',
@@ -123,19 +132,14 @@ const corpus = {
       default: 'sha256',
       help: 'how the files of a run before are compared',
     },
-    concurrency: {
-      type: 'string',
-      value: 'N',
-      number: [1, 256],
-      help: 'shards at a time (default: half as many as processors, from 2 to 8)',
-    },
+    concurrency: CONCURRENCY,
     threads: THREADS,
     queue: {
       type: 'string',
       value: 'URL',
       help: 'have the shards done by the workers of this queue: redis://host:6379 (TLS: rediss://)',
     },
-    'queue-name': { type: 'string', value: 'NAME', help: 'the name of the queue (default: tokenlane-corpus)' },
+    'queue-name': QUEUE_NAME,
     json: JSON_OPTION,
     quiet: QUIET,
   },
@@ -209,7 +213,7 @@ const corpus = {
 
 const verify = {
   summary: 'Compares the files of a corpus job with their records.',
-  usage: ['FOLDER'],
+  usage: ['verify [options] FOLDER'],
   about: [
     'The plan, every file of every shard, and the sums of the manifest. It ends with 1 if anything is missing or differs; run the job again to mend it.',
   ],
@@ -235,7 +239,7 @@ const verify = {
 
 const report = {
   summary: 'Writes a page about a corpus job.',
-  usage: ['FOLDER -o report.html'],
+  usage: ['report [options] FOLDER -o FILE'],
   about: [
     'Tokens by source, lengths of documents, bytes per token, machines, and skipped rows, in one HTML file without scripts. A job that is not finished is reported as far as it is.',
   ],

@@ -1,12 +1,11 @@
 import { UsageError } from '../failure.mjs'
-import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
-import { formatOf, jsonText } from '../output/ids.mjs'
-import { openRows } from '../output/rows.mjs'
+import { RATIO_OPTION } from '../input/files.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS } from '../input/rows.mjs'
+import { jsonText } from '../output/ids.mjs'
+import { openResults } from '../output/results.mjs'
 import { inOrder } from '../pipeline.mjs'
-import { progressOf } from '../progress.mjs'
-import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
-import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
+import { ON_ERROR_OPTIONS } from '../skips.mjs'
+import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
 import {
   ENCODE_OPTIONS,
   FORMAT,
@@ -16,9 +15,9 @@ import {
   QUIET,
   THREADS,
   batchOptions,
-  keepOf,
   withJson,
 } from './options.mjs'
+import { startRows } from './rows.mjs'
 
 const WIDTH = 10
 const FORMATS = ['text', 'jsonl', 'parquet']
@@ -30,6 +29,16 @@ export const count = {
     'By default a row is a whole file, as in wc. With --rows lines a row is a line without its line end; with --field it is a field of each line of JSON. Files that are larger than memory need --rows lines or --field, which read line by line.',
     'Formats: text has a line with the count and the name for each file, and a last line with the sum; if rows are lines, only the count. jsonl and parquet have {"file", "line", "tokens"}.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
+    text: 'read this text instead of files',
+    rows: ['UNIT', 'files or lines (default: files)'],
+    field: 'field with the text in each line of JSON',
+    total: 'print only the sum of all rows',
+    json: 'write an object for each row (or see --format)',
+    output: 'write to this file instead of standard output',
+    'on-error': ['fail|skip', 'skip: continue without rows that fail (default: fail)'],
+  },
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
@@ -55,18 +64,13 @@ export const count = {
 
   async run({ values: given, positionals }) {
     const values = withJson(given)
-    const unit = unitOf(values, 'files')
-    const format = formatOf(values, FORMATS)
-    if (values.total && format === 'parquet')
-      throw new UsageError("'--total' prints one number, which parquet cannot hold: choose another '--format'")
-    const kept = keepOf(values, format)
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
-    const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const inputs = inputsOf(sources, values.tokenizer)
-    const { table, file, commit } = await openRows(format, { output: values.output, inputs, columns: columnsOf(unit) })
-    const skips = new Skips(values)
-    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
-    const progress = progressOf(sources, values)
+    const start = await startRows({ values, positionals }, { unit: 'files', formats: FORMATS }, (format) => {
+      if (values.total && format === 'parquet')
+        throw new UsageError("'--total' prints one number, which parquet cannot hold: choose another '--format'")
+    })
+    const { unit, format, inputs, sources, tokenizer, skips } = start
+    const results = await openResults(format, { output: values.output, inputs, columns: columnsOf(unit), skips })
+    start.open()
     const write = values.total ? () => '' : format === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
     const options = batchOptions(tokenizer, values)
     /** @param {import('../input/rows.mjs').Row[]} rows */
@@ -78,17 +82,9 @@ export const count = {
         ),
       )
     let sum = 0
-    const rows = batchesOf(sources, {
-      ...kept,
-      unit,
-      field: values.field,
-      maxRow: values['max-row'],
-      skips,
-      onRead: (bytes) => progress.read(bytes),
-    })
-    for await (const { result: counted } of inOrder(rows, countRows)) {
-      if (table !== undefined) {
-        await addCounts(table, counted, skips)
+    for await (const { result: counted } of inOrder(start.rows(), countRows)) {
+      if (results.isTable) {
+        await addCounts(results, counted)
         continue
       }
       let text = ''
@@ -96,14 +92,12 @@ export const count = {
         sum += tokens
         text += write(counted.rows[index], tokens)
       })
-      await file.write(text)
+      await results.write(text)
     }
-    if (values.total) await file.write(format === 'jsonl' ? `${JSON.stringify({ tokens: sum })}\n` : `${sum}\n`)
-    else if (table === undefined && write === fileLine && sources.length > 1)
-      await file.write(`${String(sum).padStart(WIDTH)}  total\n`)
-    progress.stop()
-    await skips.finish()
-    await commit()
+    if (values.total) await results.write(format === 'jsonl' ? `${JSON.stringify({ tokens: sum })}\n` : `${sum}\n`)
+    else if (!results.isTable && write === fileLine && sources.length > 1)
+      await results.write(`${String(sum).padStart(WIDTH)}  total\n`)
+    await start.finish(results)
   },
 }
 
@@ -115,11 +109,9 @@ export const count = {
  */
 const columnsOf = (unit) => ({ file: 'string', ...(unit !== 'files' && { line: 'int32' }), tokens: 'int32' })
 
-async function addCounts(table, { rows, result }, skips) {
-  for (const [index, row] of rows.entries()) {
-    const values = { file: row.source.name, line: row.line, tokens: result[index] }
-    await skips.attempt(row, () => table.add(row, values))
-  }
+async function addCounts(table, { rows, result }) {
+  for (const [index, row] of rows.entries())
+    await table.add(row, { file: row.source.name, line: row.line, tokens: result[index] })
 }
 
 const numberLine = (_, tokens) => `${tokens}\n`

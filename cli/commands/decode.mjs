@@ -17,6 +17,15 @@ export const decode = {
     'Reads the formats that tokenlane encode writes. In text a row is a line of numbers, separated by spaces or commas, with or without brackets. In jsonl it is a list, or an object with a list in a field; in parquet, a list in a column. The rows of npy and bin files are defined by the file FILE.rows.npy or FILE.rows.bin, or by the shape of a two-dimensional array; without either, the whole file is one row.',
     'Formats: text has the text of each row, followed by a line end, so rows that contain line ends cannot be told apart; jsonl has {"text"}.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
+    ids: 'decode these ids instead of files',
+    from: ['FORMAT', 'text, jsonl, npy, bin or parquet (default: by FILE)'],
+    field: 'field with the ids in each line of JSON (default: ids)',
+    'skip-special-tokens': 'omit special tokens',
+    format: ['text|jsonl', 'format of the results (default: by OUTPUT)'],
+    output: 'write to this file instead of standard output',
+  },
   options: {
     ...TOKENIZER_OPTIONS,
     ids: { type: 'string', short: 'x', value: 'IDS', help: 'decode these ids instead of files' },

@@ -1,12 +1,12 @@
 import { UsageError } from '../failure.mjs'
-import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, unitOf } from '../input/rows.mjs'
-import { ID_FORMATS, formatOf, idWriter } from '../output/ids.mjs'
+import { RATIO_OPTION } from '../input/files.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS } from '../input/rows.mjs'
+import { ID_FORMATS, idWriter } from '../output/ids.mjs'
 import { inOrder } from '../pipeline.mjs'
-import { progressOf } from '../progress.mjs'
-import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
-import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, THREADS, batchOptions, keepOf } from './options.mjs'
+import { ON_ERROR_OPTIONS } from '../skips.mjs'
+import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
+import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, THREADS, batchOptions } from './options.mjs'
+import { startRows } from './rows.mjs'
 
 /**
  * The default row limit in bytes with `--tokens`: each token is a string, which is larger than its
@@ -22,6 +22,16 @@ export const encode = {
     'Formats: text has a line of ids for each row; jsonl an object for each row. npy and bin consist of two files: the ids of all rows one after the other (u16 or u32, little endian), and OUTPUT.rows.npy or OUTPUT.rows.bin with the start of each row and the end of the last one (rows + 1 numbers, u64). parquet has the ids as a list of int32, and the other fields of the row.',
     'The truncation and padding that a tokenizer defines are not applied; --max-length truncates.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
+    text: 'read this text instead of files',
+    rows: ['UNIT', 'lines or files (default: lines)'],
+    field: 'field with the text in each line of JSON',
+    format: ['FORMAT', 'text, jsonl, npy, bin or parquet (default: by OUTPUT)'],
+    output: 'write to this file instead of standard output',
+    'max-length': 'truncate rows to this number of ids',
+    'on-error': ['fail|skip', 'skip: continue without rows that fail (default: fail)'],
+  },
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
@@ -64,25 +74,21 @@ export const encode = {
     ],
   ],
 
-  async run({ values, positionals }) {
-    const unit = unitOf(values, 'lines')
-    const format = formatOf(values, ID_FORMATS)
-    if (format !== 'jsonl' && (values.tokens || values.offsets))
-      throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
-    const kept = keepOf(values, format)
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
-    const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const inputs = inputsOf(sources, values.tokenizer)
-    const skips = new Skips(values)
-    const writer = await idWriter(format, {
+  async run(given) {
+    const { values } = given
+    const start = await startRows(given, { unit: 'lines', formats: ID_FORMATS }, (format) => {
+      if (format !== 'jsonl' && (values.tokens || values.offsets))
+        throw new UsageError("'--tokens' and '--offsets' are for '--format jsonl'")
+    })
+    const { tokenizer, skips } = start
+    const writer = await idWriter(start.format, {
       output: values.output,
-      inputs,
+      inputs: start.inputs,
       type: values.type ?? typeFor(tokenizer),
-      unit,
+      unit: start.unit,
       skips,
     })
-    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
-    const progress = progressOf(sources, values)
+    start.open()
     /** @type {import('../../index.js').EncodeBatchOptions & import('../../index.js').RunOptions} */
     const options = {
       ...batchOptions(tokenizer, values),
@@ -99,21 +105,12 @@ export const encode = {
           options,
         ),
       )
-    const rows = batchesOf(sources, {
-      ...kept,
-      unit,
-      field: values.field,
-      maxRow: values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined),
-      skips,
-      onRead: (bytes) => progress.read(bytes),
-    })
+    const rows = start.rows(values['max-row'] ?? (values.tokens ? MAX_WITH_TOKENS : undefined))
     for await (const { result: encoded } of inOrder(rows, encodeRows)) {
       await writer.write(encoded.result, encoded.rows)
       encoded.result.dispose()
     }
-    progress.stop()
-    await skips.finish()
-    await writer.commit()
+    await start.finish(writer)
   },
 }
 

@@ -15,6 +15,15 @@ export const inspect = {
     'In the terminal: the text with tokens in alternating colours, then a line for each token with its id, its position (UTF-16 units), its bytes and its text. Special tokens in the text are parsed. White space is made visible (·→⏎); a token with only a part of a character is shown as bytes.',
     'With --web: serves a page, reachable from this machine only, that shows the tokens of a text while you type, for two tokenizers side by side. Ctrl-C stops it.',
   ],
+  brief: {
+    tokenizer: 'a file, encoding, model, or OWNER/NAME; repeatable',
+    text: 'inspect this text instead of files',
+    limit: 'maximum number of tokens to show (default: 200)',
+    json: 'write an object for each token',
+    color: ['WHEN', 'auto, always or never'],
+    web: 'serve a page that shows tokens as you type',
+    port: 'port of the page (default: any free port)',
+  },
   options: {
     ...TOKENIZERS_OPTIONS,
     text: { type: 'string', short: 'x', value: 'TEXT', help: 'inspect this text instead of files' },

@@ -18,6 +18,19 @@ export const THREADS = {
   number: [1, 256],
   help: 'maximum number of threads (default: the number of processors)',
 }
+/** Options of `corpus` and `worker`. */
+export const CONCURRENCY = {
+  type: 'string',
+  value: 'N',
+  number: [1, 256],
+  help: 'number of shards at a time (default: half the number of processors, from 2 to 8)',
+}
+export const QUEUE_NAME = {
+  type: 'string',
+  value: 'NAME',
+  help: 'name of the queue (default: tokenlane-corpus)',
+}
+
 export const OUTPUT = {
   type: 'string',
   short: 'o',

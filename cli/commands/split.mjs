@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream'
 
 import { Failure, UsageError, at } from '../failure.mjs'
-import { RATIO_OPTION, inputsOf, sourcesOf } from '../input/files.mjs'
+import { RATIO_OPTION } from '../input/files.mjs'
 import { isParquet } from '../../lib/files/parquet.mjs'
 import { placeOf } from '../input/place.mjs'
-import { MAX_ROW_OPTION, ROW_OPTIONS, batchesOf, refuseParquet, unitOf } from '../input/rows.mjs'
-import { formatOf, jsonText } from '../output/ids.mjs'
-import { openRows } from '../output/rows.mjs'
-import { progressOf } from '../progress.mjs'
-import { ON_ERROR_OPTIONS, Skips } from '../skips.mjs'
-import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, countOptions, keepOf } from './options.mjs'
+import { MAX_ROW_OPTION, ROW_OPTIONS, refuseParquet } from '../input/rows.mjs'
+import { jsonText } from '../output/ids.mjs'
+import { openResults } from '../output/results.mjs'
+import { ON_ERROR_OPTIONS } from '../skips.mjs'
+import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
+import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, countOptions } from './options.mjs'
+import { startRows } from './rows.mjs'
 
 const FORMATS = ['jsonl', 'text', 'parquet']
 
@@ -21,6 +21,16 @@ export const split = {
     'By default a row is a whole file, which is read as a stream. With --rows lines a row is a line; with --field it is a field of each line of JSON.',
     'Formats: jsonl and parquet have {"file", "line", "start", "end", "tokens", "text"}, where start and end count UTF-16 units of the row; text has each piece below a line with its position.',
   ],
+  brief: {
+    'max-tokens': 'maximum number of tokens of a piece',
+    overlap: 'maximum tokens that a piece repeats of the last one',
+    boundary: ['UNIT', 'token, sentence, line, paragraph or markdown'],
+    tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
+    rows: ['UNIT', 'files or lines (default: files)'],
+    field: 'field with the text in each line of JSON',
+    format: ['FORMAT', 'jsonl, text or parquet (default: by OUTPUT)'],
+    output: 'write to this file instead of standard output',
+  },
   options: {
     ...TOKENIZER_OPTIONS,
     ...ROW_OPTIONS,
@@ -68,21 +78,15 @@ export const split = {
     ['tokenlane split -n 100 --boundary line -f text notes.md', 'print pieces that end at lines'],
   ],
 
-  async run({ values, positionals }) {
+  async run(given) {
+    const { values } = given
     const maxTokens = values['max-tokens']
     if (maxTokens === undefined) throw new UsageError("'--max-tokens N' is required")
     if (values.overlap >= maxTokens) throw new UsageError("'--overlap' must be less than '--max-tokens'")
-    const unit = unitOf(values, 'files')
-    const format = formatOf(values, FORMATS, 'jsonl')
-    const kept = keepOf(values, format)
-    const sources = sourcesOf(positionals, { text: values.text, maxRatio: values['max-ratio'], isText: true })
-    const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
-    const inputs = inputsOf(sources, values.tokenizer)
-    const { table, file, commit } = await openRows(format, { output: values.output, inputs, columns: columnsOf(unit) })
-    const skips = new Skips(values)
-    skips.open({ inputs, output: values.output, isOneRow: unit === 'files' && sources.length === 1 })
-    const progress = progressOf(sources, values)
-    const onRead = (bytes) => progress.read(bytes)
+    const start = await startRows(given, { unit: 'files', formats: FORMATS, format: 'jsonl' })
+    const { unit, format, inputs, sources, tokenizer, skips } = start
+    const results = await openResults(format, { output: values.output, inputs, columns: columnsOf(unit), skips })
+    start.open()
     const options = {
       maxTokens,
       overlap: values.overlap,
@@ -94,20 +98,13 @@ export const split = {
     // written.
     const pieces =
       unit === 'files' && !skips.isOn && !['paragraph', 'markdown'].includes(values.boundary)
-        ? streamed(tokenizer, sources, options, { onRead, skips })
-        : splitRows(
-            tokenizer,
-            batchesOf(sources, { ...kept, unit, field: values.field, maxRow: values['max-row'], skips, onRead }),
-            options,
-            skips,
-          )
+        ? streamed(tokenizer, sources, options, start)
+        : splitRows(tokenizer, start.rows(), options, skips)
     for await (const piece of pieces) {
-      if (table === undefined) await file.write(write(piece))
-      else await skips.attempt(piece, () => table.add({ ...piece, text: piece.piece.text }, valuesOf(piece)))
+      if (results.isTable) await results.add({ ...piece, text: piece.piece.text }, valuesOf(piece))
+      else await results.write(write(piece))
     }
-    progress.stop()
-    await skips.finish()
-    await commit()
+    await start.finish(results)
   },
 }
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 
 import { UsageError } from '../failure.mjs'
 import { oneLine } from '../terminal.mjs'
-import { QUIET, THREADS } from './options.mjs'
+import { CONCURRENCY, QUEUE_NAME, QUIET, THREADS } from './options.mjs'
 
 const { createWorker } = createRequire(import.meta.url)('../../lib/corpus/index.js')
 
@@ -20,13 +20,22 @@ export const worker = {
     `Start one on each machine; tokenlane corpus --queue URL plans, and the workers share the shards. The URL may also stand in ${URL_FROM}, user and password in ${URL_FROM}_USERNAME and ${URL_FROM}_PASSWORD. It needs the packages bullmq and ioredis, Redis 6.2 or newer, and a folder that all machines see under the same path, or S3.`,
     'A worker reads and writes below the folders and prefixes of --allow only, whatever a job says. SIGTERM ends it when its shards are done; those that take longer than the time of grace are handed back.',
   ],
+  brief: {
+    queue: `redis://host:6379, or rediss:// (default: ${URL_FROM})`,
+    allow: 'folder that jobs may read and write; repeatable',
+    'allow-hub': 'let jobs use tokenizers of the hub',
+    concurrency: 'shards at a time (default: half the processors)',
+    threads: 'maximum number of threads (default: all processors)',
+    grace: 'seconds that SIGTERM waits for shards (default: 20)',
+    json: 'write events as JSON Lines to standard output',
+  },
   options: {
     queue: {
       type: 'string',
       value: 'URL',
       help: `redis://host:6379, or rediss:// for TLS (default: ${URL_FROM} of the environment)`,
     },
-    'queue-name': { type: 'string', value: 'NAME', help: 'name of the queue (default: tokenlane-corpus)' },
+    'queue-name': QUEUE_NAME,
     allow: {
       type: 'string',
       value: 'FOLDER',
@@ -34,12 +43,7 @@ export const worker = {
       help: 'folder, or s3://bucket/prefix/, that jobs may read and write; can be repeated',
     },
     'allow-hub': { type: 'boolean', help: 'let jobs use tokenizers of the Hugging Face Hub' },
-    concurrency: {
-      type: 'string',
-      value: 'N',
-      number: [1, 256],
-      help: 'number of shards at a time (default: half the number of processors, from 2 to 8)',
-    },
+    concurrency: CONCURRENCY,
     threads: THREADS,
     'lock-time': {
       type: 'string',

@@ -5,6 +5,9 @@ import fs from 'node:fs'
 import { test } from 'node:test'
 
 import { tokenizeCorpus, writeReport } from '../lib/corpus/index.js'
+import { Progress } from '../lib/corpus/progress.mjs'
+import { machinesOf } from '../cli/corpus-progress.mjs'
+import { launch, whyNot } from './support/chromium.mjs'
 import { runIn } from './support/cli.mjs'
 import { jsonl, record, scratch, stems, writeCorpus } from './support/corpus.mjs'
 import { failure } from './support/texts.mjs'
@@ -38,7 +41,14 @@ test('sums, sources, lengths, machines, skipped rows and cost are those of the r
   const page = fs.readFileSync(at('report.html'), 'utf8')
   assert.ok(page.includes(`<dt>tokens</dt><dd>${number(result.tokens)}</dd>`))
   assert.ok(page.includes(`<dt>cost</dt><dd>${((result.tokens / 1e6) * 2).toFixed(2)}</dd>`))
+  assert.match(page, /<dt>time<\/dt><dd>\d+ s<\/dd>/)
+  assert.match(page, /<dd>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC to \d{4}-/)
   const sources = rows(page, 'Tokens by source')
+  const costs = sources.map(([, tokens, , , , cost]) => [
+    cost,
+    ((Number(tokens.replaceAll(',', '')) / 1e6) * 2).toFixed(2),
+  ])
+  for (const [cost, own] of costs) assert.equal(cost, own)
   assert.equal(sources.length, 3)
   const sum = (cells) => cells.reduce((total, cell) => total + Number(cell.replaceAll(',', '')), 0)
   assert.equal(sum(sources.map(([, tokens]) => tokens)), result.tokens)
@@ -98,4 +108,78 @@ test('very many sources are counted by folders', async () => {
     sources.some(([name, tokens]) => name === 'folder-0' && Number(tokens.replaceAll(',', '')) > 2000),
     JSON.stringify(sources),
   )
+})
+
+test('the page fits a phone and a screen, light and dark', { skip: whyNot }, async () => {
+  const browser = await launch()
+  try {
+    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+      for (const width of [360, 1280]) {
+        const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } })
+        await page.goto(`file://${at('report.html')}`)
+        const look = await page.evaluate(() => {
+          const luminance = (color) =>
+            color
+              .match(/\d+/g)
+              .slice(0, 3)
+              .reduce((sum, part) => sum + Number(part), 0)
+          const style = getComputedStyle(document.body)
+          return {
+            wide: document.documentElement.scrollWidth,
+            ink: luminance(style.color),
+            ground: luminance(style.backgroundColor),
+          }
+        })
+        assert.equal(look.wide, width, 'nothing reaches over the edge')
+        assert.ok(
+          colorScheme === 'dark' ? look.ink > look.ground + 300 : look.ground > look.ink + 300,
+          JSON.stringify(look),
+        )
+        if (process.env.REPORT_PICTURES)
+          await page.screenshot({
+            path: `${process.env.REPORT_PICTURES}/report-${colorScheme}-${width}.png`,
+            fullPage: true,
+          })
+        await page.close()
+      }
+    }
+  } finally {
+    await browser.close()
+  }
+})
+
+test('progress: sums by machine, time left, and the line of a terminal', () => {
+  const progress = new Progress({ shards: 4, bytes: 4000 })
+  assert.equal(progress.event.left, undefined)
+  const done = { documents: 10, tokens: 100, bytes: 1000 }
+  progress.end(0, { host: 'before', isNew: false, ...done })
+  assert.equal(progress.event.left, undefined, 'what a run before did tells nothing about this one')
+  progress.update(1, { host: 'a', ...done })
+  progress.update(2, { host: 'b', documents: 1, tokens: 10, bytes: 100 })
+  progress.end(1, { host: 'a', isNew: true, ...done })
+  const { hosts, left, shards, kept, documents, tokens, bytes } = progress.event
+  assert.deepEqual(
+    { shards, kept, documents, tokens, bytes },
+    { shards: 2, kept: 1, documents: 21, tokens: 210, bytes: 2100 },
+  )
+  assert.ok(left > 0)
+  const own = ({ seconds: _seconds, ...rest }) => rest
+  assert.deepEqual(own(hosts.a), { running: 0, shards: 1, ...done })
+  assert.deepEqual(own(hosts.b), { running: 1, shards: 0, documents: 1, tokens: 10, bytes: 100 })
+  assert.deepEqual(Object.keys(hosts), ['a', 'b'])
+  progress.drop(2)
+  assert.equal(progress.event.hosts.b.running, 0)
+  const host = (tokens) => ({ running: 1, shards: 0, documents: 1, tokens, bytes: 1, seconds: 1 })
+  assert.equal(machinesOf({ one: host(5) }), '')
+  const line = machinesOf({
+    'slow\u001b[2J': host(5),
+    fast: host(5000),
+    c: host(4),
+    d: host(3),
+    e: host(2),
+    f: host(1),
+  })
+  assert.equal(line.startsWith(' · fast: 5,000 tokens/s, slow'), true, line)
+  assert.equal(line.includes('\u001b'), false)
+  assert.match(line, /, 2 more machines$/)
 })

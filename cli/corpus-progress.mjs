@@ -1,7 +1,11 @@
-// What a corpus job shows while it runs: events as JSON Lines, a bar on a terminal, or nothing.
+// The display of a running corpus job: events as JSON Lines, a bar on a terminal, or nothing.
 
 import { Bar, canDraw } from './bar.mjs'
 import { duration } from './progress.mjs'
+import { oneLine } from './terminal.mjs'
+
+/** Maximum number of machines that the bar names. */
+const MAX_NAMED = 4
 
 /** @param {{ json?: boolean, quiet?: boolean }} values */
 export function corpusProgress({ json, quiet }) {
@@ -11,19 +15,33 @@ export function corpusProgress({ json, quiet }) {
   return new CorpusBar()
 }
 
+const number = (value) => value.toLocaleString('en')
+const rateOf = ({ tokens, seconds }) => tokens / Math.max(seconds, 0.001)
+const perSecond = (rate) => number(Math.round(rate))
+
+/** The machines of a job with a queue, the busiest first; '' for one machine. */
+export function machinesOf(hosts) {
+  const all = Object.entries(hosts).sort(([, a], [, b]) => rateOf(b) - rateOf(a))
+  if (all.length < 2) return ''
+  const named = all.slice(0, MAX_NAMED).map(([name, host]) => `${oneLine(name)}: ${perSecond(rateOf(host))} tokens/s`)
+  return ` · ${named.join(', ')}${all.length > MAX_NAMED ? `, ${all.length - MAX_NAMED} more machines` : ''}`
+}
+
 class CorpusBar {
   #bar = new Bar(process.stderr)
 
-  on({ event, bytes, allBytes, documents, tokens, shards, allShards, seconds }) {
+  on({ event, bytes, allBytes, documents, shards, allShards, left, hosts }) {
     if (event !== 'progress') return
     const part = bytes / Math.max(1, allBytes)
-    const number = (value) => value.toLocaleString('en')
+    const rate = Object.values(hosts).reduce((sum, host) => sum + rateOf(host), 0)
     this.#bar.update(part, [
       `${Math.floor(part * 100)}%`,
       `${number(documents)} documents`,
-      `${number(Math.round(tokens / seconds))} tokens/s`,
-      `${duration(((allBytes - bytes) / bytes) * seconds)} left`,
+      `${perSecond(rate)} tokens/s`,
+      `${duration(left ?? NaN)} left`,
       `shard ${shards} of ${allShards}`,
+      // Without the separator, which the bar adds. The bar omits words that do not fit.
+      ...(Object.keys(hosts).length > 1 ? [machinesOf(hosts).slice(3)] : []),
     ])
   }
 

@@ -256,8 +256,26 @@ export interface CorpusProgress {
   seconds: number
   /** With a queue: shards that were put aside. */
   failed?: number
-  /** With a queue: the machines that have shards, and how many. */
-  hosts?: Record<string, number>
+  /** Estimated seconds until the end; nothing until there is something to estimate from. */
+  left?: number
+  /** What each machine has done in this run. */
+  hosts: Record<string, MachineProgress>
+}
+
+/** What a machine has done in this run. */
+export interface MachineProgress {
+  /** Shards under way. */
+  running: number
+  /** Shards that are done. */
+  shards: number
+  /** Documents, those of shards under way included. */
+  documents: number
+  /** Tokens so far. */
+  tokens: number
+  /** Bytes of inputs that were read. */
+  bytes: number
+  /** Since the machine was first heard of. */
+  seconds: number
 }
 
 /** The sums over all shards. */

@@ -22,6 +22,7 @@ import { LAYOUT, readJob } from './job-file.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { checkOptions } from './options.mjs'
 import { planParts, readPlan, throwDifference, writePlan } from './plan.mjs'
+import { Progress } from './progress.mjs'
 import { stemOf } from './shard.mjs'
 import { permutation } from './shuffle.mjs'
 import { openStore } from './store/store.mjs'
@@ -29,6 +30,7 @@ import { Threads } from './threads.mjs'
 import { completeContent, findTokenizer, openTokenizer } from './tokenizer.mjs'
 
 const VERSION = createRequire(import.meta.url)('../../package.json').version
+const HOST = os.hostname()
 /** Milliseconds between events about progress. */
 const INTERVAL = 200
 
@@ -175,7 +177,7 @@ class Run {
     const { concurrency, threads, signal, resumeCheck } = this.#options
     const data = { source, content, ids, output: store?.place, threads, check: resumeCheck }
     const pool = new Threads(data, concurrency)
-    const progress = new Progress(job.plan, this.#emit)
+    const progress = new ThreadProgress(job.plan, this.#emit)
     const order =
       content.shuffle === undefined ? (shard) => shard : permutation(`shards ${content.shuffle}`, job.plan.shards)
     const running = new Set()
@@ -214,18 +216,15 @@ class Run {
   }
 }
 
-/** Sums up what the threads say, and passes it on from time to time. */
-class Progress {
-  #plan
+/** Passes on what the threads say, from time to time. */
+class ThreadProgress {
+  #sums
   #emit
-  #started = performance.now()
   #last = 0
-  #shards = new Map()
   #underWay = new Set()
-  #done = { shards: 0, kept: 0, documents: 0, tokens: 0, bytes: 0 }
 
   constructor(plan, emit) {
-    this.#plan = plan
+    this.#sums = new Progress(plan)
     this.#emit = emit
   }
 
@@ -239,18 +238,13 @@ class Progress {
     const bytes = parts.reduce((sum, { start, end }) => sum + end - start, 0)
     return {
       update: (soFar) => {
-        this.#shards.set(shard, soFar)
+        this.#sums.update(shard, { host: HOST, ...soFar })
         if (performance.now() - this.#last >= INTERVAL) this.#report()
       },
       end: (record, isNew) => {
-        this.#shards.delete(shard)
         this.#underWay.delete(shard)
-        this.#done.shards += 1
-        this.#done.kept += Number(!isNew)
-        this.#done.documents += record.documents
-        this.#done.tokens += record.tokens
-        this.#done.bytes += bytes
         const { documents, tokens, skipped, seconds, host } = record
+        this.#sums.end(shard, { host, isNew, documents, tokens, bytes })
         this.#emit({ event: 'shard', shard, isNew, documents, tokens, bytes, skipped: skipped.rows, seconds, host })
         this.#report()
       },
@@ -259,19 +253,7 @@ class Progress {
 
   #report() {
     this.#last = performance.now()
-    const sum = { ...this.#done }
-    for (const { documents, tokens, bytes } of this.#shards.values()) {
-      sum.documents += documents
-      sum.tokens += tokens
-      sum.bytes += bytes
-    }
-    this.#emit({
-      event: 'progress',
-      ...sum,
-      allShards: this.#plan.shards,
-      allBytes: this.#plan.bytes,
-      seconds: (this.#last - this.#started) / 1000,
-    })
+    this.#emit(this.#sums.event)
   }
 }
 

@@ -51,6 +51,9 @@ class Sums {
   totals = new Totals()
   sources = new Groups()
   hosts = new Groups()
+  /** When the first shard was started and the last one ended. */
+  first = Infinity
+  last = -Infinity
   /** As in a record: entry i counts documents with 2^i tokens and more. */
   lengths = /** @type {number[]} */ ([])
   codes = /** @type {Map<string, number>} */ (new Map())
@@ -58,6 +61,9 @@ class Sums {
 
   add(record) {
     this.totals.add(record)
+    const started = Date.parse(record.started)
+    this.first = Math.min(this.first, started)
+    this.last = Math.max(this.last, started + record.seconds * 1000)
     for (const [name, source] of Object.entries(record.sources)) this.sources.add(name, source)
     this.hosts.add(record.host, { ...record, skipped: record.skipped.rows, shards: 1 })
     record.lengths.forEach((count, index) => (this.lengths[index] = (this.lengths[index] ?? 0) + count))
@@ -113,6 +119,19 @@ class Groups {
 const added = (a, b) => Object.fromEntries(COLUMNS.map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]))
 
 const number = (value) => Math.round(value).toLocaleString('en')
+/** Milliseconds as people say them. */
+function lasting(milliseconds) {
+  const seconds = Math.round(milliseconds / 1000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${number(Math.floor(minutes / 60))} h ${minutes % 60} min`
+}
+
+const moment = (time) =>
+  new Date(time)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z/, ' UTC')
 const fixed = (value) => (Number.isFinite(value) ? value.toFixed(2) : '–')
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 /** Text of a page; what has no picture, or turns text around, is shown as its number. */
@@ -132,6 +151,7 @@ function page(job, sums, price) {
     ['tokens per document', number(totals.tokens / Math.max(1, totals.documents))],
     ['shards', isWhole ? number(totals.shards) : `${number(totals.shards)} of ${number(job.plan.shards)}`],
     ['rows skipped', number(totals.skipped)],
+    ...(totals.shards > 0 ? [['time', lasting(sums.last - sums.first)]] : []),
     ...(price === undefined ? [] : [['cost', fixed((totals.tokens / 1e6) * price)]]),
   ]
   const facts = [
@@ -143,6 +163,10 @@ function page(job, sums, price) {
         .join(', '),
     ],
     ['job', `${job.id}, tokenlane ${job.tokenlane}`],
+    ...(totals.shards > 0
+      ? [['done', `${moment(sums.first)} to ${moment(sums.last)} (shards that a run kept have their own times)`]]
+      : []),
+    ['input', `${number(job.plan.bytes)} bytes in ${number(job.plan.parts)} parts`],
     ...(totals.empty > 0 ? [['documents without tokens', `${number(totals.empty)}, left out`]] : []),
     ...(totals.truncated > 0
       ? [['documents cut', `${number(totals.truncated)}, by ${number(totals.cutTokens)} tokens`]]
@@ -165,11 +189,12 @@ ${isWhole ? '' : '<p class="note">The job is not finished: the figures are those
 <dl class="cards">${cards.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join('')}</dl>
 <h2>Tokens by source</h2>
 ${table(
-  ['source', 'tokens', 'documents', 'bytes per token', 'skipped'],
+  ['source', 'tokens', 'documents', 'bytes per token', 'skipped', ...(price === undefined ? [] : ['cost'])],
   rowsOf(sums.sources.largest(), ({ documents, tokens, textBytes, skipped }) => [
     number(documents),
     fixed(textBytes / tokens),
     number(skipped),
+    ...(price === undefined ? [] : [fixed((tokens / 1e6) * price)]),
   ]),
 )}
 <h2>Tokens per document</h2>

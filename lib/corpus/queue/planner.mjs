@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto'
 
 import { error } from '../errors.mjs'
 import { planSlices } from '../plan.mjs'
+import { Progress } from '../progress.mjs'
 import { permutation } from '../shuffle.mjs'
 import { connect, connectionOf, loadBullMq, queueFailed } from './connection.mjs'
 
@@ -176,16 +177,20 @@ class Planner {
   /** Waits for the parent, and passes on what workers say. */
   async #watch({ parent, run }) {
     const { queue, events, job, signal, onEvent } = this.#of
-    const progress = new Progress(job, onEvent)
+    const progress = new Progress(job.plan)
     const shardOf = ({ jobId }) => (jobId.startsWith(`${this.#parentId(run)}-`) ? jobId : undefined)
     events.on('progress', (event) => shardOf(event) && progress.update(event.jobId, event.data))
-    events.on('completed', (event) => shardOf(event) && progress.end(event.jobId, valueOf(event.returnvalue)))
-    events.on(
-      'failed',
-      (event) =>
-        shardOf(event) &&
-        onEvent({ event: 'failed', shard: Number(event.jobId.split('-').at(-1)), message: event.failedReason }),
-    )
+    events.on('completed', (event) => {
+      const value = shardOf(event) && valueOf(event.returnvalue)
+      if (value === undefined) return
+      progress.end(event.jobId, value)
+      onEvent({ event: 'shard', ...value })
+    })
+    events.on('failed', (event) => {
+      if (shardOf(event) === undefined) return
+      progress.drop(event.jobId)
+      onEvent({ event: 'failed', shard: Number(event.jobId.split('-').at(-1)), message: event.failedReason })
+    })
     for (;;) {
       signal?.throwIfAborted()
       const current = await queue.getJob(parent.id)
@@ -199,7 +204,7 @@ class Planner {
         ignored: true,
         unprocessed: true,
       })
-      progress.report({ shards: processed, failed: ignored })
+      onEvent({ ...progress.event, shards: processed, failed: ignored })
       await pause(INTERVAL, signal)
     }
   }
@@ -214,45 +219,6 @@ class Planner {
       'ERR_TOKENLANE_CORPUS_SHARDS_FAILED',
       `${failures.length} of ${this.#of.job.plan.shards} shards failed: ${named.join('; ')}${rest}. The others are done; run the command again to try these`,
     )
-  }
-}
-
-/** Sums up what workers say. What a shard said last counts until it is done. */
-class Progress {
-  #job
-  #emit
-  #started = performance.now()
-  #running = new Map()
-  #done = { documents: 0, tokens: 0, bytes: 0 }
-  kept = 0
-
-  constructor(job, emit) {
-    this.#job = job
-    this.#emit = emit
-  }
-
-  update(id, said) {
-    this.#running.set(id, said)
-  }
-
-  end(id, value) {
-    this.#running.delete(id)
-    if (value === undefined) return
-    for (const name of Object.keys(this.#done)) this.#done[name] += value[name]
-    this.kept += Number(!value.isNew)
-    this.#emit({ event: 'shard', ...value })
-  }
-
-  report(counts) {
-    const sum = { ...this.#done }
-    const hosts = /** @type {Record<string, number>} */ ({ __proto__: null })
-    for (const said of this.#running.values()) {
-      for (const name of Object.keys(sum)) sum[name] += said[name]
-      hosts[said.host] = (hosts[said.host] ?? 0) + 1
-    }
-    const { shards: allShards, bytes: allBytes } = this.#job.plan
-    const seconds = (performance.now() - this.#started) / 1000
-    this.#emit({ event: 'progress', ...counts, kept: this.kept, ...sum, allShards, allBytes, seconds, hosts })
   }
 }
 

@@ -88,7 +88,11 @@ test('a path is never looked up on the hub, and a folder contains a tokenizer.js
     refused(['encode', '-x', 'a', '-t', name], 1, /: there is no such file .*FILE_NOT_FOUND/)
   }
   refused(['encode', '-x', 'a', '-t', 'empty'], 1, /empty: this folder has no tokenizer\.json and no tekken\.json/)
-  refused(['encode', '-x', 'a', '-t', 'nonsense'], 1, /no tokenizer 'nonsense': it is no file, no encoding.*o200k_base/)
+  refused(
+    ['encode', '-x', 'a', '-t', 'nonsense'],
+    1,
+    /no tokenizer 'nonsense': it is neither a file, an encoding.*o200k_base/,
+  )
 })
 
 test('unknown OpenAI models use the newest encoding', () => {
@@ -261,6 +265,7 @@ test('errors are one line, with the file and the line number', () => {
 })
 
 test('an incomplete command line ends with exit code 2', () => {
+  fs.mkdirSync(path.join(folder, 'd'), { recursive: true })
   const wrong = [
     [['frobnicate'], /no command 'frobnicate'; the commands are encode, decode, count/],
     [['encode', '--fromat', 'x'], /no option '--fromat'; did you mean '--format'/],

@@ -292,7 +292,7 @@ test('Ctrl-C ends the server; a port in use and an invalid tokenizer are errors 
   const run = runIn(folder)
   const taken = run(['inspect', '--web', '--port', String(port)])
   assert.equal(taken.status, 1)
-  assert.match(taken.stderr, /^tokenlane: port \d+: another program listens there \(ERR_TOKENLANE_PORT\)\n$/)
+  assert.match(taken.stderr, /^tokenlane: port \d+: another program uses it \(ERR_TOKENLANE_PORT\)\n$/)
   assert.match(
     run(['inspect', '--web', 'nowhere.json']).stderr,
     /^tokenlane: nowhere\.json: there is no such file .*\n$/,

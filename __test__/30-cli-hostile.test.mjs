@@ -232,8 +232,8 @@ test('arrays with fewer numbers than their header says', async () => {
   const decode = ['decode', '-t', 'tiny.json']
   const cases = [
     [npy('x', 2, 2 ** 32 - 1), /its header has more than 65536 bytes/],
-    [npy('', 2).subarray(0, 11), /its header says something/],
-    [npy('x', 1, 60_000), /its header says something/],
+    [npy('', 2).subarray(0, 11), /its header is not supported/],
+    [npy('x', 1, 60_000), /its header is not supported/],
     [shaped('1000000000000000,0'), /more than 1000000 rows without ids/],
     [shaped('9'.repeat(400)), /its shape .* is too large/],
     [shaped('5,9007199254740991'), /it ends in row 1/],
@@ -366,7 +366,7 @@ test('pipes are read and written like files', linux, async () => {
   const short = fs.createReadStream(place('to'))
   short.once('data', () => short.destroy())
   const { status, stderr } = await cut
-  assert.ok(status === 0 || (status === 1 && /to: its reader has gone/.test(stderr)), stderr)
+  assert.ok(status === 0 || (status === 1 && /to: its reader closed it/.test(stderr)), stderr)
 })
 
 test('folders and patterns skip pipes and devices; a named one is refused or read', linux, async () => {

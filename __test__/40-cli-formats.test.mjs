@@ -87,7 +87,7 @@ test('an id above 16 bits is refused, and no file is left', () => {
     input: 'Straßenbahnhaltestelle '.repeat(9),
   })
   assert.equal(status, 2)
-  assert.match(stderr, /the id \d+ has more than 16 bits: say '--type u32'/)
+  assert.match(stderr, /the id \d+ has more than 16 bits: use '--type u32'/)
   assert.deepEqual(
     fs.readdirSync(folder).filter((name) => name.includes('wide')),
     [],

@@ -59,13 +59,13 @@ test('an output with an unknown extension is refused, with the list of formats',
     refused(
       ['encode', '-x', 'a', '-o', name],
       2,
-      /no format has the extension \.\w+; there are \.txt \(text\), .*\.parquet \(parquet\), or say which with '--format'/,
+      /no format has the extension \.\w+; use \.txt \(text\), .*\.parquet \(parquet\), or '--format'/,
     )
   }
   refused(
     ['count', '-x', 'a', '-o', 'out.npy'],
     2,
-    /extension \.npy; there are \.txt \(text\), \.jsonl \(jsonl\), \.ndjson \(jsonl\), \.parquet/,
+    /extension \.npy; use \.txt \(text\), \.jsonl \(jsonl\), \.ndjson \(jsonl\), \.parquet/,
   )
   refused(['decode', '-x', '1', '-o', 'out.parquet'], 2, /extension \.parquet/)
   refused(['split', '-n', '9', '-x', 'a', '-o', 'out.bin'], 2, /extension \.bin/)
@@ -280,7 +280,7 @@ test('damaged and hostile files end with one line', () => {
   for (const error of errors) assert.match(error, /^tokenlane: bomb\.parquet: [^\n]* \(ERR_TOKENLANE_PARQUET\)\n$/)
   for (const part of [
     'a row group has more values than fit',
-    'has more values than it says',
+    'has more values than its header says',
     'has fewer values than rows',
   ]) {
     assert.ok(
@@ -315,7 +315,7 @@ test('damaged and hostile files end with one line', () => {
 })
 
 test('options that Parquet does not allow', () => {
-  refused(['encode', '-f', 'parquet', '-x', 'a'], 2, /the format parquet is a file: name it with '--output'/)
+  refused(['encode', '-f', 'parquet', '-x', 'a'], 2, /the format parquet needs a file: name it with '--output'/)
   refused(['encode', '--keep', 'a', '-x', 'a'], 2, /'--keep' needs '--field'/)
   refused(['encode', '--keep', 'a', '--field', 'b', 'rows.jsonl'], 2, /'--keep' needs '--format jsonl' or/)
   refused(['decode', '--from', 'parquet'], 1, /standard input: this is not a Parquet file/, { input: '' })

@@ -1,8 +1,11 @@
-// What a corpus job shows while it runs: events as JSON Lines, a bar on a terminal, or nothing.
+// The display of a running corpus job: events as JSON Lines, a bar on a terminal, or nothing.
 
 import { Bar, canDraw } from './bar.mjs'
 import { duration } from './progress.mjs'
 import { oneLine } from './terminal.mjs'
+
+/** Maximum number of machines that the bar names. */
+const MAX_NAMED = 4
 
 /** @param {{ json?: boolean, quiet?: boolean }} values */
 export function corpusProgress({ json, quiet }) {
@@ -12,18 +15,16 @@ export function corpusProgress({ json, quiet }) {
   return new CorpusBar()
 }
 
-/** Machines that have a place in the bar. */
-const SHOWN = 4
-
+const number = (value) => value.toLocaleString('en')
 const rateOf = ({ tokens, seconds }) => tokens / Math.max(seconds, 0.001)
-const perSecond = (rate) => Math.round(rate).toLocaleString('en')
+const perSecond = (rate) => number(Math.round(rate))
 
-/** The machines of a job with a queue, the busiest first. */
+/** The machines of a job with a queue, the busiest first; '' for one machine. */
 export function machinesOf(hosts) {
   const all = Object.entries(hosts).sort(([, a], [, b]) => rateOf(b) - rateOf(a))
   if (all.length < 2) return ''
-  const named = all.slice(0, SHOWN).map(([name, host]) => `${oneLine(name)}: ${perSecond(rateOf(host))} tokens/s`)
-  return ` · ${named.join(', ')}${all.length > SHOWN ? `, ${all.length - SHOWN} more machines` : ''}`
+  const named = all.slice(0, MAX_NAMED).map(([name, host]) => `${oneLine(name)}: ${perSecond(rateOf(host))} tokens/s`)
+  return ` · ${named.join(', ')}${all.length > MAX_NAMED ? `, ${all.length - MAX_NAMED} more machines` : ''}`
 }
 
 class CorpusBar {
@@ -35,10 +36,12 @@ class CorpusBar {
     const rate = Object.values(hosts).reduce((sum, host) => sum + rateOf(host), 0)
     this.#bar.update(part, [
       `${Math.floor(part * 100)}%`,
-      `${documents.toLocaleString('en')} documents`,
+      `${number(documents)} documents`,
       `${perSecond(rate)} tokens/s`,
       `${duration(left ?? NaN)} left`,
-      `shard ${shards} of ${allShards}${machinesOf(hosts)}`,
+      `shard ${shards} of ${allShards}`,
+      // Without the separator, which the bar adds. The bar omits words that do not fit.
+      ...(Object.keys(hosts).length > 1 ? [machinesOf(hosts).slice(3)] : []),
     ])
   }
 

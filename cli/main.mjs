@@ -68,7 +68,7 @@ Usage:
 Commands:
 ${table(commands)}
 
-Run tokenlane COMMAND --help for the usual options and examples, --help --all for all options.
+Run tokenlane COMMAND --help for the usual options and examples, with --all for every option.
 Without files, standard input is read.
 
 Examples:

@@ -18,7 +18,7 @@ module.exports = {
 
   // These modules load on first use.
   get chatFiles() {
-    return require('./chat/beside.js')
+    return require('./chat/chat-files.js')
   },
   get modelFolder() {
     return require('./model/folder.js')

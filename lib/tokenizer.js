@@ -109,7 +109,7 @@ class Tokenizer {
           ? sources.loadFile(queueEntry, file, resolved)
           : native.loadBytes(queueEntry, bytes, resolved),
       )
-      return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? sources.chatFiles.chatBeside(file), name])))
+      return new Tokenizer(...(await Promise.all([handle, LOADER, chat ?? sources.chatFiles.loadChat(file), name])))
     }
     try {
       return await loaded({ file: name })
@@ -125,7 +125,7 @@ class Tokenizer {
     const chat = chatOfOptions(options)
     const loaded = ({ file, bytes = undefined }) => {
       const handle = bytes === undefined ? sources.loadFileSync(file, resolved) : native.loadBytesSync(bytes, resolved)
-      return new Tokenizer(handle, LOADER, chat ?? sources.chatFiles.chatBesideSync(file), name)
+      return new Tokenizer(handle, LOADER, chat ?? sources.chatFiles.loadChatSync(file), name)
     }
     try {
       return loaded({ file: name })
@@ -345,7 +345,7 @@ class Tokenizer {
   #renderChat(messages, options) {
     const text = this.#chat.render(messages, options)
     if (options.specialTokens === 'throw')
-      later.chat.checkSpoken(messages, options, (said) => this.count(said, CHAT_INPUT))
+      later.chat.checkStrings(messages, options, (text) => this.count(text, CHAT_INPUT))
     return text
   }
 
@@ -436,7 +436,7 @@ function filePath(file) {
 /** No system supports longer paths. */
 const MAX_PATH = 65_536
 
-/** The chat of a loader's options, or undefined if the files besides the tokenizer define it. */
+/** The chat of a loader's options, or undefined if the files in its folder define it. */
 function chatOfOptions(options) {
   const isGiven = options?.chatTemplate !== undefined || options?.config !== undefined
   if (isGiven) return later.chat.chatOption(options)

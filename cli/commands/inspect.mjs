@@ -17,12 +17,12 @@ export const inspect = {
   ],
   brief: {
     tokenizer: 'a file, encoding, model, or OWNER/NAME; repeatable',
-    text: 'look at this text instead of files',
-    limit: 'the most tokens that are shown (default: 200)',
-    json: 'an object for each token',
+    text: 'inspect this text instead of files',
+    limit: 'maximum number of tokens to show (default: 200)',
+    json: 'write an object for each token',
     color: ['WHEN', 'auto, always or never'],
     web: 'serve a page that shows tokens as you type',
-    port: 'its port (default: any that is free)',
+    port: 'port of the page (default: any free port)',
   },
   options: {
     ...TOKENIZERS_OPTIONS,

@@ -23,12 +23,12 @@ export const CONCURRENCY = {
   type: 'string',
   value: 'N',
   number: [1, 256],
-  help: 'shards at a time (default: half as many as processors, from 2 to 8)',
+  help: 'number of shards at a time (default: half the number of processors, from 2 to 8)',
 }
 export const QUEUE_NAME = {
   type: 'string',
   value: 'NAME',
-  help: 'the name of the queue (default: tokenlane-corpus)',
+  help: 'name of the queue (default: tokenlane-corpus)',
 }
 
 export const OUTPUT = {

@@ -12,7 +12,7 @@ import { keepOf } from './options.mjs'
 /**
  * @param {{ values: any, positionals: string[] }} given
  * @param {object} defaults
- * @param {string} defaults.unit what a row is
+ * @param {string} defaults.unit of a row
  * @param {string[]} defaults.formats of the command
  * @param {string} [defaults.format] without an output
  * @param {(format: string) => void} [check] throws if other options do not fit the format
@@ -50,7 +50,7 @@ export async function startRows({ values, positionals }, { unit: byDefault, form
     },
 
     /**
-     * Ends the progress bar, says what was skipped, and makes the output appear.
+     * Ends the progress bar, prints what was skipped, and commits the output.
      *
      * @param {{ commit: () => Promise<void> | void }} output
      */

@@ -22,14 +22,14 @@ export const split = {
     'Formats: jsonl and parquet have {"file", "line", "start", "end", "tokens", "text"}, where start and end count UTF-16 units of the row; text has each piece below a line with its position.',
   ],
   brief: {
-    'max-tokens': 'the most tokens of a piece',
-    overlap: 'tokens of a piece that start the next one, at most',
+    'max-tokens': 'maximum number of tokens of a piece',
+    overlap: 'maximum tokens that a piece repeats of the last one',
     boundary: ['UNIT', 'token, sentence, line, paragraph or markdown'],
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
     rows: ['UNIT', 'files or lines (default: files)'],
-    field: 'the field of a line of JSON that has the text',
+    field: 'field with the text in each line of JSON',
     format: ['FORMAT', 'jsonl, text or parquet (default: by OUTPUT)'],
-    output: 'write here instead of standard output',
+    output: 'write to this file instead of standard output',
   },
   options: {
     ...TOKENIZER_OPTIONS,

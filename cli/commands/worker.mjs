@@ -22,11 +22,11 @@ export const worker = {
   ],
   brief: {
     queue: `redis://host:6379, or rediss:// (default: ${URL_FROM})`,
-    allow: 'a folder that jobs may read and write; repeatable',
+    allow: 'folder that jobs may read and write; repeatable',
     'allow-hub': 'let jobs use tokenizers of the hub',
     concurrency: 'shards at a time (default: half the processors)',
-    threads: 'the most threads (default: all processors)',
-    grace: 'how long SIGTERM waits for shards (default: 20)',
+    threads: 'maximum number of threads (default: all processors)',
+    grace: 'seconds that SIGTERM waits for shards (default: 20)',
     json: 'write events as JSON Lines to standard output',
   },
   options: {

@@ -14,7 +14,7 @@ import { refuseInput, statOf } from './same-file.mjs'
 
 const BUFFER = 1 << 16
 
-/** Files that are being written. They are removed when the process exits. */
+/** Unfinished files. They are removed when the process exits. */
 const unfinished = new Set()
 process.on('exit', () => unfinished.forEach((file) => fs.rmSync(file, { force: true })))
 
@@ -176,7 +176,7 @@ class StreamOutput {
   }
 
   #failed(error) {
-    if (error.code === 'EPIPE') return new Failure('FILE', `${this.#name}: its reader has gone`, { cause: error })
+    if (error.code === 'EPIPE') return new Failure('FILE', `${this.#name}: its reader closed it`, { cause: error })
     return fileFailure(this.#name, error)
   }
 }
@@ -198,7 +198,7 @@ class StreamOutput {
  */
 export function openOutput(name, inputs) {
   if (name === undefined || name === '-') {
-    // For example after `>> FILE`, where reading would never end.
+    // For example after `>> FILE`: a command that reads the file would never end.
     refuseInput(statOf(1), '(standard output)', inputs)
     return new StandardOutput()
   }

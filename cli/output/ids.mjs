@@ -36,9 +36,7 @@ export function formatOf({ format, output }, formats, byDefault = 'text') {
   if (formats.includes(found)) return found
   const known = Object.entries(EXTENSIONS).filter(([, one]) => formats.includes(one))
   const names = known.map(([name, one]) => `${name} (${one})`).join(', ')
-  throw new UsageError(
-    `${output}: no format has the extension ${extension}; there are ${names}, or say which with '--format'`,
-  )
+  throw new UsageError(`${output}: no format has the extension ${extension}; use ${names}, or '--format'`)
 }
 
 /**
@@ -46,8 +44,8 @@ export function formatOf({ format, output }, formats, byDefault = 'text') {
  * @property {string} [output]
  * @property {import('./same-file.mjs').Input[]} inputs
  * @property {'u16' | 'u32'} type the type of ids in binary formats
- * @property {string} unit what a row is
- * @property {import('../skips.mjs').Skips} skips decides about rows that a Parquet file cannot hold
+ * @property {string} unit of a row
+ * @property {import('../skips.mjs').Skips} skips handles rows that a Parquet file cannot hold
  */
 
 /**
@@ -169,7 +167,7 @@ class NumberFile {
   constructor(name, inputs, descr, isNpy) {
     this.#file = openOutput(name, inputs)
     if (isNpy && !this.#file.isSeekable)
-      throw new UsageError(`the header of ${name} is written last, so it must be a plain file`)
+      throw new UsageError(`the header of ${name} is written last, so the output must be a regular file`)
     this.#descr = isNpy ? descr : undefined
     if (isNpy) this.#file.write(headerOf(descr, 0))
   }
@@ -198,7 +196,7 @@ class BinaryWriter {
    */
   constructor(format, { output, inputs, type }) {
     if (output === undefined || output === '-')
-      throw new UsageError(`the format ${format} is two files: name the first with '--output'`)
+      throw new UsageError(`the format ${format} has two files: name the first with '--output'`)
     this.#type = type
     this.#ids = new NumberFile(output, inputs, TYPES[type].descr, format === 'npy')
     this.#rows = new NumberFile(rowsFileOf(output), inputs, '<u8', format === 'npy')
@@ -209,7 +207,7 @@ class BinaryWriter {
     const { View, most } = TYPES[this.#type]
     const { ids } = batch
     const tooLarge = most < 2 ** 32 - 1 ? ids.find((id) => id > most) : undefined
-    if (tooLarge !== undefined) throw new Failure('USAGE', `the id ${tooLarge} has more than 16 bits: say '--type u32'`)
+    if (tooLarge !== undefined) throw new Failure('USAGE', `the id ${tooLarge} has more than 16 bits: use '--type u32'`)
     // Copied, because the batch's memory is reused before a small write reaches the disk.
     await this.#ids.write(new View(ids))
     const ends = BigUint64Array.from(batch.rowOffsets.subarray(1), (end) => this.#count + BigInt(end))

@@ -67,7 +67,7 @@ const COPIED = {
  */
 export async function parquetWriter({ output, inputs, columns }) {
   if (output === undefined || output === '-')
-    throw new UsageError("the format parquet is a file: name it with '--output'")
+    throw new UsageError("the format parquet needs a file: name it with '--output'")
   checkPackages('hyparquet-writer', 'hyparquet')
   const library = await import('hyparquet-writer')
   return new ParquetWriter(openOutput(output, inputs), columns, library)
@@ -100,7 +100,7 @@ class ParquetWriter {
    *
    * @param {import('../input/rows.mjs').Row} row
    * @param {object} values of the command's columns
-   * @param {number} [size] how many values and UTF-16 units these are, about
+   * @param {number} [size] the approximate number of values and UTF-16 units
    */
   async add(row, values, size = 1) {
     if (this.#fields !== undefined) this.#check(row)
@@ -127,7 +127,7 @@ class ParquetWriter {
       if (known === undefined) {
         throw new Failure(
           'FIELD',
-          `${placeOf(row)}: the field '${name}' is in no row of the first ${GROUP_ROWS}; name the fields with '--keep'`,
+          `${placeOf(row)}: the field '${name}' is not in the first ${GROUP_ROWS} rows; name the fields with '--keep'`,
         )
       }
       const isSame =
@@ -155,7 +155,7 @@ class ParquetWriter {
     await this.#write()
   }
 
-  /** Decides about the types of the fields, with the rows that there are. */
+  /** Determines the types of the fields from the first rows. */
   #open() {
     if (this.#fields !== undefined) return
     this.#fields = new Map()
@@ -191,7 +191,7 @@ class ParquetWriter {
     }
   }
 
-  /** Writes what was made so far to the file. */
+  /** Writes the encoded bytes to the file. */
   async #write() {
     const bytes = Buffer.from(this.#sink.getBytes())
     this.#sink.index = 0
@@ -199,13 +199,13 @@ class ParquetWriter {
   }
 }
 
-/** The kind of a value; none of null. */
+/** The kind of a value, or undefined for null. */
 function kindOf(value) {
   if (value === null) return undefined
   return Object.values(KINDS).find((kind) => kind.fits(value))
 }
 
-/** The kind that values of both kinds have. */
+/** The kind that holds values of both kinds. */
 function joined(a, b) {
   if (a === undefined || b === undefined || a === b) return a ?? b
   const kinds = [a, b]
@@ -229,7 +229,7 @@ function copied(row, name, elements) {
   const type = other.logical_type?.type ?? other.converted_type ?? other.type
   throw new Failure(
     'FIELD',
-    `${row.source.name}: the column '${name}' has the type ${type}, which is not copied; name the others with '--keep'`,
+    `${row.source.name}: the column '${name}' has the type ${type}, which is not supported; name the other columns with '--keep'`,
   )
 }
 
@@ -242,6 +242,6 @@ function fieldOf(row, name, kind) {
 export function idList(ids) {
   const tooLarge = ids.find((id) => id > MAX_INT32)
   if (tooLarge !== undefined)
-    throw new Failure('USAGE', `the id ${tooLarge} has more than 31 bits, and parquet has ids of int32`)
+    throw new Failure('USAGE', `the id ${tooLarge} has more than 31 bits, but ids in parquet are int32`)
   return Array.from(ids)
 }

@@ -1,5 +1,5 @@
-// Where a command writes its results: lines of text to a file or to standard output, or rows to a
-// Parquet table.
+// The results of a command: lines of text for a file or standard output, or rows of a Parquet
+// table.
 
 import { openOutput } from './file.mjs'
 import { parquetWriter } from './parquet.mjs'

@@ -33,7 +33,7 @@ export function refuseInput(stat, name, inputs) {
   )
 }
 
-/** The identity of a file or an open descriptor; nothing where there is none. */
+/** The stat of a file or an open descriptor, or undefined if it does not exist. */
 export function statOf(place) {
   try {
     return typeof place === 'number'

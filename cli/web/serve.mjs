@@ -11,9 +11,8 @@ import { pageServer } from './server.mjs'
 const FIRST = ['o200k_base', 'cl100k_base']
 
 /**
- * @param {string[]} wanted the tokenizers that are compared; the page offers the bundled encodings
- *   too
- * @param {{ port?: number, encoding?: string, text?: string }} options `text` is shown at first
+ * @param {string[]} wanted the tokenizers to compare; the page also offers the bundled encodings
+ * @param {{ port?: number, encoding?: string, text?: string }} options `text` is the initial text
  */
 export async function serve(wanted, { port = 0, encoding, text }) {
   const names = [...new Set([...wanted, ...FIRST, ...encodings()])]
@@ -25,10 +24,10 @@ export async function serve(wanted, { port = 0, encoding, text }) {
   try {
     await once(server, 'listening')
   } catch (error) {
-    const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : error.message
+    const reason = error.code === 'EADDRINUSE' ? 'another program uses it' : error.message
     throw new Failure('PORT', `port ${port}: ${reason}`, { cause: error })
   }
   const address = /** @type {import('node:net').AddressInfo} */ (server.address())
   process.stdout.write(`http://127.0.0.1:${address.port}\n`)
-  process.stderr.write('The page is open to this machine only. Ctrl-C ends it.\n')
+  process.stderr.write('Only this machine can open the page. Ctrl-C stops the server.\n')
 }

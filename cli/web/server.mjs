@@ -20,7 +20,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Maximum length of a request in bytes of JSON. The page checks the text before. */
 const MOST_BODY = 20 << 20
-/** The part of a text that is drawn at once, in UTF-16 units. */
+/** Maximum length of the drawn part of a text, in UTF-16 units. */
 const WINDOW = 3000
 /** Maximum number of bars in the chart. More lines share bars. */
 const BARS = 120
@@ -49,7 +49,7 @@ class Refusal extends Error {
  * @param {object} choice
  * @param {string[]} choice.names of the tokenizers that the page offers; the first two are selected
  * @param {(name: string) => Promise<import('../../index.js').Tokenizer>} choice.load
- * @param {string} [choice.text] what stands on the page at first
+ * @param {string} [choice.text] the initial text of the page
  * @returns {http.Server}
  */
 export function pageServer({ names, load, text }) {
@@ -102,12 +102,13 @@ async function answer(request, port, files, routes) {
   const path = request.url.split('?')[0]
   const file = files.get(path)
   if (file !== undefined) {
-    if (method !== 'GET' && method !== 'HEAD') throw new Refusal(405, `${method} is not for files`)
+    if (method !== 'GET' && method !== 'HEAD') throw new Refusal(405, `${method} is not allowed for files`)
     return file
   }
   const route = routes[`${method} ${path}`]
-  if (route === undefined) throw new Refusal(404, 'there is nothing here')
-  if (origin !== undefined && origin !== `http://${host}`) throw new Refusal(403, 'only its own page may ask this')
+  if (route === undefined) throw new Refusal(404, 'there is no such path')
+  if (origin !== undefined && origin !== `http://${host}`)
+    throw new Refusal(403, 'only the page of this server may send this request')
   const body = method === 'POST' ? await json(request) : undefined
   return { type: JSON_TYPE, body: JSON.stringify(await route(body)) }
 }
@@ -118,7 +119,7 @@ async function answer(request, port, files, routes) {
  */
 async function json(request) {
   if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
-    throw new Refusal(415, 'this takes application/json')
+    throw new Refusal(415, 'the content type must be application/json')
   const chunks = []
   let bytes = 0
   // Bytes beyond the limit are read and dropped, because a browser reads the response only after it
@@ -132,9 +133,9 @@ async function json(request) {
     const body = JSON.parse(Buffer.concat(chunks).toString())
     if (body !== null && typeof body === 'object') return body
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new Refusal(400, 'this is no JSON object')
+  throw new Refusal(400, 'the body must be a JSON object')
 }
 
 /** Returns the counts of the whole text, and the tokens of the part that is drawn. */
@@ -176,7 +177,7 @@ function charactersOf(text) {
   return count
 }
 
-/** So many lines together that there are not too many bars. */
+/** The number of lines per bar that keeps the number of bars within the maximum. */
 function bars(counts) {
   const per = Math.ceil(counts.length / BARS)
   const sums = Array.from({ length: Math.ceil(counts.length / per) }, (_, bar) =>

@@ -6,7 +6,7 @@ const fs = require('node:fs/promises')
 const path = require('node:path')
 
 const { error, typeError } = require('../errors.js')
-const { readBeside } = require('../../lib/chat/beside.js')
+const { readChatFiles } = require('../../lib/chat/chat-files.js')
 const sources = require('../../lib/sources.js')
 const { isAbsence, readRegular } = require('../../lib/regular-file.js')
 const { Tokenizer: Engine } = require('../../lib/tokenizer.js')
@@ -33,7 +33,7 @@ async function load(name, options = {}) {
   const { progress_callback: onProgress = null } = options
   const progress = new Progress(name, onProgress)
   const [file] = await Promise.all([locate(name, options, progress), findTensor()])
-  const [{ backend, size }, { config, templates }] = await Promise.all([backendOf(file), besideOf(file)])
+  const [{ backend, size }, { config, templates }] = await Promise.all([backendOf(file), chatFilesOf(file)])
   progress.finish(TOKENIZER, size ?? (await sizeOf(file)))
   progress.finish(CONFIG, await sizeOf(path.join(path.dirname(file), CONFIG)))
   progress.finishStarted()
@@ -92,15 +92,15 @@ async function backendOf(file) {
   return { backend: (config) => new Backend(engine, config), size: undefined }
 }
 
-/** The config and the chat templates beside a tokenizer. */
-async function besideOf(file) {
+/** The config and the chat templates in the folder of a tokenizer. */
+async function chatFilesOf(file) {
   try {
-    const { config, templates } = await readBeside(file)
+    const { config, templates } = await readChatFiles(file)
     const names = Object.keys(templates ?? {})
     return { config, templates: names.length === 1 && names[0] === 'default' ? templates.default : templates }
   } catch (cause) {
     if (cause.code?.startsWith('ERR_TOKENLANE_')) throw cause
-    throw error('JSON', `cannot read the config beside ${file}: ${cause.message}`, { cause })
+    throw error('JSON', `cannot read the config next to ${file}: ${cause.message}`, { cause })
   }
 }
 

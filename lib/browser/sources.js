@@ -38,7 +38,7 @@ module.exports = {
   loadEncoding: async (queueEntry, file, options) => native.loadBytes(queueEntry, await fetchEncoding(file), options),
   loadEncodingSync: refuse('synchronous access to files', 'use Tokenizer.fromEncoding'),
 
-  chatFiles: { chatBeside() {} },
+  chatFiles: { loadChat() {} },
   hub: {},
   hubOptions: { pretrainedOptions: noHub },
 }

@@ -15,7 +15,7 @@ const CHAT_OPTIONS = [
   'variables',
   'specialTokens',
 ]
-const GIVEN = ['messages', 'tools', 'documents', 'add_generation_prompt']
+const RESERVED = ['messages', 'tools', 'documents', 'add_generation_prompt']
 // The names of the field with the model's reasoning in templates; the first is the current one.
 const REASONING = ['reasoning_content', 'thinking', 'reasoning']
 const TAG = 'CONTINUE_FINAL_MESSAGE_TAG '
@@ -84,7 +84,7 @@ class BrokenChat {
     const { message } = this.#failure
     throw error(
       'ERR_TOKENLANE_CHAT_TEMPLATE',
-      `the files beside the tokenizer do not say how a chat goes: ${message}`,
+      `the chat files in the folder of the tokenizer cannot be used: ${message}`,
       { cause: this.#failure },
     )
   }
@@ -98,8 +98,9 @@ function checkOptions(options) {
   if (chatTemplate !== undefined && typeof chatTemplate !== 'string')
     throw wrongType('chatTemplate', 'a template or the name of one (a string)', chatTemplate)
   checkObject(variables, 'variables')
-  const taken = GIVEN.find((name) => variables[name] !== undefined)
-  if (taken !== undefined) throw wrongValue('variables', `without ${taken}, which is given otherwise`, taken)
+  const reserved = RESERVED.find((name) => variables[name] !== undefined)
+  if (reserved !== undefined)
+    throw wrongValue('variables', `without ${reserved}, which is an argument or an option of the call`, reserved)
   const expected = "'parse' or 'throw'"
   if (!['undefined', 'string'].includes(typeof specialTokens)) throw wrongType('specialTokens', expected, specialTokens)
   if (specialTokens !== undefined && !['parse', 'throw'].includes(specialTokens))
@@ -112,7 +113,7 @@ function checkOptions(options) {
   if (addGenerationPrompt && continueFinalMessage !== false) {
     throw wrongValue(
       'continueFinalMessage',
-      'false beside addGenerationPrompt: a message is continued, or a new one begins',
+      'false with addGenerationPrompt, because a message is either continued or started',
       continueFinalMessage,
     )
   }
@@ -149,17 +150,17 @@ function withReasoning(message) {
 }
 
 /** Yields all strings in the inputs of a chat, with their places: `messages[0].content`. */
-function* spoken(value, place) {
+function* stringsIn(value, place) {
   if (typeof value === 'string') yield [place, value]
   if (typeof value !== 'object' || value === null) return
   for (const [key, part] of Object.entries(value))
-    yield* spoken(part, Array.isArray(value) ? `${place}[${key}]` : `${place}.${key}`)
+    yield* stringsIn(part, Array.isArray(value) ? `${place}[${key}]` : `${place}.${key}`)
 }
 
 /** Calls `check` with every string that the caller passed. Errors get the place of the string. */
-function checkSpoken(messages, { tools, documents, variables }, check) {
+function checkStrings(messages, { tools, documents, variables }, check) {
   for (const [name, value] of Object.entries({ messages, tools, documents, variables })) {
-    for (const [place, text] of spoken(value, name)) {
+    for (const [place, text] of stringsIn(value, name)) {
       try {
         check(text)
       } catch (failure) {
@@ -254,7 +255,7 @@ module.exports = {
   chatOption,
   checkMessages,
   checkOptions,
-  checkSpoken,
+  checkStrings,
   cutAtTag,
   openEnd,
   withReasoning,

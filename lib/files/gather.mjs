@@ -50,7 +50,7 @@ export class Gatherer {
     try {
       larger = Buffer.allocUnsafeSlow(size)
     } catch (cause) {
-      throw new Failure('OUT_OF_MEMORY', `there is no memory for a row of ${size} bytes`, { cause })
+      throw new Failure('OUT_OF_MEMORY', `out of memory for a row of ${size} bytes`, { cause })
     }
     this.#buffer.copy(larger, 0, 0, this.#length)
     this.#buffer = larger

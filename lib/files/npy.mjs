@@ -13,7 +13,7 @@ const HEADER = 128
 const MAX_HEADER = 1 << 16
 const ZERO = Buffer.alloc(2)
 
-/** The header of an array of so many numbers; `descr` as NumPy writes it, such as `<u2`. */
+/** The header of an array of `count` numbers; `descr` is NumPy's name of their type: `<u2`. */
 export function headerOf(descr, count) {
   const words = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${count},), }`
   const header = Buffer.alloc(HEADER, ' ')

@@ -28,7 +28,7 @@ const file = {
     const bytes = new Uint8Array(end - start)
     for (let at = 0; at < bytes.length; ) {
       const read = fs.readSync(descriptor, bytes, at, bytes.length - at, start + at)
-      if (read === 0) throw new Failure('PARQUET', 'it became shorter while it was read')
+      if (read === 0) throw new Failure('PARQUET', 'it was truncated while it was read')
       at += read
     }
     return bytes.buffer
@@ -57,7 +57,7 @@ const RAW = {
 }
 const parsers = { stringFromBytes: (bytes) => bytes && textOf(bytes), ...(isRaw ? RAW : {}) }
 
-// Nobody reads on.
+// The parent process has ended.
 process.on('disconnect', () => process.exit())
 
 try {
@@ -168,20 +168,20 @@ function checkChunk({
     if (encoding === REFUSED_ENCODING) {
       throw new Failure(
         'PARQUET',
-        `the column '${column}' has the encoding ${REFUSED_ENCODING}, which is not read: write it with another one`,
+        `the column '${column}' has the encoding ${REFUSED_ENCODING}, which is not supported: write it with another one`,
       )
     }
     const own = header.dictionary_page_header?.num_values ?? count
     if (!(own >= 0 && header.compressed_page_size >= 0))
-      throw new Failure('PARQUET', 'it is damaged: a page has less than no values')
+      throw new Failure('PARQUET', 'it is damaged: a page has a negative number of values')
     values += count
     reader.offset += header.compressed_page_size
   }
   if (values > Number(num_values))
-    throw new Failure('PARQUET', `it is damaged: the column '${column}' has more values than it says`)
+    throw new Failure('PARQUET', `it is damaged: the column '${column}' has more values than its header says`)
 }
 
-/** Sends rows in batches; each waits for the one before to be wanted. */
+/** Sends rows in batches; each waits until the one before was requested. */
 async function send(rows, text, kept, group) {
   const bytesRead = Number(group.total_compressed_size ?? group.total_byte_size)
   let [from, units] = [0, 0]

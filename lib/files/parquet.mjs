@@ -12,7 +12,7 @@ import { MAX_RATIO } from './decompress.mjs'
 
 const MAGIC = Buffer.from('PAR1')
 const MIB = 2 ** 20
-/** The most MiB of a row group's values. */
+/** Maximum memory of a row group's values in MiB. */
 const MOST_MIB = 4096
 
 const READER = fileURLToPath(new URL('./parquet-reader.mjs', import.meta.url))

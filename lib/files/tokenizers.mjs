@@ -13,7 +13,7 @@ const require = createRequire(import.meta.url)
 
 const { findEncoding } = require('../models.js')
 
-/** Names that can only be those of files. */
+/** Names that only files can have. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe)$|[/\\]$/
 
 /** Tokenizer files in the folder of a model, as on the hub: a whole tokenizer, or parts of one. */
@@ -24,7 +24,7 @@ const PARTS = ['tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model', 'sp
 const REPOSITORY = /^(\w[\w.-]*\/[\w.-]+)(?:@(.+))?$/
 
 /**
- * Loads a tokenizer by what a user calls it.
+ * Loads a tokenizer by name.
  *
  * @param {string} name
  * @param {string} [encoding] for a rank file
@@ -37,7 +37,7 @@ export async function loadTokenizer(name, encoding) {
 }
 
 /**
- * What a name stands for: a file, a bundled encoding, or a repository of the hub.
+ * Resolves a name to a file, a bundled encoding, or a repository of the hub.
  *
  * @param {string} name
  * @param {string} [encoding] for a rank file
@@ -46,7 +46,7 @@ export async function loadTokenizer(name, encoding) {
 export function sourceOf(name, encoding) {
   const file = fileOf(name)
   if (encoding !== undefined && file === undefined)
-    throw new Failure('USAGE', `'--encoding' is for rank files, and ${name} is no file`)
+    throw new Failure('USAGE', `'--encoding' is for rank files, but ${name} is not a file`)
   if (file !== undefined) return { file, encoding }
   if (FILE.test(name)) throw new Failure('FILE_NOT_FOUND', `${name}: there is no such file`)
   const bundled = encodingOf(name)
@@ -56,7 +56,7 @@ export function sourceOf(name, encoding) {
   const known = `the encodings are ${encodings().join(', ')}`
   throw new Failure(
     'UNKNOWN_TOKENIZER',
-    `there is no tokenizer '${name}': it is no file, no encoding, no model of OpenAI and no OWNER/NAME of the Hugging Face Hub (${known})`,
+    `there is no tokenizer '${name}': it is neither a file, an encoding, a model of OpenAI nor OWNER/NAME on the Hugging Face Hub (${known})`,
   )
 }
 
@@ -83,7 +83,7 @@ export async function loadFile(name, encoding) {
     return await Tokenizer.fromFile(name, encoding === undefined ? undefined : { encoding })
   } catch (error) {
     if (error.code !== 'ERR_TOKENLANE_PATTERN_MISSING') throw error
-    const message = `${name}: this is a rank file, which does not say how text is split: name its encoding with '--encoding'`
+    const message = `${name}: a rank file does not define how text is split: name its encoding with '--encoding'`
     throw new Failure('PATTERN_MISSING', message, { cause: error })
   }
 }

@@ -73,7 +73,7 @@ async function child(seed, count) {
   const wrong = []
   /** The names of the calls whose promises have not settled. */
   const pending = new Map()
-  process.on('unhandledRejection', (error) => judge({ name: 'a promise of nobody' }, error, false))
+  process.on('unhandledRejection', (error) => judge({ name: 'an unhandled promise' }, error, false))
 
   /** Counts an error, and records it if it is not allowed. */
   function judge(subject, error, isReceiver) {

@@ -80,7 +80,7 @@ async function child(seed, count) {
     const { user, system } = process.cpuUsage(start)
     const took = (user + system) / 1000
     totals.slowestMs = Math.max(totals.slowestMs, Math.round(took))
-    // Node runs finalizers between two turns of the event loop.
+    // Node runs finalizers between two iterations of the event loop.
     if (at % 10 === 9) {
       globalThis.gc()
       await new Promise((turn) => setImmediate(turn))

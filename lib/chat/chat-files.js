@@ -23,9 +23,9 @@ const MAX_ENTRIES = 1000
  * The chat of the files in a tokenizer's folder. An error in these files only affects chat calls,
  * so the tokenizer itself loads.
  */
-async function chatBeside(file) {
+async function loadChat(file) {
   try {
-    const { config, templates } = await readBeside(file)
+    const { config, templates } = await readChatFiles(file)
     return chatOf(config, templates)
   } catch (failure) {
     return new BrokenChat(failure)
@@ -36,7 +36,7 @@ async function chatBeside(file) {
  * Reads { config, templates } from a tokenizer's folder. `templates` has templates by name, which
  * have precedence over those of the config, or is undefined if there are none.
  */
-async function readBeside(file) {
+async function readChatFiles(file) {
   const texts = new Texts()
   const folder = path.dirname(file)
   const more = await fs.promises.opendir(path.join(folder, MORE)).catch(absent)
@@ -45,8 +45,8 @@ async function readBeside(file) {
   return texts.contents()
 }
 
-/** Like chatBeside, but synchronous. */
-function chatBesideSync(file) {
+/** Like loadChat, but synchronous. */
+function loadChatSync(file) {
   try {
     const texts = new Texts()
     const folder = path.dirname(file)
@@ -134,8 +134,8 @@ class Texts {
 
 function configOf(text) {
   const config = JSON.parse(text)
-  if (typeof config !== 'object' || config === null) throw new Error(`${CONFIG} holds no object`)
+  if (typeof config !== 'object' || config === null) throw new Error(`${CONFIG} is not an object`)
   return config
 }
 
-module.exports = { chatBeside, chatBesideSync, readBeside }
+module.exports = { loadChat, loadChatSync, readChatFiles }

@@ -34,6 +34,7 @@ pub use pages::{Advice, is_limited};
 pub use pool::Kind;
 pub use shared::{BlockGuard, Collection, Collector};
 use shared::{Bounds, SharedPool};
+pub(crate) use slab::SlabPart;
 pub use slab::{Plain, Slab};
 pub use steps::{AllocStep, AllocSteps, StepCost};
 pub use table::{Table, Zeroed};

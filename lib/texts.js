@@ -1,7 +1,7 @@
 'use strict'
 
-// The texts of an asynchronous batch. The addon copies them in slices of half a millisecond, between
-// which the event loop turns. Most batches need one slice.
+// The texts of an asynchronous batch. The addon copies them in slices of half a millisecond,
+// between which the event loop turns. Most batches need one slice.
 
 const host = require('./host.js')
 const native = require('./native.js')
@@ -34,17 +34,17 @@ class BatchTexts {
   #from = 0
   #isSnapshot = false
 
-  /** `lists` are the arguments `texts` and `pairs`; `words` says that the texts are arrays of words. */
+  /** `lists` are the arguments `texts` and `pairs`; `words`: the texts are arrays of words. */
   constructor(lists, words) {
     this.#words = words
     const whole = (array) => [{ array, first: 0, from: 0, to: Array.isArray(array) ? array.length : 0 }]
-    this.#lists = lists.filter((list) => list !== undefined).map(whole)
+    this.#lists = lists.filter((list, index) => index === 0 || list !== undefined).map(whole)
   }
 
   /**
-   * Copies the arrays from the current place on, and the bytes in them, so that later changes by the
-   * caller have no effect. Strings are immutable and need no copy. Of a very long array only the
-   * first rows are copied, because copying all would stop the event loop for too long.
+   * Copies the arrays from the current place on, and the bytes in them, so that later changes by
+   * the caller have no effect. Strings are immutable and need no copy. Of a very long array only
+   * the first rows are copied, because copying all would stop the event loop for too long.
    */
   snapshot() {
     if (this.#isSnapshot) return
@@ -88,8 +88,8 @@ class BatchTexts {
 }
 
 /**
- * Copies the texts of a batch that may start. Returns undefined if one slice was enough, otherwise a
- * promise that resolves when all are copied.
+ * Copies the texts of a batch that may start. Returns undefined if one slice was enough, otherwise
+ * a promise that resolves when all are copied.
  */
 function copyTexts(turn, texts) {
   if (copying.length === 0 && texts.copySome(turn)) return undefined

@@ -3,7 +3,8 @@
 //! usage: throughput TOKENIZER_JSON CORPUS_TXT THREADS MODE
 //!
 //! MODE is `cold` (the first pass, after one short text), `fresh` (warmed on the first half of the
-//! corpus, timed on the second) or `warm` (the median of five passes over the same text). `fnv` is
+//! corpus, timed on the second) or `warm` (the median of five passes over the same text), and
+//! `fresh+offsets` or `warm+offsets` the same with offsets in code points. `fnv` is
 //! FNV-1a over the ids of the first timed pass; equal values show that two programs did the same
 //! work.
 
@@ -11,7 +12,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use tokenlane_core::batch::{Batch, RunOptions, encode_batch_fast};
+use tokenlane_core::batch::{Batch, RunOptions, encode_batch_char_offsets, encode_batch_fast};
 use tokenlane_core::{EncodeOptions, SpecialTokens, Text, Tokenizer};
 
 #[cfg(all(
@@ -43,8 +44,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options =
         EncodeOptions { add_special_tokens: false, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() };
     let run = RunOptions { threads: Some(threads), cancel: None };
-    let encode = |texts: &[Text<'_>]| encode_batch_fast(&tokenizer, texts, &options, &run);
-    let (warm_up, timed, passes): (&[Text<'_>], &[Text<'_>], usize) = match mode.as_str() {
+    let without_offsets = mode.strip_suffix("+offsets");
+    let encode = |texts: &[Text<'_>]| match without_offsets {
+        Some(_) => encode_batch_char_offsets(&tokenizer, texts, &options, &run),
+        None => encode_batch_fast(&tokenizer, texts, &options, &run),
+    };
+    let (warm_up, timed, passes): (&[Text<'_>], &[Text<'_>], usize) = match without_offsets.unwrap_or(mode) {
         "cold" => (&[], &documents, 1),
         "fresh" => (&documents[..half], &documents[half..], 1),
         "warm" => (&documents, &documents, 5),

@@ -42,6 +42,7 @@ mod bounded;
 pub mod bpe;
 mod budget;
 mod byte_level;
+mod categories;
 mod change;
 mod decoder;
 mod definition;

@@ -10,7 +10,7 @@ use crate::encoding::Columns;
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::checkpoint;
-use crate::model::ModelScratch;
+use crate::model::{Model, ModelScratch};
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::segmenter::SegmentedWords;
@@ -54,7 +54,10 @@ impl MergeWord for Merger<'_> {
 }
 
 /// Whether a symbol has another length than its token, or a byte of the word is in no symbol.
-fn lengths_vary(pipeline: &Pipeline, word: &[u8], symbols: &[Symbol]) -> bool {
+pub(super) fn lengths_vary(pipeline: &Pipeline, word: &[u8], symbols: &[Symbol]) -> bool {
+    if let Model::WordPiece(model) = &*pipeline.model {
+        return model.lengths_vary(word, symbols);
+    }
     let mut covered = 0;
     let varies = symbols.iter().any(|symbol| {
         covered += symbol.len as usize;
@@ -119,12 +122,14 @@ impl WordEncoder {
         let uses_cache = self.uses_cache(pipeline);
         let result = if uses_cache && row.columns == Columns::NONE {
             let window = self.cache.probe(words.padded_bytes(), 0, ends, &mut probes);
+            self.miss_batcher.merge_misses(&mut self.cache, pipeline, &window);
             self.push_ids(pipeline, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
         } else {
             let text = simdutf8::basic::from_utf8(words.bytes()).expect("a segmenter writes characters");
             let input = ModelInput { pipeline, text, origins: Origins::Words(words, base) };
             if uses_cache {
                 let window = self.cache.probe(words.padded_bytes(), 0, ends, &mut probes);
+                self.miss_batcher.merge_misses(&mut self.cache, pipeline, &window);
                 self.push_tokens(&input, &window, &WholeWords, row)
             } else {
                 self.push_tokens_scalar(&input, 0, ends, &WholeWords, row)
@@ -157,9 +162,7 @@ impl WordEncoder {
                 continue;
             }
             let window = self.cache.probe(input.text.as_bytes(), start, &ends, &mut probes);
-            if let Some(bpe) = input.pipeline.model.bpe() {
-                self.miss_batcher.merge_misses(&mut self.cache, bpe, &window);
-            }
+            self.miss_batcher.merge_misses(&mut self.cache, input.pipeline, &window);
             result = if ids_only {
                 self.push_ids(input.pipeline, &window, 0..window.len(), &mut row.out.ids).map(|_| ())
             } else {

@@ -2,6 +2,8 @@
 //!
 //! - [`crate::bpe`]: byte pair encoding, for tokenizer.json and rank files.
 //! - [`wordpiece`]: greedy longest match from the start of the word.
+//! - [`interleaved`]: WordPiece for many words at once.
+//! - [`best_path`]: the search of Unigram and of SentencePiece.
 //! - [`unigram`]: the segmentation with the greatest sum of scores.
 //! - [`wordlevel`]: a word is one token, or the unknown token.
 //! - [`sentencepiece`]: the models of SentencePiece files, exact as in the `sentencepiece` library.
@@ -12,6 +14,8 @@
 //! the same for all models.
 
 mod automaton;
+mod best_path;
+mod interleaved;
 pub(crate) mod sentencepiece;
 mod trie;
 pub(crate) mod unigram;
@@ -24,6 +28,7 @@ use std::sync::Arc;
 use crate::bpe::{Bpe, MergeScratch, Merges, Symbol};
 use crate::error::EncodeError;
 use crate::word_key::{self, Key};
+pub(crate) use interleaved::InterleavedScratch;
 pub(crate) use sentencepiece::SentencePiece;
 pub(crate) use trie::Trie;
 pub(crate) use unigram::Unigram;

@@ -3,16 +3,21 @@
 //! A node is identified by its base. Its child for a byte is in the slot `base ^ byte`, which is in
 //! the same block of 256 slots as the base. Bases are unique, so a slot with the label `byte`
 //! belongs to the one node with the base `slot ^ byte`, and comparing the label is enough to find
-//! out whether the child exists.
+//! out whether the child exists. An unused slot has the label that it would have under a base of
+//! its block that no node has.
 
 use crate::error::LoadError;
 use crate::memory::Grow;
 use crate::memory::fallible::require_for_tables;
+use crate::simd;
+use std::collections::HashMap;
 
-/// The id of a node at which no token ends.
-const NO_ID: u32 = u32::MAX;
-/// The label of an unused slot.
-const FREE: u32 = 256;
+/// In [`Slot::label_and_id`]: no token ends here.
+const NO_ID: u32 = (1 << ID_BITS) - 1;
+/// In [`Slot::label_and_id`]: the id does not fit and is in [`Trie::wide_ids`].
+const WIDE_ID: u32 = NO_ID - 1;
+/// Bits of an id in a slot.
+const ID_BITS: u32 = 24;
 /// Slots per block: one per byte value.
 const BLOCK: usize = 256;
 /// Only this many of the newest blocks are searched for free slots.
@@ -22,6 +27,8 @@ const OPEN_BLOCKS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Trie {
     slots: Vec<Slot>,
+    /// Ids of more than [`ID_BITS`], by slot.
+    wide_ids: HashMap<u32, u32>,
     root: Node,
     longest: usize,
 }
@@ -34,10 +41,38 @@ pub(crate) struct Node(u32);
 struct Slot {
     /// The base of the node in this slot.
     base: u32,
-    /// The token that ends here, or [`NO_ID`].
-    id: u32,
-    /// The byte of the edge to this node, or [`FREE`].
-    label: u32,
+    /// The byte of the edge to this node, and above it the token that ends here, [`NO_ID`] or
+    /// [`WIDE_ID`].
+    label_and_id: u32,
+}
+
+impl Slot {
+    fn new(label: u8) -> Self {
+        Self { base: LEAF, label_and_id: NO_ID << 8 | u32::from(label) }
+    }
+
+    #[inline(always)]
+    fn label(self) -> u8 {
+        self.label_and_id as u8
+    }
+}
+
+/// A node from which many searches start, with the nodes after all bytes but the last of each
+/// character of two and three bytes. The first character of a search then takes two loads.
+#[derive(Debug)]
+pub(crate) struct Start {
+    node: Node,
+    /// Indexed by the code point divided by 64, the number of values of a last byte.
+    stems: Box<[Node; STEMS]>,
+}
+
+/// Code points of up to three bytes, divided by 64.
+const STEMS: usize = 1 << 10;
+
+impl Start {
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.stems)
+    }
 }
 
 impl Trie {
@@ -63,6 +98,11 @@ impl Trie {
         Builder::default().build(&kept, longest)
     }
 
+    /// A node without children.
+    pub(super) fn nowhere(&self) -> Node {
+        Node(LEAF)
+    }
+
     /// The root.
     #[inline]
     pub(crate) fn root(&self) -> Node {
@@ -70,7 +110,7 @@ impl Trie {
     }
 
     /// Length of the longest token in bytes.
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         self.longest
     }
 
@@ -82,7 +122,7 @@ impl Trie {
     /// The slot of the child of a node for a byte.
     pub(super) fn child(&self, node: Node, byte: u8) -> Option<u32> {
         let slot = node.0 ^ u32::from(byte);
-        self.slots.get(slot as usize).filter(|found| found.label == u32::from(byte)).map(|_| slot)
+        self.slots.get(slot as usize).filter(|found| found.label() == byte).map(|_| slot)
     }
 
     /// The node in a slot.
@@ -92,14 +132,33 @@ impl Trie {
 
     /// The token that ends at the node in a slot.
     pub(super) fn id_at(&self, slot: u32) -> Option<u32> {
-        Some(self.slots[slot as usize].id).filter(|&id| id != NO_ID)
+        match self.slots[slot as usize].label_and_id >> 8 {
+            NO_ID => None,
+            WIDE_ID => self.wide_ids.get(&slot).copied(),
+            id => Some(id),
+        }
     }
 
     /// The child of a node for a byte, and the id of the token that ends there.
     #[inline(always)]
     pub(crate) fn step(&self, node: Node, byte: u8) -> Option<(Node, Option<u32>)> {
-        let slot = self.slots.get((node.0 ^ u32::from(byte)) as usize)?;
-        (slot.label == u32::from(byte)).then(|| (Node(slot.base), (slot.id != NO_ID).then_some(slot.id)))
+        let place = node.0 ^ u32::from(byte);
+        let slot = self.slots.get(place as usize)?;
+        if slot.label() != byte {
+            return None;
+        }
+        let id = match slot.label_and_id >> 8 {
+            NO_ID => None,
+            WIDE_ID => self.wide_ids.get(&place).copied(),
+            id => Some(id),
+        };
+        Some((Node(slot.base), id))
+    }
+
+    /// Prefetches what [`Self::step`] reads.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, node: Node, byte: u8) {
+        simd::prefetch_at(&self.slots, (node.0 ^ u32::from(byte)) as usize);
     }
 
     /// The node for `bytes`, if some token starts with them.
@@ -113,23 +172,84 @@ impl Trie {
         self.step(self.descend(front)?, last)?.1
     }
 
-    /// The longest token along `text` from `node` on: its id, and the number of bytes of `text`
-    /// matched.
-    #[inline]
-    pub(crate) fn longest_match(&self, mut node: Node, text: &[u8]) -> Option<(u32, usize)> {
-        let mut found = None;
-        for (at, &byte) in text.iter().enumerate() {
-            let Some((next, id)) = self.step(node, byte) else { break };
-            node = next;
+    /// Prepares searches from a node.
+    pub(crate) fn start(&self, node: Node) -> Start {
+        let after = |node: Node, byte: usize| self.step(node, byte as u8).map_or(Node(LEAF), |(next, _)| next);
+        let stem = |index: usize| match index {
+            0..2 => Node(LEAF),
+            2..32 => after(node, 0xC0 | index),
+            _ => after(after(node, 0xE0 | index >> 6), 0x80 | index & 63),
+        };
+        Start { node, stems: Box::new(std::array::from_fn(stem)) }
+    }
+
+    /// The node after the first character of a UTF-8 text, the id of the token that ends there, and
+    /// the length of the character in bytes.
+    #[inline(always)]
+    pub(crate) fn first(&self, start: &Start, text: &[u8]) -> Option<(Node, Option<u32>, usize)> {
+        let stem =
+            |index: u8, second: u8| start.stems[usize::from(index) << 6 & (STEMS - 1) | usize::from(second & 63)];
+        let (node, last, len) = match *text {
+            [last @ 0..0x80, ..] => (start.node, last, 1),
+            [first @ ..0xE0, last, ..] => (stem(0, first & 31), last, 2),
+            [first @ ..0xF0, second, last, ..] => (stem(first & 15, second), last, 3),
+            [first, second, third, last, ..] => {
+                let bytes = [first, second, third];
+                (bytes.iter().try_fold(start.node, |node, &byte| Some(self.step(node, byte)?.0))?, last, 4)
+            }
+            _ => return None,
+        };
+        self.step(node, last).map(|(next, id)| (next, id, len))
+    }
+
+    /// Calls `found` with the length in bytes and the id of each token along a UTF-8 text, shortest
+    /// first.
+    #[inline(always)]
+    pub(crate) fn for_each_prefix(&self, start: &Start, text: &[u8], mut found: impl FnMut(usize, u32)) {
+        let Some((mut node, mut id, mut len)) = self.first(start, text) else { return };
+        loop {
             if let Some(id) = id {
-                found = Some((id, at + 1));
+                found(len, id);
+            }
+            let Some((next, next_id)) = text.get(len).and_then(|&byte| self.step(node, byte)) else { return };
+            (node, id, len) = (next, next_id, len + 1);
+        }
+    }
+
+    /// The longest token along a UTF-8 text: its id, and the number of bytes matched.
+    #[inline(always)]
+    pub(crate) fn longest_from(&self, start: &Start, text: &[u8]) -> Option<(u32, usize)> {
+        let (node, id, at) = self.first(start, text)?;
+        self.longest_after(node, at, id.map(|id| (id, at)), text)
+    }
+
+    /// The longest token along `text` from `node` on: its id, and the number of bytes matched.
+    #[inline]
+    pub(crate) fn longest_match(&self, node: Node, text: &[u8]) -> Option<(u32, usize)> {
+        self.longest_after(node, 0, None, text)
+    }
+
+    /// The longest token along `text` from byte `at` on, which is at `node`, or else `found`.
+    #[inline(always)]
+    fn longest_after(
+        &self,
+        mut node: Node,
+        mut at: usize,
+        mut found: Option<(u32, usize)>,
+        text: &[u8],
+    ) -> Option<(u32, usize)> {
+        while let Some(&byte) = text.get(at) {
+            let Some((next, id)) = self.step(node, byte) else { break };
+            (node, at) = (next, at + 1);
+            if let Some(id) = id {
+                found = Some((id, at));
             }
         }
         found
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
+        self.slots.capacity() * size_of::<Slot>() + self.wide_ids.capacity() * size_of::<(u32, u32)>()
     }
 }
 
@@ -202,7 +322,7 @@ struct Pending {
 impl Builder {
     fn build(mut self, keys: &[Key<'_>], longest: usize) -> Result<Trie, LoadError> {
         self.add_block();
-        let mut root = Node(0);
+        let (mut root, mut wide_ids) = (Node(0), HashMap::new());
         let mut pending = vec![Pending { slot: None, keys: 0..keys.len(), depth: 0 }];
         let mut children: Vec<(u8, std::ops::Range<usize>)> = vec![];
         let mut labels: Vec<u8> = vec![];
@@ -212,7 +332,12 @@ impl Builder {
             if let Some(slot) = slot
                 && keys[at].bytes.len() == depth
             {
-                self.slots[slot].id = keys[at].id;
+                let id = keys[at].id;
+                let stored = if id < WIDE_ID { id } else { WIDE_ID };
+                if stored == WIDE_ID {
+                    wide_ids.insert(slot as u32, id);
+                }
+                self.slots[slot].label_and_id = self.slots[slot].label_and_id & 0xFF | stored << 8;
                 at += 1;
             }
             children.clear();
@@ -232,17 +357,30 @@ impl Builder {
             // Pushed in reverse, so that the first child is built first.
             for (label, keys) in children.drain(..).rev() {
                 let slot = (base ^ u32::from(label)) as usize;
-                self.slots[slot].label = u32::from(label);
+                self.slots[slot] = Slot::new(label);
                 pending.push(Pending { slot: Some(slot), keys, depth: depth + 1 });
             }
         }
+        self.label_unused_slots();
         self.slots.shrink_to_fit();
-        Ok(Trie { slots: self.slots, root, longest })
+        Ok(Trie { slots: self.slots, wide_ids, root, longest })
+    }
+
+    /// Gives unused slots the labels that they would have under an unused base of their block. There
+    /// is one: each base in use has a child, and each child a slot.
+    fn label_unused_slots(&mut self) {
+        for (block, slots) in self.blocks.iter().zip(self.slots.chunks_exact_mut(BLOCK)) {
+            let unused = |bits: &[u64; 4]| (0..BLOCK).find(|&place| !Block::has(bits, place));
+            let Some(base) = unused(&block.bases) else { continue };
+            for (place, slot) in slots.iter_mut().enumerate().filter(|&(place, _)| !Block::has(&block.used, place)) {
+                *slot = Slot::new((base ^ place) as u8);
+            }
+        }
     }
 
     fn add_block(&mut self) {
         self.blocks.push(Block::default());
-        self.slots.resize(self.blocks.len() * BLOCK, Slot { base: 0, id: NO_ID, label: FREE });
+        self.slots.resize(self.blocks.len() * BLOCK, Slot::new(0));
     }
 
     /// Allocates a base and the slots for the given labels. Nodes without children share [`LEAF`].
@@ -289,14 +427,27 @@ mod tests {
         #[test]
         fn it_finds_what_a_map_has_and_nothing_else(
             tokens in prop::collection::vec("[ab\0é]{0,6}|\\PC{0,3}", 0..60),
+            first_id in prop_oneof![Just(0), NO_ID - 30..NO_ID + 1],
             texts in prop::collection::vec("[ab\0é]{0,9}|\\PC{0,4}", 0..20),
         ) {
-            let by_token: BTreeMap<&[u8], u32> = tokens.iter().map(|token| token.as_bytes()).zip(0..).collect();
-            let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(0..)).expect("there is room");
+            let by_token: BTreeMap<&[u8], u32> = tokens.iter().map(|token| token.as_bytes()).zip(first_id..).collect();
+            let trie = Trie::new(tokens.iter().map(|token| token.as_bytes()).zip(first_id..)).expect("there is room");
             for text in tokens.iter().chain(&texts).map(|text| text.as_bytes()) {
                 prop_assert_eq!(trie.id(text), by_token.get(text).copied().filter(|_| !text.is_empty()));
-                let longest = (1..=text.len()).rev().find_map(|len| Some((*by_token.get(&text[..len])?, len)));
-                prop_assert_eq!(trie.longest_match(trie.root(), text), longest);
+                let longest = |text: &[u8], before: &[u8]| {
+                    let id = |len| by_token.get(&*[before, &text[..len]].concat()).copied();
+                    (1..=text.len()).rev().find_map(|len| Some((id(len)?, len)))
+                };
+                prop_assert_eq!(trie.longest_from(&trie.start(trie.root()), text), longest(text, b""));
+                prop_assert_eq!(trie.longest_match(trie.root(), text), longest(text, b""));
+                let mut prefixes = vec![];
+                trie.for_each_prefix(&trie.start(trie.root()), text, |len, id| prefixes.push((len, id)));
+                let expected = (1..=text.len()).filter_map(|len| Some((len, *by_token.get(&text[..len])?)));
+                prop_assert_eq!(prefixes, expected.collect::<Vec<_>>());
+                for before in tokens.iter().take(3).filter_map(|token| token.get(..1)).filter(|_| !text.is_empty()) {
+                    let node = trie.descend(before.as_bytes()).expect("a token starts so");
+                    prop_assert_eq!(trie.longest_from(&trie.start(node), text), longest(text, before.as_bytes()));
+                }
                 let is_start = by_token.keys().any(|token| !token.is_empty() && token.starts_with(text));
                 prop_assert_eq!(trie.descend(text).is_some(), is_start || text.is_empty());
             }
@@ -314,6 +465,7 @@ mod tests {
             assert_eq!(trie.id(token), Some(id));
         }
         assert_eq!(trie.id(&long[1..]), None);
-        assert!(Trie::new(std::iter::empty()).expect("there is room").longest_match(Node(0), b"a").is_none());
+        let empty = Trie::new(std::iter::empty()).expect("there is room");
+        assert!(empty.step(empty.root(), b'a').is_none());
     }
 }

@@ -14,12 +14,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::automaton::{Automaton, LONG, State};
-use super::trie::{Node, Trie};
+use super::best_path::{BestPath, Offers};
+use super::trie::{Start, Trie};
 use crate::bpe::Symbol;
 use crate::definition::UnigramSettings;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::Grow;
-use crate::memory::fallible::{append_copies, concat, push};
+use crate::memory::fallible::{concat, push};
 use crate::vocab::Vocab;
 
 /// Difference between the lowest score and the score of an unknown character.
@@ -29,6 +30,8 @@ const UNKNOWN_PENALTY: f64 = 10.0;
 #[derive(Debug)]
 pub(crate) struct Unigram {
     trie: Trie,
+    /// Where pieces are searched.
+    start: Start,
     /// Score per id.
     scores: Arc<[f64]>,
     unknown_score: f64,
@@ -44,44 +47,16 @@ pub(crate) struct Unigram {
 #[derive(Debug)]
 struct Mark {
     character: char,
-    /// The trie node of the mark, and the piece that is only the mark.
-    place: Option<(Node, Option<u32>)>,
+    /// Where pieces that start with the mark are searched after it, and the piece that is only the
+    /// mark.
+    place: Option<(Start, Option<u32>)>,
 }
 
 /// Buffers, reused from word to word.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    /// Per position from the last flush on: the best path that ends there.
-    ways: Vec<Way>,
-    /// The pieces of the best path in reverse order: end position and id.
-    pieces: Vec<(usize, u32)>,
-}
+pub(crate) type Scratch = BestPath<f64>;
 
-/// The best path of pieces that ends at a position.
-#[derive(Debug, Clone, Copy)]
-struct Way {
-    score: f64,
-    /// Start of its last piece; [`NOWHERE`] while no piece ends here.
-    start: u32,
-    /// Id of its last piece.
-    id: u32,
-}
-
-const NOWHERE: u32 = u32::MAX;
-const UNREACHED: Way = Way { score: 0.0, start: NOWHERE, id: 0 };
-
-/// After this many bytes the best path is written out at the next position that no piece crosses,
-/// so that buffers stay small.
-const FLUSH: usize = if cfg!(test) { 8 } else { 4096 };
-
-impl Scratch {
-    pub(crate) fn trim(&mut self) {
-        const KEEP: usize = 1 << 16;
-        if self.ways.capacity() > KEEP || self.pieces.capacity() > KEEP {
-            *self = Self::default();
-        }
-    }
-}
+/// The maximum length of a character in bytes.
+pub(super) const LONGEST_CHARACTER: usize = 4;
 
 impl Unigram {
     /// Builds the model. `mark` is the character that a space at the start of a word stands for.
@@ -109,11 +84,12 @@ impl Unigram {
         let mark = mark.map(|character| {
             let mut buffer = [0; 4];
             let text = character.encode_utf8(&mut buffer).as_bytes();
-            Mark { character, place: trie.descend(text).map(|node| (node, trie.id(text))) }
+            Mark { character, place: trie.descend(text).map(|node| (trie.start(node), trie.id(text))) }
         });
         let tokens = vocab.iter().map(|(token, _)| token);
         Ok(Self {
             mark,
+            start: trie.start(trie.root()),
             long: (trie.longest() > limit).then(|| Automaton::new(&trie, tokens)),
             trie,
             scores,
@@ -133,31 +109,15 @@ impl Unigram {
         if let Some(automaton) = &self.long {
             return self.tokenize_long(automaton, word, scratch, out);
         }
-        let Scratch { ways, pieces } = scratch;
-        let mut unknown = None;
-        // `ways` starts at `base`, and no piece crosses `base`.
-        let (mut base, mut reach) = (0, 0);
-        ways.clear();
-        ways.push(Way { start: 0, ..UNREACHED });
-        if word.len() < FLUSH {
-            append_copies(ways, UNREACHED, word.len());
-        }
-        let mut start = 0;
-        while start < word.len() {
-            if start == reach && start - base >= FLUSH {
-                self.write(word, base..start, ways, pieces, &mut unknown, out);
-                let way = ways[start - base];
-                ways.clear();
-                ways.push(way);
-                base = start;
-            }
-            reach = reach.max(self.extend(word, start, base, ways)?);
-            start += character_len(word[start]);
-        }
-        self.write(word, base..word.len(), ways, pieces, &mut unknown, out);
-        if let Some(run) = unknown {
-            self.write_unknown(word, run, out);
-        }
+        let longest = self.trie.longest().max(LONGEST_CHARACTER);
+        let mut writer = Writer { model: self, word, unknown: None, out };
+        scratch.search(
+            word.len(),
+            longest,
+            |start, offers| self.extend(word, start, offers),
+            |start, end, id| writer.write(start, end, id),
+        )?;
+        writer.end_unknown();
         Ok(())
     }
 
@@ -170,40 +130,33 @@ impl Unigram {
         scratch: &mut Scratch,
         out: &mut Vec<Symbol>,
     ) -> Result<(), EncodeError> {
-        let Scratch { ways, pieces } = scratch;
         let spelled = self.spelled(word);
         let first = out.len();
-        ways.clear();
-        append_copies(ways, UNREACHED, spelled.len() + 1);
         let (mut state, mut character) = (State::START, 0);
-        for (at, &byte) in spelled.iter().enumerate() {
-            state = automaton.step(&self.trie, state, byte);
-            let end = at + 1;
+        let best = |end: usize, score_at: &dyn Fn(usize) -> f64| {
+            state = automaton.step(&self.trie, state, spelled[end - 1]);
             let mut is_piece = false;
-            let mut best = UNREACHED;
+            let mut best: Option<(f64, usize, u32)> = None;
             for (id, len) in automaton.tokens(&self.trie, state) {
                 let start = end - len;
                 is_piece |= start == character;
-                let score = self.scores[id as usize] + ways[start].score;
-                if best.start == NOWHERE || score > best.score {
-                    best = Way { score, start: start as u32, id };
+                let score = self.scores[id as usize] + score_at(start);
+                if best.is_none_or(|best| score > best.0) {
+                    best = Some((score, start, id));
                 }
             }
             if end == character + character_len(spelled[character]) {
-                let score = self.unknown_score + ways[character].score;
-                if !is_piece && (best.start == NOWHERE || score > best.score) {
-                    let id = self.unk_id.ok_or(EncodeError::UnknownTokenUnset)?;
-                    best = Way { score, start: character as u32, id };
+                let score = self.unknown_score + score_at(character);
+                if !is_piece && best.is_none_or(|best| score > best.0) {
+                    best = Some((score, character, self.unk_id.ok_or(EncodeError::UnknownTokenUnset)?));
                 }
                 character = end;
             }
-            ways[end] = best;
-        }
-        let mut unknown = None;
-        self.write(&spelled, 0..spelled.len(), ways, pieces, &mut unknown, out);
-        if let Some(run) = unknown {
-            self.write_unknown(&spelled, run, out);
-        }
+            Ok::<_, EncodeError>(best)
+        };
+        let mut writer = Writer { model: self, word: &spelled, unknown: None, out };
+        scratch.search_by_ends(spelled.len(), best, |start, end, id| writer.write(start, end, id))?;
+        writer.end_unknown();
         if let Some(symbol) = out.get_mut(first) {
             // The mark is shorter in the word than in `spelled`.
             symbol.len -= (spelled.len() - word.len()) as u32;
@@ -211,81 +164,36 @@ impl Unigram {
         Ok(())
     }
 
-    /// Tries all pieces that start at a reachable position. Returns the furthest end of a piece.
-    #[inline]
-    fn extend(&self, word: &[u8], start: usize, base: usize, ways: &mut Vec<Way>) -> Result<usize, EncodeError> {
-        let so_far = ways[start - base].score;
-        let length = character_len(word[start]);
-        let (mut node, mut end, mut is_piece) = (Some(self.trie.root()), start, false);
-        let mut furthest = start + length;
-        let mut offer = |end: usize, score: f64, id: Option<u32>| {
-            let place = end - base;
-            if ways.len() <= place {
-                append_copies(ways, UNREACHED, place + 1 - ways.len());
-            }
-            let way = &mut ways[place];
-            let score = score + so_far;
-            if way.start == NOWHERE || score > way.score {
-                *way = Way { score, start: (start - base) as u32, id: id.ok_or(EncodeError::UnknownTokenUnset)? };
-            }
-            Ok::<_, EncodeError>(())
+    /// Offers all pieces that start at a position. Returns the length of the character there.
+    #[inline(always)]
+    fn extend(&self, word: &[u8], start: usize, offers: &mut Offers<'_, f64>) -> Result<usize, EncodeError> {
+        let rest = &word[start..];
+        let length = character_len(rest[0]);
+        let mark = if start == 0 { self.mark_of(word) } else { None };
+        // The mark is the first byte, or no part of the word.
+        let (search, skipped) = match mark {
+            None => (Some(&self.start), 0),
+            Some(mark) => (mark.place.as_ref().map(|place| &place.0), 1),
         };
-        if start == 0
-            && let Some(mark) = self.mark_of(word)
-        {
-            end = 1;
-            node = mark.place.map(|place| place.0);
-            if let Some(id) = mark.place.and_then(|place| place.1) {
-                offer(end, self.scores[id as usize], Some(id))?;
-                is_piece = true;
-            }
+        let mut is_piece = false;
+        if let Some(id) = mark.and_then(|mark| mark.place.as_ref()?.1) {
+            offers.offer(length, self.scores[id as usize], id);
+            is_piece = true;
         }
-        while let (Some(here), Some(&byte)) = (node, word.get(end)) {
-            let Some((next, id)) = self.trie.step(here, byte) else { break };
-            node = Some(next);
-            end += 1;
-            if let Some(id) = id {
-                offer(end, self.scores[id as usize], Some(id))?;
-                is_piece |= end - start == length;
-                furthest = furthest.max(end);
-            }
+        if let Some(search) = search {
+            self.trie.for_each_prefix(search, &rest[skipped..], |len, id| {
+                offers.offer(skipped + len, self.scores[id as usize], id);
+                is_piece |= skipped + len == length;
+            });
         }
         if !is_piece {
-            offer(start + length, self.unknown_score, self.unk_id)?;
-        }
-        Ok(furthest)
-    }
-
-    /// Appends the tokens of the best path through a part of the word. A run of unknown characters
-    /// at its end stays in `unknown`.
-    fn write(
-        &self,
-        word: &[u8],
-        part: Range<usize>,
-        ways: &[Way],
-        pieces: &mut Vec<(usize, u32)>,
-        unknown: &mut Option<Range<usize>>,
-        out: &mut Vec<Symbol>,
-    ) {
-        pieces.clear();
-        let mut end = part.len();
-        while end > 0 {
-            let way = ways[end];
-            push(pieces, (part.start + end, way.id));
-            end = way.start as usize;
-        }
-        let mut start = part.start;
-        for &(end, id) in pieces.iter().rev() {
-            if Some(id) == self.unk_id {
-                unknown.get_or_insert(start..start).end = end;
-            } else {
-                if let Some(run) = unknown.take() {
-                    self.write_unknown(word, run, out);
-                }
-                push(out, Symbol { id, len: (end - start) as u32 });
+            match self.unk_id {
+                Some(id) => offers.offer(length, self.unknown_score, id),
+                None if offers.would_take(length, self.unknown_score) => return Err(EncodeError::UnknownTokenUnset),
+                None => {}
             }
-            start = end;
         }
+        Ok(length)
     }
 
     /// Appends the tokens for a run of unknown characters: the piece with this spelling, the tokens
@@ -361,7 +269,36 @@ impl Unigram {
     pub(crate) fn memory_bytes(&self) -> usize {
         let bytes = self.bytes.as_ref().map_or(0, |bytes| size_of_val(&**bytes));
         let long = self.long.as_ref().map_or(0, Automaton::memory_bytes);
-        self.trie.memory_bytes() + size_of_val(&*self.scores) + bytes + long
+        let marked = self.mark.as_ref().and_then(|mark| mark.place.as_ref()).map_or(0, |place| place.0.memory_bytes());
+        let starts = self.start.memory_bytes() + marked;
+        self.trie.memory_bytes() + starts + size_of_val(&*self.scores) + bytes + long
+    }
+}
+
+/// Writes the pieces of the best path as tokens. Adjacent unknown characters are one run.
+struct Writer<'a> {
+    model: &'a Unigram,
+    word: &'a [u8],
+    unknown: Option<Range<usize>>,
+    out: &'a mut Vec<Symbol>,
+}
+
+impl Writer<'_> {
+    #[inline(always)]
+    fn write(&mut self, start: usize, end: usize, id: u32) {
+        if Some(id) == self.model.unk_id {
+            self.unknown.get_or_insert(start..start).end = end;
+        } else {
+            self.end_unknown();
+            push(self.out, Symbol { id, len: (end - start) as u32 });
+        }
+    }
+
+    #[inline(always)]
+    fn end_unknown(&mut self) {
+        if let Some(run) = self.unknown.take() {
+            self.model.write_unknown(self.word, run, self.out);
+        }
     }
 }
 

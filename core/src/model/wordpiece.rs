@@ -3,7 +3,7 @@
 //! or that has too many characters, becomes one unknown token.
 
 use super::automaton::{Automaton, LONG, State};
-use super::trie::{Node, Trie};
+use super::trie::{Start, Trie};
 use crate::bpe::Symbol;
 use crate::definition::WordPieceSettings;
 use crate::error::{EncodeError, LoadError};
@@ -14,8 +14,10 @@ use crate::vocab::Vocab;
 #[derive(Debug)]
 pub(crate) struct WordPiece {
     trie: Trie,
-    /// The trie node of the prefix; `None` if no token starts with it.
-    continuing: Option<Node>,
+    /// Where tokens at the start of a word are searched.
+    starting: Start,
+    /// Where tokens after the prefix are searched; `None` if no token starts with it.
+    continuing: Option<Start>,
     /// Set if some token is so long that searching from each position would be too slow.
     long: Option<LongTokens>,
     prefix: Box<[u8]>,
@@ -72,7 +74,8 @@ impl WordPiece {
         let long = (trie.longest() > limit).then(|| LongTokens::new(vocab, prefix)).transpose()?;
         Ok(Self {
             long,
-            continuing: trie.descend(prefix),
+            starting: trie.start(trie.root()),
+            continuing: trie.descend(prefix).map(|node| trie.start(node)),
             prefix: prefix.into(),
             trie,
             unk_token: settings.unk_token.clone(),
@@ -98,7 +101,14 @@ impl WordPiece {
         !token.is_empty() && !is_continuing && !self.is_too_long(token)
     }
 
-    fn is_too_long(&self, word: &[u8]) -> bool {
+    /// Whether a token of a word may have another length than usual: the unknown token covers the
+    /// word, and a token that starts with the prefix is shorter within a word than at its start.
+    pub(crate) fn lengths_vary(&self, word: &[u8], tokens: &[Symbol]) -> bool {
+        !self.prefix.is_empty() && word.starts_with(&self.prefix)
+            || matches!(tokens, [token] if Some(token.id) == self.unk_id)
+    }
+
+    pub(super) fn is_too_long(&self, word: &[u8]) -> bool {
         word.len() > self.max_input_chars_per_word && characters(word) > self.max_input_chars_per_word
     }
 
@@ -108,19 +118,19 @@ impl WordPiece {
         if let Some(long) = &self.long {
             return self.cut_long(word, &long.longest(word), out);
         }
-        let (mut rest, mut node) = (word, Some(self.trie.root()));
+        let (mut rest, mut start) = (word, Some(&self.starting));
         while !rest.is_empty() {
-            let Some((id, len)) = node.and_then(|node| self.trie.longest_match(node, rest)) else { return false };
+            let Some((id, len)) = start.and_then(|start| self.trie.longest_from(start, rest)) else { return false };
             push(out, Symbol { id, len: len as u32 });
             rest = &rest[len..];
-            node = self.continuing;
+            start = self.continuing.as_ref();
         }
         true
     }
 
     /// The same, with the longest continuing token per position given.
     fn cut_long(&self, word: &[u8], longest: &[(u32, u32)], out: &mut Vec<Symbol>) -> bool {
-        let (mut at, mut found) = (0, self.trie.longest_match(self.trie.root(), word));
+        let (mut at, mut found) = (0, self.trie.longest_from(&self.starting, word));
         while at < word.len() {
             let Some((id, len)) = found.filter(|&(_, len)| len > 0) else { return false };
             push(out, Symbol { id, len: len as u32 });
@@ -130,13 +140,39 @@ impl WordPiece {
         true
     }
 
+    pub(super) fn trie(&self) -> &Trie {
+        &self.trie
+    }
+
+    /// Where tokens at the start of a word are searched.
+    pub(super) fn starting(&self) -> &Start {
+        &self.starting
+    }
+
+    /// Where tokens after the prefix are searched.
+    pub(super) fn continuing(&self) -> Option<&Start> {
+        self.continuing.as_ref()
+    }
+
+    pub(super) fn unk_id(&self) -> Option<u32> {
+        self.unk_id
+    }
+
+    /// Whether some token is so long that another algorithm is used.
+    pub(super) fn has_long_tokens(&self) -> bool {
+        self.long.is_some()
+    }
+
     fn unknown(&self) -> Result<u32, EncodeError> {
         self.unk_id.ok_or_else(|| EncodeError::UnknownTokenMissing { token: self.unk_token.clone() })
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
         let long = self.long.as_ref();
-        self.trie.memory_bytes() + long.map_or(0, |long| long.reversed.memory_bytes() + long.automaton.memory_bytes())
+        let starts = self.starting.memory_bytes() + self.continuing.as_ref().map_or(0, Start::memory_bytes);
+        self.trie.memory_bytes()
+            + starts
+            + long.map_or(0, |long| long.reversed.memory_bytes() + long.automaton.memory_bytes())
     }
 }
 

@@ -1,10 +1,10 @@
 //! Normalizers with a rule for single characters, applied in one pass over the text.
 
-use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::aligned::{AlignedText, Rewriter};
 use crate::byte_level;
+use crate::categories::{is_nonspacing_mark, is_other};
 
 /// A rule for single characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,19 +41,31 @@ impl Letters {
         });
     }
 
-    /// Applies the rule to a text, without offsets.
-    pub(crate) fn written(self, text: &str) -> String {
-        let mut aligned = AlignedText::default();
-        aligned.start(text, 0, false);
-        self.normalize(&mut aligned);
-        aligned.as_str().to_owned()
+    /// Calls `write` with each character of the replacement of `c`.
+    pub(crate) fn replace(self, c: char, mut write: impl FnMut(char)) {
+        if self.leaves_character(c) {
+            return write(c);
+        }
+        match self {
+            Self::Clean if is_dirt(c) => {}
+            Self::Nmt if is_nmt_dirt(c) => {}
+            Self::Clean | Self::Nmt => write(' '),
+            Self::NoNonspacingMarks | Self::NoCombiningMarks => {}
+            Self::SpacesAroundIdeographs => [' ', c, ' '].into_iter().for_each(write),
+            Self::Lowercase => c.to_lowercase().for_each(write),
+            Self::ByteLevel => {
+                let mut buffer = [0; 4];
+                let bytes = c.encode_utf8(&mut buffer).bytes();
+                bytes.for_each(|byte| write(byte_level::CHARACTERS[usize::from(byte)]));
+            }
+        }
     }
 
     fn leaves_character(self, c: char) -> bool {
         match self {
             Self::Clean => c == ' ' || !(is_dirt(c) || c.is_whitespace()),
             Self::SpacesAroundIdeographs => !is_ideograph(c),
-            Self::NoNonspacingMarks => c.is_ascii() || !c.is_mark_nonspacing(),
+            Self::NoNonspacingMarks => c.is_ascii() || !is_nonspacing_mark(c),
             Self::NoCombiningMarks => c.is_ascii() || !is_combining_mark(c),
             Self::Lowercase if c.is_ascii() => !c.is_ascii_uppercase(),
             Self::Lowercase => c.to_lowercase().eq([c]),
@@ -67,44 +79,25 @@ impl Letters {
         if self.leaves_character(c) {
             return rewriter.keep_bytes(c.len_utf8());
         }
-        match self {
-            Self::Clean if is_dirt(c) => rewriter.skip(),
-            Self::Nmt if is_nmt_dirt(c) => rewriter.skip(),
-            Self::Clean | Self::Nmt => rewriter.replace(' '),
-            Self::NoNonspacingMarks | Self::NoCombiningMarks => rewriter.skip(),
-            Self::SpacesAroundIdeographs => {
-                rewriter.replace(' ');
-                rewriter.insert(c);
-                rewriter.insert(' ');
-            }
-            Self::Lowercase => {
-                let mut lower = c.to_lowercase();
-                rewriter.replace(lower.next().expect("a character has a lower case, if only itself"));
-                lower.for_each(|more| rewriter.insert(more));
-            }
-            Self::ByteLevel => write_bytes(c, rewriter),
+        let mut is_first = true;
+        self.replace(c, |written| match std::mem::take(&mut is_first) {
+            true => rewriter.replace(written),
+            false => rewriter.insert(written),
+        });
+        if is_first {
+            rewriter.skip();
         }
     }
 }
 
-/// Reads the next character, which must be `c`, and writes the printable character of each of its
-/// bytes.
-fn write_bytes(c: char, rewriter: &mut Rewriter<'_>) {
-    let mut buffer = [0; 4];
-    let mut bytes = c.encode_utf8(&mut buffer).bytes();
-    let first = bytes.next().expect("a character has at least one byte");
-    rewriter.replace(byte_level::CHARACTERS[usize::from(first)]);
-    bytes.for_each(|byte| rewriter.insert(byte_level::CHARACTERS[usize::from(byte)]));
-}
-
 /// The characters that BertNormalizer removes: NUL, U+FFFD, and the general category C (control,
-/// format, private use) in the old Unicode version of the crate `unicode_categories`, as in the
-/// reference, except tab and line breaks.
+/// format, private use) in the old Unicode version of [`crate::categories`], as in the reference,
+/// except tab and line breaks.
 fn is_dirt(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
         '\0' | '\u{fffd}' => true,
-        _ => c.is_other(),
+        _ => is_other(c),
     }
 }
 

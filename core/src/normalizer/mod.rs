@@ -23,7 +23,7 @@ use crate::budget::{Budget, Stop};
 pub(crate) use edges::Strip;
 pub(crate) use form::Form;
 pub(crate) use letters::Letters;
-pub(crate) use precompiled::Precompiled;
+pub(crate) use precompiled::{LONG_CLUSTER, Precompiled};
 pub(crate) use replace::Replace;
 
 /// The name of this component in errors about the size of its output.

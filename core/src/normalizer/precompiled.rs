@@ -23,7 +23,7 @@ pub(crate) struct Precompiled {
 }
 
 /// Grapheme clusters of at least this length in bytes are not looked up as a whole.
-const LONG_CLUSTER: usize = 6;
+pub(crate) const LONG_CLUSTER: usize = 6;
 
 impl Precompiled {
     /// Parses a charsmap. The error is a description of the problem.

@@ -1,7 +1,6 @@
 //! Character classes at which pre-tokenizers split, and the words of the pre-tokenizer Whitespace.
 
-use unicode_categories::UnicodeCategories;
-
+use crate::categories::is_punctuation;
 use crate::span::Span;
 
 /// A class of characters.
@@ -15,7 +14,7 @@ pub(crate) enum Letter {
     /// reference.
     Number,
     /// ASCII punctuation and symbols, and outside of ASCII the general category P in the old
-    /// Unicode version of the crate `unicode_categories`, as in the reference.
+    /// Unicode version of [`crate::categories`], as in the reference.
     Punctuation,
 }
 
@@ -27,7 +26,7 @@ impl Letter {
             Self::Space => character.is_whitespace(),
             Self::Number => character.is_numeric(),
             Self::Punctuation if character.is_ascii() => character.is_ascii_punctuation(),
-            Self::Punctuation => character.is_punctuation(),
+            Self::Punctuation => is_punctuation(character),
         }
     }
 }

@@ -1,12 +1,11 @@
 //! BertNormalizer, or some of its steps, and BertPreTokenizer: words are separated by white space,
 //! and each punctuation character is a word.
 
-use unicode_normalization_alignments::UnicodeNormalization;
-use unicode_normalization_alignments::char::canonical_combining_class;
+use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical};
 
 use super::Stop;
 use super::bits::{below, decode_any};
-use super::characters::{self, Characters, Entry, Kind};
+use super::characters::{self, Characters, Entry, Kind, Written};
 use super::words::SegmentedWords;
 use crate::memory::fallible::append_copies;
 use crate::normalizer::{Form, Letters, Normalizer};
@@ -96,35 +95,45 @@ impl Bert {
 
     /// Computes the entry of a character by applying the steps.
     fn entry_of(&self, character: char) -> Entry {
-        let mut written = character.to_string();
-        let mut is_decomposed = !self.decomposes;
+        let mut written = Written::of(character);
+        let is_mark = |&character: &char| canonical_combining_class(character) != 0;
+        let (mut is_decomposed, mut reorders) = (!self.decomposes, false);
         for step in &self.steps {
             if !is_decomposed && *step == Letters::NoNonspacingMarks {
                 is_decomposed = true;
-                written = written.nfd().map(|(character, _)| character).collect();
+                written.replace(|character, write| decompose_canonical(character, write));
+                // A character that is removed before NFD does not separate marks.
+                reorders = written.as_slice().is_empty() || written.as_slice().iter().any(is_mark);
             }
-            written = step.written(&written);
+            written.replace(|character, write| step.replace(character, write));
         }
-        // A remaining mark may be reordered with a mark of a neighbouring character.
-        if self.decomposes && written.chars().any(|character| canonical_combining_class(character) != 0) {
-            return characters::entry(Kind::General, "");
-        }
-        let bare = written.trim_matches(|character| Letter::Space.contains(character));
-        let spaces = |text: &str| !text.is_empty();
-        let (before, behind) = written.split_once(bare).unwrap_or_default();
-        let is_word = |character: char| !Letter::Space.contains(character) && !Letter::Punctuation.contains(character);
-        let mut characters = bare.chars();
-        let single = characters.next().filter(|_| characters.next().is_none());
-        match (written.is_empty(), bare.is_empty()) {
-            (true, _) => characters::entry(Kind::Nothing, ""),
-            (_, true) => characters::entry(Kind::Space, ""),
-            _ if single.is_some_and(|character| Letter::Punctuation.contains(character)) => {
-                characters::entry(Kind::Alone, bare)
+        let (text, is_space) = (written.as_slice(), |&character: &char| Letter::Space.contains(character));
+        let start = text.iter().position(|character| !is_space(character)).unwrap_or(text.len());
+        let end = text.iter().rposition(|character| !is_space(character)).map_or(start, |last| last + 1);
+        let (bare, before, behind) = (&text[start..end], start > 0, end < text.len());
+        let is_word = |&character: &char| !is_space(&character) && !Letter::Punctuation.contains(character);
+        let kind = match bare {
+            _ if written.has_overflowed() => Kind::General,
+            [] if text.is_empty() => Kind::Nothing,
+            [] => Kind::Space,
+            _ if self.decomposes && bare.iter().any(is_mark) => {
+                if before || behind || !bare.iter().all(is_word) {
+                    Kind::General
+                } else {
+                    Kind::Mark
+                }
             }
-            _ if !bare.chars().all(is_word) || spaces(before) != spaces(behind) => characters::entry(Kind::General, ""),
-            _ if spaces(before) => characters::entry(Kind::Alone, bare),
-            _ => characters::entry(Kind::Word, bare),
-        }
+            [single] if Letter::Punctuation.contains(*single) => Kind::Alone,
+            _ if !bare.iter().all(is_word) || before != behind => Kind::General,
+            _ if before => Kind::Alone,
+            _ => Kind::Word,
+        };
+        characters::with_reorders(characters::entry_of_chars(kind, bare), reorders)
+    }
+
+    /// Whether NFD cannot move a mark across the first character of a text.
+    fn separates(&self, rest: &[u8]) -> bool {
+        rest.is_empty() || !characters::reorders(self.entry(decode_any(rest).0))
     }
 
     #[inline]
@@ -151,6 +160,9 @@ impl Bert {
         let mut general = None;
         // Start of a run of removed characters directly before this position.
         let mut nothing: Option<usize> = None;
+        // Whether NFD cannot move a mark across the previous character.
+        let before = text[..at].char_indices().next_back().map_or(at, |(start, _)| start);
+        let mut separates = self.separates(&bytes[before..at]);
         while at < bytes.len() && words.has_room() {
             words.reserve();
             let rest = &bytes[at..];
@@ -182,7 +194,7 @@ impl Bert {
                 }
                 let len = (sure.count_ones() as usize).min(rest.len());
                 is_open = letters >> (len - 1) & 1 != 0;
-                nothing = None;
+                (nothing, separates) = (None, true);
                 at += len;
                 if odd == 0 {
                     continue;
@@ -195,7 +207,13 @@ impl Bert {
                 let (code, len) = decode_any(&bytes[at..]);
                 let entry = self.entry(code);
                 let written = characters::len(entry);
-                match characters::kind(entry) {
+                let mut kind = characters::kind(entry);
+                if kind == Kind::Mark {
+                    // NFD leaves a mark where it is if no mark is next to it.
+                    let is_alone = separates && self.separates(&bytes[at + len..]);
+                    kind = if is_alone { Kind::Word } else { Kind::General };
+                }
+                match kind {
                     Kind::Word => {
                         if !is_open {
                             words.start_word(at);
@@ -221,14 +239,15 @@ impl Bert {
                             words.note_change();
                         }
                     }
-                    Kind::General => {
+                    Kind::General | Kind::Mark => {
                         general = Some(at);
                         break;
                     }
                 }
-                if characters::kind(entry) != Kind::Nothing {
+                if kind != Kind::Nothing {
                     nothing = None;
                 }
+                separates = !characters::reorders(entry);
                 at += len;
                 if first < 0x80 && bytes.get(at).is_some_and(u8::is_ascii) {
                     break;

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 /// Characters per page of the table.
-const PAGE: usize = 256;
+const PAGE: usize = 64;
 const PAGES: usize = 0x11_0000 / PAGE;
 
 /// The role of a character.
@@ -21,17 +21,89 @@ pub(super) enum Kind {
     Nothing = 3,
     /// Depends on its neighbours.
     General = 4,
+    /// Part of a word, unless a neighbour changes it. Segmenters look at the neighbours.
+    Mark = 5,
 }
 
 /// The entry of a character: the text written for it, padded with zeros; the last byte holds the
-/// length of that text and the [`Kind`].
+/// length of that text and the [`Kind`], the byte before it [`REORDERS`].
 pub(super) type Entry = [u8; 16];
 
 /// Maximum length of the text in an entry.
-const LONGEST: usize = 15;
+pub(super) const LONGEST: usize = 14;
 
-/// In the last byte of an entry: the text has several characters.
+/// The byte of an entry that holds length and kind.
+const CONTROL: usize = 15;
+/// In that byte: the text has several characters.
 const SEVERAL: u8 = 0x80;
+
+/// The byte of an entry that is set if NFD can move a mark across or out of the character.
+const REORDERS: usize = 14;
+
+/// The characters of a text while an entry is made. They are few; more than [`Written::MOST`] do
+/// not fit into an entry.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Written {
+    characters: [char; Self::MOST],
+    len: usize,
+    has_overflowed: bool,
+}
+
+impl Written {
+    const MOST: usize = 16;
+
+    pub(super) fn of(character: char) -> Self {
+        let mut made = Self { characters: ['\0'; Self::MOST], len: 0, has_overflowed: false };
+        made.push(character);
+        made
+    }
+
+    fn push(&mut self, character: char) {
+        match self.characters.get_mut(self.len) {
+            Some(place) => (*place, self.len) = (character, self.len + 1),
+            None => self.has_overflowed = true,
+        }
+    }
+
+    /// Replaces each character by what `step` writes for it.
+    pub(super) fn replace(&mut self, mut step: impl FnMut(char, &mut dyn FnMut(char))) {
+        let old = *self;
+        self.len = 0;
+        old.as_slice().iter().for_each(|&character| step(character, &mut |written| self.push(written)));
+    }
+
+    pub(super) fn as_slice(&self) -> &[char] {
+        &self.characters[..self.len]
+    }
+
+    pub(super) fn has_overflowed(&self) -> bool {
+        self.has_overflowed
+    }
+}
+
+/// Makes an entry of characters.
+pub(super) fn entry_of_chars(kind: Kind, written: &[char]) -> Entry {
+    let (mut text, mut len) = ([0; LONGEST], 0);
+    for character in written {
+        match text.get_mut(len..len + character.len_utf8()) {
+            Some(place) => len += character.encode_utf8(place).len(),
+            None => return entry(Kind::General, ""),
+        }
+    }
+    entry(kind, std::str::from_utf8(&text[..len]).expect("characters were written"))
+}
+
+/// Marks an entry: see [`reorders`].
+pub(super) fn with_reorders(mut entry: Entry, reorders: bool) -> Entry {
+    entry[REORDERS] = u8::from(reorders);
+    entry
+}
+
+/// Whether NFD can move a mark across or out of the character.
+#[inline(always)]
+pub(super) fn reorders(entry: &Entry) -> bool {
+    entry[REORDERS] != 0
+}
 
 /// Makes an entry.
 pub(super) fn entry(kind: Kind, written: &str) -> Entry {
@@ -39,35 +111,36 @@ pub(super) fn entry(kind: Kind, written: &str) -> Entry {
     let mut entry = [0; 16];
     entry[..written.len()].copy_from_slice(written.as_bytes());
     let is_one = written.chars().nth(1).is_none();
-    entry[LONGEST] = if is_one { 0 } else { SEVERAL } | (kind as u8) << 4 | written.len() as u8;
+    entry[CONTROL] = if is_one { 0 } else { SEVERAL } | (kind as u8) << 4 | written.len() as u8;
     entry
 }
 
 /// Length of the text in an entry.
 #[inline(always)]
 pub(super) fn len(entry: &Entry) -> usize {
-    usize::from(entry[LONGEST] & 15)
+    usize::from(entry[CONTROL] & 15)
 }
 
 /// Whether the text in an entry maps byte by byte to a character of `len` bytes.
 #[inline(always)]
 pub(super) fn is_aligned(entry: &Entry, len: usize) -> bool {
-    entry[LONGEST] & (SEVERAL | 15) == len as u8
+    entry[CONTROL] & (SEVERAL | 15) == len as u8
 }
 
 #[inline(always)]
 pub(super) fn kind(entry: &Entry) -> Kind {
-    match entry[LONGEST] >> 4 & 7 {
+    match entry[CONTROL] >> 4 & 7 {
         0 => Kind::Word,
         1 => Kind::Alone,
         2 => Kind::Space,
         3 => Kind::Nothing,
+        5 => Kind::Mark,
         _ => Kind::General,
     }
 }
 
 /// The entries of all characters. A page is computed when one of its characters occurs for the
-/// first time; computing all pages would take tens of milliseconds.
+/// first time; computing all pages would take milliseconds.
 #[derive(Debug)]
 pub(super) struct Characters {
     pages: Box<[OnceLock<Box<[Entry; PAGE]>>]>,

@@ -2,14 +2,14 @@
 //! written for a space. In the buffer a space stands for the mark, because it takes one byte; see
 //! [`crate::model::unigram`].
 
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use super::Stop;
 use super::bits::{below, decode_any};
 use super::characters::{self, Characters, Entry, Kind};
 use super::words::SegmentedWords;
 use crate::memory::fallible::{append_copies, push};
-use crate::normalizer::{Normalizer, Precompiled};
+use crate::normalizer::{LONG_CLUSTER, Normalizer, Precompiled};
 use crate::pretokenizer::{Letter, PreTokenizer, Prepend, Stage};
 use crate::simd::{self, BLOCK, Simd};
 use crate::span::Span;
@@ -106,18 +106,23 @@ impl Metaspace {
         let general = characters::entry(Kind::General, "");
         let mut buffer = [0; 4];
         let own: &str = character.encode_utf8(&mut buffer);
-        if self.charsmap.is_some() && !stands_alone(own) {
-            return general;
-        }
+        let kind = match self.charsmap {
+            None => Kind::Word,
+            Some(_) if stands_alone(character) => Kind::Word,
+            Some(_) if character != '\r' && breaks(character, 'a') => Kind::Mark,
+            Some(_) => return general,
+        };
         let written = self.charsmap.as_ref().and_then(|charsmap| charsmap.replacement(own)).unwrap_or(own);
         let is_space = |c: char| c == ' ' || self.drops_spaces && Letter::Space.contains(c);
         match written {
             // The span of a removed character goes to a neighbour.
             "" => general,
-            " " => characters::entry(Kind::Space, " "),
-            _ if self.drops_spaces && written.chars().all(is_space) => characters::entry(Kind::Space, " "),
+            " " if kind == Kind::Word => characters::entry(Kind::Space, " "),
+            _ if kind == Kind::Word && self.drops_spaces && written.chars().all(is_space) => {
+                characters::entry(Kind::Space, " ")
+            }
             _ if written.contains(self.mark) || written.chars().any(is_space) => general,
-            _ => characters::entry(Kind::Word, written),
+            _ => characters::entry(kind, written),
         }
     }
 
@@ -219,7 +224,34 @@ impl Metaspace {
                 let Some(&byte) = bytes.get(at) else { break };
                 let (code, len) = decode_any(&bytes[at..]);
                 let entry = self.entry(code);
-                match characters::kind(entry) {
+                let mut kind = characters::kind(entry);
+                if kind == Kind::Mark {
+                    let joins_word = is_open && !is_space;
+                    kind = match self.mark_at(text, at, len, joins_word.then_some(word_at), tracked) {
+                        Cluster::Short(end, None) => {
+                            while at < end {
+                                let (code, len) = decode_any(&bytes[at..]);
+                                let entry = self.entry(code);
+                                words.reserve();
+                                words.push(entry, characters::len(entry));
+                                if !characters::is_aligned(entry, len) {
+                                    words.note_change();
+                                }
+                                at += len;
+                            }
+                            continue;
+                        }
+                        Cluster::Short(end, Some((taken, written))) => {
+                            words.take_back(taken);
+                            words.push(&written, characters::len(&written));
+                            at = end;
+                            continue;
+                        }
+                        Cluster::Long => Kind::Word,
+                        Cluster::General => Kind::General,
+                    };
+                }
+                match kind {
                     Kind::Word => {
                         if !is_open {
                             self.start_word(base, at, words);
@@ -300,7 +332,66 @@ impl Metaspace {
     fn joins_next(&self, rest: &[u8]) -> bool {
         self.charsmap.is_some()
             && rest.first().is_some_and(|&first| first >= 0x80)
-            && characters::kind(self.entry(decode_any(rest).0)) == Kind::General
+            && matches!(characters::kind(self.entry(decode_any(rest).0)), Kind::General | Kind::Mark)
+    }
+
+    /// The grapheme cluster with the mark of `len` bytes at byte `at`, which belongs to the word
+    /// that starts at `word_at`, if any. Clusters of at least [`LONG_CLUSTER`] bytes are
+    /// normalized by character, and so are clusters of one character.
+    #[inline]
+    fn mark_at(&self, text: &str, at: usize, len: usize, word_at: Option<usize>, tracked: bool) -> Cluster {
+        let Some(word_at) = word_at else { return Cluster::General };
+        // Whether the previous character has at least three bytes. Then a cluster of both is long.
+        // If they form no cluster, this mark may start one that is short only together with a
+        // mark of two bytes after it, and that mark is general.
+        let follows_long = at >= 3 && text.as_bytes()[at - 2..at].iter().all(|&byte| byte & 0xC0 == 0x80);
+        if len >= 3 && follows_long {
+            return Cluster::Long;
+        }
+        self.cluster_at(text, at, word_at, tracked)
+    }
+
+    /// The cluster of the character before `at` and of the marks from `at` on.
+    #[inline(never)]
+    fn cluster_at(&self, text: &str, at: usize, word_at: usize, tracked: bool) -> Cluster {
+        let mut before = text[..at].char_indices().rev();
+        let Some((start, base)) = before.next().filter(|&(start, _)| start >= word_at) else { return Cluster::General };
+        let base_entry = self.entry(base as u32);
+        let kind_of = |character: char| characters::kind(self.entry(character as u32));
+        // Both characters stand alone, so a cluster starts at `start`.
+        let starts_cluster = before.next().is_none_or(|(_, c)| matches!(kind_of(c), Kind::Word | Kind::Space));
+        if characters::kind(base_entry) != Kind::Word || !starts_cluster {
+            return Cluster::General;
+        }
+        let mut end = at;
+        for character in text[at..].chars() {
+            match kind_of(character) {
+                Kind::Mark => end += character.len_utf8(),
+                // The character may continue the cluster: a pictograph after a joiner, a consonant
+                // after a virama.
+                _ if character >= '\u{80}' && text[..end].ends_with(JOINER) => return Cluster::General,
+                Kind::General => return Cluster::General,
+                _ => break,
+            }
+        }
+        let cluster = &text[start..end];
+        if cluster.graphemes(true).count() != 1 {
+            return Cluster::General;
+        }
+        let replacement = self.charsmap.as_ref().and_then(|charsmap| charsmap.replacement(cluster));
+        match replacement.filter(|_| cluster.len() < LONG_CLUSTER) {
+            None => Cluster::Short(end, None),
+            // The spans of a replacement depend on the lengths of old and new text.
+            Some(_) if tracked => Cluster::General,
+            Some(written) => {
+                let is_space = |c: char| c == ' ' || self.drops_spaces && Letter::Space.contains(c);
+                let is_odd = written.is_empty() || written.contains(self.mark) || written.chars().any(is_space);
+                match characters::entry(Kind::Word, written) {
+                    entry if is_odd || characters::kind(&entry) != Kind::Word => Cluster::General,
+                    entry => Cluster::Short(end, Some((characters::len(base_entry), entry))),
+                }
+            }
+        }
     }
 
     /// The end of a part that starts at `start` and needs the normalizer because of the character
@@ -378,9 +469,31 @@ impl Metaspace {
     }
 }
 
+/// What a mark after a character does.
+enum Cluster {
+    /// Nothing: the character and the mark are normalized by themselves.
+    Long,
+    /// The marks up to this byte form a cluster with the character before them. It has no
+    /// replacement, or one that takes the place of as many bytes as were written for the character.
+    Short(usize, Option<(usize, Entry)>),
+    /// It needs the normalizer.
+    General,
+}
+
+/// Zero width joiner.
+const JOINER: char = '\u{200d}';
+
 /// Whether a character never forms a grapheme cluster with another character for which this holds.
-fn stands_alone(character: &str) -> bool {
-    let breaks = |text: [&str; 2]| text.concat().graphemes(true).count() == 2;
+fn stands_alone(character: char) -> bool {
     // A carriage return forms a cluster with a line feed after it.
-    character != "\r" && breaks(["a", character]) && breaks([character, "a"]) && breaks([character, character])
+    character != '\r' && breaks('a', character) && breaks(character, 'a') && breaks(character, character)
+}
+
+/// Whether two characters form no grapheme cluster.
+fn breaks(first: char, second: char) -> bool {
+    let mut buffer = [0; 8];
+    let end = first.encode_utf8(&mut buffer).len();
+    let len = end + second.encode_utf8(&mut buffer[end..]).len();
+    let text = std::str::from_utf8(&buffer[..len]).expect("two characters");
+    GraphemeCursor::new(end, len, true).is_boundary(text, 0).expect("the text is complete")
 }

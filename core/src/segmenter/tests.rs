@@ -84,6 +84,27 @@ impl Twin {
         (all, quick)
     }
 
+    /// The bytes of the words by the segmenter without positions.
+    fn untracked(&self, simd: Simd, text: &str, words: &mut SegmentedWords) -> Vec<Vec<u8>> {
+        let (mut all, mut at) = (vec![], 0);
+        while at < text.len() {
+            let stop = self.segmenter.fill_with(simd, text, at, false, words);
+            let mut start = 0;
+            for &end in words.ends() {
+                all.push(words.bytes()[start..end as usize].to_vec());
+                start = end as usize;
+            }
+            at = match stop {
+                Stop::At(next) => next,
+                Stop::General(part) => {
+                    all.extend(self.slow(&text[part.clone()], part.start).into_iter().map(|word| word.0));
+                    part.end
+                }
+            };
+        }
+        all
+    }
+
     fn check(&self, text: &str) -> usize {
         let mut words = SegmentedWords::default();
         let slow = self.slow(text, 0);
@@ -91,6 +112,7 @@ impl Twin {
         for simd in Simd::all() {
             let (fast, quick) = self.fast(simd, text, &mut words);
             assert_eq!(fast, slow, "{simd:?} on {text:?}");
+            assert_eq!(self.untracked(simd, text, &mut words), slow.iter().map(|word| &*word.0).collect::<Vec<_>>());
             least = least.min(quick);
         }
         least
@@ -115,7 +137,8 @@ fn berts() -> Vec<Twin> {
 }
 
 /// Characters that one of the normalizers does something to, and their neighbours in the tables.
-const TELLING: &str = " \t\n\r\u{b}\u{c}\0\u{1}\u{7f}\u{85}\u{a0}\u{ad}aZ09_-.'’é\u{301}\u{327}İıſßΣάᾳ\u{345}\u{1d165}\u{1d16d}\u{302e}\u{3099}中\u{f900}\u{20000}가ᄀ\u{1161}„»…—\u{200b}\u{200d}\u{feff}\u{fffd}\u{e000}😀①½क्\u{93f}ไ\u{e33}\u{37e}≠\u{958}ﷺ\u{3000}▁";
+const TELLING: &str = " \t\n\r\u{b}\u{c}\0\u{1}\u{7f}\u{85}\u{a0}\u{ad}aZ09_-.'’é\u{301}\u{327}İıſßΣάᾳ\u{345}\u{1d165}\u{1d16d}\u{302e}\u{3099}中\u{f900}\u{20000}가ᄀ\u{1161}„»…—\u{200b}\u{200d}\u{feff}\u{fffd}\u{e000}😀①½क्\u{93f}ไ\u{e33}\u{37e}≠\u{958}ﷺ\u{3000}▁\
+    \u{5d0}\u{5b8}\u{627}\u{653}\u{64e}o\u{302}©\u{fe0f}\u{20e3}👨\u{200c}\u{1f1e6}\u{11a8}\u{11315}\u{1134d}\u{1133e}\u{a9a2}\u{a9c0}\u{1b44}\u{f71}\u{600}\u{e9}\u{344}\u{1d15e}\u{323}";
 
 #[test]
 fn every_character_in_telling_neighbourhoods() {
@@ -168,6 +191,12 @@ fn metaspaces() -> Vec<Twin> {
         ("Å", "Å"),
         ("🏽", "x"),
         ("\u{2028}", "\u{2029}"),
+        ("\u{627}\u{653}", "\u{622}"),
+        ("o\u{302}", "ô"),
+        ("o\u{302}\u{301}", "ố"),
+        ("©", "c"),
+        ("क\u{301}", "x y"),
+        ("é\u{302}", ""),
     ];
     let lower: Vec<(String, String)> =
         ('A'..='Z').map(|c| (c.to_string(), c.to_ascii_lowercase().to_string())).collect();

@@ -158,6 +158,11 @@ impl SegmentedWords {
         self.len += len;
     }
 
+    /// Removes the last `len` bytes, which belong to the last word.
+    pub(super) fn take_back(&mut self, len: usize) {
+        self.len -= len;
+    }
+
     /// Records that the bytes of the last word do not map one to one to the text.
     #[inline(always)]
     pub(super) fn note_change(&mut self) {

@@ -278,10 +278,14 @@ impl WordCache {
     /// words, any other in the medium and the long words.
     fn lookup_slow(&mut self, word: &[u8], key: Key, ids: &mut Vec<u32>) -> Option<Hit> {
         if key == NOT_SHORT {
+            let probe = self.medium.probe(word);
             let mut end = Appender::new(ids, MAX_IDS, Simd::best());
-            let medium = self.medium.append_ids(&self.medium.probe(word), &self.ring, &mut end);
+            let medium = self.medium.append_ids(&probe, &self.ring, &mut end);
             drop(end);
-            return medium.or_else(|| self.long.append_ids(word, &self.ring, ids));
+            if medium.is_some() || word.len() <= medium::MAX_LEN && !self.medium.may_have_been_evicted(&probe) {
+                return medium;
+            }
+            return self.long.append_ids(word, &self.ring, ids);
         }
         let slot = self.adopt_shared(key)?;
         slot.append_ids(&self.ring, &mut Appender::new(ids, MAX_SHORT_LEN, Simd::best()))
@@ -334,8 +338,8 @@ impl WordCache {
     }
 
     /// Inserts a word that [`Self::for_each_miss`] has listed and that was merged since.
-    pub(crate) fn insert_merged(&mut self, word: &[u8], key: Key, symbols: &[Symbol]) {
-        self.insert(word, key, symbols, Hit { lengths_vary: false });
+    pub(crate) fn insert_merged(&mut self, word: &[u8], key: Key, symbols: &[Symbol], hit: Hit) {
+        self.insert(word, key, symbols, hit);
     }
 
     /// Inserts a word that was not found.

@@ -18,6 +18,7 @@ mod unigram;
 use std::sync::Arc;
 
 use super::Trie;
+use super::trie::Start;
 use crate::bpe::Symbol;
 use crate::memory::fallible::push;
 use crate::normalizer::sentencepiece::MARK;
@@ -66,6 +67,8 @@ pub(crate) struct Parts {
 #[derive(Debug)]
 pub(crate) struct SentencePiece {
     parts: Parts,
+    /// Where pieces are searched.
+    start: Start,
     /// Of Unigram: the score of a character that is not a piece.
     unknown_score: f32,
 }
@@ -96,7 +99,7 @@ impl SentencePiece {
                 least = if score < least { score } else { least };
             }
         }
-        Self { parts, unknown_score: least - UNKNOWN_PENALTY }
+        Self { start: parts.pieces.start(parts.pieces.root()), parts, unknown_score: least - UNKNOWN_PENALTY }
     }
 
     /// Appends the tokens of a text.
@@ -151,7 +154,7 @@ impl SentencePiece {
     pub(crate) fn memory_bytes(&self) -> usize {
         let Parts { kinds, scores, pieces, symbols, .. } = &self.parts;
         let symbols = symbols.as_ref().map_or(0, |trie| trie.memory_bytes());
-        kinds.capacity() + scores.capacity() * 4 + pieces.memory_bytes() + symbols
+        kinds.capacity() + scores.capacity() * 4 + pieces.memory_bytes() + self.start.memory_bytes() + symbols
     }
 }
 

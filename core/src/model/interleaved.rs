@@ -1,0 +1,159 @@
+//! WordPiece for many words at once. A search in a large trie mostly waits for cache lines, so
+//! several words take turns: each makes one step, prefetches what its next step reads, and lets the
+//! others go on.
+//!
+//! The slow twin is [`WordPiece::tokenize`].
+
+use super::trie::{Node, Start};
+use super::wordpiece::WordPiece;
+use crate::bpe::Symbol;
+use crate::memory::fallible::push;
+
+/// Number of words that take turns.
+const LANES: usize = 12;
+
+/// The buffers of [`WordPiece::tokenize_all`], reused from call to call: the tokens of each lane.
+#[derive(Debug, Default)]
+pub(crate) struct InterleavedScratch([Vec<Symbol>; LANES]);
+
+/// A word in progress.
+struct Lane<W> {
+    word: W,
+    /// Start of the token that is searched.
+    start: usize,
+    /// The search has followed the trie up to this byte, to this node.
+    end: usize,
+    node: Node,
+    /// Id and end of the longest token found.
+    found: Option<(u32, usize)>,
+}
+
+impl WordPiece {
+    /// Calls `each` with each word and its tokens, in any order. Leaves out words that
+    /// [`Self::tokenize`] refuses, and all words if some token is very long.
+    pub(crate) fn tokenize_all<W: AsRef<[u8]>>(
+        &self,
+        mut words: impl Iterator<Item = W>,
+        InterleavedScratch(symbols): &mut InterleavedScratch,
+        mut each: impl FnMut(W, &[Symbol]),
+    ) {
+        if self.has_long_tokens() {
+            return;
+        }
+        let mut lanes: [Option<Lane<W>>; LANES] = std::array::from_fn(|_| self.next_lane(&mut words));
+        symbols.iter_mut().for_each(Vec::clear);
+        let mut working = lanes.iter().flatten().count();
+        while working > 0 {
+            for (place, symbols) in lanes.iter_mut().zip(&mut *symbols) {
+                let Some(lane) = place else { continue };
+                if !self.advance(lane, symbols) {
+                    continue;
+                }
+                let next = self.next_lane(&mut words);
+                working -= usize::from(next.is_none());
+                if let Some(lane) = std::mem::replace(place, next)
+                    && !symbols.is_empty()
+                {
+                    each(lane.word, symbols);
+                }
+                symbols.clear();
+            }
+        }
+    }
+
+    fn next_lane<W: AsRef<[u8]>>(&self, words: &mut impl Iterator<Item = W>) -> Option<Lane<W>> {
+        let mut lane = Lane { word: words.next()?, start: 0, end: 0, node: self.trie().nowhere(), found: None };
+        if !self.is_too_long(lane.word.as_ref()) {
+            self.begin(&mut lane, Some(self.starting()), 0);
+        }
+        Some(lane)
+    }
+
+    /// Starts the search of the token at byte `at`.
+    #[inline(always)]
+    fn begin<W: AsRef<[u8]>>(&self, lane: &mut Lane<W>, start: Option<&Start>, at: usize) {
+        let word = lane.word.as_ref();
+        (lane.start, lane.end, lane.node, lane.found) = (at, at, self.trie().nowhere(), None);
+        let Some((node, id, len)) = start.and_then(|start| self.trie().first(start, &word[at..])) else { return };
+        (lane.end, lane.node, lane.found) = (at + len, node, id.map(|id| (id, at + len)));
+        self.prefetch(lane);
+    }
+
+    #[inline(always)]
+    fn prefetch<W: AsRef<[u8]>>(&self, lane: &Lane<W>) {
+        if let Some(&byte) = lane.word.as_ref().get(lane.end) {
+            self.trie().prefetch(lane.node, byte);
+        }
+    }
+
+    /// Makes one step. Returns true if the word is complete; `symbols` is then empty if
+    /// [`Self::tokenize`] would refuse it.
+    #[inline(always)]
+    fn advance<W: AsRef<[u8]>>(&self, lane: &mut Lane<W>, symbols: &mut Vec<Symbol>) -> bool {
+        let word = lane.word.as_ref();
+        if let Some(&byte) = word.get(lane.end)
+            && let Some((node, id)) = self.trie().step(lane.node, byte)
+        {
+            (lane.node, lane.end) = (node, lane.end + 1);
+            if let Some(id) = id {
+                lane.found = Some((id, lane.end));
+            }
+            self.prefetch(lane);
+            return false;
+        }
+        let len = word.len();
+        let Some((id, end)) = lane.found else {
+            symbols.clear();
+            symbols.extend(self.unk_id().map(|id| Symbol { id, len: len as u32 }));
+            return true;
+        };
+        push(symbols, Symbol { id, len: (end - lane.start) as u32 });
+        if end == len {
+            return true;
+        }
+        self.begin(lane, self.continuing(), end);
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::WordPieceSettings;
+    use crate::vocab::Vocab;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn words_have_the_tokens_that_they_have_alone(
+            tokens in prop::collection::btree_set("(##)?[abé中😀#]{1,4}", 0..40),
+            has_unknown in any::<bool>(),
+            max_input_chars_per_word in 0usize..12,
+            words in prop::collection::vec("[abé中😀#]{1,14}", 0..60),
+        ) {
+            let tokens: Vec<String> = has_unknown.then(|| "[UNK]".into()).into_iter().chain(tokens).collect();
+            let mut builder = Vocab::builder(tokens.len(), 0);
+            for (token, id) in tokens.iter().zip(0..) {
+                builder.push(token.as_bytes(), id).expect("there is room");
+            }
+            let vocab = builder.finish().expect("there is room");
+            let (unk_token, continuing_subword_prefix) = ("[UNK]".to_owned(), "##".to_owned());
+            let settings = WordPieceSettings { unk_token, continuing_subword_prefix, max_input_chars_per_word };
+            let model = WordPiece::new(&settings, &vocab).expect("there is room");
+            let (mut scratch, mut found) = (InterleavedScratch::default(), vec![None; words.len()]);
+            struct Numbered<'a>(usize, &'a [u8]);
+            impl AsRef<[u8]> for Numbered<'_> {
+                fn as_ref(&self) -> &[u8] {
+                    self.1
+                }
+            }
+            let numbered = words.iter().enumerate().map(|(at, word)| Numbered(at, word.as_bytes()));
+            model.tokenize_all(numbered, &mut scratch, |Numbered(at, _), symbols| found[at] = Some(symbols.to_vec()));
+            for (word, found) in words.iter().zip(found) {
+                let mut expected = vec![];
+                let expected = model.tokenize(word.as_bytes(), &mut expected).is_ok().then_some(expected);
+                prop_assert_eq!(found, expected, "{:?}", word);
+            }
+        }
+    }
+}

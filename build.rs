@@ -5,6 +5,10 @@ use std::env;
 
 fn main() {
     napi_build::setup();
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("macos") {
+        // Otherwise the library has the path of the build folder as its name.
+        println!("cargo::rustc-link-arg-cdylib=-Wl,-install_name,@rpath/tokenlane.node");
+    }
 
     println!("cargo::rustc-check-cfg=cfg(mimalloc)");
     if env::var_os("CARGO_FEATURE_MIMALLOC").is_some() && is_tested_with_mimalloc() {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs/promises'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
 import { Tokenizer } from '../index.mjs'
@@ -68,7 +69,7 @@ test('worker threads and the main thread share one queue', async () => {
     const { Tokenizer } = require(workerData.index)
     const gpt = Tokenizer.fromEncodingSync('o200k_base')
     Promise.all([1, 2, 3].map(() => gpt.encodeBatch(workerData.rows))).then((all) => parentPort.postMessage(all.map((b) => b.ids.length)))`
-  const index = new URL('../index.js', import.meta.url).pathname
+  const index = fileURLToPath(new URL('../index.js', import.meta.url))
   const some = rows.slice(0, 200)
   const workers = [1, 2, 3].map(() => new Worker(code, { eval: true, workerData: { index, rows: some } }))
   const mine = Promise.all([1, 2, 3, 4].map(() => gpt.encodeBatch(some)))

@@ -50,7 +50,12 @@ test('missing files, and paths that are not files', async () => {
     const missing = await failure(() => load('no/such/file.json'))
     assert.equal(missing.code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
     assert.match(missing.message, /no\/such\/file\.json/)
-    assert.equal((await failure(() => load('/dev/null'))).code, 'ERR_TOKENLANE_NOT_A_FILE')
+    // Windows refuses to say what a device is.
+    const device = await failure(() => load(os.devNull))
+    assert.match(
+      device.code,
+      process.platform === 'win32' ? /^ERR_TOKENLANE_(NOT_A_)?FILE$/ : /^ERR_TOKENLANE_NOT_A_FILE$/,
+    )
     const empty = await failure(() => load(fs.mkdtempSync(path.join(folder, 'empty-'))))
     assert.equal(empty.code, 'ERR_TOKENLANE_FILE_NOT_FOUND')
     assert.match(empty.message, /looked for tokenizer\.json, .*vocab\.txt/)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
 import { Tokenizer, encodings } from '../index.mjs'
 import { adversarial } from '../scripts/hostile/adversarial.mjs'
@@ -23,7 +24,7 @@ const TOKENIZERS = {}
 for (const name of REAL) TOKENIZERS[name] = Tokenizer.fromEncodingSync(name)
 for (const name of shareds) {
   try {
-    TOKENIZERS[name] = Tokenizer.fromFileSync(path.join(shared.pathname, name, 'tokenizer.json'))
+    TOKENIZERS[name] = Tokenizer.fromFileSync(path.join(fileURLToPath(shared), name, 'tokenizer.json'))
   } catch (error) {
     assert.equal(error.code, 'ERR_TOKENLANE_UNSUPPORTED')
   }

@@ -43,5 +43,5 @@ test('damaged and malicious files', () => {
 
 // The other scenarios are in 07-workers.
 for (const scenario of SCENARIOS.filter(([, file]) => file.startsWith('shutdown/'))) {
-  test(scenario[0], () => assert.equal(failureOf(scenario, process.execPath), undefined))
+  test(scenario[0], () => assert.equal(failureOf(scenario, { command: process.execPath }), undefined))
 }

@@ -35,6 +35,8 @@ try {
   module.exports = loadDirectly() ?? raise(explain(cause))
 }
 if (module.exports.__napiBindingTarget === 'wasm32-wasi') require('./wasm.js').complete(module.exports)
+// Throws if TOKENLANE_CPU_LEVEL, which is for tests, names a level that the CPU lacks.
+module.exports.cpuLevel()
 
 /**
  * The generated loader refuses a platform package of another version only if this variable is set.

@@ -12,6 +12,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 
 const CONTROLLER = '/sys/fs/cgroup/memory'
 const LIMIT = 400 << 20
@@ -28,7 +29,7 @@ function outside() {
   fs.mkdirSync(group)
   try {
     fs.writeFileSync(path.join(group, 'memory.limit_in_bytes'), String(LIMIT))
-    const file = new URL(import.meta.url).pathname
+    const file = fileURLToPath(import.meta.url)
     // The shell enters the group, and then becomes the measured process.
     const command = 'echo $$ > "$1/cgroup.procs" && exec "$2" "$3" inside'
     const result = spawnSync('sh', ['-c', command, 'sh', group, process.execPath, file], { stdio: 'inherit' })

@@ -58,7 +58,7 @@ if (!values['no-build']) {
 // misleading, so the path is given.
 if (!fs.existsSync('/etc/alpine-release'))
   process.env.NAPI_RS_NATIVE_LIBRARY_PATH = path.join(built, 'tokenlane.linux-x64-musl.node')
-const staged = new Staged('linux-x64-musl', built, { node })
+const staged = new Staged('linux-x64-musl', built, { command: node })
 const failed = [...staged.specs(values.spec ?? SPECS), ...staged.scenarios()]
 if (failed.length > 0) stop(`failed with musl: ${failed.join(', ')}`)
 

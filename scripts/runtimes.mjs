@@ -14,10 +14,15 @@ import { parseArgs } from 'node:util'
 import { root, run } from './setup.mjs'
 
 /**
- * Scenarios: name, file of __test__/support, argument, expected output, expected exit code or
- * signal.
+ * Name, file of __test__/support, argument, expected output, expected exit code or signal.
  *
- * @type {[string, string, string, string, number | string][]}
+ * @typedef {[string, string, string, string, number | string]} Scenario
+ */
+
+/**
+ * The scenarios that end a process.
+ *
+ * @type {Scenario[]}
  */
 export const SCENARIOS = [
   ['six workers in turn, main without the addon', 'six-workers', '', '1 2 3 4 5 6', 0],
@@ -36,11 +41,16 @@ export const SCENARIOS = [
 
 /**
  * Runs a scenario with the package in `folder`. Returns a description of the failure, or undefined.
+ *
+ * @param {Scenario} scenario
+ * @param {import('./staged.mjs').Runtime & { command: string }} runtime
  */
-export function failureOf([, file, argument, output, end], command, args = [], folder = root) {
-  const place = path.join(folder, '__test__', 'support', `${file}.cjs`)
-  const made = spawnSync(command, [...args, place, ...(argument ? [argument] : [])], {
+export function failureOf([, file, argument, output, end], runtime, folder = root) {
+  const { command, args = [], place = (path) => path, env = process.env } = runtime
+  const script = place(path.join(folder, '__test__', 'support', `${file}.cjs`))
+  const made = spawnSync(command, [...args, script, ...(argument ? [argument] : [])], {
     encoding: 'utf8',
+    env,
     timeout: 300_000,
   })
   const ended = made.signal ?? made.status
@@ -87,7 +97,7 @@ if (path.resolve(process.argv[1]) === path.join(root, 'scripts', 'runtimes.mjs')
     const version = spawnSync(command, ['--version'], { encoding: 'utf8' }).stdout?.split('\n')[0]
     console.log(`── ${name}: ${version}`)
     for (const scenario of SCENARIOS) {
-      const wrong = failureOf(scenario, command, args)
+      const wrong = failureOf(scenario, { command, args })
       failed ||= wrong !== undefined
       console.log(
         `${wrong === undefined ? 'ok    ' : 'NOT OK'} ${scenario[0]}${wrong === undefined ? '' : `: ${wrong}`}`,

@@ -7,26 +7,46 @@ import path from 'node:path'
 import { root, run } from './setup.mjs'
 import { failureOf, SCENARIOS } from './runtimes.mjs'
 
+/**
+ * How the tests are run: `command` with `args`, `place` changes a path to the form that it takes,
+ * and `env` is its environment.
+ *
+ * @typedef {object} Runtime
+ * @property {string} [command]
+ * @property {string[]} [args]
+ * @property {(path: string) => string} [place]
+ * @property {NodeJS.ProcessEnv} [env]
+ */
+
 export class Staged {
   /** The folder of the package. Its dependencies resolve to the node_modules of the repository. */
   folder
-  #node
+  #command
   #args
+  #place
+  #env
 
   /**
    * Copies `tokenlane`, and the package `name` of npm/ with its files from `built`, to
-   * target/<name>/node_modules. `node` is the program that runs the tests.
+   * target/<name>/node_modules.
+   *
+   * @param {string} name
+   * @param {string} built
+   * @param {Runtime} runtime
    */
-  constructor(name, built, { node = process.execPath, args = [] } = {}) {
-    this.#node = node
+  constructor(name, built, { command = process.execPath, args = [], place = (path) => path, env = process.env } = {}) {
+    this.#command = command
     this.#args = args
+    this.#place = place
+    this.#env = env
     const modules = path.join(root, 'target', name, 'node_modules')
     this.folder = path.join(modules, 'tokenlane')
     fs.rmSync(modules, { recursive: true, force: true })
     const addon = path.join(modules, `tokenlane-${name}`)
     fs.cpSync(path.join(root, 'npm', name), addon, { recursive: true })
     const { files } = JSON.parse(fs.readFileSync(path.join(addon, 'package.json'), 'utf8'))
-    for (const file of files) fs.copyFileSync(path.join(built, file), path.join(addon, file))
+    for (const file of files.filter((file) => !file.startsWith('LICENSE')))
+      fs.copyFileSync(path.join(built, file), path.join(addon, file))
     const packed = spawnSync('npm', ['pack', '--json', '--dry-run', '--ignore-scripts'], {
       cwd: root,
       encoding: 'utf8',
@@ -47,21 +67,34 @@ export class Staged {
       const file = fs
         .readdirSync(folder)
         .find((file) => file.startsWith(path.basename(name)) && file.endsWith('.test.mjs'))
-      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=300000', path.join(folder, file)]
+      if (file === undefined) throw new Error(`there is no spec ${name}`)
+      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=300000']
       console.log(`── ${file}`)
-      return !run(this.#node, args, { cwd: this.folder })
+      return !run(this.#command, [...args, this.#place(path.join(folder, file))], { cwd: this.folder, env: this.#env })
     })
   }
 
-  /** Runs the scenarios that end processes. Returns the names of those that failed. */
-  scenarios() {
-    return SCENARIOS.filter((scenario) => {
-      const wrong = failureOf(scenario, this.#node, this.#args, this.folder)
-      console.log(
-        `${wrong === undefined ? 'ok    ' : 'NOT OK'} ${scenario[0]}${wrong === undefined ? '' : `: ${wrong}`}`,
-      )
-      return wrong !== undefined
-    }).map(([name]) => name)
+  /**
+   * Runs scenarios that end processes. Returns the names of those that failed.
+   *
+   * @param {import('./runtimes.mjs').Scenario[]} scenarios
+   */
+  scenarios(scenarios = SCENARIOS) {
+    return scenarios
+      .filter((scenario) => {
+        const runtime = { command: this.#command, args: this.#args, place: this.#place, env: this.#env }
+        const wrong = failureOf(scenario, runtime, this.folder)
+        console.log(
+          `${wrong === undefined ? 'ok    ' : 'NOT OK'} ${scenario[0]}${wrong === undefined ? '' : `: ${wrong}`}`,
+        )
+        return wrong !== undefined
+      })
+      .map(([name]) => name)
+  }
+
+  /** Runs a program of the runtime with its output shown. Returns whether it succeeded. */
+  run(script, ...args) {
+    return run(this.#command, [...this.#args, this.#place(script), ...args], { cwd: this.folder, env: this.#env })
   }
 }
 

@@ -87,6 +87,7 @@ pub use error::{DecodeError, EncodeError, LoadError, SaveError};
 pub use load::encodings::{definition as encoding_definition, file as encoding_file, names as encoding_names};
 pub use options::{DecodeOptions, EncodeOptions, RankDefinition, Setting};
 pub use padding::{PadTo, Padding};
+pub use simd::choice::{CpuLevelError, cpu_level};
 pub use text::{Input, Sequence, Text};
 pub use tokenizer::Tokenizer;
 pub use truncation::{Direction, Truncation, TruncationStrategy};

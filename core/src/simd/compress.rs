@@ -1,6 +1,8 @@
 //! Compaction of the selected bytes of a block.
 
-use super::{BLOCK, Level, Simd};
+#[cfg(target_arch = "x86_64")]
+use super::Level;
+use super::{BLOCK, Simd};
 
 impl Simd {
     /// Writes the bytes of `block` selected by `kept` to the start of `room`, in order. The rest of

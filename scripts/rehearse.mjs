@@ -1,0 +1,174 @@
+#!/usr/bin/env node
+// npm run rehearse: publishes all packages to a registry on this machine, and installs them from it
+// with each package manager and each version of Node, also in the ways in which installs go wrong.
+//
+//   usage: npm run rehearse [-- --only TEXT]     TEXT: part of the name of a case
+//
+// Needs the builds of `npm run platforms`. Those for Windows are published under the name of the
+// package for Windows, although the release builds it with another tool chain; nothing here runs
+// them. Tools are downloaded to .cache/rehearse (about 700 MB).
+
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { PLATFORMS, builtFolder } from './platforms/table.mjs'
+import { Project, RESULT } from './rehearse/project.mjs'
+import { startRegistry } from './rehearse/registry.mjs'
+import { managers, nodeVersions } from './rehearse/tools.mjs'
+import { root, run, stop } from './setup.mjs'
+
+const { values } = parseArgs({ options: { only: { type: 'string' } } })
+const folder = path.join(root, '.cache', 'rehearse')
+const projects = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-rehearse-'))
+const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
+const HERE = `linux-${process.arch}-gnu`
+const OTHER_VERSION = `${version}-rehearsal.1`
+
+const tools = managers(folder)
+const registry = await startRegistry(folder)
+process.on('exit', registry.stop)
+publish()
+
+const failed = []
+try {
+  installs()
+  platforms()
+  mishaps()
+} finally {
+  registry.stop()
+  fs.rmSync(projects, { recursive: true, force: true })
+}
+if (failed.length > 0) stop(`failed: ${failed.join('; ')}`)
+
+/** Publishes the packages with the program of the release, and one platform package again. */
+function publish() {
+  const addons = path.join(root, 'target', 'rehearse', 'addons')
+  fs.rmSync(addons, { recursive: true, force: true })
+  for (const platform of PLATFORMS) {
+    const from = builtFolder(platform)
+    if (!fs.existsSync(from)) stop(`${from} is missing: run "npm run platforms"`)
+    const to = path.join(addons, platform.name)
+    fs.cpSync(from, to, { recursive: true })
+    if (platform.built !== platform.name)
+      fs.renameSync(path.join(to, `tokenlane.${platform.built}.node`), path.join(to, `tokenlane.${platform.name}.node`))
+  }
+  const env = { ...process.env, npm_config_userconfig: registry.userconfig }
+  const args = [path.join(root, 'scripts', 'release', 'publish.mjs'), '--addons', addons, '--registry', registry.url]
+  // The second time, all packages are published already.
+  for (const _ of [1, 2]) if (!run(process.execPath, args, { env })) stop('the packages could not be published')
+  const again = path.join(root, 'target', 'rehearse', 'again')
+  fs.rmSync(again, { recursive: true, force: true })
+  fs.cpSync(path.join(root, 'target', 'release-packages', HERE), again, { recursive: true })
+  const file = path.join(again, 'package.json')
+  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(`"${version}"`, `"${OTHER_VERSION}"`))
+  if (!run('npm', ['publish', '--tag=next', '--loglevel=error'], { cwd: again, env })) stop('npm could not publish')
+}
+
+/** Each manager on each Node: the package works, and there is one platform package. */
+function installs() {
+  for (const major of nodeVersions) {
+    const npm = major < 24 ? 'npm10' : 'npm11'
+    check(`npm, Node ${major}`, major, (project) => project.npm(npm, 'install', 'tokenlane'))
+    check(`npm --ignore-scripts, Node ${major}`, major, (project) =>
+      project.npm(npm, 'install', '--ignore-scripts', 'tokenlane'),
+    )
+    check(`pnpm, Node ${major}`, major, (project) =>
+      project.script(tools.pnpm, 'add', '--store-dir', path.join(project.folder, '.store'), 'tokenlane'),
+    )
+    for (const linker of ['node-modules', 'pnp'])
+      check(`yarn ${linker}, Node ${major}`, major, (project) => project.yarn(linker, 'add', 'tokenlane'))
+    check(`bun, Node ${major}`, major, (project) => project.program(tools.bun, 'add', 'tokenlane'))
+  }
+}
+
+/** npm installs for each platform, chosen by its options, the package of that platform only. */
+function platforms() {
+  for (const { name } of PLATFORMS.filter(({ name }) => name !== 'wasm32-wasi')) {
+    scenario(`npm for ${name}`, 22, (project) => {
+      const [system, cpu, abi] = name.split('-')
+      const libc = { gnu: ['--libc=glibc'], musl: ['--libc=musl'] }[abi] ?? []
+      project.npm('npm11', 'install', `--os=${system}`, `--cpu=${cpu}`, ...libc, 'tokenlane')
+      return same(project.platformPackages(), [`tokenlane-${name}`])
+    })
+  }
+}
+
+/** Installs that go wrong: each works, or the error has the command that makes it work. */
+function mishaps() {
+  const other = process.arch === 'arm64' ? 'x64' : 'arm64'
+  mended('npm --omit=optional', /^ERR_TOKENLANE_ADDON_MISSING /, (project) =>
+    project.npm('npm11', 'install', '--omit=optional', 'tokenlane'),
+  )
+  mended('node_modules of another platform', /^ERR_TOKENLANE_ADDON_MISSING .*it is for another platform/, (project) =>
+    project.npm('npm11', 'install', '--os=darwin', `--cpu=${other}`, 'tokenlane'),
+  )
+  mended(
+    'a lock file that npm made of node_modules on another platform',
+    /^ERR_TOKENLANE_ADDON_MISSING /,
+    (project) => {
+      const elsewhere = ['--os=darwin', `--cpu=${other}`]
+      project.npm('npm11', 'install', ...elsewhere, 'tokenlane')
+      // npm then lists only what is there (https://github.com/npm/cli/issues/4828).
+      fs.rmSync(path.join(project.folder, 'package-lock.json'))
+      project.npm('npm11', 'install', ...elsewhere)
+      project.npm('npm11', 'ci')
+    },
+  )
+  mended('a platform package of another version', /^ERR_TOKENLANE_ADDON_VERSION /, (project) => {
+    project.npm('npm11', 'install', '--omit=optional', 'tokenlane')
+    project.npm('npm11', 'install', '--omit=optional', `tokenlane-${HERE}@${OTHER_VERSION}`)
+  })
+  mended('a system without a package', /^ERR_TOKENLANE_ADDON_MISSING .*tokenlane-wasm32-wasi/, (project) => {
+    project.npm('npm11', 'install', '--omit=optional', 'tokenlane')
+    project.node.push(
+      '-r',
+      project.write('freebsd.cjs', "Object.defineProperty(process, 'platform', { value: 'freebsd' })"),
+    )
+  })
+  check('WebAssembly instead of the addon', 22, (project) => {
+    project.npm('npm11', 'install', '--cpu=wasm32', 'tokenlane', 'tokenlane-wasm32-wasi')
+    project.env.NAPI_RS_FORCE_WASI = 'error'
+    return [`tokenlane-wasm32-wasi`]
+  })
+}
+
+/** A case in which the package has to work with the one platform package for this machine. */
+function check(name, major, install) {
+  scenario(name, major, (project) => {
+    const expected = install(project) ?? [`tokenlane-${HERE}`]
+    return same(project.check(), RESULT) ?? same(project.platformPackages(), expected)
+  })
+}
+
+/** A case in which the error must match, and the command that it names must mend the install. */
+function mended(name, pattern, install) {
+  scenario(name, 22, (project) => {
+    install(project)
+    const message = project.check()
+    const command = /Run "npm ([^"]+)"/.exec(message)?.[1]
+    if (!pattern.test(message) || command === undefined) return `the error is not as expected: ${message}`
+    console.log(`       ${message.split('\n')[0]}`)
+    project.npm('npm11', ...command.split(' '))
+    return same(project.check(), RESULT)
+  })
+}
+
+/** Runs a case in an empty folder. `work` returns a description of the failure, or undefined. */
+function scenario(name, major, work) {
+  if (!name.includes(values.only ?? '')) return
+  let wrong
+  try {
+    wrong = work(new Project(projects, major, { folder, tools, registry }))
+  } catch (failure) {
+    wrong = failure.message
+  }
+  console.log(`${wrong === undefined ? 'ok    ' : 'NOT OK'} ${name}${wrong === undefined ? '' : `: ${wrong}`}`)
+  if (wrong !== undefined) failed.push(name)
+}
+
+function same(is, expected) {
+  const [a, b] = [is, expected].map((value) => JSON.stringify(value))
+  return a === b ? undefined : `${a}, not ${b}`
+}

@@ -1,0 +1,59 @@
+// Copies the packages to folders as they are published: the platform packages with their addons,
+// and `tokenlane` with the platform packages as optional dependencies.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+
+import { root, stop } from '../setup.mjs'
+
+/** The platform packages that npm installs by itself; WebAssembly only where it is asked for. */
+const names = fs.readdirSync(path.join(root, 'npm')).sort()
+
+/**
+ * Stages all packages.
+ *
+ * @param {string} to the folder, which is replaced
+ * @param {(name: string) => string} addonFolder the folder with the addon of a platform of npm/;
+ *   files have the names that the package lists
+ * @returns {string[]} the folders of the packages in the order in which they are published: the
+ *   package that depends on the others comes last, so that no install finds it without them
+ */
+export function stage(to, addonFolder) {
+  fs.rmSync(to, { recursive: true, force: true })
+  const { version } = manifestOf(root)
+  const platforms = names.map((name) => {
+    const folder = path.join(to, name)
+    fs.cpSync(path.join(root, 'npm', name), folder, { recursive: true })
+    const manifest = manifestOf(folder)
+    if (manifest.version !== version)
+      stop(`npm/${name} has the version ${manifest.version}, and package.json ${version}: run "npx napi version"`)
+    for (const file of manifest.files.filter((file) => !file.startsWith('LICENSE'))) {
+      const from = path.join(addonFolder(name), file)
+      if (!fs.existsSync(from)) stop(`${from} is missing: tokenlane-${name} cannot be published without it`)
+      fs.copyFileSync(from, path.join(folder, file))
+    }
+    return folder
+  })
+  return [...platforms, stageMain(path.join(to, 'tokenlane'))]
+}
+
+function stageMain(folder) {
+  const args = ['pack', '--json', '--dry-run', '--ignore-scripts', '--loglevel=error']
+  const { stdout, stderr, status } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
+  if (status !== 0) stop(`npm could not list the files of the package:\n${stderr}`)
+  for (const { path: file } of JSON.parse(stdout)[0].files) fs.cpSync(path.join(root, file), path.join(folder, file))
+  const manifest = manifestOf(folder)
+  // Neither is of use to those who install the package, and a script would run at each install.
+  delete manifest.devDependencies
+  delete manifest.scripts
+  delete manifest.overrides
+  for (const name of names) manifest.optionalDependencies[`tokenlane-${name}`] = manifest.version
+  fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  return folder
+}
+
+/** The package.json of a folder. */
+export function manifestOf(folder) {
+  return JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env node
+// npm run windows: runs the addon for Windows in Node for Windows, under wine: the specs, the
+// golden data, and the scenarios that end processes.
+//
+//   usage: npm run windows [-- --spec NAME…]     default: all specs and scenarios that can run
+//
+// Needs wine and gcc for Windows (Debian: apt-get install wine wine64 gcc-mingw-w64-x86-64) and the
+// build of `npm run platforms -- --only win32-x64`. Node for Windows comes from npm; a library that
+// wine 8 lacks is compiled. The build is by GNU tools; releases are built with MSVC.
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { PLATFORMS, addonOf, builtFolder } from './platforms/table.mjs'
+import { windowsNode } from './platforms/wine.mjs'
+import { SCENARIOS } from './runtimes.mjs'
+import { root, stop } from './setup.mjs'
+import { Staged } from './staged.mjs'
+
+const NODE = '20.20.2'
+
+const NETWORK = 'fetch fails in wine 8: it cannot connect with the options that Node sets'
+const BUILDS = 'builds, packs or starts programs of this machine'
+const MANY = 'starts hundreds of programs, which takes too long with wine'
+const ADDONS = 'needs a package with an addon or a program of its own'
+
+/** Specs that cannot run there, with the reason. All others run. */
+const LEFT_OUT = {
+  10: 'checks typings, which are the same everywhere',
+  11: BUILDS,
+  12: BUILDS,
+  19: NETWORK,
+  20: NETWORK,
+  23: NETWORK,
+  24: ADDONS,
+  25: 'checks documents',
+  26: 'checks documents',
+  27: MANY,
+  28: MANY,
+  29: NETWORK,
+  30: MANY,
+  33: 'limits memory with ulimit',
+  35: BUILDS,
+  37: ADDONS,
+  38: BUILDS,
+  39: NETWORK,
+  40: NETWORK,
+  41: BUILDS,
+  44: ADDONS,
+  46: NETWORK,
+  50: BUILDS,
+  53: BUILDS,
+  56: ADDONS,
+  60: BUILDS,
+}
+const CONFORMANCE = ['golden', 'limits', 'stream'].map((name) => `conformance/${name}`)
+
+const { values } = parseArgs({ options: { spec: { type: 'string', multiple: true } } })
+const platform = PLATFORMS.find(({ name }) => name === 'win32-x64-msvc')
+if (!fs.existsSync(addonOf(platform)))
+  stop('the addon for Windows is not built: run "npm run platforms -- --only win32-x64"')
+
+const runtime = windowsNode(NODE)
+// The package for Windows has the file under the name of the MSVC build.
+const built = path.join(root, 'target', 'windows', 'built')
+fs.rmSync(built, { recursive: true, force: true })
+fs.cpSync(builtFolder(platform), built, { recursive: true })
+fs.renameSync(path.join(built, path.basename(addonOf(platform))), path.join(built, `tokenlane.${platform.name}.node`))
+
+const staged = new Staged(platform.name, built, runtime)
+const failed = staged.specs(values.spec ?? [...specs(), ...CONFORMANCE])
+if (values.spec === undefined) {
+  failed.push(...staged.scenarios(scenarios()))
+  for (const [spec, reason] of Object.entries(LEFT_OUT)) console.log(`left out: ${spec}: ${reason}`)
+}
+if (failed.length > 0) stop(`failed on Windows: ${failed.join(', ')}`)
+
+/** The numbers of the specs that can run. */
+function specs() {
+  return fs
+    .readdirSync(path.join(root, '__test__'))
+    .filter((file) => file.endsWith('.test.mjs'))
+    .map((file) => file.slice(0, 2))
+    .filter((number) => !(number in LEFT_OUT))
+}
+
+/** On Windows SIGTERM ends a process at once with the status 1, and cannot be handled. */
+function scenarios() {
+  return SCENARIOS.filter(([name]) => name !== 'a signal in a batch, handled').map((scenario) =>
+    scenario[4] === 'SIGTERM' ? /** @type {typeof scenario} */ ([...scenario.slice(0, 4), 1]) : scenario,
+  )
+}

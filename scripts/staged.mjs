@@ -7,17 +7,6 @@ import path from 'node:path'
 import { root, run } from './setup.mjs'
 import { failureOf, SCENARIOS } from './runtimes.mjs'
 
-/**
- * How the tests are run: `command` with `args`, `place` changes a path to the form that it takes,
- * and `env` is its environment.
- *
- * @typedef {object} Runtime
- * @property {string} [command]
- * @property {string[]} [args]
- * @property {(path: string) => string} [place]
- * @property {NodeJS.ProcessEnv} [env]
- */
-
 export class Staged {
   /** The folder of the package. Its dependencies resolve to the node_modules of the repository. */
   folder
@@ -32,7 +21,7 @@ export class Staged {
    *
    * @param {string} name
    * @param {string} built
-   * @param {Runtime} runtime
+   * @param {import('./runtimes.mjs').Runtime} runtime
    */
   constructor(name, built, { command = process.execPath, args = [], place = (path) => path, env = process.env } = {}) {
     this.#command = command

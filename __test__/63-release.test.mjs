@@ -1,4 +1,4 @@
-// The release: the workflows, the published packages, and the list of what they contain.
+// The release: the workflows, the packages as they are published, and the list of contents.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -79,6 +79,8 @@ test('a release without one of the addons stops before anything is published', {
     path.join(root, 'scripts', 'release', 'publish.mjs'),
     '--addons',
     from,
+    '--staged',
+    path.join(folder, 'none'),
     '--registry',
     'http://127.0.0.1:9/',
   ]

@@ -47,7 +47,7 @@ for (const level of ['neon', 'scalar'].filter((name) => (values.level ?? name) =
   const staged = new Staged(platform.name, builtFolder(platform), { command, env })
   const specs = values.spec ?? (level === 'scalar' ? SCALAR : SPECS)
   failed.push(...staged.specs(specs).map((name) => `${name} (${level})`))
-  if (values.spec === undefined && level === 'neon') failed.push(...staged.scenarios())
+  if (values.spec === undefined && level === 'neon') failed.push(...staged.golden(), ...staged.scenarios())
 }
 if (failed.length > 0) stop(`failed on arm64: ${failed.join(', ')}`)
 

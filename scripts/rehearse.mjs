@@ -55,12 +55,21 @@ function publish() {
       fs.renameSync(path.join(to, `tokenlane.${platform.built}.node`), path.join(to, `tokenlane.${platform.name}.node`))
   }
   const env = { ...process.env, npm_config_userconfig: registry.userconfig }
-  const args = [path.join(root, 'scripts', 'release', 'publish.mjs'), '--addons', addons, '--registry', registry.url]
+  const packages = path.join(root, 'target', 'rehearse', 'packages')
+  const args = [
+    path.join(root, 'scripts', 'release', 'publish.mjs'),
+    '--addons',
+    addons,
+    '--staged',
+    packages,
+    '--registry',
+    registry.url,
+  ]
   // The second time, all packages are published already.
   for (const _ of [1, 2]) if (!run(process.execPath, args, { env })) stop('the packages could not be published')
   const again = path.join(root, 'target', 'rehearse', 'again')
   fs.rmSync(again, { recursive: true, force: true })
-  fs.cpSync(path.join(root, 'target', 'release-packages', HERE), again, { recursive: true })
+  fs.cpSync(path.join(packages, HERE), again, { recursive: true })
   const file = path.join(again, 'package.json')
   fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(`"${version}"`, `"${OTHER_VERSION}"`))
   if (!run('npm', ['publish', '--tag=next', '--loglevel=error'], { cwd: again, env })) stop('npm could not publish')

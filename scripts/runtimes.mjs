@@ -20,8 +20,8 @@ import { root, run } from './setup.mjs'
  */
 
 /**
- * A runtime for tests: `command` with `args`; `place` converts a path to the form that it takes, and
- * `env` is its environment.
+ * A runtime for tests: `command` with `args`; `place` converts a path to the form that it takes,
+ * and `env` is its environment.
  *
  * @typedef {object} Runtime
  * @property {string} [command]

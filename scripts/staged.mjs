@@ -81,9 +81,21 @@ export class Staged {
       .map(([name]) => name)
   }
 
-  /** Runs a program of the runtime with its output shown. Returns whether it succeeded. */
-  run(script, ...args) {
-    return run(this.#command, [...this.#args, this.#place(script), ...args], { cwd: this.folder, env: this.#env })
+  /**
+   * Runs the golden data of ../shared, without its large documents, if it is there. The environment
+   * variable CONFORM_VOCAB names the folder of vocabularies. Returns the names of what failed.
+   */
+  golden() {
+    const kit = path.join(root, '..', 'shared', 'conformance', 'check.mjs')
+    if (!fs.existsSync(kit)) {
+      console.log(`left out: golden data, there is no ${kit}`)
+      return []
+    }
+    const adapter = path.join(this.folder, '__test__', 'conformance', 'adapter.mjs')
+    const args = [...this.#args, this.#place(kit), this.#place(adapter), '--skip-docs']
+    const { CONFORM_VOCAB: vocabularies } = process.env
+    if (vocabularies !== undefined) args.push('--vocab', this.#place(path.resolve(vocabularies)))
+    return run(this.#command, args, { cwd: this.folder, env: this.#env }) ? [] : ['golden data']
   }
 }
 

@@ -71,7 +71,7 @@ fs.renameSync(path.join(built, path.basename(addonOf(platform))), path.join(buil
 const staged = new Staged(platform.name, built, runtime)
 const failed = staged.specs(values.spec ?? [...specs(), ...CONFORMANCE])
 if (values.spec === undefined) {
-  failed.push(...staged.scenarios(scenarios()))
+  failed.push(...staged.golden(), ...staged.scenarios(scenarios()))
   for (const [spec, reason] of Object.entries(LEFT_OUT)) console.log(`left out: ${spec}: ${reason}`)
 }
 if (failed.length > 0) stop(`failed on Windows: ${failed.join(', ')}`)

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // Publishes the ten packages: the platform packages first, then `tokenlane`.
 //
-//   usage: node scripts/release/publish.mjs --addons FOLDER [--registry URL] [--dry-run]
-//          FOLDER: has a folder for each platform of npm/, with its addon
+//   usage: node scripts/release/publish.mjs --addons FOLDER --staged FOLDER [--registry URL]
+//          --addons: has a folder for each platform of npm/, with its addon
+//          --staged: is replaced, and has the packages as they are published
 //
 // A package that the registry has in this version is left out, so that a release that failed
 // halfway can be repeated. The release workflow and `npm run rehearse` both use this.
@@ -11,29 +12,29 @@ import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { root, run, stop } from '../setup.mjs'
+import { run, stop } from '../setup.mjs'
 import { manifestOf, stage } from './stage.mjs'
 
 const { values } = parseArgs({
-  options: { addons: { type: 'string' }, registry: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+  options: { addons: { type: 'string' }, staged: { type: 'string' }, registry: { type: 'string' } },
 })
-if (values.addons === undefined) stop('--addons FOLDER is missing')
-const addons = path.resolve(values.addons)
-const registry = values.registry === undefined ? [] : [`--registry=${values.registry}`]
+if (values.addons === undefined || values.staged === undefined) stop('--addons FOLDER and --staged FOLDER are needed')
+const [addons, staged] = [values.addons, values.staged].map((folder) => path.resolve(folder))
+const registry = values.registry ?? spawnSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).stdout.trim()
 
-for (const folder of stage(path.join(root, 'target', 'release-packages'), (name) => path.join(addons, name))) {
+for (const folder of stage(staged, (name) => path.join(addons, name))) {
   const { name, version } = manifestOf(folder)
-  if (isPublished(`${name}@${version}`)) {
+  if (await isPublished(name, version)) {
     console.log(`${name} ${version} is published already`)
     continue
   }
-  const args = ['publish', '--access=public', '--ignore-scripts', '--loglevel=error', ...registry]
-  if (values['dry-run']) args.push('--dry-run')
+  const args = ['publish', '--access=public', '--ignore-scripts', '--loglevel=error', `--registry=${registry}`]
   if (!run('npm', args, { cwd: folder })) stop(`npm could not publish ${name} ${version}`)
 }
 
-function isPublished(specifier) {
-  const args = ['view', specifier, 'version', '--json', ...registry]
-  const { status, stdout } = spawnSync('npm', args, { encoding: 'utf8' })
-  return status === 0 && stdout.trim() !== ''
+/** Whether the registry has a version of a package. */
+async function isPublished(name, version) {
+  const { ok, status } = await fetch(new URL(`${name}/${version}`, registry))
+  if (!ok && status !== 404) stop(`${registry} answers ${status} to the question for ${name}`)
+  return ok
 }

@@ -1,11 +1,19 @@
-// The fast way from a line of JSON to the text of one of its fields, without strings of the whole
-// line: the bytes of the text are unescaped into a buffer.
+// The fast ways from a line of JSON to the bytes of the text in one of its fields.
 //
-// It takes objects whose wanted fields stand at the top. Whatever else it meets, also anything that
-// is no JSON, it leaves to JSON.parse, which is the judge. What it takes, JSON.parse takes too,
-// with the same values: the wanted text is checked byte by byte, and every other value and key goes
-// through JSON.parse itself.
+// A line without \u is parsed with each of its bytes as one character. That is the same grammar,
+// because all signs of JSON are ASCII, and the characters of a value are the bytes of its UTF-8:
+// nothing is decoded, and nothing encoded.
+//
+// With \u a value may have characters that are no bytes. Then the text of a field at the top of an
+// object is unescaped byte by byte into a buffer; every other value and key goes through JSON.parse
+// itself.
+//
+// Whatever else these meet, also anything that is no JSON, they leave to JSON.parse, which is the
+// judge: what they take, it takes too, with the same values.
 
+import { valueAt } from '../files/rows.mjs'
+
+const UNICODE_ESCAPE = Buffer.from('\\u')
 const QUOTE = 34
 const BACKSLASH = 92
 const COMMA = 44
@@ -27,9 +35,14 @@ for (const digit of '0123456789abcdefABCDEF') HEX[digit.charCodeAt(0)] = Number.
 /** @type {Buffer} */
 const EMPTY = Buffer.alloc(0)
 
+const bytesOf = (text) => Buffer.from(text).toString('latin1')
+
 export class FieldReader {
   #field
   #idField
+  /** The names with a character for each byte. */
+  #byteField
+  #byteIdField
   #isSimple
   /** The line, its end, and the position in it. */
   #bytes = EMPTY
@@ -38,6 +51,8 @@ export class FieldReader {
   constructor(field, idField) {
     this.#field = field
     this.#idField = idField
+    this.#byteField = bytesOf(field)
+    this.#byteIdField = idField === undefined ? undefined : bytesOf(idField)
     // A name with a dot may also be a path.
     this.#isSimple = !field.includes('.') && idField?.includes('.') !== true && field !== idField
   }
@@ -55,11 +70,12 @@ export class FieldReader {
    * @param {Buffer} out
    */
   read(bytes, out) {
+    this.length = -1
+    this.id = undefined
+    if (!bytes.includes(UNICODE_ESCAPE)) return this.#parse(bytes, out)
     if (!this.#isSimple) return false
     this.#bytes = bytes
     this.#at = 0
-    this.length = -1
-    this.id = undefined
     try {
       return this.#object(out) && this.length !== -1 && (this.#idField === undefined || this.id !== undefined)
     } catch (failure) {
@@ -68,6 +84,23 @@ export class FieldReader {
     } finally {
       this.#bytes = EMPTY
     }
+  }
+
+  /** Parses a line without \u. */
+  #parse(bytes, out) {
+    let value
+    try {
+      value = JSON.parse(bytes.latin1Slice(0, bytes.length))
+    } catch {
+      return false
+    }
+    const text = valueAt(value, this.#byteField)
+    if (typeof text !== 'string') return false
+    this.length = out.latin1Write(text, 0, text.length)
+    if (this.#byteIdField === undefined) return true
+    const id = valueAt(value, this.#byteIdField)
+    this.id = typeof id === 'string' ? Buffer.from(id, 'latin1').toString() : id
+    return typeof id === 'string' || typeof id === 'number'
   }
 
   #object(out) {

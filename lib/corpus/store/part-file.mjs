@@ -79,10 +79,9 @@ export class PartFile {
     await this.#all(bytes, 0)
   }
 
-  /** Bytes that were written. */
-  async read(position, length) {
+  /** Bytes that were written, in a new buffer or the start of one. */
+  async read(position, length, buffer = Buffer.allocUnsafeSlow(length)) {
     await this.#writing
-    const buffer = Buffer.allocUnsafeSlow(length)
     await this.#try(async () => {
       for (let done = 0; done < length; ) {
         const { bytesRead } = await this.#handle.read(buffer, done, length - done, position + done)
@@ -90,7 +89,7 @@ export class PartFile {
         done += bytesRead
       }
     })
-    return buffer
+    return buffer.subarray(0, length)
   }
 
   /**
@@ -101,8 +100,9 @@ export class PartFile {
   async complete() {
     await this.#writing
     const hash = createHash('sha256')
+    const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK, this.#size))
     for (let from = 0; from < this.#size; from += CHUNK)
-      hash.update(await this.read(from, Math.min(CHUNK, this.#size - from)))
+      hash.update(await this.read(from, Math.min(CHUNK, this.#size - from), buffer))
     await this.#try(() => this.#handle.sync())
     await this.#try(() => this.#handle.close())
     return { name: this.name, bytes: this.#size, sha256: hash.digest('hex') }

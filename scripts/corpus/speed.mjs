@@ -1,0 +1,126 @@
+#!/usr/bin/env node
+// CPU time of a corpus job from JSON Lines to Megatron, next to encodeBatch alone on the same texts.
+//
+//   node scripts/corpus/speed.mjs --corpus FOLDER_OF_TEXT [--mib 200] [--rounds 3] [--tokenizer NAME]
+//
+// The folder has *.txt files; documents of 200 to 8,000 characters are cut out of them in turn. Runs
+// alternate, each in a process of its own, and user and system time of the process are counted, so
+// that other work on the machine changes the result little. `encodeBatch` gets the texts as they
+// lie in memory: what the job adds is reading, JSON, hashing, and writing.
+
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+import { Tokenizer } from '../../index.mjs'
+
+const { values } = parseArgs({
+  options: {
+    corpus: { type: 'string' },
+    mib: { type: 'string', default: '200' },
+    rounds: { type: 'string', default: '3' },
+    tokenizer: { type: 'string', default: 'o200k_base' },
+    run: { type: 'string' },
+    input: { type: 'string' },
+  },
+})
+const BATCH = 2 << 20
+
+/** Documents of JSON Lines that are made of the texts of a folder. */
+function write(file) {
+  const texts = fs
+    .readdirSync(values.corpus)
+    .filter((name) => name.endsWith('.txt'))
+    .map((name) => fs.readFileSync(path.join(values.corpus, name), 'utf8'))
+  const places = texts.map(() => 0)
+  const out = fs.openSync(file, 'w')
+  const most = Number(values.mib) * 2 ** 20
+  let state = 7
+  let documents = 0
+  for (let bytes = 0; bytes < most; documents++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    const which = documents % texts.length
+    const length = 200 + ((state >>> 8) % 7800)
+    if (places[which] + length > texts[which].length) places[which] = state % 97
+    const text = texts[which].slice(places[which], (places[which] += length))
+    bytes += fs.writeSync(out, `${JSON.stringify({ id: documents, text, meta: { source: which } })}\n`)
+  }
+  fs.closeSync(out)
+  return documents
+}
+
+/** Encodes all texts, and counts the CPU time of nothing else. */
+async function encodeAll() {
+  const tokenizer = await Tokenizer.fromEncoding(values.tokenizer)
+  let [batch, bytes] = [[], 0]
+  const used = { user: 0, system: 0, tokens: 0 }
+  const flush = async () => {
+    const before = process.cpuUsage()
+    const result = await tokenizer.encodeBatch(batch, { addSpecialTokens: false, specialTokens: 'text' })
+    used.tokens += result.ids.length
+    result.dispose()
+    const { user, system } = process.cpuUsage(before)
+    used.user += user
+    used.system += system
+    ;[batch, bytes] = [[], 0]
+  }
+  let rest = Buffer.alloc(0)
+  for await (const chunk of fs.createReadStream(values.input, { highWaterMark: 4 << 20 })) {
+    const all = Buffer.concat([rest, chunk])
+    let from = 0
+    for (let to = all.indexOf(10); to !== -1; from = to + 1, to = all.indexOf(10, from)) {
+      const text = Buffer.from(JSON.parse(all.toString('utf8', from, to)).text)
+      batch.push(text)
+      bytes += text.length
+      if (bytes >= BATCH) await flush()
+    }
+    rest = Buffer.from(all.subarray(from))
+  }
+  await flush()
+  process.stdout.write(JSON.stringify({ seconds: (used.user + used.system) / 1e6, tokens: used.tokens }))
+}
+
+/** Runs the job in this process. */
+async function job() {
+  const { tokenizeCorpus } = await import('../../lib/corpus/index.js')
+  const output = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-speed-'))
+  const { tokens } = await tokenizeCorpus({ inputs: values.input, output, tokenizer: values.tokenizer })
+  const { user, system } = process.cpuUsage()
+  fs.rmSync(output, { recursive: true })
+  process.stdout.write(JSON.stringify({ seconds: (user + system) / 1e6, tokens, rss: process.resourceUsage().maxRSS }))
+}
+
+const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1]
+
+function compare() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-speed-'))
+  const input = path.join(folder, 'corpus.jsonl')
+  const documents = write(input)
+  const found = { encode: [], job: [] }
+  let rss = 0
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const run of ['encode', 'job']) {
+      const args = [fileURLToPath(import.meta.url), '--run', run, '--input', input, '--tokenizer', values.tokenizer]
+      const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+      if (status !== 0) throw new Error(stderr)
+      const said = JSON.parse(stdout)
+      found[run].push(said.seconds)
+      rss = Math.max(rss, said.rss ?? 0)
+      console.log(`${run}: ${said.seconds.toFixed(2)} CPU seconds, ${said.tokens.toLocaleString('en')} tokens`)
+    }
+  }
+  const [encode, whole] = [median(found.encode), median(found.job)]
+  const share = ((encode / whole) * 100).toFixed(0)
+  console.log(
+    `${documents.toLocaleString('en')} documents: the job takes ${whole.toFixed(2)} CPU seconds (${Math.round(documents / whole).toLocaleString('en')} documents each), encodeBatch alone ${encode.toFixed(2)}: ${share} % of its speed; largest RSS ${Math.round(rss / 1000)} MB`,
+  )
+  fs.rmSync(folder, { recursive: true })
+}
+
+if (values.run === 'encode') await encodeAll()
+else if (values.run === 'job') await job()
+else if (values.corpus === undefined) throw new Error('name a folder of texts with --corpus')
+else compare()

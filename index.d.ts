@@ -14,6 +14,7 @@
  * @module tokenlane
  */
 import type {
+  BlockSplitAsyncOptions,
   BlockSplitOptions,
   Changes,
   ChatMessage,
@@ -222,14 +223,15 @@ export class Tokenizer {
   /**
    * Like {@link split}, but off the event loop, for long texts. The text is copied when the call
    * starts; calls wait in the same queue as batches ({@link encodeBatch}). Rejects with the errors
-   * of {@link split}, and with `signal.reason` when the signal aborts.
+   * of {@link split}, and with `signal.reason` when the signal aborts. Paragraphs and blocks of
+   * Markdown are found on this thread, in steps between which the event loop has its turn.
    */
-  splitAsync(text: string, options: SplitAsyncOptions): Promise<Piece[]>
+  splitAsync(text: string, options: SplitAsyncOptions | BlockSplitAsyncOptions): Promise<Piece[]>
   /**
    * {@link split} for text that arrives in parts of any size:
    * `texts.pipeThrough(tokenizer.splitStream(options))`.
    */
-  splitStream(options: SplitOptions): TransformStream<string, Piece>
+  splitStream(options: SplitOptions | BlockSplitOptions): TransformStream<string, Piece>
   /** The number of ids of each text, in order. Runs and rejects like {@link encodeBatch}. */
   countBatch(texts: readonly Text[], options?: CountOptions & RunOptions): Promise<Uint32Array>
   /** Like {@link countBatch}, but blocks this thread: for scripts and worker threads. */

@@ -65,13 +65,13 @@ function untilBlank(lines, from) {
   return at
 }
 
-/** The blocks of Markdown. */
-function markdownBlocks(lines) {
+/** The blocks of Markdown. `isStart` is false for lines that continue a text. */
+function markdownBlocks(lines, isStart = true) {
   return grouped(lines, (at) => {
     const { text, isLong } = lines[at]
     if (isLong) return { kind: 'text', next: paragraphEnd(lines, at) }
-    if (at === 0 && text === '---') {
-      const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)$/.test(line.text))
+    if (at === 0 && isStart && isFrontMatter(text)) {
+      const end = frontMatterEnd(lines)
       if (end !== -1) return { kind: 'lines', next: end + 1 }
     }
     const fence = FENCE.exec(text)
@@ -94,6 +94,10 @@ function markdownBlocks(lines) {
     return { kind: 'heading', level: underline[1][0] === '=' ? 1 : 2, title, next: next + 1 }
   })
 }
+
+/** Whether a first line starts metadata in YAML, which `frontMatterEnd` finds the end of. */
+const isFrontMatter = (text) => text === '---'
+const frontMatterEnd = (lines) => lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)$/.test(line.text))
 
 /** The text of a heading, without the number signs that may close it. */
 function titleOf(text) {
@@ -199,21 +203,106 @@ function list(lines, from) {
  * @param {any} options
  */
 function splitBlocks(tokenizer, text, options) {
-  checkKnown(options, KNOWN.split)
-  const { maxTokens, overlap = 0, boundary, ...counting } = options
+  const splitter = new BlockSplitter(tokenizer, options)
+  if (typeof text !== 'string') throw wrongType('text', 'a string', text)
+  return [...splitter.push(text, true)]
+}
+
+/**
+ * Checks the options of a split at blocks.
+ *
+ * @param {object} tokenizer
+ * @param {any} options
+ * @param {string[]} known names of options
+ */
+function checkBlockOptions(tokenizer, options, known) {
+  checkKnown(options, known)
+  const { maxTokens, overlap = 0, boundary, signal: _, ...counting } = options
   checkCount('maxTokens', maxTokens)
   if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
   checkCount('overlap', overlap)
   if (overlap >= maxTokens) throw wrongValue('overlap', `less than maxTokens (${maxTokens})`, overlap)
-  if (typeof text !== 'string') throw wrongType('text', 'a string', text)
   // Checks the options for counting, also for a text that is empty.
   tokenizer.count('', counting)
-  const isMarkdown = boundary === 'markdown'
-  const lines = linesOf(text)
-  const blocks = isMarkdown ? markdownBlocks(lines) : paragraphs(lines)
-  const packer = new Packer(tokenizer, text, { maxTokens, overlap, counting })
-  const pieces = [...packer.pieces(blocks)]
-  return isMarkdown ? withHeadings(pieces, blocks) : pieces
+  return { maxTokens, overlap, counting, isMarkdown: boundary === 'markdown' }
+}
+
+/**
+ * A stream is split when this many UTF-16 units are buffered, or UNITS_PER_TOKEN for each id of a
+ * piece if that is more.
+ */
+const MIN_BUFFERED = 4096
+const UNITS_PER_TOKEN = 8
+
+/** Splits a text that arrives in parts at its blocks. */
+class BlockSplitter {
+  #tokenizer
+  #options
+  /** Text that is not in a piece yet, or that the next piece may repeat. */
+  #text = ''
+  /** The offset of `#text` in the whole text. */
+  #before = 0
+  /** The first block of the next piece, and the first one that no piece has yet, in `#text`. */
+  #state = { from: 0, at: 0 }
+  #path = new HeadingPath()
+  /** The length of `#text` at which it is split again. Each attempt takes time for the buffer. */
+  #threshold
+
+  constructor(tokenizer, options, known = KNOWN.split) {
+    this.#tokenizer = tokenizer
+    this.#options = checkBlockOptions(tokenizer, options, known)
+    this.#threshold = this.#minThreshold()
+  }
+
+  /** Adds a part of the text. Yields the pieces that do not depend on later parts. */
+  *push(text, isEnd = false) {
+    if (typeof text !== 'string') throw wrongType('text', 'a string', text)
+    this.#text += text
+    if (isEnd || this.#text.length >= this.#threshold) yield* this.#pieces(isEnd)
+  }
+
+  toTransformStream() {
+    const hand = (pieces, controller) => {
+      for (const piece of pieces) controller.enqueue(piece)
+    }
+    return new TransformStream({
+      transform: (text, controller) => hand(this.push(text), controller),
+      flush: (controller) => hand(this.push('', true), controller),
+    })
+  }
+
+  *#pieces(isEnd) {
+    const { isMarkdown } = this.#options
+    const text = this.#text
+    const blocks = this.#blocks(isEnd)
+    const packer = new Packer(this.#tokenizer, text, this.#options)
+    for (const piece of packer.pieces(blocks, this.#state, isEnd)) {
+      const placed = { ...piece, start: this.#before + piece.start, end: this.#before + piece.end }
+      yield isMarkdown ? { ...placed, headings: this.#path.at(blocks, this.#before, placed.end) } : placed
+    }
+    const { from, at } = this.#state
+    const cut = from < blocks.length ? blocks[from].start : (blocks.at(-1)?.end ?? 0)
+    this.#state = { from: 0, at: at - from }
+    this.#text = text.slice(cut)
+    this.#before += cut
+    this.#threshold = Math.max(this.#minThreshold(), 2 * this.#text.length)
+  }
+
+  /** The blocks of the buffer that later text cannot change. */
+  #blocks(isEnd) {
+    const { isMarkdown } = this.#options
+    // The last line may go on, and so may the last block.
+    const lines = linesOf(isEnd ? this.#text : this.#text.slice(0, this.#text.lastIndexOf('\n') + 1))
+    const isStart = this.#before === 0
+    if (isEnd) return isMarkdown ? markdownBlocks(lines, isStart) : paragraphs(lines)
+    if (isMarkdown && isStart && lines.length > 0 && isFrontMatter(lines[0].text) && frontMatterEnd(lines) === -1)
+      return []
+    return (isMarkdown ? markdownBlocks(lines, isStart) : paragraphs(lines)).slice(0, -1)
+  }
+
+  #minThreshold() {
+    return Math.max(MIN_BUFFERED, UNITS_PER_TOKEN * this.#options.maxTokens)
+  }
 }
 
 class Packer {
@@ -231,24 +320,32 @@ class Packer {
     this.#counting = counting
   }
 
-  *pieces(blocks) {
+  /**
+   * Packs blocks into pieces. If more blocks may follow, a piece that they could make longer is not
+   * yielded.
+   *
+   * @param {Block[]} blocks
+   * @param {{ from: number, at: number }} state `from` is the first block of the piece, `at` the
+   *   first one that no piece has yet; it is advanced
+   * @param {boolean} isEnd whether no more blocks follow
+   */
+  *pieces(blocks, state = { from: 0, at: 0 }, isEnd = true) {
     const sectionEnd = sections(blocks)
-    // `from` is the first block of the piece, `at` the first one that no piece has yet.
-    for (let from = 0, at = 0; at < blocks.length; ) {
-      const limit = sectionEnd(from, at)
-      const to = this.#lastFitting(blocks, from, at, limit)
+    while (state.at < blocks.length) {
+      const { from, at } = state
+      const to = this.#lastFitting(blocks, from, at, sectionEnd(from, at))
+      if (to === blocks.length && !isEnd) return
       if (to === at) {
-        if (from < at) from = at
-        else {
+        if (from === at) {
           yield* this.#parts(blocks[at])
-          from = at += 1
+          state.at += 1
         }
+        state.from = state.at
         continue
       }
-      const [start, end] = [blocks[from].start, blocks[to - 1].end]
-      yield this.#piece(start, end)
-      from = this.#overlapStart(blocks, from, to)
-      at = to
+      yield this.#piece(blocks[from].start, blocks[to - 1].end)
+      state.from = this.#overlapStart(blocks, from, to)
+      state.at = to
     }
   }
 
@@ -287,6 +384,7 @@ class Packer {
   *#parts(block) {
     if (block.kind === 'list' && block.items.length > 1) {
       const starts = [block.start, ...block.items.slice(1)]
+      /** @type {Block[]} */
       const items = starts.map((start, index) => ({ kind: 'text', start, end: starts[index + 1] ?? block.end }))
       yield* this.pieces(items)
       return
@@ -334,19 +432,37 @@ function sections(blocks) {
   }
 }
 
-/** Gives each piece the titles of the headings that it is below, at its end. */
-function withHeadings(pieces, blocks) {
-  const headings = blocks.filter(({ kind }) => kind === 'heading')
+/** The titles of the headings that a place is below. */
+class HeadingPath {
   /** @type {Block[]} */
-  const path = []
-  let next = 0
-  return pieces.map((piece) => {
-    for (; next < headings.length && headings[next].start < piece.end; next++) {
-      while (path.length > 0 && path.at(-1).level >= headings[next].level) path.pop()
-      path.push(headings[next])
+  #path = []
+  /** Headings before this place of the whole text are in the path, or were. */
+  #seen = 0
+
+  /** The titles at a place; places must not decrease. `before` is where the blocks' text starts. */
+  at(blocks, before, place) {
+    // A piece has few headings; blocks are sorted, and those that were seen are skipped.
+    for (let index = firstFrom(blocks, this.#seen - before); index < blocks.length; index++) {
+      const block = blocks[index]
+      if (before + block.start >= place) break
+      if (block.kind !== 'heading') continue
+      while (this.#path.length > 0 && this.#path.at(-1).level >= block.level) this.#path.pop()
+      this.#path.push(block)
     }
-    return { ...piece, headings: path.map(({ title }) => title) }
-  })
+    this.#seen = Math.max(this.#seen, place)
+    return this.#path.map(({ title }) => title)
+  }
 }
 
-module.exports = { BOUNDARIES, splitBlocks }
+/** The index of the first block that starts at or behind a place. */
+function firstFrom(blocks, place) {
+  let [low, high] = [0, blocks.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (blocks[middle].start < place) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+module.exports = { BOUNDARIES, BlockSplitter, splitBlocks }

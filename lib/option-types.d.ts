@@ -198,8 +198,9 @@ export interface BlockSplitOptions extends Omit<SplitOptions, 'boundary'> {
    * Where pieces end. `'paragraph'`: at blank lines. `'markdown'`: between the blocks of Markdown
    * (CommonMark, and GitHub's tables): a heading starts a piece, with the headings right before it;
    * fenced code, tables, lists and their items stay whole where they fit. What does not fit is
-   * split: lists at items, code and tables at lines, text at sentences. For whole texts only:
-   * {@link Tokenizer.splitStream} does not have them. No default.
+   * split: lists at items, code and tables at lines, text at sentences. {@link
+   * Tokenizer.splitStream} keeps the block that is not complete, and a section as long as it fits
+   * into a piece. No default.
    */
   boundary: 'paragraph' | 'markdown'
 }
@@ -210,6 +211,12 @@ export interface SplitAsyncOptions extends SplitOptions {
    * Stops the call, whether it waits or runs: the promise rejects with `signal.reason` at once, the
    * thread stops soon after. Default none.
    */
+  signal?: AbortSignal | undefined
+}
+
+/** Options of {@link Tokenizer.splitAsync} for paragraphs or blocks of Markdown. */
+export interface BlockSplitAsyncOptions extends BlockSplitOptions {
+  /** Stops the call: the promise rejects with `signal.reason`. Default none. */
   signal?: AbortSignal | undefined
 }
 

@@ -24,6 +24,7 @@ const {
   loadOptions,
   boolean,
   checkKnown,
+  signalOption,
   splitOptions,
   checkCount,
   checkId,
@@ -259,8 +260,7 @@ class Tokenizer {
   split(text, options) {
     Tokenizer.#check(this, 'split')
     checkSplit(text)
-    if (options?.boundary === 'paragraph' || options?.boundary === 'markdown')
-      return later.markdown.splitBlocks(this, text, options)
+    if (isOfBlocks(options)) return later.markdown.splitBlocks(this, text, options)
     const { limits, flags, extra } = splitOptions(options)
     const { pieces, failure } = later.split.piecesOf(
       text,
@@ -274,6 +274,7 @@ class Tokenizer {
   async splitAsync(text, options) {
     Tokenizer.#check(this, 'splitAsync')
     checkSplit(text)
+    if (isOfBlocks(options)) return splitBlocksAsync(this, text, options)
     const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, later.split.whole(limits))
@@ -284,6 +285,7 @@ class Tokenizer {
 
   splitStream(options) {
     Tokenizer.#check(this, 'splitStream')
+    if (isOfBlocks(options)) return new later.markdown.BlockSplitter(this, options).toTransformStream()
     const { limits, flags, extra } = splitOptions(options)
     const handle = this.#handle
     const split = (text, request) => native.split(handle, text, flags, extra, request)
@@ -435,6 +437,25 @@ function filePath(file) {
 
 /** No system supports longer paths. */
 const MAX_PATH = 65_536
+
+/** Whether pieces end at paragraphs or at blocks of Markdown, which JavaScript finds. */
+const isOfBlocks = (options) => options?.boundary === 'paragraph' || options?.boundary === 'markdown'
+
+/** Number of UTF-16 units that `splitAsync` splits at blocks before it yields to the event loop. */
+const STEP = 1 << 15
+
+async function splitBlocksAsync(tokenizer, text, options) {
+  const splitter = new later.markdown.BlockSplitter(tokenizer, options, KNOWN.splitAsync)
+  const signal = signalOption(options.signal)
+  signal?.throwIfAborted()
+  const pieces = []
+  for (let at = 0; at < text.length; at += STEP) {
+    for (const piece of splitter.push(text.slice(at, at + STEP), at + STEP >= text.length)) pieces.push(piece)
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    signal?.throwIfAborted()
+  }
+  return pieces
+}
 
 /** The chat of a loader's options, or undefined if the files in its folder define it. */
 function chatOfOptions(options) {

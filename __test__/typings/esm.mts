@@ -282,5 +282,9 @@ jsEncodingForModel('nope')
 
 const sections: Piece[] = tokenizer.split('# a', { maxTokens: 5, overlap: 1, boundary: 'markdown' })
 const titles: string[] = sections[0]?.headings ?? []
-// @ts-expect-error for whole texts only
-tokenizer.splitStream({ maxTokens: 5, boundary: 'markdown' })
+const streamedBlocks: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 5, boundary: 'markdown' })
+const laterBlocks: Promise<Piece[]> = tokenizer.splitAsync('', {
+  maxTokens: 5,
+  boundary: 'paragraph',
+  signal: AbortSignal.abort(),
+})

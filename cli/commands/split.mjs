@@ -97,7 +97,7 @@ export const split = {
     // A file whose end fails is left out as a whole, so it is read before its first piece is
     // written.
     const pieces =
-      unit === 'files' && !skips.isOn && !['paragraph', 'markdown'].includes(values.boundary)
+      unit === 'files' && !skips.isOn
         ? streamed(tokenizer, sources, options, start)
         : splitRows(tokenizer, start.rows(), options, skips)
     for await (const piece of pieces) {

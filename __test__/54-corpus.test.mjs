@@ -9,7 +9,6 @@ import zlib from 'node:zlib'
 
 import { Tokenizer } from '../index.mjs'
 import { tokenizeCorpus, verifyCorpus } from '../lib/corpus/index.js'
-import { FieldReader } from '../lib/corpus/json-field.mjs'
 import { inputFiles } from '../lib/corpus/walk.mjs'
 import { folderWithTokenizer, runIn } from './support/cli.mjs'
 import {
@@ -571,71 +570,6 @@ test('options that do not exist, have another type, or do not go together', asyn
     const error = await failure(() => tokenizeCorpus({ ...BASE, output: at('wrong', String((made += 1))), ...options }))
     assert.equal(error.code, `ERR_TOKENLANE_${code}`, `${JSON.stringify(options)}: ${error.message}`)
   }
-})
-
-test('the fast reader of JSON fields takes what JSON.parse takes, with the same values', () => {
-  const pieces = [
-    '{',
-    '}',
-    '[',
-    ']',
-    ':',
-    ',',
-    '"',
-    '\\',
-    ' ',
-    'text',
-    'id',
-    'a',
-    'é',
-    '\u{1F600}',
-    '1',
-    '-',
-    '.5',
-    'e3',
-    'true',
-    'null',
-    '\\n',
-    '\\u00e9',
-    '\\ud83d',
-    '\\ude00',
-    '\\"',
-    '\t',
-    '\u0001',
-    '"text":"',
-    '","',
-    '"id":"',
-  ]
-  let state = 12345
-  const random = (count) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return Math.floor((state / 2 ** 32) * count)
-  }
-  const line = () => {
-    const value = ['"b"', '12', '-0.5e3', '{"text":"inner"}', '[1,"}",{}]', 'null', '"\\u0041\\n"'][random(7)]
-    const text = JSON.stringify(Array.from({ length: random(12) }, () => pieces[random(pieces.length)]).join(''))
-    const whole = [
-      `{"id":${value},"text":${text}}`,
-      `{ "text" : ${text} , "id":${value}} `,
-      `{"text":${text},"text":"last","id":1}`,
-      `{"te\\u0078t":${text},"id":2}`,
-    ][random(4)]
-    if (random(2) === 0) return whole
-    const cut = random(whole.length)
-    return whole.slice(0, cut) + pieces[random(pieces.length)] + whole.slice(cut + random(3))
-  }
-  const reader = new FieldReader('text', 'id')
-  const out = Buffer.alloc(4096)
-  let taken = 0
-  for (let round = 0; round < 40_000; round++) {
-    const bytes = Buffer.from(line())
-    if (!reader.read(bytes, out)) continue
-    taken += 1
-    const value = JSON.parse(bytes.toString())
-    assert.equal(out.toString('utf8', 0, reader.length), Buffer.from(value.text).toString(), bytes.toString())
-    assert.deepEqual(reader.id, value.id)
-  }
-  assert.ok(taken > 5000, `${taken} taken`)
 })
 
 test('half characters in JSON become the ids that a string of them has', async () => {

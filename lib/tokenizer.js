@@ -474,7 +474,7 @@ const MAX_PATH = 65_536
 /** Whether pieces end at paragraphs or at blocks of Markdown, which JavaScript finds. */
 const isOfBlocks = (options) => options?.boundary === 'paragraph' || options?.boundary === 'markdown'
 
-/** UTF-16 units that `splitAsync` splits at blocks before the event loop has its turn. */
+/** Number of UTF-16 units that `splitAsync` splits at blocks before it yields to the event loop. */
 const STEP = 1 << 15
 
 async function splitBlocksAsync(tokenizer, text, options) {

@@ -20,6 +20,17 @@ import { root, run } from './setup.mjs'
  */
 
 /**
+ * A runtime for tests: `command` with `args`; `place` converts a path to the form that it takes,
+ * and `env` is its environment.
+ *
+ * @typedef {object} Runtime
+ * @property {string} [command]
+ * @property {string[]} [args]
+ * @property {(path: string) => string} [place]
+ * @property {NodeJS.ProcessEnv} [env]
+ */
+
+/**
  * The scenarios that end a process.
  *
  * @type {Scenario[]}
@@ -43,7 +54,7 @@ export const SCENARIOS = [
  * Runs a scenario with the package in `folder`. Returns a description of the failure, or undefined.
  *
  * @param {Scenario} scenario
- * @param {import('./staged.mjs').Runtime & { command: string }} runtime
+ * @param {Runtime & { command: string }} runtime
  */
 export function failureOf([, file, argument, output, end], runtime, folder = root) {
   const { command, args = [], place = (path) => path, env = process.env } = runtime

@@ -7,17 +7,6 @@ import path from 'node:path'
 import { root, run } from './setup.mjs'
 import { failureOf, SCENARIOS } from './runtimes.mjs'
 
-/**
- * How the tests are run: `command` with `args`, `place` changes a path to the form that it takes,
- * and `env` is its environment.
- *
- * @typedef {object} Runtime
- * @property {string} [command]
- * @property {string[]} [args]
- * @property {(path: string) => string} [place]
- * @property {NodeJS.ProcessEnv} [env]
- */
-
 export class Staged {
   /** The folder of the package. Its dependencies resolve to the node_modules of the repository. */
   folder
@@ -32,7 +21,7 @@ export class Staged {
    *
    * @param {string} name
    * @param {string} built
-   * @param {Runtime} runtime
+   * @param {import('./runtimes.mjs').Runtime} runtime
    */
   constructor(name, built, { command = process.execPath, args = [], place = (path) => path, env = process.env } = {}) {
     this.#command = command
@@ -68,7 +57,7 @@ export class Staged {
         .readdirSync(folder)
         .find((file) => file.startsWith(path.basename(name)) && file.endsWith('.test.mjs'))
       if (file === undefined) throw new Error(`there is no spec ${name}`)
-      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=300000']
+      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=900000']
       console.log(`── ${file}`)
       return !run(this.#command, [...args, this.#place(path.join(folder, file))], { cwd: this.folder, env: this.#env })
     })

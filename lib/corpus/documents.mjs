@@ -55,7 +55,7 @@ export const placeOf = ({ path, at, line, row }) =>
 /**
  * The documents of parts, in batches.
  *
- * @param {import('./plan.mjs').Part[]} parts
+ * @param {import('./part.mjs').Part[]} parts
  * @param {string | undefined} base the folder that their paths are relative to
  * @param {import('./options.mjs').Content} content
  * @param {{ onRead: (chunk: Buffer, bytes?: number) => void, onSkip: (place: { path: string, at:

@@ -27,20 +27,6 @@ const LEAST = 1 / 16
 /** Characters of lines that are written at once. */
 const BUFFER = 1 << 16
 
-/**
- * A range of an input.
- *
- * @typedef {object} Part
- * @property {number} shard counted from 0
- * @property {string} path
- * @property {'json' | 'lines' | 'files' | 'parquet'} rows
- * @property {'gzip' | 'zstd'} [codec]
- * @property {number} start in bytes
- * @property {number} end
- * @property {number} size of the whole file
- * @property {string} sample SHA-256 of the first and the last 64 KiB of the range
- */
-
 /** Inputs that are opened before they are needed: a store answers many requests at once. */
 const AHEAD = 16
 
@@ -49,7 +35,7 @@ const AHEAD = 16
  *
  * @param {{ inputs: string[], filesFrom?: string, content: import('./options.mjs').Content,
  *   exclude?: string, onUnreadable?: (error: Error) => void }} request
- * @returns {AsyncGenerator<Part>}
+ * @returns {AsyncGenerator<import('./part.mjs').Part>}
  */
 export async function* planParts({ inputs, filesFrom, content, exclude, onUnreadable }) {
   const parts = new Parts(content)
@@ -113,7 +99,7 @@ class Parts {
     this.#content = content
   }
 
-  /** @returns {AsyncGenerator<Part>} */
+  /** @returns {AsyncGenerator<import('./part.mjs').Part>} */
   async *of(input) {
     if (input.size === 0) return
     const head = await input.read(0, Math.min(4, input.size))
@@ -204,7 +190,7 @@ async function tableGroups(input, path, rows) {
  * Writes a plan.
  *
  * @param {fs.promises.FileHandle} handle of a new file
- * @param {AsyncIterable<Part>} parts
+ * @param {AsyncIterable<import('./part.mjs').Part>} parts
  * @param {(summary: { shards: number, parts: number, bytes: number }) => void} [onPart]
  * @returns {Promise<PlanSummary>}
  */
@@ -233,7 +219,7 @@ export async function writePlan(handle, parts, onPart) {
  * The shards of a plan, in order.
  *
  * @param {string} file
- * @returns {AsyncGenerator<Part[]>}
+ * @returns {AsyncGenerator<import('./part.mjs').Part[]>}
  */
 export async function* readPlan(file) {
   let parts = []
@@ -315,7 +301,7 @@ export async function readSlice(store, from, to) {
       .split('\n')
       .map((line) => JSON.parse(line))
     if (parts.length > 0 && parts.every((part) => isPart(part) && part.shard === parts[0].shard))
-      return /** @type {Part[]} */ (parts)
+      return /** @type {import('./part.mjs').Part[]} */ (parts)
   } catch (failure) {
     if (!(failure instanceof SyntaxError)) throw failure
   }

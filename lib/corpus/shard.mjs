@@ -26,7 +26,7 @@ export const recordName = (shard) => `${stemOf(shard)}.json`
 /**
  * @typedef {object} ShardJob
  * @property {number} shard the number in the names of its files
- * @property {import('./plan.mjs').Part[]} parts
+ * @property {import('./part.mjs').Part[]} parts
  * @property {string} job the id of the job
  * @property {string} [base] the folder that paths are relative to; nothing for the current one
  */

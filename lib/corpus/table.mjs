@@ -102,7 +102,7 @@ export async function rowGroups(input) {
 /**
  * The rows of a part, those of a page together.
  *
- * @param {{ path: string, start: number, end: number }} part a range of bytes of the input
+ * @param {import('./part.mjs').Part} part
  * @param {import('./store/local-input.mjs').Input} input
  * @param {import('./options.mjs').Content} content
  * @param {(hashed: Buffer, bytes: number) => void} onRead gets a hash of each column that was read,

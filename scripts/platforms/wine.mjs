@@ -30,7 +30,7 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T length) {
  * to run it.
  *
  * @param {string} version
- * @returns {import('../staged.mjs').Runtime & { command: string, args: string[] }}
+ * @returns {import('../runtimes.mjs').Runtime & { command: string, args: string[] }}
  */
 export function windowsNode(version) {
   if (spawnSync('wine', ['--version']).status !== 0) stop('there is no wine: run "apt-get install wine wine64"')

@@ -34,7 +34,19 @@ for (const folder of stage(staged, (name) => path.join(addons, name))) {
 
 /** Whether the registry has a version of a package. */
 async function isPublished(name, version) {
-  const { ok, status } = await fetch(new URL(`${name}/${version}`, registry))
+  const { ok, status } = await patiently(() => fetch(new URL(`${name}/${version}`, registry)))
   if (!ok && status !== 404) stop(`${registry} answers ${status} to the question for ${name}`)
   return ok
+}
+
+/** Repeats a request twice if the connection fails, such as one that the registry has closed. */
+async function patiently(request) {
+  for (let left = 2; ; left -= 1) {
+    try {
+      return await request()
+    } catch (failure) {
+      if (left === 0) throw failure
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+    }
+  }
 }

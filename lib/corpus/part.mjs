@@ -1,0 +1,17 @@
+// The unit of a plan. A shard has one or more parts.
+
+/**
+ * A range of an input.
+ *
+ * @typedef {object} Part
+ * @property {number} shard counted from 0
+ * @property {string} path
+ * @property {'json' | 'lines' | 'files' | 'parquet'} rows
+ * @property {'gzip' | 'zstd'} [codec]
+ * @property {number} start in bytes
+ * @property {number} end
+ * @property {number} size of the whole file
+ * @property {string} sample SHA-256 of the first and the last 64 KiB of the range
+ */
+
+export {}

@@ -366,8 +366,8 @@ impl Builder {
         Ok(Trie { slots: self.slots, wide_ids, root, longest })
     }
 
-    /// Gives unused slots the labels that they would have under an unused base of their block. There
-    /// is one: each base in use has a child, and each child a slot.
+    /// Gives unused slots the labels that they would have under an unused base of their block.
+    /// There is one: each base in use has a child, and each child a slot.
     fn label_unused_slots(&mut self) {
         for (block, slots) in self.blocks.iter().zip(self.slots.chunks_exact_mut(BLOCK)) {
             let unused = |bits: &[u64; 4]| (0..BLOCK).find(|&place| !Block::has(bits, place));

@@ -27,7 +27,8 @@ export function checkTools(platforms) {
 /** Builds the addon of a platform in release mode. Stops if that fails. */
 export function build(platform) {
   const { target, tool } = platform
-  const place = builtFolder(platform)
+  // The last build stays until this one has succeeded.
+  const place = `${builtFolder(platform)}.new`
   fs.rmSync(place, { recursive: true, force: true })
   fs.mkdirSync(place, { recursive: true })
   /** @type {NodeJS.ProcessEnv} */
@@ -38,13 +39,22 @@ export function build(platform) {
   // napi-cli does not know this target.
   if (target.endsWith('gnullvm')) {
     if (!run('cargo', ['zigbuild', '--release', '--lib', '--target', target], { env })) failed(platform)
-    fs.copyFileSync(path.join(root, 'target', target, 'release', 'tokenlane.dll'), addonOf(platform))
-    return
+    fs.copyFileSync(
+      path.join(root, 'target', target, 'release', 'tokenlane.dll'),
+      path.join(place, path.basename(addonOf(platform))),
+    )
+    return replace(place, builtFolder(platform))
   }
   const args = ['napi', 'build', '--platform', '--release', '--target', target, '--output-dir', place]
   args.push('--js', 'native.js', '--dts', 'native.d.ts')
   if (tool === 'zig') args.push('--cross-compile')
   if (!run('npx', args, { env })) failed(platform)
+  replace(place, builtFolder(platform))
+}
+
+function replace(from, to) {
+  fs.rmSync(to, { recursive: true, force: true })
+  fs.renameSync(from, to)
 }
 
 /** @returns {never} */
@@ -99,6 +109,7 @@ function emptyLibnode() {
   const place = path.join(folder, 'libnode')
   fs.mkdirSync(place, { recursive: true })
   fs.writeFileSync(path.join(place, 'libnode.dll'), '')
-  fs.writeFileSync(path.join(place, 'libnode.dll.a'), '!<arch>\n')
+  // The names under which gcc and zig look for a library.
+  for (const name of ['libnode.dll.a', 'libnode.a']) fs.writeFileSync(path.join(place, name), '!<arch>\n')
   return place
 }

@@ -61,12 +61,17 @@ log: { type: file, path: ${path.join(storage, 'log')}, level: warn }
     cwd: storage,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  const ended = once(child, 'exit').then(([status]) => stop(`verdaccio ended with ${status}`))
+  let wanted = true
+  const ended = once(child, 'exit').then(([status]) => wanted && stop(`verdaccio ended with ${status}`))
   await Promise.race([ended, answers(`${url}-/ping`)])
   const userconfig = path.join(storage, '.npmrc')
   // npm publishes only with a token; this registry accepts any.
   fs.writeFileSync(userconfig, `registry=${url}\n//127.0.0.1:${port}/:_authToken=rehearsal\n`)
-  return { url, userconfig, stop: () => child.kill() }
+  const end = () => {
+    wanted = false
+    child.kill()
+  }
+  return { url, userconfig, stop: end }
 }
 
 async function answers(url) {

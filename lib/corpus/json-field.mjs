@@ -4,21 +4,24 @@
 // because all signs of JSON are ASCII, and the characters of a value are the bytes of its UTF-8:
 // nothing is decoded, and nothing encoded.
 //
-// With \u a value may have characters that are no bytes. Then the text of a field at the top of an
-// object is unescaped byte by byte into a buffer; every other value and key goes through JSON.parse
-// itself.
+// With \u a value may have characters that are no bytes, and the values of a long line take thirty
+// times its size. Then the text of a field at the top of an object is unescaped byte by byte into a
+// buffer, and other values are skipped without making them.
 //
 // Whatever else these meet, also anything that is no JSON, they leave to JSON.parse, which is the
 // judge: what they take, it takes too, with the same values.
 
 import { valueAt } from '../files/rows.mjs'
+import { skipValue } from './json-skip.mjs'
 
 const UNICODE_ESCAPE = Buffer.from('\\u')
+/** Bytes of a line whose values are not made. */
+const LONG = 1 << 20
 const QUOTE = 34
 const BACKSLASH = 92
 const COMMA = 44
 const COLON = 58
-const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [123, 125, 91, 93]
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET] = [123, 125, 91]
 /** The meaning of the letter behind a backslash; 0 is none. */
 const ESCAPES = new Uint8Array(256)
 for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'])
@@ -72,7 +75,8 @@ export class FieldReader {
   read(bytes, out) {
     this.length = -1
     this.id = undefined
-    if (!bytes.includes(UNICODE_ESCAPE)) return this.#parse(bytes, out)
+    const isLong = bytes.length > LONG && this.#isSimple
+    if (!isLong && !bytes.includes(UNICODE_ESCAPE)) return this.#parse(bytes, out)
     if (!this.#isSimple) return false
     this.#bytes = bytes
     this.#at = 0
@@ -119,8 +123,14 @@ export class FieldReader {
         this.length = this.#text(out)
         if (this.length === -1) return false
       } else {
-        const value = this.#value(first)
-        if (key === this.#idField) this.id = value
+        const start = this.#at
+        this.#at = skipValue(bytes, start)
+        if (this.#at === -1) return false
+        // An id is a string or a number; whatever else it is, JSON.parse says.
+        if (key === this.#idField) {
+          if (first === OPEN_BRACE || first === OPEN_BRACKET) return false
+          this.id = JSON.parse(bytes.toString('utf8', start, this.#at))
+        }
       }
       const next = this.#token()
       this.#at += 1
@@ -148,45 +158,6 @@ export class FieldReader {
     this.#at = end + 1
     for (let at = start; at < end; at++) if (this.#bytes[at] < 32 || this.#bytes[at] === BACKSLASH) return undefined
     return this.#bytes.toString('utf8', start, end)
-  }
-
-  /** Any value, by JSON.parse. */
-  #value(first) {
-    const start = this.#at
-    if (first === QUOTE) this.#skipString()
-    else if (first === OPEN_BRACE || first === OPEN_BRACKET) this.#skipNested()
-    else this.#skipScalar()
-    return JSON.parse(this.#bytes.toString('utf8', start, this.#at))
-  }
-
-  /** To behind the end of a string. */
-  #skipString() {
-    const bytes = this.#bytes
-    let at = this.#at + 1
-    while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
-    this.#at = at + 1
-  }
-
-  #skipNested() {
-    const bytes = this.#bytes
-    let depth = 0
-    while (this.#at < bytes.length) {
-      const byte = bytes[this.#at]
-      if (byte === QUOTE) {
-        this.#skipString()
-        continue
-      }
-      this.#at += 1
-      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1
-      else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && (depth -= 1) === 0) return
-    }
-  }
-
-  #skipScalar() {
-    const bytes = this.#bytes
-    let at = this.#at
-    while (at < bytes.length && bytes[at] !== COMMA && bytes[at] !== CLOSE_BRACE) at += 1
-    this.#at = at
   }
 
   /** Unescapes a string; the number of bytes, or -1. */

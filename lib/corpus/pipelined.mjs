@@ -4,7 +4,7 @@
 /** Calls that are under way; the addon runs two at a time. */
 const AHEAD = 2
 /** A batch with more bytes is worked on alone: a few of them would fill the memory. */
-const LARGE = 16 << 20
+const LARGE = 4 << 20
 
 /**
  * @template {{ bytes: number }} In

@@ -38,8 +38,8 @@ impl Work for EncodeWork {
         let (tokenizer, options) = (&*self.tokenizer, &self.options);
         let run = RunOptions { threads: self.threads, cancel: self.cancel.as_deref() };
         let encoded = self.inputs.with(
-            |texts| batch::encode_texts_deferred(tokenizer, texts, options, &run),
-            |inputs| batch::encode_inputs_deferred(tokenizer, inputs, options, &run),
+            |texts| batch::encode_rows(tokenizer, texts, options, &run),
+            |inputs| batch::encode_rows(tokenizer, inputs, options, &run),
         )??;
         // Releases the memory of the texts first, so that the pool can reuse it for the result.
         self.inputs = Inputs::default();

@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokenlane_core::batch::{RunOptions, count_batch, encode_batch_columns};
+use tokenlane_core::batch::{PendingBatch, RunOptions, count_batch, encode_rows};
 use tokenlane_core::{Columns, EncodeOptions, OffsetUnit, SpecialTokens, Text, Tokenizer};
 
 struct Counting;
@@ -96,7 +96,8 @@ fn a_second_batch_allocates_no_more_for_more_rows() {
                     // The pool allocates some of its bookkeeping. Each window has a few lists of
                     // its own, and each further thread adds a few windows.
                     let limit = if threads == 1 { *limit } else { 12 * limit };
-                    let encode = |rows: &[Text<'_>]| encode_batch_columns(&tokenizer, rows, options, &run);
+                    let encode =
+                        |rows: &[Text<'_>]| encode_rows(&tokenizer, rows, options, &run).and_then(PendingBatch::gather);
                     drop(encode(&first).expect("the rows are sound"));
                     let before = ALLOCATIONS.load(Ordering::Relaxed);
                     let batch = encode(second).expect("the rows are sound");

@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Map, Value, json};
-use tokenlane_core::batch::{self, RunOptions};
+use tokenlane_core::batch::{self, PendingBatch, RunOptions};
 use tokenlane_core::memory::{self, Settings};
 use tokenlane_core::{
     Changes, Columns, DecodeOptions, DecodeStream, Direction, EncodeOptions, OffsetUnit, PadTo, Padding,
@@ -261,8 +261,9 @@ fn calls(name: &str, tokenizer: &Tokenizer, with_failures: bool) -> usize {
             [("ids", options(Columns::NONE)), ("columns", options(Columns::ALL)), ("cut", cut.clone())]
         {
             failed += walk(&format!("encode_batch of {what} on {threads} threads"), &|| {
-                let made =
-                    batch::encode_batch_columns(tokenizer, &rows, &options, &run).map_err(|error| error.code())?;
+                let made = batch::encode_rows(tokenizer, &rows, &options, &run)
+                    .and_then(PendingBatch::gather)
+                    .map_err(|error| error.code())?;
                 Ok(digest_of(made.ids()))
             });
         }

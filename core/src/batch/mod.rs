@@ -229,7 +229,7 @@ pub fn encode_batch_fast(
     options: &EncodeOptions,
     run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
-    encode_batch_columns(tokenizer, rows, &EncodeOptions { columns: Columns::NONE, ..options.clone() }, run)
+    encode_rows(tokenizer, rows, &EncodeOptions { columns: Columns::NONE, ..options.clone() }, run)?.gather()
 }
 
 fn with_offsets(
@@ -240,60 +240,22 @@ fn with_offsets(
     run: &RunOptions<'_>,
 ) -> Result<Batch, BatchError> {
     let columns = options.columns | Columns::OFFSETS;
-    encode_batch_columns(tokenizer, rows, &EncodeOptions { columns, offset_unit, ..options.clone() }, run)
+    encode_rows(tokenizer, rows, &EncodeOptions { columns, offset_unit, ..options.clone() }, run)?.gather()
 }
 
-/// Encodes all rows, with the columns and the offset unit of the options.
-pub fn encode_batch_columns(
+/// Encodes all rows, which are texts or inputs, with the columns and the offset unit of the
+/// options. The caller joins the rows with [`PendingBatch::gather`], when the texts may be gone.
+/// The other calls are built on this one.
+pub fn encode_rows<'a, T: Into<Input<'a>> + Copy + Sync>(
     tokenizer: &Tokenizer,
-    rows: &[Text<'_>],
-    options: &EncodeOptions,
-    run: &RunOptions<'_>,
-) -> Result<Batch, BatchError> {
-    encode_texts_deferred(tokenizer, rows, options, run)?.gather()
-}
-
-/// Like [`encode_batch_columns`], but the caller joins the rows, when the texts may be gone.
-pub fn encode_texts_deferred(
-    tokenizer: &Tokenizer,
-    rows: &[Text<'_>],
-    options: &EncodeOptions,
-    run: &RunOptions<'_>,
-) -> Result<PendingBatch, BatchError> {
-    encode_rows(tokenizer, rows, |&text| Input::from(text), options, run)
-}
-
-/// Like [`encode_batch_columns`], for inputs: texts or pairs, whole or split into words.
-pub fn encode_batch_inputs(
-    tokenizer: &Tokenizer,
-    inputs: &[Input<'_>],
-    options: &EncodeOptions,
-    run: &RunOptions<'_>,
-) -> Result<Batch, BatchError> {
-    encode_inputs_deferred(tokenizer, inputs, options, run)?.gather()
-}
-
-/// Like [`encode_batch_inputs`], but the caller joins the rows, when the texts may be gone.
-pub fn encode_inputs_deferred(
-    tokenizer: &Tokenizer,
-    inputs: &[Input<'_>],
-    options: &EncodeOptions,
-    run: &RunOptions<'_>,
-) -> Result<PendingBatch, BatchError> {
-    encode_rows(tokenizer, inputs, |&input| input, options, run)
-}
-
-fn encode_rows<'a, T: Sync>(
-    tokenizer: &Tokenizer,
-    rows: &'a [T],
-    input: impl Fn(&'a T) -> Input<'a> + Sync,
+    rows: &[T],
     options: &EncodeOptions,
     run: &RunOptions<'_>,
 ) -> Result<PendingBatch, BatchError> {
     let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
     catch(|| {
-        let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(input))?;
+        let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&row| row.into()))?;
         encode_chunks(tokenizer, &chunks, plan, run)
     })
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::json;
 
 use super::draw::Draw;
-use crate::batch::{self, BatchError, RunOptions};
+use crate::batch::{self, BatchError, PendingBatch, RunOptions};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::{EncodeError, EncodeOptions, PadTo, Padding, Setting, Text, Tokenizer, Truncation};
 
@@ -77,7 +77,7 @@ pub(super) fn rows(bytes: &[u8]) {
         }
         alone => (options, alone),
     };
-    let batch = batch::encode_batch_columns(&TOKENIZER, &rows, &options, &run);
+    let batch = batch::encode_rows(&TOKENIZER, &rows, &options, &run).and_then(PendingBatch::gather);
     let alone = match alone {
         Ok(alone) => alone,
         Err((row, source)) => return assert_eq!(batch, Err(BatchError::Row { row, source })),

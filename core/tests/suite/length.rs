@@ -2,7 +2,7 @@
 //! single texts.
 
 use serde_json::{Value, json};
-use tokenlane_core::batch::{self, Batch, BatchError, RunOptions};
+use tokenlane_core::batch::{self, Batch, BatchError, PendingBatch, RunOptions};
 use tokenlane_core::{
     Columns, Direction, EncodeOptions, Encoding, Input, LoadError, PadTo, Padding, Setting, Text, Tokenizer, Truncation,
 };
@@ -141,7 +141,9 @@ fn a_batch_over_threads_equals_one_input_at_a_time() {
         for threads in [1, 3] {
             let run = RunOptions { threads: Some(threads), cancel: None };
             let together = EncodeOptions { padding: Setting::On(padding.clone()), ..options.clone() };
-            let batch = batch::encode_batch_inputs(&tokenizer, &inputs, &together, &run).expect("valid texts");
+            let batch = batch::encode_rows(&tokenizer, &inputs, &together, &run)
+                .and_then(PendingBatch::gather)
+                .expect("valid texts");
             assert_eq!(row_ids(&batch), expected.iter().map(|row| row.ids()).collect::<Vec<_>>());
             let columns = batch.columns();
             assert!(expected.iter().flat_map(|row| row.sequence_ids()).eq(columns.sequence_ids()));

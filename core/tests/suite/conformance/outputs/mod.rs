@@ -5,7 +5,7 @@ mod cases;
 use std::collections::HashMap;
 
 use serde_json::Value;
-use tokenlane_core::batch::{self, Batch, RunOptions};
+use tokenlane_core::batch::{self, Batch, PendingBatch, RunOptions};
 use tokenlane_core::{
     Columns, Direction, EncodeOptions, Encoding, Input, NO_ID, OffsetUnit, PadTo, Padding, Sequence, Setting, Text,
     Tokenizer, Truncation, TruncationStrategy,
@@ -90,7 +90,9 @@ fn judge_input<'a>(
 /// encoding.
 fn judge_as_batch(tokenizer: &Tokenizer, input: &Input<'_>, options: &EncodeOptions, encoding: &Encoding) {
     let inputs = [*input, *input];
-    let batch = batch::encode_batch_inputs(tokenizer, &inputs, options, &RunOptions::default()).expect("valid texts");
+    let batch = batch::encode_rows(tokenizer, &inputs, options, &RunOptions::default())
+        .and_then(PendingBatch::gather)
+        .expect("valid texts");
     let rows: Vec<Row<'_>> = (0..batch.len()).map(|row| Row::of_batch(&batch, row)).collect();
     let one: Vec<Row<'_>> = std::iter::once(encoding).chain(encoding.overflowing()).map(Row::of).collect();
     assert_eq!(rows, [one.clone(), one.clone()].concat());
@@ -111,16 +113,18 @@ pub fn judge_padded(tokenizer: &Tokenizer, texts: &[&str], options: &EncodeOptio
             offset_unit: unit,
             ..options.clone()
         };
-        let batch =
-            batch::encode_batch_columns(tokenizer, &rows, &options, &RunOptions::default()).expect("valid texts");
+        let batch = batch::encode_rows(tokenizer, &rows, &options, &RunOptions::default())
+            .and_then(PendingBatch::gather)
+            .expect("valid texts");
         assert_eq!(batch.len(), texts.len());
         for (row, want) in array(&record["rows"]).iter().enumerate() {
             let text_of = |token| sequence_of(want, token).map(|_| texts[row]).into_iter().collect();
             judge_row(Row::of_batch(&batch, row), want, unit, &format!("{texts:?} {}", record["pad"]), text_of);
         }
         let ids_only = EncodeOptions { columns: Columns::NONE, ..options };
-        let same =
-            batch::encode_batch_columns(tokenizer, &rows, &ids_only, &RunOptions::default()).expect("valid texts");
+        let same = batch::encode_rows(tokenizer, &rows, &ids_only, &RunOptions::default())
+            .and_then(PendingBatch::gather)
+            .expect("valid texts");
         assert_eq!((same.ids(), same.row_offsets()), (batch.ids(), batch.row_offsets()));
     }
 }

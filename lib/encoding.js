@@ -101,29 +101,48 @@ class Source {
   }
 }
 
+// Makes the constructor private: only encodingOf and overflowing parts create encodings.
+const INTERNAL = Symbol('internal')
+
 /**
  * The encoding of one input. The ids are stored; every other column is computed from the input on
- * first use. An overflowing part is a row of its source.
+ * first use. An overflowing part is a row of its source. Most encodings are only asked for their
+ * ids, so the rest is one object that is created on first use.
  */
 class Encoding {
   #ids
-  #source
-  #row
-  #start
-  #columns
-  #ranges
-  #overflow
-  #overflowing
+  #handle
+  #text
+  #pair
+  #flags
+  #extra
+  #more
 
-  constructor(ids, source, row = 0, start = 0, overflow = undefined) {
-    if (!(ids instanceof Uint32Array) || typeof source?.column !== 'function') {
+  constructor(internal, ids, handle, text, pair, flags, extra, more = undefined) {
+    if (internal !== INTERNAL) {
       throw typeError('ERR_TOKENLANE_ARGUMENT_TYPE', 'Encoding has no public constructor; call tokenizer.encode()')
     }
     this.#ids = ids
-    this.#source = source
-    this.#row = row
-    this.#start = start
-    this.#overflow = overflow
+    this.#handle = handle
+    this.#text = text
+    this.#pair = pair
+    this.#flags = flags
+    this.#extra = extra
+    this.#more = more
+  }
+
+  /** The source with the place of this part in it, and everything that was computed from it. */
+  get #rest() {
+    this.#more ??= {
+      source: new Source(this.#handle, this.#text, this.#pair, this.#flags, this.#extra),
+      row: 0,
+      start: 0,
+      overflow: undefined,
+      columns: undefined,
+      ranges: undefined,
+      overflowing: undefined,
+    }
+    return this.#more
   }
 
   get ids() {
@@ -135,7 +154,7 @@ class Encoding {
   }
 
   get offsets() {
-    return this.#source.hasOffsets ? this.#column(OFFSETS, 2) : undefined
+    return this.#rest.source.hasOffsets ? this.#column(OFFSETS, 2) : undefined
   }
 
   get tokens() {
@@ -163,13 +182,14 @@ class Encoding {
   }
 
   get overflowing() {
-    this.#overflowing ??= this.#overflow === undefined ? this.#parts() : this.#overflow()
-    return this.#overflowing
+    const rest = this.#rest
+    rest.overflowing ??= rest.overflow === undefined ? this.#parts() : rest.overflow()
+    return rest.overflowing
   }
 
   /** The overflowing parts. The overflow of a part consists of parts of the same list. */
   #parts() {
-    const source = this.#source.withOverflow()
+    const source = this.#rest.source.withOverflow()
     const words = source.column(ROWS)
     const ends = words.subarray(1, 1 + words[0])
     let at = 1 + words[0]
@@ -181,22 +201,24 @@ class Encoding {
     const ids = words.subarray(at)
     const parts = Array.from(ends.subarray(1), (end, index) => {
       const overflow = () => Array.from(places[index + 1], (place) => parts[place])
-      return new Encoding(ids.slice(ends[index], end), source, index + 1, ends[index], overflow)
+      const more = { source, row: index + 1, start: ends[index], overflow }
+      return new Encoding(INTERNAL, ids.slice(ends[index], end), ...NO_INPUT, more)
     })
     return parts
   }
 
   get sequenceRanges() {
-    if (this.#ranges === undefined) {
-      const words = this.#source.column(RANGES)
+    const rest = this.#rest
+    if (rest.ranges === undefined) {
+      const words = rest.source.column(RANGES)
       let at = 0
-      for (let row = 0; row < this.#row; row++) at += 1 + words[at] * 3
-      this.#ranges = Array.from({ length: words[at] }, (_, index) => {
+      for (let row = 0; row < rest.row; row++) at += 1 + words[at] * 3
+      rest.ranges = Array.from({ length: words[at] }, (_, index) => {
         const [sequence, start, end] = words.subarray(at + 1 + index * 3)
         return { sequence, start, end }
       })
     }
-    return this.#ranges
+    return rest.ranges
   }
 
   toJSON() {
@@ -206,7 +228,7 @@ class Encoding {
   /** @param {import('./print.js').InspectArguments} args */
   [INSPECT](...args) {
     if (!(#ids in this)) return 'Encoding.prototype'
-    return require('./print.js').printEncoding(this, this.#source.size, ...args)
+    return require('./print.js').printEncoding(this, this.#rest.source.size, ...args)
   }
 
   tokenToSequence(token) {
@@ -273,14 +295,22 @@ class Encoding {
   }
 
   #column(which, width = 1) {
-    this.#columns ??= []
-    if (this.#columns[which] === undefined) {
-      const whole = this.#source.column(which)
-      const [start, end] = [this.#start * width, (this.#start + this.length) * width]
-      this.#columns[which] = whole.length === end - start ? whole : whole.slice(start, end)
+    const rest = this.#rest
+    rest.columns ??= []
+    if (rest.columns[which] === undefined) {
+      const whole = rest.source.column(which)
+      const [start, end] = [rest.start * width, (rest.start + this.length) * width]
+      rest.columns[which] = whole.length === end - start ? whole : whole.slice(start, end)
     }
-    return this.#columns[which]
+    return rest.columns[which]
   }
 }
 
-module.exports = { Encoding, Source }
+/** The arguments of an overflowing part for handle, text, pair, flags and extra. */
+const NO_INPUT = Array(5).fill(undefined)
+
+/** The encoding of an input. Nobody else can change the ids, the text and the pair. */
+const encodingOf = (ids, handle, text, pair, flags, extra) =>
+  new Encoding(INTERNAL, ids, handle, text, pair, flags, extra)
+
+module.exports = { Encoding, encodingOf }

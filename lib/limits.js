@@ -65,7 +65,7 @@ function limit(name, value) {
 }
 
 /** Throws if texts, or lists of texts, have more bytes of UTF-8 in total than a call may have. */
-function checkInput(...inputs) {
+function checkInput(first, second = undefined) {
   if (current.maxInputBytes === Infinity) return
   let left = current.maxInputBytes
   const take = (input) => {
@@ -77,7 +77,8 @@ function checkInput(...inputs) {
     if (left < 0)
       throw inputTooLarge(`the text of this call has more than ${current.maxInputBytes} bytes (limits.maxInputBytes)`)
   }
-  inputs.forEach(take)
+  take(first)
+  take(second)
 }
 
 module.exports = { CHAT_DEFAULTS, limits, checkInput }

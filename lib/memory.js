@@ -82,23 +82,84 @@ function checkCap(cap) {
  */
 function collectIfRequested() {
   const kind = native.nextCollection()
-  if (kind !== QUICK && kind !== FULL) return
-  // Before the clock starts, because the first lookup takes longer than ten quick collections.
-  gc ??= runtime.findGc()
+  if (kind === QUICK || kind === FULL) collect(kind)
+  hasResults = true
+  if (pending !== 0) wait(0)
+}
+
+/** What happens while the process is idle, and how many milliseconds after the step before. */
+const IDLE_STEPS = [
+  { after: 250, run: () => collectIdle(QUICK, 1 << 20) },
+  // The finalizers of results run in later iterations of the event loop.
+  { after: 20, run: () => collectIdle(FULL, 4 << 20) },
+  { after: 20, run: () => native.releaseIdle(false) },
+  { after: 5000, run: () => native.releaseIdle(true) },
+]
+
+// Captured at load time: a test of the user may replace the global by a timer that never fires.
+const { clearTimeout, setTimeout } = globalThis
+
+/** The step that the timer is set for; undefined if it is not set. */
+let pending
+let timer
+/** Whether this thread has received a result since then. */
+let hasResults = false
+
+/** Sets the timer for a step. It does not keep the process alive. */
+function wait(step) {
+  clearTimeout(timer)
+  hasResults = false
+  pending = step
+  if (step === IDLE_STEPS.length) return (pending = undefined)
+  timer = setTimeout(() => {
+    const isIdle = !hasResults && native.isIdle(IDLE_STEPS[0].after)
+    if (isIdle) IDLE_STEPS[step].run()
+    wait(isIdle ? step + 1 : 0)
+  }, IDLE_STEPS[step].after)
+  timer.unref?.()
+}
+
+/** The part of the time that collections of an idle process may take: 1/200. */
+const IDLE_SHARE = 200
+
+/** A full collection of a larger heap, in bytes, would take too long. */
+const MAX_HEAP = 64 << 20
+
+/** By kind: when the next collection of an idle process may start, and how many were in vain. */
+const rests = { [QUICK]: { until: 0, inVain: 0 }, [FULL]: { until: 0, inVain: 0 } }
+
+/** Collects garbage if results hold at least `least` bytes. */
+function collectIdle(kind, least) {
+  const held = () => memory.stats().external
+  const rest = rests[kind]
+  const before = held()
   const start = performance.now()
-  collect(kind === FULL)
-  native.collected(kind === FULL, performance.now() - start)
+  if (!memory.stats().collect || before < least || start < rest.until) return
+  if (kind === FULL && runtime.heapBytes() > MAX_HEAP) return
+  const took = collect(kind)
+  setTimeout(() => {
+    // What is in use now is likely to be in use for long.
+    rest.inVain = held() > before / 2 ? Math.min(rest.inVain + 1, 10) : 0
+    rest.until = performance.now() + took * IDLE_SHARE * 2 ** rest.inVain
+  }, IDLE_STEPS[1].after / 2).unref?.()
+  rest.until = start + took * IDLE_SHARE
 }
 
 let gc
 
 /**
- * Runs a collection. A full one needs a call without arguments: up to Node 20 any object requests a
- * quick one, whatever its `type` is.
+ * Runs a collection and returns its duration in milliseconds. A full one needs a call without
+ * arguments: up to Node 20 any object requests a quick one, whatever its `type` is.
  */
-function collect(isFull) {
-  if (isFull) gc()
+function collect(kind) {
+  // Before the clock starts, because the first lookup takes longer than ten quick collections.
+  gc ??= runtime.findGc()
+  const start = performance.now()
+  if (kind === FULL) gc()
   else gc({ type: 'minor', execution: 'sync' })
+  const took = performance.now() - start
+  native.collected(kind === FULL, took)
+  return took
 }
 
 module.exports = { memory, collectIfRequested }

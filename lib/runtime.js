@@ -19,6 +19,9 @@ module.exports = {
    */
   systemMemory: () => Math.min(require('node:os').totalmem(), process.constrainedMemory?.() || Infinity),
 
+  /** The used bytes of V8's heap. */
+  heapBytes: () => process.memoryUsage().heapUsed,
+
   /**
    * Returns V8's function `gc`. V8 adds it to contexts that are created while the flag is set. In
    * other runtimes the result does nothing.

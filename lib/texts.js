@@ -38,7 +38,7 @@ class BatchTexts {
   constructor(lists, words) {
     this.#words = words
     const whole = (array) => [{ array, first: 0, from: 0, to: Array.isArray(array) ? array.length : 0 }]
-    this.#lists = lists.filter((list) => list !== undefined).map(whole)
+    this.#lists = lists.filter((list, index) => index === 0 || list !== undefined).map(whole)
   }
 
   /**

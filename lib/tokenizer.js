@@ -1,7 +1,7 @@
 'use strict'
 
 const { batchOf } = require('./batch.js')
-const { Encoding, Source } = require('./encoding.js')
+const { encodingOf } = require('./encoding.js')
 const { limitTooSmall, typeError, wrongType, wrongValue } = require('./errors.js')
 const { toIds, toRows } = require('./ids.js')
 const { checkInput } = require('./limits.js')
@@ -58,9 +58,30 @@ const later = {
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
-// The addon writes the ids of one text to this buffer; longer results have their own memory. It is
-// never visible to callers.
+// The addon writes the ids of one text to these buffers; longer results have their own memory. They
+// are never visible to callers. The first is memory that the addon knows; there is none in
+// WebAssembly and where external memory is not allowed.
+const shared = native.sharedIds?.()
 const scratch = new Uint32Array(4096)
+
+// The fastest calls for one string shorter than SHORT (see src/node_api/short.rs). They return
+// undefined if the general call has to be made.
+const SHORT = 4096
+const countShort = native.countShort ?? (() => undefined)
+const encodeShort = shared === undefined ? () => undefined : native.encodeShort
+
+/** Up to this number of ids, a loop is faster than a typed array's method. */
+const FEW_IDS = 64
+
+function shortIds(handle, text, flags) {
+  const count = hasWords(flags) ? undefined : encodeShort(handle, text, flags)
+  // An array that was detached, because somebody replaced methods to get hold of it, has no ids.
+  if (count === undefined || count > shared.length) return undefined
+  if (count > FEW_IDS) return shared.slice(0, count)
+  const ids = new Uint32Array(count)
+  for (let index = 0; index < count; index++) ids[index] = shared[index]
+  return ids
+}
 
 // The addon writes results of two numbers to this buffer.
 const two = new Uint32Array(2)
@@ -193,10 +214,18 @@ class Tokenizer {
     const flags = encodeFlags(options, KNOWN.encode, ONE_TEXT)
     const extra = extraOptions(flags, options)
     const pair = options?.pair
-    const found = native.encode(this.#handle, text, pair, flags, extra, scratch)
-    const ids = typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
+    const isShort = typeof text === 'string' && text.length < SHORT && pair === undefined && extra === undefined
+    const ids = (isShort ? shortIds(this.#handle, text, flags) : undefined) ?? this.#idsOf(text, pair, flags, extra)
     // Bytes and arrays can change before another column is computed; a string cannot.
-    return new Encoding(ids, new Source(this.#handle, snapshotOf(text), snapshotOf(pair), flags, extra))
+    const isString = typeof text === 'string' && pair === undefined
+    return isString
+      ? encodingOf(ids, this.#handle, text, undefined, flags, extra)
+      : encodingOf(ids, this.#handle, snapshotOf(text), snapshotOf(pair), flags, extra)
+  }
+
+  #idsOf(text, pair, flags, extra) {
+    const found = native.encode(this.#handle, text, pair, flags, extra, scratch)
+    return typeof found === 'number' ? scratch.slice(0, found) : new Uint32Array(found)
   }
 
   async encodeBatch(texts, options) {
@@ -226,7 +255,11 @@ class Tokenizer {
     if (typeof text !== 'string') checkOneText(text)
     checkInput(text)
     const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
-    return native.count(this.#handle, text, flags, extraOptions(flags, options))
+    const extra = extraOptions(flags, options)
+    const isShort = typeof text === 'string' && text.length < SHORT && extra === undefined
+    return (
+      (isShort ? countShort(this.#handle, text, flags) : undefined) ?? native.count(this.#handle, text, flags, extra)
+    )
   }
 
   isWithin(text, limit, options) {

@@ -46,8 +46,8 @@ fn limit() -> usize {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The state of the queue. `running` is the number of permits in use; `starting` has the tickets
-/// that may start and do not have their permits yet; `waiting` has the others, in the order of their
-/// arrival.
+/// that may start and do not have their permits yet; `waiting` has the others, in the order of
+/// their arrival.
 #[derive(Default)]
 struct Line {
     running: usize,
@@ -107,6 +107,12 @@ impl Line {
     }
 }
 
+/// Whether a batch or a load runs, on behalf of any JS thread.
+pub fn is_busy() -> bool {
+    let line = line();
+    line.running + line.starting.len() > 0
+}
+
 /// The permit to run a batch. It may be dropped on any thread, and is dropped even if the batch
 /// panics.
 pub struct Permit(());
@@ -117,8 +123,8 @@ impl Drop for Permit {
     }
 }
 
-/// The queue entry of one batch, with the flag that cancels the batch and the texts that were copied
-/// for it.
+/// The queue entry of one batch, with the flag that cancels the batch and the texts that were
+/// copied for it.
 pub struct Turn {
     ticket: u64,
     /// Whether the ticket is in the queue.

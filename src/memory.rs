@@ -13,7 +13,7 @@
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use napi::Env;
@@ -24,7 +24,7 @@ use tokenlane_core::memory::{
 
 use crate::allocator;
 use crate::error::{Class, Failure};
-use crate::node_api;
+use crate::{line, node_api};
 
 /// Copying at most this many bytes costs less than a finalizer: 16 KiB.
 const SMALL: usize = 16 << 10;
@@ -101,6 +101,8 @@ impl<T: Plain> Loan<T> {
             return Err(values);
         }
         PRESSURE.with_borrow_mut(|pressure| pressure.hand(bytes));
+        // Relaxed: the time does not guard any memory.
+        LAST_RESULT.store(started().elapsed().as_millis() as u64, Ordering::Relaxed);
         let slab = match values {
             // In WebAssembly, JS can only get copies of memory of the addon.
             Values::Pooled(slab) if slab.is_pooled() && !cfg!(target_family = "wasm") => slab,
@@ -147,6 +149,15 @@ const LONG_REST: u32 = 20;
 /// A single failure may be caused by a result that a full collection of V8 promoted to the old
 /// generation; every full collection promotes the results that are in use.
 const IN_VAIN: u32 = 2;
+
+/// When a JS thread last received a result, in milliseconds since [`started`].
+static LAST_RESULT: AtomicU64 = AtomicU64::new(0);
+
+/// The time of the first call: the clock of [`LAST_RESULT`] starts here.
+fn started() -> Instant {
+    static STARTED: OnceLock<Instant> = OnceLock::new();
+    *STARTED.get_or_init(Instant::now)
+}
 
 /// Decides when a JS thread starts a garbage collection.
 ///
@@ -388,6 +399,24 @@ pub fn prepare_memory(env: Env) -> napi::Result<()> {
 pub fn trim_memory() {
     memory::trim();
     allocator::release_free_memory();
+}
+
+/// Whether no JS thread has received a large result for `milliseconds`, and no batch runs.
+#[napi]
+pub fn is_idle(milliseconds: u32) -> bool {
+    let last = Duration::from_millis(LAST_RESULT.load(Ordering::Relaxed));
+    started().elapsed().saturating_sub(last) >= Duration::from_millis(milliseconds.into()) && !line::is_busy()
+}
+
+/// Decommits the cached memory of the pool, as the advice says. If `all` is set, returns it to the
+/// system with all free memory of the allocator, unless the advice is to keep it.
+#[napi]
+pub fn release_idle(all: bool) {
+    if all && memory::settings().advice != Advice::Off {
+        trim_memory();
+    } else {
+        memory::decommit();
+    }
 }
 
 /// The settings and statistics of the pool.

@@ -26,6 +26,7 @@ pub use strings::{
     Fit, JsText, JsTexts, append_ascii, append_utf16, is_ascii, look_at_limits, require_flat, utf16_length,
 };
 
+mod short;
 mod strings;
 
 /// Number of array elements that share one handle scope.

@@ -4,8 +4,9 @@
 //! string of a batch is copied as ASCII. Bytes are copied as well, because JS could write, transfer
 //! or shrink them while a worker reads them.
 //!
-//! The texts of an asynchronous batch are copied in slices of [`SLICE`], and `lib/texts.js` lets the
-//! event loop turn between them. A batch whose texts are copied in that time has a single slice.
+//! The texts of an asynchronous batch are copied in slices of [`SLICE`], and `lib/texts.js` lets
+//! the event loop turn between them. A batch whose texts are copied in that time has a single
+//! slice.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -278,8 +279,8 @@ impl Texts {
         Self { arena: Arena::default(), ends: words.then(Vec::new) }
     }
 
-    /// Copies texts, or arrays of words, until the slice ends. Returns the index in the array behind
-    /// the last one copied.
+    /// Copies texts, or arrays of words, until the slice ends. Returns the index in the array
+    /// behind the last one copied.
     pub fn append(&mut self, part: &Part<'_>, slice: &mut Slice) -> Result<u32, Failure> {
         let Self { arena, ends } = self;
         let Some(ends) = ends else { return arena.append(part, slice) };
@@ -323,8 +324,8 @@ impl Default for Inputs {
 }
 
 impl Inputs {
-    /// The inputs with these texts, or none, and these second texts. It is an error if their numbers
-    /// differ.
+    /// The inputs with these texts, or none, and these second texts. It is an error if their
+    /// numbers differ.
     pub fn new(first: Option<Texts>, second: Option<Texts>) -> Result<Self, Failure> {
         let first = first.unwrap_or_else(|| Texts::new(false));
         if let Some(second) = second.as_ref().filter(|second| second.len() != first.len()) {

@@ -168,30 +168,44 @@ impl<'a> Text<'a> {
 /// bytes.
 const BYTES_PER_UNIT: usize = 3;
 
+const BLOCK: usize = 32;
+
+/// The bytes of a block of units, if all of it is ASCII.
+fn ascii_block(block: &[u16; BLOCK]) -> Option<[u8; BLOCK]> {
+    // Combining the block with OR shows whether all of it is ASCII. This vectorizes; a loop with an
+    // early exit would not.
+    let is_ascii = block.iter().fold(0, |all, unit| all | unit) < 0x80;
+    let mut bytes = [0; BLOCK];
+    bytes.iter_mut().zip(block).for_each(|(byte, &unit)| *byte = unit as u8);
+    is_ascii.then_some(bytes)
+}
+
 /// Converts UTF-16 to UTF-8. Converts runs of ASCII block by block.
 fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
-    const BLOCK: usize = 32;
     out.clear();
     out.try_grow(units.len() + units.len() / 8 + BLOCK)?;
     let mut rest = units;
+    let push = |out: &mut String, bytes: &[u8]| {
+        out.try_grow(bytes.len())?;
+        out.push_str(std::str::from_utf8(bytes).expect("every unit is below 0x80"));
+        Ok::<_, OutOfMemory>(())
+    };
     loop {
-        while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
-            // Combining the block with OR shows whether all of it is ASCII. This vectorizes; a loop
-            // with an early exit would not.
-            if block.iter().fold(0, |all, unit| all | unit) >= 0x80 {
-                break;
-            }
-            let bytes = block.map(|unit| unit as u8);
-            out.try_grow(BLOCK)?;
-            out.push_str(std::str::from_utf8(&bytes).expect("every unit is below 0x80"));
+        while let Some((block, tail)) = rest.split_first_chunk() {
+            let Some(bytes) = ascii_block(block) else { break };
+            push(out, &bytes)?;
             rest = tail;
+        }
+        if rest.len() < BLOCK {
+            let mut block = [0; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            if let Some(bytes) = ascii_block(&block) {
+                return push(out, &bytes[..rest.len()]);
+            }
         }
         // Converts text with other characters one by one, at most two blocks; then tries blocks
         // again.
-        let mut stretch = stretch_end(rest);
-        if stretch == 0 {
-            return Ok(());
-        }
+        let mut stretch = rest.len().min(2 * BLOCK);
         if stretch < rest.len() && is_high_surrogate(rest[stretch - 1]) {
             stretch -= 1; // its partner may be the next unit
             if stretch == 0 {
@@ -203,10 +217,6 @@ fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
         out.extend(char::decode_utf16(now.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
         rest = later;
     }
-}
-
-fn stretch_end(units: &[u16]) -> usize {
-    units.len().min(64)
 }
 
 fn is_high_surrogate(unit: u16) -> bool {

@@ -19,5 +19,8 @@ module.exports = {
   /** The address space of WebAssembly has 32 bits. */
   systemMemory: () => 2 ** 32,
 
+  /** Unknown. */
+  heapBytes: () => Infinity,
+
   findGc: () => () => {},
 }

@@ -42,11 +42,16 @@ pub fn look_at_limits() {
     IS_LIMITED.store(memory::is_limited(), Ordering::Relaxed);
 }
 
+/// Whether the address space of the process was limited at the time of the last check.
+pub(super) fn is_limited() -> bool {
+    IS_LIMITED.load(Ordering::Relaxed)
+}
+
 /// Fails if V8 may lack the memory to flatten a long string, which it does before a string is read:
 /// V8 would end the process. Only checked if the address space of the process is limited, because
 /// reading the length costs an additional call for each string.
 pub fn require_flat(value: &Unknown<'_>) -> Result<(), OutOfMemory> {
-    if !IS_LIMITED.load(Ordering::Relaxed) {
+    if !is_limited() {
         return Ok(());
     }
     memory::require_large(utf16_length(value).unwrap_or(0).saturating_mul(size_of::<u16>()))
@@ -56,11 +61,30 @@ pub fn require_flat(value: &Unknown<'_>) -> Result<(), OutOfMemory> {
 /// first `most` units of its spare capacity.
 pub fn append_utf16(value: &Unknown<'_>, units: &mut impl Room<u16>, most: usize) -> Fit {
     let (env, raw) = parts(value);
+    // SAFETY: both are those of an `Unknown`.
+    unsafe { read_utf16(env, raw, units, most) }
+}
+
+/// Like [`append_utf16`].
+///
+/// # Safety
+/// `env` and `raw` belong to the running call.
+pub(super) unsafe fn read_utf16(
+    env: sys::napi_env,
+    raw: sys::napi_value,
+    units: &mut impl Room<u16>,
+    most: usize,
+) -> Fit {
     let room = units.room();
     let length = room.len().min(most);
     let room = &mut room[..length];
     if room.len() < 2 {
-        return if utf16_length(value).is_some() { Fit::TooLong { starts_as_ascii: false } } else { Fit::NoString };
+        // SAFETY: the caller guarantees it.
+        return if unsafe { length_of(env, raw) }.is_some() {
+            Fit::TooLong { starts_as_ascii: false }
+        } else {
+            Fit::NoString
+        };
     }
     let mut written = 0;
     // SAFETY: `room` is writable for `room.len()` units, and Node writes at most that many,
@@ -114,6 +138,15 @@ pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Room<u8>) -> bool {
 /// The length of a string in UTF-16 units; `None` if the value is not a string.
 pub fn utf16_length(value: &Unknown<'_>) -> Option<usize> {
     let (env, raw) = parts(value);
+    // SAFETY: both are those of an `Unknown`.
+    unsafe { length_of(env, raw) }
+}
+
+/// Like [`utf16_length`].
+///
+/// # Safety
+/// `env` and `raw` belong to the running call.
+unsafe fn length_of(env: sys::napi_env, raw: sys::napi_value) -> Option<usize> {
     let mut length = 0;
     // SAFETY: without a buffer Node only writes the length.
     let status = unsafe { sys::napi_get_value_string_utf16(env, raw, ptr::null_mut(), 0, &mut length) };

@@ -6,7 +6,7 @@
 //! the columns themselves.
 
 use crate::encoding::{Columns, Encoding};
-use crate::memory::{Plain, Slab};
+use crate::memory::{Plain, Slab, SlabPart};
 
 /// Columns of `u32`: one value per token, and two per token for offsets.
 pub(super) const U32_COLUMNS: [Columns; 4] =
@@ -138,23 +138,16 @@ impl<T: Plain + Default> ChunkedColumn<T> {
         if self.is_presized { self.push(&rest) } else { self.rest = rest }
     }
 
-    /// Joins the columns of all windows in order: `head` zeros, then values and padding as `steps`
-    /// state. `total` is the number of values with padding. A presized column is returned as it is.
-    pub(super) fn join(
-        all: Vec<Self>,
-        head: usize,
-        total: usize,
-        steps: impl Iterator<Item = ColumnStep<T>>,
-    ) -> Slab<T> {
-        let mut all = all;
-        if let [Self { chunks, is_presized: true, .. }] = &mut all[..] {
-            let mut slab = chunks.pop().expect("the batch's own");
-            slab.shrink_to_fit();
-            return slab;
-        }
-        let mut slab = Slab::with_capacity(head + total);
-        slab.resize(head, T::default());
-        let mut parts = all.iter().flat_map(|column| column.chunks.iter().map(|chunk| &**chunk).chain([&*column.rest]));
+    /// The final column, if this is one for a whole batch.
+    pub(super) fn take_presized(&mut self) -> Option<Slab<T>> {
+        let mut slab = if self.is_presized { self.chunks.pop() } else { None }?;
+        slab.shrink_to_fit();
+        Some(slab)
+    }
+
+    /// Writes the values of the window, and padding, as `steps` state.
+    pub(super) fn write(&self, steps: impl Iterator<Item = ColumnStep<T>>, target: &mut SlabPart<'_, T>) {
+        let mut parts = self.chunks.iter().map(|chunk| &**chunk).chain([&*self.rest]);
         let mut part: &[T] = &[];
         for step in steps {
             match step {
@@ -164,20 +157,19 @@ impl<T: Plain + Default> ChunkedColumn<T> {
                             part = parts.next().expect("no more is taken than there is");
                         }
                         let (taken, rest) = part.split_at(part.len().min(count));
-                        slab.extend_from_slice(taken);
+                        target.extend_from_slice(taken);
                         (part, count) = (rest, count - taken.len());
                     }
                 }
-                ColumnStep::Padding(count, value) => slab.resize(slab.len() + count, value),
+                ColumnStep::Padding(count, value) => target.extend_with(count, value),
             }
         }
-        slab
     }
 }
 
 /// A step in joining a column.
 pub(super) enum ColumnStep<T> {
-    /// Copies this number of values from the windows.
+    /// Copies this number of values from the window.
     Values(usize),
     /// Appends this number of copies of a value.
     Padding(usize, T),

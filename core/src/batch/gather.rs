@@ -2,16 +2,18 @@
 //! padding if requested.
 
 use std::iter::once;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::columns::{
     BatchColumns, ChunkedColumn, ChunkedColumns, ColumnStep, U8_COLUMNS, U32_COLUMNS, values_per_token,
 };
+use super::windows::{self, RowCursor};
 use super::{Batch, BatchError};
 use crate::encoder::Plan;
 use crate::encoding::{Columns, Encoding, NO_ID, most_padded};
 use crate::error::EncodeError;
-use crate::memory::Grow;
 use crate::memory::fallible::{append, push};
+use crate::memory::{Grow, Plain, Slab};
 use crate::padding::Padding;
 use crate::truncation::Direction;
 
@@ -109,15 +111,13 @@ impl WindowRows {
     }
 }
 
-/// Joins all windows into a batch. Unwinds if memory is short.
-pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch, BatchError> {
-    let longest = windows.iter().map(WindowRows::longest).max().unwrap_or(0);
-    let layout = BatchLayout::new(
-        windows.iter().map(|window| (&window.ends[..], window.total)),
-        plan.padding.as_ref(),
-        longest,
-        plan.columns,
-    )?;
+/// Copying a byte is this much less work than encoding one, for the scheduler.
+const COPY_SHARE: usize = 16;
+
+/// Joins all windows into a batch, on up to `threads` threads: each copies windows to their places
+/// in the result. Unwinds if memory is short.
+pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan, threads: usize) -> Result<Batch, BatchError> {
+    let longest = plan.padding.as_ref().and_then(|_| windows.iter().map(WindowRows::longest).max()).unwrap_or(0);
     let concat = |list: fn(&WindowRows) -> &[u32]| {
         let mut all = vec![];
         windows.iter().for_each(|window| append(&mut all, list(window)));
@@ -125,12 +125,13 @@ pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch,
     };
     let row_texts = plan.overflow.then(|| concat(|window| &window.row_texts));
     let pad_sequences = concat(|window| &window.pad_sequences);
+    let ends: Vec<_> = windows.iter_mut().map(|window| (std::mem::take(&mut window.ends), window.total)).collect();
+    let layout = BatchLayout::new(ends, plan.padding.as_ref(), longest, plan.columns)?;
     let padding = plan.padding.clone().unwrap_or_default();
-    let (rows, total) = (layout.ends.len(), layout.total());
+    let (joiner, rows) = (Joiner { layout: &layout, threads }, layout.rows());
 
     let ids = windows.iter_mut().map(|window| std::mem::take(&mut window.ids)).collect();
-    let mut slab = ChunkedColumn::join(ids, rows + 1, total, layout.steps(1, |_| padding.id));
-    slab[1..].iter_mut().zip(layout.padded_ends()).for_each(|(place, end)| *place = end as u32);
+    let slab = joiner.ids(ids, padding.id)?;
 
     let mut columns = BatchColumns::default();
     for (place, &column) in U32_COLUMNS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
@@ -141,18 +142,95 @@ pub(super) fn gather(mut windows: Vec<WindowRows>, plan: &Plan) -> Result<Batch,
             Columns::SEQUENCE_IDS => pad_sequences[row],
             _ => 0,
         };
-        let width = values_per_token(column);
-        columns.u32s[place] = ChunkedColumn::join(all, 0, total * width, layout.steps(width, value));
+        columns.u32s[place] = joiner.column(all, values_per_token(column), value)?;
     }
     for (place, &column) in U8_COLUMNS.iter().enumerate().filter(|(_, column)| plan.columns.contains(**column)) {
         let all = windows.iter_mut().map(|window| std::mem::take(&mut window.columns.u8s[place])).collect();
         let value = u8::from(column == Columns::SPECIAL_TOKENS_MASK);
-        columns.u8s[place] = ChunkedColumn::join(all, 0, total, layout.steps(1, |_| value));
+        columns.u8s[place] = joiner.column(all, 1, |_| value)?;
     }
     if plan.columns.contains(Columns::TOKENS) {
         columns.tokens = layout.tokens(windows.into_iter().flat_map(|window| window.out.tokens), &padding.token);
     }
     Ok(Batch { slab, rows, columns, row_texts })
+}
+
+/// Joins the columns of all windows. A presized column is returned as it is.
+struct Joiner<'a> {
+    layout: &'a BatchLayout,
+    threads: usize,
+}
+
+impl Joiner<'_> {
+    /// The row offsets, then the ids.
+    fn ids(&self, mut all: Vec<ChunkedColumn<u32>>, pad_id: u32) -> Result<Slab<u32>, BatchError> {
+        let layout = self.layout;
+        let write_ends = |at: usize, part: &mut dyn FnMut(u32)| layout.padded_ends(at).for_each(|end| part(end as u32));
+        if let [only] = &mut all[..]
+            && let Some(mut slab) = only.take_presized()
+        {
+            let mut places = slab[1..].iter_mut();
+            write_ends(0, &mut |end| *places.next().expect("there is one for each row") = end);
+            return Ok(slab);
+        }
+        let rows = layout.windows.iter().map(|window| window.ends.len());
+        let tokens = layout.windows.iter().map(|window| window.padded);
+        let lengths: Vec<usize> = once(1).chain(rows).chain(tokens).collect();
+        Slab::in_parts(&lengths, |parts| {
+            let (ends, ids) = parts.split_at(1 + all.len());
+            lock(&ends[0]).extend_with(1, 0);
+            self.each_window(all, size_of::<u32>(), |at, column| {
+                let mut places = lock(&ends[1 + at]);
+                write_ends(at, &mut |end| places.extend_with(1, end));
+                column.write(layout.steps(at, 1, |_| pad_id), &mut lock(&ids[at]));
+            })
+        })
+    }
+
+    /// A column with `width` values per token. `value` returns the padding value of a row.
+    fn column<T: Plain + Default>(
+        &self,
+        mut all: Vec<ChunkedColumn<T>>,
+        width: usize,
+        value: impl Fn(usize) -> T + Sync,
+    ) -> Result<Slab<T>, BatchError> {
+        if let [only] = &mut all[..]
+            && let Some(slab) = only.take_presized()
+        {
+            return Ok(slab);
+        }
+        let lengths: Vec<usize> = self.layout.windows.iter().map(|window| window.padded * width).collect();
+        Slab::in_parts(&lengths, |parts| {
+            self.each_window(all, size_of::<T>() * width, |at, column| {
+                column.write(self.layout.steps(at, width, &value), &mut lock(&parts[at]));
+            })
+        })
+    }
+
+    /// Calls `write` with each window's index and its column, on several threads if there is much
+    /// to copy. A column is released as soon as it is copied.
+    fn each_window<T: Plain>(
+        &self,
+        all: Vec<ChunkedColumn<T>>,
+        token_bytes: usize,
+        write: impl Fn(usize, ChunkedColumn<T>) + Sync,
+    ) -> Result<(), BatchError> {
+        let weight = |window: &WindowLayout| window.padded * token_bytes / COPY_SHARE;
+        let weights: Vec<usize> = self.layout.windows.iter().map(weight).collect();
+        let all: Vec<_> = all.into_iter().map(|column| Mutex::new(Some(column))).collect();
+        let work = |cursor: &mut RowCursor<'_>| {
+            while let Some(at) = cursor.next() {
+                write(at, lock(&all[at]).take().expect("each window is copied once"));
+            }
+            Ok(())
+        };
+        windows::run(&weights, self.threads, None, work).map(|_| ())
+    }
+}
+
+/// A poisoned lock is used as it is: the panic is the error of the batch.
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Maximum number of tokens of a padded batch: this number, or [`MOST_PADDED_FACTOR`] times the
@@ -162,41 +240,61 @@ const MOST_PADDED_FACTOR: usize = 256;
 
 /// The positions of tokens and padding in a batch.
 struct BatchLayout {
-    /// The end of each row without padding.
-    ends: Vec<usize>,
+    windows: Vec<WindowLayout>,
     /// The minimum length of a row; 0 without padding.
     target: usize,
     direction: Direction,
 }
 
+/// The positions of a window.
+struct WindowLayout {
+    /// The end of each row, counted in tokens from the window's first, without padding.
+    ends: Vec<usize>,
+    /// The number of tokens, without padding and with padding.
+    tokens: usize,
+    padded: usize,
+    /// The number of rows and of padded tokens in all windows before.
+    first_row: usize,
+    start: usize,
+}
+
+impl WindowLayout {
+    /// The length of each row without padding. The rows of a padded batch end in the window in
+    /// which they begin.
+    fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.ends.iter().zip(once(&0).chain(&self.ends)).map(|(end, start)| end - start)
+    }
+}
+
 impl BatchLayout {
-    /// `ends` yields the row ends of each window and the window's number of tokens. Fails if the
-    /// padding or the batch is too large.
-    fn new<'a>(
-        ends: impl Iterator<Item = (&'a [usize], usize)>,
+    /// `windows` are the row ends of each window and its number of tokens. Fails if the padding or
+    /// the batch is too large.
+    fn new(
+        windows: Vec<(Vec<usize>, usize)>,
         padding: Option<&Padding>,
         longest: usize,
         columns: Columns,
     ) -> Result<Self, BatchError> {
-        let mut first = 0;
-        let shifted = ends.flat_map(|(ends, total)| {
-            let start = first;
-            first += total;
-            ends.iter().map(move |end| start + end)
-        });
-        let mut ends = vec![];
-        shifted.for_each(|end| push(&mut ends, end));
         let target = padding.map_or(0, |padding| padding.target(longest));
+        let (mut first_row, mut start) = (0, 0);
+        let place = |(ends, tokens): (Vec<usize>, usize)| {
+            let window = WindowLayout { ends, tokens, padded: tokens, first_row, start };
+            let padded = if target > 0 { window.lengths().map(|length| length.max(target)).sum() } else { tokens };
+            (first_row, start) = (first_row + window.ends.len(), start + padded);
+            WindowLayout { padded, ..window }
+        };
+        let windows = windows.into_iter().map(place).collect();
+        let direction = padding.map(|padding| padding.direction).unwrap_or_default();
+        let layout = Self { windows, target, direction };
         if let Some(limit) = padding.map(|padding| most_padded(padding, columns))
-            && !ends.is_empty()
+            && layout.rows() > 0
             && target > limit.max(longest)
         {
             return Err(BatchError::Options(EncodeError::PaddingTooLong { length: target, limit }));
         }
-        let layout = Self { ends, target, direction: padding.map(|padding| padding.direction).unwrap_or_default() };
         // A single long row extends all others to its own length, so the limit is a factor.
-        let most_padded =
-            layout.ends.last().map_or(0, |tokens| tokens.saturating_mul(MOST_PADDED_FACTOR)).max(MOST_PADDED);
+        let tokens: usize = layout.windows.iter().map(|window| window.tokens).sum();
+        let most_padded = tokens.saturating_mul(MOST_PADDED_FACTOR).max(MOST_PADDED);
         let limit = (u32::MAX as usize).min(if target > 0 { most_padded } else { usize::MAX });
         if layout.total() > limit {
             return Err(BatchError::Options(EncodeError::BatchTooLarge { limit }));
@@ -204,38 +302,44 @@ impl BatchLayout {
         Ok(layout)
     }
 
-    /// The length of each row without padding.
-    fn lengths(&self) -> impl Iterator<Item = usize> {
-        self.ends.iter().zip(once(&0).chain(&self.ends)).map(|(end, start)| end - start)
-    }
-
-    /// The end of each row with padding.
-    fn padded_ends(&self) -> impl Iterator<Item = usize> {
-        self.lengths().scan(0, |end, length| {
-            *end += length.max(self.target);
-            Some(*end)
-        })
+    /// The number of rows.
+    fn rows(&self) -> usize {
+        self.windows.last().map_or(0, |last| last.first_row + last.ends.len())
     }
 
     /// The number of tokens with padding.
     fn total(&self) -> usize {
-        self.padded_ends().last().unwrap_or(0)
+        self.windows.last().map_or(0, |last| last.start + last.padded)
     }
 
-    /// The steps that join a column with `width` values per token. `value` returns the padding
-    /// value of a row.
-    fn steps<T>(&self, width: usize, value: impl Fn(usize) -> T) -> impl Iterator<Item = ColumnStep<T>> {
+    /// The end in the batch of each row of a window, with padding.
+    fn padded_ends(&self, window: usize) -> impl Iterator<Item = usize> {
+        let WindowLayout { ends, start, .. } = &self.windows[window];
+        let mut before = 0;
+        let mut end = *start;
+        ends.iter().map(move |&row_end| {
+            // Without padding, the first row may have begun in an earlier window.
+            end += (row_end - before).max(self.target);
+            before = row_end;
+            end
+        })
+    }
+
+    /// The steps that write a window of a column with `width` values per token. `value` returns the
+    /// padding value of a row.
+    fn steps<T>(&self, window: usize, width: usize, value: impl Fn(usize) -> T) -> impl Iterator<Item = ColumnStep<T>> {
+        let window = &self.windows[window];
         let is_padded = self.target > 0;
-        let rows =
-            self.lengths().take(if is_padded { usize::MAX } else { 0 }).enumerate().flat_map(move |(row, length)| {
-                let values = ColumnStep::Values(length * width);
-                let padding = ColumnStep::Padding(self.target.saturating_sub(length) * width, value(row));
-                match self.direction {
-                    Direction::Right => [values, padding],
-                    Direction::Left => [padding, values],
-                }
-            });
-        let all = (!is_padded).then(|| ColumnStep::Values(self.total() * width));
+        let rows = window.lengths().take(if is_padded { usize::MAX } else { 0 });
+        let rows = (window.first_row..).zip(rows).flat_map(move |(row, length)| {
+            let values = ColumnStep::Values(length * width);
+            let padding = ColumnStep::Padding(self.target.saturating_sub(length) * width, value(row));
+            match self.direction {
+                Direction::Right => [values, padding],
+                Direction::Left => [padding, values],
+            }
+        });
+        let all = (!is_padded).then(|| ColumnStep::Values(window.tokens * width));
         all.into_iter().chain(rows)
     }
 
@@ -243,7 +347,7 @@ impl BatchLayout {
     fn tokens(&self, mut tokens: impl Iterator<Item = String>, padding: &str) -> Vec<String> {
         let mut all = vec![];
         all.grow(self.total());
-        for step in self.steps(1, |_| ()) {
+        for step in (0..self.windows.len()).flat_map(|window| self.steps(window, 1, |_| ())) {
             match step {
                 ColumnStep::Values(count) => all.extend(tokens.by_ref().take(count)),
                 ColumnStep::Padding(count, ()) => all.extend(std::iter::repeat_n(padding, count).map(str::to_owned)),
@@ -276,33 +380,47 @@ mod tests {
                 if left { [padding, row.clone()].concat() } else { [row.clone(), padding].concat() }
             }).collect();
 
-            let ends: Vec<Vec<usize>> = windows.iter().map(|(rows, _)| {
-                rows.iter().scan(0, |end, row| { *end += row.len() / width; Some(*end) }).collect()
+            let ends: Vec<(Vec<usize>, usize)> = windows.iter().map(|(rows, _)| {
+                let ends: Vec<usize> =
+                    rows.iter().scan(0, |end, row| { *end += row.len() / width; Some(*end) }).collect();
+                let total = ends.last().copied().unwrap_or(0);
+                (ends, total)
             }).collect();
             let padding = target.map(|target| Padding {
                 to: crate::PadTo::Length(target),
                 direction: if left { Direction::Left } else { Direction::Right },
                 ..Padding::default()
             });
-            let layout = BatchLayout::new(ends.iter().map(|ends| (&ends[..], ends.last().copied().unwrap_or(0))), padding.as_ref(), 0, Columns::NONE).expect("they are short");
-            let joined = |is_whole: bool| {
-                let kept = windows.iter().map(|(rows, put_away)| {
-                    let mut kept = if is_whole { ChunkedColumn::presized(3, 7) } else { ChunkedColumn::default() };
+            let layout = BatchLayout::new(ends, padding.as_ref(), 0, Columns::NONE).expect("they are short");
+            let joiner = Joiner { layout: &layout, threads: 2 };
+            let columns = |is_whole: bool| -> Vec<ChunkedColumn<u32>> {
+                windows.iter().map(|(rows, put_away)| {
+                    let head = if width == 1 { layout.rows() + 1 } else { 0 };
+                    let mut kept = if is_whole { ChunkedColumn::presized(head, 7) } else { ChunkedColumn::default() };
                     let (first, rest) = rows.split_at(rows.len().min(*put_away));
                     first.iter().for_each(|row| kept.push(row));
                     kept.finish(rest.concat());
                     kept
-                }).collect();
-                ChunkedColumn::join(kept, 3, layout.total() * width, layout.steps(width, |row| 1000 + row as u32))
+                }).collect()
             };
-            let expected = [vec![0; 3], naive.concat()].concat();
-            prop_assert_eq!(&*joined(false), &expected[..]);
-            if windows.len() == 1 && target.is_none() {
-                prop_assert_eq!(&*joined(true), &expected[..]);
-            }
             let lengths = naive.iter().map(|row| row.len() / width);
-            let ends: Vec<usize> = lengths.scan(0, |end, length| { *end += length; Some(*end) }).collect();
-            prop_assert!(layout.padded_ends().eq(ends));
+            let row_ends: Vec<usize> = lengths.scan(0, |end, length| { *end += length; Some(*end) }).collect();
+            let ends = (0..windows.len()).flat_map(|window| layout.padded_ends(window));
+            prop_assert!(ends.eq(row_ends.iter().copied()));
+            let can_be_whole = windows.len() == 1 && target.is_none();
+            for is_whole in [false, true].into_iter().filter(|&is_whole| !is_whole || can_be_whole) {
+                if width == 1 {
+                    // The padding of ids is the same for all rows.
+                    let same = |&value: &u32| if value >= 1000 { 1000 } else { value };
+                    let naive = naive.concat();
+                    let offsets = once(0).chain(row_ends.iter().map(|&end| end as u32));
+                    let joined = joiner.ids(columns(is_whole), 1000).expect("no panic");
+                    prop_assert!(joined.iter().copied().eq(offsets.chain(naive.iter().map(same))));
+                } else {
+                    let joined = joiner.column(columns(is_whole), width, |row| 1000 + row as u32).expect("no panic");
+                    prop_assert_eq!(&*joined, &naive.concat()[..]);
+                }
+            }
             if width == 1 {
                 let tokens = layout.tokens(rows.concat().into_iter().map(|value| value.to_string()), "1000");
                 let expected = naive.concat().into_iter().map(|value| value.min(1000).to_string());
@@ -311,13 +429,27 @@ mod tests {
         }
     }
 
+    /// Windows that are large enough to be copied by several threads, and a row that goes on in the
+    /// next window.
     #[test]
     fn what_is_put_away_in_pieces_comes_back_in_order() {
-        let values: Vec<u32> = (0..300_000).collect();
-        let mut kept = ChunkedColumn::default();
-        values.chunks(70_001).for_each(|some| kept.push(some));
-        kept.finish(vec![300_000, 300_001]);
-        let joined = ChunkedColumn::join(vec![kept], 0, values.len() + 2, once(ColumnStep::Values(values.len() + 2)));
-        assert!(joined.iter().copied().eq(0..300_002));
+        const EACH: u32 = 300_000;
+        for (windows, threads) in [(1, 1), (1, 3), (9, 1), (9, 3)] {
+            let mut values = 0..windows * EACH;
+            let columns = (0..windows).map(|_| {
+                let values: Vec<u32> = values.by_ref().take(EACH as usize).collect();
+                let mut kept = ChunkedColumn::default();
+                let (first, rest) = values.split_at(299_998);
+                first.chunks(70_001).for_each(|some| kept.push(some));
+                kept.finish(rest.to_vec());
+                kept
+            });
+            let columns: Vec<_> = columns.collect();
+            let ends = (0..windows).map(|window| (if window % 2 == 0 { vec![] } else { vec![7] }, EACH as usize));
+            let layout = BatchLayout::new(ends.collect(), None, 0, Columns::NONE).expect("they are few");
+            let joined = Joiner { layout: &layout, threads }.ids(columns, 0).expect("no panic");
+            let offsets = (0..windows).filter(|window| window % 2 == 1).map(|window| window * EACH + 7);
+            assert!(joined.iter().copied().eq(once(0).chain(offsets).chain(0..windows * EACH)));
+        }
     }
 }

@@ -192,12 +192,13 @@ impl Batch {
 pub struct PendingBatch {
     windows: Vec<WindowRows>,
     plan: Plan,
+    threads: usize,
 }
 
 impl PendingBatch {
-    /// Joins the rows.
+    /// Joins the rows, on as many threads as encoded them.
     pub fn gather(self) -> Result<Batch, BatchError> {
-        catch(|| gather(self.windows, &self.plan))
+        catch(|| gather(self.windows, &self.plan, self.threads))
     }
 }
 
@@ -358,7 +359,7 @@ fn encode_chunks(
         })
     });
     let windows = windows.map_err(|error| error.of_row(|chunk| chunks[chunk].row))?;
-    Ok(PendingBatch { windows, plan })
+    Ok(PendingBatch { windows, plan, threads: run.threads() })
 }
 
 /// The error of a row. If the row was encoded in chunks, encodes it again as a whole, so that

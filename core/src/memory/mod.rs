@@ -34,6 +34,7 @@ pub use pages::{Advice, is_limited};
 pub use pool::Kind;
 pub use shared::{BlockGuard, Collection, Collector};
 use shared::{Bounds, SharedPool};
+pub(crate) use slab::SlabPart;
 pub use slab::{Plain, Slab};
 pub use steps::{AllocStep, AllocSteps, StepCost};
 pub use table::{Table, Zeroed};
@@ -221,11 +222,21 @@ pub fn record_collection(how: Collection, taken: StepCost) {
     read().pool.record(how.step(), taken);
 }
 
+/// Decommits all memory that is not outstanding, as [`Settings::advice`] says: with
+/// [`Advice::Free`], allocating it again costs nothing unless the kernel took its pages.
+pub fn decommit() {
+    each_pool(SharedPool::decommit);
+}
+
 /// Returns all memory that is not outstanding to the system.
 pub fn trim() {
+    each_pool(SharedPool::trim);
+}
+
+fn each_pool(work: impl Fn(&SharedPool<Std>)) {
     let current = read();
-    current.pool.trim();
-    current.former.iter().filter_map(Weak::upgrade).for_each(|pool| pool.trim());
+    work(&current.pool);
+    current.former.iter().filter_map(Weak::upgrade).for_each(|pool| work(&pool));
 }
 
 /// The pool's memory. Memory of former pools is included.

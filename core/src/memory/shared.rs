@@ -262,6 +262,16 @@ impl<L: Locks> SharedPool<L> {
         self.state.with(|state| state.pool.shrink(block, bytes));
     }
 
+    /// Decommits all cached blocks, unless the advice is to keep their pages.
+    pub(super) fn decommit(&self) {
+        self.state.with(|state| {
+            self.drain_returned(state);
+            if state.bounds.advice != Advice::Off {
+                state.pool.decommit_all(state.bounds.advice);
+            }
+        });
+    }
+
     /// Returns all memory that is not outstanding to the system.
     pub(super) fn trim(&self) {
         self.state.with(|state| {

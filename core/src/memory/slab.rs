@@ -4,6 +4,7 @@ use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
 
 use super::fallible::{self, Grow, OutOfMemory};
 use super::shared::BlockGuard;
@@ -124,6 +125,61 @@ impl<T: Plain> Slab<T> {
     }
 }
 
+/// A part of a list that is being filled, see [`Slab::in_parts`].
+pub(crate) struct SlabPart<'a, T: Plain> {
+    /// The places that were not written yet.
+    rest: &'a mut [MaybeUninit<T>],
+}
+
+impl<'a, T: Plain> SlabPart<'a, T> {
+    /// The next `count` places.
+    ///
+    /// # Panics
+    /// If the part is shorter.
+    fn next(&mut self, count: usize) -> &'a mut [MaybeUninit<T>] {
+        let (next, rest) = std::mem::take(&mut self.rest).split_at_mut(count);
+        self.rest = rest;
+        next
+    }
+
+    /// Writes the next values.
+    pub(crate) fn extend_from_slice(&mut self, values: &[T]) {
+        for (place, &value) in self.next(values.len()).iter_mut().zip(values) {
+            place.write(value);
+        }
+    }
+
+    /// Writes `value` to the next `count` places.
+    pub(crate) fn extend_with(&mut self, count: usize, value: T) {
+        self.next(count).fill(MaybeUninit::new(value));
+    }
+}
+
+impl<T: Plain> Slab<T> {
+    /// A list of parts with these lengths, end to end. `fill` has to fill all of them; several
+    /// threads can share the work.
+    ///
+    /// # Panics
+    /// If a part is not full.
+    pub(crate) fn in_parts<E>(
+        lengths: &[usize],
+        fill: impl FnOnce(&[Mutex<SlabPart<'_, T>>]) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let len = lengths.iter().sum();
+        let mut slab = Self::with_capacity(len);
+        let mut room = SlabPart { rest: &mut slab.spare_capacity_mut()[..len] };
+        let parts: Vec<_> = lengths.iter().map(|&length| Mutex::new(SlabPart { rest: room.next(length) })).collect();
+        fill(&parts)?;
+        let is_full =
+            |part: Mutex<SlabPart<'_, T>>| part.into_inner().unwrap_or_else(PoisonError::into_inner).rest.is_empty();
+        assert!(parts.into_iter().all(is_full), "a part is not full");
+        // SAFETY: the capacity is at least `len`. The parts tile the first `len` places, and a part
+        // only passes over a place by writing it; all parts were passed to the end.
+        unsafe { slab.set_len(len) };
+        Ok(slab)
+    }
+}
+
 impl<T: Plain> Grow for Slab<T> {
     #[inline]
     fn try_grow(&mut self, more: usize) -> Result<(), OutOfMemory> {
@@ -229,6 +285,41 @@ mod tests {
             vector.iter_mut().for_each(|value| *value ^= 1);
             prop_assert_eq!(slab.clone(), Slab::from(&vector[..]));
         }
+    }
+
+    #[test]
+    fn parts_are_filled_by_several_threads() {
+        let lengths = [3, 0, 9_000, 1];
+        let slab = Slab::in_parts(&lengths, |parts| {
+            std::thread::scope(|scope| {
+                for (value, (part, &length)) in (0u32..).zip(parts.iter().zip(&lengths)) {
+                    scope.spawn(move || {
+                        let mut part = part.lock().expect("no panic");
+                        part.extend_from_slice(&vec![value; length / 2]);
+                        part.extend_with(length - length / 2, value + 100);
+                    });
+                }
+            });
+            Ok::<_, ()>(())
+        });
+        let expected = lengths
+            .iter()
+            .zip(0..)
+            .flat_map(|(&length, value)| (0..length).map(move |at| if at < length / 2 { value } else { value + 100 }));
+        assert!(slab.expect("all are full").iter().copied().eq(expected));
+        assert_eq!(
+            Slab::<u8>::in_parts(&[1], |_| Err("an error of the caller")).map(|_| ()),
+            Err("an error of the caller")
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "a part is not full")]
+    fn a_part_that_is_not_full_is_noticed() {
+        let _ = Slab::<u32>::in_parts(&[2, 3], |parts| {
+            parts[1].lock().expect("no panic").extend_with(3, 0);
+            Ok::<_, ()>(())
+        });
     }
 
     #[test]

@@ -215,10 +215,10 @@ impl<P: Pages> Pool for Binned<P> {
         self.check();
     }
 
-    fn trim(&mut self) {
-        self.reclaim(usize::MAX);
-        let free: Vec<u32> = self.stacks.iter().flatten().copied().collect();
-        free.into_iter().for_each(|id| self.discard(id, Advice::DontNeed));
+    fn decommit_all(&mut self, advice: Advice) {
+        let has_pages = |id: &u32| !self.nodes[*id as usize].is_discarded || advice == Advice::DontNeed;
+        let free: Vec<u32> = self.stacks.iter().flatten().copied().filter(has_pages).collect();
+        free.into_iter().for_each(|id| self.discard(id, advice));
         self.check();
     }
 

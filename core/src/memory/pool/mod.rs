@@ -105,8 +105,14 @@ pub trait Pool: Send {
     /// smallest go first. May also unmap mappings that have been unused for a long time.
     fn decommit_cold(&mut self, warm: usize, advice: Advice);
 
+    /// Decommits all cached blocks.
+    fn decommit_all(&mut self, advice: Advice);
+
     /// Unmaps or decommits all cached memory.
-    fn trim(&mut self);
+    fn trim(&mut self) {
+        self.reclaim(usize::MAX);
+        self.decommit_all(Advice::DontNeed);
+    }
 
     /// The memory in use.
     fn usage(&self) -> PoolUsage;

@@ -45,7 +45,7 @@ impl<P: Pages> Pool for Off<P> {
 
     fn decommit_cold(&mut self, _warm: usize, _advice: Advice) {}
 
-    fn trim(&mut self) {}
+    fn decommit_all(&mut self, _advice: Advice) {}
 
     fn usage(&self) -> PoolUsage {
         PoolUsage { mapped: self.mappings.bytes(), outstanding: self.mappings.bytes(), cached: 0, warm: 0 }

@@ -390,10 +390,15 @@ impl<P: Pages> Pool for Split<P> {
         self.check();
     }
 
-    fn trim(&mut self) {
-        self.reclaim(usize::MAX);
-        let cached: Vec<u32> = self.nodes.free(|node| node.touch != PageState::Untouched).collect();
-        cached.into_iter().for_each(|id| self.discard(id, Advice::DontNeed));
+    fn decommit_all(&mut self, advice: Advice) {
+        // Pages that the kernel may take are still there.
+        let has_pages = |node: &Node| match node.touch {
+            PageState::Untouched => false,
+            PageState::Discarded => advice == Advice::DontNeed,
+            PageState::Written => true,
+        };
+        let cached: Vec<u32> = self.nodes.free(has_pages).collect();
+        cached.into_iter().for_each(|id| self.discard(id, advice));
         self.check();
     }
 

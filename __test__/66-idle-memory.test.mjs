@@ -1,0 +1,52 @@
+// A process that does nothing gives the memory of results back, step by step.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const linux = process.platform === 'linux' ? false : 'smaps is Linux'
+
+/** Runs a script in its own process. */
+function run(args, env = {}) {
+  const options = { encoding: 'utf8', timeout: 300_000, env: { ...process.env, ...env } }
+  return spawnSync(process.execPath, args, options)
+}
+
+test('an idle process collects results, lets the kernel take pages, and then returns them', { skip: linux }, () => {
+  const result = run([fileURLToPath(new URL('support/idle-memory.cjs', import.meta.url))])
+  assert.equal(result.status, 0, result.stderr)
+  const { busy, lazy, idle, same } = JSON.parse(result.stdout)
+  assert.ok(busy.external > 4 << 20, `results held ${busy.external} bytes while the process was busy`)
+  assert.ok(lazy > 4 << 20, `LazyFree is ${lazy} bytes`)
+  assert.ok(idle.rss < busy.rss - (8 << 20), `RSS ${busy.rss}, and ${idle.rss} when idle`)
+  assert.deepEqual(same, [true, true])
+})
+
+test('the timer does not keep the process alive', () => {
+  const index = new URL('../index.js', import.meta.url).pathname
+  const code = `
+    const { Tokenizer } = require(${JSON.stringify(index)})
+    const gpt = Tokenizer.fromEncodingSync('r50k_base')
+    // A timer that counted would end the process with another status.
+    gpt.encodeBatch(['a b c'.repeat(100_000)]).then(() => setTimeout(() => process.exit(7), 4000).unref())`
+  assert.equal(run(['-e', code]).status, 0)
+})
+
+test('with madvise off, cached pages stay', { skip: linux }, () => {
+  const index = new URL('../index.js', import.meta.url).pathname
+  const code = `
+    const { Tokenizer, memory } = require(${JSON.stringify(index)})
+    const native = require(${JSON.stringify(new URL('../lib/native.js', import.meta.url).pathname)})
+    const gpt = Tokenizer.fromEncodingSync('r50k_base')
+    gpt.encodeBatchSync(['a b c'.repeat(100_000)]).dispose()
+    setImmediate(() => {
+      for (const all of [false, true]) native.releaseIdle(all)
+      const { cached, warm } = memory.stats()
+      console.log(JSON.stringify({ cached, warm }))
+    })`
+  const { cached, warm } = JSON.parse(run(['-e', code], { TOKENLANE_MADVISE: 'off' }).stdout)
+  assert.ok(cached > 1 << 20 && warm > 1 << 19, `${cached} bytes cached, ${warm} warm`)
+  const free = JSON.parse(run(['-e', code], { TOKENLANE_MADVISE: '' }).stdout)
+  assert.equal(free.warm, 0)
+})

@@ -55,6 +55,19 @@ test('the typings have exactly the exports of the module', () => {
   }
 })
 
+test('the typings for import name every type of those for require', () => {
+  const read = (name) => fs.readFileSync(root + name, 'utf8')
+  const own = ['index.d.ts', 'lib/option-types.d.ts', 'lib/service.d.ts'].flatMap((name) =>
+    Array.from(
+      read(name).matchAll(/^export (?:declare )?(?:interface|type|class|const|function) (\w+)/gm),
+      ([, found]) => found,
+    ),
+  )
+  const listed = Array.from(read('index.d.mts').matchAll(/^ {2}(\w+),$/gm), ([, name]) => name)
+  assert.ok(own.length > 40)
+  assert.deepEqual(listed, [...new Set(own)].sort())
+})
+
 test('the typings of the drop-ins have the exports of their modules', () => {
   const { exports } = JSON.parse(fs.readFileSync(`${root}package.json`, 'utf8'))
   const dropins = Object.entries(exports).filter(

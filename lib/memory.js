@@ -90,7 +90,7 @@ function collectIfRequested() {
 /** What happens while the process is idle, and how many milliseconds after the step before. */
 const IDLE_STEPS = [
   { after: 250, run: () => collectIdle(QUICK, 1 << 20) },
-  // The finalizers of results run in later turns of the event loop.
+  // The finalizers of results run in later iterations of the event loop.
   { after: 20, run: () => collectIdle(FULL, 4 << 20) },
   { after: 20, run: () => native.releaseIdle(false) },
   { after: 5000, run: () => native.releaseIdle(true) },

@@ -19,6 +19,7 @@ module.exports = {
    */
   systemMemory: () => Math.min(require('node:os').totalmem(), process.constrainedMemory?.() || Infinity),
 
+  /** The used bytes of V8's heap. */
   heapBytes: () => process.memoryUsage().heapUsed,
 
   /**

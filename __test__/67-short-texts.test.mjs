@@ -87,15 +87,15 @@ test('errors are those of the general way', async () => {
 })
 
 test('the functions refuse everything else', () => {
-  const turn = native.joinLine()
+  const entry = native.enqueue()
   const { countShort, encodeShort } = native
   for (const call of [countShort, encodeShort]) {
-    for (const handle of [undefined, null, 1, 'text', {}, turn, Symbol('s'), 2n]) {
+    for (const handle of [undefined, null, 1, 'text', {}, entry, Symbol('s'), 2n]) {
       assert.equal(call(handle, 'text', 1), undefined)
     }
     assert.equal(call(), undefined)
   }
-  native.leaveLine(turn)
+  native.leaveQueue(entry)
 })
 
 test('nothing is written to shared memory whose array was detached', {

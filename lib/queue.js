@@ -1,6 +1,6 @@
 'use strict'
 
-// The queue of batches and loads of one JavaScript thread. src/line.rs keeps the order across all
+// The queue of batches and loads of one JavaScript thread. src/queue.rs keeps the order across all
 // threads of the process; this file has the tasks of this thread, and handles their AbortSignals.
 
 const { error } = require('./errors.js')
@@ -36,11 +36,11 @@ function enqueue(start, { signal, onWait } = {}) {
       totals.aborted++
       return reject(signal.reason)
     }
-    const queueEntry = native.joinLine()
+    const queueEntry = native.enqueue()
     const task = { queueEntry, start, resolve: settle(resolve), reject: settle(reject) }
     const onAbort = () => {
       totals.aborted++
-      native.leaveLine(queueEntry)
+      native.leaveQueue(queueEntry)
       const index = waiting.indexOf(task)
       if (index !== -1) waiting.splice(index, 1)
       task.reject(signal.reason)
@@ -62,7 +62,7 @@ function enqueue(start, { signal, onWait } = {}) {
     } catch (error) {
       totals.refused++
       waiting.splice(waiting.indexOf(task), 1)
-      native.leaveLine(queueEntry)
+      native.leaveQueue(queueEntry)
       task.reject(error)
     }
   })
@@ -74,7 +74,7 @@ function queueFull() {
 }
 
 function startNext() {
-  while (waiting.length > 0 && native.mayStart(waiting[0].queueEntry)) launch(waiting.shift())
+  while (waiting.length > 0 && native.tryStart(waiting[0].queueEntry)) launch(waiting.shift())
   if (waiting.length > 0 && running < MAX_RUNNING && timer === undefined) {
     timer = setTimeout(() => {
       timer = undefined
@@ -88,7 +88,7 @@ function launch(task) {
   try {
     result = task.start(task.queueEntry)
   } catch (error) {
-    native.leaveLine(task.queueEntry)
+    native.leaveQueue(task.queueEntry)
     task.reject(error)
     return
   }
@@ -97,7 +97,7 @@ function launch(task) {
   const ended = (settle) => (value) => {
     running--
     // A call that failed before the addon ran it still holds its place.
-    native.leaveLine(task.queueEntry)
+    native.leaveQueue(task.queueEntry)
     settle(value)
     startNext()
   }

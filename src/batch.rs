@@ -12,11 +12,11 @@ use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, Text, Tokenizer};
 
 use crate::encoding::Column;
 use crate::error::{Class, Failure, caught};
-use crate::line::Turn;
 use crate::load::Handle;
 use crate::memory::{Bytes, Words};
 use crate::node_api::{self, JsTexts};
 use crate::options::{self, COLUMNS, Extra};
+use crate::queue::QueueEntry;
 use crate::results::Blocks;
 use crate::task::{Job, Work};
 use crate::text::{self, Inputs, Part, Slice, Texts};
@@ -127,7 +127,7 @@ pub fn set_processors(processors: u32) {
 
 /// Creates the work of encoding the copied texts.
 fn encode_work(
-    turn: Option<&Turn>,
+    entry: Option<&QueueEntry>,
     handle: &Handle,
     inputs: Inputs,
     flags: u32,
@@ -139,7 +139,7 @@ fn encode_work(
         inputs,
         options: options::batch_options(flags, extra, &handle.tokenizer),
         threads: options::threads(threads),
-        cancel: turn.map(Turn::cancel),
+        cancel: entry.map(QueueEntry::cancel),
     }
 }
 
@@ -151,7 +151,7 @@ fn encode_work(
 #[napi]
 pub fn copy_texts(
     env: Env,
-    turn: &External<Turn>,
+    entry: &External<QueueEntry>,
     second: bool,
     words: bool,
     array: Unknown<'_>,
@@ -162,7 +162,7 @@ pub fn copy_texts(
     let name = if second { "pairs" } else { "texts" };
     let part = Part { name, array: &array, range: Some(from..to), first: first as usize };
     let copied = caught(|| {
-        turn.with_texts(second, |texts| {
+        entry.with_texts(second, |texts| {
             texts.get_or_insert_with(|| Texts::new(words)).append(&part, &mut Slice::begin())
         })
     });
@@ -172,14 +172,14 @@ pub fn copy_texts(
 /// The work of encoding the texts that were copied for a batch.
 fn copied_work(
     env: Env,
-    turn: &Turn,
+    entry: &QueueEntry,
     handle: &Handle,
     flags: u32,
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<EncodeWork> {
-    let inputs = turn.take_inputs().map_err(|failure| node_api::js_error(env, &failure))?;
-    Ok(encode_work(Some(turn), handle, inputs, flags, extra, threads))
+    let inputs = entry.take_inputs().map_err(|failure| node_api::js_error(env, &failure))?;
+    Ok(encode_work(Some(entry), handle, inputs, flags, extra, threads))
 }
 
 /// Encodes the copied texts on the threadpool. If pairs were copied, text `i` is encoded together
@@ -187,26 +187,26 @@ fn copied_work(
 #[napi]
 pub fn encode_batch(
     env: Env,
-    turn: &External<Turn>,
+    entry: &External<QueueEntry>,
     handle: &External<Handle>,
     flags: u32,
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<EncodeWork>>> {
-    let work = copied_work(env, turn, handle, flags, extra, threads)?;
-    Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+    let work = copied_work(env, entry, handle, flags, extra, threads)?;
+    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
 }
 
 /// Like [`encode_batch`], but on this thread alone, for pages.
 #[napi]
 pub fn encode_copied(
     env: Env,
-    turn: &External<Turn>,
+    entry: &External<QueueEntry>,
     handle: &External<Handle>,
     flags: u32,
     extra: Option<Extra>,
 ) -> napi::Result<Blocks> {
-    let mut work = copied_work(env, turn, handle, flags, extra, 1)?;
+    let mut work = copied_work(env, entry, handle, flags, extra, 1)?;
     caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }
 
@@ -232,26 +232,26 @@ pub fn encode_batch_sync(
 #[napi]
 pub fn count_batch(
     env: Env,
-    turn: &External<Turn>,
+    entry: &External<QueueEntry>,
     handle: &External<Handle>,
     flags: u32,
     extra: Option<Extra>,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<CountWork>>> {
-    let work = CountWork(copied_work(env, turn, handle, flags, extra, threads)?);
-    Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+    let work = CountWork(copied_work(env, entry, handle, flags, extra, threads)?);
+    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
 }
 
 /// Like [`count_batch`], but on this thread alone, for pages.
 #[napi]
 pub fn count_copied(
     env: Env,
-    turn: &External<Turn>,
+    entry: &External<QueueEntry>,
     handle: &External<Handle>,
     flags: u32,
     extra: Option<Extra>,
 ) -> napi::Result<Words> {
-    let mut work = CountWork(copied_work(env, turn, handle, flags, extra, 1)?);
+    let mut work = CountWork(copied_work(env, entry, handle, flags, extra, 1)?);
     caught(|| work.run()).map_err(|failure| node_api::js_error(env, &failure))
 }
 
@@ -273,7 +273,7 @@ pub fn count_batch_sync(
 /// Copies both Uint32Arrays and creates the work.
 fn decode_work(
     env: Env,
-    turn: Option<&Turn>,
+    entry: Option<&QueueEntry>,
     handle: &Handle,
     ids: &Unknown<'_>,
     row_offsets: &Unknown<'_>,
@@ -288,7 +288,7 @@ fn decode_work(
         row_offsets: copy("rowOffsets", row_offsets)?,
         options: options::decode_options(skip_special_tokens),
         threads: options::threads(threads),
-        cancel: turn.map(Turn::cancel),
+        cancel: entry.map(QueueEntry::cancel),
     })
 }
 
@@ -297,15 +297,15 @@ fn decode_work(
 #[napi]
 pub fn decode_batch(
     env: Env,
-    turn: &External<Turn>,
+    entry: &External<QueueEntry>,
     handle: &External<Handle>,
     ids: Unknown<'_>,
     row_offsets: Unknown<'_>,
     skip_special_tokens: bool,
     threads: u32,
 ) -> napi::Result<AsyncTask<Job<DecodeWork>>> {
-    let work = decode_work(env, Some(turn), handle, &ids, &row_offsets, skip_special_tokens, threads)?;
-    Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+    let work = decode_work(env, Some(entry), handle, &ids, &row_offsets, skip_special_tokens, threads)?;
+    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
 }
 
 /// Like [`decode_batch`], but synchronous.

@@ -7,7 +7,7 @@
 //!    the user's values.
 //! 2. [`text`]: strings are copied once, as UTF-16, on the JS thread, into an arena that any worker
 //!    thread may read.
-//! 3. [`mod@line`]: the queue of the process. At most two batches run at a time; the others wait in
+//! 3. [`queue`]: the queue of the process. At most two batches run at a time; the others wait in
 //!    the order of their arrival.
 //! 4. [`task`]: runs work on the libuv threadpool, turns a panic into an error and releases the
 //!    permit.
@@ -33,11 +33,11 @@ mod definition;
 mod encoding;
 mod error;
 mod limits;
-mod line;
 mod load;
 mod memory;
 mod node_api;
 mod options;
+mod queue;
 mod registry;
 mod results;
 mod split;

@@ -15,8 +15,8 @@ use tokenlane_core::{RankDefinition, Tokenizer};
 use crate::allocator;
 use crate::definition::Definition;
 use crate::error::{Class, Failure, caught};
-use crate::line::Turn;
 use crate::node_api::{self, Owned};
+use crate::queue::QueueEntry;
 use crate::registry;
 use crate::task::{Job, Work};
 use crate::text;
@@ -159,21 +159,21 @@ fn copy_of(env: Env, bytes: &Unknown<'_>) -> napi::Result<Source> {
 
 /// Loads a file on the threadpool.
 #[napi]
-pub fn load_file(turn: &External<Turn>, path: String, options: LoadOptions) -> AsyncTask<Job<LoadWork>> {
+pub fn load_file(entry: &External<QueueEntry>, path: String, options: LoadOptions) -> AsyncTask<Job<LoadWork>> {
     let work = LoadWork { source: Source::File(path.into()), definition: options.into() };
-    AsyncTask::new(Job::new(work, turn.take_permit()))
+    AsyncTask::new(Job::new(work, entry.take_permit()))
 }
 
 /// Loads bytes on the threadpool. The bytes are copied first.
 #[napi]
 pub fn load_bytes(
     env: Env,
-    turn: &External<Turn>,
+    entry: &External<QueueEntry>,
     bytes: Unknown<'_>,
     options: LoadOptions,
 ) -> napi::Result<AsyncTask<Job<LoadWork>>> {
     let work = LoadWork { source: copy_of(env, &bytes)?, definition: options.into() };
-    Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
 }
 
 /// Loads a file on this thread.

@@ -24,7 +24,7 @@ use tokenlane_core::memory::{
 
 use crate::allocator;
 use crate::error::{Class, Failure};
-use crate::{line, node_api};
+use crate::{node_api, queue};
 
 /// Copying at most this many bytes costs less than a finalizer: 16 KiB.
 const SMALL: usize = 16 << 10;
@@ -405,7 +405,7 @@ pub fn trim_memory() {
 #[napi]
 pub fn is_idle(milliseconds: u32) -> bool {
     let last = Duration::from_millis(LAST_RESULT.load(Ordering::Relaxed));
-    started().elapsed().saturating_sub(last) >= Duration::from_millis(milliseconds.into()) && !line::is_busy()
+    started().elapsed().saturating_sub(last) >= Duration::from_millis(milliseconds.into()) && !queue::is_busy()
 }
 
 /// Decommits the cached memory of the pool, as the advice says. If `all` is set, returns it to the

@@ -11,11 +11,11 @@ use tokenlane_core::split::{Boundary, Limits, Progress, Stopped};
 use tokenlane_core::{Columns, EncodeOptions, Text, Tokenizer};
 
 use crate::error::{Failure, caught};
-use crate::line::Turn;
 use crate::load::Handle;
 use crate::memory::Words;
 use crate::node_api;
 use crate::options::{self, Extra};
+use crate::queue::QueueEntry;
 use crate::task::{Job, Work};
 use crate::text::{self, Arena};
 
@@ -115,7 +115,7 @@ impl Work for SplitWork {
 #[napi]
 pub fn split_async(
     env: Env,
-    turn: &External<Turn>,
+    entry: &External<QueueEntry>,
     handle: &External<Handle>,
     value: Unknown<'_>,
     flags: u32,
@@ -128,7 +128,7 @@ pub fn split_async(
         text,
         options: options::encode_options(flags, extra, Columns::NONE),
         request,
-        cancel: turn.cancel(),
+        cancel: entry.cancel(),
     };
-    Ok(AsyncTask::new(Job::new(work, turn.take_permit())))
+    Ok(AsyncTask::new(Job::new(work, entry.take_permit())))
 }

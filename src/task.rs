@@ -4,8 +4,8 @@ use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, Task};
 
 use crate::error::{Failure, caught};
-use crate::line::Permit;
 use crate::node_api;
+use crate::queue::Permit;
 
 /// Work for the threadpool, and the conversion of its result to JS.
 pub trait Work: Send {

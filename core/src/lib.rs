@@ -92,3 +92,8 @@ pub use simd::choice::{CpuLevelError, cpu_level};
 pub use text::{Input, Sequence, Text};
 pub use tokenizer::Tokenizer;
 pub use truncation::{Direction, Truncation, TruncationStrategy};
+
+/// Compiles and runs the examples of README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -14,7 +14,7 @@ function withoutWaiting(binding) {
     decodeBatchSync,
     encodeBatchSync,
     encodeCopied,
-    leaveLine,
+    leaveQueue,
     loadBytesSync,
     split,
   } = binding
@@ -24,7 +24,7 @@ function withoutWaiting(binding) {
       try {
         return work(...rest)
       } finally {
-        leaveLine(queueEntry)
+        leaveQueue(queueEntry)
       }
     }
   const runCopied = (work) => (queueEntry, handle, flags, extra) =>

@@ -6,15 +6,15 @@
 //! the whole process, on behalf of all JS threads. The others wait in the order of their arrival.
 //!
 //! A waiting batch does not occupy a thread: it is a ticket here and a promise in JS.
-//! `lib/queue.js` calls [`may_start`] again when a batch of its own JS thread ends, and on a timer
-//! while other JS threads hold the permits. A [`Turn`], the queue entry, leaves the queue when it
-//! is dropped. When a worker is terminated, Node finalizes its objects and thereby removes its
-//! entries. Other runtimes do not, so a ticket that was not polled for [`PATIENCE`] keeps its place
-//! in the queue but no longer delays the tickets behind it.
+//! `lib/queue.js` calls [`try_start`] again when a batch of its own JS thread ends, and on a timer
+//! while other JS threads hold the permits. A [`QueueEntry`] leaves the queue when it is dropped.
+//! When a worker is terminated, Node finalizes its objects and thereby removes its entries. Other
+//! runtimes do not, so a ticket that was not polled for [`PATIENCE`] keeps its place in the queue
+//! but no longer delays the tickets behind it.
 //!
-//! A batch that may start first copies its texts, in slices between turns of the event loop (see
-//! `text`). Meanwhile it has no permit, because its JS thread may end, but its ticket counts like
-//! one: as long as each slice polls.
+//! A batch that may start first copies its texts, in slices between iterations of the event loop
+//! (see `text`). Meanwhile it has no permit, because its JS thread may end, but its ticket counts
+//! like one: as long as each slice polls.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -29,14 +29,14 @@ use crate::error::Failure;
 use crate::text::{Inputs, Texts};
 
 /// Maximum number of batches and loads that run at a time.
-const MOST: usize = 2;
+const MAX_RUNNING: usize = 2;
 
-/// The number of permits: [`MOST`], or one less than `UV_THREADPOOL_SIZE` if that is smaller, but
-/// at least one.
+/// The number of permits: [`MAX_RUNNING`], or one less than `UV_THREADPOOL_SIZE` if that is
+/// smaller, but at least one.
 fn limit() -> usize {
     static LIMIT: LazyLock<usize> = LazyLock::new(|| {
         let threads = std::env::var("UV_THREADPOOL_SIZE").ok().and_then(|size| size.trim().parse::<usize>().ok());
-        threads.map_or(MOST, |threads| threads.saturating_sub(1).clamp(1, MOST))
+        threads.map_or(MAX_RUNNING, |threads| threads.saturating_sub(1).clamp(1, MAX_RUNNING))
     });
     *LIMIT
 }
@@ -49,7 +49,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// that may start and do not have their permits yet; `waiting` has the others, in the order of
 /// their arrival.
 #[derive(Default)]
-struct Line {
+struct Queue {
     running: usize,
     starting: Vec<Ticket>,
     waiting: VecDeque<Ticket>,
@@ -59,29 +59,30 @@ struct Line {
 struct Ticket {
     number: u64,
     /// When its thread polled last, or when the ticket was created.
-    asked: Instant,
+    last_polled: Instant,
 }
 
-static LINE: Mutex<Line> = Mutex::new(Line { running: 0, starting: vec![], waiting: VecDeque::new(), next_ticket: 0 });
+static QUEUE: Mutex<Queue> =
+    Mutex::new(Queue { running: 0, starting: vec![], waiting: VecDeque::new(), next_ticket: 0 });
 
-fn line() -> MutexGuard<'static, Line> {
+fn queue() -> MutexGuard<'static, Queue> {
     // No code panics while it holds the lock, and the state is consistent after each statement.
-    LINE.lock().unwrap_or_else(PoisonError::into_inner)
+    QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Line {
+impl Queue {
     fn join(&mut self, now: Instant) -> u64 {
         let number = self.next_ticket;
         self.next_ticket += 1;
-        self.waiting.push_back(Ticket { number, asked: now });
+        self.waiting.push_back(Ticket { number, last_polled: now });
         number
     }
 
     /// Polls: returns whether `ticket` may start. If so, it leaves the queue.
     fn start(&mut self, ticket: u64, limit: usize, now: Instant) -> bool {
         let Some(place) = self.waiting.iter().position(|waiting| waiting.number == ticket) else { return false };
-        self.waiting[place].asked = now;
-        let counts = |ticket: &&Ticket| now.duration_since(ticket.asked) < PATIENCE;
+        self.waiting[place].last_polled = now;
+        let counts = |ticket: &&Ticket| now.duration_since(ticket.last_polled) < PATIENCE;
         let before = self.starting.iter().chain(self.waiting.iter().take(place)).filter(counts).count();
         let may_start = self.running + before < limit;
         if may_start {
@@ -92,7 +93,10 @@ impl Line {
 
     /// Polls for a ticket that may start, so that it still counts.
     fn keep(&mut self, ticket: u64, now: Instant) {
-        self.starting.iter_mut().filter(|starting| starting.number == ticket).for_each(|starting| starting.asked = now);
+        self.starting
+            .iter_mut()
+            .filter(|starting| starting.number == ticket)
+            .for_each(|starting| starting.last_polled = now);
     }
 
     /// Exchanges a ticket that may start for a permit. Returns whether it was one.
@@ -109,8 +113,8 @@ impl Line {
 
 /// Whether a batch or a load runs, on behalf of any JS thread.
 pub fn is_busy() -> bool {
-    let line = line();
-    line.running + line.starting.len() > 0
+    let queue = queue();
+    queue.running + queue.starting.len() > 0
 }
 
 /// The permit to run a batch. It may be dropped on any thread, and is dropped even if the batch
@@ -119,13 +123,13 @@ pub struct Permit(());
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        line().running -= 1;
+        queue().running -= 1;
     }
 }
 
 /// The queue entry of one batch, with the flag that cancels the batch and the texts that were
 /// copied for it.
-pub struct Turn {
+pub struct QueueEntry {
     ticket: u64,
     /// Whether the ticket is in the queue.
     is_queued: Cell<bool>,
@@ -133,10 +137,10 @@ pub struct Turn {
     texts: RefCell<[Option<Texts>; 2]>,
 }
 
-impl Turn {
+impl QueueEntry {
     /// The permit, if the batch may start. Later calls return `None`.
     pub fn take_permit(&self) -> Option<Permit> {
-        (self.is_queued.replace(false) && line().run(self.ticket)).then_some(Permit(()))
+        (self.is_queued.replace(false) && queue().run(self.ticket)).then_some(Permit(()))
     }
 
     /// The flag that the batch checks while it runs.
@@ -154,7 +158,7 @@ impl Turn {
         if self.cancel.is_cancelled() {
             return Err(Failure::from(BatchError::Cancelled));
         }
-        line().keep(self.ticket, Instant::now());
+        queue().keep(self.ticket, Instant::now());
         copy(&mut self.texts.borrow_mut()[usize::from(second)])
     }
 
@@ -166,13 +170,13 @@ impl Turn {
 
     fn leave(&self) {
         if self.is_queued.replace(false) {
-            line().leave(self.ticket);
+            queue().leave(self.ticket);
         }
         drop(self.texts.take());
     }
 }
 
-impl Drop for Turn {
+impl Drop for QueueEntry {
     fn drop(&mut self) {
         self.leave();
     }
@@ -180,9 +184,9 @@ impl Drop for Turn {
 
 /// Appends an entry to the queue.
 #[napi]
-pub fn join_line() -> External<Turn> {
-    let ticket = line().join(Instant::now());
-    External::new(Turn {
+pub fn enqueue() -> External<QueueEntry> {
+    let ticket = queue().join(Instant::now());
+    External::new(QueueEntry {
         ticket,
         is_queued: Cell::new(true),
         cancel: Arc::new(Cancel::new()),
@@ -191,17 +195,17 @@ pub fn join_line() -> External<Turn> {
 }
 
 /// Whether the batch may start now. From then on other batches wait for it, until it ends or
-/// `leave_line` is called.
+/// `leave_queue` is called.
 #[napi]
-pub fn may_start(turn: &External<Turn>) -> bool {
-    turn.is_queued.get() && line().start(turn.ticket, limit(), Instant::now())
+pub fn try_start(entry: &External<QueueEntry>) -> bool {
+    entry.is_queued.get() && queue().start(entry.ticket, limit(), Instant::now())
 }
 
 /// Cancels the batch if it runs, removes its entry from the queue, and releases its texts.
 #[napi]
-pub fn leave_line(turn: &External<Turn>) {
-    turn.cancel.cancel();
-    turn.leave();
+pub fn leave_queue(entry: &External<QueueEntry>) {
+    entry.cancel.cancel();
+    entry.leave();
 }
 
 #[cfg(test)]
@@ -210,55 +214,55 @@ mod tests {
 
     #[test]
     fn tickets_start_in_the_order_they_came() {
-        let (mut line, now) = (Line::default(), Instant::now());
-        let tickets: Vec<u64> = (0..4).map(|_| line.join(now)).collect();
-        assert!(!line.start(tickets[2], 2, now), "two are before it");
-        assert!(line.start(tickets[1], 2, now), "one may be before it while nothing runs");
-        assert!(line.start(tickets[0], 2, now));
-        assert!(!line.start(tickets[2], 2, now), "both places are taken");
-        assert!(line.run(tickets[0]) && line.run(tickets[1]), "they get their permits");
-        assert!(!line.run(tickets[0]), "a ticket is exchanged once");
-        assert!(!line.start(tickets[2], 2, now), "both permits are in use");
-        line.running -= 1;
-        assert!(!line.start(tickets[3], 2, now), "the place is the third ticket's");
-        assert!(line.start(tickets[2], 2, now));
-        assert!(!line.start(tickets[2], 2, now), "a ticket starts once");
+        let (mut queue, now) = (Queue::default(), Instant::now());
+        let tickets: Vec<u64> = (0..4).map(|_| queue.join(now)).collect();
+        assert!(!queue.start(tickets[2], 2, now), "two are before it");
+        assert!(queue.start(tickets[1], 2, now), "one may be before it while nothing runs");
+        assert!(queue.start(tickets[0], 2, now));
+        assert!(!queue.start(tickets[2], 2, now), "both places are taken");
+        assert!(queue.run(tickets[0]) && queue.run(tickets[1]), "they get their permits");
+        assert!(!queue.run(tickets[0]), "a ticket is exchanged once");
+        assert!(!queue.start(tickets[2], 2, now), "both permits are in use");
+        queue.running -= 1;
+        assert!(!queue.start(tickets[3], 2, now), "the place is the third ticket's");
+        assert!(queue.start(tickets[2], 2, now));
+        assert!(!queue.start(tickets[2], 2, now), "a ticket starts once");
     }
 
     #[test]
     fn one_that_leaves_holds_nobody_up() {
-        let (mut line, now) = (Line::default(), Instant::now());
-        let (first, second) = (line.join(now), line.join(now));
-        line.leave(first);
-        assert!(line.start(second, 1, now));
-        let third = line.join(now);
-        assert!(!line.start(third, 1, now), "the second may start");
-        line.leave(second);
-        assert!(line.start(third, 1, now));
+        let (mut queue, now) = (Queue::default(), Instant::now());
+        let (first, second) = (queue.join(now), queue.join(now));
+        queue.leave(first);
+        assert!(queue.start(second, 1, now));
+        let third = queue.join(now);
+        assert!(!queue.start(third, 1, now), "the second may start");
+        queue.leave(second);
+        assert!(queue.start(third, 1, now));
     }
 
     #[test]
     fn one_that_may_start_and_does_not_go_on_holds_nobody_up() {
-        let (mut line, now) = (Line::default(), Instant::now());
-        let [gone, other] = [(); 2].map(|()| line.join(now));
-        assert!(line.start(gone, 1, now));
-        line.keep(gone, now + PATIENCE / 2);
-        assert!(!line.start(other, 1, now + PATIENCE), "it polled in the meantime");
-        assert!(line.start(other, 1, now + PATIENCE * 3 / 2));
-        assert!(line.run(gone), "it goes on all the same");
+        let (mut queue, now) = (Queue::default(), Instant::now());
+        let [gone, other] = [(); 2].map(|()| queue.join(now));
+        assert!(queue.start(gone, 1, now));
+        queue.keep(gone, now + PATIENCE / 2);
+        assert!(!queue.start(other, 1, now + PATIENCE), "it polled in the meantime");
+        assert!(queue.start(other, 1, now + PATIENCE * 3 / 2));
+        assert!(queue.run(gone), "it goes on all the same");
     }
 
     #[test]
     fn tickets_of_a_thread_that_is_gone_hold_nobody_up() {
-        let (mut line, now) = (Line::default(), Instant::now());
-        let [gone, other, asking] = [(); 3].map(|()| line.join(now));
-        assert!(!line.start(asking, 2, now), "two are before it");
+        let (mut queue, now) = (Queue::default(), Instant::now());
+        let [gone, other, polling] = [(); 3].map(|()| queue.join(now));
+        assert!(!queue.start(polling, 2, now), "two are before it");
         let later = now + PATIENCE;
-        assert!(!line.start(asking, 0, later));
-        assert!(line.start(asking, 1, later), "nobody has asked for the two");
-        line.leave(asking);
-        assert!(line.start(other, 1, later), "they keep their places, for whoever asks");
-        line.leave(other);
-        assert!(line.start(gone, 1, later));
+        assert!(!queue.start(polling, 0, later));
+        assert!(queue.start(polling, 1, later), "nobody has polled for the two");
+        queue.leave(polling);
+        assert!(queue.start(other, 1, later), "they keep their places, for whoever polls");
+        queue.leave(other);
+        assert!(queue.start(gone, 1, later));
     }
 }

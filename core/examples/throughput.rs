@@ -1,12 +1,14 @@
 //! Encoding throughput on documents of about 6.5 KB, as one line of JSON.
 //!
-//! usage: throughput TOKENIZER_JSON CORPUS_TXT THREADS MODE
+//! usage: throughput TOKENIZER_JSON CORPUS_TXT THREADS MODE [SECONDS]
 //!
 //! MODE is `cold` (the first pass, after one short text), `fresh` (warmed on the first half of the
-//! corpus, timed on the second) or `warm` (the median of five passes over the same text), and
-//! `fresh+offsets` or `warm+offsets` the same with offsets in code points. `fnv` is
-//! FNV-1a over the ids of the first timed pass; equal values show that two programs did the same
-//! work.
+//! corpus, timed on the second) or `warm` (the median of five passes over the same text); with
+//! `+offsets` behind it, the offsets are computed too, in code points. With SECONDS, `cold` and
+//! `fresh` are repeated, each time with a new tokenizer, until the timed passes took that long
+//! together, and the result is the median of them. `fnv` is FNV-1a over the ids of the first timed
+//! pass; equal values show that two programs did the same work. `faults_per_mib` is the number of
+//! pages that the timed passes touched first.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -29,47 +31,53 @@ const DOCUMENT_BYTES: usize = 6500;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [tokenizer, corpus, threads, mode] = &args[..] else {
-        return Err("usage: throughput TOKENIZER_JSON CORPUS_TXT THREADS MODE".into());
+    let ([tokenizer, corpus, threads, mode] | [tokenizer, corpus, threads, mode, _]) = &args[..] else {
+        return Err("usage: throughput TOKENIZER_JSON CORPUS_TXT THREADS MODE [SECONDS]".into());
     };
+    let seconds: f64 = args.get(4).map_or(Ok(0.0), |seconds| seconds.parse())?;
     let threads: usize = threads.parse()?;
     let corpus = std::fs::read_to_string(corpus)?;
     let documents = documents(&corpus);
     let half = documents.len() / 2;
 
-    let started = Instant::now();
-    let tokenizer = Tokenizer::from_bytes(&std::fs::read(tokenizer)?)?;
-    let load_ms = started.elapsed().as_secs_f64() * 1e3;
-
+    let file = std::fs::read(tokenizer)?;
     let options =
         EncodeOptions { add_special_tokens: false, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() };
     let run = RunOptions { threads: Some(threads), cancel: None };
     let without_offsets = mode.strip_suffix("+offsets");
-    let encode = |texts: &[Text<'_>]| match without_offsets {
-        Some(_) => encode_batch_char_offsets(&tokenizer, texts, &options, &run),
-        None => encode_batch_fast(&tokenizer, texts, &options, &run),
-    };
     let (warm_up, timed, passes): (&[Text<'_>], &[Text<'_>], usize) = match without_offsets.unwrap_or(mode) {
         "cold" => (&[], &documents, 1),
         "fresh" => (&documents[..half], &documents[half..], 1),
         "warm" => (&documents, &documents, 5),
         other => return Err(format!("there is no mode {other}: cold, fresh, warm").into()),
     };
-    black_box(encode(&["A short text, so that nothing is built lazily.".into()])?);
-    black_box(encode(warm_up)?);
 
     let mib = timed.iter().map(bytes).sum::<usize>() as f64 / (1 << 20) as f64;
-    let (mut walls, mut cpus, mut first) = (vec![], vec![], None);
-    for _ in 0..passes {
-        let (cpu, wall) = (cpu_seconds()?, Instant::now());
-        let batch = encode(timed)?;
-        walls.push(wall.elapsed().as_secs_f64());
-        cpus.push(cpu_seconds()? - cpu);
-        first.get_or_insert(batch);
+    let (mut walls, mut cpus, mut first, mut load_ms, mut touched) = (vec![], vec![], None, None, 0);
+    while walls.is_empty() || walls.iter().sum::<f64>() < seconds {
+        let started = Instant::now();
+        let tokenizer = Tokenizer::from_bytes(&file)?;
+        load_ms.get_or_insert(started.elapsed().as_secs_f64() * 1e3);
+        let encode = |texts: &[Text<'_>]| match without_offsets {
+            Some(_) => encode_batch_char_offsets(&tokenizer, texts, &options, &run),
+            None => encode_batch_fast(&tokenizer, texts, &options, &run),
+        };
+        black_box(encode(&["A short text, so that nothing is built lazily.".into()])?);
+        black_box(encode(warm_up)?);
+        for _ in 0..passes {
+            let (cpu, faults, wall) = (cpu_seconds()?, faults()?, Instant::now());
+            let batch = encode(timed)?;
+            walls.push(wall.elapsed().as_secs_f64());
+            cpus.push(cpu_seconds()? - cpu);
+            touched += self::faults()? - faults;
+            first.get_or_insert(batch);
+        }
     }
     let (tokens, fnv) = first.as_ref().map_or((0, 0), fingerprint);
+    let faults_per_mib = touched as f64 / (mib * walls.len() as f64);
+    let load_ms = load_ms.unwrap_or(0.0);
     println!(
-        r#"{{"peer":"tokenlane","mode":"{mode}","threads":{threads},"mib_per_s":{:.1},"mib_per_cpu_s":{:.1},"tokens":{tokens},"fnv":"{fnv:016x}","load_ms":{load_ms:.1},"peak_mib":{:.0}}}"#,
+        r#"{{"peer":"tokenlane","mode":"{mode}","threads":{threads},"mib_per_s":{:.1},"mib_per_cpu_s":{:.1},"tokens":{tokens},"fnv":"{fnv:016x}","load_ms":{load_ms:.1},"faults_per_mib":{faults_per_mib:.0},"peak_mib":{:.0}}}"#,
         mib / median(&mut walls),
         mib / median(&mut cpus),
         peak_mib()?,
@@ -119,6 +127,14 @@ fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
 #[cfg(not(unix))]
 fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
     Err("processor time is only read on unix".into())
+}
+
+/// The number of pages that this process has touched first; zero where the system does not say.
+fn faults() -> Result<u64, Box<dyn Error>> {
+    let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return Ok(0) };
+    // The second field, in parentheses, may contain spaces; the number is the tenth.
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    Ok(rest.split_whitespace().nth(7).unwrap_or("0").parse()?)
 }
 
 /// The most memory that was resident, in MiB; zero where the system does not say.

@@ -1,6 +1,6 @@
 // Skips a value of JSON in bytes of valid UTF-8 without making it. It accepts what JSON.parse
-// accepts, so that a line is never taken that JSON.parse would refuse. Memory is a bit for each level
-// of nesting.
+// accepts, so that a line is never taken that JSON.parse would refuse. Memory is a bit for each
+// level of nesting.
 
 const QUOTE = 34
 const BACKSLASH = 92

@@ -34,7 +34,8 @@ export class Progress {
   }
 
   /**
-   * @param {{ host: string, isNew: boolean, documents: number, tokens: number, bytes: number }} done
+   * @param {{ host: string, isNew: boolean, documents: number, tokens: number, bytes: number }}
+   *   done
    */
   end(shard, done) {
     this.#running.delete(shard)

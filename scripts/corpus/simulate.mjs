@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// A corpus job with very many shards and workers on a real Redis: the planner of tokenlane fills the
-// queue, and workers of BullMQ take the shards and do nothing with them. It shows how fast jobs are
-// added and handed out, what they take in Redis and in the planner, and what is busy first.
+// A corpus job with very many shards and workers on a real Redis: the planner of tokenlane fills
+// the queue, and workers of BullMQ take the shards and do nothing with them. It shows how fast jobs
+// are added and handed out, what they take in Redis and in the planner, and what is busy first.
 //
 //   node scripts/corpus/simulate.mjs [--shards 1000000] [--workers 1000] [--processes 2]
 

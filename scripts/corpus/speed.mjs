@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// CPU time of a corpus job from JSON Lines to Megatron, next to encodeBatch alone on the same texts.
+// CPU time of a corpus job from JSON Lines to Megatron, next to encodeBatch alone on the same
+// texts.
 //
-//   node scripts/corpus/speed.mjs --corpus FOLDER_OF_TEXT [--mib 200] [--rounds 3] [--tokenizer NAME]
+//   node scripts/corpus/speed.mjs --corpus FOLDER [--mib 200] [--rounds 3] [--tokenizer NAME]
 //
-// The folder has *.txt files; documents of 200 to 8,000 characters are cut out of them in turn. Runs
-// alternate, each in a process of its own, and user and system time of the process are counted, so
-// that other work on the machine changes the result little. `encodeBatch` gets the texts as they
-// lie in memory: what the job adds is reading, JSON, hashing, and writing.
+// The folder has *.txt files; documents of 200 to 8,000 characters are cut out of them in turn.
+// Runs alternate, each in a process of its own, and user and system time of the process are
+// counted, so that other work on the machine changes the result little. `encodeBatch` gets the
+// texts as they lie in memory: what the job adds is reading, JSON, hashing, and writing.
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'

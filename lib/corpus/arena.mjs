@@ -1,8 +1,11 @@
 // Memory for the texts of a batch. It is used again when the batch is encoded, so that the garbage
 // collector has nothing to do.
 
-/** Bytes of a block; longer texts have a block of their own, which is not kept. */
+/** Bytes of a block. Longer texts have a block of their own, of a power of two bytes. */
 const BLOCK = 4 << 20
+/** Long blocks that are kept, and the most bytes of one. */
+const LONG_BLOCKS = 2
+const MAX_KEPT = 32 << 20
 
 /** The texts of one batch. */
 class Arena {
@@ -45,17 +48,25 @@ class Arena {
 /** Blocks that no batch uses. */
 export class ArenaPool {
   #free = /** @type {Buffer[]} */ ([])
+  #long = /** @type {Buffer[]} */ ([])
 
   arena() {
     return new Arena(this)
   }
 
   take(length) {
-    if (length > BLOCK) return Buffer.allocUnsafeSlow(length)
+    if (length > BLOCK) {
+      const found = this.#long.findIndex((block) => block.length >= length)
+      if (found !== -1) return this.#long.splice(found, 1)[0]
+      return Buffer.allocUnsafeSlow(length > MAX_KEPT ? length : 2 ** Math.ceil(Math.log2(length)))
+    }
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK)
   }
 
   give(blocks) {
-    for (const block of blocks) if (block.length === BLOCK) this.#free.push(block)
+    for (const block of blocks) {
+      if (block.length === BLOCK) this.#free.push(block)
+      else if (block.length <= MAX_KEPT && this.#long.length < LONG_BLOCKS) this.#long.push(block)
+    }
   }
 }

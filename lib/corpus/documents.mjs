@@ -182,7 +182,8 @@ const withoutReturn = (bytes) => (bytes[bytes.length - 1] === RETURN ? bytes.sub
  *   }[]>}
  */
 async function* linesOf(chunks, most, { path, start: first }) {
-  const begun = new Gatherer(most, tooLong)
+  // In turns: the start of the next line is gathered while the last one is in use.
+  let [begun, spare] = [0, 1].map(() => new Gatherer(most, tooLong, { isReused: true }))
   const isCounted = first === 0
   let isTooLong = false
   /** The position of the chunk, and of the line. */
@@ -202,6 +203,7 @@ async function* linesOf(chunks, most, { path, start: first }) {
     } else if (begun.length > 0) {
       begun.push(rest)
       bytes = begun.take()
+      ;[begun, spare] = [spare, begun]
     }
     if (at === 0 && bytes?.subarray(0, 3).equals(BYTE_ORDER_MARK)) bytes = bytes.subarray(3)
     line += 1

@@ -10,12 +10,16 @@ export class Gatherer {
   #length = 0
   #most
   #tooLong
+  #isReused
 
   /**
    * @param {number} most bytes
    * @param {(most: number) => Error} tooLong the error of a text that has more
+   * @param {{ isReused?: boolean }} [options] with `isReused` a text is there until the next one
+   *   starts, and its memory is that of the next one
    */
-  constructor(most, tooLong) {
+  constructor(most, tooLong, { isReused = false } = {}) {
+    this.#isReused = isReused
     this.#most = most
     this.#tooLong = tooLong
   }
@@ -40,7 +44,7 @@ export class Gatherer {
   /** Returns the text, and starts the next one. */
   take() {
     const text = this.#buffer.subarray(0, this.#length)
-    this.#buffer = Buffer.alloc(0)
+    if (!this.#isReused) this.#buffer = Buffer.alloc(0)
     this.#length = 0
     return text
   }

@@ -1,4 +1,4 @@
-// Every JavaScript block of the README and the guides runs in a folder where tokenlane is installed.
+// Every JavaScript block of the README and the guides runs in a folder with tokenlane installed.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

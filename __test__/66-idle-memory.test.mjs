@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import os from 'node:os'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+
+import { Tokenizer } from '../index.mjs'
 
 const linux = process.platform === 'linux' ? false : 'smaps is Linux'
 
@@ -49,4 +52,25 @@ test('with madvise off, cached pages stay', { skip: linux }, () => {
   assert.ok(cached > 1 << 20 && warm > 1 << 19, `${cached} bytes cached, ${warm} warm`)
   const free = JSON.parse(run(['-e', code], { TOKENLANE_MADVISE: '' }).stdout)
   assert.equal(free.warm, 0)
+})
+
+test('the word caches of all workers start small and have at most 32 MiB together', async (context) => {
+  // Each cache has a minimum size.
+  if (os.availableParallelism() > 16) return context.skip('there are many processors')
+  const gpt = Tokenizer.fromEncodingSync('o200k_base')
+  gpt.encode('a few words')
+  const start = gpt.stats().cacheBytes
+  let state = 1
+  const word = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return ` ${(state >>> 4).toString(36)}`
+  }
+  const row = () => Array.from({ length: 500 }, word).join('')
+  for (let round = 0; round < 4; round++) {
+    const rows = Array.from({ length: 1000 }, row)
+    await Promise.all([1, 2].map(() => gpt.countBatch(rows)))
+  }
+  const { cacheBytes } = gpt.stats()
+  assert.ok(start <= 12 << 20, `${start} bytes at the start`)
+  assert.ok(cacheBytes > start && cacheBytes <= 32 << 20, `${cacheBytes} bytes after ${start}`)
 })

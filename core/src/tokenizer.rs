@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::bounded::reach::Reach;
-use crate::bpe::word_cache::SharedWords;
+use crate::bpe::word_cache::{CacheBudget, SharedWords, WordCache};
 use crate::budget::Budget;
 use crate::encoder::{Encoder, Plan, Seeds};
 use crate::encoding::{Columns, Encoding};
@@ -335,21 +335,28 @@ struct Encoders {
     idle: ObjectPool<Box<Encoder>>,
     /// Short words that their caches share.
     shared: Arc<SharedWords>,
+    /// The memory that the short words of all caches share.
+    budget: Arc<CacheBudget>,
 }
 
 impl Default for Encoders {
     fn default() -> Self {
-        Self { idle: ObjectPool::new(Self::most_idle()), shared: Arc::default() }
+        let fixed = SharedWords::BYTES + Self::most_idle() * WordCache::bytes_beside_short(Self::cache_bytes());
+        Self {
+            idle: ObjectPool::new(Self::most_idle()),
+            shared: Arc::default(),
+            budget: Arc::new(CacheBudget::new(Self::ALL_CACHE_BYTES.saturating_sub(fixed))),
+        }
     }
 }
 
 impl Encoders {
-    /// Approximate maximum size of all idle encoders' word caches, in bytes, whatever the number of
-    /// processors: 72 MiB.
-    const ALL_CACHE_BYTES: usize = 72 << 20;
-    /// Maximum size of one encoder's word cache, in bytes: 524,288 short words and 6 MiB for
-    /// others. The cache grows to that size as needed.
-    const MOST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::LEAST_CACHE_BYTES } else { 24 << 20 };
+    /// Maximum size of all encoders' word caches together, in bytes: 32 MiB. With many processors
+    /// it is more, because each cache has a minimum size. Caches start small, and those that meet
+    /// many different short words grow while this lasts, to 16 MiB of short words.
+    const ALL_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 0 } else { 32 << 20 };
+    /// Maximum size of one encoder's word cache before its short words grow, in bytes.
+    const MOST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::LEAST_CACHE_BYTES } else { 12 << 20 };
     /// Minimum size of one encoder's word cache, in bytes. A smaller cache evicts words before they
     /// occur again. (Fuzz targets need evictions, and caches that are created quickly.)
     const LEAST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 1 << 14 } else { 1 << 20 };
@@ -363,7 +370,7 @@ impl Encoders {
     }
 
     fn cache_bytes() -> usize {
-        (Self::ALL_CACHE_BYTES / Self::most_idle()).clamp(Self::LEAST_CACHE_BYTES, Self::MOST_CACHE_BYTES)
+        (Self::ALL_CACHE_BYTES * 9 / 8 / Self::most_idle()).clamp(Self::LEAST_CACHE_BYTES, Self::MOST_CACHE_BYTES)
     }
 
     fn lend(&self) -> Box<Encoder> {
@@ -371,7 +378,8 @@ impl Encoders {
             if number > 0 {
                 self.shared.start();
             }
-            Box::new(Encoder::new(Self::cache_bytes(), number).sharing(Arc::clone(&self.shared)))
+            let (shared, budget) = (Arc::clone(&self.shared), Arc::clone(&self.budget));
+            Box::new(Encoder::new(Self::cache_bytes(), number).sharing(shared, budget))
         })
     }
 

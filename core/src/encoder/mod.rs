@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use crate::added_tokens::{Policy, Segment, Stage};
 use crate::aligned::AlignedText;
-use crate::bpe::word_cache::SharedWords;
+use crate::bpe::word_cache::{CacheBudget, SharedWords};
 use crate::budget::Budget;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
@@ -98,9 +98,10 @@ impl Encoder {
         }
     }
 
-    /// Shares merged short words with all encoders that have the same `words`.
-    pub(crate) fn sharing(mut self, words: Arc<SharedWords>) -> Self {
-        self.word_encoder.cache.share(words);
+    /// Shares merged short words with all encoders that have the same `words`, and the memory of
+    /// their caches with all that have the same `budget`.
+    pub(crate) fn sharing(mut self, words: Arc<SharedWords>, budget: Arc<CacheBudget>) -> Self {
+        self.word_encoder.cache.share(words, budget);
         self
     }
 

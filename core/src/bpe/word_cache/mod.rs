@@ -9,6 +9,7 @@
 //! - [`spill_ring`]: ids that do not fit into a slot, and the bytes of long words. The newest
 //!   entries overwrite the oldest, and a slot can tell that its entry was overwritten.
 //! - [`shared`]: short words that all workers of a tokenizer share.
+//! - [`budget`]: the memory that the tables of short words of all these workers share.
 //! - [`lookup`]: many adjacent words of a text looked up at once.
 //!
 //! The cache is never cleared as a whole; a new word evicts at most one old word. (The exception is
@@ -21,6 +22,7 @@
 //! at once, which [`WordCache::for_each_miss`] lists. Prefetching, promotion, eviction and counting
 //! are internal to the cache.
 
+mod budget;
 mod long;
 mod lookup;
 mod medium;
@@ -40,6 +42,7 @@ use crate::simd::probe::primary_bucket;
 use crate::simd::{BLOCK, Simd, bits};
 use crate::span::Span;
 use crate::word_key::{Key, MAX_SHORT_LEN, NOT_SHORT};
+pub(crate) use budget::CacheBudget;
 use long::LongWords;
 use lookup::Lookup;
 pub(crate) use lookup::Probes;
@@ -130,25 +133,42 @@ impl WordCache {
         catch(|| Ok::<_, OutOfMemory>(Self::of_bytes(bytes))).unwrap_or_else(|_| Self::of_bytes(0))
     }
 
-    fn of_bytes(bytes: usize) -> Self {
-        // Two thirds for short words, a twelfth for medium ones, a sixth for the ring, and the rest
-        // for long words.
+    /// The lengths of the tables of a cache of at most `bytes`: short, medium, long words, and the
+    /// ring. Two thirds are for short words, a twelfth for medium ones, a sixth for the ring, and
+    /// the rest for long words.
+    fn table_sizes(bytes: usize) -> [usize; 4] {
         let bytes = if bytes < 6144 { 0 } else { bytes };
-        let power_of_two = |share: usize, size: usize| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits);
+        let shares = [(bytes / 3 * 2, 64), (bytes / 12, 64), (bytes / 48, 16), (bytes / 6, 4)];
+        shares.map(|(share, size)| (share / size).checked_ilog2().map_or(0, |bits| 1 << bits))
+    }
+
+    fn of_bytes(bytes: usize) -> Self {
+        let [short, medium, long, ring] = Self::table_sizes(bytes);
         Self {
-            short: ShortWords::new(power_of_two(bytes / 3 * 2, 64)),
-            medium: MediumWords::new(power_of_two(bytes / 12, 64)),
-            long: LongWords::new(power_of_two(bytes / 48, 16)),
-            ring: SpillRing::new(power_of_two(bytes / 6, 4)),
+            short: ShortWords::new(short),
+            medium: MediumWords::new(medium),
+            long: LongWords::new(long),
+            ring: SpillRing::new(ring),
             shared: Arc::default(),
             lookups: 0,
             misses: 0,
         }
     }
 
-    /// Shares short words with all caches that have the same `words`.
-    pub(crate) fn share(&mut self, words: Arc<SharedWords>) {
+    /// Shares short words with all caches that have the same `words`, and memory for the table of
+    /// short words with all that have the same `budget`: the table grows, beyond the size of this
+    /// cache too, while the budget lasts.
+    pub(crate) fn share(&mut self, words: Arc<SharedWords>, budget: Arc<CacheBudget>) {
         self.shared = words;
+        if self.is_on() {
+            self.short.share_budget(budget);
+        }
+    }
+
+    /// The bytes of a cache of at most `bytes` without its short words.
+    pub(crate) fn bytes_beside_short(bytes: usize) -> usize {
+        let [_, medium, long, ring] = Self::table_sizes(bytes);
+        64 * medium + 16 * long + 4 * ring
     }
 
     /// Replaces all short words by the first of `words`, each of which has one id. `count` is the
@@ -498,7 +518,7 @@ mod tests {
         shared.start();
         let [mut one, mut other] = [(), ()].map(|()| {
             let mut cache = WordCache::new(64 << 10);
-            cache.share(Arc::clone(&shared));
+            cache.share(Arc::clone(&shared), Arc::default());
             cache
         });
         let words = ["word", "a word of many bytes", "ids", "15 bytes, a word"].map(str::as_bytes);
@@ -513,7 +533,7 @@ mod tests {
             "long words and those of many ids are not shared"
         );
         // The word is in the other cache now.
-        other.share(Arc::default());
+        other.shared = Arc::default();
         assert_eq!(look(&mut other, b"word"), Some((vec![0, 0], true)));
     }
 

@@ -22,6 +22,9 @@ const ENTRIES: usize = 1 << 16;
 pub(crate) struct SharedWords(OnceLock<Vec<SeqlockEntry<AtomicU64>>>);
 
 impl SharedWords {
+    /// The memory of the table.
+    pub(crate) const BYTES: usize = ENTRIES * size_of::<SeqlockEntry<AtomicU64>>();
+
     /// Allocates the table, because a second worker has started. If memory is short, workers do not
     /// share words.
     pub(crate) fn start(&self) {

@@ -6,8 +6,12 @@
 //! secondary bucket only if the primary one is marked as overflowed, and a word found there can be
 //! promoted to its primary bucket.
 //!
-//! The table doubles when it has evicted too many words, up to a limit.
+//! The table doubles when it has evicted too many words, up to a limit, and while the memory that
+//! it shares with the tables of other workers lasts.
 
+use std::sync::Arc;
+
+use super::budget::CacheBudget;
 use super::lookup::secondary_bucket;
 use super::slot::{Bucket, Slot};
 use crate::memory::Table;
@@ -19,6 +23,8 @@ use crate::word_key::Key;
 const INITIAL_BUCKETS: usize = 32 << 10;
 /// The maximum initial size of a table that is seeded with words: 8 MiB.
 const MAX_SEEDED_BUCKETS: usize = 128 << 10;
+/// The maximum size of a table that shares a budget, in buckets: 16 MiB.
+const MAX_SHARED_BUCKETS: usize = 256 << 10;
 /// The table grows after one eviction for this many buckets, if that took fewer than
 /// [`LOOKUPS_PER_EVICTION`] lookups for each eviction.
 const GROW_RATIO: usize = 32;
@@ -34,13 +40,41 @@ pub(super) struct ShortWords {
     /// The number of evictions since the cache's lookup counter was `counted_from`.
     evictions: usize,
     counted_from: u64,
+    /// The memory that it shares with other tables, and the bytes that it has taken of it.
+    budget: Arc<CacheBudget>,
+    taken: usize,
+}
+
+impl Drop for ShortWords {
+    fn drop(&mut self) {
+        self.budget.give_back(self.taken);
+    }
 }
 
 impl ShortWords {
     /// A table of up to `limit` buckets, a power of two or zero.
     pub(super) fn new(limit: usize) -> Self {
         let buckets = Table::with_reserved(limit.min(INITIAL_BUCKETS), limit);
-        Self { buckets, limit, evictions: 0, counted_from: 0 }
+        Self { buckets, limit, evictions: 0, counted_from: 0, budget: Arc::default(), taken: 0 }
+    }
+
+    /// Replaces the empty table by one that grows while the budget lasts.
+    pub(super) fn share_budget(&mut self, budget: Arc<CacheBudget>) {
+        self.limit = self.limit.max(MAX_SHARED_BUCKETS);
+        let buckets = self.buckets.len();
+        self.buckets = Table::with_reserved(buckets, self.limit);
+        self.budget.give_back(std::mem::take(&mut self.taken));
+        self.budget = budget;
+        self.taken = buckets * size_of::<Bucket>();
+        self.budget.take(self.taken);
+    }
+
+    /// Takes the memory of a table with this number of buckets from the budget, if it lasts.
+    fn try_take(&mut self, buckets: usize) -> bool {
+        let bytes = buckets * size_of::<Bucket>();
+        let is_taken = bytes <= self.taken || self.budget.try_take(bytes - self.taken);
+        self.taken = if is_taken { self.taken.max(bytes) } else { self.taken };
+        is_taken
     }
 
     /// Replaces the content by `words`, each of which has one id. `count` is the maximum number of
@@ -48,7 +82,12 @@ impl ShortWords {
     pub(super) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
         /// The number of buckets that are prefetched together.
         const GROUP: usize = 16;
-        let buckets = (2 * count).clamp(INITIAL_BUCKETS, MAX_SEEDED_BUCKETS).next_power_of_two().min(self.limit);
+        let least = self.buckets.len();
+        let most = (2 * count).clamp(INITIAL_BUCKETS, MAX_SEEDED_BUCKETS).next_power_of_two().min(self.limit);
+        let mut buckets = most.max(least);
+        while buckets > least && !self.try_take(buckets) {
+            buckets /= 2;
+        }
         self.buckets = Table::with_reserved(buckets, self.limit);
         let mut group = [Slot::default(); GROUP];
         let mut words = words.take(buckets / 2);
@@ -115,7 +154,7 @@ impl ShortWords {
         if self.evictions * GROW_RATIO > self.buckets.len() {
             let is_frequent = lookups - self.counted_from < self.evictions as u64 * LOOKUPS_PER_EVICTION;
             (self.evictions, self.counted_from) = (0, lookups);
-            if is_frequent && self.buckets.len() < self.limit {
+            if is_frequent && self.buckets.len() < self.limit && self.try_take(2 * self.buckets.len()) {
                 self.grow();
             }
         }
@@ -223,6 +262,32 @@ mod tests {
         drop(end);
         words.promote(key(number));
         hit.map(|_| ids)
+    }
+
+    #[test]
+    fn tables_share_a_budget_and_give_it_back() {
+        const START: usize = 1 << 10;
+        let fill = |words: &mut ShortWords| (0..4_000_000).for_each(|number| words.insert(slot(number), 0));
+        let bytes = |buckets: usize| buckets * size_of::<Bucket>();
+        let budget = Arc::new(CacheBudget::new(bytes(10 * START)));
+        let mut tables = [0, 1, 2].map(|_| {
+            let mut words = ShortWords::new(START);
+            words.share_budget(Arc::clone(&budget));
+            words
+        });
+        tables.iter_mut().for_each(fill);
+        assert_eq!(tables.each_ref().map(|words| words.buckets.len()), [8 * START, START, START]);
+        let [large, _, mut small] = tables;
+        drop(large);
+        fill(&mut small);
+        assert_eq!(small.buckets.len(), 8 * START);
+        small.seed(1 << 20, std::iter::empty());
+        assert_eq!(small.buckets.len(), 8 * START, "the seeds get what is left");
+        // The minimum is always there.
+        let mut words = ShortWords::new(START);
+        words.share_budget(Arc::new(CacheBudget::new(0)));
+        fill(&mut words);
+        assert_eq!(words.buckets.len(), START);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 """Reads the output of `tokenlane corpus` with the readers of its formats and compares it.
 
-    pip install numpy tokenizers megatron-core torch
+    pip install numpy tokenizers pyarrow megatron-core torch
     python scripts/corpus/read_outputs.py --corpus data/ --tokenizer tokenizer.json --eos ID TOKENS
 
 TOKENS is an output of `tokenlane corpus data/ -t tokenizer.json --eos -o TOKENS`, without
 --shuffle and --on-error skip. Each document of the JSON Lines in data/ is encoded with Hugging
-Face's tokenizers, and the ids must be those that megatron-core's IndexedDataset or NumPy reads.
+Face's tokenizers, and the ids must be those that megatron-core's IndexedDataset, NumPy or pyarrow
+reads.
 """
 
 import argparse
@@ -56,6 +57,19 @@ def arrays(prefix, suffix, dtype, pack):
     return rows
 
 
+def table(prefix, pack):
+    import pyarrow
+    import pyarrow.parquet
+
+    read = pyarrow.parquet.read_table(f"{prefix}.parquet")
+    assert read.schema.field("ids").type.value_type == pyarrow.int32(), read.schema
+    rows = [numpy.array(row, dtype="<i4") for row in read.column("ids").to_pylist()]
+    if pack is None:
+        return rows
+    starts = [pack * row + start for row, some in enumerate(read.column("starts").to_pylist()) for start in some]
+    return documents(rows, [*starts, sum(map(len, rows))], pack)
+
+
 def documents(rows, offsets, pack):
     """The documents of packed rows."""
     assert all(len(row) == pack for row in rows[:-1])
@@ -73,7 +87,7 @@ def main():
     folder = pathlib.Path(arguments.tokens)
     job = json.loads((folder / "job.json").read_text())
     options = job["options"]
-    dtype = {"u16": "<u2", "u32": "<u4"}[options["type"]]
+    dtype = {"u16": "<u2", "u32": "<u4"}.get(options.get("type"))
     pack = options.get("pack")
     wanted = expected(arguments)
     count = tokens = 0
@@ -81,6 +95,8 @@ def main():
         prefix = folder / f"shard-{shard:08}"
         if options["format"] == "megatron":
             rows = megatron(prefix, pack)
+        elif options["format"] == "parquet":
+            rows = table(prefix, pack)
         else:
             rows = arrays(prefix, options["format"], dtype, pack)
         for row in rows:

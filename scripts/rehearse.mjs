@@ -137,9 +137,9 @@ function mishaps() {
     )
   })
   check('WebAssembly instead of the addon', 22, (project) => {
-    project.npm('npm11', 'install', '--cpu=wasm32', 'tokenlane', 'tokenlane-wasm32-wasi')
-    project.env.NAPI_RS_FORCE_WASI = 'error'
-    return [`tokenlane-wasm32-wasi`]
+    project.npm('npm11', 'install', '--force', 'tokenlane', 'tokenlane-wasm32-wasi')
+    project.env.NAPI_RS_FORCE_WASI = 'true'
+    return [`tokenlane-${HERE}`, 'tokenlane-wasm32-wasi']
   })
 }
 

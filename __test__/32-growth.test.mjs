@@ -34,8 +34,11 @@ const SUBJECTS = {
 // others, so that every call meets many texts.
 const PART = 8
 
+// Windows counts processor time in steps of 16 ms, which is more than most of these calls take.
+const skip = process.platform === 'win32' && 'processor time is too coarse'
+
 for (const [number, [name, bytes]] of Object.entries(SUBJECTS).entries()) {
-  test(`${name}: no call grows with more than the length of its text`, async () => {
+  test(`${name}: no call grows with more than the length of its text`, { skip }, async () => {
     const subject = await subjectOf(name, bytes)
     const calls = callsOf(subject)
     let measured = 0

@@ -55,7 +55,7 @@ test('the error on a platform without a package has the command for WebAssembly'
     assert.equal(
       loaded(platform, arch, glibc),
       `ERR_TOKENLANE_ADDON_MISSING tokenlane has no addon for this machine, ${name}. ` +
-        'Run "npm install --cpu=wasm32 tokenlane-wasm32-wasi" for the one in WebAssembly.',
+        'Run "npm install --force tokenlane-wasm32-wasi" for the one in WebAssembly.',
     )
   }
 })

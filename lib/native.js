@@ -173,7 +173,7 @@ function libcHint({ message }) {
 function missingHint(platform) {
   const name = `tokenlane-${platform}`
   if (!PLATFORMS.includes(platform)) {
-    return `, ${platform}. Run "npm install --cpu=wasm32 tokenlane-wasm32-wasi" for the one in WebAssembly.`
+    return `, ${platform}. Run "npm install --force tokenlane-wasm32-wasi" for the one in WebAssembly.`
   }
   const other = PLATFORMS.find(isInstalled)
   const found = other === undefined ? '' : ` tokenlane-${other} is installed, but it is for another platform.`

@@ -48,7 +48,7 @@ for (const level of levels.filter((name) => (values.level ?? name) === name)) {
   const env = { ...process.env, TOKENLANE_CPU_LEVEL: level }
   for (const spec of values.spec ?? SPECS) {
     const file = fileOf(spec)
-    const args = ['--test', '--test-reporter=dot', '--test-timeout=600000', file]
+    const args = ['--test', '--test-reporter=dot', '--test-timeout=1800000', file]
     console.log(path.basename(file))
     if (!run(process.execPath, args, { env })) failed.push(`${spec} at ${level}`)
   }

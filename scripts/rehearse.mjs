@@ -115,7 +115,7 @@ function mishaps() {
   )
   mended(
     'a lock file that npm made of node_modules on another platform',
-    /^ERR_TOKENLANE_ADDON_MISSING /,
+    /^$|^ERR_TOKENLANE_ADDON_MISSING /,
     (project) => {
       const elsewhere = ['--os=darwin', `--cpu=${other}`]
       project.npm('npm11', 'install', ...elsewhere, 'tokenlane')
@@ -137,9 +137,9 @@ function mishaps() {
     )
   })
   check('WebAssembly instead of the addon', 22, (project) => {
-    project.npm('npm11', 'install', '--cpu=wasm32', 'tokenlane', 'tokenlane-wasm32-wasi')
-    project.env.NAPI_RS_FORCE_WASI = 'error'
-    return [`tokenlane-wasm32-wasi`]
+    project.npm('npm11', 'install', '--force', 'tokenlane', 'tokenlane-wasm32-wasi')
+    project.env.NAPI_RS_FORCE_WASI = 'true'
+    return [`tokenlane-${HERE}`, 'tokenlane-wasm32-wasi']
   })
 }
 
@@ -156,6 +156,8 @@ function mended(name, pattern, install) {
   scenario(name, 22, (project) => {
     install(project)
     const message = project.check()
+    // Newer versions of npm mend a lock file of another platform by themselves.
+    if (message === RESULT && pattern.test('')) return undefined
     const command = /Run "npm ([^"]+)"/.exec(message)?.[1]
     if (!pattern.test(message) || command === undefined) return `the error is not as expected: ${message}`
     console.log(`       ${message.split('\n')[0]}`)

@@ -57,7 +57,7 @@ export class Staged {
         .readdirSync(folder)
         .find((file) => file.startsWith(path.basename(name)) && file.endsWith('.test.mjs'))
       if (file === undefined) throw new Error(`there is no spec ${name}`)
-      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=900000']
+      const args = [...this.#args, '--test', '--test-reporter=dot', '--test-timeout=1800000']
       console.log(`── ${file}`)
       return !run(this.#command, [...args, this.#place(path.join(folder, file))], { cwd: this.folder, env: this.#env })
     })

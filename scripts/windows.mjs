@@ -40,7 +40,7 @@ const LEFT_OUT = {
   28: MANY,
   29: NETWORK,
   30: MANY,
-  32: 'measures processor time',
+  32: 'measures processor time, which has steps of 10 ms there',
   33: 'limits memory with ulimit',
   35: BUILDS,
   37: ADDONS,

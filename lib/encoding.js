@@ -205,7 +205,7 @@ class Encoding {
     const parts = Array.from(ends.subarray(1), (end, index) => {
       const overflow = () => Array.from(places[index + 1], (place) => parts[place])
       const more = { source, row: index + 1, start: ends[index], overflow }
-      return new Encoding(INTERNAL, ids.slice(ends[index], end), ...NO_INPUT, more)
+      return encodingOfSource(ids.slice(ends[index], end), more)
     })
     return parts
   }
@@ -309,11 +309,12 @@ class Encoding {
   }
 }
 
-/** The arguments of an overflowing part for handle, text, pair, flags and extra. */
-const NO_INPUT = Array(5).fill(undefined)
+/** An encoding without an input of its own; `more.source` has its columns. */
+const encodingOfSource = (ids, more) =>
+  new Encoding(INTERNAL, ids, undefined, undefined, undefined, undefined, undefined, more)
 
 /** The encoding of an input. Nobody else can change the ids, the text and the pair. */
 const encodingOf = (ids, handle, text, pair, flags, extra) =>
   new Encoding(INTERNAL, ids, handle, text, pair, flags, extra)
 
-module.exports = { Encoding, encodingOf }
+module.exports = { Encoding, encodingOf, encodingOfSource }

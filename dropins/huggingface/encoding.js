@@ -5,7 +5,7 @@
 
 const { error, typeError } = require('../errors.js')
 const { directionOf } = require('./settings.js')
-const { Encoding: Columns } = require('../../lib/encoding.js')
+const { encodingOfSource } = require('../../lib/encoding.js')
 
 // The columns by the numbers that lib/encoding.js passes to `column`.
 const ORDER = ['offsets', 'tokens', 'specialTokensMask', 'typeIds', 'attentionMask', 'wordIds']
@@ -195,7 +195,7 @@ function fromColumns(columns) {
   const { ranges, ids } = columns
   const words = [ranges.length, ...ranges.flatMap(({ sequence, start, end }) => [sequence, start, end])]
   const column = (which) => (which === RANGES ? Uint32Array.from(words) : columns[ORDER[which]])
-  return new Columns(Uint32Array.from(ids), { hasOffsets: true, column })
+  return encodingOfSource(Uint32Array.from(ids), { source: { hasOffsets: true, column }, row: 0, start: 0 })
 }
 
 /** Token ranges into which a truncation splits `total` tokens; the first range is kept. */

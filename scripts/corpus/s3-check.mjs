@@ -120,7 +120,7 @@ const JOB = {
   format: /** @type {const} */ ('npy'),
   idField: 'id',
   eos: true,
-  shardSize: 16 << 20,
+  shardSize: 8 << 20,
 }
 const local = ['large.jsonl', 'small', 'table.parquet'].map((name) => at('raw', name))
 await tokenizeCorpus({ ...JOB, inputs: local, output: at('local') })

@@ -144,7 +144,9 @@ async function main() {
     children.push(child)
     child.on('message', (/** @type {any} */ said) => {
       Object.assign(state, said)
-      if (said.error) errors.set(said.error, (errors.get(said.error) ?? 0) + 1)
+      // Jobs have numbers; what happened to them is counted together.
+      const kind = said.error?.replace(/[0-9a-f]{32}-[\d-]+/, '…')
+      if (kind) errors.set(kind, (errors.get(kind) ?? 0) + 1)
     })
   }
   const begun = since()

@@ -36,17 +36,17 @@ const CHECKS = [
     () => run('cargo', CARGO_TEST) && run('cargo', ['test', '--workspace', '--doc', '--quiet']),
   ],
   ['lints of JavaScript (biome)', () => run('npm', ['run', '--silent', 'lint:js'])],
+  ['the addon', () => addonBuilt],
   ['types of JavaScript (tsc)', () => run('npm', ['run', '--silent', 'check:types'])],
   ['import cycles of JavaScript', () => run('npm', ['run', '--silent', 'check:cycles'])],
   ['widths of comments', () => run('npm', ['run', '--silent', 'check:widths'])],
-  ['the addon', () => addonBuilt],
   ['Node specs (node --test)', nodeSpecs],
 ]
 
 let summary = []
 install()
 // The release build of the addon ends with a long step on one core. Lints and tests use the other
-// core meanwhile.
+// core meanwhile. The types of native.js exist only after it.
 const addonBuilt = buildAddon()
 
 const failed = []

@@ -23,7 +23,7 @@ export const CONCURRENCY = {
   type: 'string',
   value: 'N',
   number: [1, 256],
-  help: 'number of shards at a time (default: half the number of processors, from 2 to 8)',
+  help: 'number of shards at a time (default: half the number of processors, from 2 to 4)',
 }
 export const QUEUE_NAME = {
   type: 'string',

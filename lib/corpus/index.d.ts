@@ -105,7 +105,7 @@ export interface CorpusOptions {
   dryRun?: boolean | undefined
   /** How the files of a run before are compared with their records. Default `'sha256'`. */
   resumeCheck?: 'sha256' | 'size' | undefined
-  /** Shards at a time, 1 to 256. Default: half as many as processors, from 2 to 8. */
+  /** Shards at a time, 1 to 256. Default: half as many as processors, from 2 to 4. */
   concurrency?: number | undefined
   /** The most threads that encode, 1 to 256. Default: as many as processors. */
   threads?: number | undefined
@@ -419,7 +419,7 @@ export interface WorkerOptions {
   allowHub?: boolean | undefined
   /** The name of the queue. Default `'tokenlane-corpus'`. */
   queueName?: string | undefined
-  /** Shards at a time, 1 to 256. Default: half as many as processors, from 2 to 8. */
+  /** Shards at a time, 1 to 256. Default: half as many as processors, from 2 to 4. */
   concurrency?: number | undefined
   /** The most threads that encode, 1 to 256. Default: as many as processors. */
   threads?: number | undefined

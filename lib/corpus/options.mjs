@@ -185,7 +185,7 @@ function conflictOf(content, given, inputs, dryRun) {
  * Shards in flight. A shard's thread mostly reads and parses; the addon's threads do the rest on
  * all cores.
  */
-const defaultConcurrency = () => Math.min(8, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
+const defaultConcurrency = () => Math.min(4, Math.max(2, Math.ceil(os.availableParallelism() / 2)))
 
 function text(given, name) {
   const value = given[name]

@@ -209,7 +209,7 @@ test('every compression that is read, and one that is not', () => {
   refused(
     ['encode', '--field', 'text', 'codec.parquet'],
     1,
-    /compressed with LZ4, and read are SNAPPY, ZSTD, GZIP, BROTLI/,
+    /compressed with LZ4; supported are SNAPPY, ZSTD, GZIP, BROTLI/,
   )
 })
 

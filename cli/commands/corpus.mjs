@@ -231,7 +231,7 @@ const verify = {
     if (values.json) print(JSON.stringify({ event: 'result', ...result }))
     else
       print(
-        `${number(result.shards)} shards, ${number(result.tokens)} tokens: ${result.isWhole ? 'all as recorded' : `${number(result.problems)} problems`}`,
+        `${shardsOf(result.shards)}, ${number(result.tokens)} tokens: ${result.isWhole ? 'all as recorded' : `${number(result.problems)} problems`}`,
       )
     if (!result.isWhole) process.exitCode = 1
   },
@@ -284,11 +284,13 @@ function summary({ output, shards, kept, documents, tokens, textBytes, empty, tr
     ...(cost === undefined ? [] : [`cost: ${cost.toFixed(2)}`]),
     ...(output === undefined
       ? []
-      : [`${number(shards)} shards in ${output}${kept > 0 ? `, ${number(kept)} of them from before` : ''}`]),
+      : [`${shardsOf(shards)} in ${output}${kept > 0 ? `, ${number(kept)} of them from before` : ''}`]),
   ]
   return lines.join('\n')
 }
 
 const number = (value) => value.toLocaleString('en')
+
+const shardsOf = (count) => `${number(count)} ${count === 1 ? 'shard' : 'shards'}`
 
 const print = (text) => process.stdout.write(`${text}\n`)

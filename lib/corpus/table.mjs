@@ -235,7 +235,7 @@ class Table {
     if (!PARQUET_CODECS.includes(codec)) {
       throw new Failure(
         'PARQUET',
-        `the column '${path_in_schema.join('.')}' is compressed with ${codec}, and read are ${PARQUET_CODECS.slice(1).join(', ')}`,
+        `the column '${path_in_schema.join('.')}' is compressed with ${codec}; supported are ${PARQUET_CODECS.slice(1).join(', ')}`,
       )
     }
     if (!(Number(total_compressed_size) >= 0 && Number.isSafeInteger(Number(group.num_rows))))

@@ -152,7 +152,7 @@ function checkChunk({
   if (!PARQUET_CODECS.includes(codec)) {
     throw new Failure(
       'PARQUET',
-      `the column '${column}' is compressed with ${codec}, and read are ${PARQUET_CODECS.slice(1).join(', ')}`,
+      `the column '${column}' is compressed with ${codec}; supported are ${PARQUET_CODECS.slice(1).join(', ')}`,
     )
   }
   const start = Number(

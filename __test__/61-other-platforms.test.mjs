@@ -77,7 +77,8 @@ test('a platform without a package uses WebAssembly if it is installed', () => {
   // Stands for the loader of the package: the functions that loading the package calls.
   fs.writeFileSync(
     path.join(place, 'tokenlane.wasi.cjs'),
-    `module.exports = new Proxy({}, { get: (_, name) => name === '__napiBindingTarget' ? 'wasm32-wasi' : () => 1, has: () => true })`,
+    `const results = { flagBits: {}, columnNames: [] }
+    module.exports = new Proxy({ __napiBindingTarget: 'wasm32-wasi' }, { get: (all, name) => all[name] ?? (() => results[name] ?? 1) })`,
   )
   assert.equal(loaded('freebsd', 'x64'), 'function')
   assert.equal(loaded('linux', 'riscv64', '2.36'), 'function')

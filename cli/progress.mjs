@@ -10,7 +10,7 @@ const MIB = 2 ** 20
 const PATIENCE = 400
 
 /**
- * Returns an object that is told how many bytes were read, and shows them.
+ * Returns a progress bar: `read` adds to the number of bytes that were read.
  *
  * @param {import('./input/files.mjs').Source[]} sources
  * @param {{ output?: string, quiet?: boolean }} options

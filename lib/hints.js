@@ -62,7 +62,7 @@ const FORMS = {
   columns: "columns: ['attentionMask', …]",
 }
 
-/** The option that was probably meant, as it is written, or undefined. */
+/** How to write the option that was probably meant; undefined if none is known. */
 function synonymOf(name, known) {
   const key = name.length > 60 ? '' : name.toLowerCase().replaceAll(/[_-]/g, '')
   const meant = Object.hasOwn(SYNONYMS, key) ? SYNONYMS[key].find((option) => known.includes(option)) : undefined

@@ -31,6 +31,7 @@ const KIND = {
   css: 'js',
   py: 'py',
   toml: 'toml',
+  yaml: 'toml',
   yml: 'toml',
   sh: 'toml',
 }
@@ -38,7 +39,8 @@ const KIND = {
 const folder = path.resolve(process.argv[2] ?? root)
 const wide = []
 for (const name of sourceFiles(folder).filter((one) => !EXCLUDED.test(one))) {
-  const extension = path.extname(name).slice(1)
+  // A program without an extension is a shell script.
+  const extension = path.extname(name).slice(1) || (name === '.ci/run' ? 'sh' : '')
   if (KIND[extension] === undefined && extension !== 'md') continue
   const lines = fs.readFileSync(path.join(folder, name), 'utf8').split('\n')
   const isWide = extension === 'md' ? prose(lines) : (line) => COMMENT[KIND[extension]].test(withoutStrings(line))

@@ -1,4 +1,4 @@
-// What an input is, by its first bytes and its name.
+// Recognizes the format and the compression of an input by its first bytes and its name.
 
 /** How the bytes are compressed, by the first four of them. */
 export function codecOf(head) {

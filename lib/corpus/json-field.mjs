@@ -30,7 +30,7 @@ for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r',
 const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number(byte >= 32 && byte !== QUOTE && byte !== BACKSLASH),
 )
-/** Up to so many bytes a loop copies faster than a call. */
+/** A loop copies at most this many bytes faster than a call. */
 const SHORT = 64
 const HEX = new Int8Array(256).fill(-1)
 for (const digit of '0123456789abcdefABCDEF') HEX[digit.charCodeAt(0)] = Number.parseInt(digit, 16)

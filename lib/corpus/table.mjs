@@ -402,7 +402,7 @@ class Window {
     return this.bytes.length + this.#end - this.#next
   }
 
-  /** Reads until there are so many bytes, or the column ends. */
+  /** Reads until `bytes` has `length` bytes, or the column ends. */
   async fill(length) {
     if (this.bytes.length >= length || this.#next === this.#end) return
     const count = Math.min(this.#end - this.#next, Math.max(WINDOW, length - this.bytes.length))

@@ -3,6 +3,7 @@
 const native = require('./native.js')
 const { error, typeError, wrongType, wrongValue } = require('./errors.js')
 const { collectIfRequested } = require('./memory.js')
+const { COLUMN_NAMES } = require('./options.js')
 
 // Node 20 defines the symbol by this name, because its V8 does not have it.
 const DISPOSE = Symbol.dispose ?? Symbol.for('nodejs.dispose')
@@ -20,7 +21,7 @@ const VIEWS = {
   sequenceIds: Int32Array,
 }
 /** @type {[string, any][]} */
-const COLUMNS = native.columnNames().map((name) => [name, VIEWS[name]])
+const COLUMNS = COLUMN_NAMES.map((name) => [name, VIEWS[name]])
 
 // Makes the constructor private: only batchOf creates batches.
 const INTERNAL = Symbol('internal')

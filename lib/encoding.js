@@ -2,19 +2,18 @@
 
 const { typeError } = require('./errors.js')
 const native = require('./native.js')
-const { checkId, hasOffsets, withOverflow } = require('./options.js')
+const { COLUMN_NAMES, checkId, hasOffsets, withOverflow } = require('./options.js')
 
 // The indices of the columns. Two pseudo-columns of src/encoding.rs follow them.
-const NAMES = native.columnNames()
-const OFFSETS = NAMES.indexOf('offsets')
-const TOKENS = NAMES.indexOf('tokens')
-const SPECIAL_TOKENS_MASK = NAMES.indexOf('specialTokensMask')
-const TYPE_IDS = NAMES.indexOf('typeIds')
-const ATTENTION_MASK = NAMES.indexOf('attentionMask')
-const WORD_IDS = NAMES.indexOf('wordIds')
-const SEQUENCE_IDS = NAMES.indexOf('sequenceIds')
-const ROWS = NAMES.length
-const RANGES = NAMES.length + 1
+const OFFSETS = COLUMN_NAMES.indexOf('offsets')
+const TOKENS = COLUMN_NAMES.indexOf('tokens')
+const SPECIAL_TOKENS_MASK = COLUMN_NAMES.indexOf('specialTokensMask')
+const TYPE_IDS = COLUMN_NAMES.indexOf('typeIds')
+const ATTENTION_MASK = COLUMN_NAMES.indexOf('attentionMask')
+const WORD_IDS = COLUMN_NAMES.indexOf('wordIds')
+const SEQUENCE_IDS = COLUMN_NAMES.indexOf('sequenceIds')
+const ROWS = COLUMN_NAMES.length
+const RANGES = COLUMN_NAMES.length + 1
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 

@@ -130,16 +130,15 @@ const rests = { [QUICK]: { until: 0, inVain: 0 }, [FULL]: { until: 0, inVain: 0 
 
 /** Collects garbage if results hold at least `least` bytes. */
 function collectIdle(kind, least) {
-  const held = () => memory.stats().external
   const rest = rests[kind]
-  const before = held()
+  const { collect: isOn, external: before } = memory.stats()
   const start = performance.now()
-  if (!memory.stats().collect || before < least || start < rest.until) return
+  if (!isOn || before < least || start < rest.until) return
   if (kind === FULL && runtime.heapBytes() > MAX_HEAP) return
   const took = collect(kind)
   setTimeout(() => {
     // What is in use now is likely to be in use for long.
-    rest.inVain = held() > before / 2 ? Math.min(rest.inVain + 1, 10) : 0
+    rest.inVain = memory.stats().external > before / 2 ? Math.min(rest.inVain + 1, 10) : 0
     rest.until = performance.now() + took * IDLE_SHARE * 2 ** rest.inVain
   }, IDLE_STEPS[1].after / 2).unref?.()
   rest.until = start + took * IDLE_SHARE

@@ -21,12 +21,9 @@ const NO_TRUNCATION = BITS.noTruncation
 const NO_PADDING = BITS.noPadding
 const OVERFLOW = BITS.overflow
 const WORDS = BITS.words
-const COLUMNS = Object.fromEntries(
-  native
-    .columnNames()
-    .slice(1)
-    .map((name, index) => [name, BITS.firstColumn << index]),
-)
+/** The names of the columns, by their indices in the addon. */
+const COLUMN_NAMES = native.columnNames()
+const COLUMNS = Object.fromEntries(COLUMN_NAMES.slice(1).map((name, index) => [name, BITS.firstColumn << index]))
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
 const BOUNDARIES = ['token', 'sentence', 'line']
@@ -313,6 +310,7 @@ function checkId(name, value) {
 }
 
 module.exports = {
+  COLUMN_NAMES,
   KNOWN,
   ONE_TEXT,
   MANY_TEXTS,

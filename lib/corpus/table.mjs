@@ -76,7 +76,7 @@ const groupStart = ({ columns }) =>
  * The row groups as pieces that can be cut apart: they follow each other from the start of the file
  * to its end. None if there are no rows; one if the groups are not in the order of the file.
  *
- * @param {import('./store/local-input.mjs').Input} input
+ * @param {import('./store/input.mjs').Input} input
  * @returns {Promise<{ end: number, weight: number }[]>}
  */
 export async function rowGroups(input) {
@@ -103,7 +103,7 @@ export async function rowGroups(input) {
  * The rows of a part, those of a page together.
  *
  * @param {import('./part.mjs').Part} part
- * @param {import('./store/local-input.mjs').Input} input
+ * @param {import('./store/input.mjs').Input} input
  * @param {import('./options.mjs').Content} content
  * @param {(hashed: Buffer, bytes: number) => void} onRead gets a hash of each column that was read,
  *   and the number of bytes while they are read

@@ -1,30 +1,21 @@
-// Files as inputs: ranges of them, and samples that tell one content from another.
+// Files as inputs.
 
-import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
 import { fileFailure } from '../../files/failure.mjs'
 import { inputChanged } from '../errors.mjs'
+import { CHUNK, Input } from './input.mjs'
 
 const { openRegular } = createRequire(import.meta.url)('../../regular-file.js')
 
-/** Bytes of a file that are read at once. */
-const CHUNK = 1 << 20
-/** Bytes at each end of a range that its sample covers. */
-const SAMPLE = 1 << 16
-
-/** An input file that is open. Errors name it. */
-export class Input {
+/** An input file that is open. */
+export class LocalInput extends Input {
   #handle
-  #opened
-  /** The sample that was made last. */
-  #sampled = { name: '', sha256: '' }
 
-  constructor(path, handle, stat) {
-    this.path = path
+  constructor(path, handle, { size, mtimeMs }) {
+    super(path, size, mtimeMs)
     this.#handle = handle
-    this.#opened = stat
   }
 
   /**
@@ -34,23 +25,12 @@ export class Input {
   static async open(path, base = '') {
     try {
       const handle = await openRegular(resolve(base, path))
-      return new Input(path, handle, await handle.stat())
+      return new LocalInput(path, handle, await handle.stat())
     } catch (failure) {
       throw fileFailure(path, failure)
     }
   }
 
-  /** Bytes of the file when it was opened. */
-  get size() {
-    return this.#opened.size
-  }
-
-  /** When the file was changed last, in milliseconds. */
-  get mtime() {
-    return this.#opened.mtimeMs
-  }
-
-  /** Up to `length` bytes from a position on; fewer only at the end of the file. */
   async read(position, length, buffer = Buffer.allocUnsafeSlow(length)) {
     let done = 0
     try {
@@ -92,32 +72,6 @@ export class Input {
       onRead(chunk)
       yield chunk
     }
-  }
-
-  /** SHA-256 of the first and the last bytes of a range; of a short range it covers all. */
-  async sample(start, end) {
-    const name = `${start} ${end}`
-    if (this.#sampled.name === name) return this.#sampled.sha256
-    const hash = createHash('sha256')
-    hash.update(await this.read(start, Math.min(SAMPLE, end - start)))
-    const tail = Math.max(start + SAMPLE, end - SAMPLE)
-    if (tail < end) hash.update(await this.read(tail, end - tail))
-    this.#sampled = { name, sha256: hash.digest('hex') }
-    return this.#sampled.sha256
-  }
-
-  /**
-   * The end of the record that has the byte before `position`: behind the next line end, or the end
-   * of the file.
-   */
-  async recordEnd(position) {
-    for (let from = position - 1; from < this.size; from += CHUNK) {
-      const chunk = await this.read(from, CHUNK)
-      const newline = chunk.indexOf(10)
-      if (newline !== -1) return from + newline + 1
-      if (chunk.length < CHUNK) break
-    }
-    return this.size
   }
 
   /** Throws if the file has changed since it was opened. */

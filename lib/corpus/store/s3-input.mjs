@@ -1,30 +1,24 @@
 // Objects of S3 as inputs: ranges of them, and the objects below a prefix.
 
-import { createHash } from 'node:crypto'
-
 import { error, inputChanged } from '../errors.mjs'
 import { checkKey, partsOf } from './address.mjs'
+import { CHUNK, Input } from './input.mjs'
 import { range, send, sendIfThere } from './s3-client.mjs'
 
 /** Bytes that come with the first request. */
 const HEAD = 1 << 17
-/** Bytes of a request for a range that is read to its end, and of a chunk. */
+/** Bytes of a request for a range that is read to its end. */
 const STEP = 8 << 20
-const CHUNK = 1 << 20
-/** Bytes at each end of a range that its sample covers, as of files. */
-const SAMPLE = 1 << 16
 
 /** An object that is read. All requests are for the version that the first one found. */
-export class S3Input {
+export class S3Input extends Input {
   #object
   /** Bytes that are known, and their position. */
   #held
   #heldAt
-  /** The sample that was made last. */
-  #sampled = { name: '', sha256: '' }
 
   constructor(object, held, heldAt) {
-    this.path = object.address
+    super(object.address, object.size, object.mtime)
     this.#object = object
     this.#held = held
     this.#heldAt = heldAt
@@ -42,14 +36,6 @@ export class S3Input {
     const object = { address, bucket, key, etag: head.ETag, size, mtime: head.LastModified?.getTime() ?? Infinity }
     const end = Math.min(size, first + HEAD)
     return new S3Input(object, first < end ? await range(object, first, end) : Buffer.alloc(0), first)
-  }
-
-  get size() {
-    return this.#object.size
-  }
-
-  get mtime() {
-    return this.#object.mtime
   }
 
   async read(position, length) {
@@ -80,25 +66,6 @@ export class S3Input {
         yield chunk
       }
     }
-  }
-
-  async sample(start, end) {
-    const name = `${start} ${end}`
-    if (this.#sampled.name === name) return this.#sampled.sha256
-    const hash = createHash('sha256')
-    hash.update(await this.read(start, Math.min(SAMPLE, end - start)))
-    const tail = Math.max(start + SAMPLE, end - SAMPLE)
-    if (tail < end) hash.update(await this.read(tail, end - tail))
-    this.#sampled = { name, sha256: hash.digest('hex') }
-    return this.#sampled.sha256
-  }
-
-  async recordEnd(position) {
-    for (let from = position - 1; from < this.size; from += CHUNK) {
-      const newline = (await this.read(from, CHUNK)).indexOf(10)
-      if (newline !== -1) return from + newline + 1
-    }
-    return this.size
   }
 
   /** Each request was for the version that was opened, so there is nothing to compare. */

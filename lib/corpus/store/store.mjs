@@ -1,7 +1,7 @@
 // Outputs and inputs on a disk or in S3, by their names.
 
 import { isAddress } from './address.mjs'
-import { Input } from './local-input.mjs'
+import { LocalInput } from './local-input.mjs'
 import { LocalStore } from './local-store.mjs'
 
 /**
@@ -22,10 +22,10 @@ export async function openStore(place) {
  * @param {string} name as it was named
  * @param {string} [base] the folder that a path is relative to
  * @param {number} [first] the position of the first bytes that will be read
- * @returns {Promise<Input>}
+ * @returns {Promise<LocalInput>}
  */
 export async function openInput(name, base, first) {
-  if (!isAddress(name)) return Input.open(name, base)
+  if (!isAddress(name)) return LocalInput.open(name, base)
   const { S3Input } = await import('./s3-input.mjs')
   return /** @type {any} */ (await S3Input.open(name, first))
 }

@@ -9,6 +9,7 @@ import { Tokenizer } from '../index.mjs'
 import { SENTENCES } from '../cli/web/languages.mjs'
 import { launch, whyNot } from './support/chromium.mjs'
 import { folderWithTokenizer, servePage } from './support/cli.mjs'
+import { contrast } from './support/contrast.mjs'
 import { text as someText } from './support/texts.mjs'
 
 if (whyNot) test('the page in Chromium', { skip: whyNot }, () => {})
@@ -291,17 +292,4 @@ async function tests() {
     await box(page, 'o200k_base').getByText('The server does not respond').waitFor()
     await close()
   })
-}
-
-/** The contrast ratio of WCAG 2 between two colours, `rgb(…)`. */
-function contrast(...colours) {
-  const [lighter, darker] = colours
-    .map((colour) => {
-      const [r, g, b] = colour
-        .match(/[\d.]+/g)
-        .map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4))
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b
-    })
-    .sort((a, b) => b - a)
-  return (lighter + 0.05) / (darker + 0.05)
 }

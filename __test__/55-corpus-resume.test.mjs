@@ -103,6 +103,20 @@ async function resume(output, options = {}) {
     .sort((a, b) => a - b)
 }
 
+test('a record that is written again after the manifest with another time is no damage', async () => {
+  const output = at('late')
+  await resume(output)
+  const file = path.join(output, 'shard-00000002.json')
+  const record = JSON.parse(fs.readFileSync(file, 'utf8'))
+  const write = (changes) => fs.writeFileSync(file, JSON.stringify({ ...record, ...changes }))
+  write({ seconds: record.seconds + 7.5, started: new Date().toISOString(), host: 'another' })
+  assert.equal((await verifyCorpus(output)).isWhole, true)
+  write({ tokens: record.tokens + 1 })
+  const { problems, listed } = await verifyCorpus(output)
+  assert.equal(problems, 1)
+  assert.match(listed[0].problem, /sums are not those of the records/)
+})
+
 test('a run does exactly the shards that are missing or damaged', async () => {
   const output = at('mended')
   assert.equal((await resume(output)).length, shards)

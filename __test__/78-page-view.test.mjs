@@ -10,6 +10,7 @@ import { MAX_LINK, fragmentOf, viewOf } from '../cli/page/link.mjs'
 import { labelsOf } from '../cli/page/names.mjs'
 import { launch, whyNot } from './support/chromium.mjs'
 import { folderWithTokenizer, servePage } from './support/cli.mjs'
+import { contrast } from './support/contrast.mjs'
 
 // The browser starts first: hooks of the file run when its first tests have ended.
 if (whyNot) test('the view in Chromium', { skip: whyNot }, () => {})
@@ -271,17 +272,4 @@ async function tests() {
       await close()
     }
   })
-}
-
-/** The contrast ratio of WCAG 2 between two colours, `rgb(…)`. */
-function contrast(...colours) {
-  const [lighter, darker] = colours
-    .map((colour) => {
-      const [r, g, b] = colour
-        .match(/[\d.]+/g)
-        .map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4))
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b
-    })
-    .sort((a, b) => b - a)
-  return (lighter + 0.05) / (darker + 0.05)
 }

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 
 import { Ratio } from '../files/decompress.mjs'
 import { Failure } from '../files/failure.mjs'
-import { PARQUET_CODECS, REFUSED_ENCODING, parquetCompressors } from '../files/parquet-codecs.mjs'
+import { checkCodec, checkEncoding, parquetCompressors, startOf } from '../files/parquet-codecs.mjs'
 import { checkPackages } from '../files/parquet.mjs'
 import { valueAt } from '../files/rows.mjs'
 import { inputChanged } from './errors.mjs'
@@ -63,11 +63,6 @@ async function exactly(input, start, length) {
   if (bytes.length < length) throw inputChanged(input.path, `it ends at byte ${start + bytes.length}`)
   return bytes
 }
-
-const startOf = ({ dictionary_page_offset, data_page_offset }) =>
-  Number(
-    dictionary_page_offset && dictionary_page_offset < data_page_offset ? dictionary_page_offset : data_page_offset,
-  )
 
 const groupStart = ({ columns }) =>
   columns.reduce((least, { meta_data }) => Math.min(least, startOf(meta_data)), Infinity)
@@ -231,14 +226,9 @@ class Table {
     if (rows !== Number(group.num_rows)) throw damaged('a column has another number of values than the row group')
   }
 
-  #check({ codec, path_in_schema, total_compressed_size }, group) {
-    if (!PARQUET_CODECS.includes(codec)) {
-      throw new Failure(
-        'PARQUET',
-        `the column '${path_in_schema.join('.')}' is compressed with ${codec}; supported are ${PARQUET_CODECS.slice(1).join(', ')}`,
-      )
-    }
-    if (!(Number(total_compressed_size) >= 0 && Number.isSafeInteger(Number(group.num_rows))))
+  #check(chunk, group) {
+    checkCodec(chunk)
+    if (!(Number(chunk.total_compressed_size) >= 0 && Number.isSafeInteger(Number(group.num_rows))))
       throw damaged('a size is no size')
   }
 
@@ -276,26 +266,21 @@ class Table {
   }
 
   /** Reads the next page, and checks what it says of itself. */
-  async #page(window, { codec, path_in_schema }) {
+  async #page(window, chunk) {
     const header = await this.#header(window)
     const page =
       header.value.data_page_header ?? header.value.data_page_header_v2 ?? header.value.dictionary_page_header
     const { compressed_page_size: packed, uncompressed_page_size: size } = header.value
     if (page === undefined || !(packed >= 0 && size >= 0 && page.num_values >= 0)) throw damaged('a page has no header')
-    if (page.encoding === REFUSED_ENCODING) {
-      throw new Failure(
-        'PARQUET',
-        `the column '${path_in_schema.join('.')}' has the encoding ${REFUSED_ENCODING}, which is not read: write it with another one`,
-      )
-    }
+    checkEncoding(page.encoding, chunk)
     if (size > MAX_BYTES || packed > MAX_BYTES || page.num_values > MAX_VALUES) {
       throw new Failure(
         'PARQUET',
         `a page has ${size} bytes and ${page.num_values} values, and the limits are ${MAX_BYTES} and ${MAX_VALUES}: write it with smaller pages`,
       )
     }
-    if (codec === 'UNCOMPRESSED') this.ratio.read(packed)
-    else if (codec === 'SNAPPY') {
+    if (chunk.codec === 'UNCOMPRESSED') this.ratio.read(packed)
+    else if (chunk.codec === 'SNAPPY') {
       this.ratio.read(packed)
       this.ratio.make(size)
     }

@@ -3,6 +3,7 @@
 
 import zlib from 'node:zlib'
 
+import { Failure } from './failure.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
 
 /**
@@ -27,11 +28,30 @@ export async function parquetCompressors(ratio) {
   }
 }
 
-/** The codecs of columns that are read. */
-export const PARQUET_CODECS = ['UNCOMPRESSED', 'SNAPPY', 'ZSTD', 'GZIP', 'BROTLI']
+const CODECS = ['UNCOMPRESSED', 'SNAPPY', 'ZSTD', 'GZIP', 'BROTLI']
 
 /**
  * Decoding copies the start of each value from the value before, so that its output is not bounded
  * by its input.
  */
-export const REFUSED_ENCODING = 'DELTA_BYTE_ARRAY'
+const REFUSED_ENCODING = 'DELTA_BYTE_ARRAY'
+
+/** Throws if a column has a codec that is not supported. */
+export function checkCodec({ codec, path_in_schema }) {
+  if (CODECS.includes(codec)) return
+  const message = `the column '${path_in_schema.join('.')}' is compressed with ${codec}; supported are ${CODECS.slice(1).join(', ')}`
+  throw new Failure('PARQUET', message)
+}
+
+/** Throws if a page of a column has an encoding that is not supported. */
+export function checkEncoding(encoding, { path_in_schema }) {
+  if (encoding !== REFUSED_ENCODING) return
+  const message = `the column '${path_in_schema.join('.')}' has the encoding ${encoding}, which is not supported: write it with another one`
+  throw new Failure('PARQUET', message)
+}
+
+/** The position of the first page of a column. */
+export const startOf = ({ dictionary_page_offset, data_page_offset }) =>
+  Number(
+    dictionary_page_offset && dictionary_page_offset < data_page_offset ? dictionary_page_offset : data_page_offset,
+  )

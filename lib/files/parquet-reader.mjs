@@ -6,7 +6,7 @@ import fs from 'node:fs'
 
 import { Failure } from './failure.mjs'
 import { Ratio } from './decompress.mjs'
-import { PARQUET_CODECS, REFUSED_ENCODING, parquetCompressors } from './parquet-codecs.mjs'
+import { checkCodec, checkEncoding, parquetCompressors, startOf } from './parquet-codecs.mjs'
 import { valueAt } from './rows.mjs'
 
 const BATCH_UNITS = 4 << 20
@@ -140,24 +140,10 @@ function subtree(schema, name) {
  *
  * @param {import('hyparquet').ColumnMetaData} column
  */
-function checkChunk({
-  codec,
-  path_in_schema,
-  num_values,
-  data_page_offset,
-  dictionary_page_offset,
-  total_compressed_size,
-}) {
-  const column = path_in_schema.join('.')
-  if (!PARQUET_CODECS.includes(codec)) {
-    throw new Failure(
-      'PARQUET',
-      `the column '${column}' is compressed with ${codec}; supported are ${PARQUET_CODECS.slice(1).join(', ')}`,
-    )
-  }
-  const start = Number(
-    dictionary_page_offset && dictionary_page_offset < data_page_offset ? dictionary_page_offset : data_page_offset,
-  )
+function checkChunk(column) {
+  const { codec, path_in_schema, num_values, total_compressed_size } = column
+  checkCodec(column)
+  const start = startOf(column)
   const bytes = file.slice(start, start + Number(total_compressed_size))
   if (codec === 'UNCOMPRESSED') ratio.read(bytes.byteLength)
   const reader = { view: new DataView(bytes), offset: 0 }
@@ -165,12 +151,7 @@ function checkChunk({
   while (reader.offset < bytes.byteLength && values < Number(num_values)) {
     const header = parquetHeader(reader)
     const { num_values: count = 0, encoding } = header.data_page_header ?? header.data_page_header_v2 ?? {}
-    if (encoding === REFUSED_ENCODING) {
-      throw new Failure(
-        'PARQUET',
-        `the column '${column}' has the encoding ${REFUSED_ENCODING}, which is not supported: write it with another one`,
-      )
-    }
+    checkEncoding(encoding, column)
     const own = header.dictionary_page_header?.num_values ?? count
     if (!(own >= 0 && header.compressed_page_size >= 0))
       throw new Failure('PARQUET', 'it is damaged: a page has a negative number of values')
@@ -178,7 +159,10 @@ function checkChunk({
     reader.offset += header.compressed_page_size
   }
   if (values > Number(num_values))
-    throw new Failure('PARQUET', `it is damaged: the column '${column}' has more values than its header says`)
+    throw new Failure(
+      'PARQUET',
+      `it is damaged: the column '${path_in_schema.join('.')}' has more values than its header says`,
+    )
 }
 
 /** Sends rows in batches; each waits until the one before was requested. */

@@ -50,7 +50,11 @@ export function checkEncoding(encoding, { path_in_schema }) {
   throw new Failure('PARQUET', message)
 }
 
-/** The position of the first page of a column. */
+/**
+ * The position of the first page of a column.
+ *
+ * @param {Pick<import('hyparquet').ColumnMetaData, 'dictionary_page_offset' | 'data_page_offset'>} column
+ */
 export const startOf = ({ dictionary_page_offset, data_page_offset }) =>
   Number(
     dictionary_page_offset && dictionary_page_offset < data_page_offset ? dictionary_page_offset : data_page_offset,

@@ -53,7 +53,7 @@ export function checkEncoding(encoding, { path_in_schema }) {
 /**
  * The position of the first page of a column.
  *
- * @param {Pick<import('hyparquet').ColumnMetaData, 'dictionary_page_offset' | 'data_page_offset'>} column
+ * @param {Partial<import('hyparquet').ColumnMetaData>} column
  */
 export const startOf = ({ dictionary_page_offset, data_page_offset }) =>
   Number(

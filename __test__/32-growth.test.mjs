@@ -30,9 +30,9 @@ const SUBJECTS = {
   }),
 }
 
-// Each tokenizer measures one eighth of all pairs of a text and a call, and another one than the
+// Each tokenizer measures one sixteenth of all pairs of a text and a call, and another one than the
 // others, so that every call meets many texts.
-const PART = 8
+const PART = 16
 
 // Windows counts processor time in steps of 16 ms, which is more than most of these calls take.
 const skip = process.platform === 'win32' && 'processor time is too coarse'
@@ -53,7 +53,7 @@ for (const [number, [name, bytes]] of Object.entries(SUBJECTS).entries()) {
         measured++
       }
     }
-    assert.ok(measured > 100, `${measured}`)
+    assert.ok(measured > 50, `${measured}`)
   })
 }
 

@@ -73,7 +73,7 @@ static ALLOCATOR: Failing = Failing;
 /// Returns the number of failures.
 fn walk<T: PartialEq>(name: &str, call: impl Fn() -> Result<T, &'static str>, check: impl Fn()) -> usize {
     let expected = call().unwrap_or_else(|code| panic!("{name} fails with memory: {code}"));
-    // `n` first increases by one, later in growing steps.
+    // `n` increases in growing steps, so that a call takes few rounds.
     let (mut succeed, mut failed) = (0, 0);
     loop {
         SUCCEED.store(succeed, Ordering::Relaxed);
@@ -87,7 +87,7 @@ fn walk<T: PartialEq>(name: &str, call: impl Fn() -> Result<T, &'static str>, ch
             Err(code) => assert_eq!(code, "ERR_TOKENLANE_OUT_OF_MEMORY", "{name} after {succeed} allocations"),
         }
         check();
-        succeed += 1 + succeed / 16;
+        succeed += 1 + succeed / 4;
         failed += 1;
     }
 }

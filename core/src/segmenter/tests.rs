@@ -143,7 +143,7 @@ const TELLING: &str = " \t\n\r\u{b}\u{c}\0\u{1}\u{7f}\u{85}\u{a0}\u{ad}aZ09_-.'â
 #[test]
 fn every_character_in_telling_neighbourhoods() {
     let twins = berts();
-    for character in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3000 || (c as u32).is_multiple_of(7)) {
+    for character in ('\0'..=char::MAX).filter(|&c| (c as u32) < 0x3000 || (c as u32).is_multiple_of(31)) {
         // One of them each, which is enough for a table.
         let twin = &twins[character as usize % twins.len()];
         let text = format!("ab{character}C {character}{character}.{character} \u{301}{character}x");
@@ -245,7 +245,7 @@ fn every_character_in_telling_neighbourhoods_between_marks() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
     fn words_with_marks_are_those_of_normalizer_and_pre_tokenizer(
         text in prop::collection::vec(prop_oneof![

@@ -78,9 +78,8 @@ fn small_tokenizers() {
         match Tokenizer::from_tokenizer_json(&read(&file)) {
             Err(error @ LoadError::Unsupported { .. }) => eprintln!("{name} is not judged: {error}"),
             loaded => {
-                let tokenizer = loaded.expect("the file loads");
-                judge_tokenizer_json(name, &tokenizer);
-                judge_tokenizer_json(name, &written_and_read(&tokenizer));
+                // The files as they are: __test__/conformance/golden.test.mjs, by the addon.
+                judge_tokenizer_json(name, &written_and_read(&loaded.expect("the file loads")));
             }
         }
     }

@@ -165,9 +165,9 @@ mod tests {
             if let Some(read) = entry.get(7) {
                 assert!(read == value(1) || read == value(2), "{read:?}");
             }
-            assert_eq!(entry.get(8), None);
             writers.into_iter().for_each(|writer| writer.join().expect("no panic"));
             assert!(entry.get(7).is_some(), "one of them has written");
+            assert_eq!(entry.get(8), None);
         });
     }
 

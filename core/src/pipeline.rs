@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::added_tokens::{AddedTokens, Policy};
-use crate::bpe::Spaces;
+use crate::bpe::{Spaces, Symbol};
 use crate::decoder::Decoder;
 use crate::definition::Definition;
 use crate::error::DecodeError;
@@ -141,5 +141,23 @@ impl Pipeline {
     #[inline]
     pub(crate) fn token_len(&self, id: u32) -> u32 {
         self.token_lens.get(&self.vocab, id)
+    }
+
+    /// Whether the offsets of a word's tokens cannot be derived from their ids: a symbol has another
+    /// length than its token, or a byte of the word is in no symbol.
+    #[inline]
+    pub(crate) fn lengths_vary(&self, word: &[u8], symbols: &[Symbol]) -> bool {
+        if !self.model.lengths_vary() {
+            return false;
+        }
+        if let Model::WordPiece(model) = &*self.model {
+            return model.lengths_vary(word, symbols);
+        }
+        let mut covered = 0;
+        let varies = symbols.iter().any(|symbol| {
+            covered += symbol.len as usize;
+            self.token_len(symbol.id) != symbol.len || self.model.is_stand_in(symbol.id)
+        });
+        varies || covered != word.len()
     }
 }

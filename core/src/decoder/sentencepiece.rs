@@ -6,7 +6,8 @@
 
 use std::collections::HashSet;
 
-use super::steps::{REPLACEMENT, Room};
+use super::lossy::REPLACEMENT;
+use super::step_budget::StepBudget;
 use crate::error::DecodeError;
 use crate::memory::fallible::{append, push};
 use crate::normalizer::sentencepiece::MARK;
@@ -42,14 +43,14 @@ impl SentencePiece {
         state: &mut State,
         piece: &[u8],
         raw: bool,
-        room: &mut Room<'_>,
+        budget: &mut StepBudget<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
         if let Some(byte) = self.byte(piece) {
             push(&mut state.bytes, byte);
-            return write_bytes(state, raw, false, room, out);
+            return write_bytes(state, raw, false, budget, out);
         }
-        write_bytes(state, raw, true, room, out)?;
+        write_bytes(state, raw, true, budget, out)?;
         state.is_inside |= state.removed || state.has_text;
         state.removed = false;
         let before = out.len();
@@ -57,7 +58,7 @@ impl SentencePiece {
             return Ok(());
         }
         if *piece == *self.unknown {
-            room.take(self.unknown_text.len())?;
+            budget.charge(self.unknown_text.len())?;
             append(out, &self.unknown_text);
         } else {
             let mut buffer = [0; 4];
@@ -66,7 +67,7 @@ impl SentencePiece {
             let rest = piece.strip_prefix(mark).filter(|_| may_remove);
             state.removed = rest.is_some() && !self.remove_extra_whitespaces;
             let mut rest = rest.unwrap_or(piece);
-            room.take(rest.len())?;
+            budget.charge(rest.len())?;
             while let Some(at) = memchr::memmem::find(rest, mark) {
                 append(out, &rest[..at]);
                 push(out, b' ');
@@ -83,10 +84,10 @@ impl SentencePiece {
         &self,
         state: &mut State,
         raw: bool,
-        room: &mut Room<'_>,
+        budget: &mut StepBudget<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        write_bytes(state, raw, true, room, out)?;
+        write_bytes(state, raw, true, budget, out)?;
         *state = State::default();
         Ok(())
     }
@@ -108,7 +109,7 @@ fn write_bytes(
     state: &mut State,
     raw: bool,
     is_end: bool,
-    room: &mut Room<'_>,
+    budget: &mut StepBudget<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), DecodeError> {
     let (mut at, before) = (0, out.len());
@@ -128,7 +129,7 @@ fn write_bytes(
             0 => (REPLACEMENT, 1),
             length => (&rest[..length], length),
         };
-        room.take(written.len())?;
+        budget.charge(written.len())?;
         append(out, written);
         at += length;
     }

@@ -5,7 +5,6 @@
 //! out is merged when the window reaches it. Listing the misses costs time too, so it is done only
 //! if the previous window had many.
 
-use super::word_encoder::lengths_vary;
 use crate::bpe::WordCache;
 use crate::bpe::word_cache::{Hit, WordWindow};
 use crate::model::{InterleavedScratch, Model};
@@ -116,7 +115,7 @@ impl MissBatcher {
                 cache.insert_merged(word, window.key(at), tokens, Hit { lengths_vary: false });
             }),
             (Model::WordPiece(model), _) => model.tokenize_all(words, interleaved, |MissedWord(at, word), tokens| {
-                let lengths_vary = lengths_vary(pipeline, word, tokens);
+                let lengths_vary = model.lengths_vary(word, tokens);
                 cache.insert_merged(word, window.key(at), tokens, Hit { lengths_vary });
             }),
             _ => {}

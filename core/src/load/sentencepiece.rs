@@ -18,11 +18,12 @@ use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
 use crate::memory::fallible::{check, push};
 use crate::model::sentencepiece::{Kind, Method, Parts as ModelParts};
-use crate::model::{Model, SentencePiece, Trie};
+use crate::model::{Model, SentencePiece};
 use crate::normalizer::{Normalizer, Precompiled, sentencepiece as normalizer};
 use crate::padding::Padding;
 use crate::pipeline::{Parts, Pipeline};
 use crate::pretokenizer::PreTokenizer;
+use crate::trie::Trie;
 use crate::truncation::Truncation;
 use crate::vocab::{TokenForm, Vocab};
 

@@ -5,8 +5,8 @@
 //! has bytes. For tokens of thousands of bytes and a text of one repeated letter this is too slow,
 //! so the models use the automaton instead.
 
-use super::trie::{Node, Trie};
 use crate::memory::fallible::copies;
+use crate::trie::{Node, Trie};
 
 /// No slot: the root if it is a state, no token if it is an output.
 const NONE: u32 = u32::MAX;

@@ -4,10 +4,10 @@
 //!
 //! The slow twin is [`WordPiece::tokenize`].
 
-use super::trie::{Node, Start};
 use super::wordpiece::WordPiece;
 use crate::bpe::Symbol;
 use crate::memory::fallible::push;
+use crate::trie::{Node, Start};
 
 /// Number of words that take turns.
 const LANES: usize = 12;

@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use super::automaton::{Automaton, LONG, State};
 use super::best_path::{BestPath, Offers};
-use super::trie::{Start, Trie};
 use crate::bpe::Symbol;
 use crate::definition::UnigramSettings;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::Grow;
 use crate::memory::fallible::{concat, push};
+use crate::trie::{Start, Trie};
 use crate::vocab::Vocab;
 
 /// Difference between the lowest score and the score of an unknown character.

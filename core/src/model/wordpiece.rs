@@ -3,11 +3,11 @@
 //! or that has too many characters, becomes one unknown token.
 
 use super::automaton::{Automaton, LONG, State};
-use super::trie::{Start, Trie};
 use crate::bpe::Symbol;
 use crate::definition::WordPieceSettings;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::fallible::{append_copies, push};
+use crate::trie::{Start, Trie};
 use crate::vocab::Vocab;
 
 /// The WordPiece model. An unknown word is an error if the vocabulary lacks the unknown token.

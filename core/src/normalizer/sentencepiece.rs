@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Precompiled;
 use crate::aligned::{AlignedText, Rewriter};
 use crate::budget::{Budget, OutputLimit};
-use crate::model::Trie;
+use crate::trie::Trie;
 
 /// The character that stands for a space in pieces: U+2581.
 pub(crate) const MARK: char = '▁';

@@ -17,11 +17,10 @@ mod unigram;
 
 use std::sync::Arc;
 
-use super::Trie;
-use super::trie::Start;
 use crate::bpe::Symbol;
 use crate::memory::fallible::push;
 use crate::normalizer::sentencepiece::MARK;
+use crate::trie::{Start, Trie};
 
 /// What a piece is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -99,7 +99,7 @@ impl Trie {
     }
 
     /// A node without children.
-    pub(super) fn nowhere(&self) -> Node {
+    pub(crate) fn nowhere(&self) -> Node {
         Node(LEAF)
     }
 
@@ -115,23 +115,23 @@ impl Trie {
     }
 
     /// The number of slots.
-    pub(super) fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
     /// The slot of the child of a node for a byte.
-    pub(super) fn child(&self, node: Node, byte: u8) -> Option<u32> {
+    pub(crate) fn child(&self, node: Node, byte: u8) -> Option<u32> {
         let slot = node.0 ^ u32::from(byte);
         self.slots.get(slot as usize).filter(|found| found.label() == byte).map(|_| slot)
     }
 
     /// The node in a slot.
-    pub(super) fn node(&self, slot: u32) -> Node {
+    pub(crate) fn node(&self, slot: u32) -> Node {
         Node(self.slots[slot as usize].base)
     }
 
     /// The token that ends at the node in a slot.
-    pub(super) fn id_at(&self, slot: u32) -> Option<u32> {
+    pub(crate) fn id_at(&self, slot: u32) -> Option<u32> {
         match self.slots[slot as usize].label_and_id >> 8 {
             NO_ID => None,
             WIDE_ID => self.wide_ids.get(&slot).copied(),
@@ -157,7 +157,7 @@ impl Trie {
 
     /// Prefetches what [`Self::step`] reads.
     #[inline(always)]
-    pub(super) fn prefetch(&self, node: Node, byte: u8) {
+    pub(crate) fn prefetch(&self, node: Node, byte: u8) {
         simd::prefetch_at(&self.slots, (node.0 ^ u32::from(byte)) as usize);
     }
 

@@ -321,7 +321,7 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
         Class::Range => sys::napi_create_range_error,
     };
     let built = (|| {
-        let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &failure.told())?);
+        let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &failure.shortened_message())?);
         let mut error = ptr::null_mut();
         // SAFETY: `code` and `message` are strings that Node just created for this `env`.
         check(unsafe { make(env, code, message, &mut error) }, "make an error")?;

@@ -84,11 +84,11 @@ pub enum OffsetUnit {
 pub const NO_ID: u32 = u32::MAX;
 
 /// Maximum number of bytes of the padding of one encoding, in all columns together.
-const MOST_PADDING_BYTES: usize = 256 << 20;
+const MAX_PADDING_BYTES: usize = 256 << 20;
 
-/// Maximum number of tokens to pad to, so that padding takes at most `MOST_PADDING_BYTES`.
+/// Maximum number of tokens to pad to, so that padding takes at most `MAX_PADDING_BYTES`.
 pub(crate) fn most_padded(padding: &Padding, columns: Columns) -> usize {
-    MOST_PADDING_BYTES / padded_token_bytes(padding, columns)
+    MAX_PADDING_BYTES / padded_token_bytes(padding, columns)
 }
 
 /// The number of bytes of one token of padding.

@@ -22,10 +22,10 @@ use crate::load::Handle;
 use crate::options;
 
 /// A text with this many UTF-16 units, or more, is not short. `lib/tokenizer.js` knows it too.
-const SHORT: usize = 4096;
+const SHORT_TEXT_UNITS: usize = 4096;
 
 /// The number of ids in the memory that is shared with JS.
-const SHARED_IDS: usize = 2 * SHORT;
+const SHARED_IDS: usize = 2 * SHORT_TEXT_UNITS;
 
 /// The memory of ids that a module instance shares with the addon. Only its JS thread uses it.
 type SharedIds = Rc<[Cell<u32>]>;
@@ -116,7 +116,7 @@ unsafe fn with_arguments(
             let mut buffers = buffers.try_borrow_mut().ok()?;
             let Buffers { units, ids, shared } = &mut *buffers;
             units.clear();
-            units.reserve(SHORT);
+            units.reserve(SHORT_TEXT_UNITS);
             // SAFETY: `env` and `text` belong to the running call.
             let Fit::Appended(_) = (unsafe { read_utf16(env, text, units, usize::MAX) }) else { return None };
             ids.clear();

@@ -188,8 +188,8 @@ impl TryFrom<String> for JsText {
         let mut units = Vec::new();
         // The exact length is counted only for long texts: a UTF-16 unit takes one to three bytes
         // of UTF-8.
-        const LONG: usize = 1 << 16;
-        units.try_grow(if text.len() < LONG { text.len() } else { text.chars().map(char::len_utf16).sum() })?;
+        const MIN_COUNTED: usize = 1 << 16;
+        units.try_grow(if text.len() < MIN_COUNTED { text.len() } else { text.chars().map(char::len_utf16).sum() })?;
         units.extend(text.encode_utf16());
         Ok(Self::Utf16(units))
     }

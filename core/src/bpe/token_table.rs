@@ -23,8 +23,8 @@ impl TokenTable {
     /// A builder for a table of this number of tokens. Unwinds if there is not enough memory.
     pub(crate) fn builder(words: usize) -> TokenTableBuilder {
         /// Maximum number of bytes per token, in either table.
-        const MOST_BYTES: usize = 64;
-        require_for_tables(words.saturating_mul(MOST_BYTES));
+        const BYTES_PER_ENTRY: usize = 64;
+        require_for_tables(words.saturating_mul(BYTES_PER_ENTRY));
         let words = Self { short: ShortTokens::new(words), long: LongTokens::default(), has_overflow: false };
         TokenTableBuilder { words, pending: Vec::with_capacity(PREFETCH_BATCH) }
     }

@@ -26,7 +26,7 @@ pub(crate) struct SentencePiece {
 
 /// What is kept from piece to piece.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct StreamState {
     /// The bytes of the run of byte pieces that are not written yet.
     bytes: Vec<u8>,
     has_text: bool,
@@ -40,7 +40,7 @@ impl SentencePiece {
     /// Appends the text that is certain with this piece. With `raw`, bytes that are not UTF-8 stay.
     pub(super) fn piece(
         &self,
-        state: &mut State,
+        state: &mut StreamState,
         piece: &[u8],
         raw: bool,
         budget: &mut StepBudget<'_>,
@@ -82,13 +82,13 @@ impl SentencePiece {
     /// Appends the rest. The state is as new afterwards.
     pub(super) fn end(
         &self,
-        state: &mut State,
+        state: &mut StreamState,
         raw: bool,
         budget: &mut StepBudget<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
         write_bytes(state, raw, true, budget, out)?;
-        *state = State::default();
+        *state = StreamState::default();
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl SentencePiece {
 /// Writes the characters of a run of bytes. A byte that starts none becomes U+FFFD. Unless the run
 /// ends here, an unfinished character at its end waits.
 fn write_bytes(
-    state: &mut State,
+    state: &mut StreamState,
     raw: bool,
     is_end: bool,
     budget: &mut StepBudget<'_>,

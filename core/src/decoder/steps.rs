@@ -83,7 +83,7 @@ impl Step {
             }
             Self::ByteFallback => Ok(byte_fallback(tokens, raw)),
             Self::SentencePiece(decoder) => {
-                let (mut state, mut whole) = (sentencepiece::State::default(), Vec::new());
+                let (mut state, mut whole) = (sentencepiece::StreamState::default(), Vec::new());
                 for token in &tokens {
                     check()?;
                     decoder.piece(&mut state, token, raw, budget, &mut whole)?;

@@ -41,7 +41,7 @@ use crate::tokenizer::Tokenizer;
 pub struct DecodeStream<T> {
     tokenizer: T,
     options: DecodeOptions,
-    states: Vec<State>,
+    states: Vec<StepState>,
     /// The number of ids received.
     count: usize,
     /// The budget of all ids received.
@@ -108,7 +108,7 @@ fn certain(text: Vec<u8>) -> String {
 
 /// The state of a step.
 #[derive(Debug, Default)]
-struct State {
+struct StepState {
     /// The current token, whose end has not arrived yet.
     token: Vec<u8>,
     /// The number of tokens before it.
@@ -129,15 +129,15 @@ struct State {
     /// The number of characters at the end of the received part of the token that may still be
     /// stripped.
     held: usize,
-    sentencepiece: sentencepiece::State,
+    sentencepiece: sentencepiece::StreamState,
 }
 
 impl Decoder {
-    fn states(&self) -> Vec<State> {
-        self.steps.iter().map(|_| State { stripped: Some(0), ..State::default() }).collect()
+    fn states(&self) -> Vec<StepState> {
+        self.steps.iter().map(|_| StepState { stripped: Some(0), ..StepState::default() }).collect()
     }
 
-    fn flow<'a>(&'a self, states: &'a mut [State], budget: &'a mut Budget, out: &'a mut Vec<u8>) -> Flow<'a> {
+    fn flow<'a>(&'a self, states: &'a mut [StepState], budget: &'a mut Budget, out: &'a mut Vec<u8>) -> Flow<'a> {
         Flow { steps: &self.steps, states, budget, out }
     }
 }
@@ -146,7 +146,7 @@ impl Decoder {
 /// step to `out`.
 struct Flow<'a> {
     steps: &'a [Step],
-    states: &'a mut [State],
+    states: &'a mut [StepState],
     budget: &'a mut Budget,
     out: &'a mut Vec<u8>,
 }

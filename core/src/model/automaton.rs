@@ -12,7 +12,7 @@ use crate::trie::{Node, Trie};
 const NONE: u32 = u32::MAX;
 
 /// Vocabularies with a token longer than this, in bytes, are searched by an automaton.
-pub(super) const LONG: usize = 512;
+pub(super) const MAX_TRIE_TOKEN_BYTES: usize = 512;
 
 /// Per slot of the trie: the data of the node in it.
 #[derive(Debug)]

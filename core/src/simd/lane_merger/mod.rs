@@ -26,7 +26,7 @@ pub(crate) const MIN_WORDS: usize = 7;
 const POSITIONS: usize = 32;
 
 /// The maximum length of a word, in bytes.
-pub(crate) const MAX_LEN: usize = POSITIONS - 2;
+pub(crate) const MAX_LANE_LEN: usize = POSITIONS - 2;
 
 const _: () = assert!(POSITIONS.is_power_of_two() && POSITIONS <= 1 << MergePriority::POSITION_BITS);
 
@@ -116,13 +116,13 @@ impl LaneMerger {
         })
     }
 
-    /// Adds a word of up to [`MAX_LEN`] bytes and returns its lane.
+    /// Adds a word of up to [`MAX_LANE_LEN`] bytes and returns its lane.
     ///
     /// # Panics
     /// If the word is longer, or if all lanes are taken.
     pub(crate) fn push(&mut self, word: &[u8]) -> usize {
         let lane = self.words;
-        assert!(word.len() <= MAX_LEN);
+        assert!(word.len() <= MAX_LANE_LEN);
         // Copies of fixed size are fastest for words of a few bytes.
         let bytes = &mut self.bytes[..LANES][lane];
         if let (Some(first), Some(last)) = (word.first_chunk::<16>(), word.last_chunk::<16>()) {

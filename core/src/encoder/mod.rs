@@ -281,7 +281,7 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         self.splits.start(Span::new(0, text.as_str().len()));
         pipeline.pretokenizer.apply(text, &mut self.splits, &mut row.budget)?;
-        row.budget.charge(text.as_str().len(), "the pre-pipeline")?;
+        row.budget.charge(text.as_str().len(), "the pre-tokenizer")?;
         let origins = if text.is_tracked() { Origins::Spans(text.origins()) } else { Origins::Unchanged(text.base()) };
         let input = ModelInput { pipeline, text: text.as_str(), origins };
         if let Some(scanner) = pipeline.scanner {

@@ -125,7 +125,8 @@ pub(super) fn limits(bytes: &[u8]) {
             assert!(bytes <= limit, "{bytes} bytes of tokens of {} bytes", text.len());
             made.into_ids()
         }
-        Err(EncodeError::OutputLimit { reached, limit: reported, .. }) => {
+        Err(EncodeError::OutputLimit { component, reached, limit: reported }) => {
+            assert!(["the normalizer", "the pre-tokenizer", "the column of tokens"].contains(&component), "{component}");
             assert_eq!(reported, limit);
             assert!(reached > limit);
             vec![0, 1, 0, 1, 2, 15]

@@ -157,7 +157,7 @@ impl From<BatchError> for Failure {
 /// Runs `work`. A panic becomes a failure, and so does a failed allocation that unwinds with
 /// [`OutOfMemory`].
 ///
-/// Unwind safety: after a panic, nothing that `work` uses is read again except tokenizers, which
+/// After a panic, nothing that `work` uses is read again except tokenizers, which
 /// are immutable apart from caches that the core keeps consistent, and scratch buffers that are
 /// cleared before each use.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {

@@ -2,7 +2,7 @@
 //!
 //! Large values are lent to V8 as external ArrayBuffers, whose finalizer returns the memory. Small
 //! ones, and all where external buffers are not allowed, are copied.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "passes memory of the pool to V8")]
 
 use std::ffi::c_void;
 use std::ptr;
@@ -24,7 +24,8 @@ fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_val
     memory::require_large(bytes.len()).map_err(|error| js_error(Env::from_raw(env), &error.into()))?;
     let (mut data, mut buffer) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: both result pointers are valid.
-    check(unsafe { sys::napi_create_arraybuffer(env, bytes.len(), &mut data, &mut buffer) }, "make an ArrayBuffer")?;
+    let status = unsafe { sys::napi_create_arraybuffer(env, bytes.len(), &raw mut data, &raw mut buffer) };
+    check(status, "make an ArrayBuffer")?;
     if !bytes.is_empty() {
         // SAFETY: Node just allocated `bytes.len()` writable bytes at `data`, to which no other
         // reference exists yet.
@@ -70,7 +71,14 @@ unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Re
     // `release_external` does, for the same `T`. Rust does not access the values from here on, so
     // JS may write them.
     let status = unsafe {
-        sys::napi_create_external_arraybuffer(env, data, bytes, Some(release_external::<T>), hint.cast(), &mut buffer)
+        sys::napi_create_external_arraybuffer(
+            env,
+            data,
+            bytes,
+            Some(release_external::<T>),
+            hint.cast(),
+            &raw mut buffer,
+        )
     };
     if status == sys::Status::napi_no_external_buffers_allowed {
         // SAFETY: Node refused before it took ownership, so this function still owns the box.
@@ -96,8 +104,9 @@ impl ToNapiValue for Bytes {
         let buffer = unsafe { buffer_of(env, bytes) }?;
         let mut view = ptr::null_mut();
         // SAFETY: Node just created `buffer` with this number of bytes.
-        let status =
-            unsafe { sys::napi_create_typedarray(env, sys::TypedarrayType::uint8_array, length, buffer, 0, &mut view) };
+        let status = unsafe {
+            sys::napi_create_typedarray(env, sys::TypedarrayType::uint8_array, length, buffer, 0, &raw mut view)
+        };
         check(status, "make a Uint8Array")?;
         Ok(view)
     }
@@ -130,7 +139,7 @@ impl ToNapiValue for Blocks {
                 elements.push(ToNapiValue::to_napi_value(env, column)?);
             }
             let mut array = ptr::null_mut();
-            check(sys::napi_create_array_with_length(env, elements.len(), &mut array), "make an array")?;
+            check(sys::napi_create_array_with_length(env, elements.len(), &raw mut array), "make an array")?;
             for (index, element) in (0..).zip(elements) {
                 check(sys::napi_set_element(env, array, index, element), "set an element")?;
             }

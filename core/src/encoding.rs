@@ -119,7 +119,7 @@ pub struct Encoding {
     pub(crate) sequence_ids: Vec<u32>,
     /// Empty for the rows of a batch.
     pub(crate) ranges: Ranges,
-    pub(crate) overflowing: Vec<Encoding>,
+    pub(crate) overflowing: Vec<Self>,
     pub(crate) own_overflow: Vec<u32>,
 }
 
@@ -213,7 +213,7 @@ impl Encoding {
 
     /// The parts that truncation cut off, which are encodings themselves. Empty unless they were
     /// requested.
-    pub fn overflowing(&self) -> &[Encoding] {
+    pub fn overflowing(&self) -> &[Self] {
         &self.overflowing
     }
 
@@ -224,7 +224,7 @@ impl Encoding {
     }
 
     /// Takes the parts of [`Self::overflowing`].
-    pub fn take_overflowing(&mut self) -> Vec<Encoding> {
+    pub fn take_overflowing(&mut self) -> Vec<Self> {
         std::mem::take(&mut self.overflowing)
     }
 

@@ -103,7 +103,7 @@ impl<'a> Input<'a> {
     }
 }
 
-impl<'a> Text<'a> {
+impl Text<'_> {
     /// The size of the text, in bytes or UTF-16 units. The scheduler of batches divides work by it.
     pub(crate) fn weight(&self) -> usize {
         match self {
@@ -131,7 +131,7 @@ impl<'a> Text<'a> {
     }
 
     /// The text between two positions, each rounded down to a character boundary.
-    pub(crate) fn slice(&self, start: usize, end: usize) -> Text<'a> {
+    pub(crate) fn slice(&self, start: usize, end: usize) -> Self {
         let (start, end) = (self.floor(start), self.floor(end));
         match *self {
             Self::Utf8(text) => Text::Utf8(&text[start..end]),

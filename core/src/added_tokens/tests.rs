@@ -65,8 +65,8 @@ fn by_definition(tokens: &AddedTokens, text: &str, policy: &Policy) -> Vec<Segme
                 (0..tokens.tokens().len()).filter(|&place| text[start..].starts_with(&tokens.tokens()[place].content));
             places.max_by_key(|&place| tokens.tokens()[place].content.len())
         };
-        let starts = (at..=text.len()).filter(|&start| text.is_char_boundary(start));
-        let Some((start, place)) = starts.filter_map(|start| Some((start, starting(start)?))).next() else { break };
+        let mut starts = (at..=text.len()).filter(|&start| text.is_char_boundary(start));
+        let Some((start, place)) = starts.find_map(|start| Some((start, starting(start)?))) else { break };
         let token = &tokens.tokens()[place];
         let end = start + token.content.len();
         at = end;

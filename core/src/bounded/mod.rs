@@ -115,7 +115,7 @@ impl Tokenizer {
         let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
         let is_special = |token: &RunTokens| matches!(token, RunTokens::Special { .. });
         let before = layout.pieces.iter().map(|piece| &piece.run).take_while(|run| is_special(&run.tokens));
-        let before = before.map(|run| run.len()).sum::<usize>();
+        let before = before.map(Run::len).sum::<usize>();
         let bare = self.bare_tokens(encoder, text, plan, room.saturating_sub(before))?.offsets;
         // The special tokens behind the text belong to its last token.
         let most = room.saturating_sub(before).min(bare.len().saturating_sub(1));

@@ -249,7 +249,7 @@ mod tests {
             // More pairs than are pending at a time.
             let uncut = (0..20).flat_map(|_| entries());
             words.pairs(uncut.map(|(word, id)| (word, id, 1..word.len())), |left, right, id| {
-                all.push((left, right, id))
+                all.push((left, right, id));
             });
             all.sort_unstable();
         }

@@ -162,7 +162,7 @@ mod tests {
     /// other letters are unknown.
     fn wordpiece(seed: u32) -> Tokenizer {
         let letters =
-            |number: u32| (0..1 + number % 4).map(move |at| char::from(b'a' + (number >> (4 + 2 * at)) as u8 % 4));
+            |number: u32| (0..=number % 4).map(move |at| char::from(b'a' + (number >> (4 + 2 * at)) as u8 % 4));
         let mut tokens: Vec<String> = vec!["[UNK]".into()];
         let mut state = seed;
         for at in 0..60 {

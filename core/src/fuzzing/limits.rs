@@ -126,7 +126,10 @@ pub(super) fn limits(bytes: &[u8]) {
             made.into_ids()
         }
         Err(EncodeError::OutputLimit { component, reached, limit: reported }) => {
-            assert!(["the normalizer", "the pre-tokenizer", "the column of tokens"].contains(&component), "{component}");
+            assert!(
+                ["the normalizer", "the pre-tokenizer", "the column of tokens"].contains(&component),
+                "{component}"
+            );
             assert_eq!(reported, limit);
             assert!(reached > limit);
             vec![0, 1, 0, 1, 2, 15]

@@ -34,12 +34,12 @@ impl<'a> Part<'a> {
     }
 
     /// A field; null if it is missing.
-    pub(crate) fn field(&self, name: &str) -> Part<'a> {
+    pub(crate) fn field(&self, name: &str) -> Self {
         Part { value: self.value.get(name).unwrap_or(&NULL), path: format!("{}.{name}", self.path) }
     }
 
     /// A field that must be present.
-    pub(crate) fn required(&self, name: &str) -> Result<Part<'a>, LoadError> {
+    pub(crate) fn required(&self, name: &str) -> Result<Self, LoadError> {
         match self.value.get(name) {
             Some(value) => Ok(Part { value, path: format!("{}.{name}", self.path) }),
             None => Err(LoadError::shape(&self.path, format!("{name:?} is missing"))),
@@ -125,7 +125,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    pub(crate) fn items(&self) -> Result<Vec<Part<'a>>, LoadError> {
+    pub(crate) fn items(&self) -> Result<Vec<Self>, LoadError> {
         let items = self.value.as_array().ok_or_else(|| self.wrong("a list"))?;
         Ok(items.iter().enumerate().map(|(at, value)| Part { value, path: format!("{}[{at}]", self.path) }).collect())
     }

@@ -333,7 +333,7 @@ impl<'a> NormalizerSpec<'a> {
     }
 }
 
-fn piece<'a>(mut message: Message<'a>, id: usize) -> Result<FilePiece<'a>, LoadError> {
+fn piece(mut message: Message<'_>, id: usize) -> Result<FilePiece<'_>, LoadError> {
     let path = || format!("pieces[{id}]");
     let mut piece = FilePiece { text: "", score: 0.0, kind: PieceKind::Normal };
     while let Some(field) = message.next()? {

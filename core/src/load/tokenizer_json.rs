@@ -296,7 +296,7 @@ pub(super) fn numbered(
 /// `whole`.
 fn json_error(error: &serde_json::Error, whole: &[u8], part: &[u8]) -> LoadError {
     let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len());
-    let lines_before = whole[..before].iter().filter(|&&byte| byte == b'\n').count();
+    let lines_before = memchr::memchr_iter(b'\n', &whole[..before]).count();
     let column_before = if error.line() == 1 {
         before - whole[..before].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)
     } else {

@@ -14,7 +14,7 @@
 //!
 //! The process has one pool, which is created on first use. [`configure`] can replace it. Blocks of
 //! the former pool return to it, and it is dropped after its last block has returned.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the pool maps pages and hands out their memory")]
 
 pub(crate) mod fallible;
 mod pages;

@@ -34,8 +34,7 @@ pub(crate) use wordlevel::WordLevel;
 pub(crate) use wordpiece::WordPiece;
 
 /// The model of one tokenizer.
-// A tokenizer has one model, behind an Arc, so the size of the smaller variants does not matter.
-#[allow(clippy::large_enum_variant)]
+#[allow(clippy::large_enum_variant, reason = "a tokenizer has one model, behind an Arc")]
 #[derive(Debug)]
 pub(crate) enum Model {
     Bpe(Bpe),

@@ -47,7 +47,7 @@ pub(crate) enum Normalizer {
     /// The normalizer of a SentencePiece file.
     SentencePiece(Arc<sentencepiece::SentencePiece>),
     /// Several normalizers, one after the other.
-    Sequence(Vec<Normalizer>),
+    Sequence(Vec<Self>),
 }
 
 impl Normalizer {

@@ -72,8 +72,7 @@ enum Engine {
 }
 
 /// The mutable state that searches reuse.
-// All states of a pattern are of the same variant, so the size of the smaller one is irrelevant.
-#[allow(clippy::large_enum_variant)]
+#[allow(clippy::large_enum_variant, reason = "all states of a pattern are of the same variant")]
 #[derive(Debug)]
 enum EngineState {
     Regular(regular::Cache),

@@ -19,7 +19,7 @@ const MAX_TOKEN_STRINGS: usize = 1 << 24;
 pub(crate) struct Draft {
     pub(crate) runs: Vec<Run>,
     pub(crate) ranges: Ranges,
-    pub(crate) overflowing: Vec<Draft>,
+    pub(crate) overflowing: Vec<Self>,
     /// Of an overflowing part: its own overflow, as indices of the list that contains the part.
     pub(crate) own_overflow: Vec<u32>,
 }

@@ -186,7 +186,7 @@ impl Bert {
                 let starts = kept & !(letters & (letters << 1 | u64::from(is_open)));
                 let mut written = *block;
                 if self.lowercases {
-                    written.iter_mut().for_each(|byte| byte.make_ascii_lowercase());
+                    written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
                 words.push_block(simd, &written, at, kept, starts);
                 if starts != 0 {

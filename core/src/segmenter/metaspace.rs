@@ -212,7 +212,7 @@ impl Metaspace {
                     written.iter_mut().for_each(|byte| *byte = if *byte == b'\n' { BUFFERED_MARK } else { *byte });
                 }
                 if self.lowercases {
-                    written.iter_mut().for_each(|byte| byte.make_ascii_lowercase());
+                    written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
                 words.push_block(simd, &written, at, kept, starts);
                 if starts != 0 {

@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
         let (plain, is_negated) = name.strip_prefix('^').map_or((name, false), |plain| (plain, true));
         let set = classes::property(plain, in_brackets)
             .ok_or_else(|| self.not_supported(start, &format!("the property {name:?}")))?;
-        Ok(Some(if is_negative != is_negated { classes::negated(set) } else { set }))
+        Ok(Some(if is_negative == is_negated { set } else { classes::negated(set) }))
     }
 
     /// Parses a character that is given by its number or by a letter: `\n`, `\x41`, `\x{41 42}`,

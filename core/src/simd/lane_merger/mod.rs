@@ -32,8 +32,7 @@ const _: () = assert!(POSITIONS.is_power_of_two() && POSITIONS <= 1 << MergePrio
 
 /// The merge table, as the kernel uses it. A pair of ids is hashed by multiplication; the hash
 /// selects a bit of a filter and a bucket of the table.
-// Only the AVX-512 kernel uses the table and the types below.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
 pub(crate) trait PairTable {
     /// How pairs are hashed and filtered.
     fn hashing(&self) -> PairHashing<'_>;
@@ -47,7 +46,7 @@ pub(crate) trait PairTable {
 }
 
 /// See [`PairTable::hashing`].
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairHashing<'a> {
     /// Ids in pairs are below two to the power of this, which is at most 31.
@@ -61,7 +60,7 @@ pub(crate) struct PairHashing<'a> {
 }
 
 /// What single bytes and pairs of bytes become.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ByteTables<'a> {
     /// The id of each byte.
@@ -154,7 +153,7 @@ impl LaneMerger {
         #[cfg(not(target_arch = "x86_64"))]
         {
             let _ = (table, bytes, &self.joined, &self.priorities);
-            self.cpu.unreachable()
+            self.cpu.unreachable();
         }
     }
 

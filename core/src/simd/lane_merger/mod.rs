@@ -153,7 +153,7 @@ impl LaneMerger {
         #[cfg(not(target_arch = "x86_64"))]
         {
             let _ = (table, bytes, &self.joined, &self.priorities);
-            self.cpu.unreachable();
+            self.cpu.unreachable::<()>();
         }
     }
 

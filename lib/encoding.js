@@ -108,8 +108,8 @@ const INTERNAL = Symbol('internal')
 
 /**
  * The encoding of one input. The ids are stored; every other column is computed from the input on
- * first use. An overflowing part is a row of its source. Most encodings are only asked for their
- * ids, so the rest is one object that is created on first use.
+ * first use. An overflowing part is a row of its source. Callers of most encodings read
+ * only the ids, so the rest is one object that is created on first use.
  */
 class Encoding {
   #ids

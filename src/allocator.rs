@@ -9,7 +9,7 @@
 //! - `local_dynamic_tls`: static TLS runs out in processes with many shared libraries.
 //! - `no_thp`: the first huge pages of mimalloc, 2 to 4 MiB, were mostly empty. The tables of the
 //!   core request huge pages themselves.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "an allocator is unsafe to implement")]
 
 #[cfg(mimalloc)]
 mod reserve;

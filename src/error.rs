@@ -68,10 +68,10 @@ impl Failure {
     /// The message for JS. Of a message above 16 KiB only the first and last KiB are kept: JS
     /// strings have a maximum length, and an error whose message cannot be created would lose its
     /// code.
-    pub fn told(&self) -> Cow<'_, str> {
-        const LONG: usize = 16 << 10;
+    pub fn shortened_message(&self) -> Cow<'_, str> {
+        const MAX_LEN: usize = 16 << 10;
         const ENDS: usize = 1 << 10;
-        if self.message.len() <= LONG {
+        if self.message.len() <= MAX_LEN {
             return Cow::Borrowed(&self.message);
         }
         let start = self.message.floor_char_boundary(ENDS);
@@ -157,7 +157,7 @@ impl From<BatchError> for Failure {
 /// Runs `work`. A panic becomes a failure, and so does a failed allocation that unwinds with
 /// [`OutOfMemory`].
 ///
-/// Unwind safety: after a panic, nothing that `work` uses is read again except tokenizers, which
+/// After a panic, nothing that `work` uses is read again except tokenizers, which
 /// are immutable apart from caches that the core keeps consistent, and scratch buffers that are
 /// cleared before each use.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
@@ -181,9 +181,9 @@ mod tests {
 
     #[test]
     fn a_message_that_names_something_very_long_is_told_by_its_ends() {
-        let told = |message: &str| Failure::wrong_type(message).told().into_owned();
-        assert_eq!(told("short"), "short");
-        let long = told(&format!("there is no {}, which is a pity", "é".repeat(1 << 20)));
+        let shortened_message = |message: &str| Failure::wrong_type(message).shortened_message().into_owned();
+        assert_eq!(shortened_message("short"), "short");
+        let long = shortened_message(&format!("there is no {}, which is a pity", "é".repeat(1 << 20)));
         assert!(long.starts_with("there is no éé") && long.ends_with("éé, which is a pity"), "{long}");
         assert!(long.len() < 3000, "{} bytes", long.len());
     }

@@ -22,8 +22,7 @@
 //! (mimalloc).
 
 #![deny(unsafe_code)]
-// In a test build the macros of napi do not register the exported functions, so these look unused.
-#![cfg_attr(test, allow(dead_code))]
+#![cfg_attr(test, allow(dead_code, reason = "the macros of napi do not register functions in test builds"))]
 
 mod allocator;
 mod batch;

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use napi::Env;
 use napi_derive::napi;
 use tokenlane_core::memory::{
-    self, Advice, AllocStep, Collection, Collector, Kind, OutOfMemory, Plain, Settings, Slab, StepCost,
+    self, Advice, AllocStep, Collection, Collector, OutOfMemory, Plain, PoolKind, Settings, Slab, StepCost,
 };
 
 use crate::allocator;
@@ -29,12 +29,12 @@ use crate::{node_api, queue};
 /// Copying at most this many bytes costs less than a finalizer: 16 KiB.
 const SMALL: usize = 16 << 10;
 
-/// Bytes held by V8: `LENT == sum of the bytes of all live loans`.
-static LENT: AtomicUsize = AtomicUsize::new(0);
+/// Bytes held by V8: the sum of the bytes of all [`ExternalBuffer`]s.
+static HELD_BY_V8: AtomicUsize = AtomicUsize::new(0);
 
 /// Maximum number of bytes that V8 may hold in the whole process: half of the pool's cap. The other
 /// half is for texts and for results of running batches.
-fn most_lent() -> usize {
+fn max_held_by_v8() -> usize {
     memory::settings().cap / 2
 }
 
@@ -85,16 +85,16 @@ impl<T: Plain> AsRef<[T]> for Values<T> {
     }
 }
 
-/// A slab that V8 holds as external memory. Dropping the loan releases the slab to the pool.
+/// A slab that V8 holds as external memory. Dropping it releases the slab to the pool.
 #[derive(Debug)]
-pub struct Loan<T: Plain> {
+pub struct ExternalBuffer<T: Plain> {
     slab: Slab<T>,
     bytes: usize,
 }
 
-impl<T: Plain> Loan<T> {
+impl<T: Plain> ExternalBuffer<T> {
     /// Counts the values as held by V8. Returns them as the error if they must be copied instead:
-    /// if they are small, not in the pool, or above [`most_lent`]. Called on the JS thread.
+    /// if they are small, not in the pool, or above [`max_held_by_v8`]. Called on the JS thread.
     pub fn take(values: Values<T>) -> Result<Self, Values<T>> {
         let bytes = size_of_val(values.as_ref());
         if bytes <= SMALL {
@@ -109,37 +109,37 @@ impl<T: Plain> Loan<T> {
             other => return Err(other),
         };
         // Relaxed: the counter does not guard any memory.
-        let before = LENT.fetch_add(bytes, Ordering::Relaxed);
-        let loan = Self { slab, bytes };
-        if before + bytes > most_lent() { Err(loan.into_values()) } else { Ok(loan) }
+        let before = HELD_BY_V8.fetch_add(bytes, Ordering::Relaxed);
+        let external = Self { slab, bytes };
+        if before + bytes > max_held_by_v8() { Err(external.into_values()) } else { Ok(external) }
     }
 
-    /// The values, to be passed to V8. Their address does not change until the loan is dropped.
+    /// The values, to be passed to V8. Their address does not change until the buffer is dropped.
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.slab
     }
 
-    /// Ends the loan and returns the values.
+    /// Takes the values back.
     pub fn into_values(mut self) -> Values<T> {
         Values::Pooled(std::mem::take(&mut self.slab))
     }
 }
 
-impl<T: Plain> Drop for Loan<T> {
+impl<T: Plain> Drop for ExternalBuffer<T> {
     fn drop(&mut self) {
-        LENT.fetch_sub(self.bytes, Ordering::Relaxed);
+        HELD_BY_V8.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
 /// A JS thread starts a collection when it has received this many bytes since the last one: 12 MiB.
 /// This is the amount of garbage between two collections. Half of it suffices if collections are
 /// short.
-const LEAST_HANDED: usize = 12 << 20;
+const MIN_RECEIVED: usize = 12 << 20;
 /// The same threshold if the pool has reached its cap: 3 MiB.
-const LEAST_ASKED: usize = 3 << 20;
+const MIN_RECEIVED_AT_CAP: usize = 3 << 20;
 /// The threshold doubles, up to 512 MiB, while collections free nothing because the results are in
 /// use.
-const MOST_HANDED: usize = 512 << 20;
+const MAX_RECEIVED: usize = 512 << 20;
 /// The minimum interval between two collections of one kind, as a multiple of the duration of the
 /// last one.
 const REST: u32 = 10;
@@ -168,8 +168,8 @@ fn started() -> Instant {
 #[derive(Debug)]
 pub struct Pressure {
     /// Bytes that this thread received since the last collection.
-    handed: usize,
-    /// The part of `handed` that was received before the latest result.
+    received: usize,
+    /// The part of `received` that was received before the latest result.
     delivered: usize,
     /// Bytes of the latest result at the last collection if that was a quick one, otherwise 0: a
     /// full collection promotes the result to the old generation, and quick collections cannot free
@@ -217,11 +217,11 @@ struct Last {
 impl Default for Pressure {
     fn default() -> Self {
         Self {
-            handed: 0,
+            received: 0,
             delivered: 0,
             newest: 0,
             others: i64::MAX,
-            enough: LEAST_HANDED,
+            enough: MIN_RECEIVED,
             last: None,
             in_vain: 0,
             ended: [None; 2],
@@ -236,35 +236,35 @@ thread_local! {
 impl Pressure {
     /// Records bytes that are passed to JS.
     fn hand(&mut self, bytes: usize) {
-        self.handed = self.handed.saturating_add(bytes);
+        self.received = self.received.saturating_add(bytes);
     }
 
     /// Returns the collection to start now, if any. `external` is the number of bytes of external
-    /// memory that V8 knows of. `asked` says that the pool has reached its cap, which lowers the
-    /// threshold.
-    fn next(&mut self, asked: bool, now: Instant, external: impl FnOnce() -> i64) -> Option<Collection> {
-        let newest = self.handed - std::mem::replace(&mut self.delivered, self.handed);
+    /// memory that V8 knows of. `cap_reached` says that the pool has reached its cap, which lowers
+    /// the threshold.
+    fn next(&mut self, cap_reached: bool, now: Instant, external: impl FnOnce() -> i64) -> Option<Collection> {
+        let newest = self.received - std::mem::replace(&mut self.delivered, self.received);
         let ended = self.ended;
         let has_rested = |how, times| ended[how as usize].is_none_or(|ended| ended.has_rested(times, now));
-        let is_due = self.handed >= if asked { LEAST_ASKED } else { self.enough }
+        let is_due = self.received >= if cap_reached { MIN_RECEIVED_AT_CAP } else { self.enough }
             && has_rested(Collection::Quick, REST)
-            || self.handed >= self.enough / 2 && has_rested(Collection::Quick, LONG_REST);
+            || self.received >= self.enough / 2 && has_rested(Collection::Quick, LONG_REST);
         if !is_due {
             return None;
         }
         let external = external();
         let mut how = Collection::Quick;
         if let Some(last) = self.last {
-            let freed = last.external + self.handed as i64 - external;
+            let freed = last.external + self.received as i64 - external;
             let helped = freed >= last.could_free / 2;
             match (last.how, helped) {
                 (how, true) => {
                     self.in_vain = 0;
-                    self.enough = LEAST_HANDED.max(self.enough / 2);
+                    self.enough = MIN_RECEIVED.max(self.enough / 2);
                     memory::record_collection(how, StepCost { helped: 1, ..StepCost::default() });
                 }
                 // If little could be freed, freeing little is no failure.
-                (Collection::Quick, false) if last.could_free < LEAST_ASKED as i64 => {}
+                (Collection::Quick, false) if last.could_free < MIN_RECEIVED_AT_CAP as i64 => {}
                 (Collection::Quick, false) => {
                     self.in_vain += 1;
                     if self.in_vain >= IN_VAIN && has_rested(Collection::Full, REST) {
@@ -272,15 +272,15 @@ impl Pressure {
                     }
                 }
                 (Collection::Full, false) if last.could_free < self.enough as i64 => {}
-                (Collection::Full, false) => self.enough = MOST_HANDED.min(self.enough * 2),
+                (Collection::Full, false) => self.enough = MAX_RECEIVED.min(self.enough * 2),
             }
         }
         let beside_newest = external - newest as i64;
         self.others = self.others.min(beside_newest);
-        let could_free = ((self.handed - newest + self.newest) as i64).min(beside_newest - self.others);
+        let could_free = ((self.received - newest + self.newest) as i64).min(beside_newest - self.others);
         self.newest = if how == Collection::Quick { newest } else { 0 };
         self.last = Some(Last { how, external, could_free });
-        (self.handed, self.delivered) = (0, 0);
+        (self.received, self.delivered) = (0, 0);
         Some(how)
     }
 
@@ -295,7 +295,7 @@ impl Pressure {
 static COLLECTS: AtomicBool = AtomicBool::new(true);
 
 /// Whether the pool has requested a collection because it reached its cap.
-static ASKED: AtomicBool = AtomicBool::new(false);
+static CAP_REACHED: AtomicBool = AtomicBool::new(false);
 
 /// Allocations run on worker threads, but collections run on JS threads. The request is therefore
 /// stored until the next result is delivered. The worker does not wait, because the JS thread may
@@ -304,7 +304,7 @@ struct LaterOnTheJsThread;
 
 impl Collector for LaterOnTheJsThread {
     fn collect(&self, _how: Collection) -> bool {
-        ASKED.store(true, Ordering::Relaxed);
+        CAP_REACHED.store(true, Ordering::Relaxed);
         false
     }
 }
@@ -315,9 +315,10 @@ pub fn next_collection(env: Env) -> u8 {
     if !COLLECTS.load(Ordering::Relaxed) {
         return 0;
     }
-    let asked = ASKED.swap(false, Ordering::Relaxed);
+    let cap_reached = CAP_REACHED.swap(false, Ordering::Relaxed);
     let external = || node_api::external_memory(env);
-    PRESSURE.with_borrow_mut(|pressure| pressure.next(asked, Instant::now(), external)).map_or(0, |how| match how {
+    PRESSURE.with_borrow_mut(|pressure| pressure.next(cap_reached, Instant::now(), external)).map_or(0, |how| match how
+    {
         Collection::Quick => 1,
         Collection::Full => 2,
     })
@@ -353,7 +354,7 @@ pub fn configure_memory(env: Env, options: MemoryOptions) -> napi::Result<()> {
     let configured = (|| {
         let mut settings = memory::settings();
         if let Some(name) = options.pool {
-            settings.kind = Kind::named("pool", &name).map_err(unknown)?;
+            settings.kind = PoolKind::named("pool", &name).map_err(unknown)?;
         }
         if let Some(name) = options.madvise {
             settings.advice = Advice::named("madvise", &name).map_err(unknown)?;
@@ -438,7 +439,7 @@ pub struct MemoryStats {
 #[napi]
 pub fn memory_stats() -> MemoryStats {
     let (settings, stats, steps) = (memory::settings(), memory::stats(), memory::steps());
-    let lent = LENT.load(Ordering::Relaxed);
+    let lent = HELD_BY_V8.load(Ordering::Relaxed);
     let bytes = [
         stats.mapped,
         stats.outstanding,
@@ -468,28 +469,34 @@ mod tests {
 
     /// A single test, because all assertions concern one process-wide counter.
     #[test]
-    fn loans_add_up_and_are_capped() {
+    fn external_buffers_are_counted_and_capped() {
         let pooled = |words: usize| {
             let mut slab = Slab::with_capacity(words);
             slab.resize(words, 7);
             Words::Pooled(slab)
         };
-        assert!(Loan::take(Words::try_from(vec![7; 4]).expect("there is memory")).is_err(), "few words are copied");
-        assert!(Loan::take(Words::Plain(vec![7; 1 << 20])).is_err(), "words that are not the pool's are copied");
-        let half = most_lent() / size_of::<u32>() / 2;
-        let first = Loan::take(pooled(half)).expect("half of what may be lent");
-        let second = Loan::take(pooled(half)).expect("the other half");
-        assert!(Loan::take(pooled(1 << 20)).is_err(), "nothing is left");
+        assert!(
+            ExternalBuffer::take(Words::try_from(vec![7; 4]).expect("there is memory")).is_err(),
+            "few words are copied"
+        );
+        assert!(
+            ExternalBuffer::take(Words::Plain(vec![7; 1 << 20])).is_err(),
+            "words that are not the pool's are copied"
+        );
+        let half = max_held_by_v8() / size_of::<u32>() / 2;
+        let first = ExternalBuffer::take(pooled(half)).expect("half of what may be lent");
+        let second = ExternalBuffer::take(pooled(half)).expect("the other half");
+        assert!(ExternalBuffer::take(pooled(1 << 20)).is_err(), "nothing is left");
         drop(first);
-        let third = Loan::take(pooled(1 << 20)).expect("there is room again");
+        let third = ExternalBuffer::take(pooled(1 << 20)).expect("there is room again");
         assert_eq!(second.into_values().as_ref().len() + third.into_values().as_ref().len(), half + (1 << 20));
-        assert_eq!(LENT.load(Ordering::Relaxed), 0);
+        assert_eq!(HELD_BY_V8.load(Ordering::Relaxed), 0);
     }
 
     #[test]
     fn two_collections_that_do_not_help_are_followed_by_a_full_one_and_then_by_patience() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        assert_eq!(pressure.next(false, now, || 0), None, "nothing was handed out");
+        assert_eq!(pressure.next(false, now, || 0), None, "nothing was received out");
         let mut external = 0;
         let mut hand = |pressure: &mut Pressure, bytes: usize, kept: bool| {
             pressure.hand(bytes);
@@ -498,17 +505,17 @@ mod tests {
             external -= if kept { 0 } else { bytes as i64 };
             how
         };
-        assert_eq!(hand(&mut pressure, LEAST_HANDED, false), Some(Collection::Quick));
-        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick));
-        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick), "nothing could be freed");
-        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick), "one did not help");
-        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Full), "two did not help");
-        assert_eq!(hand(&mut pressure, LEAST_HANDED, true), Some(Collection::Quick));
-        assert_eq!(pressure.enough, 2 * LEAST_HANDED, "the results are kept");
+        assert_eq!(hand(&mut pressure, MIN_RECEIVED, false), Some(Collection::Quick));
+        assert_eq!(hand(&mut pressure, MIN_RECEIVED, true), Some(Collection::Quick));
+        assert_eq!(hand(&mut pressure, MIN_RECEIVED, true), Some(Collection::Quick), "nothing could be freed");
+        assert_eq!(hand(&mut pressure, MIN_RECEIVED, true), Some(Collection::Quick), "one did not help");
+        assert_eq!(hand(&mut pressure, MIN_RECEIVED, true), Some(Collection::Full), "two did not help");
+        assert_eq!(hand(&mut pressure, MIN_RECEIVED, true), Some(Collection::Quick));
+        assert_eq!(pressure.enough, 2 * MIN_RECEIVED, "the results are kept");
         // No collection has taken any time yet, so half of the threshold is sufficient.
-        assert_eq!(hand(&mut pressure, LEAST_HANDED / 2, true), None);
+        assert_eq!(hand(&mut pressure, MIN_RECEIVED / 2, true), None);
         assert_eq!(
-            hand(&mut pressure, LEAST_HANDED / 2, true),
+            hand(&mut pressure, MIN_RECEIVED / 2, true),
             Some(Collection::Quick),
             "of an old result nothing is said"
         );
@@ -516,9 +523,9 @@ mod tests {
 
     /// Simulates results that are each dropped after the next one arrived.
     fn of_dropped_results(pressure: &mut Pressure, others: i64, now: Instant) {
-        let result = LEAST_HANDED as i64;
+        let result = MIN_RECEIVED as i64;
         for round in 0..20 {
-            pressure.hand(LEAST_HANDED);
+            pressure.hand(MIN_RECEIVED);
             let external = others + if round == 0 { 1 } else { 2 } * result;
             assert_eq!(pressure.next(false, now, || external), Some(Collection::Quick), "{round}");
         }
@@ -527,24 +534,24 @@ mod tests {
     #[test]
     fn a_collection_is_not_blamed_for_the_latest_result_nor_for_what_v8_freed_itself() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        let (result, others) = (LEAST_HANDED as i64, 5 << 20);
+        let (result, others) = (MIN_RECEIVED as i64, 5 << 20);
         of_dropped_results(&mut pressure, others, now);
         // V8 collects by itself: only the result that is delivered at that moment remains, and the
         // collection finds nothing to free.
         for results in [1, 2, 2, 1, 2, 1, 2, 2] {
-            pressure.hand(LEAST_HANDED);
+            pressure.hand(MIN_RECEIVED);
             let how = pressure.next(false, now, || others + results * result);
             assert_eq!((how, pressure.in_vain), (Some(Collection::Quick), 0), "{results}");
         }
-        assert_eq!(pressure.enough, LEAST_HANDED);
+        assert_eq!(pressure.enough, MIN_RECEIVED);
     }
 
     #[test]
     fn what_a_full_collection_made_old_is_not_expected_of_a_quick_one() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        let result = LEAST_HANDED as i64;
+        let result = MIN_RECEIVED as i64;
         let mut next = |results: i64| {
-            pressure.hand(LEAST_HANDED);
+            pressure.hand(MIN_RECEIVED);
             (pressure.next(false, now, || results * result), pressure.in_vain)
         };
         assert_eq!([1, 2, 3].map(&mut next).map(|(_, in_vain)| in_vain), [0, 0, 1]);
@@ -552,18 +559,18 @@ mod tests {
         // The full collection frees all results but the latest and promotes that one. It then
         // stays, and this does not count as a failure of quick collections.
         assert_eq!([2, 3, 3, 3].map(next), [(Some(Collection::Quick), 0); 4]);
-        assert_eq!(pressure.enough, LEAST_HANDED);
+        assert_eq!(pressure.enough, MIN_RECEIVED);
     }
 
     #[test]
     fn collections_rest_and_the_pool_may_ask() {
         let (now, mut pressure) = (Instant::now(), Pressure::default());
-        assert_eq!(pressure.next(true, now, || 0), None, "nothing was handed out");
-        pressure.hand(LEAST_ASKED);
+        assert_eq!(pressure.next(true, now, || 0), None, "nothing was received out");
+        pressure.hand(MIN_RECEIVED_AT_CAP);
         assert_eq!(pressure.next(false, now, || 0), None, "too little");
         assert_eq!(pressure.next(true, now, || 0), Some(Collection::Quick));
         pressure.took(Collection::Quick, Duration::from_millis(3), now);
-        pressure.hand(MOST_HANDED);
+        pressure.hand(MAX_RECEIVED);
         assert_eq!(pressure.next(true, now + Duration::from_millis(29), || 0), None);
         assert!(pressure.next(false, now + Duration::from_millis(30), || 0).is_some());
         // The shorter of the last two durations counts.

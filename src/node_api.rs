@@ -8,7 +8,7 @@
 //!    valid wherever an `Unknown` exists.
 //! 2. No function here returns a slice of JS memory. Bytes are copied before any other code can
 //!    run, so JS cannot detach, shrink or write them in the meantime.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "raw Node-API calls")]
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -138,19 +138,27 @@ impl View {
         // SAFETY: all result pointers are valid. For a value that is not a typed array, the call
         // only returns an error status.
         let status = unsafe {
-            sys::napi_get_typedarray_info(env, raw, &mut actual, &mut length, &mut data, &mut buffer, ptr::null_mut())
+            sys::napi_get_typedarray_info(
+                env,
+                raw,
+                &raw mut actual,
+                &raw mut length,
+                &raw mut data,
+                &raw mut buffer,
+                ptr::null_mut(),
+            )
         };
         if status != sys::Status::napi_ok || actual != kind {
             return Err(Refused::NotThatKind);
         }
         let mut yes = false;
         // SAFETY: `buffer` is the value that Node just returned.
-        unsafe { sys::napi_is_arraybuffer(env, buffer, &mut yes) };
+        unsafe { sys::napi_is_arraybuffer(env, buffer, &raw mut yes) };
         if !yes {
             return Err(Refused::Shared);
         }
         // SAFETY: `buffer` is the value that Node returned, and it is an ArrayBuffer.
-        unsafe { sys::napi_is_detached_arraybuffer(env, buffer, &mut yes) };
+        unsafe { sys::napi_is_detached_arraybuffer(env, buffer, &raw mut yes) };
         if yes {
             return Err(Refused::Detached);
         }
@@ -158,9 +166,10 @@ impl View {
         yes = false;
         // SAFETY: `buffer` is a live object; a missing property reads as undefined.
         unsafe {
-            if sys::napi_get_named_property(env, buffer, c"resizable".as_ptr(), &mut resizable) == sys::Status::napi_ok
+            if sys::napi_get_named_property(env, buffer, c"resizable".as_ptr(), &raw mut resizable)
+                == sys::Status::napi_ok
             {
-                sys::napi_get_value_bool(env, resizable, &mut yes);
+                sys::napi_get_value_bool(env, resizable, &raw mut yes);
             }
         }
         if yes {
@@ -170,7 +179,15 @@ impl View {
         let (no_buffer, no_offset) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: as for the first call: valid result pointers or null, and any value is allowed.
         let status = unsafe {
-            sys::napi_get_typedarray_info(env, raw, &mut actual, &mut length, &mut data, no_buffer, no_offset)
+            sys::napi_get_typedarray_info(
+                env,
+                raw,
+                &raw mut actual,
+                &raw mut length,
+                &raw mut data,
+                no_buffer,
+                no_offset,
+            )
         };
         if status != sys::Status::napi_ok {
             return Err(Refused::NotThatKind);
@@ -231,7 +248,15 @@ pub fn fill_words(value: &Unknown<'_>, words: &[u32]) -> bool {
     // SAFETY: all result pointers are valid or null. For a value that is not a typed array, the
     // call only returns an error status.
     let status = unsafe {
-        sys::napi_get_typedarray_info(env, raw, &mut kind, &mut length, &mut data, ptr::null_mut(), ptr::null_mut())
+        sys::napi_get_typedarray_info(
+            env,
+            raw,
+            &raw mut kind,
+            &raw mut length,
+            &raw mut data,
+            ptr::null_mut(),
+            ptr::null_mut(),
+        )
     };
     if status != sys::Status::napi_ok
         || kind != sys::TypedarrayType::uint32_array
@@ -272,7 +297,7 @@ pub fn array_length(value: &Unknown<'_>) -> Option<u32> {
     let mut length = 0;
     // SAFETY: the result pointer is valid. For a value that is not an array, the call only returns
     // an error status.
-    let status = unsafe { sys::napi_get_array_length(env, raw, &mut length) };
+    let status = unsafe { sys::napi_get_array_length(env, raw, &raw mut length) };
     (status == sys::Status::napi_ok).then_some(length)
 }
 
@@ -290,12 +315,13 @@ pub fn each_element(
         let end = range.end.min(next.saturating_add(ELEMENTS_PER_SCOPE));
         let mut scope = ptr::null_mut();
         // SAFETY: `env` belongs to the running call. The scope is closed below on every path.
-        check(unsafe { sys::napi_open_handle_scope(env, &mut scope) }, "open a handle scope")?;
+        check(unsafe { sys::napi_open_handle_scope(env, &raw mut scope) }, "open a handle scope")?;
         let mut visit_all = || {
             while continues && next < end {
                 let mut element = ptr::null_mut();
                 // SAFETY: `array` is a live array; an index after its end reads as undefined.
-                check(unsafe { sys::napi_get_element(env, raw, next, &mut element) }, "read an element of the array")?;
+                let status = unsafe { sys::napi_get_element(env, raw, next, &raw mut element) };
+                check(status, "read an element of the array")?;
                 // SAFETY: Node just created `element` for this `env`, and its scope stays open
                 // until the visit is over.
                 continues = visit(next, &unsafe { Unknown::from_raw_unchecked(env, element) })?;
@@ -321,10 +347,10 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
         Class::Range => sys::napi_create_range_error,
     };
     let built = (|| {
-        let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &failure.told())?);
+        let (code, message) = (new_utf8(env, failure.code)?, new_utf8(env, &failure.shortened_message())?);
         let mut error = ptr::null_mut();
         // SAFETY: `code` and `message` are strings that Node just created for this `env`.
-        check(unsafe { make(env, code, message, &mut error) }, "make an error")?;
+        check(unsafe { make(env, code, message, &raw mut error) }, "make an error")?;
         let set = |name: &std::ffi::CStr, value: sys::napi_value| {
             // SAFETY: the error and the value belong to this `env`; the name is zero-terminated.
             check(unsafe { sys::napi_set_named_property(env, error, name.as_ptr(), value) }, "set a property")
@@ -332,7 +358,7 @@ pub fn js_error(env: Env, failure: &Failure) -> napi::Error {
         let set_number = |name: &std::ffi::CStr, value: usize| {
             let mut number = ptr::null_mut();
             // SAFETY: `number` is a valid result pointer.
-            check(unsafe { sys::napi_create_double(env, value as f64, &mut number) }, "make a number")?;
+            check(unsafe { sys::napi_create_double(env, value as f64, &raw mut number) }, "make a number")?;
             set(name, number)
         };
         if let Some(row) = failure.row {
@@ -364,7 +390,7 @@ pub fn external_memory(env: Env) -> i64 {
     let mut bytes = 0;
     // SAFETY: `env` belongs to the running call, and the result pointer is valid. The change is 0
     // bytes, so the sum stays the same.
-    unsafe { sys::napi_adjust_external_memory(env.raw(), 0, &mut bytes) };
+    unsafe { sys::napi_adjust_external_memory(env.raw(), 0, &raw mut bytes) };
     bytes
 }
 

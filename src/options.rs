@@ -196,7 +196,7 @@ pub fn has_words(flags: u32) -> bool {
 }
 
 /// The options of a batch. If rows are padded, the attention mask is always included, because
-/// without it padding cannot be told from text.
+/// without it padding cannot be distinguished from text.
 pub fn batch_options(flags: u32, extra: Option<Extra>, tokenizer: &Tokenizer) -> EncodeOptions {
     let wanted = COLUMNS[1..].iter().enumerate().filter(|(bit, _)| flags & BITS.first_column << bit != 0);
     let offsets = offset_unit(flags).map_or(Columns::NONE, |_| Columns::OFFSETS);

@@ -2,7 +2,7 @@
 //!
 //! Large values are lent to V8 as external ArrayBuffers, whose finalizer returns the memory. Small
 //! ones, and all where external buffers are not allowed, are copied.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "passes memory of the pool to V8")]
 
 use std::ffi::c_void;
 use std::ptr;
@@ -14,7 +14,7 @@ use tokenlane_core::memory::{self, Plain};
 
 use crate::encoding::Column;
 use crate::error::{Class, Failure};
-use crate::memory::{Bytes, Loan, Values, Words};
+use crate::memory::{Bytes, ExternalBuffer, Values, Words};
 use crate::node_api::{check, js_error, named, written};
 
 /// Creates an ArrayBuffer in V8's own memory with a copy of `bytes`.
@@ -24,7 +24,8 @@ fn copied_buffer(env: sys::napi_env, bytes: &[u8]) -> napi::Result<sys::napi_val
     memory::require_large(bytes.len()).map_err(|error| js_error(Env::from_raw(env), &error.into()))?;
     let (mut data, mut buffer) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: both result pointers are valid.
-    check(unsafe { sys::napi_create_arraybuffer(env, bytes.len(), &mut data, &mut buffer) }, "make an ArrayBuffer")?;
+    let status = unsafe { sys::napi_create_arraybuffer(env, bytes.len(), &raw mut data, &raw mut buffer) };
+    check(status, "make an ArrayBuffer")?;
     if !bytes.is_empty() {
         // SAFETY: Node just allocated `bytes.len()` writable bytes at `data`, to which no other
         // reference exists yet.
@@ -40,11 +41,12 @@ fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
     unsafe { slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// The finalizer: Node calls it on the JS thread after V8 has collected the ArrayBuffer of a loan.
-unsafe extern "C" fn end_loan<T: Plain>(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
-    // SAFETY: `hint` is the box of a loan of `T` that `buffer_of` leaked. Node calls a finalizer
-    // once.
-    drop(unsafe { Box::from_raw(hint.cast::<Loan<T>>()) });
+/// The finalizer: Node calls it on the JS thread after V8 has collected the ArrayBuffer of an
+/// [`ExternalBuffer`].
+unsafe extern "C" fn release_external<T: Plain>(_env: sys::napi_env, _data: *mut c_void, hint: *mut c_void) {
+    // SAFETY: `hint` is the box of an `ExternalBuffer<T>` that `buffer_of` leaked. Node calls a
+    // finalizer once.
+    drop(unsafe { Box::from_raw(hint.cast::<ExternalBuffer<T>>()) });
 }
 
 /// Converts values to an ArrayBuffer, without a copy if possible.
@@ -58,18 +60,25 @@ unsafe fn buffer_of<T: Plain>(env: sys::napi_env, values: Values<T>) -> napi::Re
         let failure = Failure::new(Class::Range, "ERR_TOKENLANE_BATCH_TOO_LARGE", message);
         return Err(js_error(Env::from_raw(env), &failure));
     }
-    let mut loan = match Loan::take(values) {
-        Ok(loan) => Box::new(loan),
+    let mut external = match ExternalBuffer::take(values) {
+        Ok(external) => Box::new(external),
         Err(values) => return copied_buffer(env, as_bytes(values.as_ref())),
     };
-    let (data, bytes) = (loan.values_mut().as_mut_ptr().cast::<c_void>(), size_of_val(loan.values_mut()));
-    let hint = Box::into_raw(loan);
+    let (data, bytes) = (external.values_mut().as_mut_ptr().cast::<c_void>(), size_of_val(external.values_mut()));
+    let hint = Box::into_raw(external);
     let mut buffer = ptr::null_mut();
     // SAFETY: `data` is valid for `bytes` bytes until the box behind `hint` is dropped, which only
-    // `end_loan` does, for loans of the same type. Rust does not access the values from here on, so
+    // `release_external` does, for the same `T`. Rust does not access the values from here on, so
     // JS may write them.
     let status = unsafe {
-        sys::napi_create_external_arraybuffer(env, data, bytes, Some(end_loan::<T>), hint.cast(), &mut buffer)
+        sys::napi_create_external_arraybuffer(
+            env,
+            data,
+            bytes,
+            Some(release_external::<T>),
+            hint.cast(),
+            &raw mut buffer,
+        )
     };
     if status == sys::Status::napi_no_external_buffers_allowed {
         // SAFETY: Node refused before it took ownership, so this function still owns the box.
@@ -95,8 +104,9 @@ impl ToNapiValue for Bytes {
         let buffer = unsafe { buffer_of(env, bytes) }?;
         let mut view = ptr::null_mut();
         // SAFETY: Node just created `buffer` with this number of bytes.
-        let status =
-            unsafe { sys::napi_create_typedarray(env, sys::TypedarrayType::uint8_array, length, buffer, 0, &mut view) };
+        let status = unsafe {
+            sys::napi_create_typedarray(env, sys::TypedarrayType::uint8_array, length, buffer, 0, &raw mut view)
+        };
         check(status, "make a Uint8Array")?;
         Ok(view)
     }
@@ -129,7 +139,7 @@ impl ToNapiValue for Blocks {
                 elements.push(ToNapiValue::to_napi_value(env, column)?);
             }
             let mut array = ptr::null_mut();
-            check(sys::napi_create_array_with_length(env, elements.len(), &mut array), "make an array")?;
+            check(sys::napi_create_array_with_length(env, elements.len(), &raw mut array), "make an array")?;
             for (index, element) in (0..).zip(elements) {
                 check(sys::napi_set_element(env, array, index, element), "set an element")?;
             }

@@ -27,7 +27,7 @@ const LARGEST_CHUNK: usize = 16 << 20;
 
 /// Strings of at least this many UTF-16 units are checked for ASCII first: as ASCII they take half
 /// of the memory and of the work.
-const LONG: usize = 512;
+const MIN_CHECKED_FOR_ASCII: usize = 512;
 
 /// Number of UTF-16 units of a batch that may turn out not to be ASCII before the check stops: it
 /// is slow for text that is not ASCII.
@@ -37,7 +37,7 @@ const VAIN: usize = 64 << 10;
 const SCRATCH: usize = 8 << 10;
 
 /// A scratch buffer is freed after use if its capacity exceeds this number of units or bytes.
-const MOST_KEPT: usize = 1 << 20;
+const MAX_KEPT: usize = 1 << 20;
 
 /// Duration of a slice: 0.5 ms.
 const SLICE: Duration = Duration::from_micros(500);
@@ -153,7 +153,7 @@ impl Arena {
     fn push(&mut self, value: &Unknown<'_>) -> Result<usize, Refused> {
         self.rows.try_grow(1)?;
         node_api::require_flat(value)?;
-        match node_api::append_utf16(value, self.units.with_room(LONG)?, LONG) {
+        match node_api::append_utf16(value, self.units.with_room(MIN_CHECKED_FOR_ASCII)?, MIN_CHECKED_FOR_ASCII) {
             Fit::Appended(length) => {
                 let (chunk, start, end) = self.units.latest(length);
                 self.rows.push(Row::Utf16 { chunk, start, end });
@@ -411,10 +411,10 @@ pub fn with_text<T>(
     SCRATCH_OF_THREAD.with_borrow_mut(|scratch| {
         let result = with_copy(name, value, scratch, work);
         let Scratch { units, bytes } = scratch;
-        if units.capacity() > MOST_KEPT {
+        if units.capacity() > MAX_KEPT {
             *units = Vec::new();
         }
-        if bytes.capacity() > MOST_KEPT {
+        if bytes.capacity() > MAX_KEPT {
             *bytes = Vec::new();
         }
         result

@@ -15,7 +15,7 @@ export const decode = {
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
     'Reads the formats that tokenlane encode writes. In text a row is a line of numbers, separated by spaces or commas, with or without brackets. In jsonl it is a list, or an object with a list in a field; in parquet, a list in a column. The rows of npy and bin files are defined by the file FILE.rows.npy or FILE.rows.bin, or by the shape of a two-dimensional array; without either, the whole file is one row.',
-    'Formats: text has the text of each row, followed by a line end, so rows that contain line ends cannot be told apart; jsonl has {"text"}.',
+    'Formats: text has the text of each row, followed by a line end, so rows that contain line ends cannot be distinguished; jsonl has {"text"}.',
   ],
   brief: {
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',

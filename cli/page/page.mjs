@@ -28,8 +28,8 @@ const next = /** @type {HTMLButtonElement} */ (pager.querySelector('.next'))
 
 theme(document.getElementById('theme'))
 const { names, shown, text: first } = await ask('GET', 'tokenizers')
-const asked = viewOf(location.hash)
-const panes = shown.map((name, index) => new Pane(index, names, chosen(asked, index) ?? name, changed, idsOf))
+const initial = viewOf(location.hash)
+const panes = shown.map((name, index) => new Pane(index, names, chosen(initial, index) ?? name, changed, idsOf))
 panes.forEach(
   (pane, index) =>
     (pane.onActive = (part) => panes.forEach((other, place) => other.mark(place === index ? undefined : part))),
@@ -61,7 +61,7 @@ window.addEventListener('hashchange', () => {
   open(view, input.text)
   languages()
 })
-open(asked, input.text || (first ?? SAMPLES.mixed))
+open(initial, input.text || (first ?? SAMPLES.mixed))
 await languages()
 
 /** The tokenizer that a link names for a pane, if the page has it. */

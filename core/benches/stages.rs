@@ -13,7 +13,7 @@ mod common;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use tokenlane_core::bench_support::{Splitter, Worker};
+use tokenlane_core::bench_support::{PreTokenizerStage, Worker};
 use tokenlane_core::{Columns, DecodeOptions, EncodeOptions, OffsetUnit, RankDefinition, Text, Tokenizer};
 
 use common::{Outcome, encoding, options, texts};
@@ -74,7 +74,7 @@ impl Stages {
 
 fn split(stages: &Stages) -> Outcome<()> {
     let one = |name: &str, tokenizer: &Tokenizer| {
-        let mut splitter = Splitter::new(tokenizer);
+        let mut splitter = PreTokenizerStage::new(tokenizer);
         stages.each_text("split", name, |text| splitter.words(text).expect("the texts are sound"))
     };
     for name in ENCODINGS {

@@ -18,7 +18,7 @@ use std::error::Error;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
-use tokenlane_core::memory::{self, AllocStep, BlockGuard, Kind, Settings};
+use tokenlane_core::memory::{self, AllocStep, BlockGuard, PoolKind, Settings};
 
 /// One step of a trace: allocates a block of this many bytes, or releases the kept block with this
 /// index, counted from the oldest.
@@ -69,10 +69,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let most = most_in_use(&acts);
     let cap = if percent == 0 { usize::MAX / 4 } else { most / 100 * percent };
     for pool in pools {
-        let kind = Kind::named("POOL", pool)?;
+        let kind = PoolKind::named("POOL", pool)?;
         // A pool of the other kind first, so that each starts empty.
         memory::configure(Settings {
-            kind: if kind == Kind::Off { Kind::Split } else { Kind::Off },
+            kind: if kind == PoolKind::Off { PoolKind::Split } else { PoolKind::Off },
             ..Settings::default()
         });
         memory::configure(Settings { kind, cap, ..Settings::default() });
@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn run(kind: Kind, acts: &[Act], trace: &str, percent: usize, most: usize) -> Result<(), Box<dyn Error>> {
+fn run(kind: PoolKind, acts: &[Act], trace: &str, percent: usize, most: usize) -> Result<(), Box<dyn Error>> {
     let mut held: VecDeque<Held> = VecDeque::new();
     let (mut hits, mut refused, mut most_mapped) = (vec![], 0, 0);
     let started = cpu_seconds()?;

@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         other => return Err(format!("there is no mode {other}: cold, fresh, warm").into()),
     };
 
-    let mib = timed.iter().map(bytes).sum::<usize>() as f64 / (1 << 20) as f64;
+    let mib = timed.iter().map(bytes).sum::<usize>() as f64 / f64::from(1 << 20);
     let (mut walls, mut cpus, mut first, mut load_ms, mut touched) = (vec![], vec![], None, None, 0);
     while walls.is_empty() || walls.iter().sum::<f64>() < seconds {
         let started = Instant::now();

@@ -25,14 +25,14 @@ pub fn instruction_set() -> String {
 
 /// The pre-tokenizer alone.
 #[derive(Debug)]
-pub struct Splitter<'a> {
+pub struct PreTokenizerStage<'a> {
     tokenizer: &'a Tokenizer,
     ends: Vec<u32>,
     text: AlignedText,
     splits: Splits,
 }
 
-impl<'a> Splitter<'a> {
+impl<'a> PreTokenizerStage<'a> {
     /// Creates a splitter. It ignores the normalizer of the tokenizer.
     pub fn new(tokenizer: &'a Tokenizer) -> Self {
         let ends = Vec::with_capacity(WORDS_AT_A_TIME);

@@ -15,18 +15,18 @@ use crate::error::{DecodeError, EncodeError, LoadError, PatternError};
 pub const DEFAULT_MAX_EXPANSION: usize = 32;
 
 /// Output that every input may produce, in bytes, whatever its length and the factor: 64 KiB.
-pub(crate) const LEAST_OUTPUT: usize = 64 << 10;
+pub(crate) const MIN_OUTPUT: usize = 64 << 10;
 
 /// Bytes of input that one id counts as when ids are decoded. With the default factor, this permits
 /// 2048 bytes of text for each id. The longest tokens of real vocabularies have a few hundred.
 pub(crate) const BYTES_PER_ID: usize = 64;
 
 /// Output that every list of ids may produce when it is decoded, in bytes: 1 MiB.
-const LEAST_DECODED: usize = 1 << 20;
+const MIN_DECODED: usize = 1 << 20;
 
 /// Pattern steps that every input may take, and those that each byte of it adds. The patterns of
 /// real files take less than 40 per byte.
-pub(crate) const LEAST_STEPS: u64 = 1 << 20;
+pub(crate) const MIN_STEPS: u64 = 1 << 20;
 pub(crate) const STEPS_PER_BYTE: u64 = 256;
 
 /// Pattern steps that each id adds when ids are decoded.
@@ -54,12 +54,12 @@ pub(crate) struct OutputLimit {
 
 /// The reason why a component stopped processing a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Stop {
+pub(crate) enum StageError {
     Pattern(PatternError),
     Output(OutputLimit),
 }
 
-impl Stop {
+impl StageError {
     /// Converts to the error of loading the component at `path`, which stopped at `text`.
     pub(crate) fn while_loading(self, path: &str, text: &str) -> LoadError {
         match self {
@@ -78,13 +78,13 @@ impl Stop {
     }
 }
 
-impl From<PatternError> for Stop {
+impl From<PatternError> for StageError {
     fn from(error: PatternError) -> Self {
         Self::Pattern(error)
     }
 }
 
-impl From<OutputLimit> for Stop {
+impl From<OutputLimit> for StageError {
     fn from(error: OutputLimit) -> Self {
         Self::Output(error)
     }
@@ -102,20 +102,20 @@ impl From<OutputLimit> for DecodeError {
     }
 }
 
-impl From<Stop> for EncodeError {
-    fn from(stop: Stop) -> Self {
+impl From<StageError> for EncodeError {
+    fn from(stop: StageError) -> Self {
         match stop {
-            Stop::Pattern(error) => error.into(),
-            Stop::Output(error) => error.into(),
+            StageError::Pattern(error) => error.into(),
+            StageError::Output(error) => error.into(),
         }
     }
 }
 
-impl From<Stop> for DecodeError {
-    fn from(stop: Stop) -> Self {
+impl From<StageError> for DecodeError {
+    fn from(stop: StageError) -> Self {
         match stop {
-            Stop::Pattern(error) => error.into(),
-            Stop::Output(error) => error.into(),
+            StageError::Pattern(error) => error.into(),
+            StageError::Output(error) => error.into(),
         }
     }
 }
@@ -134,7 +134,7 @@ pub(crate) struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { steps: LEAST_STEPS, least: LEAST_OUTPUT, factor: max_expansion(), input: 0, used: 0 }
+        Self { steps: MIN_STEPS, least: MIN_OUTPUT, factor: max_expansion(), input: 0, used: 0 }
     }
 }
 
@@ -148,7 +148,7 @@ impl Budget {
 
     /// The budget of ids that are decoded.
     pub(crate) fn of_ids(ids: usize) -> Self {
-        let mut made = Self { least: LEAST_DECODED, ..Self::default() };
+        let mut made = Self { least: MIN_DECODED, ..Self::default() };
         made.add_ids(ids);
         made
     }
@@ -196,15 +196,15 @@ mod tests {
     #[test]
     fn output_is_a_multiple_of_all_input_and_charged_once() {
         let mut budget = Budget::of_text(1);
-        assert_eq!(budget.limit(), LEAST_OUTPUT);
-        budget.add_input(LEAST_OUTPUT);
-        let limit = (1 + LEAST_OUTPUT) * DEFAULT_MAX_EXPANSION;
+        assert_eq!(budget.limit(), MIN_OUTPUT);
+        budget.add_input(MIN_OUTPUT);
+        let limit = (1 + MIN_OUTPUT) * DEFAULT_MAX_EXPANSION;
         assert_eq!(budget.room(), limit);
         assert_eq!(budget.charge(limit - 5, "x"), Ok(()));
         assert_eq!(budget.check(5, "x"), Ok(()));
         assert_eq!(budget.charge(6, "x"), Err(OutputLimit { component: "x", reached: limit + 1, limit }));
         assert_eq!(budget.room(), 5);
-        assert_eq!(budget.steps, LEAST_STEPS + STEPS_PER_BYTE * (1 + LEAST_OUTPUT as u64));
+        assert_eq!(budget.steps, MIN_STEPS + STEPS_PER_BYTE * (1 + MIN_OUTPUT as u64));
     }
 
     #[test]

@@ -27,10 +27,10 @@ pub(crate) const CHARACTERS: [char; 256] = {
 };
 
 /// One more than the largest code point in [`CHARACTERS`].
-const LIMIT: usize = 0x100 + 68;
+const CHARACTER_LIMIT: usize = 0x100 + 68;
 
-const BYTES: [Option<u8>; LIMIT] = {
-    let mut table = [None; LIMIT];
+const BYTE_OF_CHARACTER: [Option<u8>; CHARACTER_LIMIT] = {
+    let mut table = [None; CHARACTER_LIMIT];
     let mut byte = 0;
     while byte < 256 {
         table[CHARACTERS[byte] as usize] = Some(byte as u8);
@@ -41,7 +41,7 @@ const BYTES: [Option<u8>; LIMIT] = {
 
 /// The byte that a character represents, if it is one of the 256 characters.
 pub(crate) fn byte_of(character: char) -> Option<u8> {
-    *BYTES.get(character as usize)?
+    *BYTE_OF_CHARACTER.get(character as usize)?
 }
 
 /// The bytes that the characters of a token, given as UTF-8, represent; `None` for each character
@@ -51,13 +51,13 @@ pub(crate) fn bytes(token: &[u8]) -> impl Iterator<Item = Option<u8>> {
     std::iter::from_fn(move || {
         let first = *rest.next()?;
         if first.is_ascii() {
-            return Some(BYTES[usize::from(first)]);
+            return Some(BYTE_OF_CHARACTER[usize::from(first)]);
         }
         // The non-ASCII characters among the 256 have two bytes each. Of longer characters, only
         // the first two bytes are skipped.
         let is_pair = first & 0xE0 == 0xC0;
         let code = usize::from(first & 0x1F) << 6 | usize::from(rest.next()? & 0x3F);
-        Some(if is_pair { BYTES.get(code).copied().flatten() } else { None })
+        Some(if is_pair { BYTE_OF_CHARACTER.get(code).copied().flatten() } else { None })
     })
 }
 

@@ -37,12 +37,12 @@ const PAGES: usize = 0x11_0000 / PAGE;
 const USED_PAGES: usize = 128;
 
 /// The bits of every character. Characters without a category share page 0.
-struct Table {
+struct CategoryTable {
     page_of: [u8; PAGES],
     pages: [[u8; PAGE]; USED_PAGES],
 }
 
-impl Table {
+impl CategoryTable {
     #[inline]
     fn of(&self, character: char) -> u8 {
         let code = character as usize;
@@ -76,7 +76,7 @@ impl Table {
     }
 }
 
-static TABLE: Table = Table::new();
+static TABLE: CategoryTable = CategoryTable::new();
 
 #[rustfmt::skip]
 const OTHER: [(u32, u32); 19] = [

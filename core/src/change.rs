@@ -70,7 +70,7 @@ impl Tokenizer {
     /// load the result of [`Self::to_json`] and change that.
     pub fn with(&self, changes: &Changes) -> Result<Self, LoadError> {
         let post_processor =
-            changed(&self.pipeline.definition.post_processor, &changes.post_processor, "post_processor")?;
+            changed(&self.pipeline.definition.post_processor, changes.post_processor.as_ref(), "post_processor")?;
         let truncation = changes.truncation.or_file(self.truncation());
         let padding = changes.padding.or_file(self.padding());
         let mut made = match &self.pipeline.definition.source {
@@ -171,9 +171,9 @@ fn refuse_components(changes: &Changes, what: &str) -> Result<(), LoadError> {
 impl Components {
     fn with(&self, changes: &Changes, tokens: usize) -> Result<Self, LoadError> {
         Ok(Self {
-            normalizer: changed(&self.normalizer, &changes.normalizer, "normalizer")?,
-            pre_tokenizer: changed(&self.pre_tokenizer, &changes.pre_tokenizer, "pre_tokenizer")?,
-            decoder: changed(&self.decoder, &changes.decoder, "decoder")?,
+            normalizer: changed(&self.normalizer, changes.normalizer.as_ref(), "normalizer")?,
+            pre_tokenizer: changed(&self.pre_tokenizer, changes.pre_tokenizer.as_ref(), "pre_tokenizer")?,
+            decoder: changed(&self.decoder, changes.decoder.as_ref(), "decoder")?,
             model: match &changes.model {
                 None => self.model.clone(),
                 Some(text) => self.model.with(&Part::new(&parsed(text, "model")?.value(), "model"), tokens)?,
@@ -270,8 +270,8 @@ fn unchangeable(field: Part<'_>) -> LoadError {
     LoadError::unsupported(field.path, "changing this setting")
 }
 
-fn changed(before: &Json, after: &Option<String>, name: &str) -> Result<Json, LoadError> {
-    after.as_ref().map_or_else(|| Ok(before.clone()), |text| parsed(text, name))
+fn changed(before: &Json, after: Option<&String>, name: &str) -> Result<Json, LoadError> {
+    after.map_or_else(|| Ok(before.clone()), |text| parsed(text, name))
 }
 
 fn parsed(text: &str, name: &str) -> Result<Json, LoadError> {

@@ -84,11 +84,11 @@ pub enum OffsetUnit {
 pub const NO_ID: u32 = u32::MAX;
 
 /// Maximum number of bytes of the padding of one encoding, in all columns together.
-const MOST_PADDING_BYTES: usize = 256 << 20;
+const MAX_PADDING_BYTES: usize = 256 << 20;
 
-/// Maximum number of tokens to pad to, so that padding takes at most `MOST_PADDING_BYTES`.
+/// Maximum number of tokens to pad to, so that padding takes at most `MAX_PADDING_BYTES`.
 pub(crate) fn most_padded(padding: &Padding, columns: Columns) -> usize {
-    MOST_PADDING_BYTES / padded_token_bytes(padding, columns)
+    MAX_PADDING_BYTES / padded_token_bytes(padding, columns)
 }
 
 /// The number of bytes of one token of padding.
@@ -119,7 +119,7 @@ pub struct Encoding {
     pub(crate) sequence_ids: Vec<u32>,
     /// Empty for the rows of a batch.
     pub(crate) ranges: Ranges,
-    pub(crate) overflowing: Vec<Encoding>,
+    pub(crate) overflowing: Vec<Self>,
     pub(crate) own_overflow: Vec<u32>,
 }
 
@@ -213,7 +213,7 @@ impl Encoding {
 
     /// The parts that truncation cut off, which are encodings themselves. Empty unless they were
     /// requested.
-    pub fn overflowing(&self) -> &[Encoding] {
+    pub fn overflowing(&self) -> &[Self] {
         &self.overflowing
     }
 
@@ -224,7 +224,7 @@ impl Encoding {
     }
 
     /// Takes the parts of [`Self::overflowing`].
-    pub fn take_overflowing(&mut self) -> Vec<Encoding> {
+    pub fn take_overflowing(&mut self) -> Vec<Self> {
         std::mem::take(&mut self.overflowing)
     }
 

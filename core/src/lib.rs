@@ -74,6 +74,7 @@ mod testdata;
 pub mod text;
 mod token_lens;
 mod tokenizer;
+mod trie;
 mod truncation;
 mod vocab;
 mod word_key;

@@ -71,30 +71,30 @@ mod tests {
     /// increments its object. The cell detects two users at the same time, and a user that does not
     /// see the previous write.
     #[test]
-    fn nothing_is_lent_twice_in_any_interleaving() {
+    fn no_object_has_two_users_in_any_interleaving() {
         loom::model(|| {
             let pool = Arc::new(ObjectPool::<(u64, Cell<u32>), Loom>::new(1));
             let borrow = |pool: &ObjectPool<(u64, Cell<u32>), Loom>| {
                 let thing = pool.take(|number| (number, Cell::new(0)));
                 thing.1.set(thing.1.get() + 1);
-                let told = (thing.0, thing.1.get());
+                let counts = (thing.0, thing.1.get());
                 pool.put(thing);
-                told
+                counts
             };
             let helpers = [1, 1].map(|times| {
                 let pool = Arc::clone(&pool);
                 loom::thread::spawn(move || (0..times).map(|_| borrow(&pool)).collect::<Vec<_>>())
             });
-            let mut told = vec![borrow(&pool), borrow(&pool)];
-            told.extend(helpers.into_iter().flat_map(|helper| helper.join().expect("no panic")));
+            let mut counts = vec![borrow(&pool), borrow(&pool)];
+            counts.extend(helpers.into_iter().flat_map(|helper| helper.join().expect("no panic")));
             // For each object, the increments are counted without a gap.
-            told.sort_unstable();
-            let expected = told.iter().enumerate().map(|(at, &(number, _))| {
-                (number, told[..=at].iter().filter(|(other, _)| *other == number).count() as u32)
+            counts.sort_unstable();
+            let expected = counts.iter().enumerate().map(|(at, &(number, _))| {
+                (number, counts[..=at].iter().filter(|(other, _)| *other == number).count() as u32)
             });
-            assert!(told.iter().copied().eq(expected), "{told:?}");
-            let most = told.last().expect("four times").0;
-            assert!(most < 3, "no more are created than borrow at the same time, {told:?}");
+            assert!(counts.iter().copied().eq(expected), "{counts:?}");
+            let most = counts.last().expect("four times").0;
+            assert!(most < 3, "no more are created than borrow at the same time, {counts:?}");
             pool.with_idle(|idle| assert_eq!(idle.len(), 1));
         });
     }

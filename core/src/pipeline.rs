@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::added_tokens::{AddedTokens, Policy};
-use crate::bpe::Spaces;
+use crate::bpe::{Spaces, Symbol};
 use crate::decoder::Decoder;
 use crate::definition::Definition;
 use crate::error::DecodeError;
@@ -54,7 +54,7 @@ pub(crate) struct Pipeline {
 }
 
 /// The parts of a tokenizer, as the loaders build them.
-pub(crate) struct Parts {
+pub(crate) struct PipelineParts {
     pub(crate) vocab: Arc<Vocab>,
     pub(crate) token_form: TokenForm,
     pub(crate) added_tokens: AddedTokens,
@@ -71,9 +71,9 @@ pub(crate) struct Parts {
 }
 
 impl Pipeline {
-    pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
-        let Parts { spaces, segmenter, model, post_processor, decoder, truncation, padding, .. } = parts;
+    pub(crate) fn new(parts: PipelineParts) -> Self {
+        let PipelineParts { vocab, token_form, added_tokens, normalizer, mut pretokenizer, .. } = parts;
+        let PipelineParts { spaces, segmenter, model, post_processor, decoder, truncation, padding, .. } = parts;
         let marks = segmenter.as_ref().and_then(Segmenter::mark).map(|mark| Spaces { mark, start_words: true });
         Self {
             segmenter,
@@ -141,5 +141,23 @@ impl Pipeline {
     #[inline]
     pub(crate) fn token_len(&self, id: u32) -> u32 {
         self.token_lens.get(&self.vocab, id)
+    }
+
+    /// Whether the offsets of a word's tokens cannot be derived from their ids: a symbol has
+    /// another length than its token, or a byte of the word is in no symbol.
+    #[inline]
+    pub(crate) fn lengths_vary(&self, word: &[u8], symbols: &[Symbol]) -> bool {
+        if !self.model.lengths_vary() {
+            return false;
+        }
+        if let Model::WordPiece(model) = &*self.model {
+            return model.lengths_vary(word, symbols);
+        }
+        let mut covered = 0;
+        let varies = symbols.iter().any(|symbol| {
+            covered += symbol.len as usize;
+            self.token_len(symbol.id) != symbol.len || self.model.is_stand_in(symbol.id)
+        });
+        varies || covered != word.len()
     }
 }

@@ -103,7 +103,7 @@ impl<'a> Input<'a> {
     }
 }
 
-impl<'a> Text<'a> {
+impl Text<'_> {
     /// The size of the text, in bytes or UTF-16 units. The scheduler of batches divides work by it.
     pub(crate) fn weight(&self) -> usize {
         match self {
@@ -131,7 +131,7 @@ impl<'a> Text<'a> {
     }
 
     /// The text between two positions, each rounded down to a character boundary.
-    pub(crate) fn slice(&self, start: usize, end: usize) -> Text<'a> {
+    pub(crate) fn slice(&self, start: usize, end: usize) -> Self {
         let (start, end) = (self.floor(start), self.floor(end));
         match *self {
             Self::Utf8(text) => Text::Utf8(&text[start..end]),
@@ -168,14 +168,14 @@ impl<'a> Text<'a> {
 /// bytes.
 const BYTES_PER_UNIT: usize = 3;
 
-const BLOCK: usize = 32;
+const UNITS_AT_ONCE: usize = 32;
 
 /// The bytes of a block of units, if all of it is ASCII.
-fn ascii_block(block: &[u16; BLOCK]) -> Option<[u8; BLOCK]> {
+fn ascii_block(block: &[u16; UNITS_AT_ONCE]) -> Option<[u8; UNITS_AT_ONCE]> {
     // Combining the block with OR shows whether all of it is ASCII. This vectorizes; a loop with an
     // early exit would not.
     let is_ascii = block.iter().fold(0, |all, unit| all | unit) < 0x80;
-    let mut bytes = [0; BLOCK];
+    let mut bytes = [0; UNITS_AT_ONCE];
     bytes.iter_mut().zip(block).for_each(|(byte, &unit)| *byte = unit as u8);
     is_ascii.then_some(bytes)
 }
@@ -183,7 +183,7 @@ fn ascii_block(block: &[u16; BLOCK]) -> Option<[u8; BLOCK]> {
 /// Converts UTF-16 to UTF-8. Converts runs of ASCII block by block.
 fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
     out.clear();
-    out.try_grow(units.len() + units.len() / 8 + BLOCK)?;
+    out.try_grow(units.len() + units.len() / 8 + UNITS_AT_ONCE)?;
     let mut rest = units;
     let push = |out: &mut String, bytes: &[u8]| {
         out.try_grow(bytes.len())?;
@@ -196,8 +196,8 @@ fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
             push(out, &bytes)?;
             rest = tail;
         }
-        if rest.len() < BLOCK {
-            let mut block = [0; BLOCK];
+        if rest.len() < UNITS_AT_ONCE {
+            let mut block = [0; UNITS_AT_ONCE];
             block[..rest.len()].copy_from_slice(rest);
             if let Some(bytes) = ascii_block(&block) {
                 return push(out, &bytes[..rest.len()]);
@@ -205,15 +205,15 @@ fn transcode(units: &[u16], out: &mut String) -> Result<(), OutOfMemory> {
         }
         // Converts text with other characters one by one, at most two blocks; then tries blocks
         // again.
-        let mut stretch = rest.len().min(2 * BLOCK);
-        if stretch < rest.len() && is_high_surrogate(rest[stretch - 1]) {
-            stretch -= 1; // its partner may be the next unit
-            if stretch == 0 {
-                stretch = 2.min(rest.len());
+        let mut chunk = rest.len().min(2 * UNITS_AT_ONCE);
+        if chunk < rest.len() && is_high_surrogate(rest[chunk - 1]) {
+            chunk -= 1; // its partner may be the next unit
+            if chunk == 0 {
+                chunk = 2.min(rest.len());
             }
         }
-        let (now, later) = rest.split_at(stretch);
-        out.try_grow(BYTES_PER_UNIT * stretch)?;
+        let (now, later) = rest.split_at(chunk);
+        out.try_grow(BYTES_PER_UNIT * chunk)?;
         out.extend(char::decode_utf16(now.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
         rest = later;
     }

@@ -19,7 +19,7 @@ pub(crate) struct TokenLens {
 }
 
 /// Marks tokens of at least this many bytes, whose length is computed from the vocabulary.
-const LONG: u8 = u8::MAX;
+const NOT_STORED: u8 = u8::MAX;
 
 impl TokenLens {
     /// `prefix` is the prefix of WordPiece's continuing tokens; `alphabet` is that of BPE.
@@ -33,7 +33,7 @@ impl TokenLens {
         let mut all = Self { form, spaces, prefix: prefix.into(), lens: vec![] };
         append_copies(&mut all.lens, 0, vocab.dense_ids());
         for (token, id) in vocab.iter() {
-            let len = all.len_of(token).min(LONG.into()) as u8;
+            let len = all.len_of(token).min(NOT_STORED.into()) as u8;
             if let Some(place) = all.lens.get_mut(id as usize) {
                 *place = len;
             }
@@ -53,7 +53,7 @@ impl TokenLens {
     #[inline]
     pub(crate) fn get(&self, vocab: &Vocab, id: u32) -> u32 {
         match self.lens.get(id as usize) {
-            Some(&len) if len != LONG => len.into(),
+            Some(&len) if len != NOT_STORED => len.into(),
             _ => self.len_of(vocab.token(id).unwrap_or_default()),
         }
     }

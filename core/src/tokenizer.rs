@@ -290,23 +290,23 @@ impl Tokenizer {
         made
     }
 
-    /// Like [`Self::lend_encoder`], but a shortage of memory is an error.
+    /// Like [`Self::with_idle_encoder`], but a shortage of memory is an error.
     pub(crate) fn with_encoder<T, E: From<OutOfMemory>>(
         &self,
         work: impl FnOnce(&mut Encoder) -> Result<T, E>,
     ) -> Result<T, E> {
         catch(|| {
             check()?;
-            self.lend_encoder(work)
+            self.with_idle_encoder(work)
         })
     }
 
     /// Runs `work` with an encoder of the pool. If `work` unwinds, the encoder is dropped, because
     /// its state may be inconsistent.
-    pub(crate) fn lend_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
-        let mut encoder = self.encoders.lend();
+    pub(crate) fn with_idle_encoder<T>(&self, work: impl FnOnce(&mut Encoder) -> T) -> T {
+        let mut encoder = self.encoders.take();
         let result = work(&mut encoder);
-        self.encoders.give_back(encoder);
+        self.encoders.put(encoder);
         result
     }
 
@@ -318,9 +318,9 @@ impl Tokenizer {
         bytes: usize,
         work: impl FnOnce(&mut Encoder) -> Result<T, E>,
     ) -> Result<T, E> {
-        const LARGE: usize = 1 << 18;
+        const MIN_SEEDED_BATCH: usize = 1 << 18;
         self.with_encoder(|encoder| {
-            if bytes >= LARGE {
+            if bytes >= MIN_SEEDED_BATCH {
                 encoder.seed(&self.seeds());
             }
             work(encoder)
@@ -341,9 +341,9 @@ struct Encoders {
 
 impl Default for Encoders {
     fn default() -> Self {
-        let fixed = SharedWords::BYTES + Self::most_idle() * WordCache::bytes_beside_short(Self::cache_bytes());
+        let fixed = SharedWords::BYTES + Self::max_idle() * WordCache::bytes_beside_short(Self::cache_bytes());
         Self {
-            idle: ObjectPool::new(Self::most_idle()),
+            idle: ObjectPool::new(Self::max_idle()),
             shared: Arc::default(),
             budget: Arc::new(CacheBudget::new(Self::ALL_CACHE_BYTES.saturating_sub(fixed))),
         }
@@ -356,24 +356,24 @@ impl Encoders {
     /// many different short words grow while this lasts, to 16 MiB of short words.
     const ALL_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 0 } else { 32 << 20 };
     /// Maximum size of one encoder's word cache before its short words grow, in bytes.
-    const MOST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::LEAST_CACHE_BYTES } else { 12 << 20 };
+    const MAX_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { Self::MIN_CACHE_BYTES } else { 12 << 20 };
     /// Minimum size of one encoder's word cache, in bytes. A smaller cache evicts words before they
     /// occur again. (Fuzz targets need evictions, and caches that are created quickly.)
-    const LEAST_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 1 << 14 } else { 1 << 20 };
+    const MIN_CACHE_BYTES: usize = if cfg!(feature = "fuzzing") { 1 << 14 } else { 1 << 20 };
 
     /// The maximum number of idle encoders: one for each worker on a processor, and one for the
     /// calling thread.
-    fn most_idle() -> usize {
+    fn max_idle() -> usize {
         static PROCESSORS: LazyLock<usize> =
             LazyLock::new(|| std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get));
         *PROCESSORS + 1
     }
 
     fn cache_bytes() -> usize {
-        (Self::ALL_CACHE_BYTES * 9 / 8 / Self::most_idle()).clamp(Self::LEAST_CACHE_BYTES, Self::MOST_CACHE_BYTES)
+        (Self::ALL_CACHE_BYTES * 9 / 8 / Self::max_idle()).clamp(Self::MIN_CACHE_BYTES, Self::MAX_CACHE_BYTES)
     }
 
-    fn lend(&self) -> Box<Encoder> {
+    fn take(&self) -> Box<Encoder> {
         self.idle.take(|number| {
             if number > 0 {
                 self.shared.start();
@@ -383,7 +383,7 @@ impl Encoders {
         })
     }
 
-    fn give_back(&self, mut encoder: Box<Encoder>) {
+    fn put(&self, mut encoder: Box<Encoder>) {
         encoder.trim();
         self.idle.put(encoder);
     }
@@ -410,13 +410,13 @@ mod tests {
     use super::Encoders;
 
     #[test]
-    fn what_the_workers_and_the_caller_learned_is_kept_when_all_of_them_were_at_work() {
+    fn the_encoders_of_all_workers_and_of_the_caller_are_kept() {
         let encoders = Encoders::default();
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         let at_once = || {
-            let lent: Vec<_> = (0..=workers).map(|_| encoders.lend()).collect();
-            let mut which: Vec<_> = lent.iter().map(|encoder| &raw const **encoder).collect();
-            lent.into_iter().for_each(|encoder| encoders.give_back(encoder));
+            let taken: Vec<_> = (0..=workers).map(|_| encoders.take()).collect();
+            let mut which: Vec<_> = taken.iter().map(|encoder| &raw const **encoder).collect();
+            taken.into_iter().for_each(|encoder| encoders.put(encoder));
             which.sort();
             (which, encoders.idle.with_idle(<[_]>::len))
         };

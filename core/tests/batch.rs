@@ -91,7 +91,7 @@ fn an_empty_batch_has_no_rows() {
 
 #[test]
 #[cfg(unix)]
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "fork")]
 fn a_child_forked_after_parallel_use_encodes_without_hanging() {
     let (tokenizer, rows) = (tokenizer(), rows());
     let options = options(Columns::NONE);
@@ -105,7 +105,7 @@ fn a_child_forked_after_parallel_use_encodes_without_hanging() {
     if child == 0 {
         let there = encode_batch_fast(&tokenizer, &texts(&rows), &options, &run(4));
         // SAFETY: `_exit` takes a number only, and ends the child at once.
-        unsafe { libc::_exit(if there == Ok(here) { 0 } else { 1 }) };
+        unsafe { libc::_exit(i32::from(there != Ok(here))) };
     }
     for _ in 0..600 {
         let mut status = 0;

@@ -111,8 +111,8 @@ const mostOf = ({ rows }, { maxRow }) =>
   maxRow ?? { json: MAX_JSON, lines: MAX_LINE, files: MAX_WHOLE, parquet: MAX_LINE }[rows]
 
 /**
- * The rows of a part; those of a chunk come together, and are there until the next ones are asked
- * for.
+ * The rows of a part. Those of a chunk come together, and are valid until the next ones are
+ * requested.
  */
 async function* rowsOfPart(part, base, content, hooks) {
   const input = await openPart(part, base)

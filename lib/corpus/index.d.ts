@@ -254,7 +254,7 @@ export interface CorpusProgress {
   allBytes: number
   /** Since the first shard was started. */
   seconds: number
-  /** With a queue: shards that were put aside. */
+  /** With a queue: shards that failed and are not retried. */
   failed?: number
   /** Estimated seconds until the end; nothing until there is something to estimate from. */
   left?: number

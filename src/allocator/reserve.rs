@@ -21,13 +21,13 @@ const BYTES: usize = 32 << 20;
 const ALIGN: usize = 4096;
 
 #[repr(align(4096))]
-struct Bytes(UnsafeCell<[u8; BYTES]>);
+struct ReserveMemory(UnsafeCell<[u8; BYTES]>);
 
 // SAFETY: this module never reads or writes the bytes. It only hands out ranges that do not
 // overlap.
-unsafe impl Sync for Bytes {}
+unsafe impl Sync for ReserveMemory {}
 
-static MEMORY: Bytes = Bytes(UnsafeCell::new([0; BYTES]));
+static MEMORY: ReserveMemory = ReserveMemory(UnsafeCell::new([0; BYTES]));
 
 /// The allocation state of the static above.
 ///

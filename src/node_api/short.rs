@@ -22,10 +22,10 @@ use crate::load::Handle;
 use crate::options;
 
 /// A text with this many UTF-16 units, or more, is not short. `lib/tokenizer.js` knows it too.
-const SHORT: usize = 4096;
+const SHORT_TEXT_UNITS: usize = 4096;
 
 /// The number of ids in the memory that is shared with JS.
-const SHARED_IDS: usize = 2 * SHORT;
+const SHARED_IDS: usize = 2 * SHORT_TEXT_UNITS;
 
 /// The memory of ids that a module instance shares with the addon. Only its JS thread uses it.
 type SharedIds = Rc<[Cell<u32>]>;
@@ -67,7 +67,7 @@ unsafe fn with_handle<T>(env: sys::napi_env, value: sys::napi_value, work: impl 
     let mut data = ptr::null_mut();
     // SAFETY: the result pointer is valid. For a value that is not an External, the call only
     // returns an error status.
-    if unsafe { sys::napi_get_value_external(env, value, &mut data) } != sys::Status::napi_ok || data.is_null() {
+    if unsafe { sys::napi_get_value_external(env, value, &raw mut data) } != sys::Status::napi_ok || data.is_null() {
         return None;
     }
     if !ptr::eq(CHECKED.get().0, data) {
@@ -100,7 +100,7 @@ unsafe fn with_arguments(
         let (mut count, mut arguments) = (3, [ptr::null_mut(); 3]);
         // SAFETY: the result pointers are valid for three arguments; missing ones are undefined.
         let status = unsafe {
-            sys::napi_get_cb_info(env, info, &mut count, arguments.as_mut_ptr(), ptr::null_mut(), ptr::null_mut())
+            sys::napi_get_cb_info(env, info, &raw mut count, arguments.as_mut_ptr(), ptr::null_mut(), ptr::null_mut())
         };
         let [handle, text, flags] = arguments;
         let mut bits = 0;
@@ -109,14 +109,14 @@ unsafe fn with_arguments(
             return None;
         }
         // SAFETY: the result pointer is valid, and `flags` belongs to the running call.
-        if unsafe { sys::napi_get_value_uint32(env, flags, &mut bits) } != sys::Status::napi_ok {
+        if unsafe { sys::napi_get_value_uint32(env, flags, &raw mut bits) } != sys::Status::napi_ok {
             return None;
         }
         BUFFERS.with(|buffers| {
             let mut buffers = buffers.try_borrow_mut().ok()?;
             let Buffers { units, ids, shared } = &mut *buffers;
             units.clear();
-            units.reserve(SHORT);
+            units.reserve(SHORT_TEXT_UNITS);
             // SAFETY: `env` and `text` belong to the running call.
             let Fit::Appended(_) = (unsafe { read_utf16(env, text, units, usize::MAX) }) else { return None };
             ids.clear();
@@ -130,7 +130,7 @@ unsafe fn with_arguments(
     let mut value = ptr::null_mut();
     if let Some(number) = number {
         // SAFETY: `env` belongs to the running call, and the result pointer is valid.
-        unsafe { sys::napi_create_uint32(env, number, &mut value) };
+        unsafe { sys::napi_create_uint32(env, number, &raw mut value) };
     }
     // Null is undefined in JS.
     value
@@ -169,7 +169,7 @@ unsafe extern "C" fn shared_ids(env: sys::napi_env, _info: sys::napi_callback_in
     let mut array = ptr::null_mut();
     if let Some(reference) = BUFFERS.with_borrow(find) {
         // SAFETY: the reference belongs to `env`, and is deleted only with it.
-        unsafe { sys::napi_get_reference_value(env, reference, &mut array) };
+        unsafe { sys::napi_get_reference_value(env, reference, &raw mut array) };
         return array;
     }
     let ids: SharedIds = vec![Cell::new(0); SHARED_IDS].into();
@@ -178,8 +178,9 @@ unsafe extern "C" fn shared_ids(env: sys::napi_env, _info: sys::napi_callback_in
     let (mut buffer, mut reference) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: `data` is valid for `bytes` bytes until the box behind `hint` is dropped, which only
     // the finalizer does. Cells may be written by others on this thread.
-    let status =
-        unsafe { sys::napi_create_external_arraybuffer(env, data, bytes, Some(end_shared), hint.cast(), &mut buffer) };
+    let status = unsafe {
+        sys::napi_create_external_arraybuffer(env, data, bytes, Some(end_shared), hint.cast(), &raw mut buffer)
+    };
     if status == sys::Status::napi_no_external_buffers_allowed {
         // SAFETY: Node refused before it took ownership, so this function still owns the box.
         drop(unsafe { Box::from_raw(hint) });
@@ -188,8 +189,8 @@ unsafe extern "C" fn shared_ids(env: sys::napi_env, _info: sys::napi_callback_in
     // SAFETY: if the buffer was created, it has this size; all result pointers are valid.
     let is_made = unsafe {
         status == sys::Status::napi_ok
-            && sys::napi_create_typedarray(env, kind, SHARED_IDS, buffer, 0, &mut array) == sys::Status::napi_ok
-            && sys::napi_create_reference(env, array, 1, &mut reference) == sys::Status::napi_ok
+            && sys::napi_create_typedarray(env, kind, SHARED_IDS, buffer, 0, &raw mut array) == sys::Status::napi_ok
+            && sys::napi_create_reference(env, array, 1, &raw mut reference) == sys::Status::napi_ok
     };
     if !is_made {
         return ptr::null_mut();
@@ -219,8 +220,14 @@ pub fn add_short_functions(exports: Object<'_>) -> napi::Result<()> {
         // SAFETY: the name is zero-terminated, the result pointer is valid, and the exports belong
         // to the running call.
         let statuses = unsafe {
-            let made =
-                sys::napi_create_function(exports.env, name.as_ptr(), -1, Some(call), ptr::null_mut(), &mut function);
+            let made = sys::napi_create_function(
+                exports.env,
+                name.as_ptr(),
+                -1,
+                Some(call),
+                ptr::null_mut(),
+                &raw mut function,
+            );
             [made, sys::napi_set_named_property(exports.env, exports.value, name.as_ptr(), function)]
         };
         statuses.into_iter().try_for_each(|status| check(status, "export a function"))?;

@@ -90,7 +90,7 @@ pub(super) unsafe fn read_utf16(
     // SAFETY: `room` is writable for `room.len()` units, and Node writes at most that many,
     // including a terminating zero.
     let status =
-        unsafe { sys::napi_get_value_string_utf16(env, raw, room.as_mut_ptr().cast(), room.len(), &mut written) };
+        unsafe { sys::napi_get_value_string_utf16(env, raw, room.as_mut_ptr().cast(), room.len(), &raw mut written) };
     if status != sys::Status::napi_ok {
         return Fit::NoString;
     }
@@ -111,7 +111,7 @@ pub fn is_ascii(value: &Unknown<'_>, length: usize) -> bool {
     let (env, raw) = parts(value);
     let mut bytes = 0;
     // SAFETY: without a buffer Node only writes the length.
-    let status = unsafe { sys::napi_get_value_string_utf8(env, raw, ptr::null_mut(), 0, &mut bytes) };
+    let status = unsafe { sys::napi_get_value_string_utf8(env, raw, ptr::null_mut(), 0, &raw mut bytes) };
     status == sys::Status::napi_ok && bytes == length
 }
 
@@ -126,7 +126,7 @@ pub fn append_ascii(value: &Unknown<'_>, bytes: &mut impl Room<u8>) -> bool {
     let copy = if IS_WASM { sys::napi_get_value_string_utf8 } else { sys::napi_get_value_string_latin1 };
     // SAFETY: `room` is writable for `room.len()` bytes, and Node writes at most that many,
     // including a terminating zero.
-    let status = unsafe { copy(env, raw, room.as_mut_ptr().cast(), room.len(), &mut written) };
+    let status = unsafe { copy(env, raw, room.as_mut_ptr().cast(), room.len(), &raw mut written) };
     if status != sys::Status::napi_ok || written + 1 > room.len() {
         return false;
     }
@@ -149,7 +149,7 @@ pub fn utf16_length(value: &Unknown<'_>) -> Option<usize> {
 unsafe fn length_of(env: sys::napi_env, raw: sys::napi_value) -> Option<usize> {
     let mut length = 0;
     // SAFETY: without a buffer Node only writes the length.
-    let status = unsafe { sys::napi_get_value_string_utf16(env, raw, ptr::null_mut(), 0, &mut length) };
+    let status = unsafe { sys::napi_get_value_string_utf16(env, raw, ptr::null_mut(), 0, &raw mut length) };
     (status == sys::Status::napi_ok).then_some(length)
 }
 
@@ -157,7 +157,8 @@ unsafe fn length_of(env: sys::napi_env, raw: sys::napi_value) -> Option<usize> {
 pub(super) fn new_utf8(env: sys::napi_env, text: &str) -> napi::Result<sys::napi_value> {
     let mut value = ptr::null_mut();
     // SAFETY: `text` is readable for its length.
-    let status = unsafe { sys::napi_create_string_utf8(env, text.as_ptr().cast(), text.len() as isize, &mut value) };
+    let status =
+        unsafe { sys::napi_create_string_utf8(env, text.as_ptr().cast(), text.len() as isize, &raw mut value) };
     check(status, "make a string of that length")?;
     Ok(value)
 }
@@ -188,8 +189,8 @@ impl TryFrom<String> for JsText {
         let mut units = Vec::new();
         // The exact length is counted only for long texts: a UTF-16 unit takes one to three bytes
         // of UTF-8.
-        const LONG: usize = 1 << 16;
-        units.try_grow(if text.len() < LONG { text.len() } else { text.chars().map(char::len_utf16).sum() })?;
+        const MIN_COUNTED: usize = 1 << 16;
+        units.try_grow(if text.len() < MIN_COUNTED { text.len() } else { text.chars().map(char::len_utf16).sum() })?;
         units.extend(text.encode_utf16());
         Ok(Self::Utf16(units))
     }
@@ -236,7 +237,7 @@ impl ToNapiValue for JsText {
                 // SAFETY: the caller guarantees that `env` belongs to the running call; the text is
                 // readable for its length.
                 let status = unsafe {
-                    sys::napi_create_string_latin1(env, text.as_ptr().cast(), text.len() as isize, &mut value)
+                    sys::napi_create_string_latin1(env, text.as_ptr().cast(), text.len() as isize, &raw mut value)
                 };
                 check(status, "make a string of that length").map(|()| value)
             }
@@ -259,7 +260,7 @@ fn new_utf16(env: sys::napi_env, units: &[u16]) -> napi::Result<sys::napi_value>
     require(env, size_of_val(units))?;
     let mut value = ptr::null_mut();
     // SAFETY: `units` is readable for its length.
-    let status = unsafe { sys::napi_create_string_utf16(env, units.as_ptr(), units.len() as isize, &mut value) };
+    let status = unsafe { sys::napi_create_string_utf16(env, units.as_ptr(), units.len() as isize, &raw mut value) };
     check(status, "make a string of that length")?;
     Ok(value)
 }

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use crate::error::{EncodeError, LoadError};
 use crate::span::Span;
-use search::{Known, Search};
+use search::{Known, TokenSearch};
 
 /// Maps of ids and contents from a file. Decoding looks up every token.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -83,7 +83,7 @@ pub(crate) enum Segment {
 
 /// Selects one of the two searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum SearchStage {
     Raw,
     Normalized,
 }
@@ -117,8 +117,8 @@ pub(crate) struct AddedTokens {
     normalized_forms: HashMap<u32, String>,
     by_content: HashMap<String, usize>,
     by_id: HashMap<u32, usize>,
-    raw: Option<Search>,
-    normalized: Option<Search>,
+    raw: Option<TokenSearch>,
+    normalized: Option<TokenSearch>,
     /// After a special token that is treated as text, the search continues behind its first
     /// character instead of behind its end. tiktoken does so, Hugging Face tokenizers does not.
     looks_within: bool,
@@ -171,7 +171,7 @@ impl AddedTokens {
             forms.push(form);
             places.push(place);
         }
-        let [raw, normalized] = sought.map(|(forms, tokens)| Search::new(&forms, tokens));
+        let [raw, normalized] = sought.map(|(forms, tokens)| TokenSearch::new(&forms, tokens));
         made.raw = raw?;
         made.normalized = normalized?;
         Ok(made)
@@ -249,14 +249,14 @@ impl AddedTokens {
     }
 
     /// Whether the search can never find a token.
-    pub(crate) fn is_idle(&self, stage: Stage) -> bool {
+    pub(crate) fn is_idle(&self, stage: SearchStage) -> bool {
         self.search(stage).is_none()
     }
 
-    fn search(&self, stage: Stage) -> Option<&Search> {
+    fn search(&self, stage: SearchStage) -> Option<&TokenSearch> {
         match stage {
-            Stage::Raw => self.raw.as_ref(),
-            Stage::Normalized => self.normalized.as_ref(),
+            SearchStage::Raw => self.raw.as_ref(),
+            SearchStage::Normalized => self.normalized.as_ref(),
         }
     }
 
@@ -265,7 +265,7 @@ impl AddedTokens {
     /// includes.
     pub(crate) fn segments(
         &self,
-        stage: Stage,
+        stage: SearchStage,
         text: &str,
         policy: &Policy,
         mut found: impl FnMut(Segment) -> Result<(), EncodeError>,

@@ -9,7 +9,7 @@ use crate::memory::fallible::push;
 
 /// Finds the leftmost token, and the longest of those that start at the same position.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(super) struct TokenSearch {
     /// Finds tokens of usual length. For each match it may read beyond the match by the length of
     /// the longest of them.
     automaton: AhoCorasick,
@@ -17,31 +17,31 @@ pub(super) struct Search {
     /// [`AddedTokens::tokens`](super::AddedTokens::tokens).
     tokens: Vec<usize>,
     /// Finds the longer tokens. With these in the automaton, a search could take quadratic time.
-    long: Option<LongTokens>,
+    long: Option<LongTokenTrie>,
 }
 
 /// A token that was found in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct TokenMatch {
     /// The index in [`AddedTokens::tokens`](super::AddedTokens::tokens).
     pub(super) token: usize,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// The tokens that are longer than [`Search::USUAL`]. The text is read once, backwards from its
-/// end: a token starts exactly where the bytes read so far end with the reversed token.
+/// The tokens that are longer than [`TokenSearch::USUAL`]. The text is read once, backwards from
+/// its end: a token starts exactly where the bytes read so far end with the reversed token.
 #[derive(Debug)]
-struct LongTokens {
+struct LongTokenTrie {
     /// A trie of the reversed tokens. The root is node 0.
-    nodes: Vec<Node>,
+    nodes: Vec<TrieNode>,
     /// The edges of nodes with several children, except for the first edge of each node.
     more_edges: HashMap<(u32, u8), u32>,
 }
 
 /// A node of the trie. Most have one child, which usually follows them in memory.
 #[derive(Debug, Clone, Copy, Default)]
-struct Node {
+struct TrieNode {
     /// The first child; 0 if there is none.
     child: u32,
     /// The byte of the edge to it.
@@ -58,12 +58,12 @@ struct Node {
 pub(super) struct Known {
     /// The longest of the long tokens at each position where one starts, the last position first.
     /// `None` before the text was read.
-    long: Option<Vec<Hit>>,
+    long: Option<Vec<TokenMatch>>,
     /// The next token of usual length, if it was searched. It stays valid up to its start.
-    usual: Option<Option<Hit>>,
+    usual: Option<Option<TokenMatch>>,
 }
 
-impl Search {
+impl TokenSearch {
     /// The maximum usual length of a token, in bytes.
     const USUAL: usize = 128;
 
@@ -78,19 +78,19 @@ impl Search {
             .kind(if long.is_empty() { None } else { Some(AhoCorasickKind::ContiguousNFA) })
             .build(usual.iter().map(|(form, _)| form))
             .map_err(|error| LoadError::shape("added_tokens", error.to_string()))?;
-        let long = (!long.is_empty()).then(|| LongTokens::new(&long));
+        let long = (!long.is_empty()).then(|| LongTokenTrie::new(&long));
         Ok(Some(Self { automaton, tokens: usual.into_iter().map(|(_, token)| token).collect(), long }))
     }
 
-    fn find_usual(&self, text: &str, at: usize) -> Option<Hit> {
+    fn find_usual(&self, text: &str, at: usize) -> Option<TokenMatch> {
         let found = self.automaton.find(aho_corasick::Input::new(text).span(at..text.len()))?;
-        Some(Hit { token: self.tokens[found.pattern().as_usize()], start: found.start(), end: found.end() })
+        Some(TokenMatch { token: self.tokens[found.pattern().as_usize()], start: found.start(), end: found.end() })
     }
 
     /// The leftmost token from byte `at` on, and the longest of those at the same position. `known`
     /// belongs to the same text, and `at` never decreases.
     #[inline]
-    pub(super) fn find(&self, text: &str, at: usize, known: &mut Known) -> Option<Hit> {
+    pub(super) fn find(&self, text: &str, at: usize, known: &mut Known) -> Option<TokenMatch> {
         let Some(long) = &self.long else { return self.find_usual(text, at) };
         let usual = match known.usual {
             Some(found) if found.is_none_or(|found| found.start >= at) => found,
@@ -109,9 +109,9 @@ impl Search {
     }
 }
 
-impl LongTokens {
+impl LongTokenTrie {
     fn new(tokens: &[(&String, usize)]) -> Self {
-        let mut made = Self { nodes: vec![Node::default()], more_edges: HashMap::default() };
+        let mut made = Self { nodes: vec![TrieNode::default()], more_edges: HashMap::default() };
         // Depth, parent, byte and index of each node.
         let mut nodes: Vec<(u32, u32, u8, u32)> = vec![];
         for &(form, token) in tokens {
@@ -144,7 +144,7 @@ impl LongTokens {
     }
 
     fn child(&self, node: u32, byte: u8) -> Option<u32> {
-        let Node { child, byte: first, has_more, .. } = self.nodes[node as usize];
+        let TrieNode { child, byte: first, has_more, .. } = self.nodes[node as usize];
         match child {
             0 => None,
             child if first == byte => Some(child),
@@ -155,7 +155,7 @@ impl LongTokens {
 
     fn add_child(&mut self, node: u32, byte: u8) -> u32 {
         let child = self.nodes.len() as u32;
-        push(&mut self.nodes, Node::default());
+        push(&mut self.nodes, TrieNode::default());
         let parent = &mut self.nodes[node as usize];
         if parent.child == 0 {
             (parent.child, parent.byte) = (child, byte);
@@ -178,12 +178,12 @@ impl LongTokens {
     }
 
     /// The longest token at each position where one starts, the last position first.
-    fn starts(&self, text: &str) -> Vec<Hit> {
+    fn starts(&self, text: &str) -> Vec<TokenMatch> {
         let mut starts = vec![];
         let mut node = 0;
         for (start, &byte) in text.as_bytes().iter().enumerate().rev() {
             node = self.step(node, byte);
-            let hit = |(token, len)| Hit { token: token as usize, start, end: start + len as usize };
+            let hit = |(token, len)| TokenMatch { token: token as usize, start, end: start + len as usize };
             if let Some(longest) = self.nodes[node as usize].longest {
                 push(&mut starts, hit(longest));
             }

@@ -11,7 +11,7 @@ fn token(content: &str, change: impl Fn(&mut AddedToken)) -> AddedToken {
 
 fn segments(tokens: &AddedTokens, text: &str, policy: &Policy) -> Result<Vec<String>, EncodeError> {
     let mut all = vec![];
-    tokens.segments(Stage::Raw, text, policy, |segment| {
+    tokens.segments(SearchStage::Raw, text, policy, |segment| {
         all.push(match segment {
             Segment::Text(span) => text[span.range()].to_string(),
             Segment::Token { span, token } => {
@@ -65,8 +65,8 @@ fn by_definition(tokens: &AddedTokens, text: &str, policy: &Policy) -> Vec<Segme
                 (0..tokens.tokens().len()).filter(|&place| text[start..].starts_with(&tokens.tokens()[place].content));
             places.max_by_key(|&place| tokens.tokens()[place].content.len())
         };
-        let starts = (at..=text.len()).filter(|&start| text.is_char_boundary(start));
-        let Some((start, place)) = starts.filter_map(|start| Some((start, starting(start)?))).next() else { break };
+        let mut starts = (at..=text.len()).filter(|&start| text.is_char_boundary(start));
+        let Some((start, place)) = starts.find_map(|start| Some((start, starting(start)?))) else { break };
         let token = &tokens.tokens()[place];
         let end = start + token.content.len();
         at = end;
@@ -116,7 +116,7 @@ proptest! {
         let tokens = made(tokens, looks_within);
         let policy = if parse { Policy::Parse } else { Policy::Text };
         let mut all = vec![];
-        tokens.segments(Stage::Raw, &text, &policy, |segment| { all.push(segment); Ok(()) }).expect("nothing is refused");
+        tokens.segments(SearchStage::Raw, &text, &policy, |segment| { all.push(segment); Ok(()) }).expect("nothing is refused");
         prop_assert_eq!(all, by_definition(&tokens, &text, &policy));
     }
 }
@@ -128,7 +128,7 @@ fn a_token_within_white_space_that_it_takes_does_not_read_all_of_it_again() {
     let text = " ".repeat(1 << 20);
     let mut count = 0;
     tokens
-        .segments(Stage::Raw, &text, &Policy::Parse, |_| {
+        .segments(SearchStage::Raw, &text, &Policy::Parse, |_| {
             count += 1;
             Ok(())
         })
@@ -137,7 +137,7 @@ fn a_token_within_white_space_that_it_takes_does_not_read_all_of_it_again() {
     let tokens = made(vec![flagged(" ", 0b1010)], false);
     let mut count = 0;
     tokens
-        .segments(Stage::Raw, &text, &Policy::Parse, |_| {
+        .segments(SearchStage::Raw, &text, &Policy::Parse, |_| {
             count += 1;
             Ok(())
         })
@@ -153,7 +153,7 @@ fn a_token_that_starts_like_a_much_longer_one_is_found_without_looking_for_that_
     let text = "a".repeat(1 << 20);
     let mut count = 0;
     tokens
-        .segments(Stage::Raw, &text, &Policy::Parse, |_| {
+        .segments(SearchStage::Raw, &text, &Policy::Parse, |_| {
             count += 1;
             Ok(())
         })
@@ -170,7 +170,7 @@ fn a_token_whose_normalized_form_is_empty_cuts_between_all_characters() {
         let made = AddedTokens::new(tokens.to_vec(), false, |content| content.trim().to_owned());
         let mut cut = vec![];
         made.expect("any tokens will do")
-            .segments(Stage::Normalized, text, &Policy::Parse, |segment| {
+            .segments(SearchStage::Normalized, text, &Policy::Parse, |segment| {
                 cut.push(match segment {
                     Segment::Text(span) => text[span.range()].to_owned(),
                     Segment::Token { token, span } => format!("[{token}:{}]", &text[span.range()]),

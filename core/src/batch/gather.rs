@@ -233,10 +233,10 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Maximum number of tokens of a padded batch: this number, or [`MOST_PADDED_FACTOR`] times the
+/// Maximum number of tokens of a padded batch: this number, or [`MAX_PADDED_FACTOR`] times the
 /// number without padding, whichever is larger.
-const MOST_PADDED: usize = 1 << 26;
-const MOST_PADDED_FACTOR: usize = 256;
+const MAX_PADDED: usize = 1 << 26;
+const MAX_PADDED_FACTOR: usize = 256;
 
 /// The positions of tokens and padding in a batch.
 struct BatchLayout {
@@ -294,7 +294,7 @@ impl BatchLayout {
         }
         // A single long row extends all others to its own length, so the limit is a factor.
         let tokens: usize = layout.windows.iter().map(|window| window.tokens).sum();
-        let most_padded = tokens.saturating_mul(MOST_PADDED_FACTOR).max(MOST_PADDED);
+        let most_padded = tokens.saturating_mul(MAX_PADDED_FACTOR).max(MAX_PADDED);
         let limit = (u32::MAX as usize).min(if target > 0 { most_padded } else { usize::MAX });
         if layout.total() > limit {
             return Err(BatchError::Options(EncodeError::BatchTooLarge { limit }));

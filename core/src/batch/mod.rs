@@ -252,27 +252,24 @@ pub fn encode_rows<'a, T: Into<Input<'a>> + Copy + Sync>(
     options: &EncodeOptions,
     run: &RunOptions<'_>,
 ) -> Result<PendingBatch, BatchError> {
+    encode_rows_in_chunks(tokenizer, rows, CHUNK_LEN, options, run)
+}
+
+/// [`encode_rows`] with another length of chunks, in bytes or UTF-16 units. Tests split short
+/// texts.
+pub(crate) fn encode_rows_in_chunks<'a, T: Into<Input<'a>> + Copy + Sync>(
+    tokenizer: &Tokenizer,
+    rows: &[T],
+    chunk_len: usize,
+    options: &EncodeOptions,
+    run: &RunOptions<'_>,
+) -> Result<PendingBatch, BatchError> {
     let mut plan = tokenizer.plan(options).map_err(BatchError::Options)?;
     plan.ranges = plan.padding.is_some() && plan.columns.contains(Columns::SEQUENCE_IDS);
     catch(|| {
-        let chunks = row_chunks::split_rows(tokenizer, &plan, CHUNK_LEN, rows.iter().map(|&row| row.into()))?;
+        let chunks = row_chunks::split_rows(tokenizer, &plan, chunk_len, rows.iter().map(|&row| row.into()))?;
         encode_chunks(tokenizer, &chunks, plan, run)
     })
-}
-
-/// Encodes texts in chunks of about `size`, however short they are. Tests compare the result with
-/// that of whole texts.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn encode_in_chunks(
-    tokenizer: &Tokenizer,
-    rows: &[Text<'_>],
-    size: usize,
-    options: &EncodeOptions,
-    run: &RunOptions<'_>,
-) -> Result<Batch, BatchError> {
-    let plan = tokenizer.plan(options).map_err(BatchError::Options)?;
-    let chunks = row_chunks::split_rows(tokenizer, &plan, size, rows.iter().map(|&text| text.into()))?;
-    encode_chunks(tokenizer, &chunks, plan, run)?.gather()
 }
 
 fn encode_chunks(

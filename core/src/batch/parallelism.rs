@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The number of processors; 0 if the system is to be asked.
+/// The number of processors; 0 if [`set_processors`] was not called.
 static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
 
 /// The number of threads that was set; 0 for [`default_threads`].

@@ -254,23 +254,23 @@ mod tests {
     /// Makes loom explore more interleavings. Loom remembers only the last access to an atomic, so
     /// it does not try a write between two reads of two threads. A relaxed write to another atomic
     /// before each access makes it do so without ordering anything.
-    struct Turns<A> {
+    struct MoreInterleavings<A> {
         value: A,
-        turn: LoomAtomic,
+        other: LoomAtomic,
     }
 
-    impl<A> Turns<A> {
+    impl<A> MoreInterleavings<A> {
         fn of(value: A) -> Self {
-            Self { value, turn: LoomAtomic::new(0) }
+            Self { value, other: LoomAtomic::new(0) }
         }
 
         fn next(&self) -> &A {
-            self.turn.fetch_add(1, Ordering::Relaxed);
+            self.other.fetch_add(1, Ordering::Relaxed);
             &self.value
         }
     }
 
-    impl<A: AtomicIndex> AtomicIndex for Turns<A> {
+    impl<A: AtomicIndex> AtomicIndex for MoreInterleavings<A> {
         fn new(number: usize) -> Self {
             Self::of(A::new(number))
         }
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    impl<A: Flag> Flag for Turns<A> {
+    impl<A: Flag> Flag for MoreInterleavings<A> {
         fn set(&self) {
             self.next().set();
         }
@@ -365,8 +365,8 @@ mod tests {
         model.preemption_bound = Some(3);
         model.check(|| {
             let work = Arc::new(Schedule::<usize, LoomAtomic, Loom>::new(2));
-            let flag = Arc::new(Turns::of(LoomBool::new(false)));
-            let help = |work: &Schedule<usize, LoomAtomic, Loom>, flag: &Turns<LoomBool>| {
+            let flag = Arc::new(MoreInterleavings::of(LoomBool::new(false)));
+            let help = |work: &Schedule<usize, LoomAtomic, Loom>, flag: &MoreInterleavings<LoomBool>| {
                 // Each window has one row. A window that should stop returns no row.
                 work.run_worker(
                     || flag.is_set(),
@@ -397,7 +397,7 @@ mod tests {
     /// it are finished.
     #[test]
     fn the_first_window_that_fails_is_told_in_every_interleaving() {
-        type Shared = Schedule<usize, Turns<LoomAtomic>, Loom>;
+        type Shared = Schedule<usize, MoreInterleavings<LoomAtomic>, Loom>;
         loom::model(|| {
             let work = Arc::new(Shared::new(3));
             let help =

@@ -49,7 +49,7 @@ const NEAR: usize = 64;
 /// Maximum number of bytes that are encoded to count prefixes, in addition to half of the text up
 /// to the limit. Beyond it, prefixes get shorter token by token, so the prefix found may be
 /// slightly shorter than the longest one.
-const MOST_ENCODED: usize = 16 << 10;
+const MAX_ENCODED_AT_ONCE: usize = 16 << 10;
 /// The ends of this many tokens before the limit are considered as positions where the tokens of a
 /// longer prefix begin to differ.
 const TOKENS_BEFORE: usize = 8;
@@ -58,7 +58,7 @@ const WHITE_SPACE: usize = 64;
 
 /// A prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundPrefix {
     /// Its length in bytes.
     pub(crate) length: usize,
     /// The number of tokens, without special tokens.
@@ -67,33 +67,42 @@ pub(crate) struct Found {
 
 impl Prefixes<'_> {
     /// The longest prefix that has at most `room` tokens, without special tokens.
-    pub(crate) fn longest(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
+    pub(crate) fn longest(&mut self, encoder: &mut Encoder, room: usize) -> Result<FoundPrefix, EncodeError> {
         let found = self.longest_unverified(encoder, room)?;
         self.verify(encoder, found, room)
     }
 
     /// Like [`Self::longest`], but the caller must pass the result to [`Self::verify`].
-    pub(crate) fn longest_unverified(&mut self, encoder: &mut Encoder, room: usize) -> Result<Found, EncodeError> {
+    pub(crate) fn longest_unverified(
+        &mut self,
+        encoder: &mut Encoder,
+        room: usize,
+    ) -> Result<FoundPrefix, EncodeError> {
         let beyond = if self.tokenizer.pipeline.model.matches_whole_words() { CHARACTERS_BACK } else { TOKENS_BEYOND };
         self.grow(encoder, room.saturating_add(beyond + 1))?;
         let is_whole = self.covered == self.text.len();
         if is_whole && self.made.len() <= room {
-            return Ok(Found { length: self.text.len(), tokens: self.made.len() });
+            return Ok(FoundPrefix { length: self.text.len(), tokens: self.made.len() });
         }
-        let most = self.encoded + MOST_ENCODED + self.covered / 2;
+        let most = self.encoded + MAX_ENCODED_AT_ONCE + self.covered / 2;
         self.search(encoder, room, most)
     }
 
     /// Counts a prefix as a whole if [`Self::count`] is not known to be exact. Returns a shorter
     /// prefix if this one exceeds the limit.
-    pub(crate) fn verify(&mut self, encoder: &mut Encoder, found: Found, room: usize) -> Result<Found, EncodeError> {
+    pub(crate) fn verify(
+        &mut self,
+        encoder: &mut Encoder,
+        found: FoundPrefix,
+        room: usize,
+    ) -> Result<FoundPrefix, EncodeError> {
         let is_counted_whole = self.is_of_one_piece && found.length == self.text.len();
         if is_counted_whole || self.counts_ends_exactly {
             return Ok(found);
         }
         let tokens = self.count_whole(encoder, found.length, room)?;
         if tokens <= room {
-            return Ok(Found { tokens, ..found });
+            return Ok(FoundPrefix { tokens, ..found });
         }
         let count = |prefixes: &mut Self, length| prefixes.count_whole(encoder, length, room);
         self.shorter_by_tokens(found.length.saturating_sub(1), count, room)
@@ -101,7 +110,7 @@ impl Prefixes<'_> {
 
     /// Finds the longest prefix of a text that exceeds the limit. Encodes about `most` bytes at
     /// most.
-    fn search(&mut self, encoder: &mut Encoder, room: usize, most: usize) -> Result<Found, EncodeError> {
+    fn search(&mut self, encoder: &mut Encoder, room: usize, most: usize) -> Result<FoundPrefix, EncodeError> {
         let edge = room.checked_sub(1).map_or(0, |last| self.made.offsets[last][1] as usize);
         let tokenizer = self.tokenizer;
         let found = match tokenizer.reach() {
@@ -111,7 +120,7 @@ impl Prefixes<'_> {
             }
             Some(reach) if self.is_read_as_it_stands(edge) => {
                 if self.is_settled(edge, room) {
-                    Found { length: edge, tokens: room }
+                    FoundPrefix { length: edge, tokens: room }
                 } else {
                     let found = self.shorter(encoder, edge, room, most)?;
                     self.longer(encoder, reach, found, room, most)?
@@ -173,13 +182,19 @@ impl Prefixes<'_> {
     }
 
     /// The longest prefix within the limit that ends at or before `end`.
-    fn shorter(&mut self, encoder: &mut Encoder, end: usize, room: usize, most: usize) -> Result<Found, EncodeError> {
+    fn shorter(
+        &mut self,
+        encoder: &mut Encoder,
+        end: usize,
+        room: usize,
+        most: usize,
+    ) -> Result<FoundPrefix, EncodeError> {
         let mut length = self.text.floor_char_boundary(end);
         let mut tried = 0;
         while length > 0 && tried < CHARACTERS_BACK && self.encoded < most {
             let tokens = self.count(encoder, length)?;
             if tokens <= room {
-                return Ok(Found { length, tokens });
+                return Ok(FoundPrefix { length, tokens });
             }
             tried += 1;
             length = self.text.floor_char_boundary(length - 1);
@@ -194,19 +209,19 @@ impl Prefixes<'_> {
         end: usize,
         mut count: impl FnMut(&mut Self, usize) -> Result<usize, EncodeError>,
         room: usize,
-    ) -> Result<Found, EncodeError> {
+    ) -> Result<FoundPrefix, EncodeError> {
         let mut token = self.made.offsets.partition_point(|offset| (offset[1] as usize) < end);
         let mut step = 1;
         while token > 0 {
             let length = self.text.floor_char_boundary(self.made.offsets[token - 1][1] as usize).min(end);
             let tokens = count(self, length)?;
             if tokens <= room {
-                return Ok(Found { length, tokens });
+                return Ok(FoundPrefix { length, tokens });
             }
             token = token.saturating_sub(step);
             step *= 2;
         }
-        Ok(Found { length: 0, tokens: 0 })
+        Ok(FoundPrefix { length: 0, tokens: 0 })
     }
 
     /// The longest prefix within the limit that is at least as long as `found`, as far as tokens
@@ -215,10 +230,10 @@ impl Prefixes<'_> {
         &mut self,
         encoder: &mut Encoder,
         reach: &Reach,
-        mut found: Found,
+        mut found: FoundPrefix,
         room: usize,
         most: usize,
-    ) -> Result<Found, EncodeError> {
+    ) -> Result<FoundPrefix, EncodeError> {
         let mut ends = vec![];
         while found.length < self.text.len() && self.encoded < most {
             let last_start = self.last_start(reach, found, room);
@@ -228,7 +243,7 @@ impl Prefixes<'_> {
             for &length in ends.iter().rev() {
                 let tokens = self.count(encoder, length)?;
                 if tokens <= room {
-                    next = Some(Found { length, tokens });
+                    next = Some(FoundPrefix { length, tokens });
                     break;
                 }
             }
@@ -242,7 +257,7 @@ impl Prefixes<'_> {
 
     /// The last position, at most the end of `found`, at which the last token of a longer prefix
     /// within the limit can start.
-    fn last_start(&self, reach: &Reach, found: Found, room: usize) -> usize {
+    fn last_start(&self, reach: &Reach, found: FoundPrefix, room: usize) -> usize {
         let is_edge = found.tokens == room && room > 0 && self.made.offsets[room - 1][1] as usize == found.length;
         if !is_edge {
             return found.length;
@@ -256,10 +271,10 @@ impl Prefixes<'_> {
     fn next_ones(
         &mut self,
         encoder: &mut Encoder,
-        mut found: Found,
+        mut found: FoundPrefix,
         room: usize,
         most: usize,
-    ) -> Result<Found, EncodeError> {
+    ) -> Result<FoundPrefix, EncodeError> {
         let next = |text: &str, length: usize| text[length..].chars().next().map(|c| length + c.len_utf8());
         let mut tried = 0;
         while let Some(length) = next(self.text, found.length) {
@@ -268,7 +283,7 @@ impl Prefixes<'_> {
             }
             tried += 1;
             match self.count(encoder, length)? {
-                tokens if tokens <= room => found = Found { length, tokens },
+                tokens if tokens <= room => found = FoundPrefix { length, tokens },
                 _ => break,
             }
         }
@@ -277,7 +292,12 @@ impl Prefixes<'_> {
 
     /// Extends a prefix by the text behind it that has no token, if it is then still within the
     /// limit.
-    fn with_dropped_text(&mut self, encoder: &mut Encoder, found: Found, room: usize) -> Result<Found, EncodeError> {
+    fn with_dropped_text(
+        &mut self,
+        encoder: &mut Encoder,
+        found: FoundPrefix,
+        room: usize,
+    ) -> Result<FoundPrefix, EncodeError> {
         let next = self.made.offsets.get(found.tokens).map_or(self.covered, |offset| offset[0] as usize);
         let length = self.text.floor_char_boundary(next);
         if length <= found.length {
@@ -285,12 +305,17 @@ impl Prefixes<'_> {
         }
         self.look(length + 4);
         let tokens = self.count(encoder, length)?;
-        Ok(if tokens <= room { Found { length, tokens } } else { found })
+        Ok(if tokens <= room { FoundPrefix { length, tokens } } else { found })
     }
 
     /// Extends a prefix by the white space behind it, as far as it is still within the limit: the
     /// normalizer may strip white space.
-    fn with_white_space(&mut self, encoder: &mut Encoder, mut found: Found, room: usize) -> Result<Found, EncodeError> {
+    fn with_white_space(
+        &mut self,
+        encoder: &mut Encoder,
+        mut found: FoundPrefix,
+        room: usize,
+    ) -> Result<FoundPrefix, EncodeError> {
         let mut step = WHITE_SPACE;
         loop {
             let rest = &self.text[found.length..];
@@ -301,7 +326,7 @@ impl Prefixes<'_> {
                 return Ok(found);
             }
             match self.count(encoder, length)? {
-                tokens if tokens <= room => found = Found { length, tokens },
+                tokens if tokens <= room => found = FoundPrefix { length, tokens },
                 _ => return Ok(found),
             }
             step *= 2;
@@ -326,7 +351,12 @@ impl Prefixes<'_> {
     /// The longest prefix within the limit that is at least as long as `found`, by bisection. This
     /// assumes that longer prefixes have more tokens; a few prefixes that are slightly longer are
     /// tried in case they do not.
-    fn by_halves(&mut self, encoder: &mut Encoder, mut found: Found, room: usize) -> Result<Found, EncodeError> {
+    fn by_halves(
+        &mut self,
+        encoder: &mut Encoder,
+        mut found: FoundPrefix,
+        room: usize,
+    ) -> Result<FoundPrefix, EncodeError> {
         let mut step = *CHUNK.start();
         let mut beyond;
         loop {
@@ -335,7 +365,7 @@ impl Prefixes<'_> {
             }
             beyond = self.text.ceil_char_boundary((found.length + step).min(self.text.len()));
             match self.count(encoder, beyond)? {
-                tokens if tokens <= room => found = Found { length: beyond, tokens },
+                tokens if tokens <= room => found = FoundPrefix { length: beyond, tokens },
                 _ => break,
             }
             step *= 2;
@@ -346,7 +376,7 @@ impl Prefixes<'_> {
                 break;
             }
             match self.count(encoder, middle)? {
-                tokens if tokens <= room => found = Found { length: middle, tokens },
+                tokens if tokens <= room => found = FoundPrefix { length: middle, tokens },
                 _ => beyond = middle,
             }
         }
@@ -357,7 +387,7 @@ impl Prefixes<'_> {
         });
         for length in ends.take(CHARACTERS_AFTER).collect::<Vec<_>>().into_iter().rev() {
             match self.count(encoder, length)? {
-                tokens if tokens <= room => return Ok(Found { length, tokens }),
+                tokens if tokens <= room => return Ok(FoundPrefix { length, tokens }),
                 _ => {}
             }
         }

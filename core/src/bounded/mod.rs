@@ -115,7 +115,7 @@ impl Tokenizer {
         let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
         let is_special = |token: &RunTokens| matches!(token, RunTokens::Special { .. });
         let before = layout.pieces.iter().map(|piece| &piece.run).take_while(|run| is_special(&run.tokens));
-        let before = before.map(|run| run.len()).sum::<usize>();
+        let before = before.map(Run::len).sum::<usize>();
         let bare = self.bare_tokens(encoder, text, plan, room.saturating_sub(before))?.offsets;
         // The special tokens behind the text belong to its last token.
         let most = room.saturating_sub(before).min(bare.len().saturating_sub(1));
@@ -199,14 +199,14 @@ impl Tokenizer {
 
     /// The number of tokens of a text alone that are within `limit`; `None` if the special tokens
     /// exceed it.
-    pub(crate) fn room_for_text(&self, plan: &Plan, limit: usize) -> Result<Option<Room>, EncodeError> {
+    pub(crate) fn room_for_text(&self, plan: &Plan, limit: usize) -> Result<Option<TokenBudget>, EncodeError> {
         let layout = self.pipeline.post_processor.layout(false, plan.add_special_tokens)?;
         let runs = || layout.pieces.iter().map(|piece| &piece.run);
         let is_text = |run: &&Run| matches!(run.tokens, RunTokens::Text { .. });
         let copies = runs().filter(is_text).count();
         let special = runs().filter(|run| !is_text(run)).map(Run::len).sum();
         let room = |rest: usize| rest.checked_div(copies).unwrap_or(usize::MAX);
-        Ok(limit.checked_sub(special).map(|rest| Room { tokens: room(rest), special, copies }))
+        Ok(limit.checked_sub(special).map(|rest| TokenBudget { tokens: room(rest), special, copies }))
     }
 
     /// Whether parts of a text can have no token, or many of them share one token.
@@ -242,7 +242,7 @@ impl Tokenizer {
 /// The number of tokens of a text that are within a limit, and the special tokens that are added to
 /// it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct TokenBudget {
     /// The maximum number of tokens of the text alone.
     pub(crate) tokens: usize,
     special: usize,
@@ -250,7 +250,7 @@ pub(crate) struct Room {
     copies: usize,
 }
 
-impl Room {
+impl TokenBudget {
     /// The number of tokens, with special tokens, if the text alone has `tokens`.
     pub(crate) fn total(self, tokens: usize) -> usize {
         self.special + self.copies * tokens

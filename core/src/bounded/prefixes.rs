@@ -25,13 +25,13 @@ use crate::tokenizer::Tokenizer;
 /// The end of a prefix is encoded from at least this many bytes before it.
 const BACK: usize = 32;
 /// The maximum number of such bytes. Longer added tokens can be missed at the end of a prefix.
-const MOST_BACK: usize = 4096;
+const MAX_ENCODED_BEFORE: usize = 4096;
 /// A word's start up to this many bytes before a token's start is preferred to it.
 const WORD_WITHIN: u32 = 128;
 /// The same for the number of tokens between them.
 const WORD_WITHIN_TOKENS: usize = 32;
 /// Maximum number of tokens examined for a position to encode from.
-const MOST_LOOKED_AT: usize = 1 << 14;
+const MAX_EXAMINED_TOKENS: usize = 1 << 14;
 /// The size of a chunk in bytes.
 pub(super) const CHUNK: std::ops::RangeInclusive<usize> = 64..=64 << 10;
 
@@ -74,7 +74,7 @@ impl<'a> Prefixes<'a> {
             made: Encoding::default(),
             covered: 0,
             local: Encoding::default(),
-            back: added.unwrap_or(0).clamp(BACK, MOST_BACK),
+            back: added.unwrap_or(0).clamp(BACK, MAX_ENCODED_BEFORE),
             seen: 0,
             encoded: 0,
             is_of_one_piece: false,
@@ -185,7 +185,7 @@ impl<'a> Prefixes<'a> {
         let offsets = &self.made.offsets;
         let behind = offsets.partition_point(|offset| offset[0] as usize <= most);
         let mut found = None;
-        for at in (1..behind).rev().take(MOST_LOOKED_AT) {
+        for at in (1..behind).rev().take(MAX_EXAMINED_TOKENS) {
             let start = offsets[at][0];
             let is_far =
                 |(place, token): (usize, usize)| start + WORD_WITHIN < place as u32 || at + WORD_WITHIN_TOKENS < token;
@@ -283,7 +283,7 @@ impl Tokenizer {
         }
         let added = self.pipeline.added_tokens.tokens();
         let finds_added =
-            added.iter().all(|token| !token.lstrip && !token.rstrip && token.content.len() < MOST_BACK - 4);
+            added.iter().all(|token| !token.lstrip && !token.rstrip && token.content.len() < MAX_ENCODED_BEFORE - 4);
         let words = self.pipeline.scanner.is_some()
             && self.pipeline.pretokenizer.stages.is_empty()
             && self.pipeline.normalizer.as_ref().is_none_or(keeps_words);

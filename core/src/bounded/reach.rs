@@ -29,9 +29,9 @@ pub(crate) struct Reach {
 const KEY: usize = 3;
 const BUCKETS: usize = 1 << 16;
 /// Tokens that cross a position are searched from this many bytes before it.
-const MOST_BEFORE: usize = 4096;
+const SEARCHED_BEFORE: usize = 4096;
 /// Maximum number of pairs of start and end that are tried for one position.
-const MOST_LOOKED_AT: usize = 1 << 14;
+const MAX_TRIED_PAIRS: usize = 1 << 14;
 
 fn bucket(bytes: &[u8]) -> Option<usize> {
     let &[a, b, c] = bytes.first_chunk::<KEY>()?;
@@ -181,7 +181,7 @@ impl Reach {
             seen = seen.max(start + longest.max(KEY));
             for place in (end + 1).max(start + 1)..=start + longest {
                 looked_at += 1;
-                if looked_at > MOST_LOOKED_AT {
+                if looked_at > MAX_TRIED_PAIRS {
                     return;
                 }
                 if !self.is_token(pipeline, &bytes[start..place], &mut spelled) {
@@ -193,7 +193,7 @@ impl Reach {
                 }
             }
         };
-        for start in (end.saturating_sub(self.most.min(MOST_BEFORE))..=last_start).rev() {
+        for start in (end.saturating_sub(self.most.min(SEARCHED_BEFORE))..=last_start).rev() {
             look(start, &mut within, ends);
         }
         let mut number = 0;

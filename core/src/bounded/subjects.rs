@@ -11,7 +11,7 @@ use crate::byte_level;
 /// The parts of a tokenizer: indices into the lists below, and merges as pairs of indices into the
 /// tokens so far.
 #[derive(Debug, Clone)]
-pub(crate) struct Form {
+pub(crate) struct Subject {
     pub(crate) normalizer: usize,
     pub(crate) pretokenizer: usize,
     pub(crate) model: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Form {
     pub(crate) added: bool,
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { normalizer, pretokenizer, model, merges, added } = self;
         let [normalizer, pretokenizer] = [&NORMALIZERS[*normalizer], &PRETOKENIZERS[*pretokenizer]];
@@ -83,7 +83,7 @@ pub(crate) static PRETOKENIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
 
 /// How characters become tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CharacterTokens {
     /// Each byte is a token, written with the printable characters of byte-level vocabularies.
     Bytes,
     /// Some characters are tokens; each other character is an unknown token.
@@ -100,8 +100,15 @@ pub(crate) enum Kind {
     Prefix,
 }
 
-pub(crate) const MODELS: [Kind; 7] =
-    [Kind::Bytes, Kind::Unknown, Kind::ByteFallback, Kind::Fused, Kind::Dropped, Kind::Suffix, Kind::Prefix];
+pub(crate) const MODELS: [CharacterTokens; 7] = [
+    CharacterTokens::Bytes,
+    CharacterTokens::Unknown,
+    CharacterTokens::ByteFallback,
+    CharacterTokens::Fused,
+    CharacterTokens::Dropped,
+    CharacterTokens::Suffix,
+    CharacterTokens::Prefix,
+];
 
 /// Parts of texts.
 pub(crate) fn pieces() -> Vec<String> {
@@ -154,39 +161,39 @@ pub(crate) fn pieces() -> Vec<String> {
 
 /// The tokenizer of a form. In byte-level forms, a few syllables are tokens even without merges of
 /// the form.
-pub(crate) fn tokenizer(form: &Form) -> Tokenizer {
+pub(crate) fn tokenizer(form: &Subject) -> Tokenizer {
     let pretokenizer = &PRETOKENIZERS[form.pretokenizer];
     let writes_bytes = pretokenizer.to_string().contains("ByteLevel");
     let kind = match MODELS[form.model] {
-        Kind::Bytes if !writes_bytes => Kind::ByteFallback,
-        _ if writes_bytes => Kind::Bytes,
+        CharacterTokens::Bytes if !writes_bytes => CharacterTokens::ByteFallback,
+        _ if writes_bytes => CharacterTokens::Bytes,
         kind => kind,
     };
     let printable = |text: &str| text.bytes().map(|byte| byte_level::CHARACTERS[usize::from(byte)]).collect::<String>();
     let mut tokens: Vec<String> = match kind {
-        Kind::Bytes => byte_level::CHARACTERS.iter().map(char::to_string).collect(),
+        CharacterTokens::Bytes => byte_level::CHARACTERS.iter().map(char::to_string).collect(),
         _ => "▁abcd Ab1é뒈\u{1103}中.\u{301}".chars().map(String::from).collect(),
     };
     match kind {
-        Kind::ByteFallback => tokens.extend((0..256).map(|byte| format!("<0x{byte:02X}>"))),
-        Kind::Suffix => tokens.extend("abcd1.▁".chars().map(|c| format!("{c}</w>"))),
-        Kind::Prefix => tokens.extend("abcd1.▁".chars().map(|c| format!("##{c}"))),
+        CharacterTokens::ByteFallback => tokens.extend((0..256).map(|byte| format!("<0x{byte:02X}>"))),
+        CharacterTokens::Suffix => tokens.extend("abcd1.▁".chars().map(|c| format!("{c}</w>"))),
+        CharacterTokens::Prefix => tokens.extend("abcd1.▁".chars().map(|c| format!("##{c}"))),
         _ => {}
     }
     let mut joined: Vec<String> = match kind {
-        Kind::Bytes => "abcd \u{301}1é"
+        CharacterTokens::Bytes => "abcd \u{301}1é"
             .chars()
             .flat_map(|c| printable(&c.to_string()).chars().collect::<Vec<_>>())
             .map(String::from)
             .collect(),
-        Kind::Suffix => "a b c d a</w> b</w> d</w>".split(' ').map(String::from).collect(),
-        Kind::Prefix => "a b d ##a ##b ##c ##d".split(' ').map(String::from).collect(),
+        CharacterTokens::Suffix => "a b c d a</w> b</w> d</w>".split(' ').map(String::from).collect(),
+        CharacterTokens::Prefix => "a b d ##a ##b ##c ##d".split(' ').map(String::from).collect(),
         _ => "▁▁abcd 1é".chars().map(String::from).collect(),
     };
     let mut merges: Vec<[String; 2]> = vec![];
     let merge = |left: String, right: String, tokens: &mut Vec<String>, merges: &mut Vec<[String; 2]>| {
         // The right part of a merge does not start a word.
-        if kind == Kind::Prefix && !right.starts_with("##") {
+        if kind == CharacterTokens::Prefix && !right.starts_with("##") {
             return None;
         }
         let token = format!("{left}{}", right.strip_prefix("##").unwrap_or(&right));
@@ -197,7 +204,7 @@ pub(crate) fn tokenizer(form: &Form) -> Tokenizer {
         }
         None
     };
-    if kind == Kind::Bytes {
+    if kind == CharacterTokens::Bytes {
         for syllable in ["뒈", "뒘", "é"] {
             let mut left = String::new();
             for byte in printable(syllable).chars() {
@@ -217,11 +224,11 @@ pub(crate) fn tokenizer(form: &Form) -> Tokenizer {
     let vocab: Map<String, Value> = tokens.into_iter().zip((0..).map(Value::from)).collect();
     let model = json!({
         "type": "BPE", "vocab": vocab, "merges": merges,
-        "byte_fallback": kind == Kind::ByteFallback,
-        "unk_token": if matches!(kind, Kind::Unknown | Kind::Fused | Kind::Suffix | Kind::Prefix) { json!("<unk>") } else { Value::Null },
-        "fuse_unk": kind == Kind::Fused,
-        "continuing_subword_prefix": if kind == Kind::Prefix { json!("##") } else { Value::Null },
-        "end_of_word_suffix": if kind == Kind::Suffix { json!("</w>") } else { Value::Null },
+        "byte_fallback": kind == CharacterTokens::ByteFallback,
+        "unk_token": if matches!(kind, CharacterTokens::Unknown | CharacterTokens::Fused | CharacterTokens::Suffix | CharacterTokens::Prefix) { json!("<unk>") } else { Value::Null },
+        "fuse_unk": kind == CharacterTokens::Fused,
+        "continuing_subword_prefix": if kind == CharacterTokens::Prefix { json!("##") } else { Value::Null },
+        "end_of_word_suffix": if kind == CharacterTokens::Suffix { json!("</w>") } else { Value::Null },
     });
     let added = |id: u32, content: &str, flag: &str| {
         let mut token = json!({"id": id, "content": content, "special": true, "normalized": false, "single_word": false,

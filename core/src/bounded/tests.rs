@@ -2,7 +2,7 @@
 //! number of bytes encoded to find it.
 
 use super::prefixes::Prefixes;
-use super::subjects::{Form, MODELS, NORMALIZERS, PRETOKENIZERS, pieces, tokenizer};
+use super::subjects::{MODELS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
 use crate::{EncodeError, EncodeOptions, RankDefinition, SpecialTokens, Text, Tokenizer, encoding_file};
 use proptest::prelude::*;
 
@@ -27,10 +27,10 @@ fn check(tokenizer: &Tokenizer, name: &str, text: &str, limit: usize) {
     }
 }
 
-fn form() -> impl Strategy<Value = Form> {
+fn form() -> impl Strategy<Value = Subject> {
     let merges = prop::collection::vec((0usize..1000, 0usize..1000), 0..40);
     (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..MODELS.len(), merges, any::<bool>()).prop_map(
-        |(normalizer, pretokenizer, model, merges, added)| Form { normalizer, pretokenizer, model, merges, added },
+        |(normalizer, pretokenizer, model, merges, added)| Subject { normalizer, pretokenizer, model, merges, added },
     )
 }
 
@@ -78,7 +78,7 @@ fn decomposed_hangul_is_composed_by_a_longer_prefix() {
     for normalizer in ["NFC", "NFKC"] {
         let normalizer = NORMALIZERS.iter().position(|one| one["type"] == normalizer).expect("it is listed");
         // Each syllable is one token, and each of its letters is three.
-        let form = Form { normalizer, pretokenizer: 1, model: 0, merges: vec![], added: false };
+        let form = Subject { normalizer, pretokenizer: 1, model: 0, merges: vec![], added: false };
         let tokenizer = tokenizer(&form);
         for text in ["\u{1103}\u{1170}\u{11b7}", "\u{1103}\u{1170}\u{11b7}\u{1103}\u{1170}a", "e\u{301}e\u{301}\u{323}"]
         {
@@ -114,7 +114,7 @@ fn finding_a_prefix_encodes_a_few_times_its_bytes() {
     let mut tokenizers: Vec<(String, Tokenizer)> = forms
         .iter()
         .map(|&(normalizer, pretokenizer, model)| {
-            let form = Form { normalizer, pretokenizer, model, merges: merges.clone(), added: true };
+            let form = Subject { normalizer, pretokenizer, model, merges: merges.clone(), added: true };
             (form.to_string(), tokenizer(&form))
         })
         .collect();

@@ -51,9 +51,9 @@ struct MergedBlock {
 }
 
 /// The index of the last step's result in [`PreviousWord::merged`].
-const STEP: usize = 0;
+const LAST_STEP: usize = 0;
 /// The index of the last block's result in [`PreviousWord::merged`].
-const BLOCK: usize = 1;
+const LAST_BLOCK: usize = 1;
 
 /// A word whose first `known` bytes are those of the previous word, or of the part merged so far.
 #[derive(Clone, Copy)]
@@ -135,7 +135,7 @@ impl PreviousWord {
         if end < word.len().min(known + step.div_ceil(4)) {
             return None;
         }
-        self.merge_from(Target { word: &word[..end], ..target }, restart, STEP, scratch)?;
+        self.merge_from(Target { word: &word[..end], ..target }, restart, LAST_STEP, scratch)?;
         Some(end)
     }
 
@@ -149,7 +149,7 @@ impl PreviousWord {
             // The length is a multiple of a block's, so that repeated text gives equal ranges.
             let again = (known - restart.start).next_multiple_of(block);
             let end = floor_char_boundary(word, (restart.start + again + block).min(word.len()));
-            if self.merge_from(Target { word: &word[..end], ..target }, restart, BLOCK, scratch).is_some() {
+            if self.merge_from(Target { word: &word[..end], ..target }, restart, LAST_BLOCK, scratch).is_some() {
                 return Some(end);
             }
             back *= 8;

@@ -195,9 +195,9 @@ impl Bpe {
         Some((self.merges.packed()?, self.byte_pairs.as_ref()?.tables()))
     }
 
-    /// Merges words of up to [`lane_merger::MAX_LEN`] bytes, sixteen at a time, and calls `each`
-    /// with every merged word and its tokens. Skips the last words if they are too few for a group,
-    /// and all words unless [`Self::merges_in_lanes`].
+    /// Merges words of up to [`lane_merger::MAX_LANE_LEN`] bytes, sixteen at a time, and calls
+    /// `each` with every merged word and its tokens. Skips the last words if they are too few for a
+    /// group, and all words unless [`Self::merges_in_lanes`].
     pub(crate) fn tokenize_in_lanes<W: AsRef<[u8]>>(
         &self,
         words: impl Iterator<Item = W>,
@@ -277,7 +277,7 @@ fn merge_group<W>(
     each: &mut impl FnMut(W, &[Symbol]),
 ) {
     merger.merge(merges, bytes);
-    let mut tokens = [Symbol { id: 0, len: 0 }; lane_merger::MAX_LEN];
+    let mut tokens = [Symbol { id: 0, len: 0 }; lane_merger::MAX_LANE_LEN];
     for (lane, word) in group.iter_mut().enumerate() {
         if let Some(word) = word.take() {
             let mut count = 0;

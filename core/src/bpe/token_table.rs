@@ -23,8 +23,8 @@ impl TokenTable {
     /// A builder for a table of this number of tokens. Unwinds if there is not enough memory.
     pub(crate) fn builder(words: usize) -> TokenTableBuilder {
         /// Maximum number of bytes per token, in either table.
-        const MOST_BYTES: usize = 64;
-        require_for_tables(words.saturating_mul(MOST_BYTES));
+        const BYTES_PER_ENTRY: usize = 64;
+        require_for_tables(words.saturating_mul(BYTES_PER_ENTRY));
         let words = Self { short: ShortTokens::new(words), long: LongTokens::default(), has_overflow: false };
         TokenTableBuilder { words, pending: Vec::with_capacity(PREFETCH_BATCH) }
     }
@@ -249,7 +249,7 @@ mod tests {
             // More pairs than are pending at a time.
             let uncut = (0..20).flat_map(|_| entries());
             words.pairs(uncut.map(|(word, id)| (word, id, 1..word.len())), |left, right, id| {
-                all.push((left, right, id))
+                all.push((left, right, id));
             });
             all.sort_unstable();
         }

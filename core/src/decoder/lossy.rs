@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use crate::memory::Grow;
 use crate::memory::fallible::push_str;
 
+/// The text of U+FFFD, which replaces invalid bytes.
+pub(super) const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+
 /// Like `String::from_utf8_lossy`: each maximal part of an invalid character becomes one U+FFFD.
 /// Takes the bytes, so that valid UTF-8, the usual case, is not copied. Unwinds if memory for a
 /// copy is short.

@@ -8,6 +8,7 @@
 
 mod lossy;
 pub(crate) mod sentencepiece;
+mod step_budget;
 mod steps;
 pub(crate) mod stream;
 
@@ -19,8 +20,7 @@ use crate::error::DecodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::{append, push};
 pub(crate) use lossy::from_utf8_lossy;
-use lossy::lossy;
-use steps::Room;
+use step_budget::StepBudget;
 pub(crate) use steps::{Step, Strip};
 
 /// A decoder: a sequence of steps. At the end all tokens are joined.
@@ -100,7 +100,7 @@ impl Decoder {
                     push(&mut list, Cow::Borrowed(token));
                 }
                 for step in steps {
-                    list = step.apply(list, raw, &mut Room::new(&mut budget, 0))?;
+                    list = step.apply(list, raw, &mut StepBudget::new(&mut budget, 0))?;
                 }
                 list.iter().for_each(|token| append(&mut bytes, token));
                 return Ok(bytes);

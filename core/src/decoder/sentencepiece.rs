@@ -6,7 +6,8 @@
 
 use std::collections::HashSet;
 
-use super::steps::{REPLACEMENT, Room};
+use super::lossy::REPLACEMENT;
+use super::step_budget::StepBudget;
 use crate::error::DecodeError;
 use crate::memory::fallible::{append, push};
 use crate::normalizer::sentencepiece::MARK;
@@ -25,7 +26,7 @@ pub(crate) struct SentencePiece {
 
 /// What is kept from piece to piece.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct StreamState {
     /// The bytes of the run of byte pieces that are not written yet.
     bytes: Vec<u8>,
     has_text: bool,
@@ -39,17 +40,17 @@ impl SentencePiece {
     /// Appends the text that is certain with this piece. With `raw`, bytes that are not UTF-8 stay.
     pub(super) fn piece(
         &self,
-        state: &mut State,
+        state: &mut StreamState,
         piece: &[u8],
         raw: bool,
-        room: &mut Room<'_>,
+        budget: &mut StepBudget<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
         if let Some(byte) = self.byte(piece) {
             push(&mut state.bytes, byte);
-            return write_bytes(state, raw, false, room, out);
+            return write_bytes(state, raw, false, budget, out);
         }
-        write_bytes(state, raw, true, room, out)?;
+        write_bytes(state, raw, true, budget, out)?;
         state.is_inside |= state.removed || state.has_text;
         state.removed = false;
         let before = out.len();
@@ -57,7 +58,7 @@ impl SentencePiece {
             return Ok(());
         }
         if *piece == *self.unknown {
-            room.take(self.unknown_text.len())?;
+            budget.charge(self.unknown_text.len())?;
             append(out, &self.unknown_text);
         } else {
             let mut buffer = [0; 4];
@@ -66,7 +67,7 @@ impl SentencePiece {
             let rest = piece.strip_prefix(mark).filter(|_| may_remove);
             state.removed = rest.is_some() && !self.remove_extra_whitespaces;
             let mut rest = rest.unwrap_or(piece);
-            room.take(rest.len())?;
+            budget.charge(rest.len())?;
             while let Some(at) = memchr::memmem::find(rest, mark) {
                 append(out, &rest[..at]);
                 push(out, b' ');
@@ -81,13 +82,13 @@ impl SentencePiece {
     /// Appends the rest. The state is as new afterwards.
     pub(super) fn end(
         &self,
-        state: &mut State,
+        state: &mut StreamState,
         raw: bool,
-        room: &mut Room<'_>,
+        budget: &mut StepBudget<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        write_bytes(state, raw, true, room, out)?;
-        *state = State::default();
+        write_bytes(state, raw, true, budget, out)?;
+        *state = StreamState::default();
         Ok(())
     }
 
@@ -105,10 +106,10 @@ impl SentencePiece {
 /// Writes the characters of a run of bytes. A byte that starts none becomes U+FFFD. Unless the run
 /// ends here, an unfinished character at its end waits.
 fn write_bytes(
-    state: &mut State,
+    state: &mut StreamState,
     raw: bool,
     is_end: bool,
-    room: &mut Room<'_>,
+    budget: &mut StepBudget<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), DecodeError> {
     let (mut at, before) = (0, out.len());
@@ -128,7 +129,7 @@ fn write_bytes(
             0 => (REPLACEMENT, 1),
             length => (&rest[..length], length),
         };
-        room.take(written.len())?;
+        budget.charge(written.len())?;
         append(out, written);
         at += length;
     }

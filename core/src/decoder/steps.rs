@@ -4,9 +4,10 @@ use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::lossy;
+use super::lossy::{REPLACEMENT, from_utf8_lossy, lossy};
 use super::sentencepiece::{self, SentencePiece};
-use crate::budget::{Budget, OutputLimit};
+use super::step_budget::StepBudget;
+use crate::budget::OutputLimit;
 use crate::byte_level;
 use crate::error::DecodeError;
 use crate::memory::Grow;
@@ -60,34 +61,6 @@ pub(crate) struct Strip {
     pub(crate) stop: usize,
 }
 
-/// The remaining budget of one step. It counts all tokens of the step, and the finished part of the
-/// current token.
-pub(super) struct Room<'b> {
-    budget: &'b mut Budget,
-    /// The size of the previous tokens in bytes.
-    pub(super) made: usize,
-}
-
-impl<'b> Room<'b> {
-    pub(super) fn new(budget: &'b mut Budget, made: usize) -> Self {
-        Self { budget, made }
-    }
-
-    /// Fails if the current token may not become `bytes` long.
-    fn check(&self, bytes: usize) -> Result<(), OutputLimit> {
-        self.budget.check(self.made.saturating_add(bytes), "the decoder")
-    }
-
-    /// Charges a finished token.
-    pub(super) fn take(&mut self, bytes: usize) -> Result<(), OutputLimit> {
-        self.check(bytes)?;
-        self.made += bytes;
-        Ok(())
-    }
-}
-
-pub(super) const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
-
 impl Step {
     /// Applies the step. With `raw`, invalid UTF-8 is kept; otherwise it becomes U+FFFD as soon as
     /// the bytes are joined.
@@ -95,27 +68,27 @@ impl Step {
         &self,
         mut tokens: Vec<Cow<'a, [u8]>>,
         raw: bool,
-        room: &mut Room<'_>,
+        budget: &mut StepBudget<'_>,
     ) -> Result<Vec<Cow<'a, [u8]>>, DecodeError> {
         match self {
             Self::Bytes | Self::Fuse => {
                 let mut whole = Vec::new();
                 tokens.iter().for_each(|token| append(&mut whole, token));
-                Ok(vec![Cow::Owned(if raw { whole } else { super::from_utf8_lossy(whole).into_bytes() })])
+                Ok(vec![Cow::Owned(if raw { whole } else { from_utf8_lossy(whole).into_bytes() })])
             }
             Self::ByteLevel => {
                 let mut whole = Vec::new();
                 tokens.iter().for_each(|token| push_byte_level(token, &mut whole));
-                Ok(vec![Cow::Owned(if raw { whole } else { super::from_utf8_lossy(whole).into_bytes() })])
+                Ok(vec![Cow::Owned(if raw { whole } else { from_utf8_lossy(whole).into_bytes() })])
             }
             Self::ByteFallback => Ok(byte_fallback(tokens, raw)),
             Self::SentencePiece(decoder) => {
-                let (mut state, mut whole) = (sentencepiece::State::default(), Vec::new());
+                let (mut state, mut whole) = (sentencepiece::StreamState::default(), Vec::new());
                 for token in &tokens {
                     check()?;
-                    decoder.piece(&mut state, token, raw, room, &mut whole)?;
+                    decoder.piece(&mut state, token, raw, budget, &mut whole)?;
                 }
-                decoder.end(&mut state, raw, room, &mut whole)?;
+                decoder.end(&mut state, raw, budget, &mut whole)?;
                 Ok(vec![Cow::Owned(whole)])
             }
             Self::Ctc { .. } => {
@@ -123,7 +96,7 @@ impl Step {
                 let mut kept = with_room(tokens.len())?;
                 for token in tokens {
                     check()?;
-                    let token = self.token(token, 0, false, room)?;
+                    let token = self.token(token, 0, false, budget)?;
                     kept.extend((!token.is_empty()).then_some(token));
                 }
                 Ok(kept)
@@ -133,7 +106,7 @@ impl Step {
                 for (place, token) in tokens.iter_mut().enumerate() {
                     check()?;
                     let before = std::mem::replace(token, Cow::Borrowed(&[]));
-                    *token = self.token(before, place, place == last, room)?;
+                    *token = self.token(before, place, place == last, budget)?;
                 }
                 Ok(tokens)
             }
@@ -146,10 +119,10 @@ impl Step {
         token: Cow<'a, [u8]>,
         place: usize,
         is_last: bool,
-        room: &mut Room<'_>,
+        budget: &mut StepBudget<'_>,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
-        let token = self.made_of(token, place, is_last, room)?;
-        room.take(token.len())?;
+        let token = self.made_of(token, place, is_last, budget)?;
+        budget.charge(token.len())?;
         Ok(token)
     }
 
@@ -158,29 +131,29 @@ impl Step {
         token: Cow<'a, [u8]>,
         place: usize,
         is_last: bool,
-        room: &mut Room<'_>,
+        budget: &mut StepBudget<'_>,
     ) -> Result<Cow<'a, [u8]>, DecodeError> {
         Ok(match self {
             Self::Spaces if place > 0 => Cow::Owned(concat(&[b" ", &token])),
-            Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, room)?,
+            Self::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, budget)?,
             Self::WordPiece { prefix, cleanup } => {
                 let joined = match token.strip_prefix(prefix.as_bytes()) {
                     _ if place == 0 => token,
                     Some(rest) => Cow::Owned(concat(&[rest])),
                     None => Cow::Owned(concat(&[b" ", &token])),
                 };
-                if *cleanup { clean(joined, room)? } else { joined }
+                if *cleanup { clean(joined, budget)? } else { joined }
             }
             Self::Metaspace { replacement, prepends } => {
                 let mut buffer = [0; 4];
                 let mark: &str = replacement.encode_utf8(&mut buffer);
-                replace(token, mark, if place == 0 && *prepends { "" } else { " " }, room)?
+                replace(token, mark, if place == 0 && *prepends { "" } else { " " }, budget)?
             }
             Self::Ctc { pad, delimiter, cleanup } => {
-                let token = replace(token, pad, "", room)?;
-                if *cleanup { replace(clean(token, room)?, delimiter, " ", room)? } else { token }
+                let token = replace(token, pad, "", budget)?;
+                if *cleanup { replace(clean(token, budget)?, delimiter, " ", budget)? } else { token }
             }
-            Self::Replace { pattern, content } => replace_pattern(token, pattern, content, room)?,
+            Self::Replace { pattern, content } => replace_pattern(token, pattern, content, budget)?,
             Self::Strip(strip) => strip.token(token),
             Self::Spaces | Self::Bytes | Self::ByteLevel | Self::ByteFallback | Self::Fuse | Self::SentencePiece(_) => {
                 token
@@ -256,11 +229,16 @@ fn byte_fallback(tokens: Vec<Cow<'_, [u8]>>, raw: bool) -> Vec<Cow<'_, [u8]>> {
     out
 }
 
-fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str, room: &Room<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
+fn replace<'a>(
+    token: Cow<'a, [u8]>,
+    sought: &str,
+    put: &str,
+    budget: &StepBudget<'_>,
+) -> Result<Cow<'a, [u8]>, OutputLimit> {
     if sought.is_empty() {
         // Inserts the text between all characters and at both ends.
         let text = lossy(&token);
-        room.check(text.len().saturating_add(put.len().saturating_mul(text.chars().count() + 1)))?;
+        budget.check(text.len().saturating_add(put.len().saturating_mul(text.chars().count() + 1)))?;
         let mut out = put.as_bytes().to_vec();
         for character in text.chars() {
             append(&mut out, character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -275,7 +253,7 @@ fn replace<'a>(token: Cow<'a, [u8]>, sought: &str, put: &str, room: &Room<'_>) -
     let mut out: Vec<u8> = vec![];
     let mut done = 0;
     for start in memmem::find_iter(&token, sought) {
-        room.check(out.len() + (start - done) + put.len())?;
+        budget.check(out.len() + (start - done) + put.len())?;
         append(&mut out, &token[done..start]);
         append(&mut out, put.as_bytes());
         done = start + sought.len();
@@ -291,16 +269,16 @@ fn replace_pattern<'a>(
     token: Cow<'a, [u8]>,
     pattern: &Pattern,
     content: &str,
-    room: &mut Room<'_>,
+    budget: &mut StepBudget<'_>,
 ) -> Result<Cow<'a, [u8]>, DecodeError> {
     if let Some(sought) = pattern.as_string() {
-        return Ok(replace(token, sought, content, room)?);
+        return Ok(replace(token, sought, content, budget)?);
     }
     let text = lossy(&token);
     let mut matches = vec![];
-    pattern.for_each_match(&text, room.budget, |found| push(&mut matches, found))?;
+    pattern.for_each_match(&text, budget.budget, |found| push(&mut matches, found))?;
     let taken: usize = matches.iter().map(|found| found.range().len()).sum();
-    room.check(content.len().saturating_mul(matches.len()).saturating_add(text.len() - taken))?;
+    budget.check(content.len().saturating_mul(matches.len()).saturating_add(text.len() - taken))?;
     let (mut out, mut done) = (String::new(), 0);
     for found in matches {
         push_str(&mut out, &text[done..found.start as usize]);
@@ -327,14 +305,14 @@ const CLEANED: [(&str, &str); 11] = [
 ];
 
 /// Removes the spaces that a word tokenizer inserted before punctuation and English contractions.
-fn clean<'a>(mut token: Cow<'a, [u8]>, room: &Room<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
+fn clean<'a>(mut token: Cow<'a, [u8]>, budget: &StepBudget<'_>) -> Result<Cow<'a, [u8]>, OutputLimit> {
     // Few tokens contain one of the patterns.
     let begins = |at: usize| CLEANED.iter().any(|(sought, _)| token[at..].starts_with(sought.as_bytes()));
     if !memchr_iter(b' ', &token).any(begins) {
         return Ok(token);
     }
     for (sought, put) in CLEANED {
-        token = replace(token, sought, put, room)?;
+        token = replace(token, sought, put, budget)?;
     }
     Ok(token)
 }
@@ -342,6 +320,7 @@ fn clean<'a>(mut token: Cow<'a, [u8]>, room: &Room<'_>) -> Result<Cow<'a, [u8]>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
     use proptest::prelude::*;
 
     /// Applies each replacement to the whole text, one after the other.
@@ -350,11 +329,11 @@ mod tests {
     }
 
     fn text(token: Result<Cow<'_, [u8]>, OutputLimit>) -> String {
-        String::from_utf8(token.expect("there is room").into_owned()).expect("a text")
+        String::from_utf8(token.expect("there is budget").into_owned()).expect("a text")
     }
 
-    fn with_room<T>(bytes: usize, work: impl FnOnce(&Room<'_>) -> T) -> T {
-        work(&Room::new(&mut Budget::of_text(bytes), 0))
+    fn with_room<T>(bytes: usize, work: impl FnOnce(&StepBudget<'_>) -> T) -> T {
+        work(&StepBudget::new(&mut Budget::of_text(bytes), 0))
     }
 
     proptest! {
@@ -363,12 +342,12 @@ mod tests {
             parts in prop::collection::vec(prop::sample::select(vec![" ", "'", " '", "n't", ".", " ,", "m", " do", " not", "re", "é", "x"]), 0..9),
         ) {
             let token = parts.concat();
-            prop_assert_eq!(text(with_room(token.len(), |room| clean(Cow::Borrowed(token.as_bytes()), room))), cleaned(&token));
+            prop_assert_eq!(text(with_room(token.len(), |budget| clean(Cow::Borrowed(token.as_bytes()), budget))), cleaned(&token));
         }
 
         #[test]
         fn what_is_replaced_is_what_the_standard_library_replaces(token in "[ab▁]{0,6}", sought in "[ab▁]{0,4}", put in "[ab]{0,2}") {
-            prop_assert_eq!(text(with_room(token.len(), |room| replace(Cow::Borrowed(token.as_bytes()), &sought, &put, room))), token.replace(&sought, &put));
+            prop_assert_eq!(text(with_room(token.len(), |budget| replace(Cow::Borrowed(token.as_bytes()), &sought, &put, budget))), token.replace(&sought, &put));
         }
     }
 
@@ -377,7 +356,7 @@ mod tests {
         for (sought, put) in CLEANED {
             assert!(sought.starts_with(' '));
             assert_eq!(
-                text(with_room(9, |room| clean(Cow::Owned(format!("a{sought}b").into_bytes()), room))),
+                text(with_room(9, |budget| clean(Cow::Owned(format!("a{sought}b").into_bytes()), budget))),
                 format!("a{put}b")
             );
         }

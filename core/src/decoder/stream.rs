@@ -10,7 +10,9 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use super::steps::{REPLACEMENT, Room, Step, Strip, fallback_byte, push_byte_level};
+use super::lossy::{REPLACEMENT, from_utf8_lossy};
+use super::step_budget::StepBudget;
+use super::steps::{Step, Strip, fallback_byte, push_byte_level};
 use super::{Decoder, sentencepiece};
 use crate::budget::Budget;
 use crate::error::DecodeError;
@@ -39,7 +41,7 @@ use crate::tokenizer::Tokenizer;
 pub struct DecodeStream<T> {
     tokenizer: T,
     options: DecodeOptions,
-    states: Vec<State>,
+    states: Vec<StepState>,
     /// The number of ids received.
     count: usize,
     /// The budget of all ids received.
@@ -101,12 +103,12 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
 
 fn certain(text: Vec<u8>) -> String {
     // Every step passes on whole characters.
-    super::from_utf8_lossy(text)
+    from_utf8_lossy(text)
 }
 
 /// The state of a step.
 #[derive(Debug, Default)]
-struct State {
+struct StepState {
     /// The current token, whose end has not arrived yet.
     token: Vec<u8>,
     /// The number of tokens before it.
@@ -117,8 +119,8 @@ struct State {
     bytes: Vec<u8>,
     /// The number of bytes of a run that are known to be whole characters.
     whole: usize,
-    /// The size in bytes of all tokens that the step has produced.
-    made: usize,
+    /// The size in bytes of the tokens that the step has written.
+    written: usize,
     /// Whether the run of byte tokens is known to be invalid UTF-8.
     broken: bool,
     /// The number of characters stripped from the start of the token; `None` after another
@@ -127,15 +129,15 @@ struct State {
     /// The number of characters at the end of the received part of the token that may still be
     /// stripped.
     held: usize,
-    sentencepiece: sentencepiece::State,
+    sentencepiece: sentencepiece::StreamState,
 }
 
 impl Decoder {
-    fn states(&self) -> Vec<State> {
-        self.steps.iter().map(|_| State { stripped: Some(0), ..State::default() }).collect()
+    fn states(&self) -> Vec<StepState> {
+        self.steps.iter().map(|_| StepState { stripped: Some(0), ..StepState::default() }).collect()
     }
 
-    fn flow<'a>(&'a self, states: &'a mut [State], budget: &'a mut Budget, out: &'a mut Vec<u8>) -> Flow<'a> {
+    fn flow<'a>(&'a self, states: &'a mut [StepState], budget: &'a mut Budget, out: &'a mut Vec<u8>) -> Flow<'a> {
         Flow { steps: &self.steps, states, budget, out }
     }
 }
@@ -144,7 +146,7 @@ impl Decoder {
 /// step to `out`.
 struct Flow<'a> {
     steps: &'a [Step],
-    states: &'a mut [State],
+    states: &'a mut [StepState],
     budget: &'a mut Budget,
     out: &'a mut Vec<u8>,
 }
@@ -183,9 +185,9 @@ impl<'a> Flow<'a> {
             Step::ByteFallback => self.fallback(at),
             Step::SentencePiece(decoder) => {
                 let (token, mut text) = (std::mem::take(&mut state.token), vec![]);
-                let mut room = Room::new(self.budget, state.made);
-                decoder.piece(&mut state.sentencepiece, &token, false, &mut room, &mut text)?;
-                state.made = room.made;
+                let mut budget = StepBudget::new(self.budget, state.written);
+                decoder.piece(&mut state.sentencepiece, &token, false, &mut budget, &mut text)?;
+                state.written = budget.written;
                 self.whole_token(at + 1, &text)
             }
             Step::Bpe { .. } => {
@@ -222,8 +224,8 @@ impl<'a> Flow<'a> {
             Some(Step::ByteFallback) => self.end_of_run(at)?,
             Some(Step::SentencePiece(decoder)) => {
                 let (state, mut text) = (&mut self.states[at], vec![]);
-                let mut room = Room::new(self.budget, state.made);
-                decoder.end(&mut state.sentencepiece, false, &mut room, &mut text)?;
+                let mut budget = StepBudget::new(self.budget, state.written);
+                decoder.end(&mut state.sentencepiece, false, &mut budget, &mut text)?;
                 self.whole_token(at + 1, &text)?;
             }
             Some(Step::Bpe { .. }) => {
@@ -239,9 +241,9 @@ impl<'a> Flow<'a> {
     /// Maps a whole token with step `at` and passes the result to the next step.
     fn hand_on(&mut self, at: usize, token: Vec<u8>, is_last: bool) -> Result<(), DecodeError> {
         let steps: &'a [Step] = self.steps;
-        let mut room = Room::new(self.budget, self.states[at].made);
-        let token = steps[at].token(Cow::Owned(token), self.states[at].place, is_last, &mut room)?;
-        self.states[at].made = room.made;
+        let mut budget = StepBudget::new(self.budget, self.states[at].written);
+        let token = steps[at].token(Cow::Owned(token), self.states[at].place, is_last, &mut budget)?;
+        self.states[at].written = budget.written;
         self.states[at].place += 1;
         if matches!(steps[at], Step::Ctc { .. }) && token.is_empty() {
             return Ok(());
@@ -262,7 +264,7 @@ impl<'a> Flow<'a> {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.part(at + 1, super::from_utf8_lossy(bytes).as_bytes())
+        self.part(at + 1, from_utf8_lossy(bytes).as_bytes())
     }
 
     fn fallback(&mut self, at: usize) -> Result<(), DecodeError> {

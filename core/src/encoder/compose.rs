@@ -397,7 +397,7 @@ impl Encoder {
 
 /// Minimum limit of the number of tokens in all overflowing parts. The limit of a longer text is a
 /// multiple of its own tokens.
-const LEAST_OVERFLOW: usize = 1 << 22;
+const MIN_OVERFLOW: usize = 1 << 22;
 
 /// Fails if truncation multiplies the tokens of the texts too much, because parts overlap. `runs`
 /// is the number of runs in an encoding. Every part of one text is combined with every part of the
@@ -406,7 +406,7 @@ fn check_overflow(drafts: &[Draft], tokens: usize, runs: usize) -> Result<(), En
     let parts = drafts.iter().map(|draft| draft.overflowing.len() + 1).fold(1, usize::saturating_mul);
     let longest: usize = drafts.iter().map(Draft::len).sum();
     let reached = (parts - 1).saturating_mul(longest + runs);
-    let limit = tokens.saturating_mul(max_expansion()).max(LEAST_OVERFLOW);
+    let limit = tokens.saturating_mul(max_expansion()).max(MIN_OVERFLOW);
     if reached > limit {
         return Err(EncodeError::OutputLimit { component: "truncation", reached, limit });
     }

@@ -5,19 +5,18 @@
 //! out is merged when the window reaches it. Listing the misses costs time too, so it is done only
 //! if the previous window had many.
 
-use super::word_encoder::lengths_vary;
 use crate::bpe::WordCache;
 use crate::bpe::word_cache::{Hit, WordWindow};
 use crate::model::{InterleavedScratch, Model};
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::simd::Simd;
-use crate::simd::lane_merger::{LaneMerger, MAX_LEN};
+use crate::simd::lane_merger::{LaneMerger, MAX_LANE_LEN};
 
 /// Batching is worthwhile if at least one word in this many was a miss in the previous window.
 const MISS_RATIO: u64 = 64;
 /// Smaller windows are not batched.
-const MIN_WORDS: usize = MISS_RATIO as usize;
+const MIN_WINDOW_WORDS: usize = MISS_RATIO as usize;
 
 /// Merges the misses of windows. See the module documentation.
 #[derive(Debug)]
@@ -53,7 +52,7 @@ impl Miss {
     }
 }
 
-const _: () = assert!(WORDS_AT_A_TIME <= 1 << Miss::POSITION_BITS && MAX_LEN < 1 << 8);
+const _: () = assert!(WORDS_AT_A_TIME <= 1 << Miss::POSITION_BITS && MAX_LANE_LEN < 1 << 8);
 
 /// A word, and its position in the window.
 struct MissedWord<'a>(usize, &'a [u8]);
@@ -90,14 +89,14 @@ impl MissBatcher {
         // After an error in a window, misses may have been counted without their lookups.
         let [hits, missed] = [now.0.saturating_sub(before.0), now.1 - before.1];
         let is_worth_it = missed * MISS_RATIO >= hits + missed;
-        if window.len() < MIN_WORDS || !is_worth_it {
+        if window.len() < MIN_WINDOW_WORDS || !is_worth_it {
             return;
         }
         let bpe = pipeline.model.bpe();
         misses.clear();
         cache.for_each_miss(window, |at| {
             let len = window.word(at).len();
-            if len <= MAX_LEN {
+            if len <= MAX_LANE_LEN {
                 if let Some(bpe) = bpe {
                     bpe.prefetch_token(window.key(at));
                 }
@@ -116,7 +115,7 @@ impl MissBatcher {
                 cache.insert_merged(word, window.key(at), tokens, Hit { lengths_vary: false });
             }),
             (Model::WordPiece(model), _) => model.tokenize_all(words, interleaved, |MissedWord(at, word), tokens| {
-                let lengths_vary = lengths_vary(pipeline, word, tokens);
+                let lengths_vary = model.lengths_vary(word, tokens);
                 cache.insert_merged(word, window.key(at), tokens, Hit { lengths_vary });
             }),
             _ => {}
@@ -163,7 +162,7 @@ mod tests {
     /// other letters are unknown.
     fn wordpiece(seed: u32) -> Tokenizer {
         let letters =
-            |number: u32| (0..1 + number % 4).map(move |at| char::from(b'a' + (number >> (4 + 2 * at)) as u8 % 4));
+            |number: u32| (0..=number % 4).map(move |at| char::from(b'a' + (number >> (4 + 2 * at)) as u8 % 4));
         let mut tokens: Vec<String> = vec!["[UNK]".into()];
         let mut state = seed;
         for at in 0..60 {
@@ -204,7 +203,7 @@ mod tests {
             }
             let found = batched.encode(text.as_str().into(), &EncodeOptions::default()).expect("a text");
             prop_assert!(found.ids == ids);
-            let merged = batched.lend_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
+            let merged = batched.with_idle_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
             prop_assert!(merged > 0, "{} words", merged);
             let found = with_columns.encode(text.as_str().into(), &options).expect("a text");
             prop_assert!(found.ids == ids && found.offsets == offsets);
@@ -223,7 +222,7 @@ mod tests {
             let ids = |tokenizer: &Tokenizer, text: &str| tokenizer.encode(text.into(), &options).expect("a text").ids;
             let expected: Vec<u32> = words.iter().flat_map(|word| ids(&other, word)).collect();
             prop_assert!(ids(&tokenizer, &text) == expected);
-            let merged = tokenizer.lend_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
+            let merged = tokenizer.with_idle_encoder(|encoder| encoder.word_encoder.miss_batcher.misses.len());
             prop_assert!(merged > 0 || Simd::best().avx512().is_none(), "{} words", merged);
             let (found, not_found) = tokenizer.cache_counts();
             prop_assert_eq!(found + not_found, words.len() as u64);

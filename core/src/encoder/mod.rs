@@ -22,7 +22,7 @@ mod word_encoder;
 
 use std::sync::Arc;
 
-use crate::added_tokens::{Policy, Segment, Stage};
+use crate::added_tokens::{Policy, SearchStage, Segment};
 use crate::aligned::AlignedText;
 use crate::bpe::word_cache::{CacheBudget, SharedWords};
 use crate::budget::Budget;
@@ -33,14 +33,14 @@ use crate::padding::Padding;
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::pretokenizer::splits::Splits;
-use crate::segmenter::{SegmentedWords, Segmenter, Stop};
+use crate::segmenter::{FillEnd, SegmentedWords, Segmenter};
 use crate::span::Span;
 use crate::truncation::Truncation;
 use crate::word_key::MAX_SHORT_LEN;
 use compose::{TextTokens, Trimming};
 use row::{ModelInput, Origins, Quota, Row};
 pub(crate) use seeds::Seeds;
-use splitter::Pieces;
+use splitter::PieceSplitter;
 use word_encoder::WordEncoder;
 
 /// The state of one worker that encodes with a [`Pipeline`]. Includes its word cache.
@@ -147,7 +147,7 @@ impl Encoder {
     /// Finds the added tokens of the original text and encodes the text between them.
     fn encode_segments(&mut self, pipeline: &Pipeline, policy: &Policy, row: &mut Row<'_>) -> Result<(), EncodeError> {
         let original = row.original;
-        pipeline.added_tokens.segments(Stage::Raw, original, policy, |segment| match segment {
+        pipeline.added_tokens.segments(SearchStage::Raw, original, policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &original[span.range()];
                 row.push_added(pipeline.added_tokens.tokens()[token].id, content, span)
@@ -174,14 +174,14 @@ impl Encoder {
             let first = split_points.first_end(&bpe.alphabet, text);
             self.run_pipeline(pipeline, policy, &text[..first], base, row)?;
             let input = ModelInput { pipeline, text, origins: Origins::Unchanged(base) };
-            let pieces = Pieces { bpe, start: first, spaces: Some(spaces) };
+            let pieces = PieceSplitter { bpe, start: first, spaces: Some(spaces) };
             return self.word_encoder.encode(&input, first, &pieces, row);
         }
         if let Some(segmenter) = &pipeline.segmenter {
             return self.segmented(pipeline, segmenter, policy, span, row);
         }
         let unchanged = pipeline.normalizer.as_ref().is_none_or(|normalizer| normalizer.leaves(text, &mut row.budget));
-        let no_more_tokens = pipeline.added_tokens.is_idle(Stage::Normalized);
+        let no_more_tokens = pipeline.added_tokens.is_idle(SearchStage::Normalized);
         if unchanged
             && no_more_tokens
             && pipeline.pretokenizer.stages.is_empty()
@@ -210,8 +210,8 @@ impl Encoder {
             let stop = segmenter.fill(text, base, at, row.needs_positions(), &mut words);
             result = self.word_encoder.encode_segmented(pipeline, &words, base, row);
             at = match stop {
-                Stop::At(next) => next,
-                Stop::General(part) => {
+                FillEnd::At(next) => next,
+                FillEnd::General(part) => {
                     if result.is_ok() {
                         result = self.run_pipeline(pipeline, policy, &text[part.clone()], base + part.start, row);
                     }
@@ -240,7 +240,7 @@ impl Encoder {
         if let Some(normalizer) = &pipeline.normalizer {
             normalizer.normalize(&mut normalized, &mut row.budget)?;
         }
-        let result = if pipeline.added_tokens.is_idle(Stage::Normalized) {
+        let result = if pipeline.added_tokens.is_idle(SearchStage::Normalized) {
             self.encode_normalized(pipeline, &mut normalized, row)
         } else {
             self.encode_normalized_segments(pipeline, policy, &normalized, row)
@@ -258,7 +258,7 @@ impl Encoder {
         row: &mut Row<'_>,
     ) -> Result<(), EncodeError> {
         let mut between = AlignedText::default();
-        pipeline.added_tokens.segments(Stage::Normalized, normalized.as_str(), policy, |segment| match segment {
+        pipeline.added_tokens.segments(SearchStage::Normalized, normalized.as_str(), policy, |segment| match segment {
             Segment::Token { token, span } => {
                 let content = &normalized.as_str()[span.range()];
                 let origin = normalized.origin_of(span);
@@ -281,7 +281,7 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         self.splits.start(Span::new(0, text.as_str().len()));
         pipeline.pretokenizer.apply(text, &mut self.splits, &mut row.budget)?;
-        row.budget.charge(text.as_str().len(), "the pre-pipeline")?;
+        row.budget.charge(text.as_str().len(), "the pre-tokenizer")?;
         let origins = if text.is_tracked() { Origins::Spans(text.origins()) } else { Origins::Unchanged(text.base()) };
         let input = ModelInput { pipeline, text: text.as_str(), origins };
         if let Some(scanner) = pipeline.scanner {
@@ -299,7 +299,7 @@ impl Encoder {
                 Some(bpe) if span.range().len() > MAX_SHORT_LEN => {
                     let start = span.start as usize;
                     let input = ModelInput { text: &input.text[..span.end as usize], ..input };
-                    let pieces = Pieces { bpe, start, spaces: None };
+                    let pieces = PieceSplitter { bpe, start, spaces: None };
                     self.word_encoder.encode(&input, start, &pieces, row)?;
                 }
                 _ => self.word_encoder.encode_word(&input, span, row)?,

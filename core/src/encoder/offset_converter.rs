@@ -7,7 +7,7 @@ const LOW_BITS: u64 = u64::MAX / 0xFF;
 
 /// Tokens of at least this many bytes are long: the next token is more likely to be near the start
 /// of a long token than near its end.
-const LONG: u32 = 256;
+const LONG_TOKEN_BYTES: u32 = 256;
 
 /// Converts byte positions of a text to bytes, code points or UTF-16 units. Positions rarely
 /// decrease, so it counts from the previous position on, without a table for the whole text.
@@ -44,7 +44,7 @@ impl<'a> OffsetConverter<'a> {
             // Added tokens that include white space may overlap: many can have the same end, each
             // with a later start. So the end of a long token is kept, and counting continues from
             // its start.
-            if end.saturating_sub(start) < LONG {
+            if end.saturating_sub(start) < LONG_TOKEN_BYTES {
                 return [first, self.units_at(end)];
             }
             if self.long_end.0 != end {

@@ -254,7 +254,7 @@ impl Row<'_> {
             let text = input.text.as_bytes();
             match input.pipeline.token_form {
                 TokenForm::Printable => {
-                    margins.extend(ranges().map(|(start, end)| Margins::of_bytes(&text[start..end])))
+                    margins.extend(ranges().map(|(start, end)| Margins::of_bytes(&text[start..end])));
                 }
                 TokenForm::Text | TokenForm::Ranks => margins.extend(ids.iter().map(|&id| Margins::of(&token(id)))),
             }

@@ -122,7 +122,7 @@ mod tests {
         count("ab de cde abc");
         assert_eq!(tokenizer.cache_counts(), (2, 2), "ab and \" de\" are; \" cde\" and \" abc\" are no tokens");
         // While another text uses that encoder.
-        tokenizer.lend_encoder(|_| count("ab de"));
+        tokenizer.with_idle_encoder(|_| count("ab de"));
         assert_eq!(tokenizer.cache_counts(), (2, 4));
     }
 
@@ -134,9 +134,9 @@ mod tests {
             let made = tokenizer.cache_counts();
             // The file's encoder is in use, so a second one is created.
             tokenizer
-                .lend_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
+                .with_idle_encoder(|_| count_batch(&tokenizer, &[text.into()], &EncodeOptions::default(), &run))
                 .expect("a text");
-            tokenizer.lend_encoder(|_| tokenizer.cache_counts().1 - made.1)
+            tokenizer.with_idle_encoder(|_| tokenizer.cache_counts().1 - made.1)
         };
         assert_eq!(counts("ab de"), 2);
         assert_eq!(counts(&" de".repeat(1 << 17)), 0);

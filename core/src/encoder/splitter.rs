@@ -40,7 +40,7 @@ impl WordSplitter for WholeWords {
 }
 
 /// Splits words into the pieces that a model's split points allow to encode separately.
-pub(super) struct Pieces<'a> {
+pub(super) struct PieceSplitter<'a> {
     /// A model with split points.
     pub(super) bpe: &'a Bpe,
     /// The start of the first piece.
@@ -50,7 +50,7 @@ pub(super) struct Pieces<'a> {
     pub(super) spaces: Option<Spaces>,
 }
 
-impl WordSplitter for Pieces<'_> {
+impl WordSplitter for PieceSplitter<'_> {
     #[inline(always)]
     fn next_words(&self, text: &str, at: usize, ends: &mut Vec<u32>) -> usize {
         let split_points = self.bpe.split_points.as_ref().expect("only words of a model with split points are cut");

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::fuzzing::split_points::{CHARACTERS, FORMS, File, Form, check};
+use crate::fuzzing::split_points::{CHARACTERS, FORMS, File, SpaceForm, check};
 use crate::tokenizer::Tokenizer;
 
 fn file() -> impl Strategy<Value = File> {
@@ -43,7 +43,7 @@ proptest! {
 #[test]
 fn what_may_be_read_as_it_stands() {
     let whole = File {
-        form: Form::PrependThenReplace,
+        form: SpaceForm::PrependThenReplace,
         unknown: vec![],
         merges: vec![(0, 1), (13, 0)],
         byte_fallback: Some(1),
@@ -56,7 +56,7 @@ fn what_may_be_read_as_it_stands() {
         change(&mut json);
         Tokenizer::from_tokenizer_json(json.to_string().as_bytes()).expect("it loads")
     };
-    let reads = |form: Form| load(&File { form, ..whole.clone() }, &|_| ()).pipeline.spaces.is_some();
+    let reads = |form: SpaceForm| load(&File { form, ..whole.clone() }, &|_| ()).pipeline.spaces.is_some();
     assert_eq!(FORMS.map(reads), [false, true, true, true, true, true, true, true, true, true, false]);
     let file = &whole;
     let refused: [&dyn Fn(&mut Value); 6] = [

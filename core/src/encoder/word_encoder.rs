@@ -10,7 +10,7 @@ use crate::encoding::Columns;
 use crate::error::EncodeError;
 use crate::memory::Grow;
 use crate::memory::fallible::checkpoint;
-use crate::model::{Model, ModelScratch};
+use crate::model::ModelScratch;
 use crate::pipeline::Pipeline;
 use crate::pretokenizer::scanner::WORDS_AT_A_TIME;
 use crate::segmenter::SegmentedWords;
@@ -48,22 +48,9 @@ impl MergeWord for Merger<'_> {
         let Self { pipeline, scratch, symbols } = self;
         symbols.clear();
         pipeline.model.tokenize(word, key, scratch, symbols)?;
-        let lengths_vary = pipeline.model.lengths_vary() && lengths_vary(pipeline, word, symbols);
+        let lengths_vary = pipeline.lengths_vary(word, symbols);
         Ok((symbols, Hit { lengths_vary }))
     }
-}
-
-/// Whether a symbol has another length than its token, or a byte of the word is in no symbol.
-pub(super) fn lengths_vary(pipeline: &Pipeline, word: &[u8], symbols: &[Symbol]) -> bool {
-    if let Model::WordPiece(model) = &*pipeline.model {
-        return model.lengths_vary(word, symbols);
-    }
-    let mut covered = 0;
-    let varies = symbols.iter().any(|symbol| {
-        covered += symbol.len as usize;
-        pipeline.token_len(symbol.id) != symbol.len || pipeline.model.is_stand_in(symbol.id)
-    });
-    varies || covered != word.len()
 }
 
 impl WordEncoder {

@@ -92,7 +92,7 @@ pub(super) fn decode(bytes: &[u8]) {
     }
     let known = components();
     let components = draw.list(4, |draw| draw.one_of(&known));
-    let ids = draw.list(100, |draw| if draw.below(32) == 0 { draw.word() } else { draw.byte() as u32 % 33 });
+    let ids = draw.list(100, |draw| if draw.below(32) == 0 { draw.word() } else { u32::from(draw.byte()) % 33 });
     check(&components, &ids, &lengths);
 }
 

@@ -22,7 +22,7 @@ const PIECES: [&str; 14] = ["a", "b", "s", " ", "'", "1", "\n", "é", "中", "q"
 const LONGEST_TOKEN: usize = 300;
 
 /// A vocabulary, encoded by definition.
-enum Model {
+enum DrawnModel {
     /// All tokens by their ranks. The two neighbours that form the token of the lowest rank are
     /// merged.
     Ranks(Vec<Vec<u8>>),
@@ -31,7 +31,7 @@ enum Model {
     Merges(Vec<Vec<u8>>, Vec<(u32, u32, Merge)>, bool),
 }
 
-impl Model {
+impl DrawnModel {
     /// Draws a vocabulary of the 256 bytes and of tokens that are each the concatenation of two
     /// others.
     fn draw(draw: &mut Draw<'_>) -> Self {
@@ -126,8 +126,8 @@ fn by_ranks(tokens: &[Vec<u8>], word: &[u8]) -> Vec<u32> {
 /// Interprets bytes as a vocabulary, a pattern and a text.
 pub(super) fn encode(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
-    let model = Model::draw(&mut draw);
-    let dialect = if matches!(model, Model::Ranks(_)) { Dialect::FancyRegex } else { Dialect::Oniguruma };
+    let model = DrawnModel::draw(&mut draw);
+    let dialect = if matches!(model, DrawnModel::Ranks(_)) { Dialect::FancyRegex } else { Dialect::Oniguruma };
     let twins: Vec<&Twin> = TWINS.iter().filter(|twin| twin.dialect == Some(dialect)).collect();
     let twin = draw.one_of(&twins);
     let tokenizer = model.load(twin);

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::draw::Draw;
-use crate::budget::{BYTES_PER_ID, DEFAULT_MAX_EXPANSION, LEAST_OUTPUT};
+use crate::budget::{BYTES_PER_ID, DEFAULT_MAX_EXPANSION, MIN_OUTPUT};
 use crate::text::Text;
 use crate::{Columns, DecodeError, DecodeOptions, DecodeStream, EncodeError, EncodeOptions, SpecialTokens, Tokenizer};
 
@@ -12,12 +12,12 @@ use crate::{Columns, DecodeError, DecodeOptions, DecodeStream, EncodeError, Enco
 const STRINGS: [&str; 10] = ["", "a", "aa", " ", "▁", "é", "b", "ab", "</w>", "\u{fdfa}"];
 const PATTERNS: [&str; 8] = ["a", "", "a*", "(?=a*b)a", r"\s+(?!\S)|\s", "(?:a|ab)+?", "(?<!b)a", "."];
 /// Maximum length in bytes of a text of a component.
-const LONG: usize = 70_000;
+const LONG_TEXT_BYTES: usize = 70_000;
 
 fn string(draw: &mut Draw<'_>) -> String {
     let text = draw.one_of(&STRINGS);
     // Sometimes a text that is as long as the output may be.
-    if draw.below(16) == 0 { text.repeat(LONG / text.len().max(1)) } else { text.into() }
+    if draw.below(16) == 0 { text.repeat(LONG_TEXT_BYTES / text.len().max(1)) } else { text.into() }
 }
 
 fn pattern(draw: &mut Draw<'_>) -> Value {
@@ -85,7 +85,7 @@ fn file(draw: &mut Draw<'_>) -> Value {
         vocab.insert(token.into(), vocab.len().into());
     }
     if draw.below(4) == 0 {
-        vocab.insert("b".repeat(LONG), vocab.len().into());
+        vocab.insert("b".repeat(LONG_TEXT_BYTES), vocab.len().into());
     }
     let unk = draw.one_of(&["<unk>", "▁"]);
     let added = draw.list(3, |draw| {
@@ -115,7 +115,7 @@ pub(super) fn limits(bytes: &[u8]) {
     let Ok(tokenizer) = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()) else { return };
     let options =
         EncodeOptions { columns: Columns::ALL, special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() };
-    let limit = LEAST_OUTPUT.max(DEFAULT_MAX_EXPANSION * text.len());
+    let limit = MIN_OUTPUT.max(DEFAULT_MAX_EXPANSION * text.len());
     let ids = match tokenizer.encode(Text::Utf8(&text), &options) {
         Ok(made) => {
             // A byte of the model's input becomes at most one token. Overlapping added tokens give
@@ -125,8 +125,12 @@ pub(super) fn limits(bytes: &[u8]) {
             assert!(bytes <= limit, "{bytes} bytes of tokens of {} bytes", text.len());
             made.into_ids()
         }
-        Err(EncodeError::OutputLimit { reached, limit: told, .. }) => {
-            assert_eq!(told, limit);
+        Err(EncodeError::OutputLimit { component, reached, limit: reported }) => {
+            assert!(
+                ["the normalizer", "the pre-tokenizer", "the column of tokens"].contains(&component),
+                "{component}"
+            );
+            assert_eq!(reported, limit);
             assert!(reached > limit);
             vec![0, 1, 0, 1, 2, 15]
         }
@@ -139,7 +143,7 @@ pub(super) fn limits(bytes: &[u8]) {
     match &whole {
         // Invalid UTF-8 becomes U+FFFD, which has three bytes.
         Ok(text) => assert!(text.len() <= 3 * limit, "{} bytes of {} ids", text.len(), ids.len()),
-        Err(DecodeError::OutputLimit { reached, limit: told }) => assert!(*told == limit && *reached > limit),
+        Err(DecodeError::OutputLimit { reached, limit: reported }) => assert!(*reported == limit && *reached > limit),
         Err(error) => assert!(matches!(error, DecodeError::Pattern { .. }), "{error}"),
     }
     let mut stream = DecodeStream::new(&tokenizer, DecodeOptions::default());

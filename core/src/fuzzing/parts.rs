@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::draw::Draw;
-use crate::batch::{self, BatchError, RunOptions};
+use crate::batch::{self, BatchError, PendingBatch, RunOptions};
 use crate::{EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer};
 
 /// A byte-level tokenizer with NFC, these added tokens, and special tokens: two before a text and
@@ -133,7 +133,7 @@ pub(super) fn parts(bytes: &[u8]) {
         _ => Text::Utf16(&units),
     };
     let rows = [Text::Utf8("one more"), row];
-    let batch = batch::encode_in_chunks(tokenizer, &rows, size, &options, &run);
+    let batch = batch::encode_rows_in_chunks(tokenizer, &rows, size, &options, &run).and_then(PendingBatch::gather);
     let alone = |row| tokenizer.encode(row, &options);
     match (rows.map(alone), batch) {
         ([Ok(first), Ok(second)], Ok(batch)) => {

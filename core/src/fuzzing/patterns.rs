@@ -2,7 +2,7 @@
 //! budget limits it.
 
 use super::draw::Draw;
-use crate::budget::{Budget, LEAST_STEPS, STEPS_PER_BYTE};
+use crate::budget::{Budget, MIN_STEPS, STEPS_PER_BYTE};
 use crate::pattern::{Dialect, Pattern, meter};
 
 const ATOMS: [&str; 24] = [
@@ -48,7 +48,7 @@ pub(crate) fn check(source: &str, dialect: Dialect, text: &str) {
     let Ok(pattern) = Pattern::new(source, dialect, "test") else { return };
     let mut budget = Budget::of_text(text.len());
     let before = budget.steps;
-    assert_eq!(before, LEAST_STEPS + STEPS_PER_BYTE * text.len() as u64);
+    assert_eq!(before, MIN_STEPS + STEPS_PER_BYTE * text.len() as u64);
     meter::taken();
     let result = pattern.for_each_match(text, &mut budget, |_| ());
     let (work, charged) = (meter::taken(), before - budget.steps);

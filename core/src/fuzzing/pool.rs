@@ -5,7 +5,7 @@ use crate::memory::pool::model::{CheckedPool, FakePages, PoolOp, drive, drive_sh
 use crate::memory::pool::{Binned, Off, Split};
 
 /// Maximum length of a trace.
-const MOST: usize = 400;
+const MAX_TRACE_LEN: usize = 400;
 
 /// Interprets bytes as a pool, its cap, and operations on it.
 pub(super) fn pool(bytes: &[u8]) {
@@ -13,7 +13,7 @@ pub(super) fn pool(bytes: &[u8]) {
     let (which, shares) = (draw.below(3), draw.flag());
     let cap = if draw.flag() { usize::MAX / 2 } else { draw.below(200 << 20) };
     let mut acts = vec![];
-    while !draw.is_over() && acts.len() < MOST {
+    while !draw.is_over() && acts.len() < MAX_TRACE_LEN {
         acts.push(act(&mut draw));
     }
     match which {

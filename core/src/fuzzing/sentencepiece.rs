@@ -4,7 +4,7 @@
 use super::draw::Draw;
 use crate::model::ModelScratch;
 use crate::model::sentencepiece::naive::Naive;
-use crate::model::sentencepiece::{Kind, Method};
+use crate::model::sentencepiece::{Method, PieceKind};
 use crate::word_key;
 use crate::{DecodeOptions, DecodeStream, EncodeOptions, Tokenizer};
 
@@ -37,9 +37,9 @@ const PIECES: [&str; 22] = [
 
 /// Writes a protobuf message.
 #[derive(Default)]
-struct Writer(Vec<u8>);
+struct ProtobufWriter(Vec<u8>);
 
-impl Writer {
+impl ProtobufWriter {
     fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);
@@ -68,14 +68,14 @@ impl Writer {
     }
 }
 
-fn kind_number(kind: Kind) -> u64 {
+fn kind_number(kind: PieceKind) -> u64 {
     match kind {
-        Kind::Normal => 1,
-        Kind::Unknown => 2,
-        Kind::Control => 3,
-        Kind::UserDefined => 4,
-        Kind::Unused => 5,
-        Kind::Byte => 6,
+        PieceKind::Normal => 1,
+        PieceKind::Unknown => 2,
+        PieceKind::Control => 3,
+        PieceKind::UserDefined => 4,
+        PieceKind::Unused => 5,
+        PieceKind::Byte => 6,
     }
 }
 
@@ -84,30 +84,37 @@ fn model(draw: &mut Draw<'_>) -> (Naive, Vec<u8>) {
         draw.one_of(&[Method::Unigram, Method::Bpe, Method::Bpe, Method::Unigram, Method::Characters, Method::Words]);
     let byte_fallback = draw.below(3) == 0;
     let scores = draw.below(3);
-    let mut pieces: Vec<(String, f32, Kind)> =
-        vec![("<unk>".into(), 0.0, Kind::Unknown), ("<s>".into(), 0.0, Kind::Control)];
+    let mut pieces: Vec<(String, f32, PieceKind)> =
+        vec![("<unk>".into(), 0.0, PieceKind::Unknown), ("<s>".into(), 0.0, PieceKind::Control)];
     if byte_fallback {
-        pieces.extend((0..=255u8).map(|byte| (format!("<0x{byte:02X}>"), 0.0, Kind::Byte)));
+        pieces.extend((0..=255u8).map(|byte| (format!("<0x{byte:02X}>"), 0.0, PieceKind::Byte)));
     }
-    pieces.push(("a".into(), -1.0, Kind::Normal));
+    pieces.push(("a".into(), -1.0, PieceKind::Normal));
     for _ in 0..draw.below(40) {
         let text = format!("{}{}", draw.one_of(&CHARACTERS), draw.list(3, |draw| draw.one_of(&CHARACTERS)).concat());
-        let kinds =
-            [Kind::Normal, Kind::Normal, Kind::Normal, Kind::Normal, Kind::UserDefined, Kind::Unused, Kind::Control];
+        let kinds = [
+            PieceKind::Normal,
+            PieceKind::Normal,
+            PieceKind::Normal,
+            PieceKind::Normal,
+            PieceKind::UserDefined,
+            PieceKind::Unused,
+            PieceKind::Control,
+        ];
         let kind = draw.one_of(&kinds);
         let score = match scores {
             0 => -1.0,
             1 => -f32::from(draw.byte() % 4),
             _ => f32::from(draw.byte()) / 10.0 - 20.0,
         };
-        let is_text = |kind: Kind| matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused);
+        let is_text = |kind: PieceKind| matches!(kind, PieceKind::Normal | PieceKind::UserDefined | PieceKind::Unused);
         if !pieces.iter().any(|piece| piece.0 == text && is_text(piece.2) == is_text(kind)) {
             pieces.push((text, score, kind));
         }
     }
-    let mut file = Writer::default();
+    let mut file = ProtobufWriter::default();
     for (text, score, kind) in &pieces {
-        let mut piece = Writer::default();
+        let mut piece = ProtobufWriter::default();
         piece.bytes(1, text.as_bytes()).float(2, *score).number(3, kind_number(*kind));
         file.bytes(1, &piece.0);
     }
@@ -117,9 +124,9 @@ fn model(draw: &mut Draw<'_>) -> (Naive, Vec<u8>) {
         Method::Words => 3,
         Method::Characters => 4,
     };
-    let mut trainer = Writer::default();
+    let mut trainer = ProtobufWriter::default();
     trainer.number(3, number).number(24, draw.byte().into()).number(35, byte_fallback.into());
-    let mut normalizer = Writer::default();
+    let mut normalizer = ProtobufWriter::default();
     (3..6).for_each(|field| _ = normalizer.number(field, (draw.byte() & 1).into()));
     file.bytes(2, &trainer.0).bytes(3, &normalizer.0);
     (Naive { method, pieces }, file.0)

@@ -13,7 +13,7 @@ pub(crate) const CHARACTERS: [char; 14] = ['a', 'b', 'q', '1', '2', '.', '\'', '
 
 /// How a file represents spaces.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Form {
+pub(crate) enum SpaceForm {
     Nothing,
     Replace,
     PrependThenReplace,
@@ -23,21 +23,21 @@ pub(crate) enum Form {
     Words,
 }
 
-pub(crate) const FORMS: [Form; 11] = [
-    Form::Nothing,
-    Form::Replace,
-    Form::PrependThenReplace,
-    Form::ReplaceThenPrepend,
-    Form::ReplaceThenSplit,
-    Form::Metaspace("first", false),
-    Form::Metaspace("always", false),
-    Form::Metaspace("never", true),
-    Form::Metaspace("first", true),
-    Form::Metaspace("always", true),
-    Form::Words,
+pub(crate) const FORMS: [SpaceForm; 11] = [
+    SpaceForm::Nothing,
+    SpaceForm::Replace,
+    SpaceForm::PrependThenReplace,
+    SpaceForm::ReplaceThenPrepend,
+    SpaceForm::ReplaceThenSplit,
+    SpaceForm::Metaspace("first", false),
+    SpaceForm::Metaspace("always", false),
+    SpaceForm::Metaspace("never", true),
+    SpaceForm::Metaspace("first", true),
+    SpaceForm::Metaspace("always", true),
+    SpaceForm::Words,
 ];
 
-impl Form {
+impl SpaceForm {
     fn normalizer(self) -> Value {
         let replace = json!({"type": "Replace", "pattern": {"String": " "}, "content": "▁"});
         let prepend = json!({"type": "Prepend", "prepend": "▁"});
@@ -67,7 +67,7 @@ impl Form {
 /// rewriting and where it is split.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
-    pub(crate) form: Form,
+    pub(crate) form: SpaceForm,
     /// The indices of [`CHARACTERS`] that are not tokens.
     pub(crate) unknown: Vec<usize>,
     /// Pairs of tokens, by index. Earlier pairs merge first.

@@ -42,8 +42,8 @@ impl BpeSettings {
     /// text if possible.
     pub(crate) fn bpe(&self, vocab: &Vocab, merges: Arc<Merges>, form: TokenForm, spaces: Option<&Spaces>) -> Bpe {
         /// Upper bound of the bytes per token and id in the tables that are built here.
-        const MAX_BYTES: usize = 64;
-        require_for_tables(vocab.len().max(vocab.dense_ids()).saturating_mul(MAX_BYTES));
+        const BYTES_PER_ENTRY: usize = 64;
+        require_for_tables(vocab.len().max(vocab.dense_ids()).saturating_mul(BYTES_PER_ENTRY));
         let alphabet = match form {
             TokenForm::Printable | TokenForm::Ranks => byte_alphabet(vocab),
             TokenForm::Text => self.character_alphabet(vocab),

@@ -19,7 +19,7 @@ const NULL: Value = Value::Null;
 
 /// Maximum number of components of a normalizer, a pre-tokenizer, a post-processor or a decoder.
 /// Each costs a pass over the text; real files have fewer than a hundred.
-const MOST_COMPONENTS: usize = 512;
+const MAX_COMPONENTS: usize = 512;
 
 /// The number of components of a value, including those in sequences. The JSON parser limits the
 /// depth of nesting, and thereby the recursion.
@@ -34,12 +34,12 @@ impl<'a> Part<'a> {
     }
 
     /// A field; null if it is missing.
-    pub(crate) fn field(&self, name: &str) -> Part<'a> {
+    pub(crate) fn field(&self, name: &str) -> Self {
         Part { value: self.value.get(name).unwrap_or(&NULL), path: format!("{}.{name}", self.path) }
     }
 
     /// A field that must be present.
-    pub(crate) fn required(&self, name: &str) -> Result<Part<'a>, LoadError> {
+    pub(crate) fn required(&self, name: &str) -> Result<Self, LoadError> {
         match self.value.get(name) {
             Some(value) => Ok(Part { value, path: format!("{}.{name}", self.path) }),
             None => Err(LoadError::shape(&self.path, format!("{name:?} is missing"))),
@@ -125,7 +125,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    pub(crate) fn items(&self) -> Result<Vec<Part<'a>>, LoadError> {
+    pub(crate) fn items(&self) -> Result<Vec<Self>, LoadError> {
         let items = self.value.as_array().ok_or_else(|| self.wrong("a list"))?;
         Ok(items.iter().enumerate().map(|(at, value)| Part { value, path: format!("{}[{at}]", self.path) }).collect())
     }
@@ -134,8 +134,8 @@ impl<'a> Part<'a> {
     /// sequence has its components.
     pub(crate) fn check_components(&self, what: &'static str, list: &str) -> Result<(), LoadError> {
         let size = components(self.value, list);
-        if size > MOST_COMPONENTS {
-            return Err(LoadError::TooLarge { what, size: size as u64, limit: MOST_COMPONENTS as u64 });
+        if size > MAX_COMPONENTS {
+            return Err(LoadError::TooLarge { what, size: size as u64, limit: MAX_COMPONENTS as u64 });
         }
         Ok(())
     }
@@ -160,9 +160,9 @@ impl<'a> Part<'a> {
 
 /// A string, borrowed from the file unless it has escapes.
 #[derive(Deserialize)]
-pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+pub(super) struct FileText<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-pub(super) fn put_aside<E: serde::de::Error>(place: &mut Option<LoadError>, error: LoadError) -> E {
+pub(super) fn store_error<E: serde::de::Error>(place: &mut Option<LoadError>, error: LoadError) -> E {
     let carried = E::custom(&error);
     *place = Some(error);
     carried

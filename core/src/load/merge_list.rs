@@ -4,7 +4,7 @@
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::fmt;
 
-use super::json::{Text, put_aside};
+use super::json::{FileText, store_error};
 use crate::bpe::TokenTable;
 use crate::bpe::merges::{Merge, Merges};
 use crate::error::LoadError;
@@ -101,12 +101,12 @@ pub(super) struct MergeIds<'f> {
 }
 
 /// Number of parts that are looked up together.
-const TOGETHER: usize = 32;
+const LOOKUP_BATCH: usize = 32;
 
 impl<'f> MergeIds<'f> {
     pub(super) fn new(vocab: &'f Vocab, prefix: &'f str) -> Self {
         let words = TokenTable::new(vocab.iter());
-        let (mut pairs, waiting) = (vec![], Vec::with_capacity(TOGETHER));
+        let (mut pairs, waiting) = (vec![], Vec::with_capacity(LOOKUP_BATCH));
         pairs.grow(vocab.len());
         Self { vocab, prefix, words, pairs, waiting, last: 0 }
     }
@@ -123,7 +123,7 @@ impl<'f> MergeIds<'f> {
         if keys.iter().all(|&key| is_short(key)) {
             push(&mut self.pairs, (0, 0, merge));
             self.waiting.extend(keys);
-            return (self.waiting.len() < TOGETHER || self.look_up()).then_some(());
+            return (self.waiting.len() < LOOKUP_BATCH || self.look_up()).then_some(());
         }
         let id = |part: &str| self.vocab.id(part.as_bytes());
         let pair = (id(left)?, id(right)?, merge);
@@ -208,7 +208,7 @@ struct MergeSeed<'f, S> {
 
 impl<S: MergeSink> MergeSeed<'_, S> {
     fn push<E: serde::de::Error>(self, parts: Result<(&str, &str), LoadError>) -> Result<(), E> {
-        let (left, right) = parts.map_err(|error| put_aside(self.error, error))?;
+        let (left, right) = parts.map_err(|error| store_error(self.error, error))?;
         if self.sink.push(left, right) { Ok(()) } else { Err(E::custom("a merge of what is not in the vocabulary")) }
     }
 }
@@ -245,11 +245,11 @@ impl<'de, S: MergeSink> Visitor<'de> for MergeSeed<'_, S> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<(), A::Error> {
-        let left = pair.next_element::<Text<'de>>()?;
-        let right = pair.next_element::<Text<'de>>()?;
+        let left = pair.next_element::<FileText<'de>>()?;
+        let right = pair.next_element::<FileText<'de>>()?;
         let index = self.sink.len();
         match (&left, &right, pair.next_element::<IgnoredAny>()?) {
-            (Some(Text(left)), Some(Text(right)), None) => self.push(Ok((left, right))),
+            (Some(FileText(left)), Some(FileText(right)), None) => self.push(Ok((left, right))),
             _ => self.push(Err(LoadError::shape(format!("model.merges[{index}]"), "a merge has two parts"))),
         }
     }

@@ -2,8 +2,8 @@
 //! values.
 //!
 //! Most files are read in one pass with the rest of the file, through the `Deserialize`
-//! implementation of [`Model`]. If that fails, [`parse`] reads the model again and reports what is
-//! wrong and where. It also determines the kind of a model without a `type`: the first of BPE,
+//! implementation of [`FileModel`]. If that fails, [`parse`] reads the model again and reports what
+//! is wrong and where. It also determines the kind of a model without a `type`: the first of BPE,
 //! WordPiece, WordLevel and Unigram that loads, as in the reference.
 
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::Arc;
 
-use super::json::{Part, Text};
+use super::json::{FileText, Part};
 use super::merge_list::{MergeIds, MergeTexts, MergesSeed};
 use super::vocabulary::{Entries, VocabSeed};
 use crate::bpe::merges::{Merge, Merges};
@@ -24,19 +24,23 @@ use crate::vocab::Vocab;
 /// The kinds of models, in the order in which the reference tries them if the file does not name
 /// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ModelKind {
     Bpe,
     WordPiece,
     WordLevel,
     Unigram,
 }
 
-const KINDS: [(&str, Kind); 4] =
-    [("BPE", Kind::Bpe), ("WordPiece", Kind::WordPiece), ("WordLevel", Kind::WordLevel), ("Unigram", Kind::Unigram)];
+const KINDS: [(&str, ModelKind); 4] = [
+    ("BPE", ModelKind::Bpe),
+    ("WordPiece", ModelKind::WordPiece),
+    ("WordLevel", ModelKind::WordLevel),
+    ("Unigram", ModelKind::Unigram),
+];
 
 /// The model as the file describes it.
 #[derive(Debug)]
-pub(crate) struct Model {
+pub(crate) struct FileModel {
     vocab: Vocab,
     body: Body,
 }
@@ -64,27 +68,27 @@ pub(crate) enum ModelError {
 
 /// Reads a file in one pass, which is possible for nearly all files. An error only means that
 /// [`parse`] must report it.
-impl<'de> Deserialize<'de> for Model {
+impl<'de> Deserialize<'de> for FileModel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut found = Found { at_once: true, ..Found::default() };
+        let mut found = ModelFields { at_once: true, ..ModelFields::default() };
         ModelSeed(&mut found).deserialize(deserializer)?;
         let kind = match &found.kind {
             Some(kind) => kind_of(kind),
             // A model without a type and without merges can be of several kinds, which takes
             // several passes.
-            None => found.merges.as_ref().map(|_| Kind::Bpe),
+            None => found.merges.as_ref().map(|_| ModelKind::Bpe),
         };
         let kind = kind.ok_or_else(|| D::Error::custom("the kind of model is not known yet"))?;
         found.finish(kind).map_err(D::Error::custom)
     }
 }
 
-fn kind_of(name: &Value) -> Option<Kind> {
+fn kind_of(name: &Value) -> Option<ModelKind> {
     KINDS.iter().find(|(known, _)| name == known).map(|&(_, kind)| kind)
 }
 
 /// Parses the model of a file, whose fields may be in any order.
-pub(crate) fn parse(json: &str) -> Result<Model, ModelError> {
+pub(crate) fn parse(json: &str) -> Result<FileModel, ModelError> {
     #[derive(Deserialize)]
     struct Tag {
         #[serde(default, rename = "type", deserialize_with = "present")]
@@ -117,8 +121,8 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
     Value::deserialize(deserializer).map(Some)
 }
 
-fn parse_as(kind: Kind, json: &str) -> Result<Model, ModelError> {
-    let mut found = Found::default();
+fn parse_as(kind: ModelKind, json: &str) -> Result<FileModel, ModelError> {
+    let mut found = ModelFields::default();
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let parsed = ModelSeed(&mut found).deserialize(&mut deserializer);
     if let Some(error) = found.error.take() {
@@ -137,7 +141,7 @@ fn parse_as(kind: Kind, json: &str) -> Result<Model, ModelError> {
 
 /// The fields found so far. Errors that serde cannot carry are stored in `error`.
 #[derive(Default)]
-struct Found {
+struct ModelFields {
     kind: Option<Value>,
     vocab: Option<Entries>,
     merges: Option<MergeList>,
@@ -164,36 +168,36 @@ const SETTINGS: [&str; 9] = [
     "unk_id",
 ];
 
-impl Found {
+impl ModelFields {
     /// Builds the model as one of this kind.
-    fn finish(self, kind: Kind) -> Result<Model, LoadError> {
+    fn finish(self, kind: ModelKind) -> Result<FileModel, LoadError> {
         let settings = Value::Object(self.settings);
         let part = Part::new(&settings, "model");
         let vocab = self.vocab.ok_or_else(|| LoadError::shape("model", "\"vocab\" is missing"))?;
         let wanted = |what: &str| Err(LoadError::shape("model.vocab", format!("{what} is wanted here")));
         let (vocab, scores) = match (vocab, kind) {
-            (Entries::Tokens(vocab), Kind::Bpe | Kind::WordPiece | Kind::WordLevel) => (vocab, vec![]),
-            (Entries::Pieces(vocab, scores), Kind::Unigram) => (vocab, scores),
-            (Entries::Tokens(_), Kind::Unigram) => return wanted("a list of pieces with their scores"),
+            (Entries::Tokens(vocab), ModelKind::Bpe | ModelKind::WordPiece | ModelKind::WordLevel) => (vocab, vec![]),
+            (Entries::Pieces(vocab, scores), ModelKind::Unigram) => (vocab, scores),
+            (Entries::Tokens(_), ModelKind::Unigram) => return wanted("a list of pieces with their scores"),
             (Entries::Pieces(..), _) => return wanted("a map from tokens to ids"),
         };
         Ok(match kind {
-            Kind::WordPiece => Model { vocab, body: Body::WordPiece(WordPieceSettings::read(&part)?) },
-            Kind::Unigram => {
+            ModelKind::WordPiece => FileModel { vocab, body: Body::WordPiece(WordPieceSettings::read(&part)?) },
+            ModelKind::Unigram => {
                 let settings = UnigramSettings::read(&part, vocab.len())?;
-                Model { vocab, body: Body::Unigram(settings, scores) }
+                FileModel { vocab, body: Body::Unigram(settings, scores) }
             }
-            Kind::Bpe => {
+            ModelKind::Bpe => {
                 let merges = self
                     .merges
                     .ok_or_else(|| LoadError::shape("model", "\"merges\" is missing, so this is no BPE model"))?;
                 let settings = BpeSettings::read(&part)?;
-                let mut model = Model { vocab, body: Body::Bpe(settings, merges) };
+                let mut model = FileModel { vocab, body: Body::Bpe(settings, merges) };
                 // For a model without a type this decides its kind, so everything is checked.
                 model.look_up_merges()?;
                 model
             }
-            Kind::WordLevel => Model { vocab, body: Body::WordLevel(WordLevelSettings::read(&part)?) },
+            ModelKind::WordLevel => FileModel { vocab, body: Body::WordLevel(WordLevelSettings::read(&part)?) },
         })
     }
 }
@@ -257,7 +261,7 @@ impl WordLevelSettings {
     }
 }
 
-impl Model {
+impl FileModel {
     fn look_up_merges(&mut self) -> Result<(), LoadError> {
         if let Body::Bpe(settings, merges) = &mut self.body
             && let MergeList::Texts(texts) = merges
@@ -273,7 +277,7 @@ impl Model {
             Body::Bpe(settings, MergeList::Pairs(pairs)) => {
                 (Tables::Merges(Arc::new(Merges::new(&pairs))), ModelSettings::Bpe(settings))
             }
-            Body::Bpe(_, MergeList::Texts(_)) => unreachable!("`Found::finish` looks the merges up"),
+            Body::Bpe(_, MergeList::Texts(_)) => unreachable!("`ModelFields::finish` looks the merges up"),
             Body::WordPiece(settings) => (Tables::VocabularyOnly, ModelSettings::WordPiece(settings)),
             Body::Unigram(settings, scores) => (Tables::Scores(scores.into()), ModelSettings::Unigram(settings)),
             Body::WordLevel(settings) => (Tables::VocabularyOnly, ModelSettings::WordLevel(settings)),
@@ -282,7 +286,7 @@ impl Model {
     }
 }
 
-struct ModelSeed<'f>(&'f mut Found);
+struct ModelSeed<'f>(&'f mut ModelFields);
 
 impl<'de> DeserializeSeed<'de> for ModelSeed<'_> {
     type Value = ();
@@ -301,14 +305,14 @@ impl<'de> Visitor<'de> for ModelSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self(found) = self;
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(FileText(key)) = map.next_key()? {
             match key.as_ref() {
                 "vocab" | "continuing_subword_prefix" if found.at_once && found.merges.is_some() => {
                     return Err(too_early());
                 }
                 "type" => found.kind = Some(map.next_value()?),
                 "vocab" => {
-                    let Found { piece, error, .. } = &mut *found;
+                    let ModelFields { piece, error, .. } = &mut *found;
                     found.vocab = Some(map.next_value_seed(VocabSeed { piece, error })?);
                 }
                 "merges" if found.kind.as_ref().is_none_or(|kind| kind == "BPE") => {
@@ -331,7 +335,7 @@ fn too_early<E: serde::de::Error>() -> E {
     E::custom("merges before what they are looked up in")
 }
 
-impl Found {
+impl ModelFields {
     fn read_merges<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<MergeList, A::Error> {
         let error = &mut self.error;
         if !self.at_once {
@@ -358,7 +362,7 @@ mod tests {
     type Pairs = Vec<(u32, u32, Merge)>;
 
     /// The contents of a valid model: tokens, merges by rank, settings.
-    fn tables(model: Option<Model>) -> Option<(Tokens, Pairs, ModelSettings)> {
+    fn tables(model: Option<FileModel>) -> Option<(Tokens, Pairs, ModelSettings)> {
         let (vocab, tables, settings) = model?.into_tables();
         let Tables::Merges(merges) = tables else { panic!("no BPE model") };
         let mut merges: Vec<_> = merges.iter().collect();

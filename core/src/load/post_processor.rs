@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::json::Part;
 use crate::error::LoadError;
-use crate::post_processor::{Piece, PostProcessor, SpecialToken, Step, TrimOffsets};
+use crate::post_processor::{PostProcessor, Processor, SpecialToken, TemplateItem, TrimOffsets};
 
 pub(crate) fn load(part: &Part<'_>) -> Result<PostProcessor, LoadError> {
     if part.is_null() {
@@ -21,7 +21,7 @@ pub(crate) fn load(part: &Part<'_>) -> Result<PostProcessor, LoadError> {
     Ok(PostProcessor::new(Some(steps), specials))
 }
 
-fn add(part: &Part<'_>, steps: &mut Vec<Step>, specials: &mut Vec<SpecialToken>) -> Result<(), LoadError> {
+fn add(part: &Part<'_>, steps: &mut Vec<Processor>, specials: &mut Vec<SpecialToken>) -> Result<(), LoadError> {
     let has = |names: &[&str]| names.iter().all(|name| part.value.get(name).is_some());
     if has(&["sep", "cls"]) {
         let mut token = |name| {
@@ -30,20 +30,20 @@ fn add(part: &Part<'_>, steps: &mut Vec<Step>, specials: &mut Vec<SpecialToken>)
         };
         let (sep, cls) = (token("sep")?, token("cls")?);
         steps.push(match has(&["trim_offsets", "add_prefix_space"]) {
-            true => Step::Roberta { cls, sep, trim: trim_offsets(part)? },
-            false => Step::Bert { cls, sep },
+            true => Processor::Roberta { cls, sep, trim: trim_offsets(part)? },
+            false => Processor::Bert { cls, sep },
         });
         return Ok(());
     }
     if has(&["single", "pair", "special_tokens"]) {
         let single = template(part, "single", specials)?;
-        steps.push(Step::Template { single, pair: template(part, "pair", specials)? });
+        steps.push(Processor::Template { single, pair: template(part, "pair", specials)? });
         return Ok(());
     }
     match part.kind()? {
         "Sequence" => part.required("processors")?.items()?.iter().try_for_each(|item| add(item, steps, specials)),
         "ByteLevel" => {
-            steps.push(Step::ByteLevel { trim: trim_offsets(part)? });
+            steps.push(Processor::ByteLevel { trim: trim_offsets(part)? });
             Ok(())
         }
         "TemplateProcessing" => {
@@ -72,11 +72,11 @@ fn token_and_id(part: &Part<'_>) -> Result<SpecialToken, LoadError> {
 
 /// Maximum numbers for a template: its entries, the ids of its special tokens, and the bytes of
 /// their texts. The templates of real files have up to ten of each.
-const MOST_PIECES: usize = 1 << 12;
-const MOST_SPECIAL_IDS: usize = 1 << 12;
-const MOST_SPECIAL_BYTES: usize = 1 << 20;
+const MAX_PIECES: usize = 1 << 12;
+const MAX_SPECIAL_IDS: usize = 1 << 12;
+const MAX_SPECIAL_BYTES: usize = 1 << 20;
 /// Maximum number of entries for a text in one template. The text is encoded for each of them.
-const MOST_TEXTS: usize = 16;
+const MAX_TEXTS: usize = 16;
 
 /// Fails if a template adds too many tokens to a text. It only checks the file and allocates
 /// nothing.
@@ -86,7 +86,7 @@ fn check_template(whole: &Part<'_>, name: &str) -> Result<(), LoadError> {
         false => Err(LoadError::TooLarge { what, size: size as u64, limit: limit as u64 }),
     };
     let pieces = whole.value.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    check("a template of the post-processor", pieces.len(), MOST_PIECES)?;
+    check("a template of the post-processor", pieces.len(), MAX_PIECES)?;
     let (mut texts, mut ids, mut bytes) = (0, 0, 0);
     for piece in pieces {
         let Some(special) = piece.get("SpecialToken") else {
@@ -97,14 +97,14 @@ fn check_template(whole: &Part<'_>, name: &str) -> Result<(), LoadError> {
         let token = special.and_then(|id| whole.value.get("special_tokens")?.get(id));
         let list = |field| token.and_then(|token| token.get(field)?.as_array()).map_or(&[][..], Vec::as_slice);
         ids += list("ids").len().max(list("tokens").len());
-        check("the list of ids that a template adds to a text", ids, MOST_SPECIAL_IDS)?;
+        check("the list of ids that a template adds to a text", ids, MAX_SPECIAL_IDS)?;
         bytes += list("tokens").iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
-        check("the text of the tokens that a template adds", bytes, MOST_SPECIAL_BYTES)?;
+        check("the text of the tokens that a template adds", bytes, MAX_SPECIAL_BYTES)?;
     }
-    check("the number of places for a text in a template", texts, MOST_TEXTS)
+    check("the number of places for a text in a template", texts, MAX_TEXTS)
 }
 
-fn template(whole: &Part<'_>, name: &str, specials: &mut Vec<SpecialToken>) -> Result<Vec<Piece>, LoadError> {
+fn template(whole: &Part<'_>, name: &str, specials: &mut Vec<SpecialToken>) -> Result<Vec<TemplateItem>, LoadError> {
     check_template(whole, name)?;
     let known = whole.required("special_tokens")?;
     let items = whole.required(name)?.items()?;
@@ -114,8 +114,8 @@ fn template(whole: &Part<'_>, name: &str, specials: &mut Vec<SpecialToken>) -> R
             let sequence = if sequence.is_null() { item.required("Sequence")? } else { sequence };
             let type_id = sequence.required("type_id")?.id()?;
             return match sequence.required("id")?.text()? {
-                "A" => Ok(Piece::Sequence { sequence: 0, type_id }),
-                "B" => Ok(Piece::Sequence { sequence: 1, type_id }),
+                "A" => Ok(TemplateItem::Sequence { sequence: 0, type_id }),
+                "B" => Ok(TemplateItem::Sequence { sequence: 1, type_id }),
                 other => Err(sequence.unsupported(format!("the text {other:?} in a template; there are A and B"))),
             };
         }
@@ -129,7 +129,7 @@ fn template(whole: &Part<'_>, name: &str, specials: &mut Vec<SpecialToken>) -> R
         let texts = token.required("tokens")?.items()?;
         let tokens = texts.iter().map(|text| text.text().map(str::to_owned)).collect::<Result<_, _>>()?;
         specials.push(SpecialToken { ids, tokens });
-        Ok(Piece::Special { token: specials.len() - 1, type_id })
+        Ok(TemplateItem::Special { token: specials.len() - 1, type_id })
     });
     pieces.collect()
 }

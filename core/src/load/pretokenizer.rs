@@ -36,7 +36,7 @@ fn push(part: &Part<'_>, stages: &mut Vec<Stage>) -> Result<(), LoadError> {
         }
         "Metaspace" => {
             let metaspace = metaspace(part)?;
-            let Metaspace { replacement, prepend, split } = metaspace;
+            let MetaspaceFields { replacement, prepend, split } = metaspace;
             stages.push(Stage::Spaces { replacement, prepend });
             if split {
                 stages.push(Stage::Cut(Cut::letter(Letter::Is(replacement), Behavior::MergedWithNext)));
@@ -76,13 +76,13 @@ fn push(part: &Part<'_>, stages: &mut Vec<Stage>) -> Result<(), LoadError> {
 }
 
 /// The fields of Metaspace, which is a pre-tokenizer and a decoder.
-pub(super) struct Metaspace {
+pub(super) struct MetaspaceFields {
     pub(super) replacement: char,
     pub(super) prepend: Prepend,
     pub(super) split: bool,
 }
 
-pub(super) fn metaspace(part: &Part<'_>) -> Result<Metaspace, LoadError> {
+pub(super) fn metaspace(part: &Part<'_>) -> Result<MetaspaceFields, LoadError> {
     let replacement = part.required("replacement")?.character()?;
     let scheme = part.field("prepend_scheme");
     let mut prepend = match part.value.get("prepend_scheme").map(|_| scheme.text()).transpose()? {
@@ -108,7 +108,7 @@ pub(super) fn metaspace(part: &Part<'_>) -> Result<Metaspace, LoadError> {
         repeated.text()?;
     }
     let split = part.field("split");
-    Ok(Metaspace { replacement, prepend, split: split.is_null() || split.flag()? })
+    Ok(MetaspaceFields { replacement, prepend, split: split.is_null() || split.flag()? })
 }
 
 fn split(part: &Part<'_>) -> Result<Cut, LoadError> {

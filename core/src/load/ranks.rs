@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::json::Part;
 use super::post_processor;
-use super::splits::Splits;
+use super::splits::TokenSplits;
 use crate::added_tokens::{AddedToken, AddedTokens};
 use crate::bpe::merges::{Merge, Merges};
 use crate::bpe::{Alphabet, Bpe, TokenTable};
@@ -19,7 +19,7 @@ use crate::model::Model;
 use crate::options::RankDefinition;
 use crate::padding::Padding;
 use crate::pattern::Dialect;
-use crate::pipeline::{Parts, Pipeline};
+use crate::pipeline::{Pipeline, PipelineParts};
 use crate::pretokenizer::{Behavior, Cut, PreTokenizer, Stage};
 use crate::truncation::Truncation;
 use crate::vocab::TokenForm;
@@ -32,11 +32,11 @@ pub(crate) fn looks_like_ranks(bytes: &[u8]) -> bool {
 }
 
 pub(crate) fn load(bytes: &[u8], definition: &RankDefinition) -> Result<Pipeline, LoadError> {
-    tokenizer(parse(bytes)?, Splits::of(bytes), definition)
+    tokenizer(parse(bytes)?, TokenSplits::of(bytes), definition)
 }
 
 /// Builds the tokenizer of a vocabulary whose ids are ranks.
-pub(super) fn tokenizer(vocab: Vocab, splits: Splits, definition: &RankDefinition) -> Result<Pipeline, LoadError> {
+pub(super) fn tokenizer(vocab: Vocab, splits: TokenSplits, definition: &RankDefinition) -> Result<Pipeline, LoadError> {
     let alphabet =
         Alphabet::Bytes { ids: Box::new(std::array::from_fn(|byte| vocab.id(&[byte as u8]))), missing_is_error: true };
     let words = TokenTable::new(vocab.iter());
@@ -69,7 +69,7 @@ pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
     let Blueprint { pattern, post_processor, vocab, model, added_tokens, truncation, padding } = blueprint;
     // Text that the expression does not match is dropped, as in tiktoken.
     let cut = Cut::new(&pattern, Dialect::FancyRegex, Behavior::Removed, true, "pattern")?;
-    Ok(Pipeline::new(Parts {
+    Ok(Pipeline::new(PipelineParts {
         added_tokens: AddedTokens::new(added_tokens, true, str::to_owned)?,
         vocab,
         token_form: TokenForm::Ranks,
@@ -171,7 +171,7 @@ fn parse_any_line(line: &[u8], token: &mut Vec<u8>) -> Result<u32, String> {
 /// The merges of ranks. The format has no list of merges: two neighbours merge if their
 /// concatenation is a token, whose rank is the priority. Pairs that never occur next to each other
 /// are harmless.
-fn merges(vocab: &Vocab, words: &TokenTable, splits: Splits) -> Vec<(u32, u32, Merge)> {
+fn merges(vocab: &Vocab, words: &TokenTable, splits: TokenSplits) -> Vec<(u32, u32, Merge)> {
     let mut merges = vec![];
     merges.grow(vocab.len() * 2);
     let tokens = vocab.iter().enumerate().map(|(place, (token, rank))| (token, rank, splits.cuts(place, token.len())));
@@ -260,7 +260,7 @@ mod tests {
             // The table agrees with the naive merge loop over its pairs.
             let letters: Vec<_> = word.bytes().map(|b| crate::bpe::Symbol { id: u32::from(b - b'a'), len: 1 }).collect();
             if rank(word.as_bytes()).is_none() {
-                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, bpe.tokens.as_ref().expect("ranks are whole words"), Splits::UNKNOWN), &letters), symbols);
+                prop_assert_eq!(naive::merge(&merges(&tokenizer.vocab, bpe.tokens.as_ref().expect("ranks are whole words"), TokenSplits::UNKNOWN), &letters), symbols);
             }
         }
     }

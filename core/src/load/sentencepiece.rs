@@ -17,12 +17,13 @@ use crate::decoder::{self, Decoder, Step};
 use crate::definition::{Definition, Json, Source};
 use crate::error::LoadError;
 use crate::memory::fallible::{check, push};
-use crate::model::sentencepiece::{Kind, Method, Parts as ModelParts};
-use crate::model::{Model, SentencePiece, Trie};
+use crate::model::sentencepiece::{Method, ModelParts, PieceKind};
+use crate::model::{Model, SentencePiece};
 use crate::normalizer::{Normalizer, Precompiled, sentencepiece as normalizer};
 use crate::padding::Padding;
-use crate::pipeline::{Parts, Pipeline};
+use crate::pipeline::{Pipeline, PipelineParts};
 use crate::pretokenizer::PreTokenizer;
+use crate::trie::Trie;
 use crate::truncation::Truncation;
 use crate::vocab::{TokenForm, Vocab};
 
@@ -31,7 +32,7 @@ const LONGEST_PIECE: usize = 1024;
 
 /// The fields of the messages that decide how text is encoded and decoded.
 struct File<'a> {
-    pieces: Vec<Piece<'a>>,
+    pieces: Vec<FilePiece<'a>>,
     method: Method,
     byte_fallback: bool,
     whitespace_as_suffix: bool,
@@ -42,10 +43,10 @@ struct File<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Piece<'a> {
+struct FilePiece<'a> {
     text: &'a str,
     score: f32,
-    kind: Kind,
+    kind: PieceKind,
 }
 
 struct NormalizerSpec<'a> {
@@ -84,7 +85,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     for (piece, id) in pieces.iter().zip(0..) {
         builder.push(piece.text.as_bytes(), id)?;
     }
-    let of_kind = |wanted: fn(Kind) -> bool| {
+    let of_kind = |wanted: fn(PieceKind) -> bool| {
         let mut found: Vec<(&[u8], u32)> = vec![];
         for (piece, id) in pieces.iter().zip(0..) {
             if wanted(piece.kind) {
@@ -96,10 +97,10 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     let trie = |list: &[(&[u8], u32)]| Trie::new(list.iter().copied());
     let normal = of_kind(is_normal);
     let reserved = of_kind(|kind| !is_normal(kind));
-    let symbols = of_kind(|kind| kind == Kind::UserDefined);
+    let symbols = of_kind(|kind| kind == PieceKind::UserDefined);
     check_once(&normal, pieces)?;
     check_once(&reserved, pieces)?;
-    let unknown: Vec<_> = of_kind(|kind| kind == Kind::Unknown);
+    let unknown: Vec<_> = of_kind(|kind| kind == PieceKind::Unknown);
     let unk_id = match unknown[..] {
         [(_, id)] => id,
         [] => return Err(LoadError::shape("pieces", "there is no unknown piece (type UNKNOWN)")),
@@ -108,7 +109,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     if file.method == Method::Unigram && normal.is_empty() {
         return Err(LoadError::shape("pieces", "there is no piece that a text could have (type NORMAL)"));
     }
-    let byte_pieces = bytes_of(&of_kind(|kind| kind == Kind::Byte), *byte_fallback)?;
+    let byte_pieces = bytes_of(&of_kind(|kind| kind == PieceKind::Byte), *byte_fallback)?;
     let symbols = if symbols.is_empty() { None } else { Some(Arc::new(trie(&symbols)?)) };
     let spec = &file.spec;
     let charsmap = match spec.charsmap {
@@ -118,13 +119,13 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
                 .map_err(|message| LoadError::shape("normalizer_spec.precompiled_charsmap", message))?,
         ),
     };
-    let settings = normalizer::Settings {
+    let settings = normalizer::SpaceSettings {
         add_dummy_prefix: spec.add_dummy_prefix,
         remove_extra_whitespaces: spec.remove_extra_whitespaces,
         escape_whitespaces: spec.escape_whitespaces,
         whitespace_as_suffix: file.whitespace_as_suffix,
     };
-    let control = of_kind(|kind| kind == Kind::Control);
+    let control = of_kind(|kind| kind == PieceKind::Control);
     let mut control_texts = HashSet::default();
     control_texts.extend(control.iter().map(|(text, _)| Box::from(*text)));
     let decoder = decoder::sentencepiece::SentencePiece {
@@ -179,7 +180,7 @@ pub(crate) struct Blueprint {
 pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
     let Blueprint { post_processor, vocab, model, known_tokens, added_tokens, truncation, padding, .. } = blueprint;
     let normalizer = blueprint.normalizer.map(Normalizer::SentencePiece);
-    Ok(Pipeline::new(Parts {
+    Ok(Pipeline::new(PipelineParts {
         added_tokens: numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref())?,
         vocab,
         token_form: TokenForm::Text,
@@ -197,8 +198,8 @@ pub(crate) fn assemble(blueprint: Blueprint) -> Result<Pipeline, LoadError> {
 }
 
 /// Whether pieces of a kind can be found in text.
-fn is_normal(kind: Kind) -> bool {
-    matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused)
+fn is_normal(kind: PieceKind) -> bool {
+    matches!(kind, PieceKind::Normal | PieceKind::UserDefined | PieceKind::Unused)
 }
 
 fn path(id: u32) -> String {
@@ -206,7 +207,7 @@ fn path(id: u32) -> String {
 }
 
 /// Fails if a text comes twice in a list of pieces.
-fn check_once(list: &[(&[u8], u32)], pieces: &[Piece<'_>]) -> Result<(), LoadError> {
+fn check_once(list: &[(&[u8], u32)], pieces: &[FilePiece<'_>]) -> Result<(), LoadError> {
     let mut sorted = crate::memory::fallible::collect(list.iter().copied())?;
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -332,21 +333,21 @@ impl<'a> NormalizerSpec<'a> {
     }
 }
 
-fn piece<'a>(mut message: Message<'a>, id: usize) -> Result<Piece<'a>, LoadError> {
+fn piece(mut message: Message<'_>, id: usize) -> Result<FilePiece<'_>, LoadError> {
     let path = || format!("pieces[{id}]");
-    let mut piece = Piece { text: "", score: 0.0, kind: Kind::Normal };
+    let mut piece = FilePiece { text: "", score: 0.0, kind: PieceKind::Normal };
     while let Some(field) = message.next()? {
         match field.number {
             1 => piece.text = field.text(&path)?,
             2 => piece.score = field.float()?,
             3 => {
                 piece.kind = match field.number()? {
-                    1 => Kind::Normal,
-                    2 => Kind::Unknown,
-                    3 => Kind::Control,
-                    4 => Kind::UserDefined,
-                    5 => Kind::Unused,
-                    6 => Kind::Byte,
+                    1 => PieceKind::Normal,
+                    2 => PieceKind::Unknown,
+                    3 => PieceKind::Control,
+                    4 => PieceKind::UserDefined,
+                    5 => PieceKind::Unused,
+                    6 => PieceKind::Byte,
                     other => return Err(LoadError::unsupported(path(), format!("piece type {other}"))),
                 }
             }

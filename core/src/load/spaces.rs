@@ -7,7 +7,7 @@ use crate::normalizer::Normalizer;
 use crate::pretokenizer::{PreTokenizer, Stage};
 
 /// How the normalizer and the pre-tokenizer change spaces; `None` if they change anything else.
-pub(super) fn told(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Spaces> {
+pub(super) fn resolve(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Spaces> {
     match (normalizer, &pretokenizer.stages[..]) {
         (Some(normalizer), stages) => {
             let mark = written_for_spaces(normalizer)?;

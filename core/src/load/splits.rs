@@ -8,14 +8,14 @@
 //!
 //! A file of splits starts with the [`checksum`] of its rank file. Four bits for each token follow,
 //! in the order of the rank file, with the first token in the low bits of a byte: the number of
-//! bytes of the right part, or [`NONE`], or [`MANY`].
+//! bytes of the right part, or [`NOT_MERGED`], or [`LONG_RIGHT_PART`].
 
 use std::ops::Range;
 
 /// No merge creates the token.
-const NONE: u8 = 0;
+const NOT_MERGED: u8 = 0;
 /// The right part is too long for four bits: every split must be tried.
-const MANY: u8 = 15;
+const LONG_RIGHT_PART: u8 = 15;
 
 /// The files of the bundled encodings, 200 kB together.
 const BUNDLED: [&[u8]; 4] = [
@@ -27,9 +27,9 @@ const BUNDLED: [&[u8]; 4] = [
 
 /// The splits of the tokens of a rank file; `None` if the file is not bundled.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Splits(Option<&'static [u8]>);
+pub(super) struct TokenSplits(Option<&'static [u8]>);
 
-impl Splits {
+impl TokenSplits {
     /// Without known splits.
     pub(super) const UNKNOWN: Self = Self(None);
 
@@ -45,8 +45,8 @@ impl Splits {
         let all = 1..len;
         let Some(byte) = self.0.and_then(|nibbles| nibbles.get(place / 2)) else { return all };
         match byte >> (place % 2 * 4) & 15 {
-            NONE => 0..0,
-            MANY => all,
+            NOT_MERGED => 0..0,
+            LONG_RIGHT_PART => all,
             // Neither part is empty, even if the file is a different one with the same checksum.
             right => len.checked_sub(usize::from(right)).filter(|&cut| cut > 0).map_or(0..0, |cut| cut..cut + 1),
         }
@@ -123,21 +123,21 @@ mod tests {
     fn of_other_files_nothing_is_known() {
         let mut file = rank_file("r50k_base");
         file[1000] ^= 1;
-        assert!(Splits::of(&file).0.is_none());
+        assert!(TokenSplits::of(&file).0.is_none());
         file[1000] ^= 1;
         file.push(b'\n');
-        assert!(Splits::of(&file).0.is_none());
+        assert!(TokenSplits::of(&file).0.is_none());
         // Without known splits there are more merges than tokens.
         let [known, unknown] = [&file[..file.len() - 1], &file]
             .map(|file| load("r50k_base", file).model.bpe().expect("BPE").merges.iter().count());
         assert!(known < unknown, "{known} {unknown}");
-        assert_eq!(Splits::of(b"").cuts(3, 5), 1..5);
+        assert_eq!(TokenSplits::of(b"").cuts(3, 5), 1..5);
         assert_ne!(checksum(b""), checksum(b"\0"));
     }
 
     #[test]
     fn four_bits_say_where_a_token_may_be_cut() {
-        let splits = Splits(Some(&[0x20, 0xF1]));
+        let splits = TokenSplits(Some(&[0x20, 0xF1]));
         let cuts: Vec<_> = (0..6).map(|place| splits.cuts(place, 6)).collect();
         assert_eq!(cuts, [0..0, 4..5, 5..6, 1..6, 1..6, 1..6]);
         assert_eq!([splits.cuts(1, 1), splits.cuts(1, 2)], [0..0, 0..0]);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 
 use super::ranks;
-use super::splits::Splits;
+use super::splits::TokenSplits;
 use crate::added_tokens::Policy;
 use crate::error::LoadError;
 use crate::memory::require_large;
@@ -20,10 +20,10 @@ struct File<'a> {
     #[serde(borrow)]
     config: Config<'a>,
     #[serde(borrow)]
-    vocab: Vec<Entry<'a>>,
+    vocab: Vec<TokenEntry<'a>>,
     /// Missing in files of the first versions.
     #[serde(borrow, default)]
-    special_tokens: Option<Vec<SpecialToken<'a>>>,
+    special_tokens: Option<Vec<SpecialEntry<'a>>>,
 }
 
 #[derive(Deserialize)]
@@ -35,14 +35,14 @@ struct Config<'a> {
 }
 
 #[derive(Deserialize)]
-struct Entry<'a> {
+struct TokenEntry<'a> {
     rank: u32,
     #[serde(borrow)]
     token_bytes: Cow<'a, str>,
 }
 
 #[derive(Deserialize)]
-struct SpecialToken<'a> {
+struct SpecialEntry<'a> {
     rank: u32,
     #[serde(borrow)]
     token_str: Cow<'a, str>,
@@ -114,17 +114,17 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
     }
     // Every id below that of the first rank is a special token, even if it is not used.
     let fillers =
-        (0..specials.min(MOST_FILLERS)).filter(|id| !named.contains(id)).map(|id| (format!("<SPECIAL_{id}>"), id));
+        (0..specials.min(MAX_FILLERS)).filter(|id| !named.contains(id)).map(|id| (format!("<SPECIAL_{id}>"), id));
     let special_tokens = special_tokens.into_iter().chain(fillers).collect();
     let definition = RankDefinition { pattern: pattern.into_owned(), special_tokens };
-    let mut tokenizer = ranks::tokenizer(vocab.finish()?, Splits::UNKNOWN, &definition)?;
+    let mut tokenizer = ranks::tokenizer(vocab.finish()?, TokenSplits::UNKNOWN, &definition)?;
     // mistral-common never recognizes special tokens in text: callers insert their ids.
     tokenizer.default_policy = Policy::Text;
     Ok(tokenizer)
 }
 
 /// If a file claims more special tokens than this, only this many get names.
-const MOST_FILLERS: u32 = 1 << 16;
+const MAX_FILLERS: u32 = 1 << 16;
 
 #[cfg(test)]
 mod tests {

@@ -8,18 +8,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::json::Part;
-use super::model::Model;
+use super::model::FileModel;
 use super::{decoder, length, model, normalizer, post_processor, pretokenizer, spaces, tekken};
-use crate::added_tokens::{AddedToken, AddedTokens, Stage as SearchStage};
+use crate::added_tokens::{AddedToken, AddedTokens, SearchStage};
 use crate::budget::Budget;
 use crate::byte_level;
 use crate::definition::{BpeSettings, Components, Definition, Json, ModelSettings, Source};
 use crate::error::LoadError;
 use crate::memory::{OutOfMemory, require_large};
-use crate::model::{Model as TokenizerModel, Tables, Unigram, WordLevel, WordPiece};
+use crate::model::{Model, Tables, Unigram, WordLevel, WordPiece};
 use crate::normalizer::Normalizer;
 use crate::padding::Padding;
-use crate::pipeline::{Parts, Pipeline};
+use crate::pipeline::{Pipeline, PipelineParts};
 use crate::pretokenizer::{PreTokenizer, Stage};
 use crate::segmenter::Segmenter;
 use crate::truncation::Truncation;
@@ -77,7 +77,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<Pipeline, LoadError> {
 fn tokenizer<M>(
     bytes: &[u8],
     file: File<'_, M>,
-    model: impl FnOnce(M) -> Result<Model, LoadError>,
+    model: impl FnOnce(M) -> Result<FileModel, LoadError>,
 ) -> Result<Pipeline, LoadError> {
     let Some(found) = file.model else {
         if tekken::is_tekken(bytes) {
@@ -161,7 +161,7 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Pipeline, LoadError> 
     let added_tokens = numbered(known_tokens, added_tokens, &vocab, normalizer.as_ref())?;
     let spaces = match components.model {
         ModelSettings::Bpe(_) if added_tokens.is_idle(SearchStage::Normalized) => {
-            spaces::told(normalizer.as_ref(), &pretokenizer)
+            spaces::resolve(normalizer.as_ref(), &pretokenizer)
         }
         _ => None,
     };
@@ -179,21 +179,21 @@ pub(crate) fn assemble(blueprint: Blueprint<'_>) -> Result<Pipeline, LoadError> 
         Some(origin) => Arc::clone(&origin.model),
         None => Arc::new(match (&components.model, tables) {
             (ModelSettings::Bpe(settings), Tables::Merges(merges)) => {
-                TokenizerModel::Bpe(settings.bpe(&vocab, merges, token_form, spaces.as_ref()))
+                Model::Bpe(settings.bpe(&vocab, merges, token_form, spaces.as_ref()))
             }
             (ModelSettings::WordPiece(settings), Tables::VocabularyOnly) => {
-                TokenizerModel::WordPiece(WordPiece::new(settings, &vocab)?)
+                Model::WordPiece(WordPiece::new(settings, &vocab)?)
             }
             (ModelSettings::Unigram(settings), Tables::Scores(scores)) => {
-                TokenizerModel::Unigram(Unigram::new(settings, &vocab, scores, mark)?)
+                Model::Unigram(Unigram::new(settings, &vocab, scores, mark)?)
             }
             (ModelSettings::WordLevel(settings), Tables::VocabularyOnly) => {
-                TokenizerModel::WordLevel(WordLevel::new(settings, &vocab))
+                Model::WordLevel(WordLevel::new(settings, &vocab))
             }
             (settings, tables) => unreachable!("{settings:?} has no {tables:?}"),
         }),
     };
-    Ok(Pipeline::new(Parts {
+    Ok(Pipeline::new(PipelineParts {
         token_form,
         added_tokens,
         vocab,
@@ -296,7 +296,7 @@ pub(super) fn numbered(
 /// `whole`.
 fn json_error(error: &serde_json::Error, whole: &[u8], part: &[u8]) -> LoadError {
     let before = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len());
-    let lines_before = whole[..before].iter().filter(|&&byte| byte == b'\n').count();
+    let lines_before = memchr::memchr_iter(b'\n', &whole[..before]).count();
     let column_before = if error.line() == 1 {
         before - whole[..before].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1)
     } else {

@@ -3,7 +3,7 @@
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-use super::json::{Text, put_aside};
+use super::json::{FileText, store_error};
 use crate::error::LoadError;
 use crate::memory::Grow;
 use crate::vocab::Vocab;
@@ -42,30 +42,30 @@ impl<'de> Visitor<'de> for VocabSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
         let mut builder = Vocab::builder(0, 0);
-        while let Some(Text(token)) = map.next_key()? {
+        while let Some(FileText(token)) = map.next_key()? {
             let id: u32 = map.next_value()?;
-            builder.push(token.as_bytes(), id).map_err(|error| put_aside(self.error, error))?;
+            builder.push(token.as_bytes(), id).map_err(|error| store_error(self.error, error))?;
         }
-        builder.finish().map(Entries::Tokens).map_err(|error| put_aside(self.error, error))
+        builder.finish().map(Entries::Tokens).map_err(|error| store_error(self.error, error))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entries, A::Error> {
         let (mut builder, mut scores) = (Vocab::builder(0, 0), vec![]);
         *self.piece = Some(0);
-        while let Some((Text(piece), score)) = list.next_element::<(Text<'de>, f64)>()? {
+        while let Some((FileText(piece), score)) = list.next_element::<(FileText<'de>, f64)>()? {
             let id = u32::try_from(scores.len()).ok().filter(|&id| id < u32::MAX).ok_or(LoadError::TooLarge {
                 what: "the list of pieces",
                 size: scores.len() as u64,
                 limit: u32::MAX.into(),
             });
             let pushed = id.and_then(|id| builder.push(piece.as_bytes(), id));
-            pushed.map_err(|error| put_aside(self.error, error))?;
-            scores.try_grow(1).map_err(|error| put_aside(self.error, error.into()))?;
+            pushed.map_err(|error| store_error(self.error, error))?;
+            scores.try_grow(1).map_err(|error| store_error(self.error, error.into()))?;
             scores.push(score);
             *self.piece = Some(scores.len());
         }
         *self.piece = None;
-        let vocab = builder.finish_list().map_err(|error| put_aside(self.error, error))?;
+        let vocab = builder.finish_list().map_err(|error| store_error(self.error, error))?;
         Ok(Entries::Pieces(vocab, scores))
     }
 }

@@ -26,7 +26,7 @@ use thiserror::Error;
 use super::pages;
 
 /// Allocations of at least this size must leave [`HEADROOM`]: 1 MiB.
-const LARGE: usize = 1 << 20;
+const CHECKED_BYTES: usize = 1 << 20;
 
 /// Address space, in bytes, that must still be available after a large allocation: 64 MiB.
 pub const HEADROOM: usize = 64 << 20;
@@ -107,7 +107,7 @@ fn require(bytes: usize) -> Result<(), OutOfMemory> {
 /// [`HEADROOM`] at the moment. Allocates nothing: callers use it before a library allocates that
 /// could not report a failure.
 pub fn require_large(bytes: usize) -> Result<(), OutOfMemory> {
-    if bytes < LARGE {
+    if bytes < CHECKED_BYTES {
         return Ok(());
     }
     let wanted = bytes.saturating_add(HEADROOM);
@@ -156,7 +156,7 @@ fn attempt(bytes: usize, mut allocate: impl FnMut() -> bool) -> Result<(), OutOf
 /// Checks, after an allocation of `bytes`, that it left [`HEADROOM`]. On failure the caller frees
 /// the memory again.
 pub(super) fn leave_headroom(bytes: usize) -> Result<(), OutOfMemory> {
-    if bytes < LARGE || pages::is_mappable(HEADROOM) {
+    if bytes < CHECKED_BYTES || pages::is_mappable(HEADROOM) {
         return Ok(());
     }
     super::trim();

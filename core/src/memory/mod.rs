@@ -14,7 +14,7 @@
 //!
 //! The process has one pool, which is created on first use. [`configure`] can replace it. Blocks of
 //! the former pool return to it, and it is dropped after its last block has returned.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the pool maps pages and hands out their memory")]
 
 pub(crate) mod fallible;
 mod pages;
@@ -31,7 +31,7 @@ use thiserror::Error;
 use crate::lock::Std;
 pub use fallible::{Grow, HEADROOM, OutOfMemory, collect, may_fail, note_shortage, require_large};
 pub use pages::{Advice, is_limited};
-pub use pool::Kind;
+pub use pool::PoolKind;
 pub use shared::{BlockGuard, Collection, Collector};
 use shared::{Bounds, SharedPool};
 pub(crate) use slab::SlabPart;
@@ -48,8 +48,8 @@ const WARM_BYTES: usize = 48 << 20;
 /// The settings of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// The kind of pool. Default [`Kind::Split`].
-    pub kind: Kind,
+    /// The kind of pool. Default [`PoolKind::Split`].
+    pub kind: PoolKind,
     /// The maximum number of bytes that the pool maps. Default [`DEFAULT_CAP`]. Beyond it, memory
     /// comes from the allocator.
     pub cap: usize,
@@ -59,7 +59,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { kind: Kind::default(), cap: DEFAULT_CAP, advice: Advice::default() }
+        Self { kind: PoolKind::default(), cap: DEFAULT_CAP, advice: Advice::default() }
     }
 }
 
@@ -75,7 +75,7 @@ pub struct UnknownName {
     pub name: String,
 }
 
-impl Kind {
+impl PoolKind {
     /// The kind with a name: `split`, `binned` or `off`. `what` is the subject of the error
     /// message.
     pub fn named(what: &str, name: &str) -> Result<Self, UnknownName> {
@@ -127,7 +127,7 @@ impl Settings {
         let mut settings = Self::default();
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         if let Some(name) = variable("TOKENLANE_POOL") {
-            settings.kind = Kind::named("TOKENLANE_POOL", &name)?;
+            settings.kind = PoolKind::named("TOKENLANE_POOL", &name)?;
         }
         if let Some(name) = variable("TOKENLANE_MADVISE") {
             settings.advice = Advice::named("TOKENLANE_MADVISE", &name)?;

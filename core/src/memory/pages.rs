@@ -6,7 +6,7 @@
 //! With *don't need*, the kernel takes the page at once, and the next write waits for a zeroed
 //! page. On macOS, *free* is a pair of calls: one when the pages become unused and one before they
 //! are used again. Systems that support neither keep the pages.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "system calls on address ranges")]
 
 use std::ops::Range;
 use std::ptr::NonNull;

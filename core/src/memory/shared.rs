@@ -356,7 +356,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::super::pool::{Kind, Split, model::FakePages};
+    use super::super::pool::{PoolKind, Split, model::FakePages};
     use super::*;
     use crate::lock::Loom;
 
@@ -435,14 +435,14 @@ mod tests {
         }
     }
 
-    fn shared(kind: Kind, cap: usize) -> SharedPool<Std> {
+    fn shared(kind: PoolKind, cap: usize) -> SharedPool<Std> {
         SharedPool::new(kind.pool(), bounds(cap))
     }
 
     #[test]
     #[cfg_attr(any(miri, not(unix)), ignore = "mappings grow where addresses can be reserved")]
     fn an_allocation_goes_through_the_steps_in_order() {
-        let shared = shared(Kind::Split, 8 * MIB);
+        let shared = shared(PoolKind::Split, 8 * MIB);
         let helped = |step| shared.steps().of(step).helped;
         let allocate = |bytes| shared.allocate(bytes, None);
         let first = allocate(4 * MIB).expect("mapped");
@@ -467,7 +467,7 @@ mod tests {
 
     #[test]
     fn small_allocations_merge_only_when_they_find_nothing() {
-        let shared = shared(Kind::Split, 8 * MIB);
+        let shared = shared(PoolKind::Split, 8 * MIB);
         let first = shared.allocate(MIB, None).expect("mapped: the whole mapping");
         shared.release(first);
         let small = shared.allocate(1000, None).expect("merged, and cut from that");
@@ -486,31 +486,31 @@ mod tests {
     /// tried again.
     #[test]
     fn a_collector_is_called_at_the_cap() {
-        struct LetsGo<'a> {
+        struct ReleasingCollector<'a> {
             shared: &'a SharedPool<Std>,
             held: Mutex<Vec<Block>>,
-            asked: Mutex<Vec<Collection>>,
+            requested: Mutex<Vec<Collection>>,
         }
-        impl Collector for LetsGo<'_> {
+        impl Collector for ReleasingCollector<'_> {
             fn collect(&self, how: Collection) -> bool {
-                self.asked.with(|asked| asked.push(how));
+                self.requested.with(|requested| requested.push(how));
                 // The quick collection finds nothing.
                 let found = if how == Collection::Full { self.held.with(std::mem::take) } else { vec![] };
                 found.into_iter().for_each(|block| self.shared.release(block));
                 true
             }
         }
-        let shared = shared(Kind::Split, 8 * MIB);
+        let shared = shared(PoolKind::Split, 8 * MIB);
         let held = vec![shared.allocate(8 * MIB, None).expect("there is room")];
-        let collector = LetsGo { shared: &shared, held: Mutex::new(held), asked: Mutex::default() };
+        let collector = ReleasingCollector { shared: &shared, held: Mutex::new(held), requested: Mutex::default() };
         let block = shared.allocate(3 * MIB, Some(&collector)).expect("after the full collection");
-        assert_eq!(collector.asked.with(std::mem::take), [Collection::Quick, Collection::Full]);
+        assert_eq!(collector.requested.with(std::mem::take), [Collection::Quick, Collection::Full]);
         shared.release(block);
     }
 
     #[test]
     fn a_lower_cap_is_reached_as_blocks_are_released() {
-        let shared = shared(Kind::Split, 64 * MIB);
+        let shared = shared(PoolKind::Split, 64 * MIB);
         let blocks: Vec<Block> = (0..8).map(|_| shared.allocate(2 * MIB, None).expect("there is room")).collect();
         shared.set_bounds(bounds(4 * MIB));
         assert_eq!(shared.usage().mapped, 16 * MIB, "what is outstanding stays");
@@ -525,7 +525,7 @@ mod tests {
     #[test]
     fn threads_share_a_pool() {
         let rounds = if cfg!(miri) { 3 } else { 400 };
-        for kind in [Kind::Split, Kind::Binned, Kind::Off] {
+        for kind in [PoolKind::Split, PoolKind::Binned, PoolKind::Off] {
             let shared = Arc::new(shared(kind, 256 * MIB));
             let seed = AtomicUsize::new(1);
             std::thread::scope(|scope| {

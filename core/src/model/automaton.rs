@@ -5,14 +5,14 @@
 //! has bytes. For tokens of thousands of bytes and a text of one repeated letter this is too slow,
 //! so the models use the automaton instead.
 
-use super::trie::{Node, Trie};
 use crate::memory::fallible::copies;
+use crate::trie::{Node, Trie};
 
 /// No slot: the root if it is a state, no token if it is an output.
 const NONE: u32 = u32::MAX;
 
 /// Vocabularies with a token longer than this, in bytes, are searched by an automaton.
-pub(super) const LONG: usize = 512;
+pub(super) const MAX_TRIE_TOKEN_BYTES: usize = 512;
 
 /// Per slot of the trie: the data of the node in it.
 #[derive(Debug)]

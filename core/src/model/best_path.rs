@@ -32,17 +32,17 @@ pub(crate) struct BestPath<S> {
 #[derive(Debug, Clone, Copy)]
 struct Path<S> {
     score: S,
-    /// Start of its last piece; [`NOWHERE`] while no piece ends here.
+    /// Start of its last piece; [`UNREACHED`] while no piece ends here.
     start: u32,
     /// Id of its last piece.
     id: u32,
 }
 
-const NOWHERE: u32 = u32::MAX;
+const UNREACHED: u32 = u32::MAX;
 
 impl<S: Score> Path<S> {
     fn unreached() -> Self {
-        Self { score: S::default(), start: NOWHERE, id: 0 }
+        Self { score: S::default(), start: UNREACHED, id: 0 }
     }
 
     fn origin() -> Self {
@@ -58,7 +58,7 @@ impl<S: Score> Path<S> {
 
     #[inline(always)]
     fn would_take(&self, score: S) -> bool {
-        self.start == NOWHERE || score > self.score
+        self.start == UNREACHED || score > self.score
     }
 }
 

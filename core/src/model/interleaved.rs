@@ -4,17 +4,17 @@
 //!
 //! The slow twin is [`WordPiece::tokenize`].
 
-use super::trie::{Node, Start};
 use super::wordpiece::WordPiece;
 use crate::bpe::Symbol;
 use crate::memory::fallible::push;
+use crate::trie::{Node, Start};
 
 /// Number of words that take turns.
-const LANES: usize = 12;
+const WORDS_AT_ONCE: usize = 12;
 
 /// The buffers of [`WordPiece::tokenize_all`], reused from call to call: the tokens of each lane.
 #[derive(Debug, Default)]
-pub(crate) struct InterleavedScratch([Vec<Symbol>; LANES]);
+pub(crate) struct InterleavedScratch([Vec<Symbol>; WORDS_AT_ONCE]);
 
 /// A word in progress.
 struct Lane<W> {
@@ -40,7 +40,7 @@ impl WordPiece {
         if self.has_long_tokens() {
             return;
         }
-        let mut lanes: [Option<Lane<W>>; LANES] = std::array::from_fn(|_| self.next_lane(&mut words));
+        let mut lanes: [Option<Lane<W>>; WORDS_AT_ONCE] = std::array::from_fn(|_| self.next_lane(&mut words));
         symbols.iter_mut().for_each(Vec::clear);
         let mut working = lanes.iter().flatten().count();
         while working > 0 {

@@ -7,8 +7,8 @@
 //! - [`unigram`]: the segmentation with the greatest sum of scores.
 //! - [`wordlevel`]: a word is one token, or the unknown token.
 //! - [`sentencepiece`]: the models of SentencePiece files, exact as in the `sentencepiece` library.
-//! - [`trie`]: the token lookup of WordPiece and Unigram; [`automaton`]: the same for very long
-//!   tokens.
+//! - [`automaton`]: the token lookup of WordPiece and Unigram for very long tokens; the shorter
+//!   ones are in a [`crate::trie`].
 //!
 //! [`Model`] is chosen once, when a tokenizer is loaded. The word cache, offsets and columns are
 //! the same for all models.
@@ -17,7 +17,6 @@ mod automaton;
 mod best_path;
 mod interleaved;
 pub(crate) mod sentencepiece;
-mod trie;
 pub(crate) mod unigram;
 pub(crate) mod wordlevel;
 pub(crate) mod wordpiece;
@@ -30,14 +29,12 @@ use crate::error::EncodeError;
 use crate::word_key::{self, Key};
 pub(crate) use interleaved::InterleavedScratch;
 pub(crate) use sentencepiece::SentencePiece;
-pub(crate) use trie::Trie;
 pub(crate) use unigram::Unigram;
 pub(crate) use wordlevel::WordLevel;
 pub(crate) use wordpiece::WordPiece;
 
 /// The model of one tokenizer.
-// A tokenizer has one model, behind an Arc, so the size of the smaller variants does not matter.
-#[allow(clippy::large_enum_variant)]
+#[allow(clippy::large_enum_variant, reason = "a tokenizer has one model, behind an Arc")]
 #[derive(Debug)]
 pub(crate) enum Model {
     Bpe(Bpe),

@@ -13,14 +13,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::automaton::{Automaton, LONG, State};
+use super::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
 use super::best_path::{BestPath, Offers};
-use super::trie::{Start, Trie};
 use crate::bpe::Symbol;
 use crate::definition::UnigramSettings;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::Grow;
 use crate::memory::fallible::{concat, push};
+use crate::trie::{Start, Trie};
 use crate::vocab::Vocab;
 
 /// Difference between the lowest score and the score of an unknown character.
@@ -66,7 +66,7 @@ impl Unigram {
         scores: Arc<[f64]>,
         mark: Option<char>,
     ) -> Result<Self, LoadError> {
-        Self::with_limit(settings, vocab, scores, mark, LONG)
+        Self::with_limit(settings, vocab, scores, mark, MAX_TRIE_TOKEN_BYTES)
     }
 
     /// As [`Self::new`]; uses the automaton if some piece has more than `limit` bytes.
@@ -401,7 +401,7 @@ mod tests {
             let settings = UnigramSettings { unk_id, byte_fallback };
             let model = Unigram::new(&settings, &vocab, Arc::clone(&scores), None).expect("there is room");
             let by_automaton = Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), None, 0).expect("there is room");
-            let marked = [LONG, 0].map(|limit| {
+            let marked = [MAX_TRIE_TOKEN_BYTES, 0].map(|limit| {
                 Unigram::with_limit(&settings, &vocab, Arc::clone(&scores), Some('▁'), limit).expect("there is room")
             });
             let mut scratch = Scratch::default();

@@ -2,12 +2,12 @@
 //! tokens that continue a word are spelled with a prefix. A word that cannot be split completely,
 //! or that has too many characters, becomes one unknown token.
 
-use super::automaton::{Automaton, LONG, State};
-use super::trie::{Start, Trie};
+use super::automaton::{Automaton, MAX_TRIE_TOKEN_BYTES, State};
 use crate::bpe::Symbol;
 use crate::definition::WordPieceSettings;
 use crate::error::{EncodeError, LoadError};
 use crate::memory::fallible::{append_copies, push};
+use crate::trie::{Start, Trie};
 use crate::vocab::Vocab;
 
 /// The WordPiece model. An unknown word is an error if the vocabulary lacks the unknown token.
@@ -19,7 +19,7 @@ pub(crate) struct WordPiece {
     /// Where tokens after the prefix are searched; `None` if no token starts with it.
     continuing: Option<Start>,
     /// Set if some token is so long that searching from each position would be too slow.
-    long: Option<LongTokens>,
+    long: Option<LongestFromEnd>,
     prefix: Box<[u8]>,
     unk_token: String,
     unk_id: Option<u32>,
@@ -30,12 +30,12 @@ pub(crate) struct WordPiece {
 /// The continuing tokens without their prefix and with their bytes reversed. Running the automaton
 /// backwards over a word finds the longest token that starts at each position.
 #[derive(Debug)]
-struct LongTokens {
+struct LongestFromEnd {
     reversed: Trie,
     automaton: Automaton,
 }
 
-impl LongTokens {
+impl LongestFromEnd {
     fn new(vocab: &Vocab, prefix: &[u8]) -> Result<Self, LoadError> {
         let rest = |(token, id): (&[u8], u32)| {
             let rest = token.strip_prefix(prefix).filter(|rest| !rest.is_empty())?;
@@ -64,14 +64,14 @@ impl LongTokens {
 
 impl WordPiece {
     pub(crate) fn new(settings: &WordPieceSettings, vocab: &Vocab) -> Result<Self, LoadError> {
-        Self::with_limit(settings, vocab, LONG)
+        Self::with_limit(settings, vocab, MAX_TRIE_TOKEN_BYTES)
     }
 
     /// As [`Self::new`]; uses the automaton if some token has more than `limit` bytes.
     fn with_limit(settings: &WordPieceSettings, vocab: &Vocab, limit: usize) -> Result<Self, LoadError> {
         let trie = Trie::new(vocab.iter())?;
         let prefix = settings.continuing_subword_prefix.as_bytes();
-        let long = (trie.longest() > limit).then(|| LongTokens::new(vocab, prefix)).transpose()?;
+        let long = (trie.longest() > limit).then(|| LongestFromEnd::new(vocab, prefix)).transpose()?;
         Ok(Self {
             long,
             starting: trie.start(trie.root()),

@@ -133,8 +133,8 @@ impl Form {
 
 /// The number of ASCII bytes at the start.
 fn ascii_len(bytes: &[u8]) -> usize {
-    const TOGETHER: usize = 32;
-    let together = bytes.chunks_exact(TOGETHER).take_while(|chunk| chunk.is_ascii()).count() * TOGETHER;
+    const ASCII_CHUNK: usize = 32;
+    let together = bytes.chunks_exact(ASCII_CHUNK).take_while(|chunk| chunk.is_ascii()).count() * ASCII_CHUNK;
     together + bytes[together..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 

@@ -19,7 +19,7 @@ pub(crate) mod sentencepiece;
 use std::sync::Arc;
 
 use crate::aligned::AlignedText;
-use crate::budget::{Budget, Stop};
+use crate::budget::{Budget, StageError};
 pub(crate) use edges::Strip;
 pub(crate) use form::Form;
 pub(crate) use letters::Letters;
@@ -47,7 +47,7 @@ pub(crate) enum Normalizer {
     /// The normalizer of a SentencePiece file.
     SentencePiece(Arc<sentencepiece::SentencePiece>),
     /// Several normalizers, one after the other.
-    Sequence(Vec<Normalizer>),
+    Sequence(Vec<Self>),
 }
 
 impl Normalizer {
@@ -68,7 +68,7 @@ impl Normalizer {
 
     /// Normalizes `text`. Errors: a pattern that exceeds its step limit, or a component that makes
     /// more text than the budget allows.
-    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), Stop> {
+    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), StageError> {
         match self {
             Self::Form(form) => form.normalize(text),
             Self::Letters(letters) => letters.normalize(text),
@@ -121,7 +121,7 @@ impl Normalizer {
     }
 
     /// The normalized form of a text, without offsets. Its length is charged to the budget.
-    pub(crate) fn normalized(&self, text: &str, budget: &mut Budget) -> Result<String, Stop> {
+    pub(crate) fn normalized(&self, text: &str, budget: &mut Budget) -> Result<String, StageError> {
         let mut aligned = AlignedText::default();
         aligned.start(text, 0, self.puts_before());
         aligned.set_room(budget.room());

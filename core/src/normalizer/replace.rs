@@ -1,7 +1,7 @@
 //! Replace: replaces every match of a pattern by a fixed text.
 
 use crate::aligned::AlignedText;
-use crate::budget::{Budget, Stop};
+use crate::budget::{Budget, StageError};
 use crate::memory::fallible::push;
 use crate::pattern::Pattern;
 use crate::span::Span;
@@ -36,7 +36,7 @@ impl Replace {
         self.pattern.as_string().is_some_and(|sought| sought.len() <= self.content.len())
     }
 
-    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), Stop> {
+    pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &mut Budget) -> Result<(), StageError> {
         let (mut matches, mut taken): (Vec<Span>, usize) = Default::default();
         self.pattern.for_each_match(text.as_str(), budget, |found| {
             taken += found.range().len();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Precompiled;
 use crate::aligned::{AlignedText, Rewriter};
 use crate::budget::{Budget, OutputLimit};
-use crate::model::Trie;
+use crate::trie::Trie;
 
 /// The character that stands for a space in pieces: U+2581.
 pub(crate) const MARK: char = '▁';
@@ -20,14 +20,14 @@ pub(crate) struct SentencePiece {
     charsmap: Option<Precompiled>,
     /// The user-defined symbols.
     symbols: Option<Arc<Trie>>,
-    settings: Settings,
+    settings: SpaceSettings,
     /// The ASCII characters that stay as they are in front of another ASCII character.
     left_alone: [bool; 128],
 }
 
 /// The flags of the spec, and `treat_whitespace_as_suffix` of the trainer spec.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
+pub(crate) struct SpaceSettings {
     pub(crate) add_dummy_prefix: bool,
     pub(crate) remove_extra_whitespaces: bool,
     pub(crate) escape_whitespaces: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Settings {
 }
 
 impl SentencePiece {
-    pub(crate) fn new(charsmap: Option<Precompiled>, symbols: Option<Arc<Trie>>, settings: Settings) -> Self {
+    pub(crate) fn new(charsmap: Option<Precompiled>, symbols: Option<Arc<Trie>>, settings: SpaceSettings) -> Self {
         let left_alone = std::array::from_fn(|code| {
             let byte = code as u8;
             byte != b' '
@@ -70,7 +70,7 @@ impl SentencePiece {
     }
 
     pub(crate) fn normalize(&self, text: &mut AlignedText, budget: &Budget) -> Result<(), OutputLimit> {
-        let Settings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
+        let SpaceSettings { add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, whitespace_as_suffix } =
             self.settings;
         let space = if escape_whitespaces { MARK } else { ' ' };
         let (mut is_blank, mut result) = (true, Ok(()));

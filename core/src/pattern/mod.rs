@@ -38,7 +38,7 @@ pub(crate) enum Dialect {
 /// class.
 ///
 /// [`Tokenizer::to_json`]: crate::Tokenizer::to_json
-const MOST_SOURCE_BYTES: usize = 256 << 10;
+const MAX_SOURCE_BYTES: usize = 256 << 10;
 
 /// A compiled pattern. The mutable state of a search comes from a pool.
 #[derive(Debug)]
@@ -59,7 +59,10 @@ struct Regex {
     engine: Engine,
     /// Whether a match may be empty; true if that is not known.
     can_be_empty: bool,
-    states: Pool<State, Box<dyn Fn() -> State + Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>>,
+    states: Pool<
+        EngineState,
+        Box<dyn Fn() -> EngineState + Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>,
+    >,
 }
 
 #[derive(Debug)]
@@ -69,10 +72,9 @@ enum Engine {
 }
 
 /// The mutable state that searches reuse.
-// All states of a pattern are of the same variant, so the size of the smaller one is irrelevant.
-#[allow(clippy::large_enum_variant)]
+#[allow(clippy::large_enum_variant, reason = "all states of a pattern are of the same variant")]
 #[derive(Debug)]
-enum State {
+enum EngineState {
     Regular(regular::Cache),
     Backtrack(backtrack::Scratch),
 }
@@ -93,26 +95,28 @@ impl Regex {
         let can_be_empty = hir.as_ref().and_then(|hir| hir.properties().minimum_len()).unwrap_or(0) == 0;
         if let Some(regular) = hir.as_ref().and_then(Regular::new).map(std::sync::Arc::new) {
             let shared = std::sync::Arc::clone(&regular);
-            let states = Pool::new(Box::new(move || State::Regular(shared.cache())) as Box<_>);
+            let states = Pool::new(Box::new(move || EngineState::Regular(shared.cache())) as Box<_>);
             return Ok(Self { engine: Engine::Regular(regular), can_be_empty, states });
         }
         let program = backtrack::compile(&tree.expr, |group| tree.backrefs.contains(group), dialect)
             .map_err(|backtrack::Refused(what)| what)?;
-        let states = Pool::new(Box::new(|| State::Backtrack(backtrack::Scratch::default())) as Box<_>);
+        let states = Pool::new(Box::new(|| EngineState::Backtrack(backtrack::Scratch::default())) as Box<_>);
         Ok(Self { engine: Engine::Backtrack(program), can_be_empty, states })
     }
 
     fn find(
         &self,
-        state: &mut State,
+        state: &mut EngineState,
         text: &str,
         at: usize,
         anchored: bool,
         steps: &mut u64,
     ) -> Result<Option<Span>, GaveUp> {
         match (&self.engine, state) {
-            (Engine::Regular(regular), State::Regular(cache)) => regular.find(cache, text, at, anchored, steps),
-            (Engine::Backtrack(program), State::Backtrack(scratch)) => program.find(scratch, text, at, anchored, steps),
+            (Engine::Regular(regular), EngineState::Regular(cache)) => regular.find(cache, text, at, anchored, steps),
+            (Engine::Backtrack(program), EngineState::Backtrack(scratch)) => {
+                program.find(scratch, text, at, anchored, steps)
+            }
             _ => unreachable!("the pool makes states of the engine"),
         }
     }
@@ -121,8 +125,8 @@ impl Regex {
 impl Pattern {
     /// Compiles a regular expression. `path` is the place of the pattern in its file, for errors.
     pub(crate) fn new(source: &str, dialect: Dialect, path: &str) -> Result<Self, LoadError> {
-        if source.len() > MOST_SOURCE_BYTES {
-            let (size, limit) = (source.len() as u64, MOST_SOURCE_BYTES as u64);
+        if source.len() > MAX_SOURCE_BYTES {
+            let (size, limit) = (source.len() as u64, MAX_SOURCE_BYTES as u64);
             return Err(LoadError::TooLarge { what: "a pattern", size, limit });
         }
         let error = |message: String| LoadError::Pattern { path: path.into(), pattern: source.into(), message };

@@ -71,7 +71,7 @@ pub(super) struct Cache {
 }
 
 /// Maximum size of an NFA in bytes. A pattern with a larger one is matched by backtracking.
-const MOST_NFA_BYTES: usize = 8 << 20;
+const MAX_NFA_BYTES: usize = 8 << 20;
 /// Maximum size in bytes of the states that a lazy DFA keeps. When it is reached, the DFA discards
 /// all states.
 const CACHE_BYTES: usize = 2 << 20;
@@ -86,7 +86,7 @@ impl Regular {
         let nfa = |reverse| {
             let config = thompson::Config::new()
                 .reverse(reverse)
-                .nfa_size_limit(Some(MOST_NFA_BYTES))
+                .nfa_size_limit(Some(MAX_NFA_BYTES))
                 .which_captures(WhichCaptures::None);
             thompson::Compiler::new().configure(config).build_from_hir(hir).ok()
         };

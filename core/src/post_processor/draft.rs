@@ -8,10 +8,10 @@ use crate::error::EncodeError;
 use crate::memory::fallible::{checkpoint, gather, with_room};
 
 /// Maximum number of parts into which truncation may split a text or pair.
-const MOST_PARTS: usize = 1 << 22;
+const MAX_RUNS: usize = 1 << 22;
 
 /// Maximum number of indices in the `own_overflow` lists of all parts together.
-const MOST_NAMED: usize = 1 << 24;
+const MAX_TOKEN_STRINGS: usize = 1 << 24;
 
 /// Runs in order, the token ranges of the texts, and the parts that truncation cut off, which are
 /// drafts themselves.
@@ -19,7 +19,7 @@ const MOST_NAMED: usize = 1 << 24;
 pub(crate) struct Draft {
     pub(crate) runs: Vec<Run>,
     pub(crate) ranges: Ranges,
-    pub(crate) overflowing: Vec<Draft>,
+    pub(crate) overflowing: Vec<Self>,
     /// Of an overflowing part: its own overflow, as indices of the list that contains the part.
     pub(crate) own_overflow: Vec<u32>,
 }
@@ -109,8 +109,8 @@ impl Draft {
 
     /// A draft of the first window of a text, with the other windows as its overflow.
     pub(crate) fn of_windows(sequence: usize, windows: &[[usize; 2]]) -> Result<Self, EncodeError> {
-        if windows.len() > MOST_PARTS {
-            return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
+        if windows.len() > MAX_RUNS {
+            return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
         }
         let draft = |&[start, end]: &[usize; 2]| {
             checkpoint();
@@ -158,8 +158,8 @@ impl Draft {
         let mut merged = drafts.next().unwrap_or_default();
         for next in drafts {
             let (own, other) = (merged.overflowing.len(), next.overflowing.len());
-            if own.saturating_mul(other + 1).saturating_add(other) > MOST_PARTS {
-                return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
+            if own.saturating_mul(other + 1).saturating_add(other) > MAX_RUNS {
+                return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
             }
             let mut overflowing = with_room(own * (other + 1) + other)?;
             // The index, in the new list, of part `place` of the current list joined with `next`
@@ -176,8 +176,8 @@ impl Draft {
                         gather(below.map(|below| joined_at(below, with)))
                     };
                     named += own_overflow.len();
-                    if named > MOST_NAMED {
-                        return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
+                    if named > MAX_TOKEN_STRINGS {
+                        return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
                     }
                     overflowing.push(part.joined(next, own_overflow));
                 }
@@ -191,8 +191,8 @@ impl Draft {
             merged.append(&next);
             merged.overflowing = overflowing;
         }
-        if merged.overflowing.len() > MOST_PARTS {
-            return Err(EncodeError::OverflowTooLarge { limit: MOST_PARTS });
+        if merged.overflowing.len() > MAX_RUNS {
+            return Err(EncodeError::OverflowTooLarge { limit: MAX_RUNS });
         }
         Ok(merged)
     }

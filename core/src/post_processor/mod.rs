@@ -20,7 +20,7 @@ use layout::Layout;
 pub(crate) struct PostProcessor {
     /// `None` if the file has no post-processor. An empty sequence behaves differently: see
     /// [`Self::process`].
-    steps: Option<Vec<Step>>,
+    steps: Option<Vec<Processor>>,
     specials: Vec<SpecialToken>,
     /// The layouts for one text and for two, each without and with special tokens.
     layouts: [[Result<Layout, EncodeError>; 2]; 2],
@@ -28,7 +28,7 @@ pub(crate) struct PostProcessor {
 
 /// A post-processor. Special tokens are given as indices of [`PostProcessor::specials`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Processor {
     /// Trims offsets.
     ByteLevel { trim: Option<TrimOffsets> },
     /// `cls A sep`, followed by `B sep` for a pair.
@@ -37,7 +37,7 @@ pub(crate) enum Step {
     /// is set.
     Roberta { cls: usize, sep: usize, trim: Option<TrimOffsets> },
     /// The templates of the file, for one text and for two.
-    Template { single: Vec<Piece>, pair: Vec<Piece> },
+    Template { single: Vec<TemplateItem>, pair: Vec<TemplateItem> },
 }
 
 /// How white space at the edges of a token is removed from its offsets.
@@ -50,7 +50,7 @@ pub(crate) struct TrimOffsets {
 
 /// An entry of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum TemplateItem {
     /// The tokens of a text.
     Sequence { sequence: usize, type_id: u32 },
     /// A special token.
@@ -71,7 +71,7 @@ impl Default for PostProcessor {
 }
 
 impl PostProcessor {
-    pub(crate) fn new(steps: Option<Vec<Step>>, specials: Vec<SpecialToken>) -> Self {
+    pub(crate) fn new(steps: Option<Vec<Processor>>, specials: Vec<SpecialToken>) -> Self {
         let missing = || Err(EncodeError::Template { message: String::new() });
         let layouts = [[missing(), missing()], [missing(), missing()]];
         let mut made = Self { steps, specials, layouts };
@@ -91,14 +91,14 @@ impl PostProcessor {
 
     /// The number of special tokens that are added.
     pub(crate) fn added_tokens(&self, is_pair: bool) -> usize {
-        let count = |step: &Step| match step {
-            Step::ByteLevel { .. } => 0,
-            Step::Bert { .. } => 2 + usize::from(is_pair),
-            Step::Roberta { .. } => 2 + 2 * usize::from(is_pair),
-            Step::Template { single, pair } => {
-                let ids = |piece: &Piece| match piece {
-                    Piece::Special { token, .. } => self.special(*token).ids.len(),
-                    Piece::Sequence { .. } => 0,
+        let count = |step: &Processor| match step {
+            Processor::ByteLevel { .. } => 0,
+            Processor::Bert { .. } => 2 + usize::from(is_pair),
+            Processor::Roberta { .. } => 2 + 2 * usize::from(is_pair),
+            Processor::Template { single, pair } => {
+                let ids = |piece: &TemplateItem| match piece {
+                    TemplateItem::Special { token, .. } => self.special(*token).ids.len(),
+                    TemplateItem::Sequence { .. } => 0,
                 };
                 if is_pair { pair } else { single }.iter().map(ids).sum()
             }
@@ -124,15 +124,20 @@ impl PostProcessor {
         Draft::merge(drafts)
     }
 
-    fn apply(&self, step: &Step, mut drafts: Vec<Draft>, add_special_tokens: bool) -> Result<Vec<Draft>, EncodeError> {
+    fn apply(
+        &self,
+        step: &Processor,
+        mut drafts: Vec<Draft>,
+        add_special_tokens: bool,
+    ) -> Result<Vec<Draft>, EncodeError> {
         match step {
-            Step::ByteLevel { trim } => {
+            Processor::ByteLevel { trim } => {
                 for (i, draft) in drafts.iter_mut().enumerate() {
                     self.trim(draft, *trim);
                     draft.set_sequence(i as u32);
                 }
             }
-            Step::Bert { cls, sep } => {
+            Processor::Bert { cls, sep } => {
                 if add_special_tokens {
                     for (i, draft) in drafts.iter_mut().enumerate() {
                         let (before, after) = if i == 0 { (Some(*cls), 0) } else { (None, 1) };
@@ -140,7 +145,7 @@ impl PostProcessor {
                     }
                 }
             }
-            Step::Roberta { cls, sep, trim } => {
+            Processor::Roberta { cls, sep, trim } => {
                 for (i, draft) in drafts.iter_mut().enumerate() {
                     self.trim(draft, *trim);
                     draft.set_type(0);
@@ -153,7 +158,7 @@ impl PostProcessor {
                     }
                 }
             }
-            Step::Template { single, pair } => {
+            Processor::Template { single, pair } => {
                 let template = match drafts.len() {
                     1 => single,
                     2 => pair,
@@ -172,14 +177,14 @@ impl PostProcessor {
 
     fn fill(
         &self,
-        template: &[Piece],
+        template: &[TemplateItem],
         drafts: &mut [Draft],
         add_special_tokens: bool,
     ) -> Result<Vec<Draft>, EncodeError> {
         let mut filled = Vec::with_capacity(template.len());
         for piece in template {
             match *piece {
-                Piece::Sequence { sequence, type_id } => {
+                TemplateItem::Sequence { sequence, type_id } => {
                     let draft = drafts.get_mut(sequence).ok_or_else(|| EncodeError::Template {
                         message: "the template for one text has a place for a second one".into(),
                     })?;
@@ -187,10 +192,10 @@ impl PostProcessor {
                     draft.set_sequence(sequence as u32);
                     filled.push(draft.clone());
                 }
-                Piece::Special { token, type_id } if add_special_tokens => {
+                TemplateItem::Special { token, type_id } if add_special_tokens => {
                     filled.push(Draft::of(self.special_run(token, type_id)));
                 }
-                Piece::Special { .. } => {}
+                TemplateItem::Special { .. } => {}
             }
         }
         Ok(filled)

@@ -16,14 +16,14 @@ use crate::span::Span;
 /// A matcher, and what becomes of its matches and of the text between them.
 #[derive(Debug)]
 pub(crate) struct Cut {
-    matcher: Matcher,
+    matcher: CutAt,
     behavior: Behavior,
     /// Whether matches and the text between them are swapped.
     invert: bool,
 }
 
 #[derive(Debug)]
-enum Matcher {
+enum CutAt {
     Scanner(Scanner),
     Pattern(Pattern),
     /// Each single character of a class.
@@ -55,63 +55,63 @@ impl Cut {
         path: &str,
     ) -> Result<Self, LoadError> {
         let matcher = match Scanner::of(source, dialect) {
-            Some(scanner) => Matcher::Scanner(scanner),
-            None => Matcher::Pattern(Pattern::new(source, dialect, path)?),
+            Some(scanner) => CutAt::Scanner(scanner),
+            None => CutAt::Pattern(Pattern::new(source, dialect, path)?),
         };
         Ok(Self { matcher, behavior, invert })
     }
 
     pub(crate) fn pattern(pattern: Pattern, behavior: Behavior, invert: bool) -> Self {
-        Self { matcher: Matcher::Pattern(pattern), behavior, invert }
+        Self { matcher: CutAt::Pattern(pattern), behavior, invert }
     }
 
     pub(crate) fn letter(letter: Letter, behavior: Behavior) -> Self {
-        Self { matcher: Matcher::Letter(letter), behavior, invert: false }
+        Self { matcher: CutAt::Letter(letter), behavior, invert: false }
     }
 
     /// Whitespace: the words are the matches of `\w+|[^\w\s]+`, as the regex crate defines them.
     pub(crate) fn words() -> Self {
-        Self { matcher: Matcher::Words, behavior: Behavior::Removed, invert: true }
+        Self { matcher: CutAt::Words, behavior: Behavior::Removed, invert: true }
     }
 
     /// UnicodeScripts. As in the reference, the text before the first character with a script is
     /// dropped.
     pub(crate) fn scripts() -> Self {
-        Self { matcher: Matcher::Scripts, behavior: Behavior::Removed, invert: true }
+        Self { matcher: CutAt::Scripts, behavior: Behavior::Removed, invert: true }
     }
 
     /// FixedLength: words of `characters` characters; the last one may be shorter.
     pub(crate) fn length(characters: usize) -> Self {
-        Self { matcher: Matcher::Length(characters.max(1)), behavior: Behavior::Isolated, invert: false }
+        Self { matcher: CutAt::Length(characters.max(1)), behavior: Behavior::Isolated, invert: false }
     }
 
     /// Splits by the regular expression of ByteLevel.
     pub(crate) fn byte_level() -> Self {
-        Self { matcher: Matcher::Scanner(Scanner::GPT2), behavior: Behavior::Isolated, invert: false }
+        Self { matcher: CutAt::Scanner(Scanner::GPT2), behavior: Behavior::Isolated, invert: false }
     }
 
     /// Whether a text without `character` is certainly not split.
     pub(crate) fn is_idle_without(&self, character: char) -> bool {
-        let Matcher::Pattern(pattern) = &self.matcher else { return false };
+        let CutAt::Pattern(pattern) = &self.matcher else { return false };
         !self.invert && pattern.as_string().is_some_and(|sought| sought.contains(character))
     }
 
     /// Whether words start exactly at each `character` (and at the start of the text).
     pub(crate) fn starts_words_at(&self, character: char) -> bool {
-        matches!(self.matcher, Matcher::Letter(Letter::Is(sought)) if sought == character)
+        matches!(self.matcher, CutAt::Letter(Letter::Is(sought)) if sought == character)
             && self.behavior == Behavior::MergedWithNext
             && !self.invert
     }
 
     /// Whether this stage splits at white space and drops it.
     pub(crate) fn removes_white_space(&self) -> bool {
-        matches!(self.matcher, Matcher::Letter(Letter::Space)) && self.behavior == Behavior::Removed && !self.invert
+        matches!(self.matcher, CutAt::Letter(Letter::Space)) && self.behavior == Behavior::Removed && !self.invert
     }
 
     /// Whether two consecutive stages are those of BertPreTokenizer.
     pub(crate) fn are_bert(first: &Self, second: &Self) -> bool {
         let is = |cut: &Self, letter: Letter, behavior: Behavior| {
-            matches!(cut.matcher, Matcher::Letter(found) if found == letter) && cut.behavior == behavior && !cut.invert
+            matches!(cut.matcher, CutAt::Letter(found) if found == letter) && cut.behavior == behavior && !cut.invert
         };
         is(first, Letter::Space, Behavior::Removed) && is(second, Letter::Punctuation, Behavior::Isolated)
     }
@@ -124,7 +124,7 @@ impl Cut {
             _ => false,
         };
         match self.matcher {
-            Matcher::Scanner(scanner) if matches_stay => Some(scanner),
+            CutAt::Scanner(scanner) if matches_stay => Some(scanner),
             _ => None,
         }
     }
@@ -136,13 +136,13 @@ impl Cut {
 
     /// Whether this stage makes each digit a word of its own and keeps the rest.
     pub(super) fn is_every_digit(&self) -> bool {
-        matches!(self.matcher, Matcher::Letter(Letter::Number)) && self.behavior == Behavior::Isolated && !self.invert
+        matches!(self.matcher, CutAt::Letter(Letter::Number)) && self.behavior == Behavior::Isolated && !self.invert
     }
 
     /// The regular expression of this stage, if its matches become words and the rest is kept.
     pub(super) fn as_isolated_pattern(&self) -> Option<&str> {
         match &self.matcher {
-            Matcher::Pattern(pattern) if self.behavior == Behavior::Isolated && !self.invert => pattern.as_regex(),
+            CutAt::Pattern(pattern) if self.behavior == Behavior::Isolated && !self.invert => pattern.as_regex(),
             _ => None,
         }
     }
@@ -158,11 +158,11 @@ impl Cut {
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn as_loaded(&self) -> Self {
         match &self.matcher {
-            Matcher::Pattern(pattern) => {
+            CutAt::Pattern(pattern) => {
                 let source = pattern.as_regex().expect("a regular expression");
                 Self::new(source, Dialect::Oniguruma, self.behavior, self.invert, "test").expect("it compiled before")
             }
-            &Matcher::Letter(letter) => Self { matcher: Matcher::Letter(letter), ..*self },
+            &CutAt::Letter(letter) => Self { matcher: CutAt::Letter(letter), ..*self },
             _ => unreachable!("no test asks for others"),
         }
     }
@@ -187,7 +187,7 @@ impl Cut {
     }
 }
 
-impl Matcher {
+impl CutAt {
     /// Appends the matches and the text between them, in order; the flag says whether a piece is a
     /// match.
     fn pieces(&self, text: &str, budget: &mut Budget, pieces: &mut Vec<(Span, bool)>) -> Result<(), PatternError> {

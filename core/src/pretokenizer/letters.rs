@@ -35,10 +35,10 @@ impl Letter {
 pub(super) fn for_each_word(text: &str, mut found: impl FnMut(Span)) {
     let mut start = 0;
     while let Some(first) = text[start..].chars().next() {
-        let kind = Kind::of(first);
+        let kind = CharacterKind::of(first);
         let rest = &text[start..];
-        let end = start + rest.find(|character| Kind::of(character) != kind).unwrap_or(rest.len());
-        if kind != Kind::Space {
+        let end = start + rest.find(|character| CharacterKind::of(character) != kind).unwrap_or(rest.len());
+        if kind != CharacterKind::Space {
             found(Span::new(start, end));
         }
         start = end;
@@ -46,13 +46,13 @@ pub(super) fn for_each_word(text: &str, mut found: impl FnMut(Span)) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharacterKind {
     Word,
     Space,
     Other,
 }
 
-impl Kind {
+impl CharacterKind {
     fn of(character: char) -> Self {
         if is_word(character) {
             Self::Word

@@ -18,7 +18,7 @@ pub(crate) mod splits;
 pub(crate) mod unicode;
 
 use crate::aligned::{AlignedText, Rewriter};
-use crate::budget::{Budget, Stop};
+use crate::budget::{Budget, StageError};
 use crate::byte_level;
 pub(crate) use cut::{Behavior, Cut};
 pub(crate) use letters::Letter;
@@ -100,7 +100,12 @@ impl PreTokenizer {
     ///
     /// Errors: a pattern that exceeds its step limit, or a stage that makes more text than the
     /// budget allows.
-    pub(crate) fn apply(&self, text: &mut AlignedText, splits: &mut Splits, budget: &mut Budget) -> Result<(), Stop> {
+    pub(crate) fn apply(
+        &self,
+        text: &mut AlignedText,
+        splits: &mut Splits,
+        budget: &mut Budget,
+    ) -> Result<(), StageError> {
         for stage in &self.stages {
             match stage {
                 Stage::Cut(cut) => cut.apply(text, splits, budget)?,
@@ -130,13 +135,13 @@ impl PreTokenizer {
 }
 
 fn replace_spaces(rewriter: &mut Rewriter<'_>, replacement: char, scheme: Prepend) {
-    let asked = match scheme {
+    let prepends = match scheme {
         Prepend::Always => true,
         Prepend::First => rewriter.origin() == 0,
         Prepend::Never => false,
     };
     // A space at the start is replaced below, so nothing is prepended to it.
-    if asked && !rewriter.rest().starts_with([' ', replacement]) {
+    if prepends && !rewriter.rest().starts_with([' ', replacement]) {
         prepend(rewriter, replacement);
     }
     while let Some(next) = rewriter.rest().find(' ') {

@@ -65,7 +65,7 @@ fn write<'t>(
     added_tokens.sort_by_key(|token| token.id);
     let added_tokens: Vec<_> = added_tokens.iter().map(AddedTokenOfFile::from).collect();
     let Components { normalizer, pre_tokenizer, decoder, model } = components;
-    let mut out = Writer { bytes: vec![] };
+    let mut out = FileWriter { bytes: vec![] };
     out.bytes.grow(vocab.len() * 48);
     out.text("{\"version\":\"1.0\",\"truncation\":");
     out.value(&pipeline.truncation.as_ref().map(TruncationOfFile::from));
@@ -126,11 +126,11 @@ fn write<'t>(
 }
 
 /// The bytes of the file so far. Writing unwinds if there is not enough memory.
-struct Writer {
+struct FileWriter {
     bytes: Vec<u8>,
 }
 
-impl std::io::Write for Writer {
+impl std::io::Write for FileWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         append(&mut self.bytes, bytes);
         Ok(bytes.len())
@@ -141,7 +141,7 @@ impl std::io::Write for Writer {
     }
 }
 
-impl Writer {
+impl FileWriter {
     fn text(&mut self, text: &str) {
         append(&mut self.bytes, text.as_bytes());
     }

@@ -3,9 +3,9 @@
 
 use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical};
 
-use super::Stop;
+use super::FillEnd;
 use super::bits::{below, decode_any};
-use super::characters::{self, Characters, Entry, Kind, Written};
+use super::characters::{self, CharacterEntry, CharacterTable, Expansion, Role};
 use super::words::SegmentedWords;
 use crate::memory::fallible::append_copies;
 use crate::normalizer::{Form, Letters, Normalizer};
@@ -21,7 +21,7 @@ pub(crate) struct Bert {
     steps: Vec<Letters>,
     /// Whether NFD is one of the steps.
     decomposes: bool,
-    characters: Characters,
+    characters: CharacterTable,
     /// Whether capital letters become lower case.
     lowercases: bool,
     /// Whether tab, vertical tab and form feed separate words as the space does.
@@ -37,7 +37,7 @@ impl Bert {
         let mut made = Self {
             steps: vec![],
             decomposes: false,
-            characters: Characters::new(),
+            characters: CharacterTable::new(),
             lowercases: false,
             keeps_tabs: false,
         };
@@ -46,17 +46,17 @@ impl Bert {
             return None;
         }
         // The masks assume these entries.
-        let is = |byte: u8, kind: Kind, written: u8| {
+        let is = |byte: u8, kind: Role, written: u8| {
             *made.entry(u32::from(byte)) == characters::entry(kind, char::from(written).encode_utf8(&mut [0; 4]))
         };
-        let lowercases = !is(b'A', Kind::Word, b'A');
+        let lowercases = !is(b'A', Role::Word, b'A');
         let lower = |byte: u8| if lowercases { byte.to_ascii_lowercase() } else { byte };
-        let space = characters::entry(Kind::Space, "");
+        let space = characters::entry(Role::Space, "");
         let is_space = |byte: u8| *made.entry(u32::from(byte)) == space;
         let as_expected = (0..128u8).all(|byte| match byte {
             b' ' | b'\n' | b'\r' => is_space(byte),
-            _ if byte.is_ascii_alphanumeric() => is(byte, Kind::Word, lower(byte)),
-            _ if byte.is_ascii_punctuation() => is(byte, Kind::Alone, byte),
+            _ if byte.is_ascii_alphanumeric() => is(byte, Role::Word, lower(byte)),
+            _ if byte.is_ascii_punctuation() => is(byte, Role::Alone, byte),
             _ => true,
         });
         let keeps_tabs = [b'\t', 0x0B, 0x0C].into_iter().all(is_space);
@@ -89,13 +89,13 @@ impl Bert {
     }
 
     #[inline(always)]
-    fn entry(&self, code: u32) -> &Entry {
+    fn entry(&self, code: u32) -> &CharacterEntry {
         self.characters.get(code, |character| self.entry_of(character))
     }
 
     /// Computes the entry of a character by applying the steps.
-    fn entry_of(&self, character: char) -> Entry {
-        let mut written = Written::of(character);
+    fn entry_of(&self, character: char) -> CharacterEntry {
+        let mut written = Expansion::of(character);
         let is_mark = |&character: &char| canonical_combining_class(character) != 0;
         let (mut is_decomposed, mut reorders) = (!self.decomposes, false);
         for step in &self.steps {
@@ -113,20 +113,20 @@ impl Bert {
         let (bare, before, behind) = (&text[start..end], start > 0, end < text.len());
         let is_word = |&character: &char| !is_space(&character) && !Letter::Punctuation.contains(character);
         let kind = match bare {
-            _ if written.has_overflowed() => Kind::General,
-            [] if text.is_empty() => Kind::Nothing,
-            [] => Kind::Space,
+            _ if written.has_overflowed() => Role::General,
+            [] if text.is_empty() => Role::Nothing,
+            [] => Role::Space,
             _ if self.decomposes && bare.iter().any(is_mark) => {
                 if before || behind || !bare.iter().all(is_word) {
-                    Kind::General
+                    Role::General
                 } else {
-                    Kind::Mark
+                    Role::Mark
                 }
             }
-            [single] if Letter::Punctuation.contains(*single) => Kind::Alone,
-            _ if !bare.iter().all(is_word) || before != behind => Kind::General,
-            _ if before => Kind::Alone,
-            _ => Kind::Word,
+            [single] if Letter::Punctuation.contains(*single) => Role::Alone,
+            _ if !bare.iter().all(is_word) || before != behind => Role::General,
+            _ if before => Role::Alone,
+            _ => Role::Word,
         };
         characters::with_reorders(characters::entry_of_chars(kind, bare), reorders)
     }
@@ -137,7 +137,7 @@ impl Bert {
     }
 
     #[inline]
-    pub(super) fn fill(&self, text: &str, at: usize, tracked: bool, words: &mut SegmentedWords) -> Stop {
+    pub(super) fn fill(&self, text: &str, at: usize, tracked: bool, words: &mut SegmentedWords) -> FillEnd {
         simd::dispatch(
             #[inline(always)]
             || self.fill_with(Simd::best(), text, at, tracked, words),
@@ -152,7 +152,7 @@ impl Bert {
         mut at: usize,
         tracked: bool,
         words: &mut SegmentedWords,
-    ) -> Stop {
+    ) -> FillEnd {
         words.clear(tracked);
         let bytes = text.as_bytes();
         // Whether the last word may continue, and where it starts in the text.
@@ -186,7 +186,7 @@ impl Bert {
                 let starts = kept & !(letters & (letters << 1 | u64::from(is_open)));
                 let mut written = *block;
                 if self.lowercases {
-                    written.iter_mut().for_each(|byte| byte.make_ascii_lowercase());
+                    written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
                 words.push_block(simd, &written, at, kept, starts);
                 if starts != 0 {
@@ -208,13 +208,13 @@ impl Bert {
                 let entry = self.entry(code);
                 let written = characters::len(entry);
                 let mut kind = characters::kind(entry);
-                if kind == Kind::Mark {
+                if kind == Role::Mark {
                     // NFD leaves a mark where it is if no mark is next to it.
                     let is_alone = separates && self.separates(&bytes[at + len..]);
-                    kind = if is_alone { Kind::Word } else { Kind::General };
+                    kind = if is_alone { Role::Word } else { Role::General };
                 }
                 match kind {
-                    Kind::Word => {
+                    Role::Word => {
                         if !is_open {
                             words.start_word(at);
                             (is_open, word_at) = (true, at);
@@ -224,7 +224,7 @@ impl Bert {
                             words.note_change();
                         }
                     }
-                    Kind::Alone => {
+                    Role::Alone => {
                         words.start_word(at);
                         words.push(entry, written);
                         if !characters::is_aligned(entry, len) {
@@ -232,19 +232,19 @@ impl Bert {
                         }
                         is_open = false;
                     }
-                    Kind::Space => is_open = false,
-                    Kind::Nothing => {
+                    Role::Space => is_open = false,
+                    Role::Nothing => {
                         nothing.get_or_insert(at);
                         if is_open {
                             words.note_change();
                         }
                     }
-                    Kind::General | Kind::Mark => {
+                    Role::General | Role::Mark => {
                         general = Some(at);
                         break;
                     }
                 }
-                if kind != Kind::Nothing {
+                if kind != Role::Nothing {
                     nothing = None;
                 }
                 separates = !characters::reorders(entry);
@@ -267,12 +267,12 @@ impl Bert {
                 // These separate words whatever the settings of the normalizer are.
                 let ends_word = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
                 let end = bytes[found..].iter().position(ends_word).map_or(bytes.len(), |len| found + len);
-                Stop::General(start..end)
+                FillEnd::General(start..end)
             }
-            None if at < bytes.len() && is_open => Stop::At(word_at),
-            None => Stop::At(at),
+            None if at < bytes.len() && is_open => FillEnd::At(word_at),
+            None => FillEnd::At(at),
         };
-        if is_open && stop != Stop::At(bytes.len()) {
+        if is_open && stop != FillEnd::At(bytes.len()) {
             words.drop_last();
         } else {
             words.end();

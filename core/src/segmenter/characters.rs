@@ -10,7 +10,7 @@ const PAGES: usize = 0x11_0000 / PAGE;
 /// The role of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum Role {
     /// Part of a word.
     Word = 0,
     /// A word of its own.
@@ -26,8 +26,8 @@ pub(super) enum Kind {
 }
 
 /// The entry of a character: the text written for it, padded with zeros; the last byte holds the
-/// length of that text and the [`Kind`], the byte before it [`REORDERS`].
-pub(super) type Entry = [u8; 16];
+/// length of that text and the [`Role`], the byte before it [`REORDERS`].
+pub(super) type CharacterEntry = [u8; 16];
 
 /// Maximum length of the text in an entry.
 pub(super) const LONGEST: usize = 14;
@@ -40,20 +40,20 @@ const SEVERAL: u8 = 0x80;
 /// The byte of an entry that is set if NFD can move a mark across or out of the character.
 const REORDERS: usize = 14;
 
-/// The characters of a text while an entry is made. They are few; more than [`Written::MOST`] do
-/// not fit into an entry.
+/// The characters of a text while an entry is made. They are few; more than
+/// [`Expansion::MAX_CHARACTERS`] do not fit into an entry.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Written {
-    characters: [char; Self::MOST],
+pub(super) struct Expansion {
+    characters: [char; Self::MAX_CHARACTERS],
     len: usize,
     has_overflowed: bool,
 }
 
-impl Written {
-    const MOST: usize = 16;
+impl Expansion {
+    const MAX_CHARACTERS: usize = 16;
 
     pub(super) fn of(character: char) -> Self {
-        let mut made = Self { characters: ['\0'; Self::MOST], len: 0, has_overflowed: false };
+        let mut made = Self { characters: ['\0'; Self::MAX_CHARACTERS], len: 0, has_overflowed: false };
         made.push(character);
         made
     }
@@ -82,32 +82,32 @@ impl Written {
 }
 
 /// Makes an entry of characters.
-pub(super) fn entry_of_chars(kind: Kind, written: &[char]) -> Entry {
+pub(super) fn entry_of_chars(kind: Role, written: &[char]) -> CharacterEntry {
     let (mut text, mut len) = ([0; LONGEST], 0);
     for character in written {
         match text.get_mut(len..len + character.len_utf8()) {
             Some(place) => len += character.encode_utf8(place).len(),
-            None => return entry(Kind::General, ""),
+            None => return entry(Role::General, ""),
         }
     }
     entry(kind, std::str::from_utf8(&text[..len]).expect("characters were written"))
 }
 
 /// Marks an entry: see [`reorders`].
-pub(super) fn with_reorders(mut entry: Entry, reorders: bool) -> Entry {
+pub(super) fn with_reorders(mut entry: CharacterEntry, reorders: bool) -> CharacterEntry {
     entry[REORDERS] = u8::from(reorders);
     entry
 }
 
 /// Whether NFD can move a mark across or out of the character.
 #[inline(always)]
-pub(super) fn reorders(entry: &Entry) -> bool {
+pub(super) fn reorders(entry: &CharacterEntry) -> bool {
     entry[REORDERS] != 0
 }
 
 /// Makes an entry.
-pub(super) fn entry(kind: Kind, written: &str) -> Entry {
-    let (kind, written) = if written.len() > LONGEST { (Kind::General, "") } else { (kind, written) };
+pub(super) fn entry(kind: Role, written: &str) -> CharacterEntry {
+    let (kind, written) = if written.len() > LONGEST { (Role::General, "") } else { (kind, written) };
     let mut entry = [0; 16];
     entry[..written.len()].copy_from_slice(written.as_bytes());
     let is_one = written.chars().nth(1).is_none();
@@ -117,52 +117,52 @@ pub(super) fn entry(kind: Kind, written: &str) -> Entry {
 
 /// Length of the text in an entry.
 #[inline(always)]
-pub(super) fn len(entry: &Entry) -> usize {
+pub(super) fn len(entry: &CharacterEntry) -> usize {
     usize::from(entry[CONTROL] & 15)
 }
 
 /// Whether the text in an entry maps byte by byte to a character of `len` bytes.
 #[inline(always)]
-pub(super) fn is_aligned(entry: &Entry, len: usize) -> bool {
+pub(super) fn is_aligned(entry: &CharacterEntry, len: usize) -> bool {
     entry[CONTROL] & (SEVERAL | 15) == len as u8
 }
 
 #[inline(always)]
-pub(super) fn kind(entry: &Entry) -> Kind {
+pub(super) fn kind(entry: &CharacterEntry) -> Role {
     match entry[CONTROL] >> 4 & 7 {
-        0 => Kind::Word,
-        1 => Kind::Alone,
-        2 => Kind::Space,
-        3 => Kind::Nothing,
-        5 => Kind::Mark,
-        _ => Kind::General,
+        0 => Role::Word,
+        1 => Role::Alone,
+        2 => Role::Space,
+        3 => Role::Nothing,
+        5 => Role::Mark,
+        _ => Role::General,
     }
 }
 
 /// The entries of all characters. A page is computed when one of its characters occurs for the
 /// first time; computing all pages would take milliseconds.
 #[derive(Debug)]
-pub(super) struct Characters {
-    pages: Box<[OnceLock<Box<[Entry; PAGE]>>]>,
+pub(super) struct CharacterTable {
+    pages: Box<[OnceLock<Box<[CharacterEntry; PAGE]>>]>,
 }
 
-impl Characters {
+impl CharacterTable {
     pub(super) fn new() -> Self {
         Self { pages: (0..PAGES).map(|_| OnceLock::new()).collect() }
     }
 
     /// The entry of a code point; `make` computes missing entries.
     #[inline(always)]
-    pub(super) fn get(&self, code: u32, make: impl Fn(char) -> Entry) -> &Entry {
+    pub(super) fn get(&self, code: u32, make: impl Fn(char) -> CharacterEntry) -> &CharacterEntry {
         let page = self.pages[code as usize / PAGE % PAGES].get_or_init(|| Self::page(code, make));
         &page[code as usize % PAGE]
     }
 
     #[cold]
-    fn page(code: u32, make: impl Fn(char) -> Entry) -> Box<[Entry; PAGE]> {
+    fn page(code: u32, make: impl Fn(char) -> CharacterEntry) -> Box<[CharacterEntry; PAGE]> {
         let first = code & !(PAGE as u32 - 1);
-        let entries: Box<[Entry]> = (first..first + PAGE as u32)
-            .map(|code| char::from_u32(code).map_or(entry(Kind::General, ""), &make))
+        let entries: Box<[CharacterEntry]> = (first..first + PAGE as u32)
+            .map(|code| char::from_u32(code).map_or(entry(Role::General, ""), &make))
             .collect();
         entries.try_into().expect("a page of entries")
     }

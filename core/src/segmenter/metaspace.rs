@@ -4,9 +4,9 @@
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
-use super::Stop;
+use super::FillEnd;
 use super::bits::{below, decode_any};
-use super::characters::{self, Characters, Entry, Kind};
+use super::characters::{self, CharacterEntry, CharacterTable, Role};
 use super::words::SegmentedWords;
 use crate::memory::fallible::{append_copies, push};
 use crate::normalizer::{LONG_CLUSTER, Normalizer, Precompiled};
@@ -27,7 +27,7 @@ pub(crate) struct Metaspace {
     prepend: Prepend,
     /// Whether consecutive spaces become one.
     joins_spaces: bool,
-    characters: Characters,
+    characters: CharacterTable,
     /// Whether capital letters become lower case.
     lowercases: bool,
     /// Whether a line feed becomes a space.
@@ -35,7 +35,7 @@ pub(crate) struct Metaspace {
 }
 
 /// The mark as it is written into the buffer.
-const MARK: u8 = b' ';
+const BUFFERED_MARK: u8 = b' ';
 
 impl Metaspace {
     pub(super) fn of(normalizer: Option<&Normalizer>, pretokenizer: &PreTokenizer) -> Option<Self> {
@@ -74,21 +74,21 @@ impl Metaspace {
             drops_spaces,
             prepend: *prepend,
             joins_spaces,
-            characters: Characters::new(),
+            characters: CharacterTable::new(),
             lowercases: false,
             breaks_are_spaces: false,
         };
-        let is = |byte: u8, kind: Kind, written: u8| {
+        let is = |byte: u8, kind: Role, written: u8| {
             *made.entry(u32::from(byte)) == characters::entry(kind, char::from(written).encode_utf8(&mut [0; 4]))
         };
-        let lowercases = !is(b'A', Kind::Word, b'A');
+        let lowercases = !is(b'A', Role::Word, b'A');
         let lower = |byte: u8| if lowercases { byte.to_ascii_lowercase() } else { byte };
         let as_expected = (0..128u8).all(|byte| match byte {
-            b' ' => is(byte, Kind::Space, MARK),
-            _ if byte.is_ascii_graphic() => is(byte, Kind::Word, lower(byte)),
+            b' ' => is(byte, Role::Space, BUFFERED_MARK),
+            _ if byte.is_ascii_graphic() => is(byte, Role::Word, lower(byte)),
             _ => true,
         });
-        let breaks_are_spaces = is(b'\n', Kind::Space, MARK);
+        let breaks_are_spaces = is(b'\n', Role::Space, BUFFERED_MARK);
         as_expected.then_some(Self { lowercases, breaks_are_spaces, ..made })
     }
 
@@ -98,18 +98,18 @@ impl Metaspace {
     }
 
     #[inline(always)]
-    fn entry(&self, code: u32) -> &Entry {
+    fn entry(&self, code: u32) -> &CharacterEntry {
         self.characters.get(code, |character| self.entry_of(character))
     }
 
-    fn entry_of(&self, character: char) -> Entry {
-        let general = characters::entry(Kind::General, "");
+    fn entry_of(&self, character: char) -> CharacterEntry {
+        let general = characters::entry(Role::General, "");
         let mut buffer = [0; 4];
         let own: &str = character.encode_utf8(&mut buffer);
         let kind = match self.charsmap {
-            None => Kind::Word,
-            Some(_) if stands_alone(character) => Kind::Word,
-            Some(_) if character != '\r' && breaks(character, 'a') => Kind::Mark,
+            None => Role::Word,
+            Some(_) if stands_alone(character) => Role::Word,
+            Some(_) if character != '\r' && breaks(character, 'a') => Role::Mark,
             Some(_) => return general,
         };
         let written = self.charsmap.as_ref().and_then(|charsmap| charsmap.replacement(own)).unwrap_or(own);
@@ -117,9 +117,9 @@ impl Metaspace {
         match written {
             // The span of a removed character goes to a neighbour.
             "" => general,
-            " " if kind == Kind::Word => characters::entry(Kind::Space, " "),
-            _ if kind == Kind::Word && self.drops_spaces && written.chars().all(is_space) => {
-                characters::entry(Kind::Space, " ")
+            " " if kind == Role::Word => characters::entry(Role::Space, " "),
+            _ if kind == Role::Word && self.drops_spaces && written.chars().all(is_space) => {
+                characters::entry(Role::Space, " ")
             }
             _ if written.contains(self.mark) || written.chars().any(is_space) => general,
             _ => characters::entry(kind, written),
@@ -127,7 +127,14 @@ impl Metaspace {
     }
 
     #[inline]
-    pub(super) fn fill(&self, text: &str, base: usize, at: usize, tracked: bool, words: &mut SegmentedWords) -> Stop {
+    pub(super) fn fill(
+        &self,
+        text: &str,
+        base: usize,
+        at: usize,
+        tracked: bool,
+        words: &mut SegmentedWords,
+    ) -> FillEnd {
         simd::dispatch(
             #[inline(always)]
             || self.fill_with(Simd::best(), text, base, at, tracked, words),
@@ -144,7 +151,7 @@ impl Metaspace {
         mut at: usize,
         tracked: bool,
         words: &mut SegmentedWords,
-    ) -> Stop {
+    ) -> FillEnd {
         words.clear(tracked);
         words.marks_are_put(self.drops_spaces);
         let bytes = text.as_bytes();
@@ -154,7 +161,7 @@ impl Metaspace {
         let mut general = None;
         while at < bytes.len() && words.has_room() {
             words.reserve();
-            if !is_open && characters::kind(self.entry(decode_any(&bytes[at..]).0)) == Kind::Word {
+            if !is_open && characters::kind(self.entry(decode_any(&bytes[at..]).0)) == Role::Word {
                 // No space precedes this word: it starts the text, or white space is dropped.
                 self.start_word(base, at, words);
                 (is_open, is_space, word_at) = (true, false, at);
@@ -202,10 +209,10 @@ impl Metaspace {
                 };
                 let mut written = *block;
                 if self.breaks_are_spaces {
-                    written.iter_mut().for_each(|byte| *byte = if *byte == b'\n' { MARK } else { *byte });
+                    written.iter_mut().for_each(|byte| *byte = if *byte == b'\n' { BUFFERED_MARK } else { *byte });
                 }
                 if self.lowercases {
-                    written.iter_mut().for_each(|byte| byte.make_ascii_lowercase());
+                    written.iter_mut().for_each(u8::make_ascii_lowercase);
                 }
                 words.push_block(simd, &written, at, kept, starts);
                 if starts != 0 {
@@ -225,7 +232,7 @@ impl Metaspace {
                 let (code, len) = decode_any(&bytes[at..]);
                 let entry = self.entry(code);
                 let mut kind = characters::kind(entry);
-                if kind == Kind::Mark {
+                if kind == Role::Mark {
                     let joins_word = is_open && !is_space;
                     kind = match self.mark_at(text, at, len, joins_word.then_some(word_at), tracked) {
                         Cluster::Short(end, None) => {
@@ -247,12 +254,12 @@ impl Metaspace {
                             at = end;
                             continue;
                         }
-                        Cluster::Long => Kind::Word,
-                        Cluster::General => Kind::General,
+                        Cluster::Long => Role::Word,
+                        Cluster::General => Role::General,
                     };
                 }
                 match kind {
-                    Kind::Word => {
+                    Role::Word => {
                         if !is_open {
                             self.start_word(base, at, words);
                             (is_open, word_at) = (true, at);
@@ -263,18 +270,18 @@ impl Metaspace {
                         }
                         is_space = false;
                     }
-                    Kind::Space if self.joins_next(&bytes[at + len..]) => {
+                    Role::Space if self.joins_next(&bytes[at + len..]) => {
                         general = Some(at);
                         break;
                     }
-                    Kind::Space if self.drops_spaces => (is_open, is_space) = (false, true),
-                    Kind::Space if self.joins_spaces && is_space && is_open => {
+                    Role::Space if self.drops_spaces => (is_open, is_space) = (false, true),
+                    Role::Space if self.joins_spaces && is_space && is_open => {
                         if tracked {
                             general = Some(at);
                             break;
                         }
                     }
-                    Kind::Space => {
+                    Role::Space => {
                         words.start_word(at);
                         words.push(entry, 1);
                         if len != 1 {
@@ -301,12 +308,12 @@ impl Metaspace {
                 // Includes the preceding space: a removed character gives its span to what precedes
                 // it.
                 let start = if is_open { word_at } else { text[..found].char_indices().next_back().map_or(0, |c| c.0) };
-                Stop::General(start..self.end_of_general(text, start, found, tracked))
+                FillEnd::General(start..self.end_of_general(text, start, found, tracked))
             }
-            None if at < bytes.len() && is_open => Stop::At(word_at),
-            None => Stop::At(at),
+            None if at < bytes.len() && is_open => FillEnd::At(word_at),
+            None => FillEnd::At(at),
         };
-        if is_open && stop != Stop::At(bytes.len()) {
+        if is_open && stop != FillEnd::At(bytes.len()) {
             words.drop_last();
         } else {
             words.end();
@@ -320,7 +327,7 @@ impl Metaspace {
     fn start_word(&self, base: usize, at: usize, words: &mut SegmentedWords) {
         words.start_word(at);
         if self.is_marked(base, at) {
-            words.push(&[MARK; 16], 1);
+            words.push(&[BUFFERED_MARK; 16], 1);
             if !self.drops_spaces {
                 words.note_change();
             }
@@ -332,7 +339,7 @@ impl Metaspace {
     fn joins_next(&self, rest: &[u8]) -> bool {
         self.charsmap.is_some()
             && rest.first().is_some_and(|&first| first >= 0x80)
-            && matches!(characters::kind(self.entry(decode_any(rest).0)), Kind::General | Kind::Mark)
+            && matches!(characters::kind(self.entry(decode_any(rest).0)), Role::General | Role::Mark)
     }
 
     /// The grapheme cluster with the mark of `len` bytes at byte `at`, which belongs to the word
@@ -359,18 +366,18 @@ impl Metaspace {
         let base_entry = self.entry(base as u32);
         let kind_of = |character: char| characters::kind(self.entry(character as u32));
         // Both characters stand alone, so a cluster starts at `start`.
-        let starts_cluster = before.next().is_none_or(|(_, c)| matches!(kind_of(c), Kind::Word | Kind::Space));
-        if characters::kind(base_entry) != Kind::Word || !starts_cluster {
+        let starts_cluster = before.next().is_none_or(|(_, c)| matches!(kind_of(c), Role::Word | Role::Space));
+        if characters::kind(base_entry) != Role::Word || !starts_cluster {
             return Cluster::General;
         }
         let mut end = at;
         for character in text[at..].chars() {
             match kind_of(character) {
-                Kind::Mark => end += character.len_utf8(),
+                Role::Mark => end += character.len_utf8(),
                 // The character may continue the cluster: a pictograph after a joiner, a consonant
                 // after a virama.
                 _ if character >= '\u{80}' && text[..end].ends_with(JOINER) => return Cluster::General,
-                Kind::General => return Cluster::General,
+                Role::General => return Cluster::General,
                 _ => break,
             }
         }
@@ -386,8 +393,8 @@ impl Metaspace {
             Some(written) => {
                 let is_space = |c: char| c == ' ' || self.drops_spaces && Letter::Space.contains(c);
                 let is_odd = written.is_empty() || written.contains(self.mark) || written.chars().any(is_space);
-                match characters::entry(Kind::Word, written) {
-                    entry if is_odd || characters::kind(&entry) != Kind::Word => Cluster::General,
+                match characters::entry(Role::Word, written) {
+                    entry if is_odd || characters::kind(&entry) != Role::Word => Cluster::General,
                     entry => Cluster::Short(end, Some((characters::len(base_entry), entry))),
                 }
             }
@@ -419,7 +426,7 @@ impl Metaspace {
         let Some(last) = text.chars().next_back() else { return false };
         let mut buffer = [0; 4];
         let own = &*last.encode_utf8(&mut buffer);
-        if characters::kind(self.entry(last as u32)) == Kind::Word {
+        if characters::kind(self.entry(last as u32)) == Role::Word {
             return true;
         }
         if last == ' ' || [own, " "].concat().graphemes(true).count() == 1 {
@@ -446,7 +453,7 @@ impl Metaspace {
     fn spans(&self, text: &[u8], base: usize, mut at: usize, len: usize, spans: &mut Vec<Span>) {
         let end = spans.len() + len;
         let first = decode_any(&text[at..]);
-        if characters::kind(self.entry(first.0)) == Kind::Word && self.is_marked(base, at) {
+        if characters::kind(self.entry(first.0)) == Role::Word && self.is_marked(base, at) {
             push(spans, Span::new(at, at + first.1));
         }
         while spans.len() < end {
@@ -475,7 +482,7 @@ enum Cluster {
     Long,
     /// The marks up to this byte form a cluster with the character before them. It has no
     /// replacement, or one that takes the place of as many bytes as were written for the character.
-    Short(usize, Option<(usize, Entry)>),
+    Short(usize, Option<(usize, CharacterEntry)>),
     /// It needs the normalizer.
     General,
 }

@@ -38,7 +38,7 @@ pub(crate) enum Segmenter {
 
 /// Why [`Segmenter::fill`] stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum FillEnd {
     /// The buffer is full or the text has ended; the next word starts here.
     At(usize),
     /// This part of the text needs the normalizer and the pre-tokenizer.
@@ -70,7 +70,14 @@ impl Segmenter {
     /// part needs the normalizer. If `tracked`, the positions of the words are recorded. `text`
     /// starts at byte `base` of the original.
     #[inline]
-    pub(crate) fn fill(&self, text: &str, base: usize, at: usize, tracked: bool, words: &mut SegmentedWords) -> Stop {
+    pub(crate) fn fill(
+        &self,
+        text: &str,
+        base: usize,
+        at: usize,
+        tracked: bool,
+        words: &mut SegmentedWords,
+    ) -> FillEnd {
         match self {
             Self::Bert(bert) => bert.fill(text, at, tracked, words),
             Self::Metaspace(metaspace) => metaspace.fill(text, base, at, tracked, words),
@@ -86,7 +93,7 @@ impl Segmenter {
         at: usize,
         tracked: bool,
         words: &mut SegmentedWords,
-    ) -> Stop {
+    ) -> FillEnd {
         match self {
             Self::Bert(bert) => bert.fill_with(simd, text, at, tracked, words),
             Self::Metaspace(metaspace) => metaspace.fill_with(simd, text, 0, at, tracked, words),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{SegmentedWords, Segmenter, Stop};
+use super::{FillEnd, SegmentedWords, Segmenter};
 use crate::aligned::AlignedText;
 use crate::budget::Budget;
 use crate::load::json::Part;
@@ -73,8 +73,8 @@ impl Twin {
             }
             assert_eq!(start, words.bytes().len());
             at = match stop {
-                Stop::At(next) => next,
-                Stop::General(part) => {
+                FillEnd::At(next) => next,
+                FillEnd::General(part) => {
                     assert!(part.start >= at && part.end > part.start);
                     all.extend(self.slow(&text[part.clone()], part.start));
                     part.end
@@ -95,8 +95,8 @@ impl Twin {
                 start = end as usize;
             }
             at = match stop {
-                Stop::At(next) => next,
-                Stop::General(part) => {
+                FillEnd::At(next) => next,
+                FillEnd::General(part) => {
                     all.extend(self.slow(&text[part.clone()], part.start).into_iter().map(|word| word.0));
                     part.end
                 }
@@ -137,7 +137,7 @@ fn berts() -> Vec<Twin> {
 }
 
 /// Characters that one of the normalizers does something to, and their neighbours in the tables.
-const TELLING: &str = " \t\n\r\u{b}\u{c}\0\u{1}\u{7f}\u{85}\u{a0}\u{ad}aZ09_-.'’é\u{301}\u{327}İıſßΣάᾳ\u{345}\u{1d165}\u{1d16d}\u{302e}\u{3099}中\u{f900}\u{20000}가ᄀ\u{1161}„»…—\u{200b}\u{200d}\u{feff}\u{fffd}\u{e000}😀①½क्\u{93f}ไ\u{e33}\u{37e}≠\u{958}ﷺ\u{3000}▁\
+const TEST_CHARACTERS: &str = " \t\n\r\u{b}\u{c}\0\u{1}\u{7f}\u{85}\u{a0}\u{ad}aZ09_-.'’é\u{301}\u{327}İıſßΣάᾳ\u{345}\u{1d165}\u{1d16d}\u{302e}\u{3099}中\u{f900}\u{20000}가ᄀ\u{1161}„»…—\u{200b}\u{200d}\u{feff}\u{fffd}\u{e000}😀①½क्\u{93f}ไ\u{e33}\u{37e}≠\u{958}ﷺ\u{3000}▁\
     \u{5d0}\u{5b8}\u{627}\u{653}\u{64e}o\u{302}©\u{fe0f}\u{20e3}👨\u{200c}\u{1f1e6}\u{11a8}\u{11315}\u{1134d}\u{1133e}\u{a9a2}\u{a9c0}\u{1b44}\u{f71}\u{600}\u{e9}\u{344}\u{1d15e}\u{323}";
 
 #[test]
@@ -156,7 +156,7 @@ proptest! {
     #[test]
     fn words_are_those_of_normalizer_and_pre_tokenizer(
         text in prop::collection::vec(prop_oneof![
-            6 => prop::sample::select(TELLING.chars().collect::<Vec<_>>()).prop_map(String::from),
+            6 => prop::sample::select(TEST_CHARACTERS.chars().collect::<Vec<_>>()).prop_map(String::from),
             4 => "[a-zA-Z]{1,12} ?", 2 => "\\PC", 1 => " {1,70}|[a-z]{60,140}|[.,]{1,70}", 1 => "[а-яА-Я]{1,9} |[一-三]{1,4}",
         ], 0..60),
     ) {
@@ -249,7 +249,7 @@ proptest! {
     #[test]
     fn words_with_marks_are_those_of_normalizer_and_pre_tokenizer(
         text in prop::collection::vec(prop_oneof![
-            6 => prop::sample::select(TELLING.chars().collect::<Vec<_>>()).prop_map(String::from),
+            6 => prop::sample::select(TEST_CHARACTERS.chars().collect::<Vec<_>>()).prop_map(String::from),
             4 => "[a-zA-Z]{1,12} ?", 2 => "\\PC", 1 => " {1,70}|[a-z]{60,140}|\n{1,70}|\r\n", 1 => "[а-яА-Я]{1,9} |[一-三]{1,4}",
             1 => " \u{301}| \u{200b}|\u{200b}|e\u{301}",
         ], 0..60),

@@ -83,9 +83,9 @@ fn load(block: &[u8; BLOCK]) -> Quarters {
 #[target_feature(enable = "neon")]
 #[inline]
 fn mask(truth: Quarters) -> u64 {
-    const POSITION_BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+    const LANE_BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
     // SAFETY: reads 16 bytes, the size of the constant.
-    let bits = unsafe { vld1q_u8(POSITION_BITS.as_ptr()) };
+    let bits = unsafe { vld1q_u8(LANE_BITS.as_ptr()) };
     let [a, b, c, d] = truth.map(|quarter| vandq_u8(quarter, bits));
     let sum = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))

@@ -23,7 +23,7 @@
 //! caller uses instead. Tests run each kernel at all levels of the CPU and compare the results with
 //! those of the scalar implementation.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "instructions that not every CPU has, and their loads and stores")]
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;

@@ -282,9 +282,11 @@ pub(super) fn pdep(_: Avx2, mask: u64, kept: u64) -> u64 {
 /// Whether PEXT and PDEP take one step on a CPU that has them. AMD processors before Zen 3 (family
 /// 0x19) take one step per bit.
 pub(super) fn has_fast_pext() -> bool {
-    let vendor = __cpuid(0);
+    #[allow(unused_unsafe, reason = "the function is unsafe in the oldest supported Rust")]
+    // SAFETY: every x86-64 CPU has the instruction CPUID, with these two leaves.
+    let [vendor, version] = unsafe { [__cpuid(0), __cpuid(1)] };
     let is_amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
-    let version = __cpuid(1).eax;
+    let version = version.eax;
     let family = (version >> 8 & 0xF) + (version >> 20 & 0xFF);
     !is_amd || family >= 0x19
 }

@@ -11,10 +11,10 @@ pub(crate) mod sentences;
 #[cfg(test)]
 mod tests;
 
-use crate::added_tokens::{Policy, Stage};
+use crate::added_tokens::{Policy, SearchStage};
 use crate::batch::Cancel;
 use crate::bounded::prefixes::Prefixes;
-use crate::bounded::{Room, utf16_len};
+use crate::bounded::{TokenBudget, utf16_len};
 use crate::encoder::{Encoder, Plan};
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
@@ -92,7 +92,7 @@ pub struct Pieces {
 }
 
 /// Maximum number of boundaries that are tried, from the last one within the limit.
-const MOST_TRIED: usize = 16;
+const MAX_TRIED_PREFIXES: usize = 16;
 /// Minimum number of bytes behind the text that a piece depends on, so that no character and no
 /// special token is cut.
 const MARGIN: usize = 16;
@@ -116,7 +116,7 @@ impl Tokenizer {
         let mut buffer = String::new();
         let utf8 = text.to_utf8(&mut buffer)?;
         if plan.policy == Policy::Throw {
-            self.pipeline.added_tokens.segments(Stage::Raw, utf8, &plan.policy, |_| Ok(()))?;
+            self.pipeline.added_tokens.segments(SearchStage::Raw, utf8, &plan.policy, |_| Ok(()))?;
         }
         let Some(room) = self.room_for_text(&plan, limits.max_tokens)? else {
             let stopped = if utf8.is_empty() { Stopped::AtEnd } else { Stopped::SpecialTokens };
@@ -145,7 +145,7 @@ struct Splitter<'a> {
     text: &'a str,
     limits: &'a Limits,
     plan: &'a Plan,
-    room: Room,
+    room: TokenBudget,
     is_end: bool,
     encoder: &'a mut Encoder,
 }
@@ -225,7 +225,7 @@ impl<'a> Splitter<'a> {
     fn last_boundaries(&self, prefixes: &mut Prefixes<'_>, most: usize) -> Vec<usize> {
         let mut last = vec![];
         let mut add = |end: usize| {
-            if last.len() == MOST_TRIED {
+            if last.len() == MAX_TRIED_PREFIXES {
                 last.remove(0);
             }
             last.push(end);
@@ -286,7 +286,7 @@ impl<'a> Splitter<'a> {
             // Usually the first or the second start succeeds. After many failures, starts are
             // skipped.
             place += step;
-            step = if place < MOST_TRIED { 1 } else { 2 * step };
+            step = if place < MAX_TRIED_PREFIXES { 1 } else { 2 * step };
         }
         Ok(piece.len())
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// The Sentence_Break property of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum BreakClass {
     Other,
     CarriageReturn,
     LineFeed,
@@ -26,28 +26,28 @@ enum Class {
     Close,
 }
 
-const NAMES: [(&str, Class); 14] = [
-    ("CR", Class::CarriageReturn),
-    ("LF", Class::LineFeed),
-    ("Sep", Class::Separator),
-    ("Extend", Class::Extend),
-    ("Format", Class::Extend),
-    ("Sp", Class::Space),
-    ("Lower", Class::Lower),
-    ("Upper", Class::Upper),
-    ("OLetter", Class::OtherLetter),
-    ("Numeric", Class::Number),
-    ("ATerm", Class::Stop),
-    ("SContinue", Class::Continue),
-    ("STerm", Class::End),
-    ("Close", Class::Close),
+const NAMES: [(&str, BreakClass); 14] = [
+    ("CR", BreakClass::CarriageReturn),
+    ("LF", BreakClass::LineFeed),
+    ("Sep", BreakClass::Separator),
+    ("Extend", BreakClass::Extend),
+    ("Format", BreakClass::Extend),
+    ("Sp", BreakClass::Space),
+    ("Lower", BreakClass::Lower),
+    ("Upper", BreakClass::Upper),
+    ("OLetter", BreakClass::OtherLetter),
+    ("Numeric", BreakClass::Number),
+    ("ATerm", BreakClass::Stop),
+    ("SContinue", BreakClass::Continue),
+    ("STerm", BreakClass::End),
+    ("Close", BreakClass::Close),
 ];
 
-impl Class {
+impl BreakClass {
     fn of(character: char) -> Self {
         let blocks = &*BLOCKS;
         let code = character as usize;
-        blocks.classes[usize::from(blocks.numbers[code / BLOCK]) * BLOCK + code % BLOCK]
+        blocks.classes[usize::from(blocks.numbers[code / CODES_PER_BLOCK]) * CODES_PER_BLOCK + code % CODES_PER_BLOCK]
     }
 
     fn ends_paragraph(self) -> bool {
@@ -55,17 +55,17 @@ impl Class {
     }
 }
 
-const BLOCK: usize = 128;
+const CODES_PER_BLOCK: usize = 128;
 const CODES: usize = char::MAX as usize + 1;
 
 /// The classes of all characters as a two-level table: equal blocks are stored once.
 struct Blocks {
     numbers: Box<[u16]>,
-    classes: Vec<Class>,
+    classes: Vec<BreakClass>,
 }
 
 static BLOCKS: LazyLock<Blocks> = LazyLock::new(|| {
-    let mut all = vec![Class::Other; CODES];
+    let mut all = vec![BreakClass::Other; CODES];
     for (name, class) in NAMES {
         let parsed = regex_syntax::parse(&format!(r"\p{{Sentence_Break={name}}}"));
         let parsed = parsed.expect("the library knows the property and its values");
@@ -84,14 +84,14 @@ static BLOCKS: LazyLock<Blocks> = LazyLock::new(|| {
         }
     }
     let mut blocks = Blocks { numbers: Box::default(), classes: vec![] };
-    let number = |block: &[Class]| {
-        let known = blocks.classes.chunks(BLOCK).position(|known| known == block);
+    let number = |block: &[BreakClass]| {
+        let known = blocks.classes.chunks(CODES_PER_BLOCK).position(|known| known == block);
         known.unwrap_or_else(|| {
             blocks.classes.extend_from_slice(block);
-            blocks.classes.len() / BLOCK - 1
+            blocks.classes.len() / CODES_PER_BLOCK - 1
         }) as u16
     };
-    let numbers = all.chunks(BLOCK).map(number).collect();
+    let numbers = all.chunks(CODES_PER_BLOCK).map(number).collect();
     Blocks { numbers, ..blocks }
 });
 
@@ -112,7 +112,7 @@ enum Before {
     End {
         is_stop: bool,
         behind: Behind,
-        part: Part,
+        part: EndPart,
     },
 }
 
@@ -128,7 +128,7 @@ enum Behind {
 /// The position within the end of a sentence: the mark itself, then quotes and brackets, then
 /// spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Part {
+enum EndPart {
     Mark,
     Closes,
     Spaces,
@@ -165,7 +165,7 @@ impl<'a> Ends<'a> {
             if self.skip_plain(most) {
                 continue;
             }
-            let (at, class) = (self.at, Class::of(character));
+            let (at, class) = (self.at, BreakClass::of(character));
             let is_end = self.is_end_before(class);
             self.go_on(class, is_end);
             self.at += character.len_utf8();
@@ -195,26 +195,26 @@ impl<'a> Ends<'a> {
     }
 
     /// Whether a sentence ends before the current character. The comments name the rules.
-    fn is_end_before(&mut self, class: Class) -> bool {
+    fn is_end_before(&mut self, class: BreakClass) -> bool {
         match self.before {
             Before::Nothing => false,
-            Before::CarriageReturn => class != Class::LineFeed, // SB3, SB4
-            Before::LineBreak => true,                          // SB4
-            _ if class == Class::Extend => false,               // SB5
-            Before::Letter { .. } | Before::Other { .. } => false, // SB998
-            Before::End { is_stop: true, behind: Behind::Initial, part: Part::Spaces } => {
+            Before::CarriageReturn => class != BreakClass::LineFeed, // SB3, SB4
+            Before::LineBreak => true,                               // SB4
+            _ if class == BreakClass::Extend => false,               // SB5
+            Before::Letter { .. } | Before::Other { .. } => false,   // SB998
+            Before::End { is_stop: true, behind: Behind::Initial, part: EndPart::Spaces } => {
                 // The exception. Only the end of a paragraph ends the sentence here.
                 false
             }
             Before::End { is_stop, behind, part } => {
                 let behind_letter = behind != Behind::Other;
                 let goes_on = match class {
-                    Class::Number => is_stop && part == Part::Mark,                 // SB6
-                    Class::Upper => is_stop && behind_letter && part == Part::Mark, // SB7
-                    Class::Continue | Class::End | Class::Stop => true,             // SB8a
-                    Class::Close => part <= Part::Closes,                           // SB9
-                    Class::Space => true,                                           // SB9, SB10
-                    class => class.ends_paragraph(),                                // SB9, SB10
+                    BreakClass::Number => is_stop && part == EndPart::Mark, // SB6
+                    BreakClass::Upper => is_stop && behind_letter && part == EndPart::Mark, // SB7
+                    BreakClass::Continue | BreakClass::End | BreakClass::Stop => true, // SB8a
+                    BreakClass::Close => part <= EndPart::Closes,           // SB9
+                    BreakClass::Space => true,                              // SB9, SB10
+                    class => class.ends_paragraph(),                        // SB9, SB10
                 };
                 !(goes_on || is_stop && self.small_letter_follows()) // SB8, SB11
             }
@@ -230,11 +230,13 @@ impl<'a> Ends<'a> {
         let mut place = self.text.len();
         let mut is_lower = false;
         for (behind, character) in self.text[self.at..].char_indices() {
-            let class = Class::of(character);
-            let decides = matches!(class, Class::Lower | Class::Upper | Class::OtherLetter | Class::Stop | Class::End)
-                || class.ends_paragraph();
+            let class = BreakClass::of(character);
+            let decides = matches!(
+                class,
+                BreakClass::Lower | BreakClass::Upper | BreakClass::OtherLetter | BreakClass::Stop | BreakClass::End
+            ) || class.ends_paragraph();
             if decides {
-                (place, is_lower) = (self.at + behind, class == Class::Lower);
+                (place, is_lower) = (self.at + behind, class == BreakClass::Lower);
                 break;
             }
         }
@@ -244,7 +246,7 @@ impl<'a> Ends<'a> {
     }
 
     /// Advances behind the current character.
-    fn go_on(&mut self, class: Class, is_end: bool) {
+    fn go_on(&mut self, class: BreakClass, is_end: bool) {
         let before = if is_end { Before::Nothing } else { self.before };
         let end = |is_stop| {
             let behind = match before {
@@ -252,25 +254,27 @@ impl<'a> Ends<'a> {
                 Before::Letter { is_initial: false } => Behind::Letter,
                 _ => Behind::Other,
             };
-            Before::End { is_stop, behind, part: Part::Mark }
+            Before::End { is_stop, behind, part: EndPart::Mark }
         };
         let in_word = matches!(before, Before::Letter { .. } | Before::Other { in_word: true });
         self.before = match (class, before) {
-            (Class::Extend, Before::Nothing) => Before::Other { in_word: false },
-            (Class::Extend, before) => before,
-            (Class::CarriageReturn, _) => Before::CarriageReturn,
-            (Class::LineFeed | Class::Separator, _) => Before::LineBreak,
-            (Class::Lower, _) => Before::Letter { is_initial: false },
-            (Class::Upper, _) => Before::Letter { is_initial: !in_word },
-            (Class::Stop, _) => end(true),
-            (Class::End, _) => end(false),
-            (Class::Close, Before::End { is_stop, behind, part }) if part <= Part::Closes => {
+            (BreakClass::Extend, Before::Nothing) => Before::Other { in_word: false },
+            (BreakClass::Extend, before) => before,
+            (BreakClass::CarriageReturn, _) => Before::CarriageReturn,
+            (BreakClass::LineFeed | BreakClass::Separator, _) => Before::LineBreak,
+            (BreakClass::Lower, _) => Before::Letter { is_initial: false },
+            (BreakClass::Upper, _) => Before::Letter { is_initial: !in_word },
+            (BreakClass::Stop, _) => end(true),
+            (BreakClass::End, _) => end(false),
+            (BreakClass::Close, Before::End { is_stop, behind, part }) if part <= EndPart::Closes => {
                 // Behind a bracket or a quotation mark a full stop ends a sentence as usual.
                 let behind = if behind == Behind::Initial { Behind::Letter } else { behind };
-                Before::End { is_stop, behind, part: Part::Closes }
+                Before::End { is_stop, behind, part: EndPart::Closes }
             }
-            (Class::Space, Before::End { is_stop, behind, .. }) => Before::End { is_stop, behind, part: Part::Spaces },
-            (Class::Number | Class::OtherLetter, _) => Before::Other { in_word: true },
+            (BreakClass::Space, Before::End { is_stop, behind, .. }) => {
+                Before::End { is_stop, behind, part: EndPart::Spaces }
+            }
+            (BreakClass::Number | BreakClass::OtherLetter, _) => Before::Other { in_word: true },
             _ => Before::Other { in_word: false },
         };
     }
@@ -295,13 +299,17 @@ mod tests {
 
     /// Whether a text ends with a capital letter that is a word, a full stop and spaces.
     fn is_behind_initial(text: &str) -> bool {
-        let classes: Vec<Class> = text.chars().map(Class::of).filter(|&class| class != Class::Extend).collect();
-        let spaces = classes.iter().rev().take_while(|&&class| class == Class::Space).count();
+        let classes: Vec<BreakClass> =
+            text.chars().map(BreakClass::of).filter(|&class| class != BreakClass::Extend).collect();
+        let spaces = classes.iter().rev().take_while(|&&class| class == BreakClass::Space).count();
         let (word, rest) = match &classes[..classes.len() - spaces] {
-            [before @ .., Class::Upper, Class::Stop] => (before.last(), spaces > 0),
+            [before @ .., BreakClass::Upper, BreakClass::Stop] => (before.last(), spaces > 0),
             _ => return false,
         };
-        rest && !matches!(word, Some(Class::Lower | Class::Upper | Class::Number | Class::OtherLetter))
+        rest && !matches!(
+            word,
+            Some(BreakClass::Lower | BreakClass::Upper | BreakClass::Number | BreakClass::OtherLetter)
+        )
     }
 
     proptest! {

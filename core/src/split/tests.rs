@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Boundary, Limits, MOST_TRIED, Piece, Pieces, Progress, Stopped};
-use crate::bounded::subjects::{Form, MODELS, NORMALIZERS, PRETOKENIZERS, pieces, tokenizer};
+use super::{Boundary, Limits, MAX_TRIED_PREFIXES, Piece, Pieces, Progress, Stopped};
+use crate::bounded::subjects::{MODELS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
 use crate::{Columns, EncodeOptions, SpecialTokens, Text, Tokenizer, encoding_file};
 
 fn options() -> EncodeOptions {
@@ -33,7 +33,8 @@ fn split_by_definition(tokenizer: &Tokenizer, text: &str, limits: &Limits) -> Op
         let prefixes = rest.char_indices().map(|(at, c)| at + c.len_utf8());
         let mut length = prefixes.filter(|&end| count(&rest[..end]) <= max_tokens).max()?;
         if length < rest.len() {
-            let ends = boundaries(rest, boundary).into_iter().filter(|&end| end <= length).rev().take(MOST_TRIED);
+            let ends =
+                boundaries(rest, boundary).into_iter().filter(|&end| end <= length).rev().take(MAX_TRIED_PREFIXES);
             length = ends.into_iter().find(|&end| count(&rest[..end]) <= max_tokens).unwrap_or(length);
         }
         let end = start + length;
@@ -88,10 +89,10 @@ fn split_in_parts(tokenizer: &Tokenizer, parts: &[&str], limits: &Limits) -> (Ve
     (pieces, Stopped::AtEnd)
 }
 
-fn form() -> impl Strategy<Value = Form> {
+fn form() -> impl Strategy<Value = Subject> {
     let merges = prop::collection::vec((0usize..1000, 0usize..1000), 0..40);
     (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..MODELS.len(), merges, any::<bool>()).prop_map(
-        |(normalizer, pretokenizer, model, merges, added)| Form { normalizer, pretokenizer, model, merges, added },
+        |(normalizer, pretokenizer, model, merges, added)| Subject { normalizer, pretokenizer, model, merges, added },
     )
 }
 
@@ -170,7 +171,7 @@ fn splitting_encodes_less_than_three_times_the_text() {
     // Strip and Metaspace; NFC and bytes; the BERT normalizer and pre-tokenizer.
     let forms = [(9, 6, 1), (1, 1, 0), (16, 10, 1)];
     let forms = forms.map(|(normalizer, pretokenizer, model)| {
-        tokenizer(&Form { normalizer, pretokenizer, model, merges: merges.clone(), added: true })
+        tokenizer(&Subject { normalizer, pretokenizer, model, merges: merges.clone(), added: true })
     });
     let bundled = ["o200k_base", "cl100k_base", "r50k_base"].map(bundled);
     for (number, tokenizer) in bundled.iter().chain(&forms).enumerate() {

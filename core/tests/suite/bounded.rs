@@ -83,7 +83,7 @@ fn tokenizers() -> Vec<(&'static str, Tokenizer)> {
     let name = "r50k_base";
     let ranks = std::fs::read(format!("../encodings/{}", encoding_file(name).expect("it is bundled")));
     let words = RankDefinition { pattern: r"\w+| ?h".into(), special_tokens: vec![] };
-    let few = (0..=255u8).map(|byte| format!("{} {byte}\n", base64(&[byte]))).collect::<String>();
+    let few = (0..=255u8).map(|byte| format!("{} {byte}\n", base64(byte))).collect::<String>();
     vec![
         (name, Tokenizer::from_encoding(name, &ranks.expect("it is there")).expect("a sound file")),
         ("text between words is dropped", Tokenizer::from_ranks(few.as_bytes(), &words).expect("a sound file")),
@@ -97,10 +97,10 @@ fn tokenizers() -> Vec<(&'static str, Tokenizer)> {
     ]
 }
 
-fn base64(bytes: &[u8; 1]) -> String {
+fn base64(byte: u8) -> String {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
-    format!("{}{}==", digit(bytes[0] >> 2), digit((bytes[0] & 3) << 4))
+    format!("{}{}==", digit(byte >> 2), digit((byte & 3) << 4))
 }
 
 fn options() -> EncodeOptions {

@@ -39,7 +39,7 @@ const NAMES = [
   'graceSeconds',
   'onEvent',
 ]
-/** How often the worker of a shard may die before the shard is put aside. */
+/** How often the worker of a shard may die before the shard counts as failed. */
 const MAX_STALLED = 2
 /** Milliseconds between messages of a shard about its progress. */
 const INTERVAL = 1000

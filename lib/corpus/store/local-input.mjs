@@ -46,8 +46,8 @@ export class LocalInput extends Input {
   }
 
   /**
-   * A range in chunks. The next chunk is read while one is in use. With `isReused` a chunk is there
-   * until the next one is asked for.
+   * A range in chunks. The next chunk is read while one is in use. With `isReused` a chunk is
+   * valid until the next one is requested.
    *
    * @param {number} start
    * @param {number} end

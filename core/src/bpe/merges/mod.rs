@@ -93,8 +93,8 @@ impl Merges {
     /// Unwinds if there is not enough memory.
     pub fn new(pairs: &[(u32, u32, Merge)]) -> Self {
         /// Maximum number of bytes per pair: two slots of 16 bytes and its share of the filter.
-        const MOST_BYTES: usize = 40;
-        require_for_tables(pairs.len().saturating_mul(MOST_BYTES));
+        const BYTES_PER_ENTRY: usize = 40;
+        require_for_tables(pairs.len().saturating_mul(BYTES_PER_ENTRY));
         debug_assert!(pairs.iter().all(|(_, _, merge)| merge.rank != Self::NO_RANK));
         // A file's pairs may collide under one multiplier, by chance or on purpose.
         let packed = MULTIPLIERS.into_iter().find_map(|multiplier| PackedMerges::new(pairs, multiplier));
@@ -173,7 +173,7 @@ mod tests {
     type Pairs = Vec<(u32, u32, Merge)>;
 
     /// Checks that both kinds of table have the merges of `pairs`, and no others.
-    fn assert_equals_a_map(pairs: &[(u32, u32, Merge)], asked: impl Iterator<Item = (u32, u32)>) {
+    fn assert_equals_a_map(pairs: &[(u32, u32, Merge)], probed: impl Iterator<Item = (u32, u32)>) {
         let map: HashMap<_, _> = pairs.iter().map(|&(left, right, merge)| ((left, right), merge)).collect();
         let packed = MULTIPLIERS.map(|multiplier| PackedMerges::new(pairs, multiplier)).into_iter().flatten();
         let kinds: Vec<TableKind> = packed.map(TableKind::Packed).chain([TableKind::Map(map_of(pairs))]).collect();
@@ -183,7 +183,7 @@ mod tests {
             assert_eq!((table.iter().count(), &listed), (map.len(), &map));
         }
         let table = Merges::new(pairs);
-        for (left, right) in asked.chain(map.keys().copied()) {
+        for (left, right) in probed.chain(map.keys().copied()) {
             let merge = table.get(left, right);
             assert_eq!((merge.rank != Merges::NO_RANK).then_some(merge), map.get(&(left, right)).copied());
         }

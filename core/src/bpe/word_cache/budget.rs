@@ -30,8 +30,8 @@ impl CacheBudget {
         self.0.fetch_sub(bytes as isize, Ordering::Relaxed);
     }
 
-    /// Gives bytes back.
-    pub(super) fn give_back(&self, bytes: usize) {
+    /// Releases bytes that were taken.
+    pub(super) fn release(&self, bytes: usize) {
         self.0.fetch_add(bytes as isize, Ordering::Relaxed);
     }
 }

@@ -27,7 +27,7 @@ const _: () = assert!(size_of::<LongSlot>() == 16);
 
 // SAFETY: a slot consists of integers, without padding, so all bits zero is a value. It is the slot
 // of an empty word, which is never looked up.
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "the trait is unsafe to implement")]
 unsafe impl Zeroed for LongSlot {}
 
 /// In a slot's length: see [`Hit::lengths_vary`].

@@ -75,7 +75,7 @@ const _: () = assert!(size_of::<MediumSlot>() == 64);
 
 // SAFETY: a slot consists of integers and bytes, without padding, so all bits zero is a value. It
 // is an empty slot.
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "the trait is unsafe to implement")]
 unsafe impl Zeroed for MediumSlot {}
 
 impl MediumSlot {

@@ -47,7 +47,7 @@ pub(super) struct ShortWords {
 
 impl Drop for ShortWords {
     fn drop(&mut self) {
-        self.budget.give_back(self.taken);
+        self.budget.release(self.taken);
     }
 }
 
@@ -63,7 +63,7 @@ impl ShortWords {
         self.limit = self.limit.max(MAX_SHARED_BUCKETS);
         let buckets = self.buckets.len();
         self.buckets = Table::with_reserved(buckets, self.limit);
-        self.budget.give_back(std::mem::take(&mut self.taken));
+        self.budget.release(std::mem::take(&mut self.taken));
         self.budget = budget;
         self.taken = buckets * size_of::<Bucket>();
         self.budget.take(self.taken);
@@ -81,7 +81,7 @@ impl ShortWords {
     /// `words`. Inserts the first words, until a quarter of the slots is in use.
     pub(super) fn seed(&mut self, count: usize, words: impl Iterator<Item = (Key, u32)>) {
         /// The number of buckets that are prefetched together.
-        const GROUP: usize = 16;
+        const PREFETCH_GROUP: usize = 16;
         let least = self.buckets.len();
         let most = (2 * count).clamp(INITIAL_BUCKETS, MAX_SEEDED_BUCKETS).next_power_of_two().min(self.limit);
         let mut buckets = most.max(least);
@@ -89,7 +89,7 @@ impl ShortWords {
             buckets /= 2;
         }
         self.buckets = Table::with_reserved(buckets, self.limit);
-        let mut group = [Slot::default(); GROUP];
+        let mut group = [Slot::default(); PREFETCH_GROUP];
         let mut words = words.take(buckets / 2);
         loop {
             let mut len = 0;
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_share_a_budget_and_give_it_back() {
+    fn tables_share_a_budget_and_release_it() {
         const START: usize = 1 << 10;
         let fill = |words: &mut ShortWords| (0..4_000_000).for_each(|number| words.insert(slot(number), 0));
         let bytes = |buckets: usize| buckets * size_of::<Bucket>();

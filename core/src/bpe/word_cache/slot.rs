@@ -20,7 +20,7 @@ pub(super) const LENGTHS_VARY_FLAG: u8 = 0x80;
 
 // SAFETY: a bucket consists of integers and bytes, without padding, so all bits zero is a value. It
 // is a bucket of two empty slots.
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "the trait is unsafe to implement")]
 unsafe impl Zeroed for Bucket {}
 
 impl Slot {

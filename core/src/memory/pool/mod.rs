@@ -28,7 +28,7 @@ pub use split::Split;
 
 /// The kind of pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum PoolKind {
     /// Blocks that are split and merged. The default.
     #[default]
     Split,
@@ -38,7 +38,7 @@ pub enum Kind {
     Off,
 }
 
-impl Kind {
+impl PoolKind {
     /// A new pool of this kind.
     pub(super) fn pool(self) -> Box<dyn Pool> {
         match self {

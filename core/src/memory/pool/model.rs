@@ -101,23 +101,23 @@ pub enum PoolOp {
 
 /// The outstanding blocks by address: the end address, the requested size, and the block.
 #[derive(Debug, Default)]
-struct Model {
+struct Outstanding {
     blocks: BTreeMap<usize, (usize, usize, Block)>,
 }
 
-impl Model {
-    fn add(&mut self, asked: usize, block: Block) {
+impl Outstanding {
+    fn add(&mut self, requested: usize, block: Block) {
         let start = block.start.as_ptr().addr();
         let end = start + block.bytes;
-        assert!(block.bytes >= asked && start.is_multiple_of(512), "{block:?} for {asked} bytes");
+        assert!(block.bytes >= requested && start.is_multiple_of(512), "{block:?} for {requested} bytes");
         let before = self.blocks.range(..end).next_back();
-        assert!(before.is_none_or(|(_, (before_end, ..))| *before_end <= start), "{block:?} was lent already");
-        self.blocks.insert(start, (end, asked, block));
+        assert!(before.is_none_or(|(_, (before_end, ..))| *before_end <= start), "{block:?} was allocated already");
+        self.blocks.insert(start, (end, requested, block));
     }
 
     fn take(&mut self, which: usize) -> Option<(usize, Block)> {
         let start = *self.blocks.keys().nth(which % self.blocks.len().max(1))?;
-        self.blocks.remove(&start).map(|(_, asked, block)| (asked, block))
+        self.blocks.remove(&start).map(|(_, requested, block)| (requested, block))
     }
 
     fn take_first(&mut self) -> Option<Block> {
@@ -139,7 +139,7 @@ fn part_of(bytes: usize, part: u8) -> usize {
 /// # Panics
 /// If they disagree.
 pub fn drive(mut pool: impl CheckedPool, acts: &[PoolOp], cap: usize) {
-    let mut model = Model::default();
+    let mut model = Outstanding::default();
     for &act in acts {
         match act {
             PoolOp::Allocate(bytes) => {
@@ -156,10 +156,10 @@ pub fn drive(mut pool: impl CheckedPool, acts: &[PoolOp], cap: usize) {
                 }
             }
             PoolOp::Shrink(which, part) => {
-                if let Some((asked, mut block)) = model.take(which) {
-                    let asked = part_of(asked, part);
-                    pool.shrink(&mut block, asked);
-                    model.add(asked, block);
+                if let Some((requested, mut block)) = model.take(which) {
+                    let requested = part_of(requested, part);
+                    pool.shrink(&mut block, requested);
+                    model.add(requested, block);
                 }
             }
             PoolOp::Reclaim(bytes) => {
@@ -200,7 +200,7 @@ pub fn drive(mut pool: impl CheckedPool, acts: &[PoolOp], cap: usize) {
 /// If the pool and the model disagree.
 pub fn drive_shared(pool: impl CheckedPool + 'static, acts: &[PoolOp], cap: usize) {
     let mut bounds = Bounds { cap, warm: 0, advice: Advice::Free };
-    let (shared, mut model) = (SharedPool::<Std>::new(Box::new(pool), bounds), Model::default());
+    let (shared, mut model) = (SharedPool::<Std>::new(Box::new(pool), bounds), Outstanding::default());
     for &act in acts {
         match act {
             PoolOp::Allocate(bytes) => match shared.allocate(bytes, None) {
@@ -214,10 +214,10 @@ pub fn drive_shared(pool: impl CheckedPool + 'static, acts: &[PoolOp], cap: usiz
                 }
             }
             PoolOp::Shrink(which, part) => {
-                if let Some((asked, mut block)) = model.take(which) {
-                    let asked = part_of(asked, part);
-                    shared.shrink(&mut block, asked);
-                    model.add(asked, block);
+                if let Some((requested, mut block)) = model.take(which) {
+                    let requested = part_of(requested, part);
+                    shared.shrink(&mut block, requested);
+                    model.add(requested, block);
                 }
             }
             PoolOp::Reclaim(bytes) => {

@@ -24,7 +24,7 @@ mod nodes;
 
 use classes::SizeClass;
 use free_lists::FreeLists;
-use nodes::{BlockState, NONE, Node, Nodes, PageState};
+use nodes::{BlockNode, BlockState, NONE, Nodes, PageState};
 
 /// The free end of a mapping is unmapped in multiples of this: 1 MiB.
 const END_GRANULARITY: usize = 1 << 20;
@@ -105,7 +105,7 @@ impl<P: Pages> Split<P> {
     /// Removes a block from its free list.
     #[inline]
     fn remove_free(&mut self, id: u32) {
-        let Node { size, previous, next, class, .. } = self.nodes[id];
+        let BlockNode { size, previous, next, class, .. } = self.nodes[id];
         debug_assert_eq!(self.nodes[id].state, BlockState::Free);
         self.warm.remove(id, class.bytes(size));
         self.nodes[next].previous = previous;
@@ -118,7 +118,7 @@ impl<P: Pages> Split<P> {
 
     /// Frees a block that is in no list, and merges it with free neighbours.
     fn free_and_merge(&mut self, mut id: u32) {
-        let Node { before, behind, mapping, .. } = self.nodes[id];
+        let BlockNode { before, behind, mapping, .. } = self.nodes[id];
         if self.nodes.is_free(behind) {
             self.remove_free(behind);
             self.nodes.merge(id, behind);
@@ -220,7 +220,7 @@ impl<P: Pages> Split<P> {
     /// Adds a block of new pages at the end of its mapping. The block is in no list.
     fn add_last(&mut self, class: SizeClass, mapping: u32, offset: usize, bytes: usize) -> u32 {
         let (size, offset) = (class.units(bytes), class.units(offset));
-        let node = Node { size, offset, mapping, class, ..Node::NEW };
+        let node = BlockNode { size, offset, mapping, class, ..BlockNode::NEW };
         self.nodes.insert(node, self.mapping_infos[mapping as usize].edge)
     }
 
@@ -250,7 +250,7 @@ impl<P: Pages> Split<P> {
 
     /// Unmaps a mapping that is one free block.
     fn unmap(&mut self, id: u32) -> usize {
-        let Node { mapping, before: edge, .. } = self.nodes[id];
+        let BlockNode { mapping, before: edge, .. } = self.nodes[id];
         self.remove_free(id);
         self.nodes.remove(id);
         self.nodes.remove(edge);
@@ -345,7 +345,7 @@ impl<P: Pages> Pool for Split<P> {
         let class = node.class;
         let kept = class.size(bytes.min(block.bytes));
         if node.size.saturating_sub(kept) >= class.tunables().min_remainder {
-            let rest = Node { size: node.size - kept, offset: node.offset + kept, ..*node };
+            let rest = BlockNode { size: node.size - kept, offset: node.offset + kept, ..*node };
             node.size = kept;
             block.bytes = node.bytes();
             self.outstanding -= rest.bytes();
@@ -392,7 +392,7 @@ impl<P: Pages> Pool for Split<P> {
 
     fn decommit_all(&mut self, advice: Advice) {
         // Pages that the kernel may take are still there.
-        let has_pages = |node: &Node| match node.touch {
+        let has_pages = |node: &BlockNode| match node.touch {
             PageState::Untouched => false,
             PageState::Discarded => advice == Advice::DontNeed,
             PageState::Written => true,

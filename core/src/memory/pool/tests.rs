@@ -76,7 +76,7 @@ fn split_merges_what_comes_back() {
     let start = whole.start;
     pool.release(whole);
     let parts: Vec<_> = (0..15).map(|_| pool.scan(2 << 20).expect("a part of the block")).collect();
-    assert!(pool.scan(2 << 20).is_none(), "all of it is lent");
+    assert!(pool.scan(2 << 20).is_none(), "all of it is allocated");
     assert_eq!(pool.usage().mapped, 30 << 20);
     for part in parts {
         pool.release(part);
@@ -101,7 +101,7 @@ fn free_blocks_of_more_than_two_mebibytes_are_lent_in_order_of_size() {
     let order = [7, 8, 9, 11, 12, 13, 14, 1, 2, 3, 4, 5].map(|at| starts[at]);
     let again: Vec<_> = order.iter().map(|_| pool.scan(1 << 20).expect("a part of a run")).collect();
     assert_eq!(again.iter().map(|block| block.start).collect::<Vec<_>>(), order);
-    assert!(pool.scan(1).is_none(), "all of it is lent");
+    assert!(pool.scan(1).is_none(), "all of it is allocated");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn what_is_too_much_of_a_huge_block_stays_behind_it() {
     let half = pool.scan(40 << 20).expect("just close enough");
     assert_eq!((half.bytes, pool.usage().cached, pool.usage().mapped), (40 << 20, 40 << 20, 80 << 20));
     assert_eq!(pool.reclaim(10 << 20), 10 << 20, "the end of it can go");
-    assert_eq!(pool.needed(50 << 20), 50 << 20, "what is lent in part is not moved to grow");
+    assert_eq!(pool.needed(50 << 20), 50 << 20, "a mapping with an allocated block is not moved to grow");
     pool.release(half);
     assert_eq!((pool.needed(100 << 20), pool.needed(20 << 20)), (30 << 20, 20 << 20));
     let grown = pool.map(100 << 20, 30 << 20).expect("it needs no more than what is lacking");

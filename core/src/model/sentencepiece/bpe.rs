@@ -3,14 +3,14 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::{Kind, SentencePiece, Writer};
+use super::{PieceKind, SentencePiece, Writer};
 use crate::memory::Grow;
 use crate::memory::fallible::push;
 
 /// Buffers, reused from text to text.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    parts: Vec<Part>,
+    parts: Vec<MergedPiece>,
     queue: BinaryHeap<Pair>,
     /// Of each unused piece that was merged: the length of its left part.
     taken_apart: std::collections::HashMap<u32, u32, foldhash::fast::RandomState>,
@@ -27,9 +27,9 @@ impl Scratch {
     }
 }
 
-/// A stretch of the text that is one piece so far. Merged into the one before, it is empty.
+/// A part of the text that is one piece so far. Empty after it was merged into the previous one.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct MergedPiece {
     start: u32,
     len: u32,
     previous: u32,
@@ -81,7 +81,7 @@ impl SentencePiece {
             let place = scratch.parts.len() as u32;
             let previous = place.checked_sub(1).unwrap_or(NONE);
             let next = if start + length == text.len() { NONE } else { place + 1 };
-            push(&mut scratch.parts, Part { start: start as u32, len: length as u32, previous, next, is_fixed });
+            push(&mut scratch.parts, MergedPiece { start: start as u32, len: length as u32, previous, next, is_fixed });
             start += length;
         }
         for right in 1..scratch.parts.len() as u32 {
@@ -102,7 +102,7 @@ impl SentencePiece {
             self.look_up(text, left, b.next, scratch);
         }
         let mut place = if scratch.parts.is_empty() { NONE } else { 0 };
-        while let Some(&Part { start, len, next, .. }) = scratch.parts.get(place as usize) {
+        while let Some(&MergedPiece { start, len, next, .. }) = scratch.parts.get(place as usize) {
             self.write(text, start as usize, len as usize, scratch, writer);
             place = next;
         }
@@ -116,7 +116,7 @@ impl SentencePiece {
         }
         let (start, len) = (a.start as usize, (a.len + b.len) as usize);
         let Some(id) = self.parts.pieces.id(&text[start..start + len]) else { return };
-        if self.parts.kinds[id as usize] == Kind::Unused {
+        if self.parts.kinds[id as usize] == PieceKind::Unused {
             scratch.taken_apart.insert(id, a.len);
         }
         scratch.queue.grow(1);

@@ -17,15 +17,14 @@ mod unigram;
 
 use std::sync::Arc;
 
-use super::Trie;
-use super::trie::Start;
 use crate::bpe::Symbol;
 use crate::memory::fallible::push;
 use crate::normalizer::sentencepiece::MARK;
+use crate::trie::{Start, Trie};
 
 /// What a piece is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PieceKind {
     Normal,
     Unknown,
     /// Never found in text.
@@ -49,10 +48,10 @@ pub(crate) enum Method {
 
 /// What a model is made of, as the file has it.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct ModelParts {
     pub(crate) method: Method,
     /// By id.
-    pub(crate) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<PieceKind>,
     /// By id.
     pub(crate) scores: Vec<f32>,
     /// Normal, user-defined and unused pieces.
@@ -66,7 +65,7 @@ pub(crate) struct Parts {
 /// A model. Immutable; a worker's state is in [`Scratch`].
 #[derive(Debug)]
 pub(crate) struct SentencePiece {
-    parts: Parts,
+    parts: ModelParts,
     /// Where pieces are searched.
     start: Start,
     /// Of Unigram: the score of a character that is not a piece.
@@ -92,10 +91,10 @@ impl Scratch {
 }
 
 impl SentencePiece {
-    pub(crate) fn new(parts: Parts) -> Self {
+    pub(crate) fn new(parts: ModelParts) -> Self {
         let mut least = f32::MAX;
         for (&kind, &score) in parts.kinds.iter().zip(&parts.scores) {
-            if kind == Kind::Normal {
+            if kind == PieceKind::Normal {
                 least = if score < least { score } else { least };
             }
         }
@@ -143,8 +142,8 @@ impl SentencePiece {
 
     /// The id of a piece that text can have, or the unknown one.
     fn id(&self, piece: &[u8]) -> u32 {
-        let Parts { pieces, kinds, unk_id, .. } = &self.parts;
-        pieces.id(piece).filter(|&id| kinds[id as usize] != Kind::Unused).unwrap_or(*unk_id)
+        let ModelParts { pieces, kinds, unk_id, .. } = &self.parts;
+        pieces.id(piece).filter(|&id| kinds[id as usize] != PieceKind::Unused).unwrap_or(*unk_id)
     }
 
     pub(crate) fn is_unknown(&self, id: u32) -> bool {
@@ -152,7 +151,7 @@ impl SentencePiece {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let Parts { kinds, scores, pieces, symbols, .. } = &self.parts;
+        let ModelParts { kinds, scores, pieces, symbols, .. } = &self.parts;
         let symbols = symbols.as_ref().map_or(0, |trie| trie.memory_bytes());
         kinds.capacity() + scores.capacity() * 4 + pieces.memory_bytes() + self.start.memory_bytes() + symbols
     }

@@ -1,36 +1,37 @@
 //! The models by definition: every piece is compared with the text, and every pair is tried again
 //! after each merge.
 
-use super::{Kind, Method};
+use super::{Method, PieceKind};
 
 /// A model as lists.
 #[derive(Debug)]
 pub(crate) struct Naive {
     pub(crate) method: Method,
     /// Text, score and kind by id.
-    pub(crate) pieces: Vec<(String, f32, Kind)>,
+    pub(crate) pieces: Vec<(String, f32, PieceKind)>,
 }
 
 impl Naive {
     fn unk_id(&self) -> u32 {
-        self.pieces.iter().position(|piece| piece.2 == Kind::Unknown).expect("there is one") as u32
+        self.pieces.iter().position(|piece| piece.2 == PieceKind::Unknown).expect("there is one") as u32
     }
 
     fn normal(&self, text: &str) -> Option<u32> {
-        let is_it = |(piece, _, kind): &(String, f32, Kind)| {
-            piece == text && matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused)
+        let is_it = |(piece, _, kind): &(String, f32, PieceKind)| {
+            piece == text && matches!(kind, PieceKind::Normal | PieceKind::UserDefined | PieceKind::Unused)
         };
         self.pieces.iter().position(is_it).map(|id| id as u32)
     }
 
     fn id(&self, text: &str) -> u32 {
-        let used = self.normal(text).filter(|&id| self.pieces[id as usize].2 != Kind::Unused);
+        let used = self.normal(text).filter(|&id| self.pieces[id as usize].2 != PieceKind::Unused);
         used.unwrap_or_else(|| self.unk_id())
     }
 
     /// The length of the longest user-defined symbol that a text starts with.
     fn symbol(&self, text: &str) -> Option<usize> {
-        let symbols = self.pieces.iter().filter(|piece| piece.2 == Kind::UserDefined && text.starts_with(&piece.0));
+        let symbols =
+            self.pieces.iter().filter(|piece| piece.2 == PieceKind::UserDefined && text.starts_with(&piece.0));
         symbols.map(|piece| piece.0.len()).max()
     }
 
@@ -48,7 +49,7 @@ impl Naive {
             Method::Characters => self.symbols(text).iter().map(|part| (self.id(part.0), part.0.len())).collect(),
         };
         let byte = |byte: u8| {
-            self.pieces.iter().position(|piece| piece.0 == format!("<0x{byte:02X}>") && piece.2 == Kind::Byte)
+            self.pieces.iter().position(|piece| piece.0 == format!("<0x{byte:02X}>") && piece.2 == PieceKind::Byte)
         };
         let has_bytes = byte(0).is_some();
         let (mut out, mut start, mut after_unknown): (Vec<(u32, usize)>, usize, bool) = (vec![], 0, false);
@@ -83,7 +84,7 @@ impl Naive {
     }
 
     fn best_path(&self, text: &str) -> Vec<(u32, usize)> {
-        let normal = || self.pieces.iter().filter(|piece| piece.2 == Kind::Normal).map(|piece| piece.1);
+        let normal = || self.pieces.iter().filter(|piece| piece.2 == PieceKind::Normal).map(|piece| piece.1);
         let unknown = normal().fold(f32::MAX, f32::min) - 10.0;
         let mut paths: Vec<Option<(f32, usize, u32)>> = vec![None; text.len() + 1];
         for (start, first) in text.char_indices() {
@@ -93,8 +94,8 @@ impl Naive {
             for end in (start + 1..=text.len()).filter(|&end| text.is_char_boundary(end)) {
                 let Some(id) = self.normal(&text[start..end]) else { continue };
                 match self.pieces[id as usize] {
-                    (_, _, Kind::Unused) => {}
-                    (_, _, Kind::UserDefined) => {
+                    (_, _, PieceKind::Unused) => {}
+                    (_, _, PieceKind::UserDefined) => {
                         offers.push((end, ((end - start - 1) as f64 * 0.1) as f32 + so_far, id));
                     }
                     (_, score, _) => offers.push((end, score + so_far, id)),
@@ -156,7 +157,7 @@ impl Naive {
             let pair = format!("{start} {a} {b}");
             start += a.len();
             let piece = format!("{a}{b}");
-            let is_unused = self.normal(&piece).is_some_and(|id| self.pieces[id as usize].2 == Kind::Unused);
+            let is_unused = self.normal(&piece).is_some_and(|id| self.pieces[id as usize].2 == PieceKind::Unused);
             if !a_fixed && !b_fixed && is_unused && !seen.contains(&pair) {
                 sources.push((piece, [a.clone(), b.clone()]));
             }

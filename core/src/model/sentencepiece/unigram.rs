@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use super::{Kind, SentencePiece, Writer};
+use super::{PieceKind, SentencePiece, Writer};
 use crate::model::best_path::{BestPath, Offers};
 use crate::model::unigram::{LONGEST_CHARACTER, character_len};
 
@@ -25,10 +25,10 @@ impl SentencePiece {
         let mut is_piece = false;
         self.parts.pieces.for_each_prefix(&self.start, text, |len, id| {
             let score = match self.parts.kinds[id as usize] {
-                Kind::Unused => return,
+                PieceKind::Unused => return,
                 // Computed in 64 bits and stored in 32, as in version 0.2.3 of the library: other
                 // scores are rarely positive, so the symbol nearly always wins.
-                Kind::UserDefined => ((len - 1) as f64 * 0.1) as f32,
+                PieceKind::UserDefined => ((len - 1) as f64 * 0.1) as f32,
                 _ => self.parts.scores[id as usize],
             };
             offers.offer(len, score, id);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use fancy_regex::{Assertion, Expr, LookAround};
 use regex_syntax::hir::{Class as HirClass, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
-use super::program::{ByteSet, Class, Inst, Mode, NO_MAX, Pc, Program, Slot};
+use super::program::{ByteSet, Class, Inst, Mode, NO_MAX, Pc, Program, Register};
 use crate::pattern::Dialect;
 
 /// A part of the pattern that is not supported or too large. The text completes an error message.
@@ -15,9 +15,9 @@ pub(in crate::pattern) struct Refused(pub(in crate::pattern) String);
 type Result<T> = std::result::Result<T, Refused>;
 
 /// Maximum number of instructions of a program.
-const MOST_CODE: usize = 1 << 16;
+const MAX_INSTRUCTIONS: usize = 1 << 16;
 /// Maximum nesting depth of groups. The parser has a lower limit.
-const MOST_DEPTH: usize = 1000;
+const MAX_DEPTH: usize = 1000;
 
 /// The range of the length of a sub-expression's matches, in characters, and the bytes with which a
 /// match that is not empty can start.
@@ -54,7 +54,7 @@ pub(in crate::pattern) fn compile(
     dialect: Dialect,
 ) -> Result<Program> {
     let mut compiler = Compiler {
-        program: Program { code: vec![], classes: vec![], bytes: vec![], sets: vec![], slots: 0, first: None },
+        program: Program { code: vec![], classes: vec![], bytes: vec![], sets: vec![], register_count: 0, first: None },
         by_source: HashMap::new(),
         references: &references,
         groups: vec![],
@@ -75,7 +75,7 @@ struct Compiler<'a> {
     references: &'a dyn Fn(usize) -> bool,
     /// The registers and the shape of each group so far, beginning with group 1. Groups that are
     /// not referred to have no registers.
-    groups: Vec<(Option<Slot>, Shape)>,
+    groups: Vec<(Option<Register>, Shape)>,
     depth: usize,
     dialect: Dialect,
 }
@@ -95,8 +95,8 @@ impl Compiler<'_> {
     }
 
     fn push(&mut self, inst: Inst) -> Result<Pc> {
-        if self.program.code.len() >= MOST_CODE {
-            return Err(Refused(format!("it compiles to more than {MOST_CODE} instructions")));
+        if self.program.code.len() >= MAX_INSTRUCTIONS {
+            return Err(Refused(format!("it compiles to more than {MAX_INSTRUCTIONS} instructions")));
         }
         self.program.code.push(inst);
         Ok(self.pc() - 1)
@@ -107,9 +107,9 @@ impl Compiler<'_> {
         self.program.code[at as usize] = inst;
     }
 
-    fn slots(&mut self, count: usize) -> Slot {
-        self.program.slots += count;
-        (self.program.slots - count) as Slot
+    fn add_registers(&mut self, count: usize) -> Register {
+        self.program.register_count += count;
+        (self.program.register_count - count) as Register
     }
 
     fn class(&mut self, set: &ClassUnicode) -> u32 {
@@ -153,7 +153,7 @@ impl Compiler<'_> {
 
     fn emit(&mut self, expr: &Expr) -> Result<Shape> {
         self.depth += 1;
-        if self.depth > MOST_DEPTH {
+        if self.depth > MAX_DEPTH {
             return Err(Refused("its groups are nested too deep".into()));
         }
         let shape = self.piece(expr);
@@ -259,15 +259,15 @@ impl Compiler<'_> {
 
     fn group(&mut self, body: &Expr) -> Result<Shape> {
         let number = self.groups.len() + 1;
-        let slot = (self.references)(number).then(|| self.slots(2));
+        let register = (self.references)(number).then(|| self.add_registers(2));
         // A reference to the group from inside itself may have any length.
-        self.groups.push((slot, Shape { min: 0, max: NO_MAX, first: ByteSet::ALL }));
-        if let Some(slot) = slot {
-            self.push(Inst::Save { slot })?;
+        self.groups.push((register, Shape { min: 0, max: NO_MAX, first: ByteSet::ALL }));
+        if let Some(register) = register {
+            self.push(Inst::Save { register })?;
         }
         let shape = self.emit(body)?;
-        if let Some(slot) = slot {
-            self.push(Inst::Save { slot: slot + 1 })?;
+        if let Some(register) = register {
+            self.push(Inst::Save { register: register + 1 })?;
         }
         self.groups[number - 1].1 = shape;
         Ok(shape)
@@ -309,8 +309,8 @@ impl Compiler<'_> {
         let jump = self.push(Inst::Jump { to: start + 1 })?;
         let next = jump + 1;
         let inst = if max == NO_MAX && shape.min == 0 {
-            let count = self.slots(2);
-            self.patch(start, Inst::Zero { slot: count });
+            let count = self.add_registers(2);
+            self.patch(start, Inst::Zero { register: count });
             Inst::RepeatEmpty { min, greedy, count, check: count + 1, next }
         } else if max == NO_MAX && min <= 1 {
             // The first iteration of `+` is not optional.
@@ -320,8 +320,8 @@ impl Compiler<'_> {
                 false => Inst::Split { first: next, second: start + 2, set: None },
             }
         } else {
-            let count = self.slots(1);
-            self.patch(start, Inst::Zero { slot: count });
+            let count = self.add_registers(1);
+            self.patch(start, Inst::Zero { register: count });
             Inst::Repeat { min, max, greedy, count, next }
         };
         self.patch(start + 1, inst);
@@ -334,10 +334,10 @@ impl Compiler<'_> {
             // The crate fancy-regex backtracks into a look-ahead, which is only visible in its
             // groups.
             if !negative && self.dialect == Dialect::FancyRegex && self.refers_into(body) {
-                let slot = self.slots(1);
-                self.push(Inst::Save { slot })?;
+                let register = self.add_registers(1);
+                self.push(Inst::Save { register })?;
                 self.emit(body)?;
-                self.push(Inst::Restore { slot })?;
+                self.push(Inst::Restore { register })?;
                 return Ok(Shape::EMPTY);
             }
             let start = self.push(Inst::Fail)?;
@@ -366,10 +366,10 @@ impl Compiler<'_> {
         if min == max && max < NO_MAX {
             self.patch(start, Inst::Back { characters: min });
         } else {
-            let slot = self.slots(1);
-            self.push(Inst::EndsAt { slot })?;
+            let register = self.add_registers(1);
+            self.push(Inst::EndsAt { register })?;
             self.push(Inst::Done)?;
-            self.patch(start, Inst::Behind { negative: false, min, max, slot, next: self.pc() });
+            self.patch(start, Inst::Behind { negative: false, min, max, register, next: self.pc() });
         }
         Ok(Shape::EMPTY)
     }

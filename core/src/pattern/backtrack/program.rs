@@ -7,7 +7,7 @@ use regex_syntax::hir::ClassUnicode;
 /// An index of [`Program::code`].
 pub(super) type Pc = u32;
 /// An index of the registers: the start or end of a group, a counter, or a saved position.
-pub(super) type Slot = u32;
+pub(super) type Register = u32;
 
 /// A compiled pattern.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(in crate::pattern) struct Program {
     /// All literals, concatenated.
     pub(super) bytes: Vec<u8>,
     pub(super) sets: Vec<ByteSet>,
-    pub(super) slots: usize,
+    pub(super) register_count: usize,
     /// The bytes with which a match can start; `None` if a match can be empty.
     pub(super) first: Option<ByteSet>,
 }
@@ -55,15 +55,15 @@ pub(super) enum Inst {
     },
     /// Stores the position in a register.
     Save {
-        slot: Slot,
+        register: Register,
     },
     /// Loads the position from a register.
     Restore {
-        slot: Slot,
+        register: Register,
     },
     /// Sets a register to zero.
     Zero {
-        slot: Slot,
+        register: Register,
     },
     /// A repetition: the body follows and jumps back here. `count` is the register with the number
     /// of iterations so far.
@@ -71,7 +71,7 @@ pub(super) enum Inst {
         min: u32,
         max: u32,
         greedy: bool,
-        count: Slot,
+        count: Register,
         next: Pc,
     },
     /// A repetition without a maximum, whose body may match the empty string: an empty iteration
@@ -79,8 +79,8 @@ pub(super) enum Inst {
     RepeatEmpty {
         min: u32,
         greedy: bool,
-        count: Slot,
-        check: Slot,
+        count: Register,
+        check: Register,
         next: Pc,
     },
     Assert(Assertion),
@@ -96,17 +96,17 @@ pub(super) enum Inst {
     },
     /// A look-behind: the body follows and must match, or must not if `negative`, from a position
     /// `min` to `max` characters before the current one up to the current one, which is stored in
-    /// `slot`.
+    /// `register`.
     Behind {
         negative: bool,
         min: u32,
         max: u32,
-        slot: Slot,
+        register: Register,
         next: Pc,
     },
     /// Matches if the position equals that in a register.
     EndsAt {
-        slot: Slot,
+        register: Register,
     },
     /// An atomic group: the body follows, and only its first match counts.
     Atomic {
@@ -115,11 +115,11 @@ pub(super) enum Inst {
     /// A backreference: matches the text of the group whose start and end are in the registers
     /// `start` and `start + 1`.
     Reference {
-        start: Slot,
+        start: Register,
     },
     /// Jumps if the group whose start is in the register `start` has not matched.
     UnlessGroup {
-        start: Slot,
+        start: Register,
         to: Pc,
     },
     /// `\K`

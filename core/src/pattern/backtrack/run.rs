@@ -2,7 +2,7 @@
 
 use fancy_regex::Assertion;
 
-use super::program::{Class, Inst, Mode, NO_MAX, Pc, Program, Slot};
+use super::program::{Class, Inst, Mode, NO_MAX, Pc, Program, Register};
 use crate::pattern::regular::take;
 use crate::pattern::{GaveUp, meter};
 use crate::span::Span;
@@ -10,17 +10,17 @@ use crate::span::Span;
 /// Buffers that searches reuse.
 #[derive(Debug, Default)]
 pub(in crate::pattern) struct Scratch {
-    stack: Vec<Entry>,
+    stack: Vec<StackEntry>,
     registers: Vec<u32>,
 }
 
 /// Entries of the backtracking stack, which are popped when the current alternative fails.
 #[derive(Debug, Clone, Copy)]
-enum Entry {
+enum StackEntry {
     /// Continues with another alternative.
     Branch { pc: Pc, at: u32 },
     /// Restores the former value of a register.
-    Undo { slot: Slot, value: u32 },
+    Undo { register: Register, value: u32 },
     /// A greedy run gives back its last character, but not below `least`, and continues at `pc`.
     Shrink { pc: Pc, least: u32, at: u32 },
     /// The lazy run at `pc` takes one more character.
@@ -28,20 +28,20 @@ enum Entry {
 }
 
 /// Value of a register without a position.
-const NOWHERE: u32 = u32::MAX;
+const UNSET: u32 = u32::MAX;
 
 /// Maximum number of stack entries, and the number that each byte of the text adds to it.
-const MOST_WAITING: usize = 1 << 20;
-const MOST_WAITING_PER_BYTE: usize = 8;
+const MAX_STACK: usize = 1 << 20;
+const MAX_STACK_PER_BYTE: usize = 8;
 
 /// The state of one search.
 struct Search<'a> {
     program: &'a Program,
     text: &'a str,
-    stack: &'a mut Vec<Entry>,
+    stack: &'a mut Vec<StackEntry>,
     registers: &'a mut [u32],
     steps: u64,
-    most_waiting: usize,
+    max_stack: usize,
     /// The start of the search, for `\G`.
     begin: usize,
 }
@@ -59,14 +59,14 @@ impl Program {
         scratch.stack.clear();
         scratch.registers.clear();
         // The last register has the start of the match.
-        scratch.registers.resize(self.slots + 1, NOWHERE);
+        scratch.registers.resize(self.register_count + 1, UNSET);
         let mut search = Search {
             program: self,
             text,
             stack: &mut scratch.stack,
             registers: &mut scratch.registers,
             steps: *steps,
-            most_waiting: MOST_WAITING + MOST_WAITING_PER_BYTE * text.len(),
+            max_stack: MAX_STACK + MAX_STACK_PER_BYTE * text.len(),
             begin: at,
         };
         let found = search.from(at, anchored);
@@ -96,7 +96,7 @@ impl Search<'_> {
                     return Ok(None);
                 }
             }
-            self.registers.fill(NOWHERE);
+            self.registers.fill(UNSET);
             self.registers[start] = at as u32;
             take(&mut self.steps, self.registers.len())?;
             if let Some(end) = self.run(0, at)? {
@@ -119,9 +119,9 @@ impl Search<'_> {
         self.text[..at].chars().next_back()
     }
 
-    fn set(&mut self, slot: Slot, value: u32) {
-        let old = std::mem::replace(&mut self.registers[slot as usize], value);
-        self.stack.push(Entry::Undo { slot, value: old });
+    fn set(&mut self, register: Register, value: u32) {
+        let old = std::mem::replace(&mut self.registers[register as usize], value);
+        self.stack.push(StackEntry::Undo { register, value: old });
     }
 
     /// Runs the program from `pc` on and returns the end of its match at `at`, if any. After a
@@ -132,13 +132,13 @@ impl Search<'_> {
         loop {
             take(&mut self.steps, 1)?;
             meter::count(1);
-            if self.stack.len() > self.most_waiting {
+            if self.stack.len() > self.max_stack {
                 return Err(GaveUp::Steps);
             }
             match self.step(pc, at)? {
-                Step::Go(next, place) => (pc, at) = (next, place),
-                Step::Done => return Ok(Some(at)),
-                Step::Fail => match self.back(base)? {
+                Outcome::Go(next, place) => (pc, at) = (next, place),
+                Outcome::Done => return Ok(Some(at)),
+                Outcome::Fail => match self.back(base)? {
                     Some(next) => (pc, at) = next,
                     None => return Ok(None),
                 },
@@ -147,22 +147,22 @@ impl Search<'_> {
     }
 
     #[inline(always)]
-    fn step(&mut self, pc: Pc, at: usize) -> Result<Step, GaveUp> {
+    fn step(&mut self, pc: Pc, at: usize) -> Result<Outcome, GaveUp> {
         let program = self.program;
         let bytes = self.text.as_bytes();
         let next = pc + 1;
-        let go_if = |condition: bool| if condition { Step::Go(next, at) } else { Step::Fail };
+        let go_if = |condition: bool| if condition { Outcome::Go(next, at) } else { Outcome::Fail };
         Ok(match program.code[pc as usize] {
-            Inst::Done => Step::Done,
-            Inst::Fail => Step::Fail,
+            Inst::Done => Outcome::Done,
+            Inst::Fail => Outcome::Fail,
             Inst::Literal { start, end } => {
                 let literal = &program.bytes[start as usize..end as usize];
                 take(&mut self.steps, literal.len() / 8)?;
-                if bytes[at..].starts_with(literal) { Step::Go(next, at + literal.len()) } else { Step::Fail }
+                if bytes[at..].starts_with(literal) { Outcome::Go(next, at + literal.len()) } else { Outcome::Fail }
             }
             Inst::One { class } => match program.classes[class as usize].match_at(self.text, at) {
-                Some(end) => Step::Go(next, end),
-                None => Step::Fail,
+                Some(end) => Outcome::Go(next, end),
+                None => Outcome::Fail,
             },
             Inst::Run { class, min, max, mode } => {
                 self.characters(&program.classes[class as usize], pc, at, [min, max], mode)?
@@ -170,35 +170,35 @@ impl Search<'_> {
             Inst::Split { first, second, set } => {
                 let excluded = |set: u32| bytes.get(at).is_none_or(|&byte| !program.sets[set as usize].contains(byte));
                 if set.is_some_and(excluded) {
-                    Step::Go(second, at)
+                    Outcome::Go(second, at)
                 } else {
-                    self.stack.push(Entry::Branch { pc: second, at: at as u32 });
-                    Step::Go(first, at)
+                    self.stack.push(StackEntry::Branch { pc: second, at: at as u32 });
+                    Outcome::Go(first, at)
                 }
             }
-            Inst::Jump { to } => Step::Go(to, at),
-            Inst::Save { slot } => {
-                self.set(slot, at as u32);
-                Step::Go(next, at)
+            Inst::Jump { to } => Outcome::Go(to, at),
+            Inst::Save { register } => {
+                self.set(register, at as u32);
+                Outcome::Go(next, at)
             }
-            Inst::Restore { slot } => Step::Go(next, self.registers[slot as usize] as usize),
-            Inst::Zero { slot } => {
-                self.set(slot, 0);
-                Step::Go(next, at)
+            Inst::Restore { register } => Outcome::Go(next, self.registers[register as usize] as usize),
+            Inst::Zero { register } => {
+                self.set(register, 0);
+                Outcome::Go(next, at)
             }
             Inst::Repeat { min, max, greedy, count, next: end } => {
-                let turns = self.registers[count as usize];
-                if turns == max { Step::Go(end, at) } else { self.turn(pc, at, [turns, min], greedy, count, end) }
+                let done = self.registers[count as usize];
+                if done == max { Outcome::Go(end, at) } else { self.iterate(pc, at, [done, min], greedy, count, end) }
             }
             Inst::RepeatEmpty { min, greedy, count, check, next: end } => {
-                let turns = self.registers[count as usize];
-                if turns > 0 && self.registers[check as usize] == at as u32 {
-                    Step::Go(end, at)
+                let done = self.registers[count as usize];
+                if done > 0 && self.registers[check as usize] == at as u32 {
+                    Outcome::Go(end, at)
                 } else {
-                    if turns >= min {
+                    if done >= min {
                         self.set(check, at as u32);
                     }
-                    self.turn(pc, at, [turns, min], greedy, count, end)
+                    self.iterate(pc, at, [done, min], greedy, count, end)
                 }
             }
             Inst::Assert(assertion) => go_if(self.holds(assertion, at)?),
@@ -206,70 +206,70 @@ impl Search<'_> {
                 let base = self.stack.len();
                 let found = self.run(next, at)?.is_some();
                 self.leave(base, found && !negative)?;
-                if found == negative { Step::Fail } else { Step::Go(end, at) }
+                if found == negative { Outcome::Fail } else { Outcome::Go(end, at) }
             }
             Inst::Back { characters } => {
                 let mut place = at;
                 take(&mut self.steps, characters.min(at as u32) as usize)?;
                 for _ in 0..characters {
-                    let Some(before) = self.before(place) else { return Ok(Step::Fail) };
+                    let Some(before) = self.before(place) else { return Ok(Outcome::Fail) };
                     place -= before.len_utf8();
                 }
-                Step::Go(next, place)
+                Outcome::Go(next, place)
             }
-            Inst::Behind { negative, min, max, slot, next: end } => {
-                let found = self.behind(next, at, [min, max], slot)?;
-                if found == negative { Step::Fail } else { Step::Go(end, at) }
+            Inst::Behind { negative, min, max, register, next: end } => {
+                let found = self.behind(next, at, [min, max], register)?;
+                if found == negative { Outcome::Fail } else { Outcome::Go(end, at) }
             }
-            Inst::EndsAt { slot } => go_if(self.registers[slot as usize] == at as u32),
+            Inst::EndsAt { register } => go_if(self.registers[register as usize] == at as u32),
             Inst::Atomic { next: end } => {
                 let base = self.stack.len();
                 match self.run(next, at)? {
                     Some(place) => {
                         self.leave(base, true)?;
-                        Step::Go(end, place)
+                        Outcome::Go(end, place)
                     }
-                    None => Step::Fail,
+                    None => Outcome::Fail,
                 }
             }
             Inst::Reference { start } => {
-                let [from, to] = [start, start + 1].map(|slot| self.registers[slot as usize]);
-                if from == NOWHERE || to == NOWHERE || from > to {
-                    return Ok(Step::Fail);
+                let [from, to] = [start, start + 1].map(|register| self.registers[register as usize]);
+                if from == UNSET || to == UNSET || from > to {
+                    return Ok(Outcome::Fail);
                 }
                 let group = &bytes[from as usize..to as usize];
                 take(&mut self.steps, group.len() / 8)?;
-                if bytes[at..].starts_with(group) { Step::Go(next, at + group.len()) } else { Step::Fail }
+                if bytes[at..].starts_with(group) { Outcome::Go(next, at + group.len()) } else { Outcome::Fail }
             }
             Inst::UnlessGroup { start, to } => {
-                let is_set = self.registers[start as usize] != NOWHERE;
-                Step::Go(if is_set { next } else { to }, at)
+                let is_set = self.registers[start as usize] != UNSET;
+                Outcome::Go(if is_set { next } else { to }, at)
             }
             Inst::Keep => {
-                let start = self.registers.len() as Slot - 1;
+                let start = self.registers.len() as Register - 1;
                 self.set(start, at as u32);
-                Step::Go(next, at)
+                Outcome::Go(next, at)
             }
             Inst::SearchStart => go_if(at == self.begin),
             Inst::Newline => match bytes[at..] {
-                [b'\r', b'\n', ..] => Step::Go(next, at + 2),
-                [b'\n'..=b'\r', ..] => Step::Go(next, at + 1),
-                [0xC2, 0x85, ..] => Step::Go(next, at + 2),
-                [0xE2, 0x80, 0xA8 | 0xA9, ..] => Step::Go(next, at + 3),
-                _ => Step::Fail,
+                [b'\r', b'\n', ..] => Outcome::Go(next, at + 2),
+                [b'\n'..=b'\r', ..] => Outcome::Go(next, at + 1),
+                [0xC2, 0x85, ..] => Outcome::Go(next, at + 2),
+                [0xE2, 0x80, 0xA8 | 0xA9, ..] => Outcome::Go(next, at + 3),
+                _ => Outcome::Fail,
             },
         })
     }
 
-    /// Starts another iteration of a repetition, or ends it.
-    fn turn(&mut self, pc: Pc, at: usize, [turns, min]: [u32; 2], greedy: bool, count: Slot, end: Pc) -> Step {
-        self.set(count, turns + 1);
-        if turns < min {
-            return Step::Go(pc + 1, at);
+    /// Starts another iteration of a repetition, or ends it. `done` iterations are complete.
+    fn iterate(&mut self, pc: Pc, at: usize, [done, min]: [u32; 2], greedy: bool, count: Register, end: Pc) -> Outcome {
+        self.set(count, done + 1);
+        if done < min {
+            return Outcome::Go(pc + 1, at);
         }
         let (first, second) = if greedy { (pc + 1, end) } else { (end, pc + 1) };
-        self.stack.push(Entry::Branch { pc: second, at: at as u32 });
-        Step::Go(first, at)
+        self.stack.push(StackEntry::Branch { pc: second, at: at as u32 });
+        Outcome::Go(first, at)
     }
 
     /// Matches a run of characters of a class.
@@ -280,7 +280,7 @@ impl Search<'_> {
         at: usize,
         [min, max]: [u32; 2],
         mode: Mode,
-    ) -> Result<Step, GaveUp> {
+    ) -> Result<Outcome, GaveUp> {
         let wanted = if mode == Mode::Lazy { min } else { max };
         let (mut end, mut count, mut least) = (at, 0, at);
         while count < wanted
@@ -297,16 +297,16 @@ impl Search<'_> {
         }
         take(&mut self.steps, count as usize)?;
         if count < min {
-            return Ok(Step::Fail);
+            return Ok(Outcome::Fail);
         }
         match mode {
             Mode::Greedy if end > least => {
-                self.stack.push(Entry::Shrink { pc: pc + 1, least: least as u32, at: end as u32 });
+                self.stack.push(StackEntry::Shrink { pc: pc + 1, least: least as u32, at: end as u32 });
             }
-            Mode::Lazy if min < max => self.stack.push(Entry::Grow { pc, at: end as u32, count }),
+            Mode::Lazy if min < max => self.stack.push(StackEntry::Grow { pc, at: end as u32, count }),
             _ => {}
         }
-        Ok(Step::Go(pc + 1, end))
+        Ok(Outcome::Go(pc + 1, end))
     }
 
     /// Pops stack entries down to the latest alternative, and returns where it continues. Returns
@@ -316,20 +316,20 @@ impl Search<'_> {
         while self.stack.len() > base {
             let entry = self.stack.pop().expect("it is longer than its base");
             match entry {
-                Entry::Branch { pc, at } => return Ok(Some((pc, at as usize))),
-                Entry::Undo { slot, value } => {
+                StackEntry::Branch { pc, at } => return Ok(Some((pc, at as usize))),
+                StackEntry::Undo { register, value } => {
                     take(&mut self.steps, 1)?;
-                    self.registers[slot as usize] = value;
+                    self.registers[register as usize] = value;
                 }
-                Entry::Shrink { pc, least, at } => {
+                StackEntry::Shrink { pc, least, at } => {
                     let before = self.before(at as usize).expect("the run has a character to give back");
                     let at = at - before.len_utf8() as u32;
                     if at > least {
-                        self.stack.push(Entry::Shrink { pc, least, at });
+                        self.stack.push(StackEntry::Shrink { pc, least, at });
                     }
                     return Ok(Some((pc, at as usize)));
                 }
-                Entry::Grow { pc, at, count } => {
+                StackEntry::Grow { pc, at, count } => {
                     let Inst::Run { class, max, .. } = self.program.code[pc as usize] else {
                         unreachable!("a run pushed this");
                     };
@@ -337,7 +337,7 @@ impl Search<'_> {
                     let class = &self.program.classes[class as usize];
                     let Some(end) = class.match_at(self.text, at as usize) else { continue };
                     if max == NO_MAX || count + 1 < max {
-                        self.stack.push(Entry::Grow { pc, at: end as u32, count: count + 1 });
+                        self.stack.push(StackEntry::Grow { pc, at: end as u32, count: count + 1 });
                     }
                     return Ok(Some((pc + 1, end)));
                 }
@@ -354,7 +354,7 @@ impl Search<'_> {
         if keep {
             let mut kept = base;
             for place in base..self.stack.len() {
-                if let Entry::Undo { .. } = self.stack[place] {
+                if let StackEntry::Undo { .. } = self.stack[place] {
                     self.stack[kept] = self.stack[place];
                     kept += 1;
                 }
@@ -363,17 +363,17 @@ impl Search<'_> {
             return Ok(());
         }
         while self.stack.len() > base {
-            if let Some(Entry::Undo { slot, value }) = self.stack.pop() {
-                self.registers[slot as usize] = value;
+            if let Some(StackEntry::Undo { register, value }) = self.stack.pop() {
+                self.registers[register as usize] = value;
             }
         }
         Ok(())
     }
 
     /// Whether the body at `pc` matches from a position before `at` up to `at`.
-    fn behind(&mut self, pc: Pc, at: usize, [min, max]: [u32; 2], slot: Slot) -> Result<bool, GaveUp> {
+    fn behind(&mut self, pc: Pc, at: usize, [min, max]: [u32; 2], register: Register) -> Result<bool, GaveUp> {
         let base = self.stack.len();
-        self.set(slot, at as u32);
+        self.set(register, at as u32);
         let mut place = at;
         let mut characters = 0;
         loop {
@@ -432,7 +432,7 @@ impl Search<'_> {
 }
 
 /// The outcome of an instruction.
-enum Step {
+enum Outcome {
     Go(Pc, usize),
     Done,
     Fail,

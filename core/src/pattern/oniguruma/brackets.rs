@@ -3,7 +3,7 @@
 use regex_syntax::hir::ClassUnicodeRange;
 
 use super::classes::{self, Set};
-use super::{CLASS, Flags, Item, MOST_DEPTH, Parser, Problem, Result, fold};
+use super::{CLASS, Flags, Item, MAX_DEPTH, Parser, Problem, Result, fold};
 
 /// Parses a class after its opening bracket.
 pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
@@ -25,7 +25,7 @@ pub(super) fn class(parser: &mut Parser<'_>, flags: Flags) -> Result<Item> {
 /// Parses a set of characters up to and including the closing bracket.
 fn set(parser: &mut Parser<'_>) -> Result<Set> {
     parser.depth += 1;
-    if parser.depth > MOST_DEPTH {
+    if parser.depth > MAX_DEPTH {
         return Err(parser.problem("brackets nested too deep"));
     }
     let opened = parser.at;
@@ -51,7 +51,7 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
             continue;
         }
         match part(parser)?.ok_or_else(unfinished)? {
-            Part::Set(more) => {
+            ClassItem::Set(more) => {
                 parser.charge(more.ranges().len())?;
                 ranges.extend(more.ranges());
                 // A hyphen after a class does not start a range.
@@ -59,7 +59,7 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
                     return Err(parser.problem("a range that begins with a class"));
                 }
             }
-            Part::Character(first) => {
+            ClassItem::Character(first) => {
                 let hyphen = parser.at;
                 if !parser.rest().starts_with('-') || ends_range(parser) {
                     ranges.push(ClassUnicodeRange::new(first, first));
@@ -67,9 +67,9 @@ fn set(parser: &mut Parser<'_>) -> Result<Set> {
                 }
                 parser.at += 1;
                 match part(parser)?.ok_or_else(unfinished)? {
-                    Part::Character(last) if first <= last => ranges.push(ClassUnicodeRange::new(first, last)),
-                    Part::Character(_) => return Err(Problem { what: "an empty range".into(), at: hyphen }),
-                    Part::Set(_) => {
+                    ClassItem::Character(last) if first <= last => ranges.push(ClassUnicodeRange::new(first, last)),
+                    ClassItem::Character(_) => return Err(Problem { what: "an empty range".into(), at: hyphen }),
+                    ClassItem::Set(_) => {
                         return Err(Problem { what: "a range that ends with a class".into(), at: hyphen });
                     }
                 }
@@ -98,13 +98,13 @@ fn ends_range(parser: &Parser<'_>) -> bool {
     rest.starts_with(']') || rest.starts_with("&&") || rest.starts_with('[')
 }
 
-enum Part {
+enum ClassItem {
     Character(char),
     Set(Set),
 }
 
 /// Parses a character or a nested set. Returns `None` at the end of the pattern.
-fn part(parser: &mut Parser<'_>) -> Result<Option<Part>> {
+fn part(parser: &mut Parser<'_>) -> Result<Option<ClassItem>> {
     let start = parser.at;
     if parser.take("[:") {
         if let Some((name, _)) = parser.rest().split_once(":]")
@@ -116,7 +116,7 @@ fn part(parser: &mut Parser<'_>) -> Result<Option<Part>> {
             let what = || Problem { what: format!("the unknown class [:{name}:]"), at: start };
             let set = classes::posix(plain).ok_or_else(what)?;
             parser.charge(CLASS)?;
-            return Ok(Some(Part::Set(if is_negative { classes::negated(set) } else { set })));
+            return Ok(Some(ClassItem::Set(if is_negative { classes::negated(set) } else { set })));
         }
         parser.at = start;
     }
@@ -125,36 +125,36 @@ fn part(parser: &mut Parser<'_>) -> Result<Option<Part>> {
         Some('[') => {
             let is_negative = parser.take("^");
             let set = set(parser)?;
-            Some(Part::Set(if is_negative { classes::negated(set) } else { set }))
+            Some(ClassItem::Set(if is_negative { classes::negated(set) } else { set }))
         }
         Some('\\') => Some(escape(parser)?),
-        Some(character) => Some(Part::Character(character)),
+        Some(character) => Some(ClassItem::Character(character)),
     })
 }
 
-fn escape(parser: &mut Parser<'_>) -> Result<Part> {
+fn escape(parser: &mut Parser<'_>) -> Result<ClassItem> {
     let Some(character) = parser.peek() else { return Err(parser.problem("a backslash at the end")) };
     if let Some(set) = classes::short(character, true) {
         parser.next();
         parser.charge(CLASS)?;
-        return Ok(Part::Set(set));
+        return Ok(ClassItem::Set(set));
     }
     if matches!(character, 'p' | 'P')
         && let Some(set) = parser.property(true)?
     {
         parser.charge(CLASS)?;
-        return Ok(Part::Set(set));
+        return Ok(ClassItem::Set(set));
     }
     if let Some(characters) = parser.coded(true)? {
         return Ok(match characters[..] {
-            [one] => Part::Character(one),
+            [one] => ClassItem::Character(one),
             _ => {
                 let mut set = Set::empty();
                 characters.iter().for_each(|&character| set.union(&classes::range(character, character)));
-                Part::Set(set)
+                ClassItem::Set(set)
             }
         });
     }
     parser.next();
-    Ok(Part::Character(character))
+    Ok(ClassItem::Character(character))
 }

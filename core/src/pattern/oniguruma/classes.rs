@@ -74,7 +74,7 @@ pub(super) fn posix(name: &str) -> Option<Set> {
 
 /// `\p{name}`; spaces, hyphens, underscores and case of the name are ignored.
 pub(super) fn property(name: &str, in_brackets: bool) -> Option<Set> {
-    let plain: String = name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).collect::<String>().to_lowercase();
+    let plain = name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).collect::<String>().to_lowercase();
     match &plain[..] {
         "word" => Some(word(in_brackets)),
         "punct" => Some(known(r"\p{P}")),

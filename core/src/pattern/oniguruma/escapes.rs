@@ -1,7 +1,7 @@
 //! Escape sequences: characters by number, classes, assertions, references.
 
 use super::classes::{self, Set};
-use super::{CLASS, Flags, Item, Parser, Problem, Result, Shape, any, group, literal, not_line_feed, written};
+use super::{CLASS, EmptyMatch, Flags, Item, Parser, Problem, Result, any, group, literal, not_line_feed, written};
 
 impl<'a> Parser<'a> {
     /// Parses an escape sequence after the backslash, outside of brackets.
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
             return Err(self.not_supported(start, "a reference that ignores case"));
         }
         // The text of the group may be empty.
-        Ok(Some(Item::Written { text: format!(r"(?:\{number})"), is_one: true, shape: Shape::EMPTY }))
+        Ok(Some(Item::Written { text: format!(r"(?:\{number})"), is_one: true, shape: EmptyMatch::EMPTY }))
     }
 
     fn named_reference(&mut self, end: char, flags: Flags) -> Result<Item> {
@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
             return Err(self.not_supported(self.at, "a reference that ignores case"));
         }
         self.at += name.len() + end.len_utf8();
-        Ok(Item::Written { text: format!(r"(?:\k<{name}>)"), is_one: true, shape: Shape::EMPTY })
+        Ok(Item::Written { text: format!(r"(?:\k<{name}>)"), is_one: true, shape: EmptyMatch::EMPTY })
     }
 
     /// Parses `p{…}` or `P{…}`. Returns `None` without braces: then it is the letter itself.
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
         let (plain, is_negated) = name.strip_prefix('^').map_or((name, false), |plain| (plain, true));
         let set = classes::property(plain, in_brackets)
             .ok_or_else(|| self.not_supported(start, &format!("the property {name:?}")))?;
-        Ok(Some(if is_negative != is_negated { classes::negated(set) } else { set }))
+        Ok(Some(if is_negative == is_negated { set } else { classes::negated(set) }))
     }
 
     /// Parses a character that is given by its number or by a letter: `\n`, `\x41`, `\x{41 42}`,

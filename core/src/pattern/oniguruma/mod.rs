@@ -82,7 +82,7 @@ enum Item {
     Folded(char),
     /// An item that is already translated. `is_one` means that a quantifier can be appended to it
     /// directly.
-    Written { text: String, is_one: bool, shape: Shape },
+    Written { text: String, is_one: bool, shape: EmptyMatch },
     /// An assertion, which cannot be repeated.
     Anchor(String),
 }
@@ -91,14 +91,14 @@ enum Item {
 /// repetition, while fancy-regex tries other alternatives. The difference is visible if an empty
 /// match is tried before a match that is not empty.
 #[derive(Debug, Clone, Copy, Default)]
-struct Shape {
+struct EmptyMatch {
     /// Whether it may match the empty string.
     may_be_empty: bool,
     /// Whether an empty match may be tried before one that is not empty.
     empty_comes_first: bool,
 }
 
-impl Shape {
+impl EmptyMatch {
     const EMPTY: Self = Self { may_be_empty: true, empty_comes_first: false };
 
     /// The shape of a concatenation.
@@ -129,14 +129,14 @@ struct Parser<'a> {
 /// Maximum number of character ranges of all classes of a pattern together; a range counts each
 /// time that it is processed. `\p{L}` has about 700, and the patterns of real files need up to
 /// 10,000.
-const MOST_RANGES: usize = 1 << 17;
+const MAX_RANGES: usize = 1 << 17;
 
 /// The cost of looking up a class, in ranges.
 const CLASS: usize = 64;
 
 /// Maximum nesting depth of groups and brackets.
-const MOST_DEPTH: usize = 200;
-const MOST_REPEATS: usize = 100_000;
+const MAX_DEPTH: usize = 200;
+const MAX_REPEATS: usize = 100_000;
 /// Groups that fancy-regex does not repeat.
 const EMPTY_GROUPS: [&str; 3] = ["(?:)", "(?:(?:))", "(?>)"];
 
@@ -168,8 +168,8 @@ impl<'a> Parser<'a> {
     /// Charges this number of ranges, before or after they are computed.
     fn charge(&mut self, ranges: usize) -> Result<()> {
         self.ranges += ranges;
-        if self.ranges > MOST_RANGES {
-            return Err(self.problem(format!("classes of more than {MOST_RANGES} ranges of characters in all")));
+        if self.ranges > MAX_RANGES {
+            return Err(self.problem(format!("classes of more than {MAX_RANGES} ranges of characters in all")));
         }
         Ok(())
     }
@@ -179,9 +179,9 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses alternatives up to a closing parenthesis or the end.
-    fn alternatives(&mut self, flags: Flags) -> Result<(String, Shape)> {
+    fn alternatives(&mut self, flags: Flags) -> Result<(String, EmptyMatch)> {
         self.depth += 1;
-        if self.depth > MOST_DEPTH {
+        if self.depth > MAX_DEPTH {
             return Err(self.problem("groups nested too deep"));
         }
         let mut out = String::new();
@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
         Ok((out, shape))
     }
 
-    fn branch(&mut self, flags: Flags, out: &mut String) -> Result<Shape> {
+    fn branch(&mut self, flags: Flags, out: &mut String) -> Result<EmptyMatch> {
         let mut items: Vec<Item> = vec![];
         while let Some(character) = self.peek() {
             let start = self.at;
@@ -233,11 +233,11 @@ impl<'a> Parser<'a> {
         }
         write_items(&items, out);
         let shape = |item: &Item| match item {
-            Item::Folded(_) => Shape::default(),
+            Item::Folded(_) => EmptyMatch::default(),
             Item::Written { shape, .. } => *shape,
-            Item::Anchor(_) => Shape::EMPTY,
+            Item::Anchor(_) => EmptyMatch::EMPTY,
         };
-        Ok(items.iter().map(shape).fold(Shape::EMPTY, Shape::then))
+        Ok(items.iter().map(shape).fold(EmptyMatch::EMPTY, EmptyMatch::then))
     }
 
     /// Parses the quantifiers of the last item. Each of them repeats the result of the previous
@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
                     let mut text = String::new();
                     fold::write_run(&[character], &mut text);
                     let is_one = !text.starts_with(char::is_alphanumeric) || text.chars().count() == 1;
-                    (text, is_one, Shape::default())
+                    (text, is_one, EmptyMatch::default())
                 }
                 Item::Written { text, is_one, shape } => (text, is_one, shape),
             };
@@ -279,7 +279,7 @@ impl<'a> Parser<'a> {
             let body = if is_one { text } else { format!("(?:{text})") };
             let Repeat { count, mode } = repeat;
             let may_be_none = matches!(count.as_bytes(), [b'*' | b'?', ..] | [b'{', b'0', ..]);
-            let shape = Shape {
+            let shape = EmptyMatch {
                 may_be_empty: may_be_none || shape.may_be_empty,
                 empty_comes_first: may_be_none && mode == "?",
             };
@@ -328,8 +328,8 @@ impl<'a> Parser<'a> {
         if low.is_none() && high.is_none() {
             return Ok(None);
         }
-        if low.max(high) > Some(MOST_REPEATS) {
-            return Err(Problem { what: format!("more than {MOST_REPEATS} repetitions"), at: start });
+        if low.max(high) > Some(MAX_REPEATS) {
+            return Err(Problem { what: format!("more than {MAX_REPEATS} repetitions"), at: start });
         }
         self.at += inner.len() + 2;
         let low = low.unwrap_or(0);
@@ -427,17 +427,17 @@ fn literal(character: char, flags: Flags) -> Item {
     }
     let mut text = String::new();
     classes::write_character(character, &mut text);
-    Item::Written { text, is_one: true, shape: Shape::default() }
+    Item::Written { text, is_one: true, shape: EmptyMatch::default() }
 }
 
 fn written(set: &Set) -> Item {
     let mut text = String::new();
     classes::write(set, &mut text);
-    Item::Written { text, is_one: true, shape: Shape::default() }
+    Item::Written { text, is_one: true, shape: EmptyMatch::default() }
 }
 
 fn group(text: &str) -> Item {
-    Item::Written { text: text.into(), is_one: true, shape: Shape::default() }
+    Item::Written { text: text.into(), is_one: true, shape: EmptyMatch::default() }
 }
 
 fn any() -> Item {

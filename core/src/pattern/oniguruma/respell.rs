@@ -262,7 +262,7 @@ mod tests {
         let mut found = vec![];
         pattern
             .for_each_match(text, &mut crate::budget::Budget::of_text(text.len()), |span| {
-                found.push((span.start, span.end))
+                found.push((span.start, span.end));
             })
             .ok()
             .map(|()| found)

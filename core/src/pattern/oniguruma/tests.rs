@@ -7,7 +7,7 @@ fn matches(source: &str, text: &str) -> Vec<(u32, u32)> {
     let mut found = vec![];
     pattern
         .for_each_match(text, &mut crate::budget::Budget::of_text(text.len()), |span| {
-            found.push((span.start, span.end))
+            found.push((span.start, span.end));
         })
         .expect("no test text is hard");
     found

@@ -1,13 +1,13 @@
 //! Compares every scanner with the regular expression that it replaces, on many kinds of text.
 
-use super::twins::{TELLING, TWINS, ends_by_scanner};
+use super::twins::{TEST_CHARACTERS, TWINS, ends_by_scanner};
 use super::*;
 use crate::pretokenizer::{Behavior, Cut, Letter, PreTokenizer, Stage};
 use proptest::prelude::*;
 
 /// Characters that the patterns treat differently.
 fn characters() -> impl Strategy<Value = char> {
-    prop_oneof![8 => prop::sample::select(TELLING.chars().collect::<Vec<_>>()), 1 => any::<char>()]
+    prop_oneof![8 => prop::sample::select(TEST_CHARACTERS.chars().collect::<Vec<_>>()), 1 => any::<char>()]
 }
 
 /// Single characters, and runs as they occur in text, so that windows contain whole words and their
@@ -138,7 +138,7 @@ fn every_character_in_telling_neighbourhoods() {
 #[test]
 fn every_place_in_a_window_for_every_kind_of_character() {
     // The filler characters before the pair move it through the window and across its end.
-    let kinds: Vec<char> = TELLING.chars().collect();
+    let kinds: Vec<char> = TEST_CHARACTERS.chars().collect();
     for &filler in &['x', 'é', '中'] {
         for at in (0..70).filter(|at| at * filler.len_utf8() < 72) {
             let mut text = String::new();

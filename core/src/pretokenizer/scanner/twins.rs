@@ -94,4 +94,4 @@ pub(crate) static TWINS: LazyLock<Vec<Twin>> = LazyLock::new(|| {
 });
 
 /// Characters of each kind that a pattern treats differently, with every length in UTF-8.
-pub(crate) const TELLING: &str = " \u{a0}\t\n\r\u{85}\u{2028}\u{3000}'’sStTrReEvVmMlLdDſKaZ\u{1c5}ʰªあー・゛\u{3040}\u{3099}中é0٣Ⅷ²_-/.,!#$😀\u{301}\u{fe0f}\u{200d}\u{e0100}\0▁";
+pub(crate) const TEST_CHARACTERS: &str = " \u{a0}\t\n\r\u{85}\u{2028}\u{3000}'’sStTrReEvVmMlLdDſKaZ\u{1c5}ʰªあー・゛\u{3040}\u{3099}中é0٣Ⅷ²_-/.,!#$😀\u{301}\u{fe0f}\u{200d}\u{e0100}\0▁";

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{ByteTables, LaneMerger, MAX_LEN, POSITIONS, PairHashing, PairTable};
+use super::{ByteTables, LaneMerger, MAX_LANE_LEN, POSITIONS, PairHashing, PairTable};
 use crate::simd::bits;
 use crate::simd::cpu::Avx512;
 use crate::simd::lanes::LANES;
@@ -102,7 +102,7 @@ fn load_words(words: &mut LaneMerger, tables: ByteTables<'_>) -> usize {
     const { assert!(POSITIONS == 1 << 5 && size_of::<[u8; POSITIONS]>() == POSITIONS) };
     /// The number of pairs in four bytes.
     const PAIRS_PER_LOAD: usize = 3;
-    let longest = words.lens.iter().copied().max().unwrap_or(0).min(MAX_LEN as u32) as usize;
+    let longest = words.lens.iter().copied().max().unwrap_or(0).min(MAX_LANE_LEN as u32) as usize;
     let all = _mm512_set1_epi32(-1);
     let starts = _mm512_slli_epi32::<5>(lane_numbers());
     let lens = load(&words.lens);
@@ -118,8 +118,8 @@ fn load_words(words: &mut LaneMerger, tables: ByteTables<'_>) -> usize {
         four = if at % PAIRS_PER_LOAD == 0 {
             let from = _mm512_add_epi32(starts, _mm512_set1_epi32(at as i32));
             // SAFETY: each lane reads four bytes from byte `at` of its word's row on. `at` is below
-            // MAX_LEN = POSITIONS - 2, so the last lane reads at most one byte of the row behind
-            // its own, which `LaneMerger::bytes` has.
+            // MAX_LANE_LEN = POSITIONS - 2, so the last lane reads at most one byte of the row
+            // behind its own, which `LaneMerger::bytes` has.
             unsafe { _mm512_i32gather_epi32::<1>(from, words.bytes.as_ptr().cast()) }
         } else {
             _mm512_srli_epi32::<8>(four)

@@ -26,14 +26,13 @@ pub(crate) const MIN_WORDS: usize = 7;
 const POSITIONS: usize = 32;
 
 /// The maximum length of a word, in bytes.
-pub(crate) const MAX_LEN: usize = POSITIONS - 2;
+pub(crate) const MAX_LANE_LEN: usize = POSITIONS - 2;
 
 const _: () = assert!(POSITIONS.is_power_of_two() && POSITIONS <= 1 << MergePriority::POSITION_BITS);
 
 /// The merge table, as the kernel uses it. A pair of ids is hashed by multiplication; the hash
 /// selects a bit of a filter and a bucket of the table.
-// Only the AVX-512 kernel uses the table and the types below.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
 pub(crate) trait PairTable {
     /// How pairs are hashed and filtered.
     fn hashing(&self) -> PairHashing<'_>;
@@ -47,7 +46,7 @@ pub(crate) trait PairTable {
 }
 
 /// See [`PairTable::hashing`].
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairHashing<'a> {
     /// Ids in pairs are below two to the power of this, which is at most 31.
@@ -61,7 +60,7 @@ pub(crate) struct PairHashing<'a> {
 }
 
 /// What single bytes and pairs of bytes become.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX-512 kernel uses it"))]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ByteTables<'a> {
     /// The id of each byte.
@@ -116,13 +115,13 @@ impl LaneMerger {
         })
     }
 
-    /// Adds a word of up to [`MAX_LEN`] bytes and returns its lane.
+    /// Adds a word of up to [`MAX_LANE_LEN`] bytes and returns its lane.
     ///
     /// # Panics
     /// If the word is longer, or if all lanes are taken.
     pub(crate) fn push(&mut self, word: &[u8]) -> usize {
         let lane = self.words;
-        assert!(word.len() <= MAX_LEN);
+        assert!(word.len() <= MAX_LANE_LEN);
         // Copies of fixed size are fastest for words of a few bytes.
         let bytes = &mut self.bytes[..LANES][lane];
         if let (Some(first), Some(last)) = (word.first_chunk::<16>(), word.last_chunk::<16>()) {
@@ -154,7 +153,7 @@ impl LaneMerger {
         #[cfg(not(target_arch = "x86_64"))]
         {
             let _ = (table, bytes, &self.joined, &self.priorities);
-            self.cpu.unreachable()
+            self.cpu.unreachable::<()>();
         }
     }
 

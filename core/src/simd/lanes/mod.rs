@@ -146,7 +146,7 @@ mod tests {
     }
 
     /// The results of table lookups, and numbers with their positions.
-    struct Tables<'a> {
+    struct LookupKernel<'a> {
         byte_table: &'a [u32; 1 << 8],
         pair_table: &'a [[u32; 2]; 1 << 16],
         left: u128,
@@ -155,7 +155,7 @@ mod tests {
         first: usize,
     }
 
-    impl LaneKernel for Tables<'_> {
+    impl LaneKernel for LookupKernel<'_> {
         type Out = [[u32; LANES]; 4];
 
         #[inline(always)]
@@ -187,7 +187,7 @@ mod tests {
             ];
             for simd in Simd::all() {
                 let (left, right) = (u128::from_le_bytes(left), u128::from_le_bytes(right));
-                let tables = Tables { byte_table: &byte_table, pair_table, left, right, positions, first: block * LANES };
+                let tables = LookupKernel { byte_table: &byte_table, pair_table, left, right, positions, first: block * LANES };
                 prop_assert_eq!(simd.dispatch_lanes(tables), expected, "{:?}", simd);
             }
         }

@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 use std::mem::{MaybeUninit, offset_of};
 
-use super::{Bucket, GROUP, PRIMARY_MULTIPLIER, PrimaryHits, Slot};
+use super::{Bucket, KEYS_AT_ONCE, PRIMARY_MULTIPLIER, PrimaryHits, Slot};
 use crate::simd::append::{APPEND_WIDTH, Appender};
 use crate::simd::cpu::Avx512;
 use crate::simd::packed::{PackedIds, UNPACK_SHUFFLES};
@@ -18,10 +18,10 @@ pub(super) fn keys(
     _: Avx512,
     text: &[u8],
     start: u32,
-    ends: &[u32; GROUP],
+    ends: &[u32; KEYS_AT_ONCE],
     last_bucket: u32,
-    keys: &mut [Key; GROUP],
-    buckets: &mut [u32; GROUP],
+    keys: &mut [Key; KEYS_AT_ONCE],
+    buckets: &mut [u32; KEYS_AT_ONCE],
 ) -> Option<u8> {
     // SAFETY: `Avx512` proves that the CPU has the instructions.
     unsafe { keys_of_group(text, start, ends, last_bucket, keys, buckets) }
@@ -32,10 +32,10 @@ pub(super) fn keys(
 fn keys_of_group(
     text: &[u8],
     start: u32,
-    ends: &[u32; GROUP],
+    ends: &[u32; KEYS_AT_ONCE],
     last_bucket: u32,
-    keys: &mut [Key; GROUP],
-    buckets: &mut [u32; GROUP],
+    keys: &mut [Key; KEYS_AT_ONCE],
+    buckets: &mut [u32; KEYS_AT_ONCE],
 ) -> Option<u8> {
     // SAFETY: reads 32 bytes, the size of `ends`, without alignment.
     let end_lanes = unsafe { _mm256_loadu_si256(ends.as_ptr().cast()) };
@@ -70,7 +70,7 @@ fn keys_of_group(
     unsafe {
         _mm256_storeu_si256(buckets.as_mut_ptr().cast(), primary);
         _mm512_storeu_si512(keys.as_mut_ptr().cast(), front);
-        _mm512_storeu_si512(keys.as_mut_ptr().add(GROUP / 2).cast(), back);
+        _mm512_storeu_si512(keys.as_mut_ptr().add(KEYS_AT_ONCE / 2).cast(), back);
     }
     Some(_mm256_cmpgt_epu32_mask(lens, _mm256_set1_epi32(MAX_SHORT_LEN as i32)))
 }

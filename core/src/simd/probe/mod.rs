@@ -113,7 +113,7 @@ impl Simd {
         let Some(cpu) = self.avx512() else { return (done, not_short) };
         while done < ends.len() {
             // The last group overlaps the one before it, so that no words are left over.
-            let first = done.min(ends.len().saturating_sub(GROUP));
+            let first = done.min(ends.len().saturating_sub(KEYS_AT_ONCE));
             let from = if first == 0 { start } else { ends[first - 1] };
             let Some(ends) = ends[first..].first_chunk() else { break };
             let keys = keys[first..].first_chunk_mut().expect("as many keys as ends");
@@ -122,7 +122,7 @@ impl Simd {
             let Some(these) = keys_avx512(cpu, text, from, ends, last_bucket, keys, buckets) else { break };
             buckets.iter().for_each(|&bucket| prefetch_at(table, bucket as usize));
             not_short |= u64::from(these) << first;
-            done = first + GROUP;
+            done = first + KEYS_AT_ONCE;
         }
         (done, not_short)
     }
@@ -172,7 +172,7 @@ impl Simd {
 }
 
 /// The number of words whose keys are computed at once.
-const GROUP: usize = 8;
+const KEYS_AT_ONCE: usize = 8;
 
 #[cfg(target_arch = "x86_64")]
 use avx512::{append_hits as append_hits_avx512, keys as keys_avx512, primary_misses as primary_misses_avx512};
@@ -189,10 +189,10 @@ mod no_avx512 {
         cpu: Avx512,
         _text: &[u8],
         _start: u32,
-        _ends: &[u32; GROUP],
+        _ends: &[u32; KEYS_AT_ONCE],
         _last_bucket: u32,
-        _keys: &mut [Key; GROUP],
-        _buckets: &mut [u32; GROUP],
+        _keys: &mut [Key; KEYS_AT_ONCE],
+        _buckets: &mut [u32; KEYS_AT_ONCE],
     ) -> Option<u8> {
         cpu.unreachable()
     }

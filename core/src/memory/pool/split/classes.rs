@@ -36,7 +36,7 @@ static TUNABLES: [Tunables; 3] = [
 ];
 
 /// More bytes than any memory has, but few enough for 32 bits to count the units.
-const MAX_BYTES: usize = {
+const MAX_SPAN: usize = {
     let (units, addresses) = ((u32::MAX as u64) << 20, isize::MAX as u64);
     if units < addresses { units as usize } else { addresses as usize }
 };
@@ -52,10 +52,10 @@ impl SizeClass {
     }
 
     /// The class of a request of `bytes`, and its size in units, at least 1. `None` if `bytes`
-    /// exceeds [`MAX_BYTES`].
+    /// exceeds [`MAX_SPAN`].
     pub fn and_size(bytes: usize) -> Option<(Self, u32)> {
         let class = Self::of(bytes);
-        (bytes <= MAX_BYTES).then(|| (class, class.size(bytes)))
+        (bytes <= MAX_SPAN).then(|| (class, class.size(bytes)))
     }
 
     pub fn tunables(self) -> &'static Tunables {
@@ -72,9 +72,9 @@ impl SizeClass {
         (size as usize) << self.tunables().rounding
     }
 
-    /// Converts bytes to units, rounding up; at least 1. `bytes` is at most [`MAX_BYTES`].
+    /// Converts bytes to units, rounding up; at least 1. `bytes` is at most [`MAX_SPAN`].
     pub fn size(self, bytes: usize) -> u32 {
-        debug_assert!(bytes <= MAX_BYTES);
+        debug_assert!(bytes <= MAX_SPAN);
         ((bytes.max(1) - 1) >> self.tunables().rounding) as u32 + 1
     }
 

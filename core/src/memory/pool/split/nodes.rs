@@ -33,7 +33,7 @@ pub enum PageState {
 /// A block as the pool records it. Half a cache line, because most of the pool's work is reading
 /// and writing nodes.
 #[derive(Debug, Clone, Copy)]
-pub struct Node {
+pub struct BlockNode {
     /// The size in units of the class.
     pub size: u32,
     /// The offset in the mapping, in units of the class.
@@ -51,9 +51,9 @@ pub struct Node {
     pub touch: PageState,
 }
 
-const _: () = assert!(size_of::<Node>() == 32);
+const _: () = assert!(size_of::<BlockNode>() == 32);
 
-impl Node {
+impl BlockNode {
     /// A node without a mapping.
     pub const NEW: Self = Self {
         size: 0,
@@ -82,28 +82,28 @@ impl Node {
 /// All nodes, by id.
 #[derive(Debug)]
 pub struct Nodes {
-    nodes: Vec<Node>,
+    nodes: Vec<BlockNode>,
     vacant: Vec<u32>,
 }
 
 impl Default for Nodes {
     fn default() -> Self {
-        Self { nodes: vec![Node::NEW], vacant: vec![] }
+        Self { nodes: vec![BlockNode::NEW], vacant: vec![] }
     }
 }
 
 impl Index<u32> for Nodes {
-    type Output = Node;
+    type Output = BlockNode;
 
     #[inline(always)]
-    fn index(&self, id: u32) -> &Node {
+    fn index(&self, id: u32) -> &BlockNode {
         &self.nodes[id as usize]
     }
 }
 
 impl IndexMut<u32> for Nodes {
     #[inline(always)]
-    fn index_mut(&mut self, id: u32) -> &mut Node {
+    fn index_mut(&mut self, id: u32) -> &mut BlockNode {
         &mut self.nodes[id as usize]
     }
 }
@@ -111,16 +111,16 @@ impl IndexMut<u32> for Nodes {
 impl Nodes {
     /// Adds the edge of a new mapping.
     pub fn add_edge(&mut self) -> u32 {
-        let edge = self.add(Node::NEW);
+        let edge = self.add(BlockNode::NEW);
         (self[edge].before, self[edge].behind) = (edge, edge);
         edge
     }
 
     /// Inserts a block before the block or edge `behind`.
     #[inline(always)]
-    pub fn insert(&mut self, node: Node, behind: u32) -> u32 {
+    pub fn insert(&mut self, node: BlockNode, behind: u32) -> u32 {
         let before = self[behind].before;
-        let id = self.add(Node { before, behind, ..node });
+        let id = self.add(BlockNode { before, behind, ..node });
         self[before].behind = id;
         self[behind].before = id;
         id
@@ -131,7 +131,7 @@ impl Nodes {
     #[inline(always)]
     pub fn split(&mut self, id: u32, size: u32) -> u32 {
         let node = self[id];
-        let first = self.add(Node { size, behind: id, ..node });
+        let first = self.add(BlockNode { size, behind: id, ..node });
         self[node.before].behind = first;
         let rest = &mut self[id];
         (rest.size, rest.offset, rest.before) = (node.size - size, node.offset + size, first);
@@ -139,7 +139,7 @@ impl Nodes {
     }
 
     #[inline(always)]
-    fn add(&mut self, node: Node) -> u32 {
+    fn add(&mut self, node: BlockNode) -> u32 {
         match self.vacant.pop() {
             Some(id) => {
                 self[id] = node;
@@ -155,7 +155,7 @@ impl Nodes {
     /// Merges two neighbours into `first`.
     #[inline(always)]
     pub fn merge(&mut self, first: u32, second: u32) {
-        let Node { size, touch, .. } = self[second];
+        let BlockNode { size, touch, .. } = self[second];
         let node = &mut self[first];
         node.size += size;
         node.touch = node.touch.max(touch);
@@ -165,7 +165,7 @@ impl Nodes {
     /// Removes a block or an edge and links its neighbours.
     #[inline(always)]
     pub fn remove(&mut self, id: u32) {
-        let Node { before, behind, .. } = self[id];
+        let BlockNode { before, behind, .. } = self[id];
         self[before].behind = behind;
         self[behind].before = before;
         self[id].state = BlockState::Vacant;
@@ -184,7 +184,7 @@ impl Nodes {
     }
 
     /// The free blocks that satisfy `is_wanted`.
-    pub fn free(&self, is_wanted: impl Fn(&Node) -> bool) -> impl Iterator<Item = u32> {
+    pub fn free(&self, is_wanted: impl Fn(&BlockNode) -> bool) -> impl Iterator<Item = u32> {
         (0..self.nodes.len() as u32).filter(move |&id| self.is_free(id) && is_wanted(&self[id]))
     }
 

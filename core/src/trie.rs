@@ -12,21 +12,21 @@ use crate::memory::fallible::require_for_tables;
 use crate::simd;
 use std::collections::HashMap;
 
-/// In [`Slot::label_and_id`]: no token ends here.
-const NO_ID: u32 = (1 << ID_BITS) - 1;
-/// In [`Slot::label_and_id`]: the id does not fit and is in [`Trie::wide_ids`].
-const WIDE_ID: u32 = NO_ID - 1;
+/// In [`TrieSlot::label_and_id`]: no token ends here.
+const NO_TOKEN: u32 = (1 << ID_BITS) - 1;
+/// In [`TrieSlot::label_and_id`]: the id does not fit and is in [`Trie::wide_ids`].
+const WIDE_ID: u32 = NO_TOKEN - 1;
 /// Bits of an id in a slot.
 const ID_BITS: u32 = 24;
 /// Slots per block: one per byte value.
-const BLOCK: usize = 256;
+const SLOTS_PER_BLOCK: usize = 256;
 /// Only this many of the newest blocks are searched for free slots.
 const OPEN_BLOCKS: usize = 16;
 
 /// A trie; see the module documentation.
 #[derive(Debug)]
 pub(crate) struct Trie {
-    slots: Vec<Slot>,
+    slots: Vec<TrieSlot>,
     /// Ids of more than [`ID_BITS`], by slot.
     wide_ids: HashMap<u32, u32>,
     root: Node,
@@ -38,17 +38,17 @@ pub(crate) struct Trie {
 pub(crate) struct Node(u32);
 
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct TrieSlot {
     /// The base of the node in this slot.
     base: u32,
-    /// The byte of the edge to this node, and above it the token that ends here, [`NO_ID`] or
+    /// The byte of the edge to this node, and above it the token that ends here, [`NO_TOKEN`] or
     /// [`WIDE_ID`].
     label_and_id: u32,
 }
 
-impl Slot {
+impl TrieSlot {
     fn new(label: u8) -> Self {
-        Self { base: LEAF, label_and_id: NO_ID << 8 | u32::from(label) }
+        Self { base: LEAF, label_and_id: NO_TOKEN << 8 | u32::from(label) }
     }
 
     #[inline(always)]
@@ -80,13 +80,13 @@ impl Trie {
     /// left out; of equal tokens the last one counts.
     pub(crate) fn new<'t>(tokens: impl Iterator<Item = (&'t [u8], u32)>) -> Result<Self, LoadError> {
         /// Approximate maximum bytes per token while the trie is built, without its text.
-        const MAX_BYTES: usize = 128;
-        require_for_tables(tokens.size_hint().1.unwrap_or(0).saturating_mul(MAX_BYTES));
-        let mut keys: Vec<Key<'_>> =
-            tokens.filter(|(token, _)| !token.is_empty()).map(|(token, id)| Key::new(token, id)).collect();
+        const MAX_TRIE_BYTES: usize = 128;
+        require_for_tables(tokens.size_hint().1.unwrap_or(0).saturating_mul(MAX_TRIE_BYTES));
+        let mut keys: Vec<SortKey<'_>> =
+            tokens.filter(|(token, _)| !token.is_empty()).map(|(token, id)| SortKey::new(token, id)).collect();
         // The sort is stable, so the last of equal tokens stays last.
         keys.sort_by(|a, b| a.first.cmp(&b.first).then_with(|| a.bytes.cmp(b.bytes)));
-        let mut kept: Vec<Key<'_>> = vec![];
+        let mut kept: Vec<SortKey<'_>> = vec![];
         kept.grow(keys.len());
         for key in keys {
             match kept.last_mut() {
@@ -99,7 +99,7 @@ impl Trie {
     }
 
     /// A node without children.
-    pub(super) fn nowhere(&self) -> Node {
+    pub(crate) fn nowhere(&self) -> Node {
         Node(LEAF)
     }
 
@@ -115,25 +115,25 @@ impl Trie {
     }
 
     /// The number of slots.
-    pub(super) fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
     /// The slot of the child of a node for a byte.
-    pub(super) fn child(&self, node: Node, byte: u8) -> Option<u32> {
+    pub(crate) fn child(&self, node: Node, byte: u8) -> Option<u32> {
         let slot = node.0 ^ u32::from(byte);
         self.slots.get(slot as usize).filter(|found| found.label() == byte).map(|_| slot)
     }
 
     /// The node in a slot.
-    pub(super) fn node(&self, slot: u32) -> Node {
+    pub(crate) fn node(&self, slot: u32) -> Node {
         Node(self.slots[slot as usize].base)
     }
 
     /// The token that ends at the node in a slot.
-    pub(super) fn id_at(&self, slot: u32) -> Option<u32> {
+    pub(crate) fn id_at(&self, slot: u32) -> Option<u32> {
         match self.slots[slot as usize].label_and_id >> 8 {
-            NO_ID => None,
+            NO_TOKEN => None,
             WIDE_ID => self.wide_ids.get(&slot).copied(),
             id => Some(id),
         }
@@ -148,7 +148,7 @@ impl Trie {
             return None;
         }
         let id = match slot.label_and_id >> 8 {
-            NO_ID => None,
+            NO_TOKEN => None,
             WIDE_ID => self.wide_ids.get(&place).copied(),
             id => Some(id),
         };
@@ -157,7 +157,7 @@ impl Trie {
 
     /// Prefetches what [`Self::step`] reads.
     #[inline(always)]
-    pub(super) fn prefetch(&self, node: Node, byte: u8) {
+    pub(crate) fn prefetch(&self, node: Node, byte: u8) {
         simd::prefetch_at(&self.slots, (node.0 ^ u32::from(byte)) as usize);
     }
 
@@ -249,19 +249,19 @@ impl Trie {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>() + self.wide_ids.capacity() * size_of::<(u32, u32)>()
+        self.slots.capacity() * size_of::<TrieSlot>() + self.wide_ids.capacity() * size_of::<(u32, u32)>()
     }
 }
 
 /// A token with its first bytes as a number, which sorts in the same order.
 #[derive(Clone, Copy)]
-struct Key<'t> {
+struct SortKey<'t> {
     first: u64,
     bytes: &'t [u8],
     id: u32,
 }
 
-impl<'t> Key<'t> {
+impl<'t> SortKey<'t> {
     fn new(bytes: &'t [u8], id: u32) -> Self {
         let mut first = [0; 8];
         let len = bytes.len().min(8);
@@ -272,18 +272,18 @@ impl<'t> Key<'t> {
 
 #[derive(Default)]
 struct Builder {
-    slots: Vec<Slot>,
+    slots: Vec<TrieSlot>,
     /// Per block: the slots in use, and the bases in use.
-    blocks: Vec<Block>,
+    blocks: Vec<BlockUse>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Block {
+struct BlockUse {
     used: [u64; 4],
     bases: [u64; 4],
 }
 
-impl Block {
+impl BlockUse {
     fn has(bits: &[u64; 4], place: usize) -> bool {
         bits[place / 64] >> (place % 64) & 1 != 0
     }
@@ -320,7 +320,7 @@ struct Pending {
 }
 
 impl Builder {
-    fn build(mut self, keys: &[Key<'_>], longest: usize) -> Result<Trie, LoadError> {
+    fn build(mut self, keys: &[SortKey<'_>], longest: usize) -> Result<Trie, LoadError> {
         self.add_block();
         let (mut root, mut wide_ids) = (Node(0), HashMap::new());
         let mut pending = vec![Pending { slot: None, keys: 0..keys.len(), depth: 0 }];
@@ -357,7 +357,7 @@ impl Builder {
             // Pushed in reverse, so that the first child is built first.
             for (label, keys) in children.drain(..).rev() {
                 let slot = (base ^ u32::from(label)) as usize;
-                self.slots[slot] = Slot::new(label);
+                self.slots[slot] = TrieSlot::new(label);
                 pending.push(Pending { slot: Some(slot), keys, depth: depth + 1 });
             }
         }
@@ -369,18 +369,18 @@ impl Builder {
     /// Gives unused slots the labels that they would have under an unused base of their block.
     /// There is one: each base in use has a child, and each child a slot.
     fn label_unused_slots(&mut self) {
-        for (block, slots) in self.blocks.iter().zip(self.slots.chunks_exact_mut(BLOCK)) {
-            let unused = |bits: &[u64; 4]| (0..BLOCK).find(|&place| !Block::has(bits, place));
+        for (block, slots) in self.blocks.iter().zip(self.slots.chunks_exact_mut(SLOTS_PER_BLOCK)) {
+            let unused = |bits: &[u64; 4]| (0..SLOTS_PER_BLOCK).find(|&place| !BlockUse::has(bits, place));
             let Some(base) = unused(&block.bases) else { continue };
-            for (place, slot) in slots.iter_mut().enumerate().filter(|&(place, _)| !Block::has(&block.used, place)) {
-                *slot = Slot::new((base ^ place) as u8);
+            for (place, slot) in slots.iter_mut().enumerate().filter(|&(place, _)| !BlockUse::has(&block.used, place)) {
+                *slot = TrieSlot::new((base ^ place) as u8);
             }
         }
     }
 
     fn add_block(&mut self) {
-        self.blocks.push(Block::default());
-        self.slots.resize(self.blocks.len() * BLOCK, Slot::new(0));
+        self.blocks.push(BlockUse::default());
+        self.slots.resize(self.blocks.len() * SLOTS_PER_BLOCK, TrieSlot::new(0));
     }
 
     /// Allocates a base and the slots for the given labels. Nodes without children share [`LEAF`].
@@ -406,9 +406,9 @@ impl Builder {
             }
         };
         let taken = &mut self.blocks[block];
-        Block::set(&mut taken.bases, base);
-        labels.iter().for_each(|&label| Block::set(&mut taken.used, base ^ usize::from(label)));
-        Ok((block * BLOCK + base) as u32)
+        BlockUse::set(&mut taken.bases, base);
+        labels.iter().for_each(|&label| BlockUse::set(&mut taken.used, base ^ usize::from(label)));
+        Ok((block * SLOTS_PER_BLOCK + base) as u32)
     }
 }
 
@@ -427,7 +427,7 @@ mod tests {
         #[test]
         fn it_finds_what_a_map_has_and_nothing_else(
             tokens in prop::collection::vec("[ab\0é]{0,6}|\\PC{0,3}", 0..60),
-            first_id in prop_oneof![Just(0), NO_ID - 30..NO_ID + 1],
+            first_id in prop_oneof![Just(0), NO_TOKEN - 30..=NO_TOKEN],
             texts in prop::collection::vec("[ab\0é]{0,9}|\\PC{0,4}", 0..20),
         ) {
             let by_token: BTreeMap<&[u8], u32> = tokens.iter().map(|token| token.as_bytes()).zip(first_id..).collect();

@@ -1,0 +1,29 @@
+//! The limit on the output of one decoder step.
+
+use crate::budget::{Budget, OutputLimit};
+
+/// The remaining budget of one step. It counts all tokens of the step, and the finished part of the
+/// current token.
+pub(super) struct StepBudget<'b> {
+    pub(super) budget: &'b mut Budget,
+    /// The size of the finished tokens in bytes.
+    pub(super) written: usize,
+}
+
+impl<'b> StepBudget<'b> {
+    pub(super) fn new(budget: &'b mut Budget, written: usize) -> Self {
+        Self { budget, written }
+    }
+
+    /// Fails if the current token may not become `bytes` long.
+    pub(super) fn check(&self, bytes: usize) -> Result<(), OutputLimit> {
+        self.budget.check(self.written.saturating_add(bytes), "the decoder")
+    }
+
+    /// Charges a finished token.
+    pub(super) fn charge(&mut self, bytes: usize) -> Result<(), OutputLimit> {
+        self.check(bytes)?;
+        self.written += bytes;
+        Ok(())
+    }
+}

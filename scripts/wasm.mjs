@@ -4,20 +4,21 @@
 //
 //   usage: npm run wasm [-- --no-build]
 //
-// Needs `rustup target add wasm32-wasip1-threads`, and Chromium for the page.
+// Needs `rustup target add wasm32-wasip1-threads`, and Chromium for the page. The build is that of
+// `npm run platforms -- --only wasm32`, and replaces it; --no-build uses it as it is.
 //
 // Runs the specs of encoding and decoding, the golden data of the reference libraries, the
 // scenarios that end processes, and a page in Chromium.
 
-import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { build, checkTools } from './platforms/build.mjs'
+import { PLATFORMS, builtFolder } from './platforms/table.mjs'
 import { root, run, stop } from './setup.mjs'
-import { Staged, hasTarget } from './staged.mjs'
+import { Staged } from './staged.mjs'
 
-const TARGET = 'wasm32-wasip1-threads'
-const built = path.join(root, 'target', 'wasm32-wasi', 'built')
+const platform = PLATFORMS.find(({ name }) => name === 'wasm32-wasi')
 
 /**
  * Excluded are specs about memory that JavaScript and the addon share, and specs that measure time.
@@ -41,23 +42,10 @@ const SPECS = [
 
 const { values } = parseArgs({ options: { 'no-build': { type: 'boolean' } } })
 if (!values['no-build']) {
-  if (!hasTarget(TARGET)) stop(`the Rust target for WebAssembly is not installed: run "rustup target add ${TARGET}"`)
-  fs.rmSync(built, { recursive: true, force: true })
-  const args = [
-    'napi',
-    'build',
-    '--platform',
-    '--release',
-    '--target',
-    TARGET,
-    '--output-dir',
-    built,
-    '--js',
-    'native.js',
-  ]
-  if (!run('npx', args)) stop('the build of the addon as WebAssembly failed')
+  checkTools([platform])
+  build(platform)
 }
-const staged = new Staged('wasm32-wasi', built, { args: ['--no-warnings'] })
+const staged = new Staged(platform.name, builtFolder(platform), { args: ['--no-warnings'] })
 const failed = [...staged.specs(SPECS), ...staged.scenarios()]
 const env = { ...process.env, TOKENLANE_WASM: '1' }
 if (

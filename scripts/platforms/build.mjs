@@ -7,7 +7,7 @@ import path from 'node:path'
 
 import { root, run, stop } from '../setup.mjs'
 import { hasTarget } from '../staged.mjs'
-import { addonOf, builtFolder, folder } from './table.mjs'
+import { ENTRY, addonOf, builtFolder, folder } from './table.mjs'
 
 /** Compilers and linkers for all targets but one, from PyPI. */
 const ZIG = ['ziglang==0.17.1', 'cargo-zigbuild==0.24.0']
@@ -38,6 +38,7 @@ export function build(platform) {
   if (target.includes('windows')) env.LIBNODE_PATH = emptyLibnode()
   // napi-cli does not know this target.
   if (target.endsWith('gnullvm')) {
+    env.RUSTFLAGS += ` -Clink-arg=${exportsFile()}`
     if (!run('cargo', ['zigbuild', '--release', '--lib', '--target', target], { env })) failed(platform)
     fs.copyFileSync(
       path.join(root, 'target', target, 'release', 'tokenlane.dll'),
@@ -99,6 +100,18 @@ function zigFolder() {
     if (!installed) stop(`pip could not install ${ZIG.join(' and ')}`)
   }
   return bin
+}
+
+/**
+ * The list of what a library for Windows exports. Rust passes one as list.def, which
+ * cargo-zigbuild drops because zig refuses it in the form that Rust uses; without a list lld
+ * exports every symbol.
+ */
+function exportsFile() {
+  fs.mkdirSync(folder, { recursive: true })
+  const place = path.join(folder, 'exports.def')
+  fs.writeFileSync(place, `EXPORTS\n  ${ENTRY}\n`)
+  return place
 }
 
 /**

@@ -9,7 +9,7 @@ import { root } from '../setup.mjs'
 import { newestGlibc, readElf } from './elf.mjs'
 import { readMachO } from './macho.mjs'
 import { readPe } from './pe.mjs'
-import { addonOf } from './table.mjs'
+import { ENTRY, addonOf } from './table.mjs'
 
 /** Debian 8 and RHEL 7 have it. Node 20 itself needs 2.28. */
 const GLIBC = [2, 17]
@@ -23,7 +23,6 @@ const MACOS_LIBRARIES = ['/usr/lib/libSystem.B.dylib', '/usr/lib/libiconv.2.dyli
 /** What Windows 10 has. The others of a GNU tool chain, such as libwinpthread-1.dll, it lacks. */
 const WINDOWS_LIBRARIES =
   /^(kernel32|ntdll|advapi32|userenv|ws2_32|bcrypt|bcryptprimitives|msvcrt|ucrtbase|api-ms-win-(core|crt)-[\w-]+)\.dll$/
-const ENTRY = 'napi_register_module_v1'
 const WASM_IMPORTS = ['env', 'napi', 'emnapi', 'wasi', 'wasi_snapshot_preview1']
 
 /**

@@ -7,6 +7,9 @@ import { root } from '../setup.mjs'
 /** All builds and packages of `npm run platforms` are below this folder. */
 export const folder = path.join(root, 'target', 'platforms')
 
+/** The only function that an addon exports. */
+export const ENTRY = 'napi_register_module_v1'
+
 /**
  * A platform: `name` is the folder of npm/, `target` is Rust's name. `built` is the name of what
  * this machine builds; it differs on Windows, where the release workflow uses MSVC and this machine

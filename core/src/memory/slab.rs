@@ -137,6 +137,8 @@ impl<'a, T: Plain> SlabPart<'a, T> {
     /// # Panics
     /// If the part is shorter.
     fn next(&mut self, count: usize) -> &'a mut [MaybeUninit<T>] {
+        // Checked first: a part whose places were taken by a call that panics would look full.
+        assert!(count <= self.rest.len(), "a part has {} places left, not {count}", self.rest.len());
         let (next, rest) = std::mem::take(&mut self.rest).split_at_mut(count);
         self.rest = rest;
         next
@@ -318,6 +320,17 @@ mod tests {
     fn a_part_that_is_not_full_is_noticed() {
         let _ = Slab::<u32>::in_parts(&[2, 3], |parts| {
             parts[1].lock().expect("no panic").extend_with(3, 0);
+            Ok::<_, ()>(())
+        });
+    }
+
+    /// The caller may catch the panic; then no value is readable that was never written.
+    #[test]
+    #[should_panic(expected = "a part is not full")]
+    fn a_part_that_was_overfilled_and_caught_is_not_full() {
+        let _ = Slab::<u32>::in_parts(&[3], |parts| {
+            let overfill = std::panic::AssertUnwindSafe(|| parts[0].lock().expect("no panic").extend_with(4, 0));
+            assert!(std::panic::catch_unwind(overfill).is_err());
             Ok::<_, ()>(())
         });
     }
